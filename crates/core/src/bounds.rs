@@ -1,0 +1,1 @@
+//! Lower bounds of the makespan, and the crossover that they predict.

@@ -1,0 +1,1 @@
+//! The ladder of loads, bisection, and where the answer flips.

@@ -1,0 +1,63 @@
+//! What a runner says while it works. Renderers only listen.
+
+use crate::sample::Arm;
+
+/// Something happened. Events are sent between batches only, never while one is being timed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// The alternative with this index is being tried once, untimed.
+    Trial(usize),
+    /// A hook (setup, prepare, conclude, cleanup) of this alternative runs.
+    Hook(&'static str, usize),
+    /// A warm-up run of this alternative.
+    Warmup(usize),
+    /// A level begins.
+    LevelBegin {
+        /// Its load.
+        load: u32,
+        /// Its place among the levels, from 1.
+        index: usize,
+        /// How many levels are known.
+        of: usize,
+    },
+    /// A batch is about to be released.
+    Batch {
+        /// Its load.
+        load: u32,
+        /// Round at this load, from 1.
+        round: u32,
+        /// Rounds expected at this load.
+        rounds: u32,
+        /// What runs.
+        arm: Arm,
+        /// Seconds that the batch is expected to take.
+        batch_s: f64,
+        /// Seconds until the end of the measurement, as far as one can tell.
+        left_s: f64,
+        /// Part of the measurement that is done, 0 to 1.
+        done: f64,
+    },
+    /// An untimed traced batch for the scheduling account.
+    Account {
+        /// Its load.
+        load: u32,
+        /// Index of the alternative.
+        alternative: usize,
+    },
+    /// A level could not be measured.
+    LevelSkipped {
+        /// Its load.
+        load: u32,
+        /// Why.
+        why: String,
+    },
+    /// A level is done.
+    LevelEnd {
+        /// Its load.
+        load: u32,
+        /// Rounds that ran.
+        rounds: u32,
+    },
+    /// All is done.
+    Finished,
+}

@@ -1,0 +1,172 @@
+//! What to run: the resolved form of the command line. Nothing right of here sees clap.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Everything a measurement needs to know before it begins.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Plan {
+    /// The ways to do the work, in the order of the command line (a `--reference` command stands first).
+    pub alternatives: Vec<Alternative>,
+    /// Index of the alternative that the others are compared with.
+    pub baseline: usize,
+    /// Whether the baseline was named with `--reference` (exports then relate to it and not to the fastest).
+    pub baseline_named: bool,
+    /// How a command line becomes a process.
+    pub shell: Shell,
+    /// Standard input of every copy.
+    pub input: Input,
+    /// The load levels asked for.
+    pub loads: Loads,
+    /// How the copies of a level arrive.
+    pub mode: Mode,
+    /// How many rounds.
+    pub rounds: Rounds,
+    /// Untimed runs of every alternative before the first round.
+    pub warmup: u32,
+    /// Half-width of the band inside which two alternatives count as the same, as a fraction (0.02 is 2%).
+    pub delta: f64,
+    /// Confidence of all intervals of one record together, e.g. 0.95.
+    pub confidence: f64,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// A copy that runs longer is ended with its tree and counts as too slow. Seconds.
+    pub timeout_s: Option<f64>,
+    /// Whether every copy gets a session of its own.
+    pub placement: Placement,
+    /// CPUs that the copies may use; `None` leaves what whyfaster was given.
+    pub cpus: Option<Vec<u32>>,
+    /// Drop the page cache before every batch.
+    pub drop_caches: bool,
+    /// Compare the alternatives' standard output and exit status.
+    pub check_output: bool,
+    /// What to do about exit statuses other than 0.
+    pub failures: FailurePolicy,
+    /// Gate: fail when an alternative is slower than the baseline by more than this fraction.
+    pub fail_if_slower: Option<f64>,
+}
+
+/// One way to do the work.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Alternative {
+    /// Unique within the plan: the given name, else the command line.
+    pub name: String,
+    /// The command line after parameters were put in.
+    pub command: String,
+    /// Parameters (`-P`, `-L`) of this alternative.
+    pub parameters: BTreeMap<String, String>,
+    /// Run once before the alternative's first batch.
+    pub setup: Option<String>,
+    /// Run before every batch.
+    pub prepare: Option<String>,
+    /// Run after every batch.
+    pub conclude: Option<String>,
+    /// Run once after the alternative's last batch.
+    pub cleanup: Option<String>,
+    /// Where standard output and standard error of timed copies go.
+    pub output: Output,
+}
+
+/// How a command line becomes a process.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Shell {
+    /// Split into words and executed directly.
+    None,
+    /// These words, then `-c`, then the command line.
+    Command(Vec<String>),
+}
+
+/// Standard input of a copy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Input {
+    /// `/dev/null`.
+    Null,
+    /// Every copy opens this file for itself.
+    File(PathBuf),
+}
+
+/// Where the output of a timed copy goes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Output {
+    /// `/dev/null`.
+    Null,
+    /// A pipe that a process of ours empties.
+    Pipe,
+    /// Where our own output goes.
+    Inherit,
+    /// This file, emptied before every batch.
+    File(PathBuf),
+}
+
+/// The load levels of a measurement.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Loads {
+    /// These, in rising order, each once.
+    Fixed(Vec<u32>),
+    /// The ladder 1, C/2, C, 2C, 4C, 10, 100, 1000, then bisection where the answer changes.
+    Auto,
+}
+
+/// How the copies of a level arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Mode {
+    /// N copies released together; the makespan counts.
+    Batch,
+    /// N workers; each starts a new copy as soon as its last one ended, for this long.
+    Closed {
+        /// Seconds during which copies are started.
+        duration_s: f64,
+    },
+    /// Copies start on a clock of their own, whatever became of the earlier ones.
+    Open {
+        /// Intended starts a second.
+        rate_per_s: f64,
+        /// Seconds during which copies are started.
+        duration_s: f64,
+    },
+}
+
+/// How many rounds to run at a level.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Rounds {
+    /// At least this many.
+    pub min: u32,
+    /// At most this many.
+    pub max: u32,
+    /// The number was fixed beforehand (`--runs`): stop at exactly `max`, use the fixed-sample test.
+    pub fixed: bool,
+    /// Seconds for the whole measurement.
+    pub max_time_s: f64,
+    /// Whether `max_time_s` was asked for: then it also cuts `min` short.
+    pub max_time_hard: bool,
+}
+
+/// Where a copy is placed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Placement {
+    /// Every copy in a session (and so an autogroup) of its own.
+    Session,
+    /// All copies of a batch in one session.
+    Shared,
+}
+
+/// What an exit status other than 0 means.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FailurePolicy {
+    /// It ends the measurement.
+    Raise,
+    /// It is noted.
+    IgnoreAll,
+    /// These codes are noted; others end the measurement.
+    IgnoreCodes(Vec<i32>),
+}

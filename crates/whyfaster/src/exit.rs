@@ -1,0 +1,42 @@
+//! Exit statuses, in one place. All are documented in docs/src/exit-codes.md.
+
+/// Why the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// Done; the gate passed or none was asked for.
+    Ok = 0,
+    /// whyfaster's own error.
+    Error = 1,
+    /// Wrong usage.
+    Usage = 2,
+    /// `--fail-if-slower`: an alternative is slower by more than allowed.
+    Slower = 3,
+    /// `--fail-on-inconclusive`: the gate could not decide.
+    Inconclusive = 4,
+    /// A measured command failed, or the alternatives did not do the same work.
+    CommandFailed = 5,
+    /// The machine is unfit for what was asked.
+    Unfit = 6,
+    /// Interrupted; partial results were saved.
+    Interrupted = 130,
+}
+
+/// An error with its exit status and the next step.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Failure {
+    /// The exit status.
+    pub exit: Exit,
+    /// What went wrong, naming the input.
+    pub message: String,
+    /// What to do next.
+    pub hint: Option<String>,
+}
+
+impl Failure {
+    /// A failure with a next step.
+    pub fn new(exit: Exit, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { exit, message: message.into(), hint: Some(hint.into()) }
+    }
+}

@@ -1,0 +1,1 @@
+//! From records to bytes on a screen or in a file. No arithmetic beyond units.

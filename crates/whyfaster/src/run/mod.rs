@@ -1,0 +1,1 @@
+//! Launching and observing: from a plan to samples.

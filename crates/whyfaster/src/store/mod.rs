@@ -1,0 +1,1 @@
+//! Files: records and exports, written whole or not at all.
