@@ -11,6 +11,8 @@ pub mod event;
 pub mod host;
 pub mod sample;
 
+pub mod fit;
+
 pub mod stats;
 
 pub mod bounds;
