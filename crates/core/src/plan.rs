@@ -58,6 +58,9 @@ pub struct Alternative {
     pub command: String,
     /// Parameters (`-P`, `-L`) of this alternative.
     pub parameters: BTreeMap<String, String>,
+    /// Environment variables set for this alternative (`--env`).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
     /// Run once before the alternative's first batch.
     pub setup: Option<String>,
     /// Run before every batch.

@@ -19,7 +19,12 @@ use crate::exit::{Exit, Failure};
 pub(crate) struct Launcher {
     child: Child,
     socket: UnixStream,
+    /// Marks the processes of this launcher, in their environment.
+    mark: String,
 }
+
+/// The variable that holds the mark.
+const MARK: &str = "WHYFASTER_SESSION";
 
 /// Takes in what a copy of a trial writes.
 pub(crate) trait Sink {
@@ -49,9 +54,13 @@ impl Launcher {
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
         let (socket, theirs) = UnixStream::pair()?;
         // Not current_exe(): the file may have been replaced since we started.
-        let child =
-            Command::new("/proc/self/exe").arg(launcher::VERB).stdin(Stdio::from(OwnedFd::from(theirs))).spawn()?;
-        Ok(Self { child, socket })
+        let mark = format!("{}-{}", std::process::id(), jiff::Timestamp::now().as_nanosecond());
+        let child = Command::new("/proc/self/exe")
+            .arg(launcher::VERB)
+            .env(MARK, &mark)
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .spawn()?;
+        Ok(Self { child, socket, mark })
     }
 
     /// Runs a batch and waits for its end. An interrupt ends the batch; the outcome then says so.
@@ -132,6 +141,9 @@ impl Drop for Launcher {
     fn drop(&mut self) {
         // The end of the socket is its sign to go.
         let _ = self.socket.shutdown(std::net::Shutdown::Both);
-        let _ = self.child.wait();
+        if !self.child.wait().is_ok_and(|status| status.success()) {
+            // It was killed: its copies died with it (PR_SET_PDEATHSIG), but what they had started is ours now.
+            launcher::end_all(|pid| launcher::has_variable(pid, MARK, &self.mark), false, || {});
+        }
     }
 }

@@ -2,8 +2,7 @@
 
 use std::fs;
 
-use rand::SeedableRng;
-use rand::Rng;
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use whyfaster_core::event::Event;
 use whyfaster_core::plan::{Loads, Mode, Output, Placement, Plan};

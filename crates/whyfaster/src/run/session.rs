@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use whyfaster_core::analysis::{Measured, analyse, level_standing};
+use whyfaster_core::analysis::{Measured, analyse};
+use whyfaster_core::schedule::Standing;
 use whyfaster_core::bounds::capacity;
 use whyfaster_core::crossover::{bisect, ladder};
 use whyfaster_core::event::Event;
@@ -114,7 +115,11 @@ impl Session<'_> {
             Loads::Fixed(loads) => loads.clone(),
             Loads::Auto => ladder(capacity(self.plan, &self.host)),
         };
-        let alone: Vec<(f64, f64)> = self.trials.iter().map(|trial| (trial.wall_s, trial.cpu_s)).collect();
+        // Without trials nothing is known beforehand; the first round tells.
+        let mut alone = vec![(0.0, 0.0); self.plan.alternatives.len()];
+        for trial in &self.trials {
+            alone[trial.alternative] = (trial.wall_s, trial.cpu_s);
+        }
         if self.interrupts.interrupted() {
             return Ok(());
         }
@@ -162,9 +167,12 @@ impl Session<'_> {
         let memory = self.trials.iter().map(|trial| trial.peak_memory_bytes).max().unwrap_or(0);
         let piped = self.plan.alternatives.iter().any(|alternative| alternative.output == Output::Pipe);
         let need = Need {
-            processes_per_copy: u64::from(processes),
-            memory_per_copy: memory,
-            files_per_copy: if piped { 2 } else { 0 },
+            processes,
+            memory_bytes: memory,
+            fds: if piped { 2 } else { 0 },
+            fixed_processes: 4,
+            fixed_memory_bytes: 0,
+            fixed_fds: 32,
         };
         match fits(&host::facts(&host::Root::real()), &need, round.load) {
             Ok(()) => true,
@@ -183,7 +191,7 @@ impl Session<'_> {
         let (began_s, first) = (self.now_s(), self.batches.len());
         for (position, &arm) in round.order.iter().enumerate() {
             let left_s = round.left_s - (self.now_s() - began_s);
-            let total_s = self.now_s() + left_s;
+            let (now_s, total_s) = (self.now_s(), self.now_s() + left_s);
             (self.on)(Event::Batch {
                 load: round.load,
                 round: round.number + 1,
@@ -191,7 +199,7 @@ impl Session<'_> {
                 arm,
                 batch_s: round.batch_s,
                 left_s: left_s.max(0.0),
-                done: if total_s > 0.0 { (self.now_s() / total_s).min(1.0) } else { 0.0 },
+                done: if total_s > 0.0 { (now_s / total_s).min(1.0) } else { 0.0 },
             });
             match rig.batch(arm, round, position as u32)? {
                 Ran::Done(batch) => self.batches.push(batch),
@@ -203,8 +211,7 @@ impl Session<'_> {
                 }
             }
         }
-        let level: Vec<&Batch> = self.batches.iter().filter(|batch| batch.load == round.load).collect();
-        let standing = level_standing(self.plan, &self.host, &level, round.level.1);
+        let standing = Standing::default();
         scheduler.observe(&self.batches[first..], self.now_s() - began_s, standing);
         Ok(())
     }

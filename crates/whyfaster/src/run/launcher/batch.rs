@@ -314,7 +314,7 @@ impl<'a> Run<'a> {
         let unreleased: Vec<i32> = self.prepared.drain(..).collect();
         let alive = |run: &Self| run.live.len();
         let before = alive(self);
-        let (killed, left) = tree::end_all(&helpers, gentle, || self.reap());
+        let (killed, left) = tree::end_all(|pid| !helpers.contains(&pid), gentle, || self.reap());
         let copies_ended = before.saturating_sub(alive(self)).max(unreleased.len());
         self.orphans.killed += killed.saturating_sub(copies_ended as u32);
         left

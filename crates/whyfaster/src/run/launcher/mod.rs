@@ -11,7 +11,7 @@ mod gate;
 mod reap;
 mod tree;
 
-pub(crate) use tree::end_all;
+pub(crate) use tree::{end_all, has_variable};
 
 use std::fs::File;
 use std::io;
@@ -24,7 +24,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use whyfaster_core::plan::Output;
 
 use super::protocol::{Ended, LaunchError, Outcome, Purpose, Reply, Request, receive, send};
-use crate::host::MachineCounters;
+use crate::host::{MachineCounters, Root};
 use batch::Run;
 use copy::{Blueprint, Stream};
 use drain::Drain;
@@ -53,7 +53,7 @@ fn serve() -> io::Result<()> {
     // Fails only for a process group leader, which a freshly forked process is not.
     let _ = rustix::process::setsid();
     let socket = UnixStream::from(take_stdin()?);
-    let machine = MachineCounters::open();
+    let machine = MachineCounters::open(&Root::real()).ok();
     while let Some((request, streams)) = receive::<Request>(&socket)? {
         signals.clear();
         if rustix::process::getppid() != parent {

@@ -73,13 +73,12 @@ fn signal((pid, start): Identity, signal: Signal) -> bool {
     stat(pid).is_some_and(|entry| entry.start == start) && pidfd_send_signal(&handle, signal).is_ok()
 }
 
-/// Ends everything below this process except `spared`, calling `reap` in between. Returns how many were ended and how
+/// Ends everything below this process that is `ours`, calling `reap` in between. Returns how many were ended and how
 /// many are left (processes that we may not signal).
-pub(crate) fn end_all(spared: &[i32], gentle: bool, mut reap: impl FnMut()) -> (u32, u32) {
+pub(crate) fn end_all(ours: impl Fn(i32) -> bool, gentle: bool, mut reap: impl FnMut()) -> (u32, u32) {
     let me = rustix::process::getpid().as_raw_nonzero().get();
-    let find = || -> Vec<Identity> {
-        below(&[me], |_, _| false).into_iter().filter(|(pid, _)| !spared.contains(pid)).collect()
-    };
+    let find =
+        || -> Vec<Identity> { below(&[me], |_, _| false).into_iter().filter(|(pid, _)| ours(*pid)).collect() };
     let mut ended: HashSet<Identity> = HashSet::new();
     if gentle {
         for process in find() {
@@ -133,6 +132,13 @@ pub(super) fn kill_copy(root: i32, leads_session: bool) {
         signal(process, Signal::KILL);
     }
     signal((root, start), Signal::KILL);
+}
+
+/// Whether a process was started with this variable in its environment.
+pub(crate) fn has_variable(pid: i32, name: &str, value: &str) -> bool {
+    let wanted = format!("{name}={value}");
+    fs::read(format!("/proc/{pid}/environ"))
+        .is_ok_and(|environ| environ.split(|&byte| byte == 0).any(|entry| entry == wanted.as_bytes()))
 }
 
 /// How many processes live below this one, and how much memory they hold.
