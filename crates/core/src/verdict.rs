@@ -143,9 +143,12 @@ impl Rule {
         }
     }
 
-    /// The least number of rounds that gives a comparison its interval.
-    pub fn min_rounds(&self) -> usize {
-        if self.fixed.is_some() { sign::min_rounds(self.alpha) } else { eprocess::min_rounds(self.alpha) }
+    /// The least number of rounds that gives a comparison its interval, made by this method.
+    pub fn min_rounds(&self, method: Method) -> usize {
+        match method {
+            Method::Sign => sign::min_rounds(self.alpha),
+            Method::SignEProcess => eprocess::min_rounds(self.alpha),
+        }
     }
 
     fn verdict(&self, interval: Option<Interval>, median: f64, floor: f64) -> Verdict {
@@ -197,15 +200,20 @@ fn size(interval: Option<Interval>) -> f64 {
     interval.map_or(f64::INFINITY, |(low, high)| low.abs().max(high.abs()))
 }
 
-/// Further rounds until the rule would decide, if the coming rounds are like those so far.
+/// Further rounds until the rule would decide, if the coming rounds are like those so far. Where the number of rounds was
+/// fixed, whoever needs more fixes a larger one: so the estimate takes the method of the plan.
 fn rounds_needed(ln_ratios: &[Observation], floor: Option<&[Observation]>, rule: &Rule) -> Option<u32> {
     let now = ln_ratios.len();
-    let least = rule.min_rounds();
+    let method = if rule.fixed.is_some() { Method::Sign } else { Method::SignEProcess };
+    let least = rule.min_rounds(method);
     let Some(median) = stats::median_of(ln_ratios) else { return u32::try_from(least).ok() };
     let (seen, floor_seen) = (Ends::of(ln_ratios), floor.map(Ends::of));
     let mut n = least.max(now + 1);
     while n <= now + FARTHEST {
-        let skip = |alpha| if rule.fixed.is_some() { sign::skip(n, alpha) } else { eprocess::skip(n, alpha) };
+        let skip = |alpha| match method {
+            Method::Sign => sign::skip(n, alpha),
+            Method::SignEProcess => eprocess::skip(n, alpha),
+        };
         let floor_size = floor_seen.as_ref().map_or(0.0, |ends| size(ends.at(n, skip(rule.floor_alpha))));
         if rule.verdict(seen.at(n, skip(rule.alpha)), median, floor_size) != Verdict::Undecided {
             return u32::try_from(n - now).ok();
