@@ -208,20 +208,25 @@ fn rounds_needed(ln_ratios: &[Observation], floor: Option<&[Observation]>, rule:
     let least = rule.min_rounds(method);
     let Some(median) = stats::median_of(ln_ratios) else { return u32::try_from(least).ok() };
     let (seen, floor_seen) = (Ends::of(ln_ratios), floor.map(Ends::of));
-    let mut n = least.max(now + 1);
-    while n <= now + FARTHEST {
+    let decides = |n: usize| {
         let skip = |alpha| match method {
             Method::Sign => sign::skip(n, alpha),
             Method::SignEProcess => eprocess::skip(n, alpha),
         };
         let floor_size = floor_seen.as_ref().map_or(0.0, |ends| size(ends.at(n, skip(rule.floor_alpha))));
-        if rule.verdict(seen.at(n, skip(rule.alpha)), median, floor_size) != Verdict::Undecided {
-            return u32::try_from(n - now).ok();
-        }
-        n += 1 + n / 32;
+        rule.verdict(seen.at(n, skip(rule.alpha)), median, floor_size) != Verdict::Undecided
+    };
+    // More rounds narrow the interval, so what decides once decides ever after, and halving finds the least.
+    let (mut short, mut enough) = (least.max(now + 1) - 1, now + FARTHEST);
+    if !decides(enough) {
+        // Before the first interval one can at least say when there will be one.
+        return least.checked_sub(now).filter(|&n| n > 0).and_then(|n| u32::try_from(n).ok());
     }
-    // Before the first interval one can at least say when there will be one.
-    if now < least { u32::try_from(least - now).ok() } else { None }
+    while enough - short > 1 {
+        let middle = short + (enough - short) / 2;
+        if decides(middle) { enough = middle } else { short = middle }
+    }
+    u32::try_from(enough - now).ok()
 }
 
 /// The low and the high ends of observations, each in rising order.

@@ -108,7 +108,7 @@ fn rounds_lost(context: &Context<'_>) -> Vec<NotMeasured> {
     let useless = batches.iter().filter(|batch| !rounds::usable(batch, context.mode())).count();
     if useless > 0 {
         let what = count(useless as u64, "batch", "batches");
-        gaps.push(gap(what, "no copy ended in them, or their time is not above 0; they count nowhere"));
+        gaps.push(gap(what, "no copy ended in them, or they hold a time that cannot be; they count nowhere"));
     }
     let broken: usize = context.levels.values().map(broken_rounds).sum();
     if broken > 0 {

@@ -10,15 +10,18 @@ use crate::record::{Bound, Estimate, Latency, LevelResult};
 use crate::sample::{Arm, Batch};
 use crate::stats::{Observation, quantile, sign};
 
+/// Nothing takes less than a picosecond: below it a time is a zero, and no divisor.
+const TINY_S: f64 = 1e-12;
+
 /// Span and work of an alternative, from the lowest level at which it ran. `None` when it never ran, when the time-out ended
 /// half of its copies, or when the kernel counted no CPU time.
 pub(super) fn alone(levels: &BTreeMap<u32, Arms<'_>>, index: usize) -> Option<(u32, Alone)> {
     let (load, batches) =
         levels.iter().find_map(|(load, arms)| Some((*load, arms.get(&Arm::Alternative(index))?)))?;
     let batches: Vec<&Batch> = batches.values().copied().collect();
-    let span = median_wall(&batches).filter(|span| span.high.is_finite() && span.value > 0.0)?;
+    let span = median_wall(&batches).filter(|span| span.high.is_finite() && span.value > TINY_S)?;
     let work_s = median_of(&batches, |batch| batch.work_s() / batch.copies.len() as f64);
-    (work_s > 0.0).then_some((load, Alone { span_s: span.value, work_s }))
+    (work_s > TINY_S).then_some((load, Alone { span_s: span.value, work_s }))
 }
 
 /// Everything that the record says of one alternative at one level. `batches` are usable and not empty.
@@ -86,7 +89,7 @@ fn fairness(batches: &[&Batch]) -> Option<f64> {
     let of = |batch: &&Batch| {
         let walls = quantile::sorted(batch.copies.wall_s.iter().copied());
         let (least, most) = (*walls.first()?, *walls.last()?);
-        (walls.len() > 1 && least > 0.0).then_some(most / least)
+        (walls.len() > 1 && least > TINY_S).then_some(most / least)
     };
     quantile::median(&batches.iter().filter_map(of).collect::<Vec<_>>())
 }

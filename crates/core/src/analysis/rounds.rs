@@ -22,10 +22,19 @@ pub(super) fn arms<'a>(batches: impl IntoIterator<Item = &'a Batch>, mode: Mode)
     arms
 }
 
-/// Whether a batch has a time that can be compared.
+/// No time is longer: thirty thousand years. It keeps what a damaged record says from becoming infinite further on.
+const LONGEST_S: f64 = 1e12;
+
+/// Whether a batch has a time that can be compared, and no impossible one.
 pub(super) fn usable(batch: &Batch, mode: Mode) -> bool {
-    let positive = |x: f64| x.is_finite() && x > 0.0;
-    !batch.copies.is_empty() && positive(batch.makespan_s) && positive(time_of(batch, mode))
+    let copies = &batch.copies;
+    let times = copies.wall_s.iter().chain(&copies.user_s).chain(&copies.system_s);
+    let mut all = times.chain([&batch.orphans.user_s, &batch.orphans.system_s]);
+    let comparable = |x: f64| (LONGEST_S.recip()..=LONGEST_S).contains(&x);
+    !copies.is_empty()
+        && all.all(|time| (0.0..=LONGEST_S).contains(time))
+        && comparable(batch.makespan_s)
+        && comparable(time_of(batch, mode))
 }
 
 /// The rounds in which both arms ran.

@@ -151,8 +151,8 @@ fn a_stored_record_gives_the_same_analysis() {
 }
 
 #[test]
-fn a_large_record_is_analysed_in_one_pass_over_the_copies() {
-    // 10 rounds, 3 arms, 1000 copies, 5 levels; a quadratic step over 1000 copies * 10 rounds would not end in this test's life.
+fn a_large_record_is_analysed() {
+    // 10 rounds, 3 arms, 1000 copies, 5 levels.
     let fixture = Fixture::two(&[1000, 1001, 1002, 1003, 1004], 10, |_, arm, round| {
         (1.0 + 0.01 * jitter(arm, round), 0.002)
     });
@@ -179,7 +179,7 @@ proptest! {
     /// Whatever the batches: holes, doubles, time-outs, times of 0 and below, no copies, unknown alternatives.
     #[test]
     fn nothing_infinite_is_written(
-        rows in prop::collection::vec((0u32..4, arm(), 0u32..9, prop_oneof![Just(0.0), Just(-1.0), 1e-9..1e9f64], 0.0..2.0f64, any::<bool>()), 0..80),
+        rows in prop::collection::vec((0u32..4, arm(), 0u32..9, prop_oneof![Just(0.0), Just(-1.0), Just(1e308), Just(1e-308), 1e-9..1e9f64], prop_oneof![Just(0.0), Just(1e-308), Just(1e308), 0.0..2.0f64], any::<bool>()), 0..80),
         baseline in 0usize..4, fixed: bool, delta in 0.0..0.5f64, confidence in prop_oneof![Just(0.0), Just(1.0), 0.5..0.999f64],
     ) {
         let mut fixture = Fixture::new(&["a", "b", "c"], &[1, 2, 3]);
