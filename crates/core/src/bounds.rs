@@ -48,7 +48,8 @@ pub fn crossover(a: Alone, b: Alone, capacity: f64) -> Option<f64> {
 pub fn capacity(plan: &Plan, host: &Host) -> f64 {
     let cpus = cpus(plan, host).unwrap_or(1.0);
     match host.before.cgroup_cpus {
-        Some(quota) if quota > 0.0 => cpus.min(quota),
+        // The kernel's least quota is 1 ms of a second.
+        Some(quota) if quota > 0.0 => cpus.min(quota.max(0.001)),
         _ => cpus,
     }
 }

@@ -143,9 +143,12 @@ impl Rule {
         }
     }
 
-    /// The least number of rounds that gives a comparison its interval.
-    pub fn min_rounds(&self) -> usize {
-        if self.fixed.is_some() { sign::min_rounds(self.alpha) } else { eprocess::min_rounds(self.alpha) }
+    /// The least number of rounds that gives a comparison its interval, made by this method.
+    pub fn min_rounds(&self, method: Method) -> usize {
+        match method {
+            Method::Sign => sign::min_rounds(self.alpha),
+            Method::SignEProcess => eprocess::min_rounds(self.alpha),
+        }
     }
 
     fn verdict(&self, interval: Option<Interval>, median: f64, floor: f64) -> Verdict {
@@ -197,23 +200,33 @@ fn size(interval: Option<Interval>) -> f64 {
     interval.map_or(f64::INFINITY, |(low, high)| low.abs().max(high.abs()))
 }
 
-/// Further rounds until the rule would decide, if the coming rounds are like those so far.
+/// Further rounds until the rule would decide, if the coming rounds are like those so far. Where the number of rounds was
+/// fixed, whoever needs more fixes a larger one: so the estimate takes the method of the plan.
 fn rounds_needed(ln_ratios: &[Observation], floor: Option<&[Observation]>, rule: &Rule) -> Option<u32> {
     let now = ln_ratios.len();
-    let least = rule.min_rounds();
+    let method = if rule.fixed.is_some() { Method::Sign } else { Method::SignEProcess };
+    let least = rule.min_rounds(method);
     let Some(median) = stats::median_of(ln_ratios) else { return u32::try_from(least).ok() };
     let (seen, floor_seen) = (Ends::of(ln_ratios), floor.map(Ends::of));
-    let mut n = least.max(now + 1);
-    while n <= now + FARTHEST {
-        let skip = |alpha| if rule.fixed.is_some() { sign::skip(n, alpha) } else { eprocess::skip(n, alpha) };
+    let decides = |n: usize| {
+        let skip = |alpha| match method {
+            Method::Sign => sign::skip(n, alpha),
+            Method::SignEProcess => eprocess::skip(n, alpha),
+        };
         let floor_size = floor_seen.as_ref().map_or(0.0, |ends| size(ends.at(n, skip(rule.floor_alpha))));
-        if rule.verdict(seen.at(n, skip(rule.alpha)), median, floor_size) != Verdict::Undecided {
-            return u32::try_from(n - now).ok();
-        }
-        n += 1 + n / 32;
+        rule.verdict(seen.at(n, skip(rule.alpha)), median, floor_size) != Verdict::Undecided
+    };
+    // More rounds narrow the interval, so what decides once decides ever after, and halving finds the least.
+    let (mut short, mut enough) = (least.max(now + 1) - 1, now + FARTHEST);
+    if !decides(enough) {
+        // Before the first interval one can at least say when there will be one.
+        return least.checked_sub(now).filter(|&n| n > 0).and_then(|n| u32::try_from(n).ok());
     }
-    // Before the first interval one can at least say when there will be one.
-    if now < least { u32::try_from(least - now).ok() } else { None }
+    while enough - short > 1 {
+        let middle = short + (enough - short) / 2;
+        if decides(middle) { enough = middle } else { short = middle }
+    }
+    u32::try_from(enough - now).ok()
 }
 
 /// The low and the high ends of observations, each in rising order.
