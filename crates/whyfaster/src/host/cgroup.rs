@@ -61,7 +61,8 @@ impl Cgroups {
             let (Some(controllers), Some(group)) = (parts.next(), parts.next()) else {
                 return Err(Unreadable::line(path, index + 1, &text, "number:controllers:path"));
             };
-            let controllers = controllers.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+            let controllers =
+                controllers.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
             groups.push((controllers, group.to_owned()));
         }
         let mountinfo = root.text("/proc/self/mountinfo")?;
@@ -81,7 +82,8 @@ impl Cgroups {
             Some(names) => !is_v2 && has(names),
             None => is_v2,
         };
-        let visible = self.mounts.iter().filter(fits).find_map(|mount| Some((mount, below(&mount.root, group)?)));
+        let visible =
+            self.mounts.iter().filter(fits).find_map(|mount| Some((mount, below(&mount.root, group)?)));
         let Some((mount, below)) = visible else {
             let reason = format!("no mount in /proc/self/mountinfo shows the {controller} group {group}");
             return Err(Unreadable::Other(reason));
@@ -200,8 +202,11 @@ impl Chain {
 
     /// Page cache of the group and those below it, which the kernel drops before it refuses memory.
     fn cache(&self, root: &Root, dir: &Dir) -> Result<u64, Unreadable> {
-        let keys =
-            if self.v2 { ["active_file", "inactive_file"] } else { ["total_active_file", "total_inactive_file"] };
+        let keys = if self.v2 {
+            ["active_file", "inactive_file"]
+        } else {
+            ["total_active_file", "total_inactive_file"]
+        };
         let mut sum = 0_u64;
         for key in keys {
             sum = sum.saturating_add(stat_value(root, dir, "memory.stat", key)?.unwrap_or(0));
@@ -215,7 +220,9 @@ fn limit(root: &Root, dir: &Dir, name: &str) -> Result<Option<u64>, Unreadable> 
     let path = dir.file(name);
     match root.optional(&path)?.as_deref().map(str::trim) {
         None | Some("max") => Ok(None),
-        Some(text) => text.parse().map(Some).map_err(|_| Unreadable::line(&path, 1, text, "a number or \"max\"")),
+        Some(text) => {
+            text.parse().map(Some).map_err(|_| Unreadable::line(&path, 1, text, "a number or \"max\""))
+        }
     }
 }
 
@@ -238,7 +245,8 @@ fn quota_v2(root: &Root, dir: &Dir) -> Result<Option<f64>, Unreadable> {
 fn quota_v1(root: &Root, dir: &Dir) -> Result<Option<f64>, Unreadable> {
     let path = dir.file("cpu.cfs_quota_us");
     let Some(text) = root.optional(&path)? else { return Ok(None) };
-    let quota: i64 = text.trim().parse().map_err(|_| Unreadable::line(&path, 1, &text, "microseconds or -1"))?;
+    let quota: i64 =
+        text.trim().parse().map_err(|_| Unreadable::line(&path, 1, &text, "microseconds or -1"))?;
     if quota < 0 {
         return Ok(None);
     }
@@ -255,7 +263,9 @@ fn stat_value(root: &Root, dir: &Dir, name: &str, key: &str) -> Result<Option<u6
     for (index, line) in text.lines().enumerate() {
         if let Some(value) = line.strip_prefix(key).and_then(|rest| rest.strip_prefix(' ')) {
             let value = value.trim().parse();
-            return value.map(Some).map_err(|_| Unreadable::line(&path, index + 1, &text, "a key and a number"));
+            return value
+                .map(Some)
+                .map_err(|_| Unreadable::line(&path, index + 1, &text, "a key and a number"));
         }
     }
     Ok(None)

@@ -113,7 +113,8 @@ impl Process {
 }
 
 fn affinity() -> Result<Vec<u32>, String> {
-    let set = rustix::thread::sched_getaffinity(None).map_err(|error| format!("sched_getaffinity: {error}"))?;
+    let set =
+        rustix::thread::sched_getaffinity(None).map_err(|error| format!("sched_getaffinity: {error}"))?;
     Ok((0..rustix::thread::CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).map(|cpu| cpu as u32).collect())
 }
 
