@@ -46,3 +46,35 @@ pub fn examine(root: &Root) -> Examination {
     }
     Examination { facts: before, findings, noise }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::fixture::Machine;
+
+    #[test]
+    fn a_machine_without_proc_is_examined_and_says_so() {
+        let examination = examine(&Machine::bare().root());
+        assert_eq!(
+            (examination.findings[0].name.as_str(), examination.findings[0].mark),
+            ("/proc", Mark::Problem)
+        );
+        let unknown = examination.findings.iter().filter(|finding| finding.value.starts_with("not measured"));
+        assert!(unknown.count() > 10);
+    }
+
+    #[test]
+    fn json_has_facts_findings_and_noise() {
+        let machine = Machine::unified();
+        let examination = examine(&machine.root());
+        assert_eq!(examination.findings.len(), 19);
+        let json = serde_json::to_value(&examination).expect("an examination is JSON");
+        assert_eq!(json["facts"]["governor"], "powersave");
+        assert!(json["noise"]["compute"]["ratio"].as_f64().is_some_and(|ratio| ratio >= 1.0));
+        let findings = json["findings"].as_array().expect("a list");
+        let governor = findings.iter().find(|f| f["name"] == "governor").expect("always there");
+        assert_eq!(governor["mark"], "note");
+        assert!(governor["remedy"].as_str().is_some_and(|remedy| remedy.contains("cpupower")));
+        assert!(findings.iter().all(|f| (f["mark"] == "ok") == f.get("remedy").is_none()));
+    }
+}

@@ -154,16 +154,18 @@ impl Chain {
         Ok(least)
     }
 
-    /// How often these groups were throttled; `None` where none of them counts it. The count of a group is of its own quota
-    /// only, so that those of the ancestors are added (kernel: `cpu_cfs_stat_show` in kernel/sched/core.c).
-    pub(super) fn throttled(&self, root: &Root) -> Result<Option<u64>, Unreadable> {
+    /// How often these groups were throttled. The count of a group is of its own quota only, so that those of the ancestors
+    /// are added (kernel: `cpu_cfs_stat_show` in kernel/sched/core.c). A group that has no quota file has no count either.
+    pub(super) fn throttled(&self, root: &Root) -> Result<u64, Unreadable> {
+        let quota_file = if self.v2 { "cpu.max" } else { "cpu.cfs_quota_us" };
         let mut sum = None;
-        for dir in &self.dirs {
-            if let Some(times) = stat_value(root, dir, "cpu.stat", "nr_throttled")? {
-                sum = Some(sum.unwrap_or(0_u64).saturating_add(times));
-            }
+        for dir in self.dirs.iter().filter(|dir| root.path(dir.file(quota_file)).exists()) {
+            let lacks =
+                || Unreadable::Other(format!("{} has no nr_throttled", dir.file("cpu.stat").display()));
+            let times = stat_value(root, dir, "cpu.stat", "nr_throttled")?.ok_or_else(lacks)?;
+            sum = Some(sum.unwrap_or(0_u64).saturating_add(times));
         }
-        Ok(sum)
+        sum.ok_or_else(|| Unreadable::Other(format!("no group of this process has a file {quota_file}")))
     }
 
     /// The tightest limit of processes: what it leaves.
@@ -209,7 +211,8 @@ impl Chain {
         };
         let mut sum = 0_u64;
         for key in keys {
-            sum = sum.saturating_add(stat_value(root, dir, "memory.stat", key)?.unwrap_or(0));
+            let lacks = || Unreadable::Other(format!("{} has no {key}", dir.file("memory.stat").display()));
+            sum = sum.saturating_add(stat_value(root, dir, "memory.stat", key)?.ok_or_else(lacks)?);
         }
         Ok(sum)
     }

@@ -93,7 +93,7 @@ pub(super) fn governor(root: &Root, cpu: u32) -> Result<String, Unreadable> {
     match root.optional(&path)? {
         Some(_) => root.word(&path),
         None => Err(Unreadable::Other(format!(
-            "{path}: no such file; the kernel does not set the clock here (usual in a virtual machine)"
+            "{path}: no such file (a virtual machine often has none: its host sets the clock)"
         ))),
     }
 }

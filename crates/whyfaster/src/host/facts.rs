@@ -90,13 +90,8 @@ impl Collector<'_> {
         let chain = of(groups, |groups| groups.chain(self.root, "cpu"));
         let quota = of(&chain, |chain| chain.quota(self.root));
         self.facts.cgroup_cpus = self.take(CPU_QUOTA, quota).flatten();
-        match of(&chain, |chain| chain.throttled(self.root)) {
-            Ok(Some(times)) => self.facts.cgroup_throttled = Some(times),
-            Ok(None) => {
-                self.miss("cgroup throttling", "no cgroup here counts it (cpu.stat has no nr_throttled)")
-            }
-            Err(error) => self.miss("cgroup throttling", error),
-        }
+        let throttled = of(&chain, |chain| chain.throttled(self.root));
+        self.facts.cgroup_throttled = self.take("cgroup throttling", throttled);
     }
 
     fn memory(&mut self, groups: &Result<Cgroups, Unreadable>) {

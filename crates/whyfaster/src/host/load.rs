@@ -34,7 +34,7 @@ pub(super) fn cpu_pressure(root: &Root) -> Result<(f64, f64), Unreadable> {
     let path = "/proc/pressure/cpu";
     let Some(text) = root.optional(path)? else {
         return Err(Unreadable::Other(format!(
-            "{path}: no such file; boot with psi=1 on a kernel built with CONFIG_PSI"
+            "{path}: no such file (it needs CONFIG_PSI, on some kernels also psi=1 at boot)"
         )));
     };
     parse_pressure(&text).ok_or_else(|| Unreadable::line(path, 1, &text, "\"some avg10=... total=...\""))
@@ -65,7 +65,9 @@ pub(super) fn autogroup(root: &Root) -> Result<bool, Unreadable> {
         Some("0") => Ok(false),
         Some("1") => Ok(true),
         Some(other) => Err(Unreadable::line(path, 1, other, "0 or 1")),
-        None => Err(Unreadable::Other(format!("{path}: no such file; this kernel has no autogroups"))),
+        None => Err(Unreadable::Other(format!(
+            "{path}: no such file (a kernel without CONFIG_SCHED_AUTOGROUP has none)"
+        ))),
     }
 }
 

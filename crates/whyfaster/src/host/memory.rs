@@ -28,7 +28,7 @@ pub(super) fn huge_pages(root: &Root) -> Result<String, Unreadable> {
     let path = "/sys/kernel/mm/transparent_hugepage/enabled";
     let Some(text) = root.optional(path)? else {
         return Err(Unreadable::Other(format!(
-            "{path}: no such file; this kernel has no transparent huge pages"
+            "{path}: no such file (a kernel without CONFIG_TRANSPARENT_HUGEPAGE has none)"
         )));
     };
     let word =

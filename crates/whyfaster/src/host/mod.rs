@@ -7,6 +7,10 @@ mod cgroup;
 mod counters;
 mod cpu;
 mod facts;
+#[cfg(test)]
+mod facts_tests;
+#[cfg(test)]
+pub(crate) mod fixture;
 mod judge;
 mod limits;
 mod load;

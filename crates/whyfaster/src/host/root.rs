@@ -74,6 +74,15 @@ impl Root {
         }
     }
 
+    /// The target of a symbolic link that a kernel may lack.
+    pub fn link(&self, path: impl AsRef<Path>) -> Result<Option<String>, Unreadable> {
+        match fs::read_link(self.path(&path)) {
+            Ok(target) => Ok(Some(target.to_string_lossy().into_owned())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(Unreadable::Io { path: path.as_ref().to_owned(), source }),
+        }
+    }
+
     /// A file that holds one number.
     pub fn number(&self, path: impl AsRef<Path>) -> Result<u64, Unreadable> {
         let text = self.text(&path)?;

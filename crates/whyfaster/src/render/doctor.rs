@@ -26,8 +26,15 @@ pub fn write(out: &mut dyn Write, examination: &Examination, columns: usize) -> 
     let left = indent + name_width + 2;
     let room = columns.max(LEAST_COLUMNS).saturating_sub(left).max(20);
     writeln!(out, "{}\n", title(&examination.facts))?;
-    for finding in findings {
+    for (place, finding) in findings.iter().enumerate() {
+        // Neighbours with the same remedy share it.
+        let next = findings.get(place + 1).and_then(|next| next.remedy.as_deref());
+        let remedy = finding.remedy.as_deref().filter(|remedy| next != Some(*remedy));
         line(out, finding, name_width, left, room)?;
+        for (number, text) in remedy.iter().flat_map(|remedy| wrap(remedy, room - 3)).enumerate() {
+            let arrow = if number == 0 { "-> " } else { "   " };
+            writeln!(out, "{:left$}{arrow}{text}", "")?;
+        }
     }
     writeln!(out, "\n{}", summary(findings))
 }
@@ -47,10 +54,6 @@ fn line(
     writeln!(out, "  {style}{word:<MARK_WIDTH$}{style:#}  {:<name_width$}  {first}", finding.name)?;
     for rest in value {
         writeln!(out, "{:left$}{rest}", "")?;
-    }
-    for (number, text) in finding.remedy.iter().flat_map(|remedy| wrap(remedy, room - 3)).enumerate() {
-        let arrow = if number == 0 { "-> " } else { "   " };
-        writeln!(out, "{:left$}{arrow}{text}", "")?;
     }
     Ok(())
 }
@@ -99,4 +102,83 @@ fn wrap(text: &str, columns: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::{Noise, Spread};
+
+    fn examination(findings: Vec<Finding>) -> Examination {
+        let spread = Spread { repeats: 20, median_s: 1.0, ratio: 1.0, smallest_difference: 0.0 };
+        let facts = HostFacts { kernel: Some("6.1\u{1b}[31m".into()), ..HostFacts::default() };
+        Examination { facts, findings, noise: Noise { compute: spread, launch: Ok(spread) } }
+    }
+
+    fn text(findings: Vec<Finding>, columns: usize) -> String {
+        let mut out = Vec::new();
+        write(&mut out, &examination(findings), columns).expect("a vector takes everything");
+        anstream::adapter::strip_bytes(&out).into_vec().try_into().expect("UTF-8")
+    }
+
+    #[test]
+    fn lines_are_aligned_and_wrapped_and_a_shared_remedy_stands_once() {
+        let findings = vec![
+            Finding::ok("CPUs", "2 of 2"),
+            Finding::with(
+                Mark::Problem,
+                "load",
+                "11 on 2 CPUs, which is five times too many",
+                "stop other work",
+            ),
+            Finding::with(Mark::Note, "pressure", "90%", "stop other work"),
+        ];
+        let expected = "\
+This machine: Linux 6.1[31m, unknown, CPU unknown
+
+  ok       CPUs      2 of 2
+  PROBLEM  load      11 on 2 CPUs, which is five
+                     times too many
+  note     pressure  90%
+                     -> stop other work
+
+Numbers measured now may mislead: problems 1, notes 1.
+";
+        assert_eq!(text(findings, 50), expected);
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal() {
+        let long = "word ".repeat(80);
+        for columns in [50, 80, 200] {
+            let text = text(vec![Finding::with(Mark::Note, "name", long.clone(), long.clone())], columns);
+            assert!(text.lines().all(|line| line.chars().count() <= columns), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_summary_counts() {
+        assert!(text(vec![Finding::ok("a", "b")], 80).ends_with("Fit for measuring.\n"));
+        let note = Finding::with(Mark::Note, "a", "b", "c");
+        assert!(text(vec![note], 80).ends_with("Fit for measuring; 1 to keep in mind.\n"));
+    }
+
+    /// A reader that went away (`doctor | head -1`).
+    struct Gone;
+
+    impl Write for Gone {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_closed_pipe_is_an_error_and_no_panic() {
+        let error = write(&mut Gone, &examination(vec![]), 80).expect_err("nothing can be written");
+        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+    }
 }
