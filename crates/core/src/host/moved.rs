@@ -20,6 +20,11 @@ impl HostFacts {
         self
     }
 
+    /// Clock of the fastest allowed CPU, kHz. Idle CPUs clock down at once, so only the fastest one tells what a run would get.
+    pub fn fastest_khz(&self) -> Option<u64> {
+        self.clock_khz.as_ref()?.iter().max().copied().filter(|khz| *khz > 0)
+    }
+
     /// Share of all CPU time since `before` that was used neither by whyfaster nor by processes reaped below it.
     /// A process of ours that ended without being waited for counts as another's.
     pub fn others_since(&self, before: &HostFacts) -> Option<f64> {
@@ -102,11 +107,9 @@ fn changed_text(
     warning(format!("the {name} changed from {before} to {after} during the measurement"), remedy)
 }
 
-/// Idle CPUs clock down at once, so only the fastest one tells what the machine would give to a run.
 fn clock(before: &HostFacts, after: &HostFacts) -> Option<Warning> {
-    let fastest = |facts: &HostFacts| facts.clock_khz.as_ref()?.iter().max().copied();
-    let (from, to) = (fastest(before)? as f64, fastest(after)? as f64);
-    if from <= 0.0 || (to / from - 1.0).abs() <= CLOCK {
+    let (from, to) = (before.fastest_khz()? as f64, after.fastest_khz()? as f64);
+    if (to / from - 1.0).abs() <= CLOCK {
         return None;
     }
     let what =

@@ -61,7 +61,8 @@ impl Cgroups {
             let (Some(controllers), Some(group)) = (parts.next(), parts.next()) else {
                 return Err(Unreadable::line(path, index + 1, &text, "number:controllers:path"));
             };
-            let controllers = controllers.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+            let controllers =
+                controllers.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
             groups.push((controllers, group.to_owned()));
         }
         let mountinfo = root.text("/proc/self/mountinfo")?;
@@ -81,7 +82,8 @@ impl Cgroups {
             Some(names) => !is_v2 && has(names),
             None => is_v2,
         };
-        let visible = self.mounts.iter().filter(fits).find_map(|mount| Some((mount, below(&mount.root, group)?)));
+        let visible =
+            self.mounts.iter().filter(fits).find_map(|mount| Some((mount, below(&mount.root, group)?)));
         let Some((mount, below)) = visible else {
             let reason = format!("no mount in /proc/self/mountinfo shows the {controller} group {group}");
             return Err(Unreadable::Other(reason));
@@ -152,16 +154,18 @@ impl Chain {
         Ok(least)
     }
 
-    /// How often these groups were throttled; `None` where none of them counts it. The count of a group is of its own quota
-    /// only, so that those of the ancestors are added (kernel: `cpu_cfs_stat_show` in kernel/sched/core.c).
-    pub(super) fn throttled(&self, root: &Root) -> Result<Option<u64>, Unreadable> {
+    /// How often these groups were throttled. The count of a group is of its own quota only, so that those of the ancestors
+    /// are added (kernel: `cpu_cfs_stat_show` in kernel/sched/core.c). A group that has no quota file has no count either.
+    pub(super) fn throttled(&self, root: &Root) -> Result<u64, Unreadable> {
+        let quota_file = if self.v2 { "cpu.max" } else { "cpu.cfs_quota_us" };
         let mut sum = None;
-        for dir in &self.dirs {
-            if let Some(times) = stat_value(root, dir, "cpu.stat", "nr_throttled")? {
-                sum = Some(sum.unwrap_or(0_u64).saturating_add(times));
-            }
+        for dir in self.dirs.iter().filter(|dir| root.path(dir.file(quota_file)).exists()) {
+            let lacks =
+                || Unreadable::Other(format!("{} has no nr_throttled", dir.file("cpu.stat").display()));
+            let times = stat_value(root, dir, "cpu.stat", "nr_throttled")?.ok_or_else(lacks)?;
+            sum = Some(sum.unwrap_or(0_u64).saturating_add(times));
         }
-        Ok(sum)
+        sum.ok_or_else(|| Unreadable::Other(format!("no group of this process has a file {quota_file}")))
     }
 
     /// The tightest limit of processes: what it leaves.
@@ -200,11 +204,15 @@ impl Chain {
 
     /// Page cache of the group and those below it, which the kernel drops before it refuses memory.
     fn cache(&self, root: &Root, dir: &Dir) -> Result<u64, Unreadable> {
-        let keys =
-            if self.v2 { ["active_file", "inactive_file"] } else { ["total_active_file", "total_inactive_file"] };
+        let keys = if self.v2 {
+            ["active_file", "inactive_file"]
+        } else {
+            ["total_active_file", "total_inactive_file"]
+        };
         let mut sum = 0_u64;
         for key in keys {
-            sum = sum.saturating_add(stat_value(root, dir, "memory.stat", key)?.unwrap_or(0));
+            let lacks = || Unreadable::Other(format!("{} has no {key}", dir.file("memory.stat").display()));
+            sum = sum.saturating_add(stat_value(root, dir, "memory.stat", key)?.ok_or_else(lacks)?);
         }
         Ok(sum)
     }
@@ -215,7 +223,9 @@ fn limit(root: &Root, dir: &Dir, name: &str) -> Result<Option<u64>, Unreadable> 
     let path = dir.file(name);
     match root.optional(&path)?.as_deref().map(str::trim) {
         None | Some("max") => Ok(None),
-        Some(text) => text.parse().map(Some).map_err(|_| Unreadable::line(&path, 1, text, "a number or \"max\"")),
+        Some(text) => {
+            text.parse().map(Some).map_err(|_| Unreadable::line(&path, 1, text, "a number or \"max\""))
+        }
     }
 }
 
@@ -238,7 +248,8 @@ fn quota_v2(root: &Root, dir: &Dir) -> Result<Option<f64>, Unreadable> {
 fn quota_v1(root: &Root, dir: &Dir) -> Result<Option<f64>, Unreadable> {
     let path = dir.file("cpu.cfs_quota_us");
     let Some(text) = root.optional(&path)? else { return Ok(None) };
-    let quota: i64 = text.trim().parse().map_err(|_| Unreadable::line(&path, 1, &text, "microseconds or -1"))?;
+    let quota: i64 =
+        text.trim().parse().map_err(|_| Unreadable::line(&path, 1, &text, "microseconds or -1"))?;
     if quota < 0 {
         return Ok(None);
     }
@@ -255,7 +266,9 @@ fn stat_value(root: &Root, dir: &Dir, name: &str, key: &str) -> Result<Option<u6
     for (index, line) in text.lines().enumerate() {
         if let Some(value) = line.strip_prefix(key).and_then(|rest| rest.strip_prefix(' ')) {
             let value = value.trim().parse();
-            return value.map(Some).map_err(|_| Unreadable::line(&path, index + 1, &text, "a key and a number"));
+            return value
+                .map(Some)
+                .map_err(|_| Unreadable::line(&path, index + 1, &text, "a key and a number"));
         }
     }
     Ok(None)

@@ -56,10 +56,15 @@ fn parse(text: &[u8], ticks_per_s: f64) -> Option<Counters> {
     if words.next()? != "cpu" {
         return None;
     }
-    let mut seconds = || Some(words.next()?.parse::<u64>().ok()? as f64 / ticks_per_s);
-    let (user, nice, system, idle) = (seconds()?, seconds()?, seconds()?, seconds()?);
-    let (iowait, irq, softirq, steal) = (seconds()?, seconds()?, seconds()?, seconds()?);
-    Some(Counters { busy_s: user + nice + system + irq + softirq, idle_s: idle + iowait, steal_s: steal })
+    let mut ticks = || words.next()?.parse::<u64>().ok();
+    let (user, nice, system, idle) = (ticks()?, ticks()?, ticks()?, ticks()?);
+    let (iowait, irq, softirq, steal) = (ticks()?, ticks()?, ticks()?, ticks()?);
+    let seconds = |parts: &[u64]| parts.iter().map(|ticks| *ticks as f64).sum::<f64>() / ticks_per_s;
+    Some(Counters {
+        busy_s: seconds(&[user, nice, system, irq, softirq]),
+        idle_s: seconds(&[idle, iowait]),
+        steal_s: seconds(&[steal]),
+    })
 }
 
 #[cfg(test)]

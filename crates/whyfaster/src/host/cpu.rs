@@ -81,7 +81,8 @@ pub(super) fn allowed(root: &Root, by_call: Result<Vec<u32>, String>) -> Result<
         Ok(cpus) => return Ok(cpus),
         Err(why) => why,
     };
-    let status = root.text("/proc/self/status").map_err(|error| Unreadable::Other(format!("{why}; {error}")))?;
+    let status =
+        root.text("/proc/self/status").map_err(|error| Unreadable::Other(format!("{why}; {error}")))?;
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
     list.and_then(cpu_list).filter(|cpus| !cpus.is_empty()).ok_or(Unreadable::Other(why))
 }
@@ -92,13 +93,17 @@ pub(super) fn governor(root: &Root, cpu: u32) -> Result<String, Unreadable> {
     match root.optional(&path)? {
         Some(_) => root.word(&path),
         None => Err(Unreadable::Other(format!(
-            "{path}: no such file; the kernel does not set the clock here (usual in a virtual machine)"
+            "{path}: no such file (a virtual machine often has none: its host sets the clock)"
         ))),
     }
 }
 
 /// Current clock of each of these CPUs, kHz: from the frequency driver, else from `/proc/cpuinfo`.
-pub(super) fn clocks(root: &Root, cpus: &[u32], info: &Result<CpuInfo, Unreadable>) -> Result<Vec<u64>, Unreadable> {
+pub(super) fn clocks(
+    root: &Root,
+    cpus: &[u32],
+    info: &Result<CpuInfo, Unreadable>,
+) -> Result<Vec<u64>, Unreadable> {
     let path = |cpu: &u32| format!("{CPUS}/cpu{cpu}/cpufreq/scaling_cur_freq");
     if cpus.first().is_some_and(|cpu| root.path(path(cpu)).exists()) {
         return cpus.iter().map(|cpu| root.number(path(cpu))).collect();

@@ -90,11 +90,8 @@ impl Collector<'_> {
         let chain = of(groups, |groups| groups.chain(self.root, "cpu"));
         let quota = of(&chain, |chain| chain.quota(self.root));
         self.facts.cgroup_cpus = self.take(CPU_QUOTA, quota).flatten();
-        match of(&chain, |chain| chain.throttled(self.root)) {
-            Ok(Some(times)) => self.facts.cgroup_throttled = Some(times),
-            Ok(None) => self.miss("cgroup throttling", "no cgroup here counts it (cpu.stat has no nr_throttled)"),
-            Err(error) => self.miss("cgroup throttling", error),
-        }
+        let throttled = of(&chain, |chain| chain.throttled(self.root));
+        self.facts.cgroup_throttled = self.take("cgroup throttling", throttled);
     }
 
     fn memory(&mut self, groups: &Result<Cgroups, Unreadable>) {
@@ -124,7 +121,8 @@ impl Collector<'_> {
         }
         let of_group = of(groups, |groups| groups.chain(self.root, "pids")?.pids(self.root));
         rooms.push(self.take("cgroup limit of processes", of_group).flatten());
-        let of_user = Privilege::read(self.root).and_then(|privilege| limits::user(self.root, process, privilege));
+        let of_user =
+            Privilege::read(self.root).and_then(|privilege| limits::user(self.root, process, privilege));
         rooms.push(self.take("ulimit of processes", of_user).flatten());
         self.facts.files_limit = self.take("limit of open files", limits::files(self.root, process));
         let tightest = least(rooms);
@@ -138,7 +136,10 @@ fn least(rooms: impl IntoIterator<Item = Option<Room>>) -> Option<Room> {
 }
 
 /// A fact out of something that could be read itself, or the reason why that could not be read.
-fn of<T, U>(whole: &Result<T, Unreadable>, part: impl FnOnce(&T) -> Result<U, Unreadable>) -> Result<U, Unreadable> {
+fn of<T, U>(
+    whole: &Result<T, Unreadable>,
+    part: impl FnOnce(&T) -> Result<U, Unreadable>,
+) -> Result<U, Unreadable> {
     match whole {
         Ok(whole) => part(whole),
         Err(error) => Err(Unreadable::Other(error.to_string())),

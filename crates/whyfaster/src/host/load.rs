@@ -16,7 +16,8 @@ pub(super) struct Load {
 pub(super) fn load(root: &Root) -> Result<Load, Unreadable> {
     let path = "/proc/loadavg";
     let text = root.text(path)?;
-    parse_load(&text).ok_or_else(|| Unreadable::line(path, 1, &text, "three averages and runnable/existing tasks"))
+    parse_load(&text)
+        .ok_or_else(|| Unreadable::line(path, 1, &text, "three averages and runnable/existing tasks"))
 }
 
 fn parse_load(text: &str) -> Option<Load> {
@@ -32,7 +33,9 @@ fn parse_load(text: &str) -> Option<Load> {
 pub(super) fn cpu_pressure(root: &Root) -> Result<(f64, f64), Unreadable> {
     let path = "/proc/pressure/cpu";
     let Some(text) = root.optional(path)? else {
-        return Err(Unreadable::Other(format!("{path}: no such file; boot with psi=1 on a kernel built with CONFIG_PSI")));
+        return Err(Unreadable::Other(format!(
+            "{path}: no such file (it needs CONFIG_PSI, on some kernels also psi=1 at boot)"
+        )));
     };
     parse_pressure(&text).ok_or_else(|| Unreadable::line(path, 1, &text, "\"some avg10=... total=...\""))
 }
@@ -62,7 +65,9 @@ pub(super) fn autogroup(root: &Root) -> Result<bool, Unreadable> {
         Some("0") => Ok(false),
         Some("1") => Ok(true),
         Some(other) => Err(Unreadable::line(path, 1, other, "0 or 1")),
-        None => Err(Unreadable::Other(format!("{path}: no such file; this kernel has no autogroups"))),
+        None => Err(Unreadable::Other(format!(
+            "{path}: no such file (a kernel without CONFIG_SCHED_AUTOGROUP has none)"
+        ))),
     }
 }
 
@@ -83,7 +88,9 @@ mod tests {
     fn pressure_of_the_first_line() {
         let text = "some avg10=1.82 avg60=0.95 avg300=0.62 total=7220557\nfull avg10=9.00 avg60=0 total=1\n";
         assert_eq!(parse_pressure(text), Some((1.82, 7.220557)));
-        for bad in ["", "full avg10=1.0 total=1", "some avg10=x total=1", "some avg10=1.0", "some avg10=101 total=1"] {
+        for bad in
+            ["", "full avg10=1.0 total=1", "some avg10=x total=1", "some avg10=1.0", "some avg10=101 total=1"]
+        {
             assert_eq!(parse_pressure(bad), None, "{bad}");
         }
     }

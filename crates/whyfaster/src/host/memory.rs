@@ -27,9 +27,12 @@ fn value(text: &str, key: &str) -> Result<u64, Unreadable> {
 pub(super) fn huge_pages(root: &Root) -> Result<String, Unreadable> {
     let path = "/sys/kernel/mm/transparent_hugepage/enabled";
     let Some(text) = root.optional(path)? else {
-        return Err(Unreadable::Other(format!("{path}: no such file; this kernel has no transparent huge pages")));
+        return Err(Unreadable::Other(format!(
+            "{path}: no such file (a kernel without CONFIG_TRANSPARENT_HUGEPAGE has none)"
+        )));
     };
-    let word = text.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(word, _)| word.to_owned());
+    let word =
+        text.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(word, _)| word.to_owned());
     word.ok_or_else(|| Unreadable::line(path, 1, &text, "one word in brackets"))
 }
 
@@ -41,7 +44,10 @@ mod tests {
     fn kibibytes_become_bytes() {
         let text = "MemTotal:       24684084 kB\nMemFree: 1 kB\nMemAvailable:   24239076 kB\nBad: x kB\n";
         assert_eq!(value(text, "MemTotal").expect("there"), 24_684_084 * 1024);
-        assert_eq!(value(text, "Bad").expect_err("x").to_string(), "/proc/meminfo:4: expected a number of kB, found \"Bad: x kB\"");
+        assert_eq!(
+            value(text, "Bad").expect_err("x").to_string(),
+            "/proc/meminfo:4: expected a number of kB, found \"Bad: x kB\""
+        );
         assert!(value(text, "Mem").is_err(), "a key is matched whole");
     }
 }

@@ -7,12 +7,20 @@ mod cgroup;
 mod counters;
 mod cpu;
 mod facts;
+#[cfg(test)]
+mod facts_tests;
+#[cfg(test)]
+pub(crate) mod fixture;
+mod judge;
 mod limits;
 mod load;
 mod memory;
+mod noise;
 mod privilege;
 mod root;
 
 pub use counters::{Counters, MachineCounters};
 pub use facts::facts;
+pub use judge::{Finding, Mark, judge};
+pub use noise::{Noise, Spread, measure};
 pub use root::{Process, Root, Unreadable};

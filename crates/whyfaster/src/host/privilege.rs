@@ -7,6 +7,9 @@ const SYS_RESOURCE: u32 = 24;
 const PERFMON: u32 = 38;
 const BPF: u32 = 39;
 
+/// The first user namespace has a fixed number (`USER_NS_INIT_INO` in the kernel's include/uapi/linux/nsfs.h).
+const FIRST_USER_NAMESPACE: &str = "user:[4026531837]";
+
 /// Effective capabilities (numbers as in the kernel's include/uapi/linux/capability.h).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Privilege {
@@ -26,9 +29,9 @@ impl Privilege {
         };
         let effective = u64::from_str_radix(line["CapEff:".len()..].trim(), 16)
             .map_err(|_| Unreadable::line(path, index + 1, &status, "a hexadecimal set"))?;
-        // Without user namespaces in the kernel there is no such file, and only one namespace.
-        let map = root.optional("/proc/self/uid_map")?;
-        let first_namespace = map.is_none_or(|map| map.split_ascii_whitespace().eq(["0", "0", "4294967295"]));
+        // Without namespaces in the kernel there is no such link, and all is in the first one.
+        let namespace = root.link("/proc/self/ns/user")?;
+        let first_namespace = namespace.is_none_or(|name| name == FIRST_USER_NAMESPACE);
         Ok(Self { effective, first_namespace })
     }
 

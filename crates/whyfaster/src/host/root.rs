@@ -74,6 +74,15 @@ impl Root {
         }
     }
 
+    /// The target of a symbolic link that a kernel may lack.
+    pub fn link(&self, path: impl AsRef<Path>) -> Result<Option<String>, Unreadable> {
+        match fs::read_link(self.path(&path)) {
+            Ok(target) => Ok(Some(target.to_string_lossy().into_owned())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(Unreadable::Io { path: path.as_ref().to_owned(), source }),
+        }
+    }
+
     /// A file that holds one number.
     pub fn number(&self, path: impl AsRef<Path>) -> Result<u64, Unreadable> {
         let text = self.text(&path)?;
@@ -113,7 +122,8 @@ impl Process {
 }
 
 fn affinity() -> Result<Vec<u32>, String> {
-    let set = rustix::thread::sched_getaffinity(None).map_err(|error| format!("sched_getaffinity: {error}"))?;
+    let set =
+        rustix::thread::sched_getaffinity(None).map_err(|error| format!("sched_getaffinity: {error}"))?;
     Ok((0..rustix::thread::CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).map(|cpu| cpu as u32).collect())
 }
 
