@@ -1,1 +1,3 @@
 //! One verb a file.
+
+pub mod study;
