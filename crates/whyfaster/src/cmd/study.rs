@@ -113,5 +113,9 @@ fn check_work(study: &Study, record: &Record, input: &Generated) -> Result<(), F
 }
 
 fn absolute(file: &Path) -> anyhow::Result<PathBuf> {
+    if file == Path::new("-") {
+        // Standard output, as everywhere in this program.
+        return Ok(file.to_owned());
+    }
     std::path::absolute(file).with_context(|| format!("cannot tell where {} is", file.display()))
 }

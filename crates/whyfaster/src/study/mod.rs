@@ -6,6 +6,7 @@ mod input;
 mod report;
 mod workdir;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::Context;
@@ -18,8 +19,12 @@ use whyfaster_core::plan::{
 use crate::exit::{Exit, Failure};
 
 pub use input::{Generated, ifconfig_log};
-pub use report::{Findings, findings, text};
+pub use report::{Findings, InputFacts, findings, text};
 pub use workdir::{Entered, WorkDir, check_needs};
+
+/// The parameters under which a record keeps the input's lines and seed.
+const LINES: &str = "lines";
+const INPUT_SEED: &str = "input_seed";
 
 /// A study as its file describes it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -207,8 +212,13 @@ impl Study {
         if let Some(seconds) = options.max_time_s {
             rounds.max_time_s = seconds;
         }
+        // So that the record tells which input it was.
+        let parameters = BTreeMap::from([
+            (LINES.to_owned(), size.lines.to_string()),
+            (INPUT_SEED.to_owned(), self.input_seed(options).to_string()),
+        ]);
         Plan {
-            alternatives: self.alternatives.iter().map(Command::alternative).collect(),
+            alternatives: self.alternatives.iter().map(|command| command.alternative(&parameters)).collect(),
             baseline: self.alternatives.iter().position(|a| a.name == self.baseline).unwrap_or(0),
             baseline_named: false,
             shell: Shell::None,
@@ -232,11 +242,11 @@ impl Study {
 }
 
 impl Command {
-    fn alternative(&self) -> Alternative {
+    fn alternative(&self, parameters: &BTreeMap<String, String>) -> Alternative {
         Alternative {
             name: self.name.clone(),
             command: self.command.clone(),
-            parameters: std::collections::BTreeMap::new(),
+            parameters: parameters.clone(),
             setup: None,
             prepare: None,
             conclude: None,
