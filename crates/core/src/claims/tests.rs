@@ -32,8 +32,11 @@ fn plan() -> Plan {
     }
 }
 
-/// A record whose levels have these (load, low, ratio, high, verdict).
-fn record(levels: &[(u32, Option<f64>, f64, Option<f64>, Verdict)]) -> Record {
+/// Load, low end, ratio, high end, verdict.
+type Measured = (u32, Option<f64>, f64, Option<f64>, Verdict);
+
+/// A record with these levels.
+fn record(levels: &[Measured]) -> Record {
     let levels = levels
         .iter()
         .map(|&(load, low, ratio, high, verdict)| Level {
