@@ -2,26 +2,28 @@
 //!
 //! A file of its own, so a process of its own, and one test only: the study changes the working directory.
 
+#![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
+
 use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
-use whyfaster::cmd::study::{Tools, list, run};
+use whyfaster::cmd::study::{Outcome, Tools, list, run};
 use whyfaster::exit::{Exit, Failure};
 use whyfaster::study::Options;
 use whyfaster_core::host::Host;
 use whyfaster_core::plan::{Loads, Plan};
 use whyfaster_core::record::{Analysis, Level, Record, SCHEMA, Status};
-use whyfaster_core::sample::Trial;
+use whyfaster_core::sample::{Arm, Batch, Copies, Orphans, Trial};
 use whyfaster_core::verdict::{Comparison, Method, Verdict};
 
 /// What a run of the study left behind.
 struct Ran {
     result: anyhow::Result<Exit>,
     stdout: String,
-    saved: BTreeMap<PathBuf, Record>,
+    saved: BTreeMap<Option<PathBuf>, Record>,
     /// The directory in which it measured.
     dir: PathBuf,
     plan: Option<Plan>,
@@ -43,6 +45,21 @@ fn level(load: u32, low: f64, ratio: f64, high: f64, verdict: Verdict) -> Level 
         share: None,
     };
     Level { load, results: Vec::new(), comparisons: vec![comparison], floor: None }
+}
+
+fn batch() -> Batch {
+    Batch {
+        load: 1,
+        arm: Arm::Alternative(0),
+        round: 0,
+        position: 0,
+        released_s: 0.0,
+        makespan_s: 0.1,
+        copies: Copies::default(),
+        orphans: Orphans::default(),
+        machine_busy_s: None,
+        steal_s: None,
+    }
 }
 
 /// A record as a runner would make it: the scripts run here and now, the times are made up.
@@ -78,13 +95,13 @@ fn record(plan: &Plan, status: Status) -> Record {
         plan: plan.clone(),
         host: Host::default(),
         trials,
-        batches: Vec::new(),
+        batches: vec![batch()],
         accounts: Vec::new(),
         analysis: Analysis { levels, ..Analysis::default() },
     }
 }
 
-fn ran(options: &Options, measured: &mut dyn FnMut(&Plan) -> anyhow::Result<Record>) -> Ran {
+fn ran(options: &Options, measured: &mut dyn FnMut(&Plan) -> Outcome) -> Ran {
     let (mut dir, mut seen) = (PathBuf::new(), None);
     let (mut stdout, mut saved) = (Vec::new(), BTreeMap::new());
     let result = run(
@@ -98,7 +115,7 @@ fn ran(options: &Options, measured: &mut dyn FnMut(&Plan) -> anyhow::Result<Reco
                 measured(plan)
             },
             save: &mut |record, file| {
-                saved.insert(file.to_owned(), record.clone());
+                saved.insert(file.map(Path::to_owned), record.clone());
                 Ok(())
             },
             screen: &|record| format!("[screen of {}]", record.study.as_deref().unwrap()),
@@ -116,6 +133,7 @@ fn the_study_runs_reports_and_cleans_up() {
     reports_on_a_complete_record(&home);
     writes_json();
     keeps_what_an_interrupted_run_has(&home);
+    keeps_what_a_failed_run_has();
     refuses_a_run_that_did_other_work();
     cleans_up_after_an_error_and_a_panic(&home);
 }
@@ -129,12 +147,12 @@ fn lists_the_studies() {
 
 fn reports_on_a_complete_record(home: &Path) {
     let options = Options { record: Some("out.json".into()), ..Options::default() };
-    let ran = ran(&options, &mut |plan| Ok(record(plan, Status::Complete)));
+    let ran = ran(&options, &mut |plan| Ok((record(plan, Status::Complete), None)));
     assert_eq!(ran.result.unwrap(), Exit::Ok);
     assert_eq!(env::current_dir().unwrap(), home);
     assert!(!ran.dir.exists(), "{} is still there", ran.dir.display());
     assert_eq!(ran.plan.unwrap().seed, 11);
-    assert_eq!(ran.saved[&home.join("out.json")].study.as_deref(), Some("pipes"));
+    assert_eq!(ran.saved[&Some(home.join("out.json"))].study.as_deref(), Some("pipes"));
     assert!(!home.join("out.json").exists(), "the file is the saver's business");
     // The report, word for word. After a change that is meant: put what the failure shows into the file.
     assert_eq!(ran.stdout, include_str!("expected/study-pipes.txt"), "\n{}", ran.stdout);
@@ -142,7 +160,7 @@ fn reports_on_a_complete_record(home: &Path) {
 
 fn writes_json() {
     let options = Options { json: true, loads: Some(Loads::Fixed(vec![1])), ..Options::default() };
-    let ran = ran(&options, &mut |plan| Ok(record(plan, Status::Complete)));
+    let ran = ran(&options, &mut |plan| Ok((record(plan, Status::Complete), None)));
     let value: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(value["schema"], "whyfaster/1");
     assert_eq!(value["study_findings"]["claims"][0]["outcome"], "holds");
@@ -153,10 +171,24 @@ fn writes_json() {
 
 fn keeps_what_an_interrupted_run_has(home: &Path) {
     let options = Options { record: Some(home.join("x.json")), ..Options::default() };
-    let ran = ran(&options, &mut |plan| Ok(record(plan, Status::Interrupted)));
+    let ran = ran(&options, &mut |plan| Ok((record(plan, Status::Interrupted), None)));
     assert_eq!(ran.result.unwrap(), Exit::Interrupted);
     assert_eq!(ran.saved.len(), 1);
     assert!(ran.stdout.contains("alone, the pipeline is faster"));
+}
+
+fn keeps_what_a_failed_run_has() {
+    for batches in [vec![batch()], Vec::new()] {
+        let nothing = batches.is_empty();
+        let ran = ran(&Options::default(), &mut |plan| {
+            let record = Record { batches: batches.clone(), ..record(plan, Status::Failed) };
+            Ok((record, Some(Failure::new(Exit::CommandFailed, "no-pipe failed", "run it by hand"))))
+        });
+        let error = ran.result.unwrap_err();
+        assert_eq!(error.downcast_ref::<Failure>().unwrap().exit, Exit::CommandFailed);
+        assert_eq!(ran.saved[&None].status, Status::Failed);
+        assert_eq!(ran.stdout.is_empty(), nothing, "{}", ran.stdout);
+    }
 }
 
 /// Two scripts that do the same wrong thing agree with each other; only the input knows better.
@@ -164,7 +196,7 @@ fn refuses_a_run_that_did_other_work() {
     let ran = ran(&Options::default(), &mut |plan| {
         fs::write("no-pipe.sh", "true").unwrap();
         fs::write("use-pipe.sh", "true").unwrap();
-        Ok(record(plan, Status::Complete))
+        Ok((record(plan, Status::Complete), None))
     });
     let error = ran.result.unwrap_err();
     let failure = error.downcast_ref::<Failure>().unwrap();

@@ -265,7 +265,9 @@ fn comparison<'a>(record: &'a Record, pair: Pair<'_>, load: u32) -> Result<&'a C
     if let Some(found) = level.and_then(|level| of_pair(level, pair)) {
         return Ok(found);
     }
-    let reason = record.analysis.not_measured.iter().find(|missing| names_load(&missing.what, load));
+    // A level stands there by this name; parts of it ("run-queue delay at load 100") are other entries.
+    let name = format!("load {load}");
+    let reason = record.analysis.not_measured.iter().find(|missing| missing.what == name);
     Err(match reason {
         Some(missing) => format!("load {load} not measured: {}", missing.why),
         None if level.is_some() => format!("load {load}: no round of both"),
@@ -275,14 +277,6 @@ fn comparison<'a>(record: &'a Record, pair: Pair<'_>, load: u32) -> Result<&'a C
 
 fn of_pair<'a>(level: &'a Level, pair: Pair<'_>) -> Option<&'a Comparison> {
     level.comparisons.iter().find(|c| c.alternative == pair.alternative && c.baseline == pair.baseline)
-}
-
-/// Whether the words "load N" or "level N" stand in the text.
-fn names_load(what: &str, load: u32) -> bool {
-    let words: Vec<&str> =
-        what.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let number = load.to_string();
-    words.windows(2).any(|two| matches!(two[0], "load" | "level") && two[1] == number)
 }
 
 fn word(verdict: Verdict) -> &'static str {

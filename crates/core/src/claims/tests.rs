@@ -129,8 +129,12 @@ fn a_level_that_was_not_measured_leaves_the_claim_undecided_and_says_why() {
     let rule = Rule::SlowerStill { from: 100, to: 1000 };
     assert_eq!(outcome(rule, &record), (Outcome::Undecided, "load 1000 not measured here".into()));
 
-    // "load 100" is another level: its reason must not be taken for the one of load 1000.
-    for (what, why) in [("load 100", "wrong"), ("load 1000", "memory: 9 GB needed, 4 GB available")] {
+    // Another level, and a part of this one: neither is the reason why load 1000 was not measured.
+    for (what, why) in [
+        ("load 100", "wrong"),
+        ("run-queue delay at load 1000", "wrong"),
+        ("load 1000", "memory: 9 GB needed, 4 GB available"),
+    ] {
         record.analysis.not_measured.push(NotMeasured { what: what.into(), why: why.into() });
     }
     let (_, why) = outcome(rule, &record);

@@ -12,12 +12,15 @@ use whyfaster_core::record::{Record, Status};
 use crate::exit::{Exit, Failure};
 use crate::study::{self, Findings, Generated, Options, Study, WorkDir, check_needs};
 
+/// What a measurement gives. One that failed half way has both: what was measured until then, and why it ended.
+pub type Outcome = anyhow::Result<(Record, Option<Failure>)>;
+
 /// What a study needs from the rest of the program.
 pub struct Tools<'a> {
     /// Measures a plan; copies run in the working directory.
-    pub measure: &'a mut dyn FnMut(&Plan) -> anyhow::Result<Record>,
-    /// Writes a record to a file, whole or not at all.
-    pub save: &'a mut dyn FnMut(&Record, &Path) -> anyhow::Result<()>,
+    pub measure: &'a mut dyn FnMut(&Plan) -> Outcome,
+    /// Keeps a record: in the file of `--record` if one was given, and where else records are kept.
+    pub save: &'a mut dyn FnMut(&Record, Option<&Path>) -> anyhow::Result<()>,
     /// The ordinary screen of a record.
     pub screen: &'a dyn Fn(&Record) -> String,
     /// Standard output.
@@ -59,21 +62,25 @@ pub fn run(name: &str, options: &Options, tools: Tools<'_>) -> anyhow::Result<Ex
     let file = options.record.as_deref().map(absolute).transpose()?;
     let input = study.generate(options);
     let plan = study.plan(options, order_seed);
-    let record = measure_in_workdir(&study, &input, &plan, measure)?;
-    if let Some(file) = &file {
-        save(&record, file)?;
+    let (record, failure) = measure_in_workdir(&study, &input, &plan, measure)?;
+    save(&record, file.as_deref())?;
+    if failure.is_none() {
+        check_work(&study, &record, &input)?;
     }
-    check_work(&study, &record, &input)?;
     let found = study::findings(&study, &record);
     if options.json {
         let document = Document { record: &record, study_findings: &found };
         serde_json::to_writer_pretty(&mut *out, &document).context("cannot write the record")?;
         writeln!(out)?;
-    } else {
+    } else if !record.batches.is_empty() {
         writeln!(out, "{}", study::text(&study, &found))?;
         writeln!(out, "{}", screen(&record))?;
     }
-    Ok(if record.status == Status::Interrupted { Exit::Interrupted } else { Exit::Ok })
+    match failure {
+        Some(failure) => Err(failure.into()),
+        None if record.status == Status::Interrupted => Ok(Exit::Interrupted),
+        None => Ok(Exit::Ok),
+    }
 }
 
 /// Measures in a directory of the study's own, which is gone when this returns, however it returns.
@@ -81,14 +88,14 @@ fn measure_in_workdir(
     study: &Study,
     input: &Generated,
     plan: &Plan,
-    measure: &mut dyn FnMut(&Plan) -> anyhow::Result<Record>,
-) -> anyhow::Result<Record> {
+    measure: &mut dyn FnMut(&Plan) -> Outcome,
+) -> Outcome {
     let dir = WorkDir::make(study, input)?;
     let entered = dir.enter()?;
-    let mut record = measure(plan)?;
+    let (mut record, failure) = measure(plan)?;
     drop(entered);
     record.study = Some(study.name.clone());
-    Ok(record)
+    Ok((record, failure))
 }
 
 /// The receipt: the input says what the output must be, so that all alternatives doing the same wrong thing is found.
