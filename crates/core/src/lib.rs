@@ -22,4 +22,5 @@ pub mod crossover;
 pub mod record;
 
 pub mod analysis;
+pub mod claims;
 pub mod schedule;

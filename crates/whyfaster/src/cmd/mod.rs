@@ -1,3 +1,4 @@
 //! One verb a file.
 
 pub mod doctor;
+pub mod study;
