@@ -42,13 +42,30 @@ pub fn ladder(capacity: f64) -> Vec<u32> {
     loads
 }
 
-/// How many levels a plan may come to, bisection included: known beforehand, so that they can share the error probability.
-pub fn levels_planned(plan: &Plan, capacity: f64) -> usize {
-    match (plan.mode, &plan.loads) {
-        (Mode::Open { .. }, _) => 1,
-        (_, Loads::Fixed(loads)) => loads.len().max(1),
-        (_, Loads::Auto) => ladder(capacity).len() + MAX_BISECTIONS,
+/// Part of the error probability that bisected levels get together.
+const BISECTED_SHARE: f64 = 0.2;
+
+/// Part of the planned levels' error probability that is shared equally.
+const EQUAL_SHARE: f64 = 0.2;
+
+/// The part of a record's error probability that a level gets.
+///
+/// The parts are fixed beforehand and sum to at most 1, so that the chance of any wrong verdict in the record is bounded
+/// (Bonferroni). Most goes in proportion to the load: the number of rounds that a verdict needs falls with the logarithm of
+/// its part, the cost of a round rises with the load, and the sum of the costs is then least (Lagrange: cost over part is
+/// the same at all levels). The rest goes in equal parts, so that ten rounds are enough at a low level as well.
+pub fn error_share(plan: &Plan, capacity: f64, load: u32) -> f64 {
+    let bisected = BISECTED_SHARE / MAX_BISECTIONS as f64;
+    let (planned, together) = match (plan.mode, &plan.loads) {
+        (Mode::Open { .. }, _) => return 1.0,
+        (_, Loads::Fixed(loads)) => (loads.clone(), 1.0),
+        (_, Loads::Auto) => (ladder(capacity), 1.0 - BISECTED_SHARE),
+    };
+    if !planned.contains(&load) {
+        return bisected;
     }
+    let by_load = f64::from(load) / planned.iter().map(|&load| f64::from(load)).sum::<f64>();
+    together * (EQUAL_SHARE / planned.len() as f64 + (1.0 - EQUAL_SHARE) * by_load)
 }
 
 /// The load to measure next in order to narrow down a flip, if there is a flip and it is not narrow yet.

@@ -10,16 +10,12 @@ use crate::stats::{self, Observation, bootstrap};
 use crate::verdict::{Comparison, Judgement, Ratio, Rule, Verdict, judge, ratio};
 use crate::{bounds, crossover};
 
-/// Error probability of one comparison's interval: what the plan's confidence leaves, shared over all comparisons at all
-/// levels that the plan may come to. It depends on nothing measured, so that it is the same at the first look and the last.
-pub fn alpha_per_interval(plan: &Plan, host: &Host) -> f64 {
-    alpha_of_family(plan, host, 0)
-}
-
-/// Like [`alpha_per_interval`], for a record with more levels than its plan says.
-pub(super) fn alpha_of_family(plan: &Plan, host: &Host, levels_seen: usize) -> f64 {
-    let levels = crossover::levels_planned(plan, bounds::capacity(plan, host)).max(levels_seen);
-    stats::bonferroni(alpha(plan), others(plan).count(), levels)
+/// Error probability of one comparison's interval at a load: what the plan's confidence leaves, shared over all
+/// comparisons at all levels that the plan may come to. It depends on nothing measured, so that it is the same at the
+/// first look and the last.
+pub fn alpha_per_interval(plan: &Plan, host: &Host, load: u32) -> f64 {
+    let share = crossover::error_share(plan, bounds::capacity(plan, host), load);
+    stats::bonferroni(alpha(plan) * share, others(plan).count())
 }
 
 /// Error probability of the whole record. A damaged record may have any confidence; here it stays a probability.
@@ -81,7 +77,7 @@ pub(super) fn comparison(
     let plan = context.measured.plan;
     let pairs = pairs(arms, Arm::Alternative(index), Arm::Alternative(plan.baseline));
     let floor = floor_ratios(plan, arms);
-    let judgement = judge(&ln_time_ratios(&pairs, plan.mode), floor.as_deref(), &context.rule);
+    let judgement = judge(&ln_time_ratios(&pairs, plan.mode), floor.as_deref(), &context.rule(load));
     Some(Comparison {
         alternative: context.name(index).to_owned(),
         baseline: context.name(plan.baseline).to_owned(),
@@ -93,20 +89,20 @@ pub(super) fn comparison(
         rounds_needed: judgement.rounds_needed,
         method: judgement.method,
         ratio_of_totals: totals(context, load, index, &pairs),
-        work: ratio_of(context, &pairs, work_per_copy),
-        share: ratio_of(context, &pairs, |batch| cpus_used(batch).map(Observation::from)),
+        work: ratio_of(&context.rule(load), &pairs, work_per_copy),
+        share: ratio_of(&context.rule(load), &pairs, |batch| cpus_used(batch).map(Observation::from)),
     })
 }
 
 /// Median of per-round ratios of some number of a batch. `None` if any batch lacks the number.
 fn ratio_of(
-    context: &Context<'_>,
+    rule: &Rule,
     pairs: &[(&Batch, &Batch)],
     number: impl Fn(&Batch) -> Option<Observation>,
 ) -> Option<Ratio> {
     let ln_ratio = |(arm, base): &(&Batch, &Batch)| Some(number(arm)?.ln_ratio(number(base)?));
     let ratios = pairs.iter().map(ln_ratio).collect::<Option<Vec<_>>>()?;
-    let interval = context.rule.interval(&ratios, context.rule.alpha);
+    let interval = rule.interval(&ratios, rule.alpha);
     Some(Ratio {
         ratio: ratio(stats::median_of(&ratios)?)?,
         low: interval.and_then(|interval| ratio(interval.0)),
@@ -131,9 +127,10 @@ fn totals(context: &Context<'_>, load: u32, index: usize, pairs: &[(&Batch, &Bat
 }
 
 /// The hidden copy of the baseline at one level.
-pub(super) fn level_floor(context: &Context<'_>, arms: &Arms<'_>) -> Option<Floor> {
+pub(super) fn level_floor(context: &Context<'_>, load: u32, arms: &Arms<'_>) -> Option<Floor> {
     let ratios = floor_ratios(context.measured.plan, arms)?;
-    floor(&ratios, &context.rule, context.rule.floor_alpha)
+    let rule = context.rule(load);
+    floor(&ratios, &rule, rule.floor_alpha)
 }
 
 /// The hidden copy over all levels. Ratios of different levels have different spreads but the same median, 1, and the
@@ -143,8 +140,9 @@ pub(super) fn overall_floor(context: &Context<'_>) -> Option<Floor> {
     let ratios: Vec<_> =
         context.levels.values().filter_map(|arms| floor_ratios(plan, arms)).flatten().collect();
     let levels = u32::try_from(context.levels.len()).unwrap_or(u32::MAX);
-    let fixed = context.rule.fixed.map(|rounds| rounds.saturating_mul(levels));
-    floor(&ratios, &Rule { fixed, ..context.rule }, alpha(plan))
+    let rule = rule(plan, alpha(plan));
+    let fixed = rule.fixed.map(|rounds| rounds.saturating_mul(levels));
+    floor(&ratios, &Rule { fixed, ..rule }, rule.alpha)
 }
 
 fn floor(ratios: &[Observation], rule: &Rule, alpha: f64) -> Option<Floor> {

@@ -68,8 +68,6 @@ struct Context<'a> {
     measured: Measured<'a>,
     /// CPUs that the copies could use.
     capacity: f64,
-    /// The rule of every comparison.
-    rule: Rule,
     /// Usable batches by load, arm and round.
     levels: BTreeMap<u32, Arms<'a>>,
     /// Span and work of every alternative, and the load at which they were taken.
@@ -86,8 +84,13 @@ impl<'a> Context<'a> {
         let levels = by_load.into_iter().map(|(load, batches)| (load, arms(batches, plan.mode)));
         let levels: BTreeMap<_, _> = levels.filter(|(_, arms)| !arms.is_empty()).collect();
         let alone = (0..plan.alternatives.len()).map(|index| levels::alone(&levels, index)).collect();
-        let rule = compare::rule(plan, compare::alpha_of_family(plan, host, levels.len()));
-        Self { measured, capacity: bounds::capacity(plan, host), rule, levels, alone }
+        Self { measured, capacity: bounds::capacity(plan, host), levels, alone }
+    }
+
+    /// The rule of every comparison at a load.
+    fn rule(&self, load: u32) -> Rule {
+        let Measured { plan, host, .. } = self.measured;
+        compare::rule(plan, alpha_per_interval(plan, host, load))
     }
 
     fn mode(&self) -> Mode {
@@ -129,7 +132,7 @@ fn level(context: &Context<'_>, load: u32, arms: &Arms<'_>) -> Level {
             .others()
             .filter_map(|index| compare::comparison(context, load, arms, index))
             .collect(),
-        floor: compare::level_floor(context, arms),
+        floor: compare::level_floor(context, load, arms),
     }
 }
 

@@ -2,25 +2,21 @@
 
 use std::time::Instant;
 
-use whyfaster_core::analysis::{Measured, analyse};
-use whyfaster_core::schedule::Standing;
+use whyfaster_core::analysis::{Measured, RUN_QUEUE_DELAY, alpha_per_interval, analyse, level_name, level_verdicts};
 use whyfaster_core::bounds::capacity;
-use whyfaster_core::crossover::{bisect, ladder};
+use whyfaster_core::crossover::{MAX_BISECTIONS, bisect, ladder};
 use whyfaster_core::event::Event;
 use whyfaster_core::fit::{Need, fits};
 use whyfaster_core::host::{Host, NotMeasured};
 use whyfaster_core::plan::{Loads, Mode, Output, Plan};
 use whyfaster_core::record::{Record, SCHEMA, Status};
 use whyfaster_core::sample::{Batch, SchedAccount, Trial};
-use whyfaster_core::schedule::{Round, Scheduler, Step};
+use whyfaster_core::schedule::{Round, Scheduler, Standing, Step};
 
 use super::rig::{Ran, Rig};
 use super::interrupts::Interrupts;
 use crate::exit::Failure;
 use crate::host;
-
-/// Levels that bisection adds at most.
-const BISECTIONS: usize = 6;
 
 /// What a measurement gives: a record in any case, and what ended it early if something did.
 #[derive(Debug)]
@@ -111,9 +107,11 @@ impl Session<'_> {
     fn run_on(&mut self, rig: &mut Rig<'_>) -> Result<(), Failure> {
         rig.set_up(self.on)?;
         self.trials = rig.try_all(self.on)?;
-        let loads = match &self.plan.loads {
-            Loads::Fixed(loads) => loads.clone(),
-            Loads::Auto => ladder(capacity(self.plan, &self.host)),
+        let loads = match (&self.plan.loads, self.plan.mode) {
+            // The rate is the load; the number of copies is what comes of it.
+            (_, Mode::Open { .. }) => vec![0],
+            (Loads::Fixed(loads), _) => loads.clone(),
+            (Loads::Auto, _) => ladder(capacity(self.plan, &self.host)),
         };
         // Without trials nothing is known beforehand; the first round tells.
         let mut alone = vec![(0.0, 0.0); self.plan.alternatives.len()];
@@ -138,7 +136,7 @@ impl Session<'_> {
                     self.account(rig, load)?;
                     (self.on)(Event::LevelEnd { load, rounds });
                 }
-                Step::Done => match self.further_level(&scheduler).filter(|_| bisections < BISECTIONS) {
+                Step::Done => match self.further_level(&scheduler).filter(|_| bisections < MAX_BISECTIONS) {
                     Some(load) => {
                         bisections += 1;
                         scheduler.add_level(load);
@@ -158,7 +156,7 @@ impl Session<'_> {
 
     fn skip(&mut self, load: u32, why: String) {
         (self.on)(Event::LevelSkipped { load, why: why.clone() });
-        self.not_measured.push(NotMeasured { what: format!("load {load}"), why });
+        self.not_measured.push(NotMeasured { what: level_name(load), why });
     }
 
     /// Checks before the first round of a level that its copies fit into memory, process and file limits.
@@ -211,9 +209,19 @@ impl Session<'_> {
                 }
             }
         }
-        let standing = Standing::default();
+        let standing = self.standing(round.load);
         scheduler.observe(&self.batches[first..], self.now_s() - began_s, standing);
         Ok(())
+    }
+
+    /// How the verdicts at a load stand.
+    fn standing(&self, load: u32) -> Standing {
+        let alpha = alpha_per_interval(self.plan, &self.host, load);
+        let judgements = level_verdicts(self.plan, self.batches.iter().filter(|batch| batch.load == load), alpha);
+        Standing {
+            verdicts: judgements.iter().map(|judgement| judgement.verdict).collect(),
+            needed: judgements.iter().filter_map(|judgement| judgement.rounds_needed).max(),
+        }
     }
 
     /// One traced batch of every alternative, untimed, after a level's rounds. It is left out when time is short.
@@ -227,7 +235,7 @@ impl Session<'_> {
         }
         if rounds.max_time_hard && self.now_s() + 1.5 * round_s > rounds.max_time_s {
             self.not_measured.push(NotMeasured {
-                what: format!("run-queue delay at load {load}"),
+                what: format!("{RUN_QUEUE_DELAY} at {}", level_name(load)),
                 why: "no time was left of --max-time for its traced batch".to_owned(),
             });
             return Ok(());
@@ -240,7 +248,7 @@ impl Session<'_> {
             match rig.account(alternative, load)? {
                 Ran::Done(account) => self.accounts.push(account),
                 Ran::CannotRun(why) => {
-                    self.not_measured.push(NotMeasured { what: format!("run-queue delay at load {load}"), why });
+                    self.not_measured.push(NotMeasured { what: format!("{RUN_QUEUE_DELAY} at {}", level_name(load)), why });
                     return Ok(());
                 }
                 Ran::Stopped => return Ok(()),

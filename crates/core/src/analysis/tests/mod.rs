@@ -64,7 +64,7 @@ fn equal_commands_are_rarely_called_different() {
     let alarms = (0..runs)
         .filter(|_| {
             let mut fixture = Fixture::new(&["base", "other"], &[1]);
-            let alpha = alpha_per_interval(&fixture.plan, &fixture.host);
+            let alpha = alpha_per_interval(&fixture.plan, &fixture.host, 1);
             (0..40).any(|round| {
                 let mut arms = [BASE, OTHER, HIDDEN];
                 // A fresh random order every round; each place costs 3% more than the one before.
@@ -89,9 +89,9 @@ fn equal_commands_are_rarely_called_different() {
 #[test]
 fn looking_while_measuring_and_analysing_afterwards_agree() {
     let fixture = pipe(12);
-    let alpha = alpha_per_interval(&fixture.plan, &fixture.host);
     let analysis = fixture.analyse();
     for level in &analysis.levels {
+        let alpha = alpha_per_interval(&fixture.plan, &fixture.host, level.load);
         let here = fixture.batches.iter().filter(|batch| batch.load == level.load);
         let judgement = level_verdicts(&fixture.plan, here, alpha)[0];
         let comparison = &level.comparisons[0];
@@ -104,10 +104,15 @@ fn looking_while_measuring_and_analysing_afterwards_agree() {
 #[test]
 fn the_error_is_shared_before_anything_is_measured() {
     let mut fixture = Fixture::new(&["a", "b", "c"], &[1, 10]);
-    assert!((alpha_per_interval(&fixture.plan, &fixture.host) - 0.05 / 4.0).abs() < 1e-12);
-    // 1, 2, 4, 8, 10, 100, 1000 and five bisections.
+    let sum = |fixture: &Fixture, loads: &[u32]| -> f64 {
+        loads.iter().map(|&load| 2.0 * alpha_per_interval(&fixture.plan, &fixture.host, load)).sum()
+    };
+    assert!((sum(&fixture, &[1, 10]) - 0.05).abs() < 1e-12);
+    let of = |load| alpha_per_interval(&fixture.plan, &fixture.host, load);
+    assert!(of(10) > 3.0 * of(1));
+    // The ladder and five bisections, wherever they fall.
     fixture.plan.loads = Loads::Auto;
-    assert!((alpha_per_interval(&fixture.plan, &fixture.host) - 0.05 / 24.0).abs() < 1e-12);
+    assert!((sum(&fixture, &[1, 2, 4, 8, 10, 100, 1000, 3, 5, 6, 7, 9]) - 0.05).abs() < 1e-12);
 }
 
 #[test]
