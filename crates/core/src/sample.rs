@@ -89,7 +89,9 @@ pub struct Orphans {
 impl Batch {
     /// CPU seconds of all copies and of what outlived them.
     pub fn work_s(&self) -> f64 {
-        self.copies.user_s.iter().chain(&self.copies.system_s).sum::<f64>() + self.orphans.user_s + self.orphans.system_s
+        self.copies.user_s.iter().chain(&self.copies.system_s).sum::<f64>()
+            + self.orphans.user_s
+            + self.orphans.system_s
     }
 
     /// Whether the time-out ended any copy: the makespan is then a lower bound.
