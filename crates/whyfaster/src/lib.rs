@@ -10,3 +10,6 @@ pub mod host;
 pub mod render;
 pub mod run;
 pub mod store;
+
+#[cfg(test)]
+pub(crate) mod fixture;

@@ -18,41 +18,6 @@ pub enum TimeUnit {
     Hour,
 }
 
-impl TimeUnit {
-    /// The unit in which this many seconds read well: hyperfine's rule.
-    pub fn fitting(seconds: f64) -> Self {
-        if seconds < 1e-3 {
-            Self::Microsecond
-        } else if seconds < 1.0 {
-            Self::Millisecond
-        } else {
-            Self::Second
-        }
-    }
-
-    /// Its abbreviation.
-    pub fn symbol(self) -> &'static str {
-        match self {
-            Self::Microsecond => "µs",
-            Self::Millisecond => "ms",
-            Self::Second => "s",
-            Self::Minute => "min",
-            Self::Hour => "h",
-        }
-    }
-
-    /// How many of it make a second.
-    pub fn per_second(self) -> f64 {
-        match self {
-            Self::Microsecond => 1e6,
-            Self::Millisecond => 1e3,
-            Self::Second => 1.0,
-            Self::Minute => 1.0 / 60.0,
-            Self::Hour => 1.0 / 3600.0,
-        }
-    }
-}
-
 impl ValueEnum for TimeUnit {
     fn value_variants<'a>() -> &'a [Self] {
         &[Self::Microsecond, Self::Millisecond, Self::Second, Self::Minute, Self::Hour]
@@ -73,7 +38,8 @@ impl ValueEnum for TimeUnit {
 /// The order in which alternatives are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Sort {
-    /// By time on the screen, in the order of the command line in exported tables.
+    /// On the screen by time at a single level, and in the order of the command line when there are several, so that rows
+    /// keep their place; in exported tables in the order of the command line.
     #[default]
     Auto,
     /// In the order of the command line.

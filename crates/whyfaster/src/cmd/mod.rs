@@ -1,1 +1,4 @@
 //! One verb a file.
+
+pub mod results;
+pub mod show;

@@ -1,6 +1,7 @@
 //! From records to bytes on a screen or in a file. No arithmetic beyond units.
 
 pub mod chart;
+pub mod export;
 pub mod look;
 pub mod notes;
 pub mod progress;

@@ -4,10 +4,10 @@
 //! their name. A crash at any moment therefore leaves either the old file or the new one, and no temporary file. Where
 //! the file system knows no nameless files, a named one is used and removed on every error.
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags};
@@ -46,7 +46,7 @@ pub fn check_writable(path: &Path) -> Result<(), Failure> {
     let possible = match destination(path) {
         Ok(Destination::Stream) => rustix::fs::access(path, Access::WRITE_OK).map_err(io::Error::from),
         Ok(Destination::File { directory, .. }) => match nameless(&directory) {
-            Err(error) if unsupported(&error) => tempfile::NamedTempFile::new_in(&directory).map(drop),
+            Err(error) if unsupported(&error) => temporary(&directory).map(drop),
             other => other.map(drop),
         },
         Err(error) => Err(error),
@@ -124,7 +124,8 @@ fn unnamed(directory: &Path, target: &Path, bytes: &[u8]) -> io::Result<()> {
     match link(target) {
         Err(Errno::EXIST) => {
             // linkat cannot replace: a second name for an instant, then a rename over the old file.
-            let second = directory.join(format!(".whyfaster-{}-{handle}.tmp", std::process::id()).replace('/', "-"));
+            let second =
+                directory.join(format!(".whyfaster-{}-{handle}.tmp", std::process::id()).replace('/', "-"));
             link(&second)?;
             fs::rename(&second, target).inspect_err(|_| drop(fs::remove_file(&second)))?;
         }
@@ -135,14 +136,23 @@ fn unnamed(directory: &Path, target: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 fn named(directory: &Path, target: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = tempfile::Builder::new()
-        .prefix(".whyfaster-")
-        .permissions(Permissions::from_mode(NEW_FILE))
-        .tempfile_in(directory)?;
+    let mut file = temporary(directory)?;
     fill(file.as_file_mut(), target, bytes)?;
     file.persist(target).map_err(|error| error.error)?;
     sync_directory(directory);
     Ok(())
+}
+
+fn temporary(directory: &Path) -> io::Result<tempfile::NamedTempFile> {
+    // tempfile adds its own path to errors, which nobody asked for; so the number of the error is kept aside.
+    let mut number = None;
+    let create = |path: &Path| {
+        let made = OpenOptions::new().write(true).create_new(true).mode(NEW_FILE).open(path);
+        number = made.as_ref().err().and_then(io::Error::raw_os_error);
+        made
+    };
+    let made = tempfile::Builder::new().prefix(".whyfaster-").make_in(directory, create);
+    made.map_err(|error| number.map_or(error, io::Error::from_raw_os_error))
 }
 
 /// Writes the bytes, keeps the rights of a file that is replaced, and waits for the disk.
@@ -165,6 +175,8 @@ fn sync_directory(directory: &Path) {
 mod tests {
     use super::*;
     use std::ffi::OsString;
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
 
     fn names(directory: &Path) -> Vec<OsString> {
         let mut names: Vec<_> = fs::read_dir(directory).unwrap().map(|e| e.unwrap().file_name()).collect();
@@ -219,7 +231,10 @@ mod tests {
         check_writable(Path::new("/dev/null")).unwrap();
         check_writable(Path::new("/dev/stdout")).unwrap();
         let failure = write_atomic(Path::new("/dev/full"), b"x").unwrap_err();
-        assert!(failure.message.contains("/dev/full") && failure.message.contains("No space left"), "{failure}");
+        assert!(
+            failure.message.contains("/dev/full") && failure.message.contains("No space left"),
+            "{failure}"
+        );
         assert!(failure.hint.unwrap().contains("Free some space"));
 
         let directory = tempfile::tempdir().unwrap();
@@ -244,7 +259,7 @@ mod tests {
             (directory.path().join("none/r.json"), "mkdir -p"),
             (file.join("r.json"), "A part of the path is a file"),
             (directory.path().to_owned(), "Name a file in it"),
-            (PathBuf::from("/proc/nowhere.json"), ""),
+            (PathBuf::from("/proc/nowhere.json"), "Choose another file"),
             (PathBuf::from(""), ""),
             (PathBuf::from("/"), "Name a file in it"),
             (directory.path().join("x".repeat(300)), "Choose another file"),

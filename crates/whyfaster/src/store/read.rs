@@ -21,10 +21,12 @@ const MAX_VALUES: usize = 40_000_000;
 
 /// Reads and checks a record; `-` is standard input.
 pub fn read_record(path: &Path) -> Result<Record, Failure> {
-    let bytes = if path == Path::new("-") { bounded(io::stdin().lock()) } else { File::open(path).and_then(bounded) };
+    let bytes =
+        if path == Path::new("-") { bounded(io::stdin().lock()) } else { File::open(path).and_then(bounded) };
     let bytes = bytes.map_err(|error| trouble::reading(path, &error))?;
     parse(&bytes).map_err(|(why, hint)| {
-        let name = if path == Path::new("-") { "standard input".into() } else { format!("'{}'", path.display()) };
+        let name =
+            if path == Path::new("-") { "standard input".into() } else { format!("'{}'", path.display()) };
         Failure::new(Exit::Error, format!("{name} is no record that can be used: {why}"), hint)
     })
 }
@@ -159,7 +161,8 @@ mod tests {
 
     #[test]
     fn hostile_depth_and_number_of_values_are_bounded() {
-        let deep = [b"{\"schema\":\"whyfaster/1\",\"x\":".to_vec(), vec![b'['; 100_000]].concat();
+        let (open, close) = (vec![b'['; 100_000], vec![b']'; 100_000]);
+        let deep = [b"{\"schema\":\"whyfaster/1\",\"levels\":".to_vec(), open, close, b"}".to_vec()].concat();
         assert!(why(&deep).contains("recursion limit"));
         let many = vec![b','; MAX_VALUES + 1];
         assert!(why(&many).contains("more than"));
@@ -167,7 +170,10 @@ mod tests {
 
     #[test]
     fn fields_of_a_later_minor_version_are_passed_over() {
-        assert_eq!(parse(&changed("\"took_s\"", "\"new_in_1_1\": {\"a\": [1]}, \"took_s\"")).unwrap(), two_alternatives());
+        assert_eq!(
+            parse(&changed("\"took_s\"", "\"new_in_1_1\": {\"a\": [1]}, \"took_s\"")).unwrap(),
+            two_alternatives()
+        );
     }
 
     proptest! {

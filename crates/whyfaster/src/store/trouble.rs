@@ -15,13 +15,17 @@ pub(super) fn writing(path: &Path, error: &io::Error) -> Failure {
         }
         Some(Errno::ROFS) => "This file system cannot be written. Choose a file elsewhere.".to_owned(),
         Some(Errno::ACCESS | Errno::PERM) => "Choose a file in a directory that you may write to.".to_owned(),
-        Some(Errno::NOENT) => {
-            let directory = path.parent().unwrap_or(Path::new("."));
-            format!("Make the directory first: mkdir -p '{}'", directory.display())
-        }
+        Some(Errno::NOENT) => match path.parent().filter(|directory| !directory.exists()) {
+            Some(directory) if !directory.as_os_str().is_empty() => {
+                format!("Make the directory first: mkdir -p '{}'", directory.display())
+            }
+            _ => "Choose another file.".to_owned(),
+        },
         Some(Errno::NOTDIR) => "A part of the path is a file. Choose a path through directories.".to_owned(),
         Some(Errno::ISDIR) => format!("Name a file in it, such as '{}'.", path.join("record.json").display()),
-        Some(Errno::FBIG) => "Raise the limit of file sizes (ulimit -f), or write to another disk.".to_owned(),
+        Some(Errno::FBIG) => {
+            "Raise the limit of file sizes (ulimit -f), or write to another disk.".to_owned()
+        }
         Some(Errno::PIPE) => "The reader of the pipe has gone. Write to a file instead.".to_owned(),
         _ => "Choose another file.".to_owned(),
     };
