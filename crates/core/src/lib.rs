@@ -20,6 +20,7 @@ pub mod verdict;
 
 pub mod crossover;
 pub mod record;
+pub mod validate;
 
 pub mod analysis;
 pub mod claims;

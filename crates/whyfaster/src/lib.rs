@@ -11,3 +11,6 @@ pub mod render;
 pub mod run;
 pub mod store;
 pub mod study;
+
+#[cfg(test)]
+pub(crate) mod fixture;

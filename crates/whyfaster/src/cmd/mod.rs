@@ -2,3 +2,5 @@
 
 pub mod doctor;
 pub mod study;
+pub mod results;
+pub mod show;
