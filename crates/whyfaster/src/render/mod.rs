@@ -14,3 +14,5 @@ pub mod units;
 mod fixture;
 #[cfg(test)]
 mod screen_tests;
+#[cfg(test)]
+mod sentence_tests;
