@@ -3,7 +3,7 @@
 //! Own code because no library draws log axes with intervals and bounds and also has an ASCII form.
 
 use super::look::{Look, TimeUnit};
-use super::text::width;
+use super::text::{width, wrap};
 use super::units::tick;
 
 /// One alternative in a chart.
@@ -28,10 +28,10 @@ pub struct Point {
     pub bound: Option<(f64, f64)>,
 }
 
-const HEIGHT: usize = 12;
+const HEIGHT: usize = 14;
 const WIDTH: usize = 60;
 /// Narrower than this, a chart shows nothing that the table does not.
-const LEAST_WIDTH: usize = 20;
+const LEAST_WIDTH: usize = 24;
 const UNICODE_MARKS: [char; 6] = ['●', '▲', '■', '◆', '○', '△'];
 const ASCII_MARKS: [char; 6] = ['o', 'x', '#', '+', '@', '%'];
 /// Several marks in one place.
@@ -195,9 +195,14 @@ impl Canvas {
         for point in points.iter().filter(|p| p.load > 0 && p.value > 0.0) {
             let x = loads.cell(f64::from(point.load), self.columns);
             let y = values.cell(point.value, self.rows);
-            let cell = &mut self.cells[y * self.columns + x];
-            let taken = cell.is_some_and(|c| !matches!(c, '.' | '|' | '│'));
-            *cell = Some(if taken { SEVERAL } else { mark });
+            let taken = |cell: Option<char>| cell.is_some_and(|c| !matches!(c, '.' | '|' | '│'));
+            // Marks that would cover each other stand side by side; a load is wider than a column anyway.
+            let near = [Some(x), (x + 1 < self.columns).then_some(x + 1), x.checked_sub(1)];
+            let free = near.into_iter().flatten().find(|x| !taken(self.cells[y * self.columns + x]));
+            match free {
+                Some(x) => self.cells[y * self.columns + x] = Some(mark),
+                None => self.cells[y * self.columns + x] = Some(SEVERAL),
+            }
         }
     }
 
@@ -227,7 +232,7 @@ fn frame(
 ) -> Vec<String> {
     let (side, tick, corner, floor) =
         if look.unicode { ('│', '┤', '└', '─') } else { ('|', '+', '+', '-') };
-    let mut lines = vec![format!("  {title}")];
+    let mut lines = wrap(&format!("  {title}"), look.width, 2);
     for y in (0..canvas.rows).rev() {
         let label = labels.iter().find(|(row, _)| *row == y).map_or("", |(_, label)| label.as_str());
         let edge = if label.is_empty() { side } else { tick };
@@ -289,4 +294,61 @@ fn legend(canvas: &Canvas, series: &[Series], look: &Look) -> Vec<String> {
         }
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::fixture::look;
+
+    fn series(name: &str, points: &[(u32, f64)], bound: Option<(f64, f64)>) -> Series {
+        let point = |(load, value): &(u32, f64)| Point {
+            load: *load,
+            value: *value,
+            interval: Some((value * 0.5, value * 2.0)),
+            bound: bound.map(|(span, work)| (span, work * f64::from(*load))),
+        };
+        Series { name: name.to_owned(), points: points.iter().map(point).collect() }
+    }
+
+    fn two() -> [Series; 2] {
+        [
+            series("serial", &[(1, 1.0), (10, 6.0), (1000, 700.0)], Some((1.0, 0.5))),
+            series("piped", &[(1, 0.5), (10, 9.0), (1000, 900.0)], Some((0.4, 0.8))),
+        ]
+    }
+
+    #[test]
+    fn in_ascii() {
+        insta::assert_snapshot!(chart("title", &two(), &look(80, false)).join("\n"));
+    }
+
+    #[test]
+    fn in_unicode() {
+        insta::assert_snapshot!(chart("title", &two(), &look(80, true)).join("\n"));
+    }
+
+    #[test]
+    fn one_load_or_no_room_makes_no_chart() {
+        assert!(chart("title", &[series("a", &[(1, 1.0)], None)], &look(80, true)).is_empty());
+        assert!(chart("title", &[series("a", &[(0, 1.0), (0, 2.0)], None)], &look(80, true)).is_empty());
+        assert!(chart("title", &two(), &look(30, true)).is_empty());
+        assert!(chart("title", &[], &look(80, true)).is_empty());
+    }
+
+    #[test]
+    fn equal_values_still_have_a_height() {
+        let lines = chart("title", &[series("a", &[(1, 1.0), (8, 1.0)], None)], &look(60, false));
+        assert_eq!(lines.iter().filter(|line| line.contains('o')).count(), 2, "{lines:#?}");
+    }
+
+    #[test]
+    fn neighbouring_loads_do_not_run_together() {
+        let near = series("a", &[(1, 1.0), (1000, 2.0), (1010, 2.0), (1020, 2.0)], None);
+        let lines = chart("title", &[near], &look(60, false));
+        assert!(
+            lines.iter().any(|line| line.trim_start().starts_with('1') && line.ends_with(" 1020")),
+            "{lines:#?}"
+        );
+    }
 }

@@ -16,3 +16,5 @@ pub mod units;
 mod fixture;
 #[cfg(test)]
 mod screen_tests;
+#[cfg(test)]
+mod sentence_tests;

@@ -1,6 +1,6 @@
 //! What stands below the tables: crossover, noise, less work or more share, how it was run, warnings, what is missing.
 
-use whyfaster_core::plan::{Mode, Placement};
+use whyfaster_core::plan::{Loads, Mode, Placement};
 use whyfaster_core::record::{Crossover, Floor, Level, Record};
 use whyfaster_core::verdict::{Comparison, Ratio, Verdict};
 
@@ -38,7 +38,11 @@ fn flip(record: &Record, crossover: &Crossover) -> Option<String> {
     let several = lowest < highest;
     let measured = match (crossover.measured_from, crossover.measured_to) {
         (Some(from), Some(to)) if from == to => format!("measured: at {to}"),
-        (Some(from), Some(to)) => format!("measured: between {from} and {to}"),
+        (Some(from), Some(to)) => {
+            let gap = to.saturating_sub(from) > 1 && record.plan.loads != Loads::Auto;
+            let hint = if gap { " (--load auto narrows it)" } else { "" };
+            format!("measured: between {from} and {to}{hint}")
+        }
         (None, Some(to)) => format!("measured: below {to}"),
         _ if several => format!("measured: none from {lowest} to {highest} copies"),
         _ => "not measured (--load auto looks for it)".to_owned(),
@@ -86,14 +90,16 @@ pub fn causes(record: &Record, names: &Names, look: &Look) -> Vec<String> {
 
 fn cause(record: &Record, load: u32, c: &Comparison, names: &Names) -> Option<String> {
     let (alternative, baseline) = (names.show(&c.alternative), names.show(&c.baseline));
-    let work = c.work.map(|r| format!("does {} the work of {baseline}{}", factor(r.ratio), range(r)));
-    let share = c.share.map(|r| format!("gets {} its share of the machine{}", factor(r.ratio), range(r)));
-    let parts: Vec<String> = [work, share].into_iter().flatten().collect();
+    let part = |verb: &str, what: &str, ratio: Option<Ratio>| {
+        ratio.map(|r| format!("{verb} {} the {what}{}", factor(r.ratio), range(r)))
+    };
+    let parts = [part("does", "work", c.work), part("gets", "share", c.share)];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
     if parts.is_empty() {
         return None;
     }
-    let why = why(c).map(|why| format!(": {why}")).unwrap_or_default();
-    Some(format!("{}, {alternative} {}{why}", at(record, load), parts.join(" and ")))
+    let why = why(c).map(|why| format!(", so it is {why}")).unwrap_or_default();
+    Some(format!("{}: {alternative} {} of {baseline}{why}", at(record, load), parts.join(" and ")))
 }
 
 fn range(ratio: Ratio) -> String {
@@ -169,9 +175,10 @@ pub fn meta(record: &Record) -> String {
 }
 
 /// The warnings, each with its remedy, then what was not measured, with the reason.
-pub fn warnings(record: &Record, look: &Look) -> Vec<String> {
+pub fn warnings(record: &Record, names: &Names, look: &Look) -> Vec<String> {
+    let safe = |text: &str| for_look(&names.within(text), look);
     let warning = |warning: &whyfaster_core::host::Warning| {
-        let (what, remedy) = (for_look(&warning.what, look), for_look(&warning.remedy, look));
+        let (what, remedy) = (safe(&warning.what), safe(&warning.remedy));
         let what = what.trim_end_matches('.');
         wrap(&format!("{} {what}. {remedy}", tone(Tone::Unsure, "warning:")), look.width, 2)
     };
@@ -185,7 +192,7 @@ pub fn warnings(record: &Record, look: &Look) -> Vec<String> {
         }
     }
     for (why, whats) in reasons {
-        let text = format!("{}: {}", for_look(&whats.join(", "), look), for_look(why, look));
+        let text = format!("{}: {}", safe(&whats.join(", ")), safe(why));
         lines.extend(wrap(&format!("{} {text}", tone(Tone::Unsure, "not measured:")), look.width, 2));
     }
     lines

@@ -56,7 +56,7 @@ impl Progress {
         let sink = match (enabled && !look.quiet, terminal && look.interactive) {
             (false, _) => Sink::Silent,
             (true, false) => Sink::Plain(Box::new(io::stderr())),
-            (true, true) => Sink::Bar(bar(look)),
+            (true, true) => Sink::Bar(bar(look, ProgressDrawTarget::stderr())),
         };
         Self::with_sink(look, names, sink)
     }
@@ -176,12 +176,118 @@ impl Drop for Progress {
     }
 }
 
-fn bar(look: &Look) -> ProgressBar {
-    let target = ProgressDrawTarget::stderr();
+fn bar(look: &Look, target: ProgressDrawTarget) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(BAR_STEPS), target);
     let template =
         if look.width < 60 { "{percent:>3}% {wide_msg}" } else { "{bar:16} {percent:>3}% {wide_msg}" };
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     bar.set_style(style.progress_chars(if look.unicode { "█▉▊▋▌▍▎▏ " } else { "#- " }));
     bar
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    use super::*;
+    use crate::render::fixture::look;
+
+    #[derive(Clone, Default)]
+    struct Written(Rc<RefCell<Vec<u8>>>);
+
+    impl Write for Written {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.borrow_mut().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Written {
+        fn text(&self) -> String {
+            String::from_utf8(self.0.borrow().clone()).unwrap()
+        }
+    }
+
+    fn plain() -> (Progress, Written) {
+        let written = Written::default();
+        let names = ["no-pipe".to_owned(), "use-pipe".to_owned()];
+        let sink = Sink::Plain(Box::new(written.clone()));
+        (Progress::with_sink(&look(80, false), &names, sink), written)
+    }
+
+    fn batch(round: u32, arm: Arm, batch_s: f64) -> Event {
+        Event::Batch { load: 10, round, rounds: 30, arm, batch_s, left_s: 80.0, done: 0.41 }
+    }
+
+    #[test]
+    fn plain_lines_are_rare_and_complete() {
+        let (mut progress, written) = plain();
+        let seconds = Duration::from_secs_f64;
+        progress.on_at(&Event::LevelBegin { load: 10, index: 2, of: 3 }, seconds(0.0));
+        for round in 1..=40 {
+            progress.on_at(&batch(round, Arm::Alternative(1), 0.1), seconds(f64::from(round) * 0.1));
+        }
+        progress.on_at(&Event::LevelEnd { load: 10, rounds: 40 }, seconds(4.05));
+        progress.on_at(&Event::Finished, seconds(4.1));
+        assert_eq!(
+            written.text(),
+            "whyfaster: load 10, level 2 of 3\n\
+             whyfaster: 41% done, 1 min 20 s left: load 10, level 2 of 3, round 1 of 30, use-pipe\n\
+             whyfaster: 41% done, 1 min 20 s left: load 10, level 2 of 3, round 21 of 30, use-pipe\n\
+             whyfaster: load 10 done, 40 rounds\n"
+        );
+    }
+
+    #[test]
+    fn a_long_batch_says_how_long() {
+        let (mut progress, written) = plain();
+        progress.on_at(&batch(1, Arm::HiddenCopy, 75.0), Duration::ZERO);
+        let text = written.text();
+        assert!(
+            text.ends_with("the baseline again, for the noise floor (takes about 1 min 15 s)\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_skipped_level_is_told_at_once_and_safely() {
+        let (mut progress, written) = plain();
+        progress.on_at(&batch(1, Arm::Alternative(0), 0.1), Duration::ZERO);
+        let why = "pids.max\x1b[2J is 100".to_owned();
+        progress.on_at(&Event::LevelSkipped { load: 1000, why }, Duration::from_millis(1));
+        assert!(written.text().ends_with("whyfaster: load 1000 is not measured: pids.max[2J is 100\n"));
+    }
+
+    #[test]
+    fn nothing_is_said_when_not_enabled_or_after_the_end() {
+        let mut progress = Progress::new(&look(80, true), &[], true, false);
+        assert!(matches!(progress.sink, Sink::Silent));
+        progress.on(&Event::Trial(7));
+        let (mut progress, written) = plain();
+        progress.finish();
+        progress.on(&Event::Trial(0));
+        assert_eq!(written.text(), "");
+    }
+
+    #[test]
+    fn the_bar_is_drawn_for_events_only_and_cleared_at_the_end() {
+        let terminal = indicatif::InMemoryTerm::new(4, 100);
+        let bar = bar(&look(100, false), ProgressDrawTarget::term_like(Box::new(terminal.clone())));
+        let mut progress = Progress::with_sink(&look(100, false), &["a".to_owned()], Sink::Bar(bar));
+        assert_eq!(terminal.contents(), "");
+        progress.on_at(&batch(3, Arm::Alternative(0), 12.0), Duration::ZERO);
+        let shown = terminal.contents();
+        assert!(shown.starts_with("######"), "{shown}");
+        assert!(shown.contains(" 41% 1 min 20 s left"), "{shown}");
+        assert!(shown.contains("round 3 of 30, a (takes about 12 s)"), "{shown}");
+        progress.on_at(&batch(4, Arm::Alternative(0), 0.01), Duration::from_millis(5));
+        assert_eq!(terminal.contents(), shown, "too soon to draw again");
+        drop(progress);
+        assert_eq!(terminal.contents(), "");
+    }
 }

@@ -7,7 +7,7 @@ use super::chart::{Point, Series, chart};
 use super::look::Look;
 use super::notes;
 use super::sentence::{at, sentence};
-use super::table::{ABSENT, level_grid, summary_grid};
+use super::table::{ABSENT, level_grid, summary_grid, typical};
 use super::text::{Names, Tone, finish, for_look, shorten, tone, width, wrap};
 
 /// Everything that a person should see of a record; empty for `--style none`.
@@ -15,16 +15,22 @@ pub fn screen(record: &Record, look: &Look) -> String {
     if look.quiet {
         return String::new();
     }
-    let full = || record.plan.alternatives.iter().map(|alternative| alternative.name.as_str());
-    let names = Names::new(full(), (look.width / 4).clamp(10, 30), look);
+    let names = column_names(record, look);
     let mut parts = vec![headline(record, look), commands(record, &names, look)];
     parts.extend(tables(record, &names, look));
     parts.push(chart(&chart_title(record), &series(record, &names), look));
     parts.push(facts(record, &names, look));
-    parts.push(notes::warnings(record, look));
+    parts.push(notes::warnings(record, &names, look));
     let parts: Vec<String> =
         parts.into_iter().filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n")).collect();
     finish(&(parts.join("\n\n") + "\n"), look.color)
+}
+
+/// Names for columns: a quarter of the line if that is enough for all, else a fifth, so that the verdict has room.
+fn column_names(record: &Record, look: &Look) -> Names {
+    let full = || record.plan.alternatives.iter().map(|alternative| alternative.name.as_str());
+    let roomy = Names::new(full(), (look.width / 4).clamp(10, 30), look);
+    if roomy.shortened() { Names::new(full(), (look.width / 5).clamp(10, 30), look) } else { roomy }
 }
 
 fn headline(record: &Record, look: &Look) -> Vec<String> {
@@ -68,7 +74,7 @@ fn tables(record: &Record, names: &Names, look: &Look) -> Vec<Vec<String>> {
     let mut left_out: Vec<&'static str> = Vec::new();
     let mut parts = Vec::new();
     for level in &levels {
-        let mut lines = vec![tone(Tone::Strong, &title(record, level, names))];
+        let mut lines = vec![tone(Tone::Strong, &title(record, level, names, look.width))];
         let drawn = level_grid(record, level, names, look).draw(look.width, blocks);
         lines.extend(drawn.lines);
         left_out.extend(drawn.left_out.iter().filter(|name| !left_out.contains(name)).collect::<Vec<_>>());
@@ -76,7 +82,9 @@ fn tables(record: &Record, names: &Names, look: &Look) -> Vec<Vec<String>> {
     }
     if levels.len() > 1 {
         let drawn = summary_grid(record, names, look).draw(look.width, 4);
-        let mut lines = vec![tone(Tone::Strong, "all levels: makespan, its lower bound, ratio")];
+        let title = format!("all levels: {}, its lower bound, ratio", quantity(record));
+        let mut lines: Vec<String> =
+            wrap(&title, look.width, 2).iter().map(|line| tone(Tone::Strong, line)).collect();
         lines.extend(drawn.lines);
         left_out.extend(drawn.left_out.first());
         parts.push(lines);
@@ -87,13 +95,13 @@ fn tables(record: &Record, names: &Names, look: &Look) -> Vec<Vec<String>> {
         hints.push(format!("{ABSENT} is not measured, or an interval that needs more rounds"));
     }
     if !left_out.is_empty() {
-        hints.push(format!("no room for: {} (set COLUMNS higher, or --json)", left_out.join(", ")));
+        hints.push(format!("no room for: {} (a wider terminal or --json shows them)", left_out.join(", ")));
     }
     parts.push(hints.iter().flat_map(|hint| wrap(hint, look.width, 2)).collect());
     parts
 }
 
-fn title(record: &Record, level: &Level, names: &Names) -> String {
+fn title(record: &Record, level: &Level, names: &Names, columns: usize) -> String {
     let place = match (record.plan.mode, level.load) {
         (Mode::Batch, 1) => "1 copy, alone".to_owned(),
         (Mode::Batch, load) => format!("{load} copies at once"),
@@ -101,18 +109,28 @@ fn title(record: &Record, level: &Level, names: &Names) -> String {
         (Mode::Closed { .. }, load) => format!("{load} workers"),
         (Mode::Open { .. }, load) => at(record, load),
     };
+    let time = match record.plan.mode {
+        Mode::Batch => "time",
+        Mode::Closed { .. } => "seconds per copy",
+        Mode::Open { .. } => "median latency",
+    };
     let baseline = level.comparisons.first().map(|c| names.show(&c.baseline));
-    let ratio = baseline.map(|name| format!(" (ratio: time over that of {name})")).unwrap_or_default();
-    place + &ratio
+    let ratio = baseline.map(|name| format!(" (ratio: {time} over that of {name})")).unwrap_or_default();
+    let whole = format!("{place}{ratio}");
+    if width(&whole) <= columns { whole } else { place }
+}
+
+/// What the levels are known by.
+fn quantity(record: &Record) -> &'static str {
+    match record.plan.mode {
+        Mode::Batch => "makespan",
+        Mode::Closed { .. } | Mode::Open { .. } => "median latency",
+    }
 }
 
 fn chart_title(record: &Record) -> String {
-    match record.plan.mode {
-        Mode::Batch => "makespan by copies at once",
-        Mode::Closed { .. } => "median latency by workers",
-        Mode::Open { .. } => "median latency",
-    }
-    .to_owned()
+    let by = if matches!(record.plan.mode, Mode::Batch) { "copies at once" } else { "workers" };
+    format!("{} by {by}, both logarithmic", quantity(record))
 }
 
 fn series(record: &Record, names: &Names) -> Vec<Series> {
@@ -121,10 +139,9 @@ fn series(record: &Record, names: &Names) -> Vec<Series> {
         let estimate = result.makespan_s;
         Point {
             load: level.load,
-            // Where workers run for a fixed time, the makespan is that time; what varies is the latency.
-            value: if batch { estimate.median } else { result.latency_s.p50 },
+            value: typical(record, result),
             interval: estimate.low.zip(estimate.high).filter(|_| batch),
-            bound: result.bound.filter(|_| batch).map(|bound| (bound.span_s, bound.work_s)),
+            bound: result.bound.map(|bound| (bound.span_s, bound.work_s)),
         }
     };
     let points = |name: &str| {

@@ -6,7 +6,7 @@ use whyfaster_core::verdict::{Comparison, Verdict};
 
 use super::look::Look;
 use super::text::Names;
-use super::units::{duration, factor, percent, time};
+use super::units::{count, duration, factor, percent, time};
 
 /// Alternatives beside the baseline that a sentence still names one by one.
 const NAMED: usize = 3;
@@ -16,7 +16,7 @@ pub fn sentence(record: &Record, names: &Names, look: &Look) -> String {
     let body = Teller { record, names, look }.body();
     let took = duration(record.took_s);
     match record.status {
-        Status::Complete => body,
+        Status::Complete => capitalise(&body, names),
         Status::Interrupted => format!("Partial, interrupted after {took}: {body}"),
         Status::Failed => format!("Partial, ended by an error after {took}: {body}"),
     }
@@ -105,7 +105,7 @@ impl<'a> Teller<'a> {
             let limit =
                 self.record.plan.timeout_s.map(|s| format!(" of {}", duration(s))).unwrap_or_default();
             return format!(
-                "Nothing finished within the time-out{limit}; raise --timeout or make the work smaller."
+                "nothing finished within the time-out{limit}; raise --timeout or make the work smaller."
             );
         }
         if self.record.plan.alternatives.len() <= 1 {
@@ -118,7 +118,7 @@ impl<'a> Teller<'a> {
             }
         }
         match (others.as_slice(), self.levels().count()) {
-            ([], _) => "Nothing can be compared yet: no round ran every alternative.".to_owned(),
+            ([], _) => "nothing can be compared yet: no round ran every alternative.".to_owned(),
             ([other], _) => self.pair(&self.story(other)),
             (_, 1) if others.len() <= NAMED => self.list(&first.comparisons),
             (_, 1) => format!("{}.", self.leader(first)),
@@ -127,12 +127,11 @@ impl<'a> Teller<'a> {
     }
 
     fn nothing(&self) -> String {
-        let why = self.record.analysis.not_measured.first();
-        let why = why.map_or_else(
-            || "no run was finished".to_owned(),
-            |missing| format!("{}: {}", missing.what, missing.why),
-        );
-        format!("Nothing was measured ({}).", why.trim_end_matches('.'))
+        let why = match self.record.analysis.not_measured.first() {
+            Some(_) => "the reasons stand below",
+            None => "it ended before the first batch was over; run it again",
+        };
+        format!("nothing was measured: {why}.")
     }
 
     fn all_timed_out(&self) -> bool {
@@ -155,17 +154,21 @@ impl<'a> Teller<'a> {
         let only = self.levels().count() == 1;
         let place =
             if only && first.load <= 1 { String::new() } else { format!(" {}", at(self.record, first.load)) };
-        let mut text = format!("{name} takes {}{place}", self.makespan(result));
+        let mut text = format!("{name} takes {}{place}", self.takes(result));
         let last = self.levels().next_back().filter(|_| !only);
         if let Some((level, result)) = last.and_then(|level| Some((level, level.results.first()?))) {
-            text.push_str(&format!("; {} {}", self.makespan(result), at(self.record, level.load)));
+            text.push_str(&format!("; {} {}", self.takes(result), at(self.record, level.load)));
         }
         text + "."
     }
 
     /// "412 ms (405 ms to 420 ms)"; with a time-out "at least 10.0 s".
-    fn makespan(&self, result: &LevelResult) -> String {
+    fn takes(&self, result: &LevelResult) -> String {
         let show = |seconds| time(seconds, self.look.time_unit);
+        if !matches!(self.record.plan.mode, Mode::Batch) {
+            let (p50, rate) = (show(result.latency_s.p50), count(result.throughput_per_s));
+            return format!("{p50} (median latency; {rate} copies a second)");
+        }
         let estimate = result.makespan_s;
         if result.timed_out > 0 {
             return format!("at least {} (cut by the time-out)", show(estimate.median));
@@ -217,7 +220,7 @@ impl<'a> Teller<'a> {
             _ => {
                 let ratio = factor(c.ratio);
                 let so_far = format!("{alternative} took {ratio} the time of {baseline}{}", Self::range(c));
-                format!("Undecided after {} rounds{place}: {so_far}; {}", c.rounds, self.more_rounds(c))
+                format!("undecided after {} rounds{place}: {so_far}; {}", c.rounds, self.more_rounds(c))
             }
         }
     }
@@ -248,7 +251,7 @@ impl<'a> Teller<'a> {
         let most = story.iter().filter_map(|(_, c)| c.rounds_needed).max();
         let hardest = story.iter().find(|(_, c)| c.verdict == Verdict::Undecided && c.rounds_needed == most);
         let more = hardest.map_or_else(|| self.at(*load), |(_, c)| self.more_rounds(c));
-        format!("No winner between {a} and {b}: {}; {more}.", self.open_loads(story, |_| true))
+        format!("no winner between {a} and {b}: {}; {more}.", self.open_loads(story, |_| true))
     }
 
     /// "the same within 2% at 10 copies, undecided alone and at 100 copies".
@@ -332,7 +335,7 @@ impl<'a> Teller<'a> {
             format!("{} wins {loads}", self.names.show(winner))
         };
         let parts = winners.iter().map(where_wins).collect::<Vec<_>>().join(", ");
-        format!("The answer flips more than once with the load: {parts}.")
+        format!("the answer flips more than once with the load: {parts}.")
     }
 
     /// Several alternatives at one level, each named.
@@ -352,7 +355,7 @@ impl<'a> Teller<'a> {
             }
         };
         let parts = sorted.iter().map(part).collect::<Vec<_>>().join("; ");
-        format!("Against {}: {parts}.", self.names.show(&first.baseline))
+        format!("against {}: {parts}.", self.names.show(&first.baseline))
     }
 
     /// Many alternatives at one level: who leads, and how the others stand.
@@ -394,12 +397,15 @@ impl<'a> Teller<'a> {
         };
         let ends = [self.levels().next(), self.levels().next_back()].into_iter().flatten();
         let parts = ends.map(|level| format!("{}: {}", self.at(level.load), self.leader(level)));
-        let text = format!("{}; {flips}.", parts.collect::<Vec<_>>().join("; "));
-        capitalise(&text)
+        format!("{}; {flips}.", parts.collect::<Vec<_>>().join("; "))
     }
 }
 
-fn capitalise(text: &str) -> String {
+/// A sentence begins with a capital, but a name is written as it is.
+fn capitalise(text: &str, names: &Names) -> String {
+    if names.begins(text) {
+        return text.to_owned();
+    }
     let mut chars = text.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }

@@ -74,23 +74,23 @@ impl Grid {
     /// Draws at most `blocks` tables below each other, each at most `columns` wide and beginning with the key.
     pub fn draw(&self, columns: usize, blocks: usize) -> Drawn {
         let room = columns.saturating_sub(MARGIN + self.key.width());
-        let mut used: Vec<(usize, Vec<&Group>)> = vec![(0, Vec::new()); blocks.max(1)];
+        let mut used: Vec<(usize, Vec<&Column>)> = vec![(0, Vec::new()); blocks.max(1)];
         let mut drawn = Drawn::default();
         for (index, group) in self.groups.iter().enumerate() {
             let wide = group.width();
-            // The most important group is shown even where the lines then are too long.
-            let slot = used.iter_mut().find(|(taken, _)| index == 0 || taken.saturating_add(wide) <= room);
+            let slot = used.iter_mut().find(|(taken, _)| taken.saturating_add(wide) <= room);
             match slot {
-                Some((taken, groups)) => {
+                Some((taken, columns)) => {
                     *taken += wide;
-                    groups.push(group);
+                    columns.extend(&group.columns);
                 }
+                // The first column of the most important group is shown whatever the width.
+                None if index == 0 => used[0] = (room, group.columns.iter().take(1).collect()),
                 None => drawn.left_out.push(group.name),
             }
         }
-        for (_, groups) in used.iter().filter(|(_, groups)| !groups.is_empty()) {
-            let columns: Vec<&Column> = groups.iter().flat_map(|group| &group.columns).collect();
-            drawn.lines.extend(self.block(&columns));
+        for (_, columns) in used.iter().filter(|(_, columns)| !columns.is_empty()) {
+            drawn.lines.extend(self.block(columns));
         }
         drawn
     }
@@ -144,17 +144,19 @@ pub fn level_grid(record: &Record, level: &Level, names: &Names, look: &Look) ->
     let column = |header: String, cell: &dyn Fn(&LevelResult) -> String| {
         Column::new(header, rows.iter().map(|row| cell(row)).collect())
     };
-    let mut groups = vec![makespan_group(&rows, look)];
+    let batch = matches!(record.plan.mode, Mode::Batch);
+    // Where copies arrive for a fixed time, the makespan is that time and tells nothing.
+    let mut groups = vec![if batch { makespan_group(&rows, look) } else { latency_group(&rows, look) }];
     if !level.comparisons.is_empty() {
         groups.extend(comparison_groups(&rows, level));
     }
     groups.extend(work_groups(&rows, look));
-    if level.load > 1 || !matches!(record.plan.mode, Mode::Batch) {
+    if batch && level.load > 1 {
         groups.push(latency_group(&rows, look));
-        groups.push(Group::new(
-            "slowdown",
-            vec![column("slowdown".into(), &|row| optional(row.slowdown, factor))],
-        ));
+    }
+    if !batch || level.load > 1 {
+        let slowdown = column("slowdown".into(), &|row| optional(row.slowdown, factor));
+        groups.push(Group::new("slowdown", vec![slowdown]));
     }
     groups.extend(machine_groups(&rows, look));
     Grid { key: column("alternative".into(), &|row| names.show(&row.alternative)), groups }
@@ -169,9 +171,17 @@ fn ordered<'a>(record: &Record, level: &'a Level, look: &Look) -> Vec<&'a LevelR
         Sort::MeanTime => true,
     };
     if by_time {
-        rows.sort_by(|a, b| a.makespan_s.median.total_cmp(&b.makespan_s.median));
+        rows.sort_by(|a, b| typical(record, a).total_cmp(&typical(record, b)));
     }
     rows
+}
+
+/// The time by which a result is known: the makespan of a batch, else the median latency.
+pub fn typical(record: &Record, result: &LevelResult) -> f64 {
+    match record.plan.mode {
+        Mode::Batch => result.makespan_s.median,
+        Mode::Closed { .. } | Mode::Open { .. } => result.latency_s.p50,
+    }
 }
 
 fn optional(value: Option<f64>, text: impl Fn(f64) -> String) -> String {
@@ -202,16 +212,10 @@ fn comparison_groups(rows: &[&LevelResult], level: &Level) -> [Group; 2] {
         let missing = |row: &LevelResult| if is_baseline(row) { baseline } else { ABSENT }.to_owned();
         rows.iter().map(|row| of(row).map_or_else(|| missing(row), text)).collect::<Vec<_>>()
     };
-    [
-        Group::new(
-            "ratio",
-            vec![
-                Column::new("ratio", cells(&|c| digits(c.ratio), "1")),
-                Column::new("interval", cells(&|c| interval(c.low, c.high, digits), "")),
-            ],
-        ),
-        Group::new("verdict", vec![Column::new("verdict", cells(&|c| verdict_word(c.verdict), "baseline"))]),
-    ]
+    let ratio = Column::new("ratio", cells(&|c| digits(c.ratio), "1"));
+    let verdict = Column::new("verdict", cells(&|c| verdict_word(c.verdict), "baseline"));
+    let ends = Column::new("ratio interval", cells(&|c| interval(c.low, c.high, digits), ""));
+    [Group::new("ratio", vec![ratio, verdict]), Group::new("ratio interval", vec![ends])]
 }
 
 fn work_groups(rows: &[&LevelResult], look: &Look) -> Vec<Group> {
@@ -284,19 +288,19 @@ fn machine_groups(rows: &[&LevelResult], look: &Look) -> Vec<Group> {
     ]
 }
 
-/// Load by alternatives: makespan, what the bound says, and the verdict.
+/// Load by alternatives: makespan (or median latency), what the bound says, and the verdict.
 pub fn summary_grid(record: &Record, names: &Names, look: &Look) -> Grid {
     let loads = loads(record);
     let level = |load: u32| record.analysis.levels.iter().find(|level| level.load == load);
-    let medians = record.analysis.levels.iter().flat_map(|level| &level.results).map(|r| r.makespan_s.median);
+    let medians = record.analysis.levels.iter().flat_map(|level| &level.results).map(|r| typical(record, r));
     let scale = Scale::choose(medians, look.time_unit);
     let mut groups = Vec::new();
     for alternative in &record.plan.alternatives {
         let name = alternative.name.as_str();
         let result = |load: u32| level(load)?.results.iter().find(|result| result.alternative == name);
         let makespan = |load: &u32| match result(*load) {
-            Some(result) if result.timed_out > 0 => format!(">= {}", scale.number(result.makespan_s.median)),
-            Some(result) => scale.number(result.makespan_s.median),
+            Some(result) if result.timed_out > 0 => format!(">= {}", scale.number(typical(record, result))),
+            Some(result) => scale.number(typical(record, result)),
             None => "not measured".to_owned(),
         };
         let bound = |load: &u32| {
@@ -309,15 +313,14 @@ pub fn summary_grid(record: &Record, names: &Names, look: &Look) -> Grid {
                 |c| format!("{} {}", digits(c.ratio), verdict_word(c.verdict)),
             )
         };
-        let header = format!("{} {}", names.show(name), scale.name);
-        let mut columns = vec![
-            Column::new(header, loads.iter().map(makespan).collect()),
-            Column::new("bound", loads.iter().map(bound).collect()),
-        ];
+        let shown = names.show(name);
+        let time = Column::new(format!("{shown} {}", scale.name), loads.iter().map(makespan).collect());
+        let bound = Column::new("bound", loads.iter().map(bound).collect());
+        groups.push(Group::new("more alternatives", vec![time, bound]));
         if loads.iter().any(|load| comparison(*load).is_some()) {
-            columns.push(Column::new("ratio, verdict", loads.iter().map(verdict).collect()));
+            let ratio = Column::new(format!("{shown} ratio"), loads.iter().map(verdict).collect());
+            groups.push(Group::new("more alternatives", vec![ratio]));
         }
-        groups.push(Group::new("more alternatives", columns));
     }
     let key = match record.plan.mode {
         Mode::Closed { .. } => "workers",
@@ -401,7 +404,7 @@ mod tests {
     #[test]
     fn the_most_important_group_is_shown_whatever_the_width() {
         let (lines, left_out) = draw(5, 2);
-        assert_eq!(lines[0], "  who   ms  interval");
+        assert_eq!(lines[0], "  who   ms");
         assert_eq!(left_out, ["cost", "rest"]);
     }
 

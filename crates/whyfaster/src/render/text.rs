@@ -159,6 +159,17 @@ impl Names {
         self.names.get(index).map(|(_, short)| short.clone())
     }
 
+    /// Whether the text begins with a shown name.
+    pub fn begins(&self, text: &str) -> bool {
+        self.names.iter().any(|(_, short)| text.starts_with(short.as_str()))
+    }
+
+    /// A text in which the names stand as they are shown: command lines may be long.
+    pub fn within(&self, text: &str) -> String {
+        let differing = self.names.iter().filter(|(full, short)| full != short && !full.is_empty());
+        differing.fold(text.to_owned(), |text, (full, short)| text.replace(full.as_str(), short))
+    }
+
     /// Whether any shown name differs from the real one.
     pub fn shortened(&self) -> bool {
         self.shortened
