@@ -1,3 +1,17 @@
 //! From records to bytes on a screen or in a file. No arithmetic beyond units.
 
+pub mod chart;
 pub mod doctor;
+pub mod look;
+pub mod notes;
+pub mod progress;
+pub mod screen;
+pub mod sentence;
+pub mod table;
+pub mod text;
+pub mod units;
+
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod screen_tests;

@@ -1,0 +1,414 @@
+//! The verdict in one sentence: who wins, by how much, and from what load on that changes.
+
+use whyfaster_core::plan::Mode;
+use whyfaster_core::record::{Level, LevelResult, Record, Status};
+use whyfaster_core::verdict::{Comparison, Verdict};
+
+use super::look::Look;
+use super::text::Names;
+use super::units::{duration, factor, percent, time};
+
+/// Alternatives beside the baseline that a sentence still names one by one.
+const NAMED: usize = 3;
+
+/// The sentence for a record.
+pub fn sentence(record: &Record, names: &Names, look: &Look) -> String {
+    let body = Teller { record, names, look }.body();
+    let took = duration(record.took_s);
+    match record.status {
+        Status::Complete => body,
+        Status::Interrupted => format!("Partial, interrupted after {took}: {body}"),
+        Status::Failed => format!("Partial, ended by an error after {took}: {body}"),
+    }
+}
+
+/// Where a level is, in words: "alone", "at 10 copies".
+pub fn at(record: &Record, load: u32) -> String {
+    match record.plan.mode {
+        Mode::Batch if load == 1 => "alone".to_owned(),
+        Mode::Batch => format!("at {load} copies"),
+        Mode::Closed { .. } if load == 1 => "with 1 worker".to_owned(),
+        Mode::Closed { .. } => format!("with {load} workers"),
+        Mode::Open { rate_per_s, .. } => format!("at {rate_per_s} starts a second"),
+    }
+}
+
+/// A decided comparison, told from the winner's side: the factor is above 1.
+#[derive(Clone, Copy, Debug)]
+pub struct Lead<'a> {
+    /// Who was faster.
+    pub winner: &'a str,
+    /// Who was slower.
+    pub loser: &'a str,
+    factor: f64,
+    low: Option<f64>,
+    high: Option<f64>,
+}
+
+impl<'a> Lead<'a> {
+    /// The winner of a comparison, if there is one.
+    pub fn of(comparison: &'a Comparison) -> Option<Self> {
+        let c = comparison;
+        match c.verdict {
+            Verdict::Faster => Some(Self {
+                winner: &c.alternative,
+                loser: &c.baseline,
+                factor: c.ratio.recip(),
+                low: c.high.map(f64::recip),
+                high: c.low.map(f64::recip),
+            }),
+            Verdict::Slower => Some(Self {
+                winner: &c.baseline,
+                loser: &c.alternative,
+                factor: c.ratio,
+                low: c.low,
+                high: c.high,
+            }),
+            Verdict::Same | Verdict::Undecided => None,
+        }
+    }
+
+    /// "1.60x"; where time-outs leave the upper end open, "at least 1.52x".
+    pub fn factor(&self) -> String {
+        match (self.low, self.high) {
+            (Some(low), None) => format!("at least {}", factor(low)),
+            _ => factor(self.factor),
+        }
+    }
+
+    /// " (1.52x to 1.66x)", or nothing where an end is open.
+    pub fn interval(&self) -> String {
+        match (self.low, self.high) {
+            (Some(low), Some(high)) => format!(" ({} to {})", factor(low), factor(high)),
+            _ => String::new(),
+        }
+    }
+}
+
+struct Teller<'a> {
+    record: &'a Record,
+    names: &'a Names,
+    look: &'a Look,
+}
+
+/// One pair over the levels: (load, comparison), rising.
+type Story<'a> = Vec<(u32, &'a Comparison)>;
+
+impl<'a> Teller<'a> {
+    fn levels(&self) -> impl DoubleEndedIterator<Item = &'a Level> {
+        self.record.analysis.levels.iter().filter(|level| !level.results.is_empty())
+    }
+
+    fn body(&self) -> String {
+        let Some(first) = self.levels().next() else { return self.nothing() };
+        if self.all_timed_out() {
+            let limit =
+                self.record.plan.timeout_s.map(|s| format!(" of {}", duration(s))).unwrap_or_default();
+            return format!(
+                "Nothing finished within the time-out{limit}; raise --timeout or make the work smaller."
+            );
+        }
+        if self.record.plan.alternatives.len() <= 1 {
+            return self.single(first);
+        }
+        let mut others: Vec<&str> = Vec::new();
+        for c in self.levels().flat_map(|level| &level.comparisons) {
+            if !others.contains(&c.alternative.as_str()) {
+                others.push(&c.alternative);
+            }
+        }
+        match (others.as_slice(), self.levels().count()) {
+            ([], _) => "Nothing can be compared yet: no round ran every alternative.".to_owned(),
+            ([other], _) => self.pair(&self.story(other)),
+            (_, 1) if others.len() <= NAMED => self.list(&first.comparisons),
+            (_, 1) => format!("{}.", self.leader(first)),
+            _ => self.leaders(&others),
+        }
+    }
+
+    fn nothing(&self) -> String {
+        let why = self.record.analysis.not_measured.first();
+        let why = why.map_or_else(
+            || "no run was finished".to_owned(),
+            |missing| format!("{}: {}", missing.what, missing.why),
+        );
+        format!("Nothing was measured ({}).", why.trim_end_matches('.'))
+    }
+
+    fn all_timed_out(&self) -> bool {
+        let batches = &self.record.batches;
+        !batches.is_empty()
+            && batches.iter().all(|b| !b.copies.timed_out.is_empty() && b.copies.timed_out.iter().all(|t| *t))
+    }
+
+    fn story(&self, other: &str) -> Story<'a> {
+        let of = |level: &'a Level| {
+            let comparison = level.comparisons.iter().find(|c| c.alternative == other)?;
+            Some((level.load, comparison))
+        };
+        self.levels().filter_map(of).collect()
+    }
+
+    fn single(&self, first: &Level) -> String {
+        let Some(result) = first.results.first() else { return self.nothing() };
+        let name = self.names.show(&result.alternative);
+        let only = self.levels().count() == 1;
+        let place =
+            if only && first.load <= 1 { String::new() } else { format!(" {}", at(self.record, first.load)) };
+        let mut text = format!("{name} takes {}{place}", self.makespan(result));
+        let last = self.levels().next_back().filter(|_| !only);
+        if let Some((level, result)) = last.and_then(|level| Some((level, level.results.first()?))) {
+            text.push_str(&format!("; {} {}", self.makespan(result), at(self.record, level.load)));
+        }
+        text + "."
+    }
+
+    /// "412 ms (405 ms to 420 ms)"; with a time-out "at least 10.0 s".
+    fn makespan(&self, result: &LevelResult) -> String {
+        let show = |seconds| time(seconds, self.look.time_unit);
+        let estimate = result.makespan_s;
+        if result.timed_out > 0 {
+            return format!("at least {} (cut by the time-out)", show(estimate.median));
+        }
+        match (estimate.low, estimate.high) {
+            (Some(low), Some(high)) => format!("{} ({} to {})", show(estimate.median), show(low), show(high)),
+            _ => format!("{} (too few rounds for an interval)", show(estimate.median)),
+        }
+    }
+
+    fn at(&self, load: u32) -> String {
+        at(self.record, load)
+    }
+
+    fn same(&self) -> String {
+        format!("within {}", percent(self.record.plan.delta))
+    }
+
+    /// Two alternatives.
+    fn pair(&self, story: &Story) -> String {
+        let decided: Vec<(u32, Lead)> =
+            story.iter().filter_map(|(load, c)| Some((*load, Lead::of(c)?))).collect();
+        let mut winners: Vec<&str> = decided.iter().map(|(_, lead)| lead.winner).collect();
+        winners.dedup();
+        match (story.as_slice(), winners.len()) {
+            ([(load, only)], _) => {
+                let place = if *load <= 1 { String::new() } else { format!(", {}", self.at(*load)) };
+                format!("{}.", self.clause(only, &place))
+            }
+            (_, 0) => self.no_winner(story),
+            (_, 1) => self.one_winner(story, &decided),
+            (_, 2) => self.one_flip(story, &decided),
+            _ => self.many_flips(&decided),
+        }
+    }
+
+    /// One comparison as a clause; `place` comes after the names.
+    fn clause(&self, c: &Comparison, place: &str) -> String {
+        let (alternative, baseline) = (self.names.show(&c.alternative), self.names.show(&c.baseline));
+        match (c.verdict, Lead::of(c)) {
+            (_, Some(lead)) => {
+                let (winner, loser) = (self.names.show(lead.winner), self.names.show(lead.loser));
+                format!("{winner} is {} faster than {loser}{place}{}", lead.factor(), lead.interval())
+            }
+            (Verdict::Same, _) => {
+                let range = Self::range(c);
+                format!("{alternative} and {baseline} take the same time {}{place}{range}", self.same())
+            }
+            _ => {
+                let ratio = factor(c.ratio);
+                let so_far = format!("{alternative} took {ratio} the time of {baseline}{}", Self::range(c));
+                format!("Undecided after {} rounds{place}: {so_far}; {}", c.rounds, self.more_rounds(c))
+            }
+        }
+    }
+
+    fn range(c: &Comparison) -> String {
+        match (c.low, c.high) {
+            (Some(low), Some(high)) => format!(" ({} to {})", factor(low), factor(high)),
+            _ => String::new(),
+        }
+    }
+
+    fn more_rounds(&self, c: &Comparison) -> String {
+        let rounds = self.record.plan.rounds;
+        let option = if rounds.fixed { "--runs" } else { "--max-time" };
+        match c.rounds_needed {
+            Some(needed) => format!("about {needed} more rounds would tell (raise {option})"),
+            None => format!("how many more rounds would tell is not known (raise {option})"),
+        }
+    }
+
+    fn no_winner(&self, story: &Story) -> String {
+        let Some((load, first)) = story.first() else { return self.nothing() };
+        if story.iter().all(|(_, c)| c.verdict == Verdict::Same) {
+            let (a, b) = (self.names.show(&first.alternative), self.names.show(&first.baseline));
+            return format!("{a} and {b} take the same time {} at every load.", self.same());
+        }
+        let (a, b) = (self.names.show(&first.alternative), self.names.show(&first.baseline));
+        let most = story.iter().filter_map(|(_, c)| c.rounds_needed).max();
+        let hardest = story.iter().find(|(_, c)| c.verdict == Verdict::Undecided && c.rounds_needed == most);
+        let more = hardest.map_or_else(|| self.at(*load), |(_, c)| self.more_rounds(c));
+        format!("No winner between {a} and {b}: {}; {more}.", self.open_loads(story, |_| true))
+    }
+
+    /// "the same within 2% at 10 copies, undecided alone and at 100 copies".
+    fn open_loads(&self, story: &Story, which: impl Fn(u32) -> bool) -> String {
+        let list = |verdict| {
+            let of = story.iter().filter(|(load, c)| c.verdict == verdict && which(*load));
+            join(&of.map(|(load, _)| self.at(*load)).collect::<Vec<_>>())
+        };
+        let same = Some(list(Verdict::Same)).filter(|l| !l.is_empty());
+        let undecided = Some(list(Verdict::Undecided)).filter(|l| !l.is_empty());
+        let parts = [
+            same.map(|loads| format!("the same {} {loads}", self.same())),
+            undecided.map(|loads| format!("undecided {loads}")),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    fn one_winner(&self, story: &Story, decided: &[(u32, Lead)]) -> String {
+        let Some(((first_load, first), (last_load, last))) = decided.first().zip(decided.last()) else {
+            return self.no_winner(story);
+        };
+        let (winner, loser) = (self.names.show(first.winner), self.names.show(first.loser));
+        let lead = |load: u32, lead: &Lead| format!("{} {}{}", lead.factor(), self.at(load), lead.interval());
+        let rest = self.open_loads(story, |_| true);
+        if rest.is_empty() {
+            return format!(
+                "{winner} is faster than {loser} at every load: {}, {}.",
+                lead(*first_load, first),
+                lead(*last_load, last)
+            );
+        }
+        if decided.len() == 1 {
+            let (factor, place, interval) = (first.factor(), self.at(*first_load), first.interval());
+            return format!("{winner} is {factor} faster than {loser} {place}{interval}; {rest}.");
+        }
+        let leads = format!("{}, {}", lead(*first_load, first), lead(*last_load, last));
+        format!("{winner} is faster than {loser}: {leads}; {rest}.")
+    }
+
+    fn one_flip(&self, story: &Story, decided: &[(u32, Lead)]) -> String {
+        let Some(((first_load, first), (last_load, last))) = decided.first().zip(decided.last()) else {
+            return self.no_winner(story);
+        };
+        let turn = decided.iter().position(|(_, lead)| lead.winner == last.winner).unwrap_or(0);
+        let (from, to) = (decided[turn].0, decided[turn.saturating_sub(1)].0);
+        let winner = self.names.show(last.winner);
+        let head = format!(
+            "{} is {} faster {}{}",
+            self.names.show(first.winner),
+            first.factor(),
+            self.at(*first_load),
+            first.interval()
+        );
+        let tail = if from == *last_load {
+            format!("{} {winner} wins, {}{}", self.at(from), last.factor(), last.interval())
+        } else {
+            let on = self.at(from).replacen("at ", "", 1).replacen("with ", "", 1);
+            format!(
+                "from {on} on {winner} wins, {} {}{}",
+                last.factor(),
+                self.at(*last_load),
+                last.interval()
+            )
+        };
+        // Between the two winners there may be levels without one; the line with the ranges tells of them.
+        let rest = self.open_loads(story, |load| load < to || load > from);
+        let rest = if rest.is_empty() { rest } else { format!("; {rest}") };
+        format!("{head}; {tail}{rest}.")
+    }
+
+    fn many_flips(&self, decided: &[(u32, Lead)]) -> String {
+        let mut winners: Vec<&str> = Vec::new();
+        for (_, lead) in decided {
+            if !winners.contains(&lead.winner) {
+                winners.push(lead.winner);
+            }
+        }
+        let where_wins = |winner: &&str| {
+            let loads = decided.iter().filter(|(_, lead)| lead.winner == *winner);
+            let loads = join(&loads.map(|(load, _)| self.at(*load)).collect::<Vec<_>>());
+            format!("{} wins {loads}", self.names.show(winner))
+        };
+        let parts = winners.iter().map(where_wins).collect::<Vec<_>>().join(", ");
+        format!("The answer flips more than once with the load: {parts}.")
+    }
+
+    /// Several alternatives at one level, each named.
+    fn list(&self, comparisons: &[Comparison]) -> String {
+        let Some(first) = comparisons.first() else { return self.nothing() };
+        let mut sorted: Vec<&Comparison> = comparisons.iter().collect();
+        sorted.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
+        let part = |c: &&Comparison| {
+            let name = self.names.show(&c.alternative);
+            match (c.verdict, Lead::of(c)) {
+                (Verdict::Slower, Some(lead)) => {
+                    format!("{name} takes {} as long{}", lead.factor(), lead.interval())
+                }
+                (_, Some(lead)) => format!("{name} is {} faster{}", lead.factor(), lead.interval()),
+                (Verdict::Same, _) => format!("{name} takes the same time {}", self.same()),
+                _ => format!("{name} is undecided"),
+            }
+        };
+        let parts = sorted.iter().map(part).collect::<Vec<_>>().join("; ");
+        format!("Against {}: {parts}.", self.names.show(&first.baseline))
+    }
+
+    /// Many alternatives at one level: who leads, and how the others stand.
+    fn leader(&self, level: &Level) -> String {
+        let of = |verdict| level.comparisons.iter().filter(move |c| c.verdict == verdict);
+        let Some(baseline) = level.comparisons.first().map(|c| self.names.show(&c.baseline)) else {
+            return self.nothing();
+        };
+        let leader = of(Verdict::Faster).min_by(|a, b| a.ratio.total_cmp(&b.ratio));
+        let head = match leader.and_then(|c| Some((c, Lead::of(c)?))) {
+            Some((c, lead)) => {
+                let name = self.names.show(&c.alternative);
+                format!("{name} leads, {} faster than {baseline}{}", lead.factor(), lead.interval())
+            }
+            None if of(Verdict::Slower).count() == level.comparisons.len() => format!("{baseline} leads"),
+            None => format!("nothing is shown to be faster than {baseline}"),
+        };
+        let counts = [
+            (of(Verdict::Faster).count(), "faster"),
+            (of(Verdict::Slower).count(), "slower"),
+            (of(Verdict::Same).count(), "the same"),
+            (of(Verdict::Undecided).count(), "undecided"),
+        ];
+        let counts = counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}"));
+        format!("{head} (of {}: {})", level.comparisons.len(), counts.collect::<Vec<_>>().join(", "))
+    }
+
+    /// Several alternatives over several levels: who leads at the lowest and at the highest, and how many flip.
+    fn leaders(&self, others: &[&str]) -> String {
+        let flips = others.iter().filter(|other| {
+            let mut winners: Vec<&str> =
+                self.story(other).iter().filter_map(|(_, c)| Some(Lead::of(c)?.winner)).collect();
+            winners.dedup();
+            winners.len() > 1
+        });
+        let flips = match flips.count() {
+            0 => "the answer flips for none".to_owned(),
+            n => format!("the answer flips for {n} of {}", others.len()),
+        };
+        let ends = [self.levels().next(), self.levels().next_back()].into_iter().flatten();
+        let parts = ends.map(|level| format!("{}: {}", self.at(level.load), self.leader(level)));
+        let text = format!("{}; {flips}.", parts.collect::<Vec<_>>().join("; "));
+        capitalise(&text)
+    }
+}
+
+fn capitalise(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+/// "a", "a and b", "a, b and c".
+fn join(parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        [one] => one.clone(),
+        [init @ .., last] => format!("{} and {last}", init.join(", ")),
+    }
+}

@@ -1,0 +1,209 @@
+//! Text for a terminal: names made safe and short, lines wrapped, tones of colour.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::look::Look;
+
+/// What a piece of text means; becomes a colour when there is colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// The verdict, titles.
+    Strong,
+    /// Faster.
+    Good,
+    /// Slower.
+    Bad,
+    /// Undecided, warnings.
+    Unsure,
+    /// Headers, side notes.
+    Quiet,
+}
+
+const TONES: [Tone; 5] = [Tone::Strong, Tone::Good, Tone::Bad, Tone::Unsure, Tone::Quiet];
+/// A tone travels through layout as one of these: deprecated format characters of width 0, which [`clean`] removes
+/// from everything foreign, so that no name can bring one along.
+const FIRST_MARK: u32 = 0x206A;
+const END_MARK: char = '\u{2061}';
+
+/// Marks text with a tone. [`finish`] turns the marks into colours or takes them out.
+pub fn tone(tone: Tone, text: &str) -> String {
+    let index =
+        TONES.iter().position(|other| *other == tone).and_then(|i| u32::try_from(i).ok()).unwrap_or(0);
+    let mark = char::from_u32(FIRST_MARK + index).unwrap_or(END_MARK);
+    format!("{mark}{text}{END_MARK}")
+}
+
+fn style(tone: Tone) -> anstyle::Style {
+    use anstyle::AnsiColor::{Green, Red, Yellow};
+    let plain = anstyle::Style::new();
+    match tone {
+        Tone::Strong => plain.bold(),
+        Tone::Good => plain.fg_color(Some(Green.into())),
+        Tone::Bad => plain.fg_color(Some(Red.into())),
+        Tone::Unsure => plain.fg_color(Some(Yellow.into())),
+        Tone::Quiet => plain.dimmed(),
+    }
+}
+
+/// Turns marks of tone into colours, or takes them out.
+pub fn finish(text: &str, color: bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        let index = (c as u32).wrapping_sub(FIRST_MARK) as usize;
+        match (TONES.get(index), c == END_MARK) {
+            (Some(tone), _) if color => out.push_str(&style(*tone).render().to_string()),
+            (_, true) if color => out.push_str(&anstyle::Reset.render().to_string()),
+            (Some(_), _) | (_, true) => {}
+            (None, false) => out.push(c),
+        }
+    }
+    out
+}
+
+/// Foreign text made safe for one line of a terminal: no control characters, nothing invisible, single spaces.
+pub fn clean(text: &str) -> String {
+    let visible = |c: char| c.width().is_some_and(|width| width > 0);
+    let spaced: String = text
+        .chars()
+        .map(|c| if c.is_whitespace() { ' ' } else { c })
+        .filter(|c| visible(*c) && !matches!(c, '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}'))
+        .collect();
+    spaced.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// Text for an ASCII terminal: what it cannot show becomes `?`.
+pub fn for_look(text: &str, look: &Look) -> String {
+    let cleaned = clean(text);
+    if look.unicode { cleaned } else { cleaned.chars().map(|c| if c.is_ascii() { c } else { '?' }).collect() }
+}
+
+/// Columns that the text takes.
+pub fn width(text: &str) -> usize {
+    UnicodeWidthStr::width(text)
+}
+
+/// At most `max` columns, the middle left out: the ends tell commands apart best.
+pub fn shorten(text: &str, max: usize, unicode: bool) -> String {
+    if width(text) <= max {
+        return text.to_owned();
+    }
+    let gap = if unicode { "…" } else { ".." };
+    let room = max.saturating_sub(width(gap));
+    let head = take(text.chars(), room.div_ceil(2));
+    let tail: Vec<char> = take(text.chars().rev(), room / 2).chars().rev().collect();
+    format!("{head}{gap}{}", tail.into_iter().collect::<String>())
+}
+
+fn take(chars: impl Iterator<Item = char>, columns: usize) -> String {
+    let mut used = 0;
+    chars
+        .take_while(|c| {
+            used += c.width().unwrap_or(0);
+            used <= columns
+        })
+        .collect()
+}
+
+/// Wraps at spaces; lines after the first are indented. A word longer than a line stays whole.
+pub fn wrap(text: &str, columns: usize, indent: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split(' ') {
+        if !line.trim().is_empty() && width(&line) + 1 + width(word) > columns {
+            lines.push(std::mem::replace(&mut line, " ".repeat(indent)));
+            line.push_str(word);
+            continue;
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines.push(line);
+    lines
+}
+
+/// The names of the alternatives as they are shown: safe, short and still distinct.
+#[derive(Clone, Debug)]
+pub struct Names {
+    names: Vec<(String, String)>,
+    shortened: bool,
+}
+
+impl Names {
+    /// Names of at most `max` columns. Where shortening makes two alike, all get their number in front.
+    pub fn new<'a>(full: impl IntoIterator<Item = &'a str>, max: usize, look: &Look) -> Self {
+        let full: Vec<&str> = full.into_iter().collect();
+        let safe: Vec<String> = full.iter().map(|name| for_look(name, look)).collect();
+        let mut short: Vec<String> = safe.iter().map(|name| shorten(name, max, look.unicode)).collect();
+        let alike = short.iter().enumerate().any(|(i, name)| name.is_empty() || short[..i].contains(name));
+        if alike {
+            let numbered = |(i, name): (usize, &String)| {
+                let number = format!("#{} ", i + 1);
+                format!("{number}{}", shorten(name, max.saturating_sub(width(&number)), look.unicode))
+            };
+            short = safe.iter().enumerate().map(numbered).collect();
+        }
+        let shortened = alike || short != safe;
+        Self { names: full.into_iter().map(str::to_owned).zip(short).collect(), shortened }
+    }
+
+    /// The shown form of a name; a name that is not among the alternatives is made safe and shown whole.
+    pub fn show(&self, name: &str) -> String {
+        let known = self.names.iter().find(|(full, _)| full == name);
+        known.map_or_else(|| clean(name), |(_, short)| short.clone())
+    }
+
+    /// The shown form of the name at this place.
+    pub fn at(&self, index: usize) -> Option<String> {
+        self.names.get(index).map(|(_, short)| short.clone())
+    }
+
+    /// Whether any shown name differs from the real one.
+    pub fn shortened(&self) -> bool {
+        self.shortened
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::fixture::look;
+
+    #[test]
+    fn foreign_text_cannot_steer_the_terminal() {
+        assert_eq!(clean("a\x1b[31mb\n\tc \u{206A}\u{202E}d\u{200B}"), "a[31mb c d");
+        assert_eq!(for_look("naïve 日", &look(80, false)), "na?ve ?");
+    }
+
+    #[test]
+    fn the_middle_goes_first() {
+        assert_eq!(shorten("awk -f prog.awk input.log", 13, true), "awk -f…ut.log");
+        assert_eq!(shorten("awk -f prog.awk input.log", 13, false), "awk -f..t.log");
+        assert_eq!(shorten("short", 13, true), "short");
+        assert!(width(&shorten("日本語日本語日本語", 8, true)) <= 8);
+    }
+
+    #[test]
+    fn names_stay_distinct() {
+        let names = Names::new(["cat aaaaaaaa 1 zzzzzzz", "cat aaaaaaaa 2 zzzzzzz"], 12, &look(80, true));
+        assert_eq!(names.show("cat aaaaaaaa 1 zzzzzzz"), "#1 cat …zzzz");
+        assert_eq!(names.show("cat aaaaaaaa 2 zzzzzzz"), "#2 cat …zzzz");
+        assert!(names.shortened());
+        assert!(!Names::new(["a", "b"], 12, &look(80, true)).shortened());
+    }
+
+    #[test]
+    fn tones_take_no_room_and_leave_no_trace() {
+        let marked = tone(Tone::Good, "faster");
+        assert_eq!(width(&marked), 6);
+        assert_eq!(finish(&marked, false), "faster");
+        assert_eq!(finish(&marked, true), "\x1b[32mfaster\x1b[0m");
+    }
+
+    #[test]
+    fn wrapping_keeps_the_words() {
+        assert_eq!(wrap("one two three four", 9, 2), ["one two", "  three", "  four"]);
+        assert_eq!(wrap("unbreakable", 4, 2), ["unbreakable"]);
+    }
+}

@@ -1,0 +1,226 @@
+//! Numbers as text: three significant digits, one unit per column. The only arithmetic of a renderer.
+
+use super::look::TimeUnit;
+
+/// A unit of time and what it is in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scale {
+    /// Its sign, e.g. "ms".
+    pub name: &'static str,
+    /// Seconds in one.
+    pub seconds: f64,
+}
+
+const NANO: Scale = Scale { name: "ns", seconds: 1e-9 };
+const SCALES: [Scale; 6] = [
+    NANO,
+    Scale { name: "us", seconds: 1e-6 },
+    Scale { name: "ms", seconds: 1e-3 },
+    Scale { name: "s", seconds: 1.0 },
+    Scale { name: "min", seconds: 60.0 },
+    Scale { name: "h", seconds: 3600.0 },
+];
+
+impl From<TimeUnit> for Scale {
+    fn from(unit: TimeUnit) -> Self {
+        match unit {
+            TimeUnit::Microsecond => SCALES[1],
+            TimeUnit::Millisecond => SCALES[2],
+            TimeUnit::Second => SCALES[3],
+            TimeUnit::Minute => SCALES[4],
+            TimeUnit::Hour => SCALES[5],
+        }
+    }
+}
+
+impl Scale {
+    /// The unit in which these times read best together: that of their geometric middle.
+    pub fn choose(times: impl IntoIterator<Item = f64>, wanted: Option<TimeUnit>) -> Self {
+        if let Some(unit) = wanted {
+            return unit.into();
+        }
+        let (low, high) = times
+            .into_iter()
+            .filter(|time| time.is_finite() && *time > 0.0)
+            .fold((f64::INFINITY, 0.0_f64), |(low, high), time| (low.min(time), high.max(time)));
+        if low > high {
+            return SCALES[3];
+        }
+        let middle = low.sqrt() * high.sqrt();
+        // Seconds stay seconds for some minutes: "412 s" reads better than "6.87 min".
+        let fits = |scale: &&Scale| middle >= scale.seconds * if scale.seconds > 1.0 { 10.0 } else { 0.9995 };
+        SCALES.iter().rev().find(fits).copied().unwrap_or(NANO)
+    }
+
+    /// A time in this unit, without the unit.
+    pub fn number(self, seconds: f64) -> String {
+        digits(seconds / self.seconds)
+    }
+}
+
+/// A time with a unit of its own.
+pub fn time(seconds: f64, wanted: Option<TimeUnit>) -> String {
+    let scale = Scale::choose([seconds], wanted);
+    format!("{} {}", scale.number(seconds), scale.name)
+}
+
+/// A time for a mark on an axis: no zeros that say nothing.
+pub fn tick(seconds: f64, wanted: Option<TimeUnit>) -> String {
+    let scale = Scale::choose([seconds], wanted);
+    format!("{} {}", bare(&scale.number(seconds)), scale.name)
+}
+
+fn bare(number: &str) -> &str {
+    if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number }
+}
+
+/// Three significant digits; whole numbers above a thousand keep all of theirs.
+pub fn digits(value: f64) -> String {
+    if !value.is_finite() {
+        return "-".to_owned();
+    }
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    // Formatting decides what rounding does to the magnitude: 9.996 becomes 1.000e1.
+    let rounded = format!("{value:.2e}");
+    let magnitude: i32 = rounded.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0);
+    let decimals = usize::try_from(2 - magnitude).unwrap_or(0).min(12);
+    format!("{value:.decimals$}")
+}
+
+/// A count: whole below a thousand when it is whole, else three digits with k, M or G.
+pub fn count(value: f64) -> String {
+    let (factor, suffix) = match value.abs() {
+        v if v >= 999.5e6 => (1e9, "G"),
+        v if v >= 999.5e3 => (1e6, "M"),
+        v if v >= 999.5 => (1e3, "k"),
+        _ => (1.0, ""),
+    };
+    if factor == 1.0 && value.fract() == 0.0 {
+        return format!("{value:.0}");
+    }
+    format!("{}{suffix}", digits(value / factor))
+}
+
+/// A unit of memory for a column, and what it is in bytes.
+pub fn memory_scale(bytes: impl IntoIterator<Item = u64>) -> (&'static str, f64) {
+    match bytes.into_iter().max().unwrap_or(0) {
+        b if b >= 1 << 30 => ("GiB", f64::from(1u32 << 30)),
+        b if b >= 1 << 20 => ("MiB", f64::from(1u32 << 20)),
+        b if b >= 1 << 10 => ("KiB", f64::from(1u32 << 10)),
+        _ => ("B", 1.0),
+    }
+}
+
+/// A ratio as a factor: "1.60x".
+pub fn factor(ratio: f64) -> String {
+    format!("{}x", digits(ratio))
+}
+
+/// A fraction as a percentage: "2%", "0.5%".
+pub fn percent(fraction: f64) -> String {
+    format!("{}%", bare(&digits(fraction * 100.0)))
+}
+
+/// How far a ratio is from 1, with its sign: "+0.3%". One decimal, because more would be noise.
+pub fn deviation(ratio: f64) -> String {
+    if !ratio.is_finite() {
+        return "-".to_owned();
+    }
+    let text = format!("{:+.1}%", (ratio - 1.0) * 100.0);
+    if text == "-0.0%" { "+0.0%".to_owned() } else { text }
+}
+
+/// A length of time in words for people who wait: "0.4 s", "12 s", "1 min 20 s", "2 h 5 min".
+pub fn duration(seconds: f64) -> String {
+    if !seconds.is_finite() {
+        return "an unknown time".to_owned();
+    }
+    let seconds = seconds.max(0.0);
+    if seconds < 9.95 {
+        return format!("{seconds:.1} s");
+    }
+    // A float to integer cast saturates, which is what a time beyond all bounds should do.
+    let whole = seconds.round() as u64;
+    match (whole / 3600, whole / 60 % 60, whole % 60) {
+        (0, 0, s) => format!("{s} s"),
+        (0, m, 0) => format!("{m} min"),
+        (0, m, s) => format!("{m} min {s} s"),
+        (h, 0, _) => format!("{h} h"),
+        (h, m, _) => format!("{h} h {m} min"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_digits_whatever_the_size() {
+        let table = [
+            (0.0, "0"),
+            (412.0, "412"),
+            (41.25, "41.2"),
+            (1.6, "1.60"),
+            (9.996, "10.0"),
+            (0.999_6, "1.00"),
+            (0.012_34, "0.0123"),
+            (1234.4, "1234"),
+            (-1.5, "-1.50"),
+            (f64::NAN, "-"),
+            (f64::INFINITY, "-"),
+        ];
+        for (value, text) in table {
+            assert_eq!(digits(value), text);
+        }
+    }
+
+    #[test]
+    fn a_time_takes_the_unit_that_fits() {
+        let table = [
+            (3e-9, "3.00 ns"),
+            (4.2e-5, "42.0 us"),
+            (0.412, "412 ms"),
+            (0.999_9, "1.00 s"),
+            (412.0, "412 s"),
+            (1200.0, "20.0 min"),
+            (7.2e4, "20.0 h"),
+        ];
+        for (seconds, text) in table {
+            assert_eq!(time(seconds, None), text);
+        }
+        assert_eq!(time(0.412, Some(TimeUnit::Second)), "0.412 s");
+        assert_eq!(time(90.0, Some(TimeUnit::Minute)), "1.50 min");
+    }
+
+    #[test]
+    fn a_column_has_one_unit() {
+        assert_eq!(Scale::choose([0.8, 1.3], None).name, "s");
+        assert_eq!(Scale::choose([0.000_95, 0.001_2], None).name, "ms");
+        assert_eq!(Scale::choose([0.257, 320.0], None).name, "s");
+        assert_eq!(Scale::choose([0.0, f64::NAN], None).name, "s");
+    }
+
+    #[test]
+    fn other_quantities() {
+        assert_eq!(
+            [count(12.0), count(12.5), count(12_345.0), count(999.9)],
+            ["12", "12.5", "12.3k", "1.00k"]
+        );
+        assert_eq!(memory_scale([3 << 20, 5 << 10]).0, "MiB");
+        assert_eq!(
+            [percent(0.02), percent(0.005), percent(1.0), percent(0.5)],
+            ["2%", "0.5%", "100%", "50%"]
+        );
+        assert_eq!([deviation(1.003), deviation(0.9999), deviation(0.91)], ["+0.3%", "+0.0%", "-9.0%"]);
+    }
+
+    #[test]
+    fn waiting_is_told_in_words() {
+        assert_eq!(
+            [duration(0.42), duration(12.3), duration(80.0), duration(59.9), duration(7500.0)],
+            ["0.4 s", "12 s", "1 min 20 s", "1 min", "2 h 5 min"]
+        );
+    }
+}
