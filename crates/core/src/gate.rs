@@ -26,7 +26,8 @@ pub fn gate(analysis: &Analysis, allowed: f64) -> Gate {
         if it.verdict == Verdict::Slower && it.low.is_some_and(|low| low > limit) {
             return Gate::Slower(Box::new(it.clone()));
         }
-        passed &= it.high.is_some_and(|high| high <= limit) || matches!(it.verdict, Verdict::Faster | Verdict::Same);
+        passed &= it.high.is_some_and(|high| high <= limit)
+            || matches!(it.verdict, Verdict::Faster | Verdict::Same);
     }
     if passed { Gate::Passed } else { Gate::Inconclusive }
 }

@@ -52,7 +52,9 @@ pub fn report(ended: anyhow::Result<Exit>) -> Exit {
         Ok(exit) => return exit,
         Err(error) => error,
     };
-    if error.is::<StdoutClosed>() || error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) {
+    if error.is::<StdoutClosed>()
+        || error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+    {
         return Exit::Ok;
     }
     // Standard error may be closed or full as well; the exit status still tells.

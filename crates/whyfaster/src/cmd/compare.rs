@@ -55,7 +55,13 @@ pub(super) fn finish(record: &Record, failure: Option<Failure>, outputs: &Output
 
 /// What an interrupt left.
 fn saved(record: &Record, outputs: &Outputs) -> String {
-    let rounds = record.analysis.levels.iter().flat_map(|level| &level.results).map(|result| result.rounds).sum::<u32>();
+    let rounds = record
+        .analysis
+        .levels
+        .iter()
+        .flat_map(|level| &level.results)
+        .map(|result| result.rounds)
+        .sum::<u32>();
     match (&outputs.record, record.batches.is_empty()) {
         (_, true) => "nothing had been measured".to_owned(),
         (Some(path), _) => format!("{rounds} batches had been measured; they are in '{}'", path.display()),

@@ -26,7 +26,8 @@ pub struct Examination {
 
 /// Examines this machine and prints the findings. Takes about a second.
 pub fn run(args: &DoctorArgs) -> anyhow::Result<Exit> {
-    let look = Look::detect(args.style, io::stdout().is_terminal(), &Environment::of_process());
+    let look =
+        Look::detect(args.style.unwrap_or_default(), io::stdout().is_terminal(), &Environment::of_process());
     print(&mut anstream::stdout().lock(), &examine(&Root::real()), args.json, &look)?;
     Ok(Exit::Ok)
 }

@@ -245,6 +245,7 @@ impl Command {
     fn alternative(&self, parameters: &BTreeMap<String, String>) -> Alternative {
         Alternative {
             name: self.name.clone(),
+            given_name: Some(self.name.clone()),
             command: self.command.clone(),
             parameters: parameters.clone(),
             env: BTreeMap::new(),
