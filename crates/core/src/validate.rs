@@ -233,6 +233,7 @@ mod tests {
             peak_processes: 1,
             peak_memory_bytes: 1024,
             wall_s: 1.0,
+            cpu_s: 1.0,
         };
         Record {
             schema: SCHEMA.to_owned(),

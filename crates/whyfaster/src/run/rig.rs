@@ -119,7 +119,6 @@ impl<'a> Rig<'a> {
         Ok(trials)
     }
 
-    #[expect(clippy::type_complexity, reason = "a trial and, for the first of its kind, what it wrote")]
     fn try_one(
         &mut self,
         index: usize,

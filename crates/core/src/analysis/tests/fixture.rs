@@ -25,8 +25,10 @@ pub(super) const HIDDEN: Arm = Arm::HiddenCopy;
 pub(super) fn plan(names: &[&str], loads: &[u32]) -> Plan {
     let alternative = |name: &&str| Alternative {
         name: (*name).to_owned(),
+        given_name: None,
         command: format!("run {name}"),
         parameters: BTreeMap::new(),
+        env: BTreeMap::new(),
         setup: None,
         prepare: None,
         conclude: None,

@@ -115,7 +115,7 @@ impl Blueprint {
             rustix::thread::sched_setaffinity(None, cpus).map_err(|e| (Step::Affinity, e.into()))?;
         }
         if let Some(files) = &self.files {
-            setrlimit(Resource::Nofile, files.clone()).map_err(|e| (Step::Output, e.into()))?;
+            setrlimit(Resource::Nofile, *files).map_err(|e| (Step::Output, e.into()))?;
         }
         if let Some(path) = &self.input {
             let file = open_read(path).map_err(|e| (Step::Input, e))?;
