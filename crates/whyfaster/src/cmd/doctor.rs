@@ -59,6 +59,7 @@ pub fn examine(root: &Root) -> Examination {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::render::look::Style;
     use crate::host::fixture::Machine;
 
     #[test]
