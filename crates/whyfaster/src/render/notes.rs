@@ -36,6 +36,7 @@ fn flip(record: &Record, crossover: &Crossover) -> Option<String> {
     let loads = || record.analysis.levels.iter().map(|level| level.load);
     let (lowest, highest) = (loads().min()?, loads().max()?);
     let several = lowest < highest;
+    let unit = if matches!(record.plan.mode, Mode::Closed { .. }) { "workers" } else { "copies" };
     let measured = match (crossover.measured_from, crossover.measured_to) {
         (Some(from), Some(to)) if from == to => format!("measured: at {to}"),
         (Some(from), Some(to)) => {
@@ -44,11 +45,11 @@ fn flip(record: &Record, crossover: &Crossover) -> Option<String> {
             format!("measured: between {from} and {to}{hint}")
         }
         (None, Some(to)) => format!("measured: below {to}"),
-        _ if several => format!("measured: none from {lowest} to {highest} copies"),
+        _ if several => format!("measured: none from {lowest} to {highest} {unit}"),
         _ => "not measured (--load auto looks for it)".to_owned(),
     };
     match crossover.predicted_load {
-        Some(load) => Some(format!("predicted crossover: {} copies; {measured}", digits(load))),
+        Some(load) => Some(format!("predicted crossover: {} {unit}; {measured}", digits(load))),
         // One level without a prediction: there is nothing to say about a flip.
         None if several => Some(format!("predicted crossover: none, the bounds do not cross; {measured}")),
         None => None,
