@@ -1,1 +1,202 @@
-//! The ladder of loads, bisection, and where the answer flips.
+//! The ladder of loads, bisection, and where the answer flips. The step from verdicts per load to one statement about load.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::plan::{Loads, Mode, Plan};
+use crate::verdict::Verdict;
+
+/// Levels that bisection may add to the ladder in one measurement. It is fixed beforehand because the levels share the
+/// error probability: five halvings narrow a gap of 100 to 1000 to about 7%.
+pub const MAX_BISECTIONS: usize = 5;
+
+/// A gap between neighbours of at most this factor is narrow enough.
+const NARROW: f64 = 1.1;
+
+/// Loads over which one verdict held.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct VerdictRange {
+    /// Lowest load of the range.
+    pub from: u32,
+    /// Highest load of the range.
+    pub to: u32,
+    /// What held there, for the alternative against the baseline.
+    pub verdict: Verdict,
+}
+
+/// The loads between which one winner gives way to the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flip {
+    /// Highest load at which the winner of low loads was seen to win before the other did.
+    pub from: u32,
+    /// Lowest load at which the other was seen to win.
+    pub to: u32,
+}
+
+/// The loads of [`Loads::Auto`]: 1, C/2, C, 2C, 4C, 10, 100, 1000, each once, in rising order.
+pub fn ladder(capacity: f64) -> Vec<u32> {
+    let of = |factor: f64| ((capacity * factor).round() as u32).max(1);
+    let mut loads = vec![1, of(0.5), of(1.0), of(2.0), of(4.0), 10, 100, 1000];
+    loads.sort_unstable();
+    loads.dedup();
+    loads
+}
+
+/// Part of the error probability that bisected levels get together.
+const BISECTED_SHARE: f64 = 0.2;
+
+/// Part of the planned levels' error probability that is shared equally.
+const EQUAL_SHARE: f64 = 0.2;
+
+/// The part of a record's error probability that a level gets.
+///
+/// The parts are fixed beforehand and sum to at most 1, so that the chance of any wrong verdict in the record is bounded
+/// (Bonferroni). Most goes in proportion to the load: the number of rounds that a verdict needs falls with the logarithm of
+/// its part, the cost of a round rises with the load, and the sum of the costs is then least (Lagrange: cost over part is
+/// the same at all levels). The rest goes in equal parts, so that ten rounds are enough at a low level as well.
+pub fn error_share(plan: &Plan, capacity: f64, load: u32) -> f64 {
+    let bisected = BISECTED_SHARE / MAX_BISECTIONS as f64;
+    let (planned, together) = match (plan.mode, &plan.loads) {
+        (Mode::Open { .. }, _) => return 1.0,
+        (_, Loads::Fixed(loads)) => (loads.clone(), 1.0),
+        (_, Loads::Auto) => (ladder(capacity), 1.0 - BISECTED_SHARE),
+    };
+    if !planned.contains(&load) {
+        return bisected;
+    }
+    let by_load = f64::from(load) / planned.iter().map(|&load| f64::from(load)).sum::<f64>();
+    together * (EQUAL_SHARE / planned.len() as f64 + (1.0 - EQUAL_SHARE) * by_load)
+}
+
+/// The load to measure next in order to narrow down a flip, if there is a flip and it is not narrow yet.
+///
+/// `levels` are the measured loads with their verdicts, in any order. Where faster and slower face each other, possibly with
+/// "same" or undecided loads between, the widest gap (in log N) between neighbours with different verdicts is halved at its
+/// geometric middle. A gap is narrow when no whole load lies in it, or its ends are within 10% of each other.
+pub fn bisect(levels: &[(u32, Verdict)]) -> Option<u32> {
+    let levels = in_order(levels);
+    let mut widest: Option<(f64, u32)> = None;
+    for flip in flips(&levels) {
+        let inside = levels.iter().filter(|l| flip.from <= l.0 && l.0 <= flip.to).collect::<Vec<_>>();
+        for pair in inside.windows(2).filter(|pair| pair[0].1 != pair[1].1) {
+            let (low, high) = (pair[0].0, pair[1].0);
+            let factor = f64::from(high) / f64::from(low.max(1));
+            if high - low <= 1 || factor <= NARROW || widest.is_some_and(|(most, _)| factor <= most) {
+                continue;
+            }
+            let middle = (f64::from(low.max(1)) * f64::from(high)).sqrt().round() as u32;
+            widest = Some((factor, middle.clamp(low + 1, high - 1)));
+        }
+    }
+    widest.map(|(_, load)| load)
+}
+
+/// The first flip from low load to high, if any was seen. "Same" and undecided loads are no side of a flip.
+pub fn flip(levels: &[(u32, Verdict)]) -> Option<Flip> {
+    flips(&in_order(levels)).next()
+}
+
+/// How often the winner changes from low load to high.
+pub fn flip_count(levels: &[(u32, Verdict)]) -> usize {
+    flips(&in_order(levels)).count()
+}
+
+/// The verdicts by load, neighbours with the same verdict taken together. Only measured loads are joined: what lies between
+/// two of them was not measured.
+pub fn ranges(levels: &[(u32, Verdict)]) -> Vec<VerdictRange> {
+    let mut ranges: Vec<VerdictRange> = Vec::new();
+    for (load, verdict) in in_order(levels) {
+        match ranges.last_mut() {
+            Some(last) if last.verdict == verdict => last.to = load,
+            _ => ranges.push(VerdictRange { from: load, to: load, verdict }),
+        }
+    }
+    ranges
+}
+
+fn in_order(levels: &[(u32, Verdict)]) -> Vec<(u32, Verdict)> {
+    let mut levels = levels.to_vec();
+    levels.sort_by_key(|level| level.0);
+    levels
+}
+
+/// Neighbouring wins of opposite sides, of levels in rising order.
+fn flips(levels: &[(u32, Verdict)]) -> impl Iterator<Item = Flip> {
+    let won: Vec<_> =
+        levels.iter().copied().filter(|l| matches!(l.1, Verdict::Faster | Verdict::Slower)).collect();
+    let opposite = won.windows(2).filter(|pair| pair[0].1 != pair[1].1);
+    opposite.map(|pair| Flip { from: pair[0].0, to: pair[1].0 }).collect::<Vec<_>>().into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::Verdict::{Faster, Same, Slower, Undecided};
+    use super::*;
+
+    #[test]
+    fn ladders_by_hand() {
+        assert_eq!(ladder(1.0), [1, 2, 4, 10, 100, 1000]);
+        assert_eq!(ladder(2.0), [1, 2, 4, 8, 10, 100, 1000]);
+        assert_eq!(ladder(1.5), [1, 2, 3, 6, 10, 100, 1000]);
+        assert_eq!(ladder(64.0), [1, 10, 32, 64, 100, 128, 256, 1000]);
+    }
+
+    #[test]
+    fn bisection_takes_the_geometric_middle() {
+        assert_eq!(bisect(&[(1, Faster), (100, Slower)]), Some(10));
+        assert_eq!(bisect(&[(100, Slower), (1, Faster)]), Some(10));
+        assert_eq!(bisect(&[(1, Faster), (10, Faster), (1000, Slower)]), Some(100));
+    }
+
+    #[test]
+    fn bisection_ends() {
+        assert_eq!(bisect(&[(3, Faster), (4, Slower)]), None);
+        assert_eq!(bisect(&[(100, Faster), (110, Slower)]), None);
+        assert_eq!(bisect(&[(100, Faster), (112, Slower)]), Some(106));
+    }
+
+    #[test]
+    fn no_flip_no_bisection() {
+        assert_eq!(bisect(&[]), None);
+        assert_eq!(bisect(&[(1, Faster), (10, Undecided), (100, Same)]), None);
+        assert_eq!(bisect(&[(1, Slower), (10, Slower)]), None);
+    }
+
+    #[test]
+    fn what_lies_between_the_winners_is_narrowed_too() {
+        // The gap 8 to 1000 is wider than 1 to 4.
+        assert_eq!(bisect(&[(1, Faster), (4, Same), (8, Same), (1000, Slower)]), Some(89));
+        assert_eq!(bisect(&[(1, Faster), (4, Undecided), (5, Slower)]), Some(2));
+    }
+
+    #[test]
+    fn ranges_and_flip_by_hand() {
+        let levels = [(1, Faster), (3, Faster), (4, Same), (7, Same), (8, Slower), (1000, Slower)];
+        let range = |from, to, verdict| VerdictRange { from, to, verdict };
+        assert_eq!(ranges(&levels), [range(1, 3, Faster), range(4, 7, Same), range(8, 1000, Slower)]);
+        assert_eq!(flip(&levels), Some(Flip { from: 3, to: 8 }));
+        assert_eq!(flip(&[(1, Faster), (2, Undecided), (4, Same)]), None);
+        assert_eq!(flip_count(&[(1, Faster), (2, Slower), (4, Faster)]), 2);
+    }
+
+    proptest! {
+        /// Against any true crossover, bisection from the ladder ends within the promised width.
+        #[test]
+        fn bisection_converges(truth in 1.5..999.0f64, capacity in 1u32..64) {
+            let verdict = |load: u32| if f64::from(load) < truth { Faster } else { Slower };
+            let mut levels: Vec<_> = ladder(f64::from(capacity)).into_iter().map(|load| (load, verdict(load))).collect();
+            let mut steps = 0;
+            while let Some(load) = bisect(&levels) {
+                prop_assert!(levels.iter().all(|level| level.0 != load));
+                levels.push((load, verdict(load)));
+                steps += 1;
+                prop_assert!(steps <= MAX_BISECTIONS, "{levels:?}");
+            }
+            let flip = flip(&levels).unwrap();
+            prop_assert!(f64::from(flip.from) < truth && truth <= f64::from(flip.to));
+            prop_assert!(flip.to - flip.from == 1 || f64::from(flip.to) <= 1.1 * f64::from(flip.from));
+        }
+    }
+}

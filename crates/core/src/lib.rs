@@ -11,6 +11,8 @@ pub mod event;
 pub mod host;
 pub mod sample;
 
+pub mod fit;
+
 pub mod stats;
 
 pub mod bounds;
@@ -18,6 +20,8 @@ pub mod verdict;
 
 pub mod crossover;
 pub mod record;
+pub mod validate;
 
 pub mod analysis;
+pub mod claims;
 pub mod schedule;

@@ -49,15 +49,96 @@ pub struct Plan {
     pub fail_if_slower: Option<f64>,
 }
 
+/// What holds where the command line says nothing.
+pub mod defaults {
+    /// Rounds that run at every level at the least.
+    pub const MIN_ROUNDS: u32 = 10;
+    /// No upper limit of rounds: the statistics and the time stop first.
+    pub const MAX_ROUNDS: u32 = u32::MAX;
+    /// Seconds for a whole measurement; a soft limit, the least number of rounds is still run.
+    pub const MAX_TIME_S: f64 = 60.0;
+    /// Half-width of the band in which two alternatives count as the same.
+    pub const DELTA: f64 = 0.02;
+    /// Confidence of all intervals of one record together.
+    pub const CONFIDENCE: f64 = 0.95;
+    /// Seconds during which copies are started in the closed and the open mode.
+    pub const DURATION_S: f64 = 5.0;
+    /// The shell of hyperfine 1.x on Unix.
+    pub const SHELL: &str = "sh";
+}
+
+/// Most copies that a level may ask for. More processes than this fit into no machine: the kernel's own limit of
+/// process ids is 4,194,304 (`PID_MAX_LIMIT` in include/linux/threads.h), and a copy is often more than one process.
+pub const MAX_LOAD: u32 = 1_000_000;
+
+impl Plan {
+    /// The plan that compares these alternatives with the first of them when nothing else is asked for.
+    pub fn new(alternatives: Vec<Alternative>, seed: u64) -> Self {
+        Self {
+            alternatives,
+            baseline: 0,
+            baseline_named: false,
+            shell: Shell::Command(vec![defaults::SHELL.to_owned()]),
+            input: Input::Null,
+            loads: Loads::Fixed(vec![1]),
+            mode: Mode::Batch,
+            rounds: Rounds {
+                min: defaults::MIN_ROUNDS,
+                max: defaults::MAX_ROUNDS,
+                fixed: false,
+                max_time_s: defaults::MAX_TIME_S,
+                max_time_hard: false,
+            },
+            warmup: 0,
+            delta: defaults::DELTA,
+            confidence: defaults::CONFIDENCE,
+            seed,
+            timeout_s: None,
+            placement: Placement::Session,
+            cpus: None,
+            drop_caches: false,
+            check_output: true,
+            failures: FailurePolicy::Raise,
+            fail_if_slower: None,
+        }
+    }
+}
+
+impl Alternative {
+    /// An alternative that is called by its command line and has no hooks.
+    pub fn new(command: impl Into<String>) -> Self {
+        let command = command.into();
+        Self {
+            name: command.clone(),
+            given_name: None,
+            command,
+            parameters: BTreeMap::new(),
+            env: BTreeMap::new(),
+            setup: None,
+            prepare: None,
+            conclude: None,
+            cleanup: None,
+            output: Output::Null,
+        }
+    }
+}
+
 /// One way to do the work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Alternative {
-    /// Unique within the plan: the given name, else the command line.
+    /// Unique within the plan: the given name, else the command line; with the parameters that the command line does
+    /// not show, and a number if that is not enough to tell it from another.
     pub name: String,
+    /// The name that was given, parameters put in. hyperfine's exports call the alternative so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given_name: Option<String>,
     /// The command line after parameters were put in.
     pub command: String,
     /// Parameters (`-P`, `-L`) of this alternative.
     pub parameters: BTreeMap<String, String>,
+    /// Environment variables set for the copies and the hooks, on top of whyfaster's own environment.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
     /// Run once before the alternative's first batch.
     pub setup: Option<String>,
     /// Run before every batch.

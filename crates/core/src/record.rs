@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 use crate::host::{Host, NotMeasured, Warning};
 use crate::plan::Plan;
 use crate::sample::{Batch, SchedAccount, Trial};
-use crate::verdict::{Comparison, Verdict};
+use crate::verdict::Comparison;
+
+pub use crate::crossover::VerdictRange;
 
 /// Version of the document. Changes are additive; a reader refuses another major number.
 pub const SCHEMA: &str = "whyfaster/1";
@@ -184,23 +186,12 @@ pub struct Crossover {
     pub baseline: String,
     /// Load at which the bounds of the two meet, if they do.
     pub predicted_load: Option<f64>,
-    /// Highest load at which the low-load winner was still seen to win (or the lowest level, if it never did).
+    /// Highest load at which the low-load winner was seen to win before the other did; null if no flip was seen.
     pub measured_from: Option<u32>,
-    /// Lowest load from which the other was seen to win.
+    /// Lowest load at which the other was seen to win; null if no flip was seen.
     pub measured_to: Option<u32>,
     /// The verdicts by load, neighbours with the same verdict taken together.
     pub ranges: Vec<VerdictRange>,
-}
-
-/// Loads over which one verdict held.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct VerdictRange {
-    /// Lowest load of the range.
-    pub from: u32,
-    /// Highest load of the range.
-    pub to: u32,
-    /// What held there, for the alternative against the baseline.
-    pub verdict: Verdict,
 }
 
 /// Noise: what the hidden copy of the baseline showed against the baseline. The truth is 1.

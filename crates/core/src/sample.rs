@@ -117,6 +117,8 @@ pub struct Trial {
     pub peak_memory_bytes: u64,
     /// How long it took, for planning only: this run was observed, so it is no sample.
     pub wall_s: f64,
+    /// CPU time of its tree, for planning only.
+    pub cpu_s: f64,
 }
 
 /// Scheduling account of one untimed, traced batch of a level: every process of every copy at its exit.

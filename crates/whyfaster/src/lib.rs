@@ -1,7 +1,7 @@
 //! The program behind `whyfaster`, as a library so that tests and the generator of man pages can use it.
 //!
 //! A datum goes left to right: `cli` (words to a plan), `host` (facts), `run` (plan to samples), `store` (records and
-//! files), `render` (records to bytes); `cmd` holds one verb a file and joins them.
+//! files), `render` (records to bytes); `study` holds the articles as data; `cmd` holds one verb a file and joins them.
 
 pub mod cli;
 pub mod cmd;
@@ -10,3 +10,7 @@ pub mod host;
 pub mod render;
 pub mod run;
 pub mod store;
+pub mod study;
+
+#[cfg(test)]
+pub(crate) mod fixture;

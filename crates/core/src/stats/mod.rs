@@ -1,1 +1,121 @@
-//! Statistics: pure functions over slices.
+//! Statistics: pure functions over slices, from per-round numbers to intervals. The step between samples and verdicts.
+//!
+//! Everything works on order statistics and signs, never on moments, so that ties, infinite values and long tails need
+//! no special case. Randomness (the bootstrap) comes from a seed that the caller gives.
+
+pub mod bootstrap;
+pub mod eprocess;
+pub mod quantile;
+pub mod sign;
+
+/// A number that is known exactly, or known only to lie between two ends (a time-out leaves one end open).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Observation {
+    /// It is at least this.
+    pub low: f64,
+    /// What was read. It stands for the number where one number is needed, and lies between the ends.
+    pub value: f64,
+    /// It is at most this.
+    pub high: f64,
+}
+
+impl From<f64> for Observation {
+    fn from(value: f64) -> Self {
+        Self { low: value, value, high: value }
+    }
+}
+
+impl Observation {
+    /// A number of which only a lower bound is known.
+    pub fn at_least(value: f64) -> Self {
+        Self { low: value, value, high: f64::INFINITY }
+    }
+
+    /// The natural logarithm of this positive number over another.
+    ///
+    /// Where both are only lower bounds, nothing is known of the ratio: it lies between both infinities.
+    pub fn ln_ratio(self, base: Self) -> Self {
+        let low = if base.high == f64::INFINITY { f64::NEG_INFINITY } else { (self.low / base.high).ln() };
+        let high = if self.high == f64::INFINITY { f64::INFINITY } else { (self.high / base.low).ln() };
+        Self { low, value: (self.value / base.value).ln(), high }
+    }
+}
+
+/// The median of what was read; `None` for an empty slice.
+pub fn median_of(observations: &[Observation]) -> Option<f64> {
+    quantile::median(&observations.iter().map(|o| o.value).collect::<Vec<_>>())
+}
+
+/// The interval that remains when `skip` order statistics are left out at each side.
+///
+/// Low ends are ordered by themselves and high ends by themselves: the k-th smallest low end is at most the k-th smallest
+/// true value, which is at most the k-th smallest high end. So the interval covers whatever hides behind a time-out.
+pub fn order_interval(observations: &[Observation], skip: usize) -> Option<(f64, f64)> {
+    let n = observations.len();
+    if n == 0 || 2 * skip >= n {
+        return None;
+    }
+    let lows = quantile::sorted(observations.iter().map(|o| o.low));
+    let highs = quantile::sorted(observations.iter().map(|o| o.high));
+    Some((lows[skip], highs[n - 1 - skip]))
+}
+
+/// The largest of 0 to `end` that fits, where everything below one that fits fits too. `None` if not even 0 does.
+fn largest_fitting(end: usize, fits: impl Fn(usize) -> bool) -> Option<usize> {
+    if !fits(0) {
+        return None;
+    }
+    let (mut good, mut open) = (0, end + 1);
+    while open - good > 1 {
+        let middle = good + (open - good) / 2;
+        if fits(middle) { good = middle } else { open = middle }
+    }
+    Some(good)
+}
+
+/// Error probability of one interval when so many comparisons form one family (Bonferroni).
+///
+/// The sum over the family is `alpha`, whatever the dependence between its members.
+pub fn bonferroni(alpha: f64, comparisons: usize) -> f64 {
+    alpha / comparisons.max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_of_a_timed_out_alternative_is_open_above() {
+        let ratio = Observation::at_least(10.0).ln_ratio(2.0.into());
+        assert_eq!(ratio.low, 5f64.ln());
+        assert_eq!(ratio.high, f64::INFINITY);
+    }
+
+    #[test]
+    fn a_ratio_of_a_timed_out_baseline_is_open_below() {
+        let ratio = Observation::from(2.0).ln_ratio(Observation::at_least(10.0));
+        assert_eq!(ratio.low, f64::NEG_INFINITY);
+        assert_eq!(ratio.high, 0.2f64.ln());
+    }
+
+    #[test]
+    fn two_time_outs_say_nothing_and_read_as_a_tie() {
+        let ratio = Observation::at_least(10.0).ln_ratio(Observation::at_least(10.0));
+        assert_eq!(ratio, Observation { low: f64::NEG_INFINITY, value: 0.0, high: f64::INFINITY });
+    }
+
+    #[test]
+    fn order_interval_by_hand() {
+        let xs: Vec<Observation> = [5.0, 1.0, 4.0, 2.0, 3.0].map(Observation::from).to_vec();
+        assert_eq!(order_interval(&xs, 0), Some((1.0, 5.0)));
+        assert_eq!(order_interval(&xs, 1), Some((2.0, 4.0)));
+        assert_eq!(order_interval(&xs, 2), Some((3.0, 3.0)));
+        assert_eq!(order_interval(&xs, 3), None);
+    }
+
+    #[test]
+    fn the_family_shares_alpha() {
+        assert_eq!(bonferroni(0.06, 6), 0.01);
+        assert_eq!(bonferroni(0.05, 0), 0.05);
+    }
+}

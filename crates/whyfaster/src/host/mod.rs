@@ -1,1 +1,26 @@
-//! Facts of this machine.
+//! Facts of this machine: what it is, what it allows, how busy it is. The step before any run, and again after it.
+//!
+//! Every reader takes a [`Root`], so that it also works on a tree of fake `/proc` and `/sys` files. What cannot be read is
+//! an entry in `missing` with the reason, never a 0.
+
+mod cgroup;
+mod counters;
+mod cpu;
+mod facts;
+#[cfg(test)]
+mod facts_tests;
+#[cfg(test)]
+pub(crate) mod fixture;
+mod judge;
+mod limits;
+mod load;
+mod memory;
+mod noise;
+mod privilege;
+mod root;
+
+pub use counters::{Counters, MachineCounters};
+pub use facts::facts;
+pub use judge::{Finding, Mark, judge};
+pub use noise::{Noise, Spread, measure};
+pub use root::{Process, Root, Unreadable};

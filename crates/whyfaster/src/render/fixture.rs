@@ -1,11 +1,7 @@
 //! Records made by hand, for the tests of renderers.
 
-use std::collections::BTreeMap;
-
 use whyfaster_core::host::{Host, HostFacts};
-use whyfaster_core::plan::{
-    Alternative, FailurePolicy, Input, Loads, Mode, Output, Placement, Plan, Rounds, Shell,
-};
+use whyfaster_core::plan::{Alternative, FailurePolicy, Input, Loads, Mode, Placement, Plan, Rounds, Shell};
 use whyfaster_core::record::{
     AlternativeSummary, Analysis, Bound, Crossover, Estimate, Floor, Latency, Level, LevelResult, Record,
     SCHEMA, Status, VerdictRange,
@@ -64,13 +60,7 @@ pub(crate) fn record(alternatives: &[(&str, &str)], loads: Loads) -> Record {
 fn plan(alternatives: &[(&str, &str)], loads: Loads) -> Plan {
     let alternative = |(name, command): &(&str, &str)| Alternative {
         name: (*name).to_owned(),
-        command: (*command).to_owned(),
-        parameters: BTreeMap::new(),
-        setup: None,
-        prepare: None,
-        conclude: None,
-        cleanup: None,
-        output: Output::Null,
+        ..Alternative::new(*command)
     };
     Plan {
         alternatives: alternatives.iter().map(alternative).collect(),

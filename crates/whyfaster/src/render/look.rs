@@ -1,49 +1,6 @@
 //! How output looks: width, colour, characters, unit and order. Decided once, from inputs that a test can make.
 
-/// What `--style` was given; the words are hyperfine's.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Style {
-    /// Colour and a moving progress bar on a terminal, plain text elsewhere.
-    #[default]
-    Auto,
-    /// No colour, no moving parts.
-    Basic,
-    /// Colour and moving parts, also when the output is no terminal.
-    Full,
-    /// Moving parts without colour.
-    NoColor,
-    /// Colour without moving parts.
-    Color,
-    /// Print nothing.
-    None,
-}
-
-/// The unit that `--time-unit` asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TimeUnit {
-    /// A millionth of a second.
-    Microsecond,
-    /// A thousandth of a second.
-    Millisecond,
-    /// A second.
-    Second,
-    /// Sixty seconds.
-    Minute,
-    /// Sixty minutes.
-    Hour,
-}
-
-/// The order that `--sort` asks for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sort {
-    /// By time at a single level; in the order of the command line when there are several, so that rows keep their place.
-    #[default]
-    Auto,
-    /// In the order of the command line.
-    Command,
-    /// By time, fastest first, at every level.
-    MeanTime,
-}
+pub use crate::cli::display::{Sort, Style, TimeUnit};
 
 /// How output looks.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,8 @@
 //! From records to bytes on a screen or in a file. No arithmetic beyond units.
 
 pub mod chart;
+pub mod doctor;
+pub mod export;
 pub mod grid;
 mod lead;
 pub mod look;

@@ -1,1 +1,15 @@
 //! Launching and observing: from a plan to samples.
+//!
+//! `session` drives a measurement, `rig` holds what it needs for every batch, `client` speaks to the `launcher`, which is
+//! another process. Nothing here prints.
+
+mod client;
+mod hooks;
+pub mod interrupts;
+pub mod launcher;
+mod output_check;
+mod protocol;
+mod resolve;
+mod rig;
+pub mod session;
+mod status_check;

@@ -1,1 +1,20 @@
-//! Files: records and exports, written whole or not at all.
+//! Files: records and exports, written whole or not at all, and read with suspicion.
+
+pub mod atomic;
+pub mod read;
+pub mod stdout;
+
+mod trouble;
+
+pub use atomic::{check_writable, write_atomic};
+pub use read::read_record;
+pub use stdout::{StdoutClosed, to_stdout};
+
+use whyfaster_core::record::Record;
+
+/// A record as the bytes of a file: JSON, indented, with a line end.
+pub fn record_bytes(record: &Record) -> serde_json::Result<Vec<u8>> {
+    let mut bytes = serde_json::to_vec_pretty(record)?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}

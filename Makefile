@@ -1,0 +1,107 @@
+# The tasks of this repository. Each also stands alone: `make lint`, `make unit`, `make docs`, ...
+# What is missing on the machine is installed by scripts/setup.sh, which says what and why.
+
+include scripts/versions
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.NOTPARALLEL:
+.DEFAULT_GOAL := help
+
+# rustup's directory, for shells that did not read its profile (sudo, cron, CI).
+export PATH := $(PATH):$(HOME)/.cargo/bin
+# Tools are kept outside the clone, by version, so that a fresh clone finds them again.
+TOOLS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/whyfaster/tools
+export TOOLS
+
+TYPOS := $(TOOLS)/typos-$(TYPOS_VERSION)/bin/typos
+CARGO_DENY := $(TOOLS)/cargo-deny-$(CARGO_DENY_VERSION)/bin/cargo-deny
+MDBOOK := $(TOOLS)/mdbook-$(MDBOOK_VERSION)/bin/mdbook
+HYPERFINE := $(TOOLS)/hyperfine-$(HYPERFINE_VERSION)/bin/hyperfine
+WHYFASTER := target/release/whyfaster
+# `make bench BENCHES=launch` runs one of them.
+BENCHES ?= launch noise load
+
+# A clone that is thrown away gains nothing from incremental compilation.
+ifdef CI
+export CARGO_INCREMENTAL := 0
+export CARGO_TERM_COLOR ?= never
+endif
+
+.PHONY: help setup setup-demo setup-test setup-bench build demo test bench docs install clean \
+	format format-check lint unit generated deny advisories spelling rustdoc
+
+help:
+	@echo 'make demo     build, then run the main job: whyfaster study pipes'
+	@echo 'make test     everything: format, lints, tests, generated files, licences, spelling, docs'
+	@echo 'make bench    side by side with hyperfine, xargs and a shell loop; results in target/bench/'
+	@echo 'make build    the release binary: $(WHYFASTER)'
+	@echo 'make install  the release binary into cargo'\''s bin directory'
+	@echo 'make docs     the book: docs/book/index.html'
+	@echo 'make setup    install all that demo, test and bench need (they do it themselves too)'
+	@echo 'make clean    remove target/ and docs/book/'
+
+# ---- what is needed ----
+
+setup: setup-demo setup-test setup-bench
+
+setup-demo setup-test setup-bench: setup-%:
+	@scripts/setup.sh $*
+
+# ---- the main job ----
+
+build: setup-demo
+	cargo build --release --locked -p whyfaster
+
+demo: build
+	$(WHYFASTER) study pipes
+
+install: setup-demo
+	cargo install --locked --path crates/whyfaster
+
+# ---- tests, the quick ones first ----
+
+test: setup-test format-check spelling deny lint unit generated rustdoc docs
+	@echo 'make test: all passed'
+
+format:
+	cargo fmt --all
+
+format-check:
+	cargo fmt --all -- --check
+
+spelling: setup-test
+	$(TYPOS)
+
+# Advisories are left out here: their database is not reachable from everywhere. See deny.toml.
+deny: setup-test
+	$(CARGO_DENY) --locked --log-level error check bans licenses sources
+
+advisories: setup-test
+	$(CARGO_DENY) --locked check advisories
+
+lint:
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+# Unit, property, end-to-end and documentation tests.
+unit:
+	cargo test --workspace --locked
+
+generated:
+	cargo run --quiet --locked -p xtask -- check
+
+rustdoc:
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --document-private-items --locked
+
+docs: setup-test
+	$(MDBOOK) build docs
+	scripts/check-links.py docs/book README.md CONTRIBUTING.md CHANGELOG.md bench/README.md
+
+# ---- benches ----
+
+bench: setup-bench build
+	bench/run --whyfaster $(WHYFASTER) --hyperfine $(HYPERFINE) $(BENCHES)
+
+clean:
+	cargo clean
+	rm -rf docs/book

@@ -1,0 +1,224 @@
+"""The benches without clocks: reading, statistics, and each bench end to end with stand-ins for the two programs.
+
+Run with `python3 -m unittest discover bench`.
+"""
+
+import contextlib
+import io
+import importlib.machinery
+import importlib.util
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import unittest.mock
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+sys.dont_write_bytecode = True
+
+import benchlib  # noqa: E402
+
+
+def load_script(name):
+    """A bench as a module; benches have no suffix."""
+    loader = importlib.machinery.SourceFileLoader(f"bench_{name}", str(HERE / name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+def record(load=1, makespans=(0.1, 0.2, 0.3), verdict="same"):
+    """A record as `whyfaster compare --json` writes it, as far as the benches read it."""
+    arms = [{"alternative": 0}, "hidden_copy", {"alternative": 1}]
+    batches = [{"load": load, "arm": arm, "makespan_s": s} for s in makespans for arm in arms]
+    compared = {"alternative": "other", "baseline": "one", "ratio": 1.01, "low": 0.99, "high": 1.02, "verdict": verdict}
+    return {"schema": "whyfaster/1", "batches": batches, "levels": [{"load": load, "comparisons": [compared]}], "not_measured": []}
+
+
+STAND_IN = """#!{python}
+import json, sys
+words = sys.argv[1:]
+def after(option, default):
+    return words[words.index(option) + 1] if option in words else default
+runs = int(after("--runs", "10"))
+times = [0.1 + 0.001 * (n % 5) for n in range(runs)]
+if words[:3] == ["compare", "-N", "--json"]:
+    load = int(after("--load", "1"))
+    arms = [{{"alternative": 0}}, "hidden_copy", {{"alternative": 1}}]
+    batches = [dict(load=load, arm=arm, makespan_s=t) for t in times for arm in arms]
+    one = dict(ratio=1.01, low=0.99, high=1.02, verdict="same", alternative="other", baseline="one")
+    json.dump(dict(batches=batches, levels=[dict(load=load, comparisons=[one])], not_measured=[]), sys.stdout)
+else:
+    commands = [w for w in words if w.startswith(("sh -c", "true", "sleep"))]
+    results = [dict(command=c, mean=0.102 + 0.01 * n, stddev=0.001, times=[t + 0.01 * n for t in times])
+               for n, c in enumerate(commands)]
+    json.dump(dict(results=results), open(after("--export-json", None), "w"))
+"""
+
+
+class Reading(unittest.TestCase):
+    def test_only_the_alternatives_own_batches_count(self):
+        found = record(load=1, makespans=(0.5, 0.25))
+        found["batches"].append({"load": 10, "arm": {"alternative": 0}, "makespan_s": 9.0})
+        self.assertEqual(benchlib.makespans(found), [0.5, 0.25])
+        self.assertEqual(benchlib.makespans(found, load=10), [9.0])
+        self.assertEqual(benchlib.makespans(found, alternative=2), [])
+
+    def test_the_comparison_is_the_one_of_its_level(self):
+        self.assertEqual(benchlib.comparison(record())["verdict"], "same")
+        self.assertIsNone(benchlib.comparison(record(load=10)))
+
+    def test_hyperfines_summary(self):
+        one, other = {"mean": 1.0, "stddev": 0.03}, {"mean": 1.1, "stddev": 0.044}
+        ratio, deviation = benchlib.hyperfine_ratio(one, other)
+        self.assertAlmostEqual(ratio, 1.1)
+        self.assertAlmostEqual(deviation, 1.1 * (0.03**2 + 0.04**2) ** 0.5)
+        for pair in ((one, other), (other, one)):
+            self.assertTrue(benchlib.hyperfine_claims_a_difference(*pair))
+        self.assertFalse(benchlib.hyperfine_claims_a_difference(one, {"mean": 1.04, "stddev": 0.04}))
+
+    def test_a_failing_program_ends_the_bench_with_its_words(self):
+        with self.assertRaises(SystemExit) as caught:
+            benchlib.run(["sh", "-c", "echo the reason >&2; exit 3"])
+        self.assertIn("the reason", str(caught.exception))
+        self.assertIn("exit status 3", str(caught.exception))
+
+
+class Statistics(unittest.TestCase):
+    def test_quantiles(self):
+        self.assertEqual(benchlib.quantile([3, 1, 2], 0.5), 2)
+        self.assertEqual(benchlib.quantile([1, 2], 0.25), 1.25)
+        self.assertEqual(benchlib.quantile([7], 0.95), 7)
+        self.assertAlmostEqual(benchlib.width(range(101)), 90)
+
+    def test_welch_against_known_values(self):
+        # p of t = 2 at 10 degrees of freedom, and of the normal limit at 1.96 (tables of the t distribution).
+        self.assertAlmostEqual(benchlib.incomplete_beta(5, 0.5, 10 / 14), 0.07338803, places=7)
+        self.assertAlmostEqual(benchlib.incomplete_beta(5e5, 0.5, 1e6 / (1e6 + 1.959964**2)), 0.05, places=5)
+        same = [1.0, 2.0, 3.0]
+        self.assertAlmostEqual(benchlib.welch_p(same, same), 1.0)
+        self.assertLess(benchlib.welch_p([1.0, 1.1, 0.9, 1.0], [2.0, 2.1, 1.9, 2.0]), 1e-4)
+        self.assertEqual(benchlib.welch_p([1.0, 1.0], [1.0, 1.0]), 1.0)
+
+    def test_welch_calls_no_more_than_its_rate_on_equal_samples(self):
+        draws = random.Random(1)
+        samples = [[[draws.gauss(0, 1) for _ in range(20)] for _ in range(2)] for _ in range(1000)]
+        alarms = sum(benchlib.welch_p(one, other) < 0.05 for one, other in samples)
+        self.assertTrue(30 <= alarms <= 70, alarms)
+
+    def test_a_planted_ratio_lies_in_its_interval(self):
+        draws = random.Random(2)
+        blocks = [([draws.gauss(1.2, 0.05) for _ in range(5)], [draws.gauss(1.0, 0.05) for _ in range(5)]) for _ in range(40)]
+        found = benchlib.ratio_interval(blocks, statistics.fmean, 1)
+        self.assertTrue(found["low"] < 1.2 < found["high"], found)
+        self.assertEqual(benchlib.not_above(found, 0.02), "does not hold")
+        self.assertEqual(found, benchlib.ratio_interval(blocks, statistics.fmean, 1), "the seed decides")
+
+    def test_what_not_above_means(self):
+        for low, high, expected in ((0.8, 0.9, "holds"), (0.9, 1.01, "holds"), (0.9, 1.2, "undecided"), (1.1, 1.2, "does not hold")):
+            self.assertEqual(benchlib.not_above({"low": low, "high": high}, 0.02), expected)
+        self.assertEqual(benchlib.not_above({"low": None, "high": None}, 0.02), "undecided")
+
+    def test_no_spread_at_all_is_not_measured_and_not_zero(self):
+        found = benchlib.ratio_interval([([1.0, 2.0], [1.0, 1.0])], statistics.stdev, 1)
+        self.assertIsNone(found["ratio"])
+        self.assertEqual(benchlib.show(found), "not measured")
+
+    def test_the_interval_of_a_share(self):
+        low, high = benchlib.share_interval(2, 40)
+        self.assertAlmostEqual(low, 0.0138, places=3)
+        self.assertAlmostEqual(high, 0.1650, places=3)
+
+
+class Neighbours(unittest.TestCase):
+    def test_one_a_cpu_and_none_afterwards(self):
+        with load_script("noise").Neighbours(1) as neighbours:
+            self.assertEqual(len(neighbours.processes), len(os.sched_getaffinity(0)))
+            self.assertTrue(neighbours.all_run())
+        self.assertTrue(all(process.poll() is not None for process in neighbours.processes))
+
+    def test_they_end_when_the_bench_is_killed(self):
+        bench = (
+            "import os, signal, test_benches\n"
+            "neighbours = test_benches.load_script('noise').Neighbours(1).__enter__()\n"
+            "print(*[p.pid for p in neighbours.processes], flush=True)\n"
+            "os.kill(os.getpid(), signal.SIGKILL)\n"
+        )
+        environment = os.environ | {"PYTHONPATH": str(HERE), "PYTHONDONTWRITEBYTECODE": "1"}
+        # Files, not pipes: the neighbours inherit what the bench has, and a pipe would wait for them.
+        with tempfile.TemporaryFile() as output:
+            subprocess.run([sys.executable, "-c", bench], env=environment, stdout=output, check=False)
+            output.seek(0)
+            pids = [int(pid) for pid in output.read().split()]
+        self.assertTrue(pids)
+        deadline = time.monotonic() + 60
+        while any(runs(pid) for pid in pids) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertFalse([pid for pid in pids if runs(pid)])
+
+
+def runs(pid):
+    """Whether a process runs; a zombie that nobody has reaped yet does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+class EndToEnd(unittest.TestCase):
+    def bench(self, name):
+        with tempfile.TemporaryDirectory() as directory:
+            program = Path(directory) / "stand-in"
+            program.write_text(STAND_IN.format(python=sys.executable), encoding="utf-8")
+            program.chmod(0o755)
+            words = [HERE / name, "--quick", "--seed", "7", "--whyfaster", program, "--hyperfine", program]
+            environment = os.environ | {"BENCH_OUT": directory, "PYTHONDONTWRITEBYTECODE": "1"}
+            done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+            self.assertIn(done.returncode, (0, 1), done.stderr)
+            self.assertNotIn("Traceback", done.stderr)
+            data = json.loads((Path(directory) / f"{name}.json").read_text(encoding="utf-8"))
+        self.assertEqual((data["bench"], data["seed"], data["quick"]), (name, 7, True))
+        failed = "does not hold" in data["claims"].values()
+        self.assertEqual(done.returncode, 1 if failed else 0)
+        return done.stdout, data
+
+    def test_launch(self):
+        text, data = self.bench("launch")
+        for name in ("true", "sleep 0.1", "busy 100 ms"):
+            # Both stand-ins tell the same times.
+            self.assertAlmostEqual(data["results"][name]["ratios"]["mean"]["ratio"], 1.0)
+            self.assertEqual(data["claims"][f"{name}: mean not above"], "holds")
+            self.assertIn(name, text)
+
+    def test_noise(self):
+        text, data = self.bench("noise")
+        self.assertEqual(len(data["trials"]), 4)
+        self.assertEqual(data["summary"]["whyfaster, verdict"]["count"], 0)
+        self.assertAlmostEqual(data["summary"]["whyfaster, verdict"]["error_max"], 0.01)
+        self.assertEqual(data["summary"]["hyperfine, summary"]["count"], 4)
+        self.assertEqual(data["summary"]["hyperfine, Welch t"]["count"], 4)
+        self.assertIn("median error, whyfaster over hyperfine", text)
+
+    def test_load(self):
+        text, data = self.bench("load")
+        self.assertEqual(data["copies"], 50)
+        self.assertEqual(data["times_s"]["whyfaster makespan"], [0.1] * 3)
+        self.assertIn("whyfaster makespan over xargs", data["ratios"])
+        self.assertIn("50 copies", text)
+
+    def test_missing_programs_are_said(self):
+        with contextlib.redirect_stderr(io.StringIO()) as stderr, self.assertRaises(SystemExit):
+            with unittest.mock.patch.dict(os.environ, clear=True):
+                benchlib.parser("x").parse_args([])
+        self.assertIn("--whyfaster", stderr.getvalue())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,205 @@
+//! What disturbed the measurement: time-outs, strays, other programs, and facts of the machine that moved.
+
+use super::Context;
+use super::levels::timed_out;
+use super::warnings::warning;
+use super::words::{at, count, percent};
+use crate::host::{HostFacts, Warning};
+use crate::plan::Mode;
+use crate::sample::{Arm, Batch};
+use crate::stats::quantile;
+
+/// Stolen CPU time above this part of the machine is worth a word.
+const STEAL: f64 = 0.01;
+/// So is CPU time of other programs above this part.
+const FOREIGN: f64 = 0.05;
+/// A change of the clock by this factor, and a miss of Little's law by it.
+const TENTH: f64 = 0.10;
+
+pub(super) fn warnings(context: &Context<'_>) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for index in context.alternatives() {
+        warnings.extend(time_outs(context, index));
+        warnings.extend(failures(context, index));
+        warnings.extend(strays(context, index));
+        warnings.extend(littles_law(context, index));
+    }
+    warnings.extend(steal(context));
+    warnings.extend(foreign(context));
+    warnings.extend(moved(&context.measured.host.before, &context.measured.host.after));
+    warnings
+}
+
+/// All batches of an alternative by load, in a fixed order.
+fn batches<'a>(context: &Context<'a>, index: usize) -> impl Iterator<Item = (u32, &'a Batch)> {
+    let of = move |(load, arms): (&u32, &super::Arms<'a>)| {
+        let load = *load;
+        let batches = arms.get(&Arm::Alternative(index)).cloned().unwrap_or_default();
+        batches.into_values().map(move |batch| (load, batch))
+    };
+    context.levels.iter().flat_map(of).collect::<Vec<_>>().into_iter()
+}
+
+/// Sums a count over the batches; the sum and the loads where it is not 0.
+fn tally<'a>(batches: impl Iterator<Item = (u32, &'a Batch)>, of: impl Fn(&Batch) -> u64) -> (u64, Vec<u32>) {
+    let mut loads = Vec::new();
+    let mut sum = 0;
+    for (load, batch) in batches {
+        let n = of(batch);
+        sum += n;
+        if n > 0 && loads.last() != Some(&load) {
+            loads.push(load);
+        }
+    }
+    (sum, loads)
+}
+
+fn time_outs(context: &Context<'_>, index: usize) -> Option<Warning> {
+    let (copies, loads) = tally(batches(context, index), |batch| u64::from(timed_out(batch)));
+    (copies > 0).then(|| {
+        let copies = count(copies, "copy", "copies");
+        let (name, place) = (context.name(index), at(context.mode(), &loads));
+        warning(
+            format!("'{name}': the time-out ended {copies} {place}: times and ratios there are bounds"),
+            "raise --timeout, or accept that it is at least that slow",
+        )
+    })
+}
+
+fn failures(context: &Context<'_>, index: usize) -> Option<Warning> {
+    let failed = |batch: &Batch| {
+        let cut = batch.copies.timed_out.iter().copied().chain(std::iter::repeat(false));
+        batch.copies.status.iter().zip(cut).filter(|&(&status, cut)| status != 0 && !cut).count() as u64
+    };
+    let (copies, loads) = tally(batches(context, index), failed);
+    (copies > 0).then(|| {
+        let (name, place) = (context.name(index), at(context.mode(), &loads));
+        warning(
+            format!("'{name}': {} ended with a status other than 0 {place}", count(copies, "copy", "copies")),
+            "see why with --show-output: a command that fails early is not faster",
+        )
+    })
+}
+
+fn strays(context: &Context<'_>, index: usize) -> Option<Warning> {
+    let (strays, loads) = tally(batches(context, index), |batch| u64::from(batch.orphans.reaped));
+    let (killed, _) = tally(batches(context, index), |batch| u64::from(batch.orphans.killed));
+    (strays > 0).then(|| {
+        let (name, place) = (context.name(index), at(context.mode(), &loads));
+        let strays = count(strays, "process", "processes");
+        let killed = if killed > 0 { format!("; {killed} had to be ended") } else { String::new() };
+        warning(
+            format!("'{name}': {strays} outlived the copy they came from {place}{killed}: their CPU time is in the work, not in the wall time"),
+            "let the command wait for its children (in a shell: `wait`)",
+        )
+    })
+}
+
+/// N = throughput * latency holds for any stable system (Little 1961). A miss means that start and end of the period count too much.
+fn littles_law(context: &Context<'_>, index: usize) -> Option<Warning> {
+    let Mode::Closed { .. } = context.mode() else { return None };
+    let off: Vec<u32> = context
+        .levels
+        .iter()
+        .filter_map(|(&load, arms)| {
+            let batches = arms.get(&Arm::Alternative(index))?;
+            let walls: f64 = batches.values().flat_map(|batch| &batch.copies.wall_s).sum();
+            let makespans: f64 = batches.values().map(|batch| batch.makespan_s).sum();
+            // Mean latency times throughput: the copies cancel.
+            let in_flight = walls / makespans;
+            ((in_flight / f64::from(load) - 1.0).abs() > TENTH).then_some(load)
+        })
+        .collect();
+    (!off.is_empty()).then(|| {
+        let (name, place) = (context.name(index), at(context.mode(), &off));
+        warning(
+            format!("'{name}': mean latency times throughput differs from the number of workers by more than 10% {place}: starting and running dry are a large part"),
+            "raise --duration until many copies run per worker",
+        )
+    })
+}
+
+/// CPU seconds of the whole machine while batches ran, over those for which `of` is known; and the sum of `of`.
+fn part_of_machine(context: &Context<'_>, of: impl Fn(&Batch) -> Option<f64>) -> Option<f64> {
+    let before = &context.measured.host.before;
+    let cpus = before.cpus_online.map_or(context.capacity, f64::from);
+    let batches = context.levels.values().flat_map(|arms| arms.values().flat_map(|rounds| rounds.values()));
+    let known = batches.filter_map(|batch| Some((of(batch)?, cpus * batch.makespan_s)));
+    let (sum, machine) = known.fold((0.0, 0.0), |(sum, all), (x, seconds)| (sum + x, all + seconds));
+    (machine > 0.0).then(|| sum / machine)
+}
+
+fn steal(context: &Context<'_>) -> Option<Warning> {
+    let part = part_of_machine(context, |batch| batch.steal_s).filter(|&part| part > STEAL)?;
+    Some(warning(
+        format!(
+            "the hypervisor gave {} of the machine's CPU time to others while batches ran",
+            percent(part)
+        ),
+        "measure at another hour or on a machine of your own; the order of the rounds spreads it over all alternatives",
+    ))
+}
+
+fn foreign(context: &Context<'_>) -> Option<Warning> {
+    let part = part_of_machine(context, |batch| Some(batch.machine_busy_s? - batch.work_s()));
+    let part = part.filter(|&part| part > FOREIGN)?;
+    Some(warning(
+        format!(
+            "other programs, the kernel and whyfaster itself used {} of the machine's CPU time while batches ran",
+            percent(part)
+        ),
+        "stop what else runs (`whyfaster doctor` shows the load); intervals are wider for it, and at full load the share is smaller",
+    ))
+}
+
+/// Facts that should not move during a measurement. What could not be read at both ends is not compared.
+fn moved(before: &HostFacts, after: &HostFacts) -> Vec<Warning> {
+    let again = "measure again, and keep others from changing the machine meanwhile";
+    let facts = [
+        ("the frequency governor", words(&before.governor), words(&after.governor)),
+        ("the clock source", words(&before.clocksource), words(&after.clocksource)),
+        ("the setting of huge pages", words(&before.huge_pages), words(&after.huge_pages)),
+        ("the setting of autogroups", words(&before.autogroup), words(&after.autogroup)),
+        ("the CPUs online", words(&before.cpus_online), words(&after.cpus_online)),
+        ("the CPU quota of the cgroup", words(&before.cgroup_cpus), words(&after.cgroup_cpus)),
+    ];
+    let mut warnings = Vec::new();
+    for (what, before, after) in facts {
+        if let (Some(before), Some(after)) = (before, after)
+            && before != after
+        {
+            let what = format!("{what} changed during the measurement, from {before} to {after}");
+            warnings.push(warning(what, again));
+        }
+    }
+    warnings.extend(clock_moved(before, after));
+    warnings.extend(throttled(before, after));
+    warnings
+}
+
+fn words<T: std::fmt::Display>(fact: &Option<T>) -> Option<String> {
+    fact.as_ref().map(T::to_string)
+}
+
+fn clock_moved(before: &HostFacts, after: &HostFacts) -> Option<Warning> {
+    let mean = |facts: &HostFacts| {
+        let clocks = facts.clock_khz.as_ref()?;
+        quantile::mean(&clocks.iter().map(|&khz| khz as f64).collect::<Vec<_>>()).filter(|&khz| khz > 0.0)
+    };
+    let (before, after) = (mean(before)?, mean(after)?);
+    ((after / before - 1.0).abs() > TENTH).then(|| {
+        let mhz = |khz: f64| khz / 1000.0;
+        warning(
+            format!("the CPU clock was {:.0} MHz before and {:.0} MHz after", mhz(before), mhz(after)),
+            "fix the governor to performance and let the machine cool; the clock falls under load, so compare levels with care",
+        )
+    })
+}
+
+fn throttled(before: &HostFacts, after: &HostFacts) -> Option<Warning> {
+    let times = after.cgroup_throttled?.checked_sub(before.cgroup_throttled?).filter(|&times| times > 0)?;
+    Some(warning(
+        format!("the cgroup's CPU quota stopped us {}", count(times, "time", "times")),
+        "raise or remove the quota: throttled copies wait with CPUs free, in steps of the quota's period",
+    ))
+}

@@ -1,0 +1,138 @@
+//! One alternative at one level: medians, quantiles and counts; and what it needs alone, from the lowest level.
+
+use std::collections::BTreeMap;
+
+use super::rounds::{Arms, median_wall};
+use super::{Context, rounds};
+use crate::bounds::Alone;
+use crate::plan::Mode;
+use crate::record::{Bound, Estimate, Latency, LevelResult};
+use crate::sample::{Arm, Batch};
+use crate::stats::{Observation, quantile, sign};
+
+/// Nothing takes less than a picosecond: below it a time is a zero, and no divisor.
+const TINY_S: f64 = 1e-12;
+
+/// Span and work of an alternative, from the lowest level at which it ran. `None` when it never ran, when the time-out ended
+/// half of its copies, or when the kernel counted no CPU time.
+pub(super) fn alone(levels: &BTreeMap<u32, Arms<'_>>, index: usize) -> Option<(u32, Alone)> {
+    let (load, batches) =
+        levels.iter().find_map(|(load, arms)| Some((*load, arms.get(&Arm::Alternative(index))?)))?;
+    let batches: Vec<&Batch> = batches.values().copied().collect();
+    let span = median_wall(&batches).filter(|span| span.high.is_finite() && span.value > TINY_S)?;
+    let work_s = median_of(&batches, |batch| batch.work_s() / batch.copies.len() as f64);
+    (work_s > TINY_S).then_some((load, Alone { span_s: span.value, work_s }))
+}
+
+/// Everything that the record says of one alternative at one level. `batches` are usable and not empty.
+pub(super) fn result(context: &Context<'_>, load: u32, index: usize, batches: &[&Batch]) -> LevelResult {
+    let copies: usize = batches.iter().map(|batch| batch.copies.len()).sum();
+    let work = median_of(batches, |batch| batch.work_s() / batch.copies.len() as f64);
+    let (user, system) = split(work, batches);
+    let latency = latency(batches);
+    let span = context.alone(index).map(|alone| alone.span_s);
+    LevelResult {
+        alternative: context.name(index).to_owned(),
+        rounds: u32::try_from(batches.len()).unwrap_or(u32::MAX),
+        makespan_s: makespan(batches, 1.0 - context.measured.plan.confidence),
+        work_per_copy_s: work,
+        user_per_copy_s: user,
+        system_per_copy_s: system,
+        throughput_per_s: median_of(batches, |batch| completed(batch) as f64 / batch.makespan_s),
+        share: median_of(batches, |batch| batch.work_s() / (context.capacity * batch.makespan_s)),
+        latency_s: latency,
+        slowdown: span.map(|span| latency.p50 / span),
+        fairness: fairness(batches),
+        max_rss_bytes: max_rss(batches),
+        voluntary_switches: sum(batches, |batch| &batch.copies.voluntary_switches) / copies as f64,
+        involuntary_switches: sum(batches, |batch| &batch.copies.involuntary_switches) / copies as f64,
+        run_delay_s: run_delay(context, load, index),
+        bound: bound(context, load, index, batches),
+        timed_out: batches.iter().map(|batch| timed_out(batch)).sum(),
+    }
+}
+
+/// The median of a number of each batch. Batches are usable, so no number is missing; with none at all it is 0.
+fn median_of(batches: &[&Batch], of: impl Fn(&Batch) -> f64) -> f64 {
+    quantile::median(&batches.iter().map(|batch| of(batch)).collect::<Vec<_>>()).unwrap_or(0.0)
+}
+
+/// Splits the median work as user and system time divide over all rounds, so that the parts sum to it.
+fn split(work: f64, batches: &[&Batch]) -> (f64, f64) {
+    let user: f64 = batches.iter().map(|b| b.copies.user_s.iter().sum::<f64>() + b.orphans.user_s).sum();
+    let all: f64 = batches.iter().map(|batch| batch.work_s()).sum();
+    let user = if all > 0.0 { work * user / all } else { 0.0 };
+    (user, work - user)
+}
+
+/// Median makespan with the interval of the sign test. It describes one alternative by itself; verdicts rest on ratios.
+fn makespan(batches: &[&Batch], alpha: f64) -> Estimate {
+    let makespans: Vec<Observation> = batches.iter().map(|batch| rounds::time(batch, Mode::Batch)).collect();
+    let interval = sign::median_interval(&makespans, alpha);
+    let finite = |x: f64| x.is_finite().then_some(x);
+    Estimate {
+        median: median_of(batches, |batch| batch.makespan_s),
+        low: interval.and_then(|interval| finite(interval.0)),
+        high: interval.and_then(|interval| finite(interval.1)),
+    }
+}
+
+fn latency(batches: &[&Batch]) -> Latency {
+    let walls = quantile::sorted(batches.iter().flat_map(|batch| &batch.copies.wall_s).copied());
+    // Usable batches have copies.
+    let at = |q| quantile::of_sorted(&walls, q).unwrap_or(0.0);
+    Latency { min: at(0.0), p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1.0) }
+}
+
+/// Largest over smallest latency within a round, median over rounds. `None` where a round has a single copy.
+fn fairness(batches: &[&Batch]) -> Option<f64> {
+    let of = |batch: &&Batch| {
+        let walls = quantile::sorted(batch.copies.wall_s.iter().copied());
+        let (least, most) = (*walls.first()?, *walls.last()?);
+        (walls.len() > 1 && least > TINY_S).then_some(most / least)
+    };
+    quantile::median(&batches.iter().filter_map(of).collect::<Vec<_>>())
+}
+
+fn max_rss(batches: &[&Batch]) -> u64 {
+    let bytes: Vec<f64> =
+        batches.iter().flat_map(|b| &b.copies.max_rss_bytes).map(|&bytes| bytes as f64).collect();
+    quantile::median(&bytes).unwrap_or(0.0).round() as u64
+}
+
+fn sum(batches: &[&Batch], column: impl Fn(&Batch) -> &[u64]) -> f64 {
+    batches.iter().flat_map(|batch| column(batch)).map(|&count| count as f64).sum()
+}
+
+pub(super) fn timed_out(batch: &Batch) -> u32 {
+    u32::try_from(batch.copies.timed_out.iter().filter(|&&out| out).count()).unwrap_or(u32::MAX)
+}
+
+fn completed(batch: &Batch) -> usize {
+    batch.copies.len().saturating_sub(timed_out(batch) as usize)
+}
+
+/// Seconds per copy in the run queue, from the traced batches of this level. An account without a task read nothing.
+fn run_delay(context: &Context<'_>, load: u32, index: usize) -> Option<f64> {
+    let accounts = context.measured.accounts.iter();
+    let here: Vec<_> = accounts.filter(|a| a.load == load && a.alternative == index && a.tasks > 0).collect();
+    let copies: f64 = here.iter().map(|account| f64::from(account.load)).sum();
+    let delays = quantile::sorted(here.iter().map(|account| account.delay_s));
+    (copies > 0.0).then(|| delays.iter().sum::<f64>() / copies)
+}
+
+/// The bounds at this load. In closed mode N copies take N times the seconds per copy, and the same bounds hold for them; in open
+/// mode the clock decides how many copies run, so there is no such bound.
+fn bound(context: &Context<'_>, load: u32, index: usize, batches: &[&Batch]) -> Option<Bound> {
+    let copies = match context.mode() {
+        Mode::Batch => 1.0,
+        Mode::Closed { .. } => f64::from(load),
+        Mode::Open { .. } => return None,
+    };
+    let alone = context.alone(index)?;
+    let measured = copies * median_of(batches, |batch| rounds::time_of(batch, context.mode()));
+    let load = f64::from(load);
+    let makespan_s = alone.makespan_bound_s(load, context.capacity);
+    let work_s = alone.work_bound_s(load, context.capacity);
+    Some(Bound { span_s: alone.span_s, work_s, makespan_s, gap: measured / makespan_s })
+}

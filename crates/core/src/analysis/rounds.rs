@@ -1,0 +1,101 @@
+//! Batches sorted into rounds, and the one number of a batch that counts in its mode.
+
+use std::collections::BTreeMap;
+
+use crate::plan::Mode;
+use crate::sample::{Arm, Batch};
+use crate::stats::{Observation, quantile};
+
+/// The batches of one level, by arm and round.
+pub(super) type Arms<'a> = BTreeMap<Arm, BTreeMap<u32, &'a Batch>>;
+
+/// Sorts the batches of one level. A batch without a copy or without a time has nothing to say and is left out (and
+/// counted among what was not measured). Of two batches of the same arm and round, which no runner writes, the earlier place stays.
+pub(super) fn arms<'a>(batches: impl IntoIterator<Item = &'a Batch>, mode: Mode) -> Arms<'a> {
+    let mut arms = Arms::new();
+    for batch in batches.into_iter().filter(|batch| usable(batch, mode)) {
+        let kept = arms.entry(batch.arm).or_default().entry(batch.round).or_insert(batch);
+        if batch.position < kept.position {
+            *kept = batch;
+        }
+    }
+    arms
+}
+
+/// No time is longer: thirty thousand years. It keeps what a damaged record says from becoming infinite further on.
+const LONGEST_S: f64 = 1e12;
+
+/// Whether a batch has a time that can be compared, and no impossible one.
+pub(super) fn usable(batch: &Batch, mode: Mode) -> bool {
+    let copies = &batch.copies;
+    let times = copies.wall_s.iter().chain(&copies.user_s).chain(&copies.system_s);
+    let mut all = times.chain([&batch.orphans.user_s, &batch.orphans.system_s]);
+    let comparable = |x: f64| (LONGEST_S.recip()..=LONGEST_S).contains(&x);
+    !copies.is_empty()
+        && all.all(|time| (0.0..=LONGEST_S).contains(time))
+        && comparable(batch.makespan_s)
+        && comparable(time_of(batch, mode))
+}
+
+/// The rounds in which both arms ran.
+pub(super) fn pairs<'a>(arms: &Arms<'a>, arm: Arm, base: Arm) -> Vec<(&'a Batch, &'a Batch)> {
+    let (Some(arm), Some(base)) = (arms.get(&arm), arms.get(&base)) else { return Vec::new() };
+    arm.iter().filter_map(|(round, &batch)| Some((batch, *base.get(round)?))).collect()
+}
+
+/// The number of a batch that counts in its mode, seconds: batch: makespan; closed: seconds per copy; open: median latency
+/// from the intended start. A time-out makes it a lower bound; see [`time`].
+pub fn time_of(batch: &Batch, mode: Mode) -> f64 {
+    time(batch, mode).value
+}
+
+/// Like [`time_of`], and how far it is known.
+///
+/// A copy that the time-out ended would have run longer: so would its batch, and its worker would have started no more copies.
+/// The median of the latencies is known as long as fewer than half of them were cut.
+pub fn time(batch: &Batch, mode: Mode) -> Observation {
+    let bound =
+        |seconds: f64| if batch.timed_out() { Observation::at_least(seconds) } else { seconds.into() };
+    match mode {
+        Mode::Batch => bound(batch.makespan_s),
+        Mode::Closed { .. } => bound(batch.makespan_s / batch.copies.len() as f64),
+        Mode::Open { .. } => median_wall(&[batch]).unwrap_or(f64::NAN.into()),
+    }
+}
+
+/// Like [`time`], but the mean where that is the median: the number whose total shows the tail.
+pub(super) fn mean_time(batch: &Batch, mode: Mode) -> f64 {
+    match mode {
+        Mode::Batch | Mode::Closed { .. } => time_of(batch, mode),
+        Mode::Open { .. } => quantile::mean(&batch.copies.wall_s).unwrap_or(f64::NAN),
+    }
+}
+
+/// Median wall time of the copies of these batches. A copy that was cut counts as slower than all that were not; if that
+/// leaves the median unknown, it is at least the median of what was seen.
+pub(super) fn median_wall(batches: &[&Batch]) -> Option<Observation> {
+    let seen: Vec<f64> = batches.iter().flat_map(|batch| &batch.copies.wall_s).copied().collect();
+    let known = quantile::median(&batches.iter().flat_map(|batch| true_walls(batch)).collect::<Vec<_>>())?;
+    if known.is_finite() {
+        return Some(known.into());
+    }
+    quantile::median(&seen).map(Observation::at_least)
+}
+
+fn true_walls(batch: &Batch) -> impl Iterator<Item = f64> {
+    let cut = batch.copies.timed_out.iter().copied().chain(std::iter::repeat(false));
+    batch.copies.wall_s.iter().zip(cut).map(|(&wall, cut)| if cut { f64::INFINITY } else { wall })
+}
+
+/// CPU seconds per copy, how far they are known. `None` where the kernel counted none.
+pub(super) fn work_per_copy(batch: &Batch) -> Option<Observation> {
+    let work = batch.work_s() / batch.copies.len() as f64;
+    let known = if batch.timed_out() { Observation::at_least(work) } else { work.into() };
+    (work.is_finite() && work > 0.0).then_some(known)
+}
+
+/// CPUs that the copies of a batch kept busy, on average. `None` where the kernel counted no CPU time.
+pub(super) fn cpus_used(batch: &Batch) -> Option<f64> {
+    let cpus = batch.work_s() / batch.makespan_s;
+    (cpus.is_finite() && cpus > 0.0).then_some(cpus)
+}

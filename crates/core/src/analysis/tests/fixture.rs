@@ -1,0 +1,152 @@
+//! Made-up measurements: a plan, a machine with two CPUs, and batches whose times a closure gives.
+
+use std::collections::BTreeMap;
+
+use crate::analysis::{Measured, analyse};
+use crate::host::{Host, HostFacts, NotMeasured};
+use crate::plan::{Alternative, FailurePolicy, Input, Loads, Mode, Output, Placement, Plan, Rounds, Shell};
+use crate::record::{Analysis, Level};
+use crate::sample::{Arm, Batch, Copies, Orphans, SchedAccount};
+use crate::verdict::Comparison;
+
+#[derive(Clone)]
+pub(super) struct Fixture {
+    pub(super) plan: Plan,
+    pub(super) host: Host,
+    pub(super) batches: Vec<Batch>,
+    pub(super) accounts: Vec<SchedAccount>,
+    pub(super) not_measured: Vec<NotMeasured>,
+}
+
+pub(super) const BASE: Arm = Arm::Alternative(0);
+pub(super) const OTHER: Arm = Arm::Alternative(1);
+pub(super) const HIDDEN: Arm = Arm::HiddenCopy;
+
+pub(super) fn plan(names: &[&str], loads: &[u32]) -> Plan {
+    let alternative = |name: &&str| Alternative {
+        name: (*name).to_owned(),
+        command: format!("run {name}"),
+        parameters: BTreeMap::new(),
+        setup: None,
+        prepare: None,
+        conclude: None,
+        cleanup: None,
+        output: Output::Null,
+    };
+    Plan {
+        alternatives: names.iter().map(alternative).collect(),
+        baseline: 0,
+        baseline_named: false,
+        shell: Shell::None,
+        input: Input::Null,
+        loads: Loads::Fixed(loads.to_vec()),
+        mode: Mode::Batch,
+        rounds: Rounds { min: 7, max: 100, fixed: false, max_time_s: 60.0, max_time_hard: false },
+        warmup: 0,
+        delta: 0.02,
+        confidence: 0.95,
+        seed: 42,
+        timeout_s: None,
+        placement: Placement::Session,
+        cpus: None,
+        drop_caches: false,
+        check_output: true,
+        failures: FailurePolicy::Raise,
+        fail_if_slower: None,
+    }
+}
+
+/// A batch of `load` equal copies that all start at once; each does `work_s`, a quarter of it in the kernel.
+pub(super) fn batch(load: u32, arm: Arm, round: u32, makespan_s: f64, work_s: f64) -> Batch {
+    let n = load as usize;
+    Batch {
+        load,
+        arm,
+        round,
+        position: 0,
+        released_s: f64::from(round),
+        makespan_s,
+        copies: Copies {
+            start_s: vec![0.0; n],
+            wall_s: vec![makespan_s; n],
+            user_s: vec![0.75 * work_s; n],
+            system_s: vec![0.25 * work_s; n],
+            max_rss_bytes: vec![1 << 20; n],
+            voluntary_switches: vec![3; n],
+            involuntary_switches: vec![1; n],
+            status: vec![0; n],
+            timed_out: vec![false; n],
+        },
+        orphans: Orphans::default(),
+        machine_busy_s: Some(f64::from(load) * work_s),
+        steal_s: Some(0.0),
+    }
+}
+
+impl Fixture {
+    pub(super) fn new(names: &[&str], loads: &[u32]) -> Self {
+        let facts =
+            HostFacts { cpus_online: Some(2), cpus_allowed: Some(vec![0, 1]), ..HostFacts::default() };
+        Self {
+            plan: plan(names, loads),
+            host: Host { before: facts.clone(), after: facts },
+            batches: Vec::new(),
+            accounts: Vec::new(),
+            not_measured: Vec::new(),
+        }
+    }
+
+    /// Baseline, hidden copy and one other. `of(load, arm, round)` gives makespan and work per copy.
+    pub(super) fn two(loads: &[u32], rounds: u32, mut of: impl FnMut(u32, Arm, u32) -> (f64, f64)) -> Self {
+        let mut fixture = Self::new(&["base", "other"], loads);
+        for &load in loads {
+            for round in 0..rounds {
+                for arm in [BASE, OTHER, HIDDEN] {
+                    let (makespan, work) = of(load, arm, round);
+                    fixture.batches.push(batch(load, arm, round, makespan, work));
+                }
+            }
+        }
+        fixture
+    }
+
+    pub(super) fn analyse(&self) -> Analysis {
+        analyse(Measured {
+            plan: &self.plan,
+            host: &self.host,
+            trials: &[],
+            batches: &self.batches,
+            accounts: &self.accounts,
+            not_measured: &self.not_measured,
+        })
+    }
+
+    pub(super) fn each(&mut self, arm: Arm, mut change: impl FnMut(&mut Batch)) {
+        self.batches.iter_mut().filter(|batch| batch.arm == arm).for_each(&mut change);
+    }
+}
+
+pub(super) fn level(analysis: &Analysis, load: u32) -> &Level {
+    analysis.levels.iter().find(|level| level.load == load).unwrap()
+}
+
+pub(super) fn comparison(analysis: &Analysis, load: u32) -> &Comparison {
+    &level(analysis, load).comparisons[0]
+}
+
+pub(super) fn warned(analysis: &Analysis, words: &str) -> bool {
+    analysis.warnings.iter().any(|warning| warning.what.contains(words) && !warning.remedy.is_empty())
+}
+
+pub(super) fn missing(analysis: &Analysis, what: &str) -> bool {
+    analysis.not_measured.iter().any(|gap| gap.what.contains(what) && !gap.why.is_empty())
+}
+
+/// A little noise that is the same in every run: -1 to 1, balanced, differing by arm.
+pub(super) fn jitter(arm: Arm, round: u32) -> f64 {
+    let step = match arm {
+        Arm::Alternative(index) => 7 + 4 * u32::try_from(index).unwrap(),
+        Arm::HiddenCopy => 5,
+    };
+    f64::from((round * step) % 23) / 11.0 - 1.0
+}

@@ -1,0 +1,202 @@
+//! Commands, names, parameters and hooks to the alternatives of a plan. A step of the command line.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use whyfaster_core::plan::{Alternative, Output};
+
+use super::args::HyperfineArgs;
+use super::output_policy;
+use super::parameters::{self, MAX_VALUES, Parameter, mentions, substitute};
+use crate::exit::{Exit, Failure};
+
+fn usage(message: impl Into<String>, hint: impl Into<String>) -> Failure {
+    Failure::new(Exit::Usage, message, hint)
+}
+
+/// An alternative before parameters are put in.
+struct Draft<'a> {
+    name: Option<&'a str>,
+    command: &'a str,
+    parameters: BTreeMap<String, String>,
+}
+
+/// The alternatives in their order: the reference if there is one, then the commands.
+pub(super) fn resolve(commands: &[String], args: &HyperfineArgs) -> Result<Vec<Alternative>, Failure> {
+    let mut drafts = Vec::new();
+    if let Some(command) = &args.reference {
+        drafts.push(Draft { name: args.reference_name.as_deref(), command, parameters: BTreeMap::new() });
+    }
+    if let Some(words) = &args.parameter_scan {
+        drafts.extend(scanned(commands, args, words)?);
+    } else if !args.parameter_list.is_empty() {
+        drafts.extend(listed(commands, args)?);
+    } else {
+        drafts.extend(plain(commands, args)?);
+    }
+    complete(drafts, args)
+}
+
+fn plain<'a>(commands: &'a [String], args: &'a HyperfineArgs) -> Result<Vec<Draft<'a>>, Failure> {
+    let names = &args.command_name;
+    if names.len() > commands.len() {
+        return Err(usage(
+            format!("--command-name is given {} times for {} command(s)", names.len(), commands.len()),
+            "Give at most one name for each command; the reference is named with --reference-name.",
+        ));
+    }
+    let draft = |(i, command): (usize, &'a String)| Draft {
+        name: names.get(i).map(String::as_str),
+        command,
+        parameters: BTreeMap::new(),
+    };
+    Ok(commands.iter().enumerate().map(draft).collect())
+}
+
+/// hyperfine's order: for every value all commands.
+fn scanned<'a>(
+    commands: &'a [String],
+    args: &'a HyperfineArgs,
+    words: &[String],
+) -> Result<Vec<Draft<'a>>, Failure> {
+    let [name, min, max] = words else {
+        return Err(usage(
+            "--parameter-scan takes a name and two bounds",
+            "Write: --parameter-scan VAR MIN MAX",
+        ));
+    };
+    let parameter = parameters::scan(name, min, max, args.parameter_step_size.as_deref())?;
+    let pairs =
+        parameter.values.iter().flat_map(|value| commands.iter().map(move |command| (value, command)));
+    let drafts = pairs.enumerate().map(|(i, (value, command))| Draft {
+        name: name_of(&args.command_name, i),
+        command,
+        parameters: BTreeMap::from([(name.clone(), value.clone())]),
+    });
+    limited(drafts.take(MAX_VALUES + 1).collect(), args)
+}
+
+/// hyperfine's order: the command changes fastest, then the first parameter, then the second, and so on.
+fn listed<'a>(commands: &'a [String], args: &'a HyperfineArgs) -> Result<Vec<Draft<'a>>, Failure> {
+    let parameters = parameters::lists(&args.parameter_list)?;
+    let sizes = parameters.iter().map(|p| p.values.len());
+    let total = sizes.fold(commands.len(), usize::saturating_mul);
+    let drafts = (0..total.min(MAX_VALUES + 1)).map(|i| Draft {
+        name: name_of(&args.command_name, i),
+        command: &commands[i % commands.len()],
+        parameters: combination(&parameters, i / commands.len()),
+    });
+    limited(drafts.collect(), args)
+}
+
+/// The combination with this number; the first parameter is the lowest digit.
+fn combination(parameters: &[Parameter], mut number: usize) -> BTreeMap<String, String> {
+    let mut chosen = BTreeMap::new();
+    for parameter in parameters {
+        let size = parameter.values.len();
+        chosen.insert(parameter.name.clone(), parameter.values[number % size].clone());
+        number /= size;
+    }
+    chosen
+}
+
+/// With parameters one name holds for all alternatives.
+fn name_of(names: &[String], index: usize) -> Option<&str> {
+    names.get(index).or(names.first()).map(String::as_str)
+}
+
+fn limited<'a>(drafts: Vec<Draft<'a>>, args: &HyperfineArgs) -> Result<Vec<Draft<'a>>, Failure> {
+    if drafts.len() > MAX_VALUES {
+        return Err(usage(
+            format!("the parameters make more than {MAX_VALUES} alternatives"),
+            "Give fewer values, or a larger --parameter-step-size.",
+        ));
+    }
+    let names = args.command_name.len();
+    if names > 1 && names != drafts.len() {
+        return Err(usage(
+            format!("--command-name is given {names} times for {} alternatives", drafts.len()),
+            "With parameters give it once for all (it may hold '{VAR}'), or once for each alternative.",
+        ));
+    }
+    Ok(drafts)
+}
+
+/// Puts parameters in and adds hooks, environment, outputs and unique names.
+fn complete(drafts: Vec<Draft<'_>>, args: &HyperfineArgs) -> Result<Vec<Alternative>, Failure> {
+    let total = drafts.len();
+    let prepare = Shared::new("--prepare", &args.prepare, total)?;
+    let conclude = Shared::new("--conclude", &args.conclude, total)?;
+    let outputs: Vec<Output> =
+        args.output.iter().map(|word| output_policy::output(word)).collect::<Result<_, _>>()?;
+    let output = Shared::new("--output", &outputs, total)?;
+    let environments: Vec<BTreeMap<String, String>> =
+        args.env.iter().map(|text| output_policy::environment(text)).collect::<Result<_, _>>()?;
+    let env = Shared::new("--env", &environments, total)?;
+
+    let mut taken = BTreeSet::new();
+    let mut alternatives = Vec::with_capacity(total);
+    for (i, draft) in drafts.into_iter().enumerate() {
+        let put_in = |text: &String| substitute(text, &draft.parameters);
+        let command = substitute(draft.command, &draft.parameters);
+        if command.trim().is_empty() {
+            return Err(usage(format!("command {} is empty", i + 1), "Give a command line to run."));
+        }
+        let given_name = draft.name.map(|name| substitute(name, &draft.parameters));
+        let name = unique(&mut taken, shown_name(given_name.as_deref().unwrap_or(&command), &draft));
+        alternatives.push(Alternative {
+            name,
+            given_name,
+            setup: args.setup.as_ref().map(put_in),
+            prepare: prepare.of(i).map(put_in),
+            conclude: conclude.of(i).map(put_in),
+            cleanup: args.cleanup.as_ref().map(put_in),
+            output: if args.show_output {
+                Output::Inherit
+            } else {
+                output.of(i).cloned().unwrap_or(Output::Null)
+            },
+            env: env.of(i).into_iter().flatten().map(|(name, value)| (name.clone(), put_in(value))).collect(),
+            command,
+            parameters: draft.parameters,
+        });
+    }
+    Ok(alternatives)
+}
+
+/// An option that is given once for all alternatives or once for each.
+struct Shared<'a, T>(&'a [T]);
+
+impl<'a, T> Shared<'a, T> {
+    fn new(option: &str, values: &'a [T], total: usize) -> Result<Self, Failure> {
+        if values.len() > 1 && values.len() != total {
+            return Err(usage(
+                format!("{option} is given {} times for {total} alternative(s)", values.len()),
+                "Give it once for all, or once for each in their order (a reference stands first).",
+            ));
+        }
+        Ok(Self(values))
+    }
+
+    fn of(&self, index: usize) -> Option<&'a T> {
+        if self.0.len() == 1 { self.0.first() } else { self.0.get(index) }
+    }
+}
+
+/// The name with those parameters that the command line does not mention, as hyperfine shows it.
+fn shown_name(name: &str, draft: &Draft<'_>) -> String {
+    let unused: Vec<String> = draft
+        .parameters
+        .iter()
+        .filter(|(parameter, _)| !mentions(draft.command, parameter))
+        .map(|(parameter, value)| format!("{parameter} = {value}"))
+        .collect();
+    if unused.is_empty() { name.to_owned() } else { format!("{name} ({})", unused.join(", ")) }
+}
+
+fn unique(taken: &mut BTreeSet<String>, name: String) -> String {
+    let numbered = (2_u64..).map(|n| format!("{name} ({n})"));
+    let free = std::iter::once(name.clone()).chain(numbered).find(|candidate| !taken.contains(candidate));
+    let free = free.unwrap_or(name);
+    taken.insert(free.clone());
+    free
+}

@@ -1,0 +1,78 @@
+//! What was typed, one field an option. The help texts of the program are the comments here.
+
+mod compare;
+mod hyperfine;
+mod others;
+
+pub use compare::{
+    Allowance, CompareArgs, CpuList, LoadArgs, ModeWord, OutputArgs, PlacementArgs, PlacementWord,
+    StatisticsArgs,
+};
+pub use hyperfine::{DisplayArgs, ExportArgs, HyperfineArgs};
+pub use others::{DoctorArgs, ShowArgs, StudyArgs};
+
+use clap::{Parser, Subcommand};
+
+/// Which command is faster, why, and from what load on does the answer flip?
+///
+/// whyfaster runs commands that do the same work side by side, in fair order, alone and many copies at once, and says
+/// which is faster, by how much, how sure that is, and from what load on another one wins.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "whyfaster", version, propagate_version = true, max_term_width = 100)]
+#[command(
+    after_help = "'whyfaster help compare' explains every option. Exit statuses: 0 done, 1 error, 2 usage, \
+                        3 slower, 4 inconclusive, 5 a command failed, 6 machine unfit, 130 interrupted."
+)]
+pub struct Args {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// What to do.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Verb {
+    /// Say which of these commands is faster, and from what load on that changes
+    ///
+    /// Every command is an alternative way to do the same work. In each round every alternative runs once, in a fresh
+    /// random order, so that whatever drifts on the machine hits all of them alike. One command alone is measured
+    /// without a comparison.
+    Compare(Box<CompareArgs>),
+    /// Print a record again, with the analysis redone
+    ///
+    /// A record holds every raw sample, so nothing is run. The exports can be made from it as well.
+    Show(ShowArgs),
+    /// List the studies, or run one: an article's measurement, repeated on this machine
+    ///
+    /// A study makes its own input, measures, and prints the article's figures beside this machine's, and for each
+    /// claim of the article whether it holds here.
+    Study(StudyArgs),
+    /// Say what this machine allows, how noisy it is, and what would help
+    Doctor(DoctorArgs),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn every_option_has_a_help_text_and_a_heading() {
+        let command = Args::command();
+        for verb in command.get_subcommands() {
+            for option in verb.get_arguments().filter(|a| !a.is_hide_set() && !a.is_positional()) {
+                let id = option.get_id().as_str();
+                if ["help", "version"].contains(&id) {
+                    continue;
+                }
+                assert!(option.get_help().is_some(), "{} {id} has no help", verb.get_name());
+                assert!(option.get_help_heading().is_some(), "{} {id} has no heading", verb.get_name());
+            }
+        }
+    }
+}

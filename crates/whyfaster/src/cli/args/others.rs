@@ -1,0 +1,77 @@
+//! The options of `show`, `study` and `doctor`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+use whyfaster_core::plan::Loads;
+
+use super::hyperfine::{DisplayArgs, ExportArgs};
+use crate::cli::display::Style;
+use crate::cli::numbers;
+
+/// `whyfaster show`.
+#[derive(Clone, Debug, Args)]
+pub struct ShowArgs {
+    /// The record ('-' is standard input)
+    #[arg(value_name = "RECORD", value_hint = ValueHint::FilePath)]
+    pub record: PathBuf,
+
+    /// Print the record as JSON, with the analysis redone
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+
+    /// The screen, as in hyperfine.
+    #[command(flatten)]
+    pub display: DisplayArgs,
+    /// Exports, as in hyperfine.
+    #[command(flatten)]
+    pub export: ExportArgs,
+}
+
+/// `whyfaster study`.
+#[derive(Clone, Debug, Args)]
+pub struct StudyArgs {
+    /// The study to run; without it the studies are listed
+    #[arg(value_name = "STUDY")]
+    pub name: Option<String>,
+
+    /// Take the article's own sizes: takes much longer
+    #[arg(long, help_heading = "Load")]
+    pub full: bool,
+
+    /// Copies at once instead of the study's own levels: a list such as 1,10
+    #[arg(long, value_name = "LIST", value_parser = numbers::loads, help_heading = "Load")]
+    pub load: Option<Loads>,
+
+    /// Stop after this time at the latest, such as 90s or 5m
+    #[arg(long, value_name = "TIME", value_parser = numbers::duration, help_heading = "Statistics")]
+    pub max_time: Option<f64>,
+
+    /// Seed of the input and of the random order
+    #[arg(long, value_name = "NUM", help_heading = "Statistics")]
+    pub seed: Option<u64>,
+
+    /// Write the record, with every raw sample, to FILE ('-' is standard output)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub record: Option<PathBuf>,
+
+    /// Print the record as JSON on standard output instead of the report
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+
+    /// The screen, as in hyperfine.
+    #[command(flatten)]
+    pub display: DisplayArgs,
+}
+
+/// `whyfaster doctor`.
+#[derive(Clone, Debug, Args)]
+pub struct DoctorArgs {
+    /// Print the facts as JSON
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+
+    /// Colour: auto, basic, full, nocolor, color or none [default: auto]
+    #[arg(long, value_name = "TYPE", hide_possible_values = true, help_heading = "Output")]
+    pub style: Option<Style>,
+}

@@ -1,0 +1,175 @@
+//! All options of `compare` together: to a plan and to outputs. Second step of the command line.
+
+use whyfaster_core::plan::{Loads, Mode, Output, Placement, Plan, Rounds, Shell, defaults};
+
+use super::args::{Allowance, CompareArgs, HyperfineArgs, LoadArgs, ModeWord, PlacementArgs, PlacementWord};
+use super::numbers::show_cpu_list;
+use super::outputs::Outputs;
+use super::seed::HostSeed;
+use super::{alternatives, output_policy};
+use crate::exit::{Exit, Failure};
+
+fn usage(message: impl Into<String>, hint: impl Into<String>) -> Failure {
+    Failure::new(Exit::Usage, message, hint)
+}
+
+/// What to run, and what to do with the result.
+pub fn resolve(raw: &CompareArgs, host: &HostSeed) -> Result<(Plan, Outputs), Failure> {
+    let words = &raw.hyperfine;
+    let statistics = &raw.statistics;
+    let mut outputs = Outputs::of_compare(&raw.output, &raw.display, &raw.export)?;
+    let mut plan =
+        Plan::new(alternatives::resolve(&raw.commands, words)?, statistics.seed.unwrap_or(host.seed));
+
+    plan.baseline_named = words.reference.is_some();
+    plan.shell = output_policy::shell(words.shell.as_deref(), words.no_shell)?;
+    plan.input = output_policy::input(words.input.as_deref())?;
+    plan.failures = output_policy::failures(words.ignore_failure.as_deref())?;
+    plan.warmup = words.warmup;
+    plan.rounds = rounds(words, statistics.max_time)?;
+    plan.mode = mode(&raw.load)?;
+    plan.loads = loads(&raw.load, plan.mode)?;
+    plan.delta = statistics.delta.unwrap_or(plan.delta);
+    plan.confidence = statistics.confidence.unwrap_or(plan.confidence);
+    plan.timeout_s = statistics.timeout;
+    plan.check_output = !statistics.no_check_output;
+    place(&mut plan, &raw.placement, host)?;
+    plan.fail_if_slower = raw.output.fail_if_slower.map(|allowance| match allowance {
+        Allowance::Delta => plan.delta,
+        Allowance::Fraction(fraction) => fraction,
+    });
+    outputs.fail_if_slower = plan.fail_if_slower;
+    outputs.notes = notes(raw);
+    check_words(&plan)?;
+    check_streams(&plan, &outputs)?;
+    Ok((plan, outputs))
+}
+
+fn rounds(words: &HyperfineArgs, max_time: Option<f64>) -> Result<Rounds, Failure> {
+    let (min, max) = match (words.runs, words.min_runs, words.max_runs) {
+        (Some(runs), _, _) => (runs, runs),
+        (None, Some(min), Some(max)) if min > max => {
+            return Err(usage(
+                format!("--min-runs {min} is above --max-runs {max}"),
+                format!("Give at most {max} for --min-runs, or at least {min} for --max-runs."),
+            ));
+        }
+        (None, Some(min), max) => (min, max.unwrap_or(defaults::MAX_ROUNDS)),
+        // A maximum below the usual minimum is meant: the minimum gives way.
+        (None, None, Some(max)) => (defaults::MIN_ROUNDS.min(max), max),
+        (None, None, None) => (defaults::MIN_ROUNDS, defaults::MAX_ROUNDS),
+    };
+    Ok(Rounds {
+        min,
+        max,
+        fixed: words.runs.is_some(),
+        max_time_s: max_time.unwrap_or(defaults::MAX_TIME_S),
+        max_time_hard: max_time.is_some(),
+    })
+}
+
+fn mode(load: &LoadArgs) -> Result<Mode, Failure> {
+    let duration_s = load.duration.unwrap_or(defaults::DURATION_S);
+    match (load.mode.unwrap_or(ModeWord::Batch), load.rate) {
+        (ModeWord::Open, Some(rate_per_s)) => Ok(Mode::Open { rate_per_s, duration_s }),
+        (ModeWord::Open, None) => Err(usage(
+            "--mode open needs to know how many copies start a second",
+            "Add --rate, such as: --mode open --rate 50",
+        )),
+        (_, Some(rate)) => Err(usage(
+            format!("--rate {rate} is only for --mode open"),
+            "Add --mode open, or leave --rate out.",
+        )),
+        (ModeWord::Closed, None) => Ok(Mode::Closed { duration_s }),
+        (ModeWord::Batch, None) if load.duration.is_some() => Err(usage(
+            "--duration is only for --mode closed and --mode open",
+            "Add --mode closed, or leave --duration out; --max-time limits the whole measurement.",
+        )),
+        (ModeWord::Batch, None) => Ok(Mode::Batch),
+    }
+}
+
+fn loads(load: &LoadArgs, mode: Mode) -> Result<Loads, Failure> {
+    match (&load.load, mode) {
+        (Some(_), Mode::Open { .. }) => Err(usage(
+            "--load and --mode open exclude each other: the number of copies follows from --rate",
+            "Leave --load out, or take --mode closed.",
+        )),
+        (Some(loads), _) => Ok(loads.clone()),
+        (None, _) => Ok(Loads::Fixed(vec![1])),
+    }
+}
+
+fn place(plan: &mut Plan, args: &PlacementArgs, host: &HostSeed) -> Result<(), Failure> {
+    plan.placement = match args.placement {
+        Some(PlacementWord::Shared) => Placement::Shared,
+        Some(PlacementWord::Session) | None => Placement::Session,
+    };
+    plan.cpus = args.pin.as_ref().map(|list| list.0.clone());
+    if let (Some(cpus), Some(allowed)) = (&plan.cpus, &host.cpus_allowed) {
+        let missing: Vec<u32> = cpus.iter().copied().filter(|cpu| !allowed.contains(cpu)).collect();
+        if !missing.is_empty() {
+            return Err(usage(
+                format!(
+                    "--pin {}: CPU {} may not be used here",
+                    show_cpu_list(cpus),
+                    show_cpu_list(&missing)
+                ),
+                format!("Choose from the CPUs that this process may use: {}", show_cpu_list(allowed)),
+            ));
+        }
+    }
+    plan.drop_caches = args.drop_caches;
+    if args.drop_caches && host.euid != 0 {
+        return Err(Failure::new(
+            Exit::Unfit,
+            "--drop-caches needs root: /proc/sys/vm/drop_caches can be written by no one else",
+            "Run it with sudo, or leave the option out and measure with a warm page cache (--warmup 1).",
+        ));
+    }
+    Ok(())
+}
+
+fn notes(raw: &CompareArgs) -> Vec<String> {
+    let no_effect = raw.hyperfine.min_benchmarking_time.is_some();
+    no_effect
+        .then(|| {
+            "--min-benchmarking-time has no effect here: the statistics decide how long to measure; see --max-time"
+                .to_owned()
+        })
+        .into_iter()
+        .collect()
+}
+
+/// Without a shell every command line must be words. Better to know before the first run than in the middle.
+fn check_words(plan: &Plan) -> Result<(), Failure> {
+    if plan.shell != Shell::None {
+        return Ok(());
+    }
+    for alternative in &plan.alternatives {
+        let hooks = [&alternative.setup, &alternative.prepare, &alternative.conclude, &alternative.cleanup];
+        for text in std::iter::once(&alternative.command).chain(hooks.into_iter().flatten()) {
+            let why = match shell_words::split(text) {
+                Ok(words) if words.first().is_some_and(|word| !word.is_empty()) => continue,
+                Ok(_) => "it names no program".to_owned(),
+                Err(error) => error.to_string(),
+            };
+            return Err(usage(
+                format!("'{text}' cannot be started without a shell: {why}"),
+                "Correct the quotes, or leave out -N so that a shell runs it.",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The record on standard output must stay readable.
+fn check_streams(plan: &Plan, outputs: &Outputs) -> Result<(), Failure> {
+    if outputs.json && plan.alternatives.iter().any(|alternative| alternative.output == Output::Inherit) {
+        return Err(usage(
+            "--json and the output of the commands would both go to standard output",
+            "Leave out --show-output (or --output=inherit), or write the record to a file with --record.",
+        ));
+    }
+    Ok(())
+}

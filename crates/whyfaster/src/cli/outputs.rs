@@ -1,0 +1,156 @@
+//! Where results go: files, standard output, the screen, the exit status. The part of the command line that is no plan.
+
+use std::path::{Path, PathBuf};
+
+use super::args::{DisplayArgs, ExportArgs, OutputArgs, ShowArgs, StudyArgs};
+use super::display::{Sort, Style, TimeUnit};
+use crate::exit::{Exit, Failure};
+
+/// A format of hyperfine's exports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// AsciiDoc table.
+    Asciidoc,
+    /// Comma-separated values.
+    Csv,
+    /// JSON with every single time.
+    Json,
+    /// Markdown table.
+    Markdown,
+    /// Emacs Org table.
+    Orgmode,
+}
+
+/// Where an export goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Standard output.
+    Stdout,
+    /// This file.
+    File(PathBuf),
+}
+
+/// What to do with a record.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outputs {
+    /// Exports in hyperfine's formats.
+    pub exports: Vec<(Format, Target)>,
+    /// File for the record.
+    pub record: Option<PathBuf>,
+    /// The record goes to standard output, the report does not.
+    pub json: bool,
+    /// Colour and movement.
+    pub style: Style,
+    /// Order of results.
+    pub sort: Sort,
+    /// Unit of times; `None` picks one that fits.
+    pub time_unit: Option<TimeUnit>,
+    /// Gate: slower by more than this fraction.
+    pub fail_if_slower: Option<f64>,
+    /// Whether an undecided gate fails.
+    pub fail_on_inconclusive: bool,
+    /// What the reader should be told on standard error before anything runs.
+    pub notes: Vec<String>,
+}
+
+impl Outputs {
+    /// The outputs of `show`.
+    pub fn of_show(args: &ShowArgs) -> Result<Self, Failure> {
+        Self { json: args.json, exports: exports(&args.export), ..Self::default() }
+            .displayed(&args.display)
+            .checked()
+    }
+
+    /// The outputs of `study`.
+    pub fn of_study(args: &StudyArgs) -> Result<Self, Failure> {
+        Self { json: args.json, ..Self::default() }
+            .recorded(args.record.as_deref())
+            .displayed(&args.display)
+            .checked()
+    }
+
+    /// The outputs of `compare`, gates left out: they need the plan's delta.
+    pub(super) fn of_compare(
+        output: &OutputArgs,
+        display: &DisplayArgs,
+        export: &ExportArgs,
+    ) -> Result<Self, Failure> {
+        Self {
+            json: output.json,
+            exports: exports(export),
+            fail_on_inconclusive: output.fail_on_inconclusive,
+            ..Self::default()
+        }
+        .recorded(output.record.as_deref())
+        .displayed(display)
+        .checked()
+    }
+
+    /// Every file that will be written.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        let exports = self.exports.iter().filter_map(|(_, target)| match target {
+            Target::File(path) => Some(path.as_path()),
+            Target::Stdout => None,
+        });
+        self.record.as_deref().into_iter().chain(exports)
+    }
+
+    fn displayed(mut self, display: &DisplayArgs) -> Self {
+        self.style = display.style.unwrap_or_default();
+        self.sort = display.sort;
+        self.time_unit = display.time_unit;
+        self
+    }
+
+    fn recorded(mut self, path: Option<&Path>) -> Self {
+        match path {
+            Some(path) if path == Path::new("-") => self.json = true,
+            path => self.record = path.map(Path::to_owned),
+        }
+        self
+    }
+
+    /// Two documents in one stream can be read by nothing, and two documents in one file lose the first.
+    fn checked(self) -> Result<Self, Failure> {
+        if self.json && self.exports.iter().any(|(_, target)| *target == Target::Stdout) {
+            return Err(Failure::new(
+                Exit::Usage,
+                "--json and an export to '-' would both go to standard output",
+                "Write one of them to a file, such as: --record result.json",
+            ));
+        }
+        let files: Vec<&Path> = self.files().collect();
+        let twice = files.iter().enumerate().find(|(i, file)| files[..*i].contains(file) && !is_device(file));
+        if let Some((_, file)) = twice {
+            return Err(Failure::new(
+                Exit::Usage,
+                format!("two outputs would go to the same file '{}'", file.display()),
+                "Give each output a file of its own.",
+            ));
+        }
+        Ok(self)
+    }
+}
+
+/// Devices take as many documents as one likes.
+fn is_device(path: &Path) -> bool {
+    path.starts_with("/dev") && !path.starts_with("/dev/shm")
+}
+
+fn exports(args: &ExportArgs) -> Vec<(Format, Target)> {
+    let target = |path: &PathBuf| match path {
+        path if path == Path::new("-") => Target::Stdout,
+        path => Target::File(path.clone()),
+    };
+    // hyperfine writes them in this order too; it shows when several go to standard output.
+    [
+        (Format::Asciidoc, &args.export_asciidoc),
+        (Format::Json, &args.export_json),
+        (Format::Csv, &args.export_csv),
+        (Format::Markdown, &args.export_markdown),
+        (Format::Orgmode, &args.export_orgmode),
+    ]
+    .into_iter()
+    .filter_map(|(format, path)| path.as_ref().map(|path| (format, target(path))))
+    .collect()
+}

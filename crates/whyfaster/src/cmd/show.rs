@@ -1,0 +1,34 @@
+//! `whyfaster show`: a record once more, with the analysis redone.
+
+use whyfaster_core::analysis::{Measured, analyse};
+use whyfaster_core::record::Record;
+
+use super::results;
+use crate::cli::Outputs;
+use crate::cli::args::ShowArgs;
+use crate::exit::Exit;
+use crate::store;
+
+/// Reads the record, analyses its samples again and writes what was asked for.
+pub fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
+    let outputs = Outputs::of_show(args)?;
+    results::check(&outputs)?;
+    let record = reanalysed(store::read_record(&args.record)?);
+    results::write(&record, &outputs)?;
+    Ok(Exit::Ok)
+}
+
+/// The record with everything that follows from its samples made anew by this version.
+pub fn reanalysed(mut record: Record) -> Record {
+    // What the runner could not measure is known only to the record; the analysis adds its own.
+    let not_measured = std::mem::take(&mut record.analysis.not_measured);
+    record.analysis = analyse(Measured {
+        plan: &record.plan,
+        host: &record.host,
+        trials: &record.trials,
+        batches: &record.batches,
+        accounts: &record.accounts,
+        not_measured: &not_measured,
+    });
+    record
+}

@@ -1,0 +1,128 @@
+//! `whyfaster study`: lists the studies, or runs one and sets its article beside this machine.
+
+use std::env;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use serde::Serialize;
+use whyfaster_core::plan::Plan;
+use whyfaster_core::record::{Record, Status};
+
+use crate::exit::{Exit, Failure};
+use crate::study::{self, Findings, Generated, Options, Study, WorkDir, check_needs};
+
+/// What a measurement gives. One that failed half way has both: what was measured until then, and why it ended.
+pub type Outcome = anyhow::Result<(Record, Option<Failure>)>;
+
+/// What a study needs from the rest of the program.
+pub struct Tools<'a> {
+    /// Measures a plan; copies run in the working directory.
+    pub measure: &'a mut dyn FnMut(&Plan) -> Outcome,
+    /// Keeps a record: in the file of `--record` if one was given, and where else records are kept.
+    pub save: &'a mut dyn FnMut(&Record, Option<&Path>) -> anyhow::Result<()>,
+    /// The ordinary screen of a record.
+    pub screen: &'a dyn Fn(&Record) -> String,
+    /// Standard output.
+    pub out: &'a mut dyn Write,
+    /// Seed of the random order unless the options hold one.
+    pub order_seed: u64,
+}
+
+impl std::fmt::Debug for Tools<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tools").field("order_seed", &self.order_seed).finish_non_exhaustive()
+    }
+}
+
+/// A record with what the study found in it. A reader of records skips the addition.
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(flatten)]
+    record: &'a Record,
+    study_findings: &'a Findings,
+}
+
+/// Lists the studies.
+pub fn list(out: &mut dyn Write) -> anyhow::Result<Exit> {
+    for study in study::all()? {
+        writeln!(out, "{}  {}", study.name, study.title)?;
+        writeln!(out, "  {}", study.question)?;
+        writeln!(out, "  Source: {}. Run it with `whyfaster study {}`.", study.article.source, study.name)?;
+    }
+    Ok(Exit::Ok)
+}
+
+/// Runs the study of this name.
+pub fn run(name: &str, options: &Options, tools: Tools<'_>) -> anyhow::Result<Exit> {
+    let Tools { measure, save, screen, out, order_seed } = tools;
+    let study = study::find(name)?;
+    check_needs(&study, &env::var_os("PATH").unwrap_or_default())?;
+    // The study works in another directory: a relative name means the one that whyfaster was started in.
+    let file = options.record.as_deref().map(absolute).transpose()?;
+    let input = study.generate(options);
+    let plan = study.plan(options, order_seed);
+    let (record, failure) = measure_in_workdir(&study, &input, &plan, measure)?;
+    save(&record, file.as_deref())?;
+    if failure.is_none() {
+        check_work(&study, &record, &input)?;
+    }
+    let found = study::findings(&study, &record);
+    if options.json {
+        let document = Document { record: &record, study_findings: &found };
+        serde_json::to_writer_pretty(&mut *out, &document).context("cannot write the record")?;
+        writeln!(out)?;
+    } else if !record.batches.is_empty() {
+        writeln!(out, "{}", study::text(&study, &found))?;
+        writeln!(out, "{}", screen(&record))?;
+    }
+    match failure {
+        Some(failure) => Err(failure.into()),
+        None if record.status == Status::Interrupted => Ok(Exit::Interrupted),
+        None => Ok(Exit::Ok),
+    }
+}
+
+/// Measures in a directory of the study's own, which is gone when this returns, however it returns.
+fn measure_in_workdir(
+    study: &Study,
+    input: &Generated,
+    plan: &Plan,
+    measure: &mut dyn FnMut(&Plan) -> Outcome,
+) -> Outcome {
+    let dir = WorkDir::make(study, input)?;
+    let entered = dir.enter()?;
+    let (mut record, failure) = measure(plan)?;
+    drop(entered);
+    record.study = Some(study.name.clone());
+    Ok((record, failure))
+}
+
+/// The receipt: the input says what the output must be, so that all alternatives doing the same wrong thing is found.
+fn check_work(study: &Study, record: &Record, input: &Generated) -> Result<(), Failure> {
+    for trial in &record.trials {
+        let Some(digest) = &trial.stdout_sha256 else { continue };
+        if *digest != input.expected_sha256 {
+            let name =
+                study.alternatives.get(trial.alternative).map_or("an alternative", |a| a.name.as_str());
+            let install: Vec<&str> = study.needs.iter().map(|need| need.install.as_str()).collect();
+            return Err(Failure::new(
+                Exit::CommandFailed,
+                format!(
+                    "{name} of study {} did not do its work: SHA-256 of its output is {digest}, {} was expected",
+                    study.name, input.expected_sha256
+                ),
+                install.join("; "),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn absolute(file: &Path) -> anyhow::Result<PathBuf> {
+    if file == Path::new("-") {
+        // Standard output, as everywhere in this program.
+        return Ok(file.to_owned());
+    }
+    std::path::absolute(file).with_context(|| format!("cannot tell where {} is", file.display()))
+}

@@ -1,0 +1,218 @@
+//! Exports beside those of hyperfine 1.20: the golden files are what it wrote, and from its times and its command line we
+//! must write the same bytes.
+
+use clap::Parser;
+use serde_json::Value;
+use whyfaster_core::plan::{Alternative, Mode, Plan};
+use whyfaster_core::record::Record;
+use whyfaster_core::sample::{Arm, Batch};
+
+use super::export;
+use crate::cli::{Args, Format, HostSeed, Outputs, Sort, TimeUnit, Verb, resolve};
+use crate::fixture::{batch, record, two_alternatives};
+
+/// The plan and the outputs of hyperfine's words.
+fn resolved(line: &str) -> (Plan, Outputs) {
+    let words = shell_words::split(line).unwrap();
+    let host = HostSeed { euid: 0, cpus_allowed: None, seed: 1 };
+    match Args::try_parse_from(["whyfaster", "compare"].map(String::from).into_iter().chain(words))
+        .unwrap()
+        .verb
+    {
+        Verb::Compare(args) => resolve(&args, &host).unwrap(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The batches that gave hyperfine's numbers. It does not write user and system time of single runs, so the first run gets
+/// all of it: n * mean / n is exactly the mean for the n used here (1, 2 and 5).
+fn batches(golden: &Value) -> Vec<Batch> {
+    let numbers =
+        |value: &Value| value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect::<Vec<_>>();
+    let mut batches = Vec::new();
+    for (index, result) in golden["results"].as_array().unwrap().iter().enumerate() {
+        for (round, time) in numbers(&result["times"]).into_iter().enumerate() {
+            let mut one = batch(1, Arm::Alternative(index), round as u32, time);
+            let whole = if round == 0 { result["times"].as_array().unwrap().len() as f64 } else { 0.0 };
+            one.copies.user_s = vec![result["user"].as_f64().unwrap() * whole];
+            one.copies.system_s = vec![result["system"].as_f64().unwrap() * whole];
+            one.copies.max_rss_bytes = vec![result["memory_usage_byte"][round].as_u64().unwrap()];
+            let code = i32::try_from(result["exit_codes"][round].as_i64().unwrap()).unwrap();
+            // hyperfine writes signals as 128 and more, a record as negative numbers.
+            one.copies.status = vec![if code > 128 { 128 - code } else { code }];
+            batches.push(one);
+        }
+    }
+    batches
+}
+
+fn text(record: &Record, format: Format, outputs: &Outputs) -> String {
+    String::from_utf8(export(record, format, outputs.time_unit, outputs.sort).unwrap()).unwrap()
+}
+
+macro_rules! golden {
+    ($name:literal, $line:literal) => {{
+        let json: Value = serde_json::from_str(include_str!(concat!("golden/", $name, ".json"))).unwrap();
+        let (plan, outputs) = resolved($line);
+        let mut record = two_alternatives();
+        (record.plan, record.batches) = (plan, batches(&json));
+        // What only measures the noise must not appear.
+        record.batches.push(batch(1, Arm::HiddenCopy, 0, 99.0));
+        let ours = |format| text(&record, format, &outputs);
+        assert_eq!(ours(Format::Json), include_str!(concat!("golden/", $name, ".json")));
+        assert_eq!(ours(Format::Csv), include_str!(concat!("golden/", $name, ".csv")));
+        assert_eq!(ours(Format::Markdown), include_str!(concat!("golden/", $name, ".md")));
+        assert_eq!(ours(Format::Asciidoc), include_str!(concat!("golden/", $name, ".adoc")));
+        assert_eq!(ours(Format::Orgmode), include_str!(concat!("golden/", $name, ".org")));
+    }};
+}
+
+#[test]
+fn plain_commands_are_as_in_hyperfine() {
+    golden!("plain", "-N -r 2 'sleep 0.05' 'sleep 0.02' 'echo a|b'");
+}
+
+#[test]
+fn names_are_as_in_hyperfine() {
+    golden!("named", "-r 2 -n first -n 'second one' 'sleep 0.02 | cat' 'sleep 0.01; exit 0'");
+}
+
+#[test]
+fn parameters_are_as_in_hyperfine() {
+    golden!("parameters", "-N -r 2 -L delay 0.01,0.02 -L unused x,y 'sleep {delay}'");
+}
+
+#[test]
+fn a_single_run_is_as_in_hyperfine() {
+    golden!("one-run", "-N -r 1 true");
+}
+
+#[test]
+fn unit_and_order_are_as_in_hyperfine() {
+    golden!("sorted", "-N -r 2 -u second --sort mean-time 'sleep 0.05' 'sleep 0.02'");
+}
+
+#[test]
+fn failures_and_signals_are_as_in_hyperfine() {
+    golden!("failing", "-i -r 2 'exit 3' 'kill -9 $$'");
+}
+
+#[test]
+fn more_runs_are_as_in_hyperfine() {
+    golden!("many", "-N -r 5 'sleep 0.011' 'sleep 0.013'");
+}
+
+/// Three rounds of two alternatives, the first slower.
+fn simple(change: impl FnOnce(&mut Record)) -> Record {
+    let mut record = two_alternatives();
+    record.batches.retain(|batch| batch.load == 1);
+    change(&mut record);
+    record
+}
+
+fn markdown(record: &Record) -> String {
+    text(record, Format::Markdown, &Outputs::default())
+}
+
+#[test]
+fn a_named_reference_is_what_tables_relate_to() {
+    let table = markdown(&simple(|record| record.plan.baseline_named = true));
+    let relations: Vec<&str> =
+        table.lines().skip(2).map(|line| line.rsplit('|').nth(1).unwrap().trim()).collect();
+    assert_eq!(relations, ["1.00 (reference)", "1.91 ± 0.20 (faster)"]);
+    let table = markdown(&simple(|record| (record.plan.baseline_named, record.plan.baseline) = (true, 1)));
+    assert!(table.contains("1.91 ± 0.20 (slower)") && table.contains("1.00 (reference)"), "{table}");
+}
+
+#[test]
+fn levels_are_results_of_their_own_and_related_within_a_level() {
+    let record = two_alternatives();
+    let json: Value = serde_json::from_str(&text(&record, Format::Json, &Outputs::default())).unwrap();
+    let loads: Vec<&str> = json["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|r| r["parameters"]["load"].as_str().unwrap())
+        .collect();
+    assert_eq!(loads, ["1", "1", "2", "2"]);
+    let table = markdown(&record);
+    assert_eq!(table.matches("| 1.00 |").count(), 2, "one reference a level: {table}");
+    assert!(table.contains("`sleep 0.1 (load = 2)`"), "{table}");
+    let csv = text(&record, Format::Csv, &Outputs::default());
+    assert!(csv.starts_with("command,mean,stddev,median,user,system,min,max,parameter_load\n"), "{csv}");
+}
+
+#[test]
+fn a_parameter_called_load_keeps_its_value() {
+    let mut record = two_alternatives();
+    for alternative in &mut record.plan.alternatives {
+        alternative.parameters.insert("load".to_owned(), "high".to_owned());
+    }
+    let json: Value = serde_json::from_str(&text(&record, Format::Json, &Outputs::default())).unwrap();
+    assert_eq!(json["results"][0]["parameters"]["load"], "high");
+    assert_eq!(json["results"][0]["parameters"]["load_"], "1");
+}
+
+#[test]
+fn a_run_of_many_copies_is_one_time_and_the_cost_of_one_copy() {
+    let mut batches = vec![batch(4, Arm::Alternative(0), 0, 8.0)];
+    batches[0].copies.max_rss_bytes = vec![1, 2, 9, 3];
+    batches[0].copies.status = vec![-15, 0, 0, 0];
+    batches[0].orphans.user_s = 2.0;
+    let record = record(vec![Alternative::new("a")], vec![4], batches);
+    let json: Value = serde_json::from_str(&text(&record, Format::Json, &Outputs::default())).unwrap();
+    let result = &json["results"][0];
+    assert_eq!(result["times"], serde_json::json!([8.0]));
+    assert_eq!(result["user"], 4.5, "half of 8 s a copy, and a quarter of the orphans' 2 s");
+    assert_eq!(result["memory_usage_byte"], serde_json::json!([9]));
+    assert_eq!(result["exit_codes"], serde_json::json!([143]));
+    assert_eq!(result["stddev"], Value::Null);
+}
+
+#[test]
+fn in_the_closed_mode_a_run_is_a_copy() {
+    let mut record =
+        record(vec![Alternative::new("a")], vec![2], vec![batch(2, Arm::Alternative(0), 0, 5.0)]);
+    record.plan.mode = Mode::Closed { duration_s: 5.0 };
+    record.batches[0].copies.wall_s = vec![1.0, 2.0];
+    let json: Value = serde_json::from_str(&text(&record, Format::Json, &Outputs::default())).unwrap();
+    assert_eq!(json["results"][0]["times"], serde_json::json!([1.0, 2.0]));
+}
+
+#[test]
+fn units_have_hyperfine_s_digits() {
+    let of = |unit| {
+        let bytes = export(&simple(|_| ()), Format::Markdown, Some(unit), Sort::Auto).unwrap();
+        String::from_utf8(bytes).unwrap().lines().nth(2).unwrap().to_owned()
+    };
+    assert!(of(TimeUnit::Microsecond).contains("| 210000.0 ± 10000.0 | 200000.0 | 220000.0 |"));
+    assert!(of(TimeUnit::Millisecond).contains("| 210.0 ± 10.0 |"));
+    assert!(of(TimeUnit::Second).contains("| 0.210 ± 0.010 |"));
+    assert!(of(TimeUnit::Minute).contains("| 0.0 ± 0.0 |"));
+}
+
+#[test]
+fn nothing_measured_is_an_empty_list_and_not_an_error() {
+    let record = record(vec![Alternative::new("a")], vec![1], Vec::new());
+    assert_eq!(text(&record, Format::Json, &Outputs::default()), "{\n  \"results\": []\n}\n");
+    assert_eq!(markdown(&record).lines().count(), 2);
+    assert_eq!(text(&record, Format::Csv, &Outputs::default()).lines().count(), 1);
+}
+
+#[test]
+fn backticks_in_a_command_stay_readable() {
+    let table = markdown(&simple(|record| record.plan.alternatives[0].name = "echo `id`".to_owned()));
+    assert!(table.contains("| `` echo `id` `` |"), "{table}");
+}
+
+#[test]
+fn a_mean_of_zero_has_no_deviation() {
+    let table = markdown(&simple(|record| {
+        for batch in &mut record.batches {
+            if batch.arm == Arm::Alternative(1) {
+                batch.makespan_s = 0.0;
+            }
+        }
+    }));
+    assert!(table.contains("| inf |") && !table.contains("NaN"), "{table}");
+}

@@ -1,0 +1,149 @@
+//! The program's side of the launcher.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::interrupts::Interrupts;
+use super::launcher;
+use super::protocol::{LaunchError, Outcome, Reply, Request, receive, send};
+use crate::exit::{Exit, Failure};
+
+/// A running launcher.
+#[derive(Debug)]
+pub(crate) struct Launcher {
+    child: Child,
+    socket: UnixStream,
+    /// Marks the processes of this launcher, in their environment.
+    mark: String,
+}
+
+/// The variable that holds the mark.
+const MARK: &str = "WHYFASTER_SESSION";
+
+/// Takes in what a copy of a trial writes.
+pub(crate) trait Sink {
+    /// The next bytes.
+    fn take(&mut self, bytes: &[u8]) -> io::Result<()>;
+}
+
+/// Why there is no outcome.
+#[derive(Debug)]
+pub(crate) enum NoOutcome {
+    /// The batch could not be run.
+    Launch(LaunchError),
+    /// Something else, for which no level is to blame.
+    Failure(Failure),
+}
+
+impl From<io::Error> for NoOutcome {
+    fn from(error: io::Error) -> Self {
+        NoOutcome::Failure(Failure::new(Exit::Error, format!("lost the launcher: {error}"), "this is a defect: please report it"))
+    }
+}
+
+impl Launcher {
+    /// Starts a launcher: this very program under its other verb.
+    pub(crate) fn start() -> io::Result<Self> {
+        // Should the launcher be killed, what it leaves behind comes to us and not to init, and Drop finds it.
+        rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+        let (socket, theirs) = UnixStream::pair()?;
+        // Not current_exe(): the file may have been replaced since we started.
+        let mark = format!("{}-{}", std::process::id(), jiff::Timestamp::now().as_nanosecond());
+        let child = Command::new("/proc/self/exe")
+            .arg(launcher::VERB)
+            .env(MARK, &mark)
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .spawn()?;
+        Ok(Self { child, socket, mark })
+    }
+
+    /// Runs a batch and waits for its end. An interrupt ends the batch; the outcome then says so.
+    pub(crate) fn run(&mut self, request: &Request, interrupts: &Interrupts) -> Result<Outcome, NoOutcome> {
+        send(&self.socket, request, &[])?;
+        self.wait(interrupts, &mut [])
+    }
+
+    /// Runs a trial, whose standard output and error go to these sinks.
+    pub(crate) fn run_into(
+        &mut self,
+        request: &Request,
+        interrupts: &Interrupts,
+        stdout: &mut dyn Sink,
+        stderr: &mut dyn Sink,
+    ) -> Result<Outcome, NoOutcome> {
+        let (out, out_writer) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(io::Error::from)?;
+        let (err, err_writer) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(io::Error::from)?;
+        send(&self.socket, request, &[out_writer.as_fd(), err_writer.as_fd()])?;
+        drop((out_writer, err_writer));
+        self.wait(interrupts, &mut [(Some(out.into()), stdout), (Some(err.into()), stderr)])
+    }
+
+    fn wait(
+        &mut self,
+        interrupts: &Interrupts,
+        streams: &mut [(Option<File>, &mut dyn Sink)],
+    ) -> Result<Outcome, NoOutcome> {
+        let mut buffer = vec![0; 1 << 16];
+        let mut reply = None;
+        loop {
+            let stopping = interrupts.interrupted() && reply.is_none();
+            if stopping {
+                self.stop_batch();
+            }
+            if let Some(reply) = reply.take_if(|_| streams.iter().all(|(file, _)| file.is_none())) {
+                return match reply {
+                    Reply::Done(outcome) => Ok(*outcome),
+                    Reply::Failed(error) => Err(NoOutcome::Launch(error)),
+                };
+            }
+            let open: Vec<usize> = (0..streams.len()).filter(|&index| streams[index].0.is_some()).collect();
+            let mut fds: Vec<BorrowedFd<'_>> = open.iter().filter_map(|&i| streams[i].0.as_ref().map(File::as_fd)).collect();
+            if reply.is_none() {
+                fds.push(self.socket.as_fd());
+            }
+            // A signal that comes before the launcher listens is lost: so it is repeated.
+            let ready = interrupts.wait(&fds, stopping.then_some(Duration::from_millis(100)))?;
+            drop(fds);
+            if reply.is_none() && ready.last() == Some(&true) {
+                let (message, _) = receive(&self.socket)?.ok_or_else(|| io::Error::other("it ended"))?;
+                reply = Some(message);
+            }
+            for (&index, _) in open.iter().zip(&ready).filter(|(_, ready)| **ready) {
+                let (file, sink) = &mut streams[index];
+                let read = match file {
+                    Some(file) => file.read(&mut buffer)?,
+                    None => 0,
+                };
+                if read == 0 {
+                    *file = None;
+                } else {
+                    sink.take(&buffer[..read])?;
+                }
+            }
+        }
+    }
+
+    fn stop_batch(&self) {
+        if let Some(pid) = Pid::from_raw(self.child.id() as i32) {
+            // It is our unreaped child, so the id is still its own. An error means that it is gone, which we shall see.
+            let _ = kill_process(pid, Signal::TERM);
+        }
+    }
+}
+
+impl Drop for Launcher {
+    fn drop(&mut self) {
+        // The end of the socket is its sign to go.
+        let _ = self.socket.shutdown(std::net::Shutdown::Both);
+        if !self.child.wait().is_ok_and(|status| status.success()) {
+            // It was killed: its copies died with it (PR_SET_PDEATHSIG), but what they had started is ours now.
+            launcher::end_all(|pid| launcher::has_variable(pid, MARK, &self.mark), false, || {});
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The commands around the measured ones: setup, prepare, conclude, cleanup.
+//!
+//! They run through a shell as children of this program and not of the launcher: what they leave running (a server that
+//! `--prepare` starts, say) is meant to stay.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use whyfaster_core::plan::{Alternative, Shell};
+
+use super::interrupts::Interrupts;
+use crate::exit::{Exit, Failure};
+
+/// A hook of an alternative.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hook {
+    /// Once before.
+    Setup,
+    /// Before every batch.
+    Prepare,
+    /// After every batch.
+    Conclude,
+    /// Once after.
+    Cleanup,
+}
+
+impl Hook {
+    /// Its option's name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Hook::Setup => "setup",
+            Hook::Prepare => "prepare",
+            Hook::Conclude => "conclude",
+            Hook::Cleanup => "cleanup",
+        }
+    }
+
+    /// Its command line, if the alternative has one.
+    pub(crate) fn of(self, alternative: &Alternative) -> Option<&str> {
+        match self {
+            Hook::Setup => alternative.setup.as_deref(),
+            Hook::Prepare => alternative.prepare.as_deref(),
+            Hook::Conclude => alternative.conclude.as_deref(),
+            Hook::Cleanup => alternative.cleanup.as_deref(),
+        }
+    }
+}
+
+/// Runs hooks.
+#[derive(Debug)]
+pub(crate) struct Hooks<'a> {
+    pub(crate) shell: &'a Shell,
+    pub(crate) interrupts: &'a Interrupts,
+    /// Show what hooks print (as `--show-output` does).
+    pub(crate) show: bool,
+}
+
+impl Hooks<'_> {
+    /// Runs a hook if the alternative has it. `iteration` is what `HYPERFINE_ITERATION` says.
+    pub(crate) fn run(&self, hook: Hook, alternative: &Alternative, iteration: Option<&str>) -> Result<(), Failure> {
+        let Some(line) = hook.of(alternative) else { return Ok(()) };
+        let fail = |what: String| {
+            let option = hook.name();
+            Failure::new(
+                Exit::CommandFailed,
+                format!("the --{option} command '{line}' {what}"),
+                format!("run it by hand, or use --show-output to see what it says; --{option} must succeed"),
+            )
+        };
+        let mut child = self.spawn(line, alternative, iteration).map_err(|e| fail(format!("could not be run: {e}")))?;
+        match self.wait(&mut child) {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(fail(match (status.code(), status.signal()) {
+                (Some(code), _) => format!("ended with exit code {code}"),
+                (_, Some(signal)) => format!("was ended by signal {signal}"),
+                _ => "failed".to_owned(),
+            })),
+            Err(error) => Err(fail(format!("could not be waited for: {error}"))),
+        }
+    }
+
+    fn spawn(&self, line: &str, alternative: &Alternative, iteration: Option<&str>) -> io::Result<Child> {
+        let default = ["sh".to_owned()];
+        let words = match self.shell {
+            Shell::None => &default[..],
+            Shell::Command(words) => words,
+        };
+        let stream = || if self.show { Stdio::inherit() } else { Stdio::null() };
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).arg("-c").arg(line).stdin(Stdio::null()).stdout(stream()).stderr(stream());
+        command.envs(&alternative.env);
+        if let Some(iteration) = iteration {
+            command.env("HYPERFINE_ITERATION", iteration);
+        }
+        // A group of its own, so that an interrupt can end what the shell started as well.
+        command.process_group(0).spawn()
+    }
+
+    /// Waits for the end; a signal that comes meanwhile ends the hook.
+    fn wait(&self, child: &mut Child) -> io::Result<std::process::ExitStatus> {
+        let pid = Pid::from_raw(child.id() as i32).ok_or_else(|| io::Error::other("no process id"))?;
+        let handle = pidfd_open(pid, PidfdFlags::empty())?;
+        let before = self.interrupts.count();
+        let mut asked = false;
+        loop {
+            let patience = asked.then_some(Duration::from_millis(500));
+            if self.interrupts.wait(&[handle.as_fd()], patience)?[0] {
+                return child.wait();
+            }
+            if self.interrupts.count() > before {
+                // The group may be gone already; then there is nothing to end.
+                let _ = kill_process_group(pid, if asked { Signal::KILL } else { Signal::TERM });
+                asked = true;
+            }
+        }
+    }
+}

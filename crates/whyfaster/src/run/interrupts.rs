@@ -1,0 +1,64 @@
+//! Signals that end a measurement, taken in where we wait and nowhere else.
+//!
+//! They are blocked for the whole program and read from a signalfd(2): no handler runs, no call is cut short, and none is
+//! lost between a look and a wait.
+
+use std::cell::Cell;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+/// The interrupting signals of this process.
+#[derive(Debug)]
+pub struct Interrupts {
+    fd: OwnedFd,
+    seen: Cell<u32>,
+}
+
+impl Interrupts {
+    /// Takes over Ctrl-C, SIGTERM and the hang-up of the terminal.
+    pub fn take_over() -> io::Result<Self> {
+        let mut set = MaybeUninit::uninit();
+        // SAFETY: sigemptyset initialises the set, the other calls take an initialised one; signalfd returns a new
+        // descriptor that nobody else owns.
+        unsafe {
+            libc::sigemptyset(set.as_mut_ptr());
+            for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT] {
+                libc::sigaddset(set.as_mut_ptr(), signal);
+            }
+            libc::sigprocmask(libc::SIG_BLOCK, set.as_ptr(), std::ptr::null_mut());
+            match libc::signalfd(-1, set.as_ptr(), libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) {
+                -1 => Err(io::Error::last_os_error()),
+                fd => Ok(Self { fd: OwnedFd::from_raw_fd(fd), seen: Cell::new(0) }),
+            }
+        }
+    }
+
+    /// How many interrupting signals came so far.
+    pub fn count(&self) -> u32 {
+        let mut info = [0u8; size_of::<libc::signalfd_siginfo>()];
+        while rustix::io::read(&self.fd, &mut info).is_ok_and(|n| n > 0) {
+            self.seen.set(self.seen.get() + 1);
+        }
+        self.seen.get()
+    }
+
+    /// Whether we are to stop.
+    pub fn interrupted(&self) -> bool {
+        self.count() > 0
+    }
+
+    /// Waits until one of the descriptors can be read, a further signal comes, or the time is over. Returns which
+    /// descriptors are ready.
+    pub(crate) fn wait(&self, fds: &[BorrowedFd<'_>], timeout: Option<Duration>) -> io::Result<Vec<bool>> {
+        let own = self.fd.as_fd();
+        let mut polled: Vec<PollFd<'_>> =
+            fds.iter().chain([&own]).map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN)).collect();
+        let timeout = timeout.and_then(|t| Timespec::try_from(t).ok());
+        rustix::io::retry_on_intr(|| poll(&mut polled, timeout.as_ref()))?;
+        Ok(polled[..fds.len()].iter().map(|fd| !fd.revents().is_empty()).collect())
+    }
+}

@@ -1,0 +1,349 @@
+//! One batch: create the copies, release them, wait for their ends, end what is left.
+
+use std::collections::{HashMap, VecDeque};
+use std::io;
+
+use whyfaster_core::sample::{Copies, Orphans};
+
+use super::super::protocol::{Account, Arrivals, Ended, LaunchError, Needs, Purpose, Request};
+use super::copy::Blueprint;
+use super::gate::{Gate, Step, now_ns};
+use super::reap::{NoChild, Reaped, Signals, Woken, next, seconds};
+use super::{account, tree};
+
+/// How often a trial is looked at.
+const LOOK_NS: u64 = 2_000_000;
+
+/// A copy between its creation and its end.
+struct Live {
+    /// Its row once it was released.
+    row: Option<usize>,
+    /// Its place at the gate.
+    slot: usize,
+}
+
+/// A batch under way.
+pub(super) struct Run<'a> {
+    request: &'a Request,
+    blueprint: &'a Blueprint,
+    signals: &'a Signals,
+    gate: Gate,
+    /// Processes of ours that are no copies.
+    helpers: Vec<i32>,
+    live: HashMap<i32, Live>,
+    free_slots: Vec<usize>,
+    /// Copies that stand at the gate, oldest first.
+    prepared: VecDeque<i32>,
+    created: usize,
+    /// Released copies in the order of their release; those that ended are taken off the front lazily.
+    released: VecDeque<(i32, usize, u64)>,
+    outstanding: usize,
+    rows: Vec<Row>,
+    pub(super) orphans: Orphans,
+    pub(super) needs: Needs,
+    pub(super) account: Option<Result<Account, String>>,
+    pub(super) released_ns: u64,
+    exec_errno: Option<i32>,
+}
+
+/// What is known of a released copy.
+#[derive(Clone, Copy)]
+struct Row {
+    intended_ns: u64,
+    started_ns: Option<u64>,
+    end: Option<End>,
+    timed_out: bool,
+}
+
+#[derive(Clone, Copy)]
+struct End {
+    at_ns: u64,
+    status: i32,
+    usage: libc::rusage,
+}
+
+/// How many copies a batch needs at the gate at most.
+pub(super) fn slots(arrivals: Arrivals) -> usize {
+    match arrivals {
+        Arrivals::Together { copies } => copies as usize,
+        Arrivals::Workers { workers, .. } => workers as usize + spares(workers as usize),
+        Arrivals::Rate { most, .. } => most as usize + spares(most as usize),
+    }
+}
+
+/// Copies created ahead of need, where copies go on arriving while time is taken.
+fn spares(copies: usize) -> usize {
+    copies.clamp(4, 64)
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn new(
+        request: &'a Request,
+        blueprint: &'a Blueprint,
+        signals: &'a Signals,
+        helpers: Vec<i32>,
+    ) -> io::Result<Self> {
+        let slots = slots(request.arrivals);
+        Ok(Self {
+            request,
+            blueprint,
+            signals,
+            gate: Gate::new(slots)?,
+            helpers,
+            live: HashMap::with_capacity(slots),
+            free_slots: (0..slots).rev().collect(),
+            prepared: VecDeque::with_capacity(slots),
+            created: 0,
+            released: VecDeque::with_capacity(slots),
+            outstanding: 0,
+            rows: Vec::with_capacity(slots),
+            orphans: Orphans::default(),
+            needs: Needs::default(),
+            account: (request.purpose == Purpose::Account).then(|| Ok(Account::default())),
+            released_ns: 0,
+            exec_errno: None,
+        })
+    }
+
+    /// Creates the first copies and waits until they stand at the gate.
+    pub(super) fn create(&mut self) -> Result<(), LaunchError> {
+        let first = match self.request.arrivals {
+            Arrivals::Rate { rate_per_s, duration_s, most } => (rate_per_s * duration_s).ceil().min(spares(most as usize) as f64) as usize,
+            other => slots(other),
+        };
+        for _ in 0..first {
+            self.create_one().map_err(|error| LaunchError::Fork {
+                copy: self.created as u32 + 1,
+                errno: error.raw_os_error().unwrap_or(libc::EAGAIN),
+            })?;
+        }
+        while (self.gate.arrived(first as u32) as usize) < first && !self.lost_one() {}
+        let failed = self.live.values().find_map(|copy| self.gate.slot(copy.slot).failure());
+        match failed {
+            Some((step, errno)) => Err(LaunchError::Prepare { what: Step::words(step).to_owned(), errno }),
+            None if self.lost_one() => Err(LaunchError::Fork { copy: self.created as u32, errno: libc::ENOMEM }),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a copy died before it came to the gate without saying why (the kernel ran out of memory, say).
+    fn lost_one(&self) -> bool {
+        self.prepared.iter().any(|&pid| {
+            let mut info = std::mem::MaybeUninit::<libc::siginfo_t>::zeroed();
+            let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+            // SAFETY: the pointer is to memory of ours; WNOWAIT leaves the child to be reaped in its turn.
+            unsafe {
+                libc::waitid(libc::P_PID, pid as u32, info.as_mut_ptr(), flags) == 0
+                    && info.assume_init().si_pid() == pid
+            }
+        })
+    }
+
+    fn create_one(&mut self) -> io::Result<()> {
+        let slot = self.free_slots.pop().ok_or_else(|| io::Error::from_raw_os_error(libc::EAGAIN))?;
+        self.gate.slot(slot).reset();
+        let pid = self.blueprint.fork(&self.gate, slot, self.created)?;
+        self.live.insert(pid, Live { row: None, slot });
+        self.created += 1;
+        self.prepared.push_back(pid);
+        if let Some(Ok(_)) = self.account
+            && let Err(error) = account::seize(pid)
+        {
+            self.account = Some(Err(format!("tracing is not permitted here ({error})")));
+        }
+        Ok(())
+    }
+
+    /// Releases the next prepared copy; its latency counts from `intended_ns`.
+    fn release_one(&mut self, intended_ns: u64) -> io::Result<()> {
+        if self.prepared.is_empty() {
+            self.create_one()?;
+        }
+        let Some(pid) = self.prepared.pop_front() else { return Ok(()) };
+        self.note_release(pid, intended_ns);
+        self.gate.open_one(self.live[&pid].slot);
+        Ok(())
+    }
+
+    fn note_release(&mut self, pid: i32, intended_ns: u64) {
+        let row = self.rows.len();
+        if let Some(copy) = self.live.get_mut(&pid) {
+            copy.row = Some(row);
+        }
+        self.rows.push(Row { intended_ns, started_ns: None, end: None, timed_out: false });
+        self.released.push_back((pid, row, intended_ns));
+        self.outstanding += 1;
+    }
+
+    /// Releases the copies and waits for all their ends.
+    pub(super) fn time(&mut self) -> Ended {
+        self.released_ns = now_ns();
+        let released_ns = self.released_ns;
+        let until_ns = |duration_s: f64| released_ns + nanoseconds(duration_s);
+        let ended = match self.request.arrivals {
+            Arrivals::Together { .. } => {
+                while let Some(pid) = self.prepared.pop_front() {
+                    self.note_release(pid, released_ns);
+                }
+                self.gate.open_all();
+                self.until_done(|_| Ok(None))
+            }
+            Arrivals::Workers { workers, duration_s } => {
+                let until_ns = until_ns(duration_s);
+                self.until_done(|run| {
+                    let now = now_ns();
+                    while run.outstanding < workers as usize && now < until_ns {
+                        run.release_one(now)?;
+                    }
+                    while run.prepared.len() < spares(workers as usize) && now < until_ns {
+                        run.create_one()?;
+                    }
+                    Ok(None)
+                })
+            }
+            Arrivals::Rate { rate_per_s, duration_s, most } => {
+                let copies = (rate_per_s * duration_s).round().max(1.0) as usize;
+                let intended = |n: usize| released_ns + nanoseconds(n as f64 / rate_per_s);
+                self.until_done(|run| {
+                    while run.rows.len() < copies && intended(run.rows.len()) <= now_ns() {
+                        if run.outstanding >= most as usize {
+                            return Err(io::Error::from_raw_os_error(libc::EAGAIN));
+                        }
+                        run.release_one(intended(run.rows.len()))?;
+                    }
+                    while run.prepared.len() < spares(most as usize) && run.rows.len() + run.prepared.len() < copies {
+                        run.create_one()?;
+                    }
+                    Ok((run.rows.len() < copies).then(|| intended(run.rows.len())))
+                })
+            }
+        };
+        self.exec_errno.map_or(ended, |errno| Ended::ExecFailed { errno })
+    }
+
+    /// Waits until no released copy is left. `pace` releases further copies when it is time and says when it wants to be
+    /// called again; it is called after every wake-up.
+    fn until_done(&mut self, mut pace: impl FnMut(&mut Self) -> io::Result<Option<u64>>) -> Ended {
+        loop {
+            let Ok(wanted_ns) = pace(self) else { return Ended::Overloaded };
+            if self.outstanding == 0 && wanted_ns.is_none() {
+                return Ended::Normally;
+            }
+            let look_ns = (self.request.purpose == Purpose::Trial).then(|| now_ns() + LOOK_NS);
+            let wake_ns = [wanted_ns, self.deadline_ns(), look_ns].into_iter().flatten().min();
+            match self.signals.wait(wake_ns) {
+                Woken::Stop => return Ended::Aborted,
+                Woken::Child => self.reap(),
+                Woken::Time => self.end_late_ones(),
+            }
+            if look_ns.is_some() {
+                self.look();
+            }
+        }
+    }
+
+    /// When the next copy runs out of time.
+    fn deadline_ns(&mut self) -> Option<u64> {
+        let timeout = self.request.timeout_s?;
+        while self.released.front().is_some_and(|&(_, row, _)| self.rows[row].end.is_some() || self.rows[row].timed_out) {
+            self.released.pop_front();
+        }
+        self.released.front().map(|&(_, _, intended_ns)| intended_ns + nanoseconds(timeout))
+    }
+
+    fn end_late_ones(&mut self) {
+        while let (Some(deadline), Some(&(pid, row, _))) = (self.deadline_ns(), self.released.front())
+            && deadline <= now_ns()
+        {
+            self.rows[row].timed_out = true;
+            tree::kill_copy(pid, self.request.own_session);
+        }
+    }
+
+    fn look(&mut self) {
+        let seen = tree::needs(&self.helpers);
+        self.needs.processes = self.needs.processes.max(seen.processes);
+        self.needs.memory_bytes = self.needs.memory_bytes.max(seen.memory_bytes);
+    }
+
+    /// Takes in all children that changed.
+    fn reap(&mut self) {
+        while let Ok(Some(child)) = next() {
+            self.take(&child);
+        }
+    }
+
+    fn take(&mut self, child: &Reaped) {
+        if child.stopped() {
+            if let Some(Ok(account)) = &mut self.account {
+                account::on_stop(account, child.pid, child.status);
+            }
+            return;
+        }
+        if self.helpers.contains(&child.pid) {
+            return;
+        }
+        let Some(copy) = self.live.remove(&child.pid) else {
+            self.orphans.reaped += 1;
+            self.orphans.user_s += seconds(child.usage.ru_utime);
+            self.orphans.system_s += seconds(child.usage.ru_stime);
+            return;
+        };
+        let slot = self.gate.slot(copy.slot);
+        if let Some((_, errno)) = slot.failure() {
+            self.exec_errno.get_or_insert(errno);
+        }
+        if let Some(row) = copy.row {
+            let row = &mut self.rows[row];
+            row.started_ns = slot.started_ns();
+            row.end = Some(End { at_ns: child.at_ns, status: child.code(), usage: child.usage });
+            self.outstanding -= 1;
+        }
+        self.free_slots.push(copy.slot);
+    }
+
+    /// Ends all that is left of the batch: copies never released, copies cut short, and what outlived its copy.
+    pub(super) fn end(&mut self, gentle: bool) -> u32 {
+        self.reap();
+        match next() {
+            Err(NoChild) => return 0,
+            Ok(Some(child)) => self.take(&child),
+            Ok(None) => {}
+        }
+        let helpers = self.helpers.clone();
+        let unreleased: Vec<i32> = self.prepared.drain(..).collect();
+        let alive = |run: &Self| run.live.len();
+        let before = alive(self);
+        let (killed, left) = tree::end_all(|pid| !helpers.contains(&pid), gentle, || self.reap());
+        let copies_ended = before.saturating_sub(alive(self)).max(unreleased.len());
+        self.orphans.killed += killed.saturating_sub(copies_ended as u32);
+        left
+    }
+
+    /// The columns of the record. Copies that did not end are left out: a batch that was cut short is no sample.
+    pub(super) fn copies(&self) -> (Copies, f64) {
+        let mut copies = Copies::default();
+        let counted_from_intended = matches!(self.request.arrivals, Arrivals::Rate { .. });
+        let (mut first_ns, mut last_ns) = (u64::MAX, 0);
+        for row in &self.rows {
+            let (Some(end), Some(started_ns)) = (row.end, row.started_ns) else { continue };
+            let start_ns = if counted_from_intended { row.intended_ns } else { started_ns };
+            first_ns = first_ns.min(start_ns);
+            last_ns = last_ns.max(end.at_ns);
+            copies.start_s.push(start_ns.saturating_sub(self.released_ns) as f64 / 1e9);
+            copies.wall_s.push(end.at_ns.saturating_sub(start_ns) as f64 / 1e9);
+            copies.user_s.push(seconds(end.usage.ru_utime));
+            copies.system_s.push(seconds(end.usage.ru_stime));
+            copies.max_rss_bytes.push(end.usage.ru_maxrss as u64 * 1024);
+            copies.voluntary_switches.push(end.usage.ru_nvcsw as u64);
+            copies.involuntary_switches.push(end.usage.ru_nivcsw as u64);
+            copies.status.push(end.status);
+            copies.timed_out.push(row.timed_out);
+        }
+        (copies, last_ns.saturating_sub(first_ns) as f64 / 1e9)
+    }
+}
+
+fn nanoseconds(seconds: f64) -> u64 {
+    (seconds * 1e9) as u64
+}

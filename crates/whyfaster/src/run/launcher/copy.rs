@@ -1,0 +1,192 @@
+//! The child's side: from the fork, past the gate, to the exec.
+
+use std::ffi::{CStr, CString, OsString};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+use std::{io, ptr};
+
+use rustix::process::{Resource, Rlimit, setrlimit};
+use whyfaster_core::plan::Input;
+
+use super::super::protocol::{Arrivals, Request};
+use super::gate::{Gate, Step, now_ns};
+
+/// All that a copy needs, made before the first fork so that the child has nothing left to compute.
+pub(super) struct Blueprint {
+    program: CString,
+    argv: Vec<CString>,
+    env: Vec<CString>,
+    input: Option<CString>,
+    stdout: Stream,
+    stderr: Stream,
+    own_session: bool,
+    cpus: Option<rustix::thread::CpuSet>,
+    together: bool,
+    /// The limit on open files that copies get back, where the launcher raised its own.
+    files: Option<Rlimit>,
+}
+
+/// Where one of the two output streams goes.
+pub(super) enum Stream {
+    /// `/dev/null`, or a file or pipe shared by all copies.
+    Shared(OwnedFd),
+    /// Where the launcher's own goes.
+    Inherited,
+    /// A pipe for each copy: the write ends, by copy.
+    Each(Vec<OwnedFd>),
+}
+
+impl Blueprint {
+    /// From a request. Words with a NUL byte cannot be passed to a program and are an error.
+    pub(super) fn new(request: &Request, stdout: Stream, stderr: Stream, files: Option<Rlimit>) -> io::Result<Self> {
+        Ok(Self {
+            program: CString::new(request.program.as_str())?,
+            argv: request.argv.iter().map(|word| CString::new(word.as_str())).collect::<Result<_, _>>()?,
+            env: environment(&request.env)?,
+            input: match &request.input {
+                Input::Null => None,
+                Input::File(path) => Some(c_path(path)?),
+            },
+            stdout,
+            stderr,
+            own_session: request.own_session,
+            cpus: request.cpus.as_deref().map(cpu_set),
+            together: matches!(request.arrivals, Arrivals::Together { .. }),
+            files,
+        })
+    }
+
+    /// Forks a copy. In the parent returns its process id; the child never returns.
+    pub(super) fn fork(&self, gate: &Gate, index: usize, number: usize) -> io::Result<i32> {
+        // SAFETY: this process has one thread, so the child may use everything, allocation included.
+        let launcher = unsafe { libc::getpid() };
+        // SAFETY: as above.
+        match unsafe { libc::fork() } {
+            -1 => Err(io::Error::last_os_error()),
+            0 => self.become_copy(gate, index, number, launcher),
+            pid => Ok(pid),
+        }
+    }
+
+    fn become_copy(&self, gate: &Gate, index: usize, number: usize, launcher: i32) -> ! {
+        let slot = gate.slot(index);
+        if let Err((step, error)) = self.settle(index, launcher) {
+            slot.fail(step, error.raw_os_error().unwrap_or(libc::EIO));
+            gate.arrive();
+            exit_now();
+        }
+        let env = self.with_copy_number(number);
+        let (argv, envp) = (pointers(&self.argv), pointers(&env));
+        gate.arrive();
+        gate.wait(index, self.together);
+        slot.stamp(now_ns());
+        // SAFETY: both arrays end with a null pointer and point to strings that live until the process image is replaced.
+        unsafe { libc::execve(self.program.as_ptr(), argv.as_ptr(), envp.as_ptr()) };
+        slot.fail(Step::Exec, io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO));
+        exit_now();
+    }
+
+    /// Session, signals, CPUs, streams.
+    fn settle(&self, index: usize, launcher: i32) -> Result<(), (Step, io::Error)> {
+        // SAFETY: plain system calls on this process. Rust ignores SIGPIPE at start-up, and an ignored signal stays
+        // ignored across exec: `yes | head` would never end.
+        unsafe {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            if libc::getppid() != launcher {
+                exit_now();
+            }
+            if self.own_session {
+                libc::setsid();
+            }
+            libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+            let mut none: libc::sigset_t = std::mem::zeroed();
+            libc::sigemptyset(&mut none);
+            libc::sigprocmask(libc::SIG_SETMASK, &none, ptr::null_mut());
+        }
+        if let Some(cpus) = &self.cpus {
+            rustix::thread::sched_setaffinity(None, cpus).map_err(|e| (Step::Affinity, e.into()))?;
+        }
+        if let Some(files) = &self.files {
+            setrlimit(Resource::Nofile, files.clone()).map_err(|e| (Step::Output, e.into()))?;
+        }
+        if let Some(path) = &self.input {
+            let file = open_read(path).map_err(|e| (Step::Input, e))?;
+            rustix::stdio::dup2_stdin(&file).map_err(|e| (Step::Input, e.into()))?;
+        }
+        if let Some(fd) = self.stdout.of(index) {
+            rustix::stdio::dup2_stdout(fd).map_err(|e| (Step::Output, e.into()))?;
+        }
+        if let Some(fd) = self.stderr.of(index) {
+            rustix::stdio::dup2_stderr(fd).map_err(|e| (Step::Output, e.into()))?;
+        }
+        Ok(())
+    }
+
+    fn with_copy_number(&self, number: usize) -> Vec<CString> {
+        let mut env = self.env.clone();
+        env.extend(CString::new(format!("WHYFASTER_COPY={number}")));
+        env
+    }
+}
+
+impl Stream {
+    fn of(&self, index: usize) -> Option<BorrowedFd<'_>> {
+        use std::os::fd::AsFd;
+        match self {
+            Stream::Shared(fd) => Some(fd.as_fd()),
+            Stream::Inherited => None,
+            Stream::Each(fds) => fds.get(index).map(AsFd::as_fd),
+        }
+    }
+}
+
+/// The launcher's environment with these variables set.
+fn environment(set: &[(String, String)]) -> io::Result<Vec<CString>> {
+    let inherited = std::env::vars_os().filter(|(name, _)| !set.iter().any(|(other, _)| name.as_os_str() == other.as_str()));
+    inherited
+        .chain(set.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))))
+        .map(|(name, value)| {
+            let mut entry = name.into_vec();
+            entry.push(b'=');
+            entry.extend(value.into_vec());
+            CString::new(entry).map_err(io::Error::from)
+        })
+        .collect()
+}
+
+fn pointers(strings: &[CString]) -> Vec<*const libc::c_char> {
+    strings.iter().map(|string| string.as_ptr()).chain([ptr::null()]).collect()
+}
+
+pub(super) fn c_path(path: &Path) -> io::Result<CString> {
+    Ok(CString::new(path.as_os_str().as_bytes())?)
+}
+
+fn open_read(path: &CStr) -> io::Result<OwnedFd> {
+    Ok(rustix::fs::open(path, rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::CLOEXEC, rustix::fs::Mode::empty())?)
+}
+
+fn cpu_set(cpus: &[u32]) -> rustix::thread::CpuSet {
+    let mut set = rustix::thread::CpuSet::new();
+    for &cpu in cpus {
+        set.set(cpu as usize);
+    }
+    set
+}
+
+/// Ends the child without running what the launcher registered for its own exit.
+fn exit_now() -> ! {
+    // SAFETY: ends this process; nothing after it runs.
+    unsafe { libc::_exit(127) }
+}
+
+impl std::fmt::Debug for Stream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Stream::Shared(fd) => write!(f, "Shared({})", fd.as_raw_fd()),
+            Stream::Inherited => f.write_str("Inherited"),
+            Stream::Each(fds) => write!(f, "Each({})", fds.len()),
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The launcher: a small process that creates copies, releases them together, and reaps them.
+//!
+//! It leads a session of its own and is a child subreaper, so that nothing that a measured command starts can escape it.
+//! When the program above it dies, it ends the batch and itself.
+
+mod account;
+mod batch;
+mod copy;
+mod drain;
+mod gate;
+mod reap;
+mod tree;
+
+pub(crate) use tree::{end_all, has_variable};
+
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::net::UnixStream;
+use std::process::ExitCode;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use whyfaster_core::plan::Output;
+
+use super::protocol::{Ended, LaunchError, Outcome, Purpose, Reply, Request, receive, send};
+use crate::host::{MachineCounters, Root};
+use batch::Run;
+use copy::{Blueprint, Stream};
+use drain::Drain;
+use reap::Signals;
+
+/// The first word after the program's name that makes it a launcher.
+pub const VERB: &str = "__launcher";
+
+/// Serves requests from the socket at standard input until the other side is gone.
+pub fn main() -> ExitCode {
+    match serve() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // The program above reports what it could not get from us; this helps when it is gone as well.
+            anstream::eprintln!("whyfaster launcher: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn serve() -> io::Result<()> {
+    let signals = Signals::block();
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))?;
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    let parent = rustix::process::getppid();
+    // Fails only for a process group leader, which a freshly forked process is not.
+    let _ = rustix::process::setsid();
+    let socket = UnixStream::from(take_stdin()?);
+    let machine = MachineCounters::open(&Root::real()).ok();
+    while let Some((request, streams)) = receive::<Request>(&socket)? {
+        signals.clear();
+        if rustix::process::getppid() != parent {
+            return Ok(());
+        }
+        let reply = match run(&request, streams, &signals, machine.as_ref()) {
+            Ok(outcome) => Reply::Done(Box::new(outcome)),
+            Err(error) => Reply::Failed(error),
+        };
+        send(&socket, &reply, &[])?;
+    }
+    Ok(())
+}
+
+/// Takes the socket from descriptor 0 and puts `/dev/null` there: copies inherit it as their standard input.
+fn take_stdin() -> io::Result<OwnedFd> {
+    let socket = rustix::io::fcntl_dupfd_cloexec(io::stdin(), 3)?;
+    rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
+    Ok(socket)
+}
+
+fn run(
+    request: &Request,
+    streams: Vec<OwnedFd>,
+    signals: &Signals,
+    machine: Option<&MachineCounters>,
+) -> Result<Outcome, LaunchError> {
+    let prepare = |what: &str| {
+        let what = what.to_owned();
+        move |error: io::Error| LaunchError::Prepare { what, errno: error.raw_os_error().unwrap_or(libc::EINVAL) }
+    };
+    let (stdout, stderr, drain, files) = outputs(request, streams).map_err(prepare("opening the output"))?;
+    let blueprint = Blueprint::new(request, stdout, stderr, files).map_err(prepare("passing its words"))?;
+    let helpers = drain.iter().map(|drain| drain.pid).collect();
+    let mut run = Run::new(request, &blueprint, signals, helpers).map_err(prepare("sharing memory"))?;
+    if let Err(error) = run.create() {
+        run.end(false);
+        return Err(error);
+    }
+    let before = machine.and_then(MachineCounters::read);
+    let ended = run.time();
+    let after = machine.and_then(MachineCounters::read);
+    let left = run.end(ended == Ended::Aborted);
+    let (copies, makespan_s) = run.copies();
+    let between = before.zip(after);
+    let outcome = Outcome {
+        ended,
+        released_ns: run.released_ns,
+        makespan_s,
+        copies,
+        orphans: run.orphans,
+        left,
+        machine_busy_s: between.map(|(before, after)| after.busy_s - before.busy_s),
+        steal_s: between.map(|(before, after)| after.steal_s - before.steal_s),
+        needs: (request.purpose == Purpose::Trial).then_some(run.needs),
+        account: run.account.take(),
+    };
+    drop(run);
+    drop(blueprint);
+    if let Some(drain) = drain {
+        drain.finish();
+    }
+    Ok(outcome)
+}
+
+type Outputs = (Stream, Stream, Option<Drain>, Option<Rlimit>);
+
+/// Where the copies' standard output and standard error go. As in hyperfine, standard error is shown only with the
+/// standard output (`--output inherit`).
+fn outputs(request: &Request, streams: Vec<OwnedFd>) -> io::Result<Outputs> {
+    let null = || -> io::Result<Stream> {
+        Ok(Stream::Shared(File::options().read(true).write(true).open("/dev/null")?.into()))
+    };
+    if request.purpose == Purpose::Trial {
+        let mut streams = streams.into_iter();
+        return match (streams.next(), streams.next()) {
+            (Some(stdout), Some(stderr)) => Ok((Stream::Shared(stdout), Stream::Shared(stderr), None, None)),
+            _ => Err(io::Error::from_raw_os_error(libc::EBADF)),
+        };
+    }
+    Ok(match &request.output {
+        Output::Null => (null()?, null()?, None, None),
+        Output::Inherit => (Stream::Inherited, Stream::Inherited, None, None),
+        Output::File(path) => {
+            let file = File::options()
+                .write(true)
+                .create(true)
+                .truncate(true)
+                .custom_flags(libc::O_CLOEXEC)
+                .open(path)?;
+            (Stream::Shared(file.into()), null()?, None, None)
+        }
+        Output::Pipe => {
+            let count = batch::slots(request.arrivals);
+            let files = raise_files_limit(2 * count as u64 + 32)?;
+            let (readers, mut writers) = drain::pipes(count)?;
+            let drain = Drain::start(readers, &mut writers)?;
+            (Stream::Each(writers), null()?, Some(drain), files)
+        }
+    })
+}
+
+/// Raises our own limit on open files if need be; returns the former one, which copies get back.
+fn raise_files_limit(wanted: u64) -> io::Result<Option<Rlimit>> {
+    let now = getrlimit(Resource::Nofile);
+    if now.current.is_none_or(|current| current >= wanted) {
+        return Ok(None);
+    }
+    setrlimit(Resource::Nofile, Rlimit { current: now.maximum, maximum: now.maximum })?;
+    Ok(Some(now))
+}

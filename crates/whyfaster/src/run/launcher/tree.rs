@@ -1,0 +1,168 @@
+//! The process tree below this process: finding it, measuring it, ending it.
+//!
+//! The launcher is a child subreaper (`prctl(2)`, `PR_SET_CHILD_SUBREAPER`): whoever outlives its parent becomes a child
+//! of the launcher, whatever sessions or process groups it made. So "below this process" is the whole truth.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+use super::super::protocol::Needs;
+
+/// What `/proc/PID/stat` says of a process, as far as we need it.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    parent: i32,
+    session: i32,
+    /// Start time in ticks: with the process id it names a process for good.
+    start: u64,
+    zombie: bool,
+}
+
+/// A process that cannot be mistaken for another one with the same id.
+type Identity = (i32, u64);
+
+/// All processes, by id.
+fn processes() -> HashMap<i32, Entry> {
+    let Ok(entries) = fs::read_dir("/proc") else { return HashMap::new() };
+    entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
+        .filter_map(|pid| Some((pid, stat(pid)?)))
+        .collect()
+}
+
+fn stat(pid: i32) -> Option<Entry> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name stands in parentheses and may hold anything, parentheses too: proc_pid_stat(5).
+    let fields: Vec<&str> = text.get(text.rfind(')')? + 2..)?.split(' ').collect();
+    Some(Entry {
+        zombie: matches!(*fields.first()?, "Z" | "X"),
+        parent: fields.get(1)?.parse().ok()?,
+        session: fields.get(3)?.parse().ok()?,
+        start: fields.get(19)?.parse().ok()?,
+    })
+}
+
+/// The living processes below these roots (the roots themselves left out), and what belongs to them by `also`.
+fn below(roots: &[i32], also: impl Fn(i32, &Entry) -> bool) -> Vec<Identity> {
+    let all = processes();
+    let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
+    for (&pid, entry) in &all {
+        children.entry(entry.parent).or_default().push(pid);
+    }
+    let mut found: HashSet<i32> = all.iter().filter(|(pid, entry)| also(**pid, entry)).map(|(pid, _)| *pid).collect();
+    let mut open: Vec<i32> = roots.iter().copied().chain(found.iter().copied()).collect();
+    while let Some(pid) = open.pop() {
+        for &child in children.get(&pid).into_iter().flatten() {
+            if found.insert(child) {
+                open.push(child);
+            }
+        }
+    }
+    found.into_iter().filter_map(|pid| all.get(&pid).filter(|entry| !entry.zombie).map(|entry| (pid, entry.start))).collect()
+}
+
+/// Sends a signal to exactly this process, never to a later one with the same id.
+fn signal((pid, start): Identity, signal: Signal) -> bool {
+    let Some(pid_handle) = Pid::from_raw(pid) else { return false };
+    let Ok(handle) = pidfd_open(pid_handle, PidfdFlags::empty()) else { return false };
+    // The handle now holds whoever has the id; the start time tells whether it is still the one we meant.
+    stat(pid).is_some_and(|entry| entry.start == start) && pidfd_send_signal(&handle, signal).is_ok()
+}
+
+/// Ends everything below this process that is `ours`, calling `reap` in between. Returns how many were ended and how
+/// many are left (processes that we may not signal).
+pub(crate) fn end_all(ours: impl Fn(i32) -> bool, gentle: bool, mut reap: impl FnMut()) -> (u32, u32) {
+    let me = rustix::process::getpid().as_raw_nonzero().get();
+    let find =
+        || -> Vec<Identity> { below(&[me], |_, _| false).into_iter().filter(|(pid, _)| ours(*pid)).collect() };
+    let mut ended: HashSet<Identity> = HashSet::new();
+    if gentle {
+        for process in find() {
+            signal(process, Signal::TERM);
+            ended.insert(process);
+        }
+        let patience = Instant::now() + Duration::from_millis(300);
+        while Instant::now() < patience && !find().is_empty() {
+            std::thread::sleep(Duration::from_millis(10));
+            reap();
+        }
+    }
+    let deadline = Instant::now() + Duration::from_secs(10);
+    loop {
+        let victims = freeze(&find);
+        if victims.is_empty() || Instant::now() > deadline {
+            return (ended.len() as u32, victims.len() as u32);
+        }
+        for process in victims {
+            signal(process, Signal::KILL);
+            ended.insert(process);
+        }
+        reap();
+        std::thread::sleep(Duration::from_millis(2));
+        reap();
+    }
+}
+
+/// Stops all that `find` finds, again and again until nothing new appears: who is stopped cannot fork any more, so a
+/// tree that forks faster than one can kill comes to rest.
+fn freeze(find: &impl Fn() -> Vec<Identity>) -> Vec<Identity> {
+    let mut stopped: HashSet<Identity> = HashSet::new();
+    for _ in 0..100 {
+        let found = find();
+        let new: Vec<Identity> = found.iter().copied().filter(|process| !stopped.contains(process)).collect();
+        if new.is_empty() {
+            return found;
+        }
+        for process in new {
+            signal(process, Signal::STOP);
+            stopped.insert(process);
+        }
+    }
+    find()
+}
+
+/// Kills one copy's tree: its root, what is below it, and what is in the session that it leads.
+pub(super) fn kill_copy(root: i32, leads_session: bool) {
+    let Some(start) = stat(root).map(|entry| entry.start) else { return };
+    for process in below(&[root], |_, entry| leads_session && entry.session == root) {
+        signal(process, Signal::KILL);
+    }
+    signal((root, start), Signal::KILL);
+}
+
+/// Whether a process was started with this variable in its environment.
+pub(crate) fn has_variable(pid: i32, name: &str, value: &str) -> bool {
+    let wanted = format!("{name}={value}");
+    fs::read(format!("/proc/{pid}/environ"))
+        .is_ok_and(|environ| environ.split(|&byte| byte == 0).any(|entry| entry == wanted.as_bytes()))
+}
+
+/// How many processes live below this one, and how much memory they hold.
+pub(super) fn needs(spared: &[i32]) -> Needs {
+    let me = rustix::process::getpid().as_raw_nonzero().get();
+    let found: Vec<i32> =
+        below(&[me], |_, _| false).into_iter().map(|(pid, _)| pid).filter(|pid| !spared.contains(pid)).collect();
+    let (mut own, mut file) = (0, 0);
+    for pid in &found {
+        if let Some((anonymous, mapped)) = resident(*pid) {
+            own += anonymous;
+            file = mapped.max(file);
+        }
+    }
+    // File-backed pages are mostly the same libraries in every process: the largest set counts once.
+    Needs { processes: found.len() as u32, memory_bytes: own + file }
+}
+
+/// Resident bytes of a process: (anonymous and shared memory, file-backed).
+fn resident(pid: i32) -> Option<(u64, u64)> {
+    let text = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let field = |name: &str| -> Option<u64> {
+        let line = text.lines().find(|line| line.starts_with(name))?;
+        line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
+    };
+    Some((field("RssAnon:")? + field("RssShmem:")?, field("RssFile:")?))
+}

@@ -1,0 +1,209 @@
+//! What the program and its launcher say to each other: one request, one reply, as length-prefixed JSON on a socket.
+//!
+//! The launcher is a process of its own so that the measured processes are forked from something small (a child starts
+//! with its parent's resident memory on its account) and so that a subreaper stands above every measured tree.
+
+use std::io::{self, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recvmsg,
+    sendmsg,
+};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use whyfaster_core::plan::{Input, Output};
+use whyfaster_core::sample::{Copies, Orphans};
+
+/// A batch to run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Request {
+    /// Absolute path of the program: PATH was searched before.
+    pub(crate) program: String,
+    /// Its words, the first being its name.
+    pub(crate) argv: Vec<String>,
+    /// Environment variables to set, beside those that the launcher was started with.
+    pub(crate) env: Vec<(String, String)>,
+    /// Standard input.
+    pub(crate) input: Input,
+    /// Standard output and standard error. Not used by a trial, whose streams are sent along.
+    pub(crate) output: Output,
+    /// Every copy in a session of its own.
+    pub(crate) own_session: bool,
+    /// CPUs of the copies.
+    pub(crate) cpus: Option<Vec<u32>>,
+    /// End a copy and its tree after this many seconds.
+    pub(crate) timeout_s: Option<f64>,
+    /// How the copies arrive.
+    pub(crate) arrivals: Arrivals,
+    /// What is asked of the batch.
+    pub(crate) purpose: Purpose,
+}
+
+/// How the copies arrive.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) enum Arrivals {
+    /// All at once.
+    Together {
+        /// How many.
+        copies: u32,
+    },
+    /// A new one whenever a worker's last one ended.
+    Workers {
+        /// How many workers.
+        workers: u32,
+        /// Seconds during which copies are started.
+        duration_s: f64,
+    },
+    /// At fixed intervals.
+    Rate {
+        /// Starts a second.
+        rate_per_s: f64,
+        /// Seconds during which copies are started.
+        duration_s: f64,
+        /// Give up when more than this many are under way.
+        most: u32,
+    },
+}
+
+/// What is asked of a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Purpose {
+    /// Time it: nothing else may happen meanwhile.
+    Time,
+    /// Watch what one copy needs; its output goes to the streams that came with the request.
+    Trial,
+    /// Trace it for the scheduling account of every task.
+    Account,
+}
+
+/// What the launcher answers.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Reply {
+    /// The batch ran.
+    Done(Box<Outcome>),
+    /// It could not be run; nothing of it is left.
+    Failed(LaunchError),
+}
+
+/// What became of a batch.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Outcome {
+    /// How it ended.
+    pub(crate) ended: Ended,
+    /// `CLOCK_MONOTONIC` at the release, nanoseconds.
+    pub(crate) released_ns: u64,
+    /// First exec to last end, seconds.
+    pub(crate) makespan_s: f64,
+    /// The copies.
+    pub(crate) copies: Copies,
+    /// What outlived them.
+    pub(crate) orphans: Orphans,
+    /// Processes that could not be ended: we may not signal them.
+    pub(crate) left: u32,
+    /// CPU seconds that the machine was busy meanwhile.
+    pub(crate) machine_busy_s: Option<f64>,
+    /// CPU seconds stolen meanwhile.
+    pub(crate) steal_s: Option<f64>,
+    /// What a trial saw.
+    pub(crate) needs: Option<Needs>,
+    /// What a traced batch added up, or why it could not.
+    pub(crate) account: Option<Result<Account, String>>,
+}
+
+/// How a batch ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Ended {
+    /// All copies ended, or the time-out ended them.
+    Normally,
+    /// We were told to stop.
+    Aborted,
+    /// More copies were under way than allowed: the rate cannot be sustained.
+    Overloaded,
+    /// The program could not be executed.
+    ExecFailed {
+        /// The error number.
+        errno: i32,
+    },
+}
+
+/// What one copy needed, sampled.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Needs {
+    /// Most processes at once.
+    pub(crate) processes: u32,
+    /// Most memory at once.
+    pub(crate) memory_bytes: u64,
+}
+
+/// Scheduling account of a traced batch.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Account {
+    /// Tasks seen to exit.
+    pub(crate) tasks: u64,
+    /// Nanoseconds they ran.
+    pub(crate) run_ns: u64,
+    /// Nanoseconds they waited for a CPU.
+    pub(crate) delay_ns: u64,
+}
+
+/// Why a batch could not be run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum LaunchError {
+    /// A copy could not be created.
+    Fork {
+        /// Which one, from 1.
+        copy: u32,
+        /// The error number.
+        errno: i32,
+    },
+    /// Something had to be opened or set before the copy could run.
+    Prepare {
+        /// What.
+        what: String,
+        /// The error number.
+        errno: i32,
+    },
+}
+
+/// Sends a message, with descriptors for the other side if any.
+pub(crate) fn send<T: Serialize>(socket: &UnixStream, message: &T, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let body = serde_json::to_vec(message)?;
+    let length = u32::try_from(body.len()).map_err(io::Error::other)?.to_le_bytes();
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if !fds.is_empty() && !control.push(SendAncillaryMessage::ScmRights(fds)) {
+        return Err(io::Error::other("too many descriptors for one message"));
+    }
+    sendmsg(socket, &[io::IoSlice::new(&length)], &mut control, SendFlags::NOSIGNAL)?;
+    (&*socket).write_all(&body)
+}
+
+/// Receives a message; `None` when the other side is gone.
+pub(crate) fn receive<T: DeserializeOwned>(socket: &UnixStream) -> io::Result<Option<(T, Vec<OwnedFd>)>> {
+    let mut length = [0u8; 4];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let got =
+        rustix::io::retry_on_intr(|| {
+            recvmsg(socket.as_fd(), &mut [io::IoSliceMut::new(&mut length)], &mut control, RecvFlags::CMSG_CLOEXEC)
+        })?;
+    if got.bytes == 0 {
+        return Ok(None);
+    }
+    // A stream socket may hand out less than was sent in one call.
+    (&*socket).read_exact(&mut length[got.bytes..])?;
+    let fds = control
+        .drain()
+        .filter_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(fds) => Some(fds),
+            _ => None,
+        })
+        .flatten()
+        .collect();
+    let mut body = vec![0; u32::from_le_bytes(length) as usize];
+    (&*socket).read_exact(&mut body)?;
+    Ok(Some((serde_json::from_slice(&body)?, fds)))
+}

@@ -1,0 +1,304 @@
+//! Everything that is set up once and used for every batch: resolved commands, the launcher, the hooks.
+
+use std::fs;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use whyfaster_core::event::Event;
+use whyfaster_core::plan::{Loads, Mode, Output, Placement, Plan};
+use whyfaster_core::sample::{Arm, Batch, SchedAccount, Trial};
+use whyfaster_core::schedule::Round;
+
+use super::client::{Launcher, NoOutcome};
+use super::hooks::{Hook, Hooks};
+use super::interrupts::Interrupts;
+use super::output_check::{Kept, OutputCheck, Tail};
+use super::protocol::{Arrivals, Ended, LaunchError, Outcome, Purpose, Request};
+use super::resolve::{self, Command};
+use super::status_check::{cannot_execute, error_text};
+use crate::exit::{Exit, Failure};
+
+/// In open mode, more copies than this under way at once mean that the rate cannot be sustained.
+const MOST_OUTSTANDING: u32 = 4096;
+
+/// What became of a batch.
+#[derive(Debug)]
+pub(super) enum Ran<T> {
+    /// It ran.
+    Done(T),
+    /// Its level cannot be run here.
+    CannotRun(String),
+    /// We were told to stop.
+    Stopped,
+}
+
+/// The rig of one measurement.
+pub(super) struct Rig<'a> {
+    pub(super) plan: &'a Plan,
+    interrupts: &'a Interrupts,
+    hooks: Hooks<'a>,
+    commands: Vec<Command>,
+    launcher: Launcher,
+    rng: ChaCha8Rng,
+    /// Alternatives whose setup ran.
+    set_up: usize,
+    /// Exit status that every run must have, by alternative; known after the trials.
+    pub(super) expected: Vec<Option<i32>>,
+}
+
+impl<'a> Rig<'a> {
+    pub(super) fn new(plan: &'a Plan, interrupts: &'a Interrupts) -> Result<Self, Failure> {
+        let show = plan.alternatives.iter().any(|it| it.output == Output::Inherit);
+        let launcher = Launcher::start().map_err(|error| {
+            Failure::new(Exit::Error, format!("cannot start the launcher: {error}"), "is /proc mounted, and may processes be created?")
+        })?;
+        Ok(Self {
+            plan,
+            interrupts,
+            hooks: Hooks { shell: &plan.shell, interrupts, show },
+            commands: Vec::new(),
+            launcher,
+            rng: ChaCha8Rng::seed_from_u64(plan.seed ^ 0x656e_7673_697a_6573),
+            set_up: 0,
+            expected: vec![None; plan.alternatives.len()],
+        })
+    }
+
+    /// Runs every setup, then finds every program: a setup may be what builds it.
+    pub(super) fn set_up(&mut self, on: &mut dyn FnMut(Event)) -> Result<(), Failure> {
+        for (index, alternative) in self.plan.alternatives.iter().enumerate() {
+            self.set_up = index + 1;
+            self.hook(Hook::Setup, index, None, on)?;
+            if self.interrupts.interrupted() {
+                return Ok(());
+            }
+            self.commands.push(resolve::command(alternative, &self.plan.shell)?);
+        }
+        Ok(())
+    }
+
+    /// Runs the cleanup of every alternative whose setup was begun. All run, the first failure is told.
+    pub(super) fn clean_up(&mut self, on: &mut dyn FnMut(Event)) -> Result<(), Failure> {
+        let results: Vec<_> = (0..self.set_up).map(|index| self.hook(Hook::Cleanup, index, None, on)).collect();
+        results.into_iter().collect()
+    }
+
+    /// Runs every alternative once, untimed: what it writes, what it needs, how it ends.
+    pub(super) fn try_all(&mut self, on: &mut dyn FnMut(Event)) -> Result<Vec<Trial>, Failure> {
+        let plan = self.plan;
+        let many = plan.loads != Loads::Fixed(vec![1]);
+        if !plan.check_output && !many {
+            return Ok(Vec::new());
+        }
+        let mut trials: Vec<Trial> = Vec::new();
+        // Alternatives with the same parameters are to do the same work; the first of each kind is held against.
+        let mut kept: Vec<(usize, Kept)> = Vec::new();
+        for (index, alternative) in plan.alternatives.iter().enumerate() {
+            on(Event::Trial(index));
+            let same = |other: &usize| plan.alternatives[*other].parameters == alternative.parameters;
+            let Some(trial) = self.try_one(index, kept.iter().find(|(other, _)| same(other)).map(|(other, kept)| (*other, kept)), on)? else { return Ok(trials) };
+            let (trial, output) = trial;
+            self.expected[index] = self.expected_status(index, &trial, &trials)?;
+            trials.push(trial);
+            if let Some(output) = output {
+                kept.push((index, output));
+            }
+        }
+        Ok(trials)
+    }
+
+    #[expect(clippy::type_complexity, reason = "a trial and, for the first of its kind, what it wrote")]
+    fn try_one(
+        &mut self,
+        index: usize,
+        against: Option<(usize, &Kept)>,
+        on: &mut dyn FnMut(Event),
+    ) -> Result<Option<(Trial, Option<Kept>)>, Failure> {
+        let comparing = self.plan.check_output && self.plan.alternatives.len() > 1;
+        let mut stdout = match against {
+            Some((_, kept)) => OutputCheck::new(Some(kept).filter(|_| comparing)),
+            None if comparing => OutputCheck::keep(),
+            None => OutputCheck::new(None),
+        };
+        let mut stderr = Tail::default();
+        self.hook(Hook::Prepare, index, Some("trial"), on)?;
+        let request = self.request(index, Arrivals::Together { copies: 1 }, Purpose::Trial, "trial");
+        let outcome = self.launcher.run_into(&request, self.interrupts, &mut stdout, &mut stderr);
+        self.hook(Hook::Conclude, index, Some("trial"), on)?;
+        let outcome = match self.sort_out(index, outcome)? {
+            Ran::Done(outcome) => outcome,
+            Ran::Stopped => return Ok(None),
+            Ran::CannotRun(why) => return Err(Failure::new(Exit::Unfit, why, "free what is short, then try again")),
+        };
+        let needs = outcome.needs.unwrap_or_default();
+        let copies = &outcome.copies;
+        let late = copies.timed_out.contains(&true);
+        self.check_statuses(index, copies, "its trial run", &stderr.lines(5))?;
+        if let (Some((other, _)), Some(difference), false) = (against, stdout.difference(), late) {
+            return Err(self.outputs_differ(other, index, &difference));
+        }
+        let (digest, stdout_bytes, kept) = stdout.finish();
+        let trial = Trial {
+            alternative: index,
+            stdout_sha256: (self.plan.check_output && !late).then_some(digest),
+            stdout_bytes,
+            status: copies.status.first().copied().unwrap_or(0),
+            peak_processes: needs.processes,
+            peak_memory_bytes: needs.memory_bytes.max(copies.max_rss_bytes.first().copied().unwrap_or(0)),
+            wall_s: outcome.makespan_s,
+            cpu_s: copies.user_s.iter().chain(&copies.system_s).sum(),
+        };
+        Ok(Some((trial, kept.filter(|_| !late))))
+    }
+
+    /// Untimed runs before the first round.
+    pub(super) fn warm_up(&mut self, load: u32, on: &mut dyn FnMut(Event)) -> Result<(), Failure> {
+        for number in 0..self.plan.warmup {
+            for index in 0..self.plan.alternatives.len() {
+                on(Event::Warmup(index));
+                if let Ran::Stopped = self.launch(index, load, Purpose::Time, &format!("warmup-{number}"))? {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A timed batch.
+    pub(super) fn batch(&mut self, arm: Arm, round: &Round, position: u32) -> Result<Ran<Batch>, Failure> {
+        let index = self.index(arm);
+        let outcome = match self.launch(index, round.load, Purpose::Time, &round.number.to_string())? {
+            Ran::Done(outcome) => outcome,
+            Ran::CannotRun(why) => return Ok(Ran::CannotRun(why)),
+            Ran::Stopped => return Ok(Ran::Stopped),
+        };
+        Ok(Ran::Done(Batch {
+            load: round.load,
+            arm,
+            round: round.number,
+            position,
+            released_s: outcome.released_ns as f64 / 1e9,
+            makespan_s: outcome.makespan_s,
+            copies: outcome.copies,
+            orphans: outcome.orphans,
+            machine_busy_s: outcome.machine_busy_s,
+            steal_s: outcome.steal_s,
+        }))
+    }
+
+    /// An untimed, traced batch.
+    pub(super) fn account(&mut self, index: usize, load: u32) -> Result<Ran<SchedAccount>, Failure> {
+        let outcome = match self.launch(index, load, Purpose::Account, "account")? {
+            Ran::Done(outcome) => outcome,
+            Ran::CannotRun(why) => return Ok(Ran::CannotRun(why)),
+            Ran::Stopped => return Ok(Ran::Stopped),
+        };
+        Ok(match outcome.account {
+            Some(Ok(account)) => Ran::Done(SchedAccount {
+                load,
+                alternative: index,
+                tasks: account.tasks,
+                run_s: account.run_ns as f64 / 1e9,
+                delay_s: account.delay_ns as f64 / 1e9,
+            }),
+            Some(Err(why)) => Ran::CannotRun(why),
+            None => Ran::CannotRun("the traced batch gave no account".to_owned()),
+        })
+    }
+
+    /// Runs a batch with all that belongs around it.
+    fn launch(&mut self, index: usize, load: u32, purpose: Purpose, iteration: &str) -> Result<Ran<Outcome>, Failure> {
+        let arrivals = match self.plan.mode {
+            _ if purpose == Purpose::Account => Arrivals::Together { copies: load },
+            Mode::Batch => Arrivals::Together { copies: load },
+            Mode::Closed { duration_s } => Arrivals::Workers { workers: load, duration_s },
+            Mode::Open { rate_per_s, duration_s } => Arrivals::Rate { rate_per_s, duration_s, most: MOST_OUTSTANDING },
+        };
+        self.hook(Hook::Prepare, index, Some(iteration), &mut |_| {})?;
+        if self.interrupts.interrupted() {
+            return Ok(Ran::Stopped);
+        }
+        if self.plan.drop_caches {
+            drop_caches()?;
+        }
+        let request = self.request(index, arrivals, purpose, iteration);
+        let outcome = self.launcher.run(&request, self.interrupts);
+        self.hook(Hook::Conclude, index, Some(iteration), &mut |_| {})?;
+        let ran = self.sort_out(index, outcome)?;
+        if let Ran::Done(outcome) = &ran {
+            self.check_statuses(index, &outcome.copies, &format!("run {iteration} at load {load}"), &[])?;
+        }
+        Ok(ran)
+    }
+
+    fn request(&mut self, index: usize, arrivals: Arrivals, purpose: Purpose, iteration: &str) -> Request {
+        let (plan, command) = (self.plan, &self.commands[index]);
+        let alternative = &plan.alternatives[index];
+        let mut env: Vec<(String, String)> = alternative.env.clone().into_iter().collect();
+        env.push(("HYPERFINE_ITERATION".to_owned(), iteration.to_owned()));
+        // A random length moves the stack: one layout must not decide (Mytkowicz et al., ASPLOS 2009).
+        let offset = self.rng.random_range(0..4096);
+        env.push(("WHYFASTER_RANDOM_OFFSET".to_owned(), "X".repeat(offset)));
+        Request {
+            program: command.program.clone(),
+            argv: command.argv.clone(),
+            env,
+            input: plan.input.clone(),
+            output: alternative.output.clone(),
+            own_session: plan.placement == Placement::Session,
+            cpus: plan.cpus.clone(),
+            timeout_s: plan.timeout_s,
+            arrivals,
+            purpose,
+        }
+    }
+
+    fn index(&self, arm: Arm) -> usize {
+        match arm {
+            Arm::Alternative(index) => index,
+            Arm::HiddenCopy => self.plan.baseline,
+        }
+    }
+
+    fn hook(&self, hook: Hook, index: usize, iteration: Option<&str>, on: &mut dyn FnMut(Event)) -> Result<(), Failure> {
+        let alternative = &self.plan.alternatives[index];
+        if hook.of(alternative).is_some() {
+            on(Event::Hook(hook.name(), index));
+        }
+        self.hooks.run(hook, alternative, iteration)
+    }
+
+    /// What an outcome means for the measurement.
+    fn sort_out(&self, index: usize, outcome: Result<Outcome, NoOutcome>) -> Result<Ran<Outcome>, Failure> {
+        let command = &self.commands[index];
+        match outcome {
+            Ok(outcome) => match outcome.ended {
+                Ended::Normally => Ok(Ran::Done(outcome)),
+                Ended::Aborted => Ok(Ran::Stopped),
+                Ended::Overloaded => Ok(Ran::CannotRun(format!(
+                    "the rate cannot be sustained: {MOST_OUTSTANDING} copies were under way at once, or no more could be created; use a lower --rate"
+                ))),
+                Ended::ExecFailed { errno } => Err(cannot_execute(command, errno)),
+            },
+            Err(NoOutcome::Failure(failure)) => Err(failure),
+            Err(NoOutcome::Launch(LaunchError::Fork { copy, errno })) => Ok(Ran::CannotRun(format!(
+                "copy {copy} could not be created: {}; a limit on processes or memory was met (ulimit -u, pids.max): raise it or lower --load",
+                error_text(errno)
+            ))),
+            Err(NoOutcome::Launch(LaunchError::Prepare { what, errno })) => Err(Failure::new(
+                Exit::CommandFailed,
+                format!("cannot run '{}': {what}: {}", self.plan.alternatives[index].command, error_text(errno)),
+                "check --input, --output and --pin",
+            )),
+        }
+    }
+}
+
+/// Drops the page cache, dentries and inodes; written pages first, because dirty ones cannot be dropped:
+/// Documentation/admin-guide/sysctl/vm.rst, drop_caches.
+fn drop_caches() -> Result<(), Failure> {
+    rustix::fs::sync();
+    fs::write("/proc/sys/vm/drop_caches", "3").map_err(|error| {
+        Failure::new(Exit::Unfit, format!("cannot drop caches: /proc/sys/vm/drop_caches: {error}"), "run as root, or leave out --drop-caches")
+    })
+}

@@ -1,0 +1,202 @@
+//! Reading a record that may be missing, cut short, from another version, or hostile.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::error::Category;
+use whyfaster_core::record::{Record, SCHEMA};
+use whyfaster_core::validate::Invalid;
+
+use super::trouble;
+use crate::exit::{Exit, Failure};
+
+/// Largest record that is read. A thousand copies in a hundred rounds of three arms make about 25 MiB.
+const MAX_BYTES: u64 = 256 << 20;
+
+/// Most values in a record. A hostile file of the largest size could hold 128 million, each many times larger in memory
+/// than on disk.
+const MAX_VALUES: usize = 40_000_000;
+
+/// Reads and checks a record; `-` is standard input.
+pub fn read_record(path: &Path) -> Result<Record, Failure> {
+    let bytes =
+        if path == Path::new("-") { bounded(io::stdin().lock()) } else { File::open(path).and_then(bounded) };
+    let bytes = bytes.map_err(|error| trouble::reading(path, &error))?;
+    parse(&bytes).map_err(|(why, hint)| {
+        let name =
+            if path == Path::new("-") { "standard input".into() } else { format!("'{}'", path.display()) };
+        Failure::new(Exit::Error, format!("{name} is no record that can be used: {why}"), hint)
+    })
+}
+
+fn bounded(source: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// What every version of a record has.
+#[derive(Deserialize)]
+struct Head {
+    schema: Option<String>,
+}
+
+/// The record, or what is wrong and what to do.
+fn parse(bytes: &[u8]) -> Result<Record, (String, &'static str)> {
+    const OTHER_FILE: &str = "Name a file that 'whyfaster compare --record FILE' or '--json' wrote.";
+    if bytes.is_empty() {
+        return Err(("it is empty".to_owned(), OTHER_FILE));
+    }
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err((format!("it is larger than {} MiB", MAX_BYTES >> 20), OTHER_FILE));
+    }
+    if bytes.iter().filter(|byte| **byte == b',').count() > MAX_VALUES {
+        return Err((format!("it holds more than {MAX_VALUES} values"), OTHER_FILE));
+    }
+    // First the version: a later one may look different in every other respect.
+    let head: Head = serde_json::from_slice(bytes).map_err(|error| explain(&error))?;
+    let Some(schema) = head.schema else {
+        return Err(("it is JSON without a 'schema'".to_owned(), OTHER_FILE));
+    };
+    if schema != SCHEMA {
+        let invalid = Invalid::Schema { found: schema.chars().take(80).collect() };
+        if invalid.is_newer() {
+            return Err((format!("a newer whyfaster wrote it ({invalid})"), "Update whyfaster to read it."));
+        }
+        return Err((invalid.to_string(), OTHER_FILE));
+    }
+    let record: Record = serde_json::from_slice(bytes).map_err(|error| explain(&error))?;
+    record.validate().map_err(|invalid| {
+        (invalid.to_string(), "The record was changed or damaged. Measure again, or take an undamaged copy.")
+    })?;
+    Ok(record)
+}
+
+fn explain(error: &serde_json::Error) -> (String, &'static str) {
+    match error.classify() {
+        Category::Eof => (
+            format!("it ends in the middle ({error})"),
+            "Writing or copying it was cut short. Take a whole copy, or measure again.",
+        ),
+        Category::Syntax | Category::Io => {
+            (format!("it is not JSON ({error})"), "Name a file that 'whyfaster compare --record FILE' wrote.")
+        }
+        Category::Data => (
+            format!("a value has the wrong form ({error})"),
+            "The record was changed or damaged. Measure again, or take an undamaged copy.",
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::two_alternatives;
+    use proptest::prelude::*;
+    use std::path::PathBuf;
+
+    fn why(bytes: &[u8]) -> String {
+        parse(bytes).expect_err("this was accepted").0
+    }
+
+    fn changed(from: &str, to: &str) -> Vec<u8> {
+        let text = String::from_utf8(super::super::record_bytes(&two_alternatives()).unwrap()).unwrap();
+        assert!(text.contains(from), "{from}");
+        text.replacen(from, to, 1).into_bytes()
+    }
+
+    #[test]
+    fn what_was_written_is_read_again() {
+        let record = two_alternatives();
+        let bytes = super::super::record_bytes(&record).unwrap();
+        assert_eq!(parse(&bytes).unwrap(), record);
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("r.json");
+        super::super::write_atomic(&path, &bytes).unwrap();
+        assert_eq!(read_record(&path).unwrap(), record);
+    }
+
+    #[test]
+    fn files_that_are_none_are_named_with_the_next_step() {
+        let directory = tempfile::tempdir().unwrap();
+        let empty = directory.path().join("empty");
+        std::fs::write(&empty, "").unwrap();
+        let cases = [
+            (directory.path().join("none"), "No such file"),
+            (directory.path().to_owned(), "directory"),
+            (empty.clone(), "it is empty"),
+            (empty.join("x"), "Not a directory"),
+            (PathBuf::from("/dev/null"), "it is empty"),
+        ];
+        for (path, expected) in cases {
+            let failure = read_record(&path).unwrap_err();
+            assert_eq!(failure.exit, Exit::Error);
+            assert!(failure.message.contains(expected), "{failure}");
+            assert!(failure.message.contains(&path.display().to_string()), "{failure}");
+            assert!(failure.hint.is_some());
+        }
+    }
+
+    #[test]
+    fn damage_is_told_apart() {
+        let whole = super::super::record_bytes(&two_alternatives()).unwrap();
+        assert!(why(&whole[..whole.len() / 2]).contains("ends in the middle"));
+        assert!(why(b"hello").contains("not JSON"));
+        assert!(why(b"\xff\xfe\0").contains("not JSON"));
+        assert!(why(b"[]").contains("wrong form"));
+        assert!(why(b"{}").contains("without a 'schema'"));
+        assert!(why(b"{\"schema\":\"whyfaster/2\",\"plan\":3}").contains("a newer whyfaster wrote it"));
+        assert!(why(b"{\"schema\":\"bench/1\"}").contains("its schema is 'bench/1'"));
+        assert!(why(b"{\"schema\":1}").contains("wrong form"));
+        assert!(why(b"{\"schema\":\"whyfaster/1\"}").contains("missing field"));
+        assert!(why(&changed("\"baseline\": 0", "\"baseline\": 99")).contains("plan.baseline"));
+        assert!(why(&changed("\"baseline\": 0", "\"baseline\": -1")).contains("wrong form"));
+        assert!(why(&changed("\"took_s\": ", "\"took_s\": NaN, \"x\": ")).contains("not JSON"));
+        assert!(why(&changed("\"took_s\": ", "\"took_s\": 1e999, \"x\": ")).contains("out of range"));
+        assert!(why(&changed("\"took_s\": ", "\"took_s\": null, \"x\": ")).contains("wrong form"));
+        assert!(why(&changed("\"took_s\": ", "\"took_s\": -1, \"x\": ")).contains("took_s"));
+    }
+
+    #[test]
+    fn hostile_depth_and_number_of_values_are_bounded() {
+        let (open, close) = (vec![b'['; 100_000], vec![b']'; 100_000]);
+        let deep = [b"{\"schema\":\"whyfaster/1\",\"levels\":".to_vec(), open, close, b"}".to_vec()].concat();
+        assert!(why(&deep).contains("recursion limit"));
+        let many = vec![b','; MAX_VALUES + 1];
+        assert!(why(&many).contains("more than"));
+    }
+
+    #[test]
+    fn fields_of_a_later_minor_version_are_passed_over() {
+        assert_eq!(
+            parse(&changed("\"took_s\"", "\"new_in_1_1\": {\"a\": [1]}, \"took_s\"")).unwrap(),
+            two_alternatives()
+        );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+
+        #[test]
+        fn no_truncation_is_taken_for_a_record(cut in any::<prop::sample::Index>()) {
+            let whole = super::super::record_bytes(&two_alternatives()).unwrap();
+            let end = whole.trim_ascii_end().len();
+            prop_assert!(parse(&whole[..cut.index(end)]).is_err());
+        }
+
+        #[test]
+        fn no_flipped_bytes_make_it_panic(flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8)) {
+            let mut bytes = super::super::record_bytes(&two_alternatives()).unwrap();
+            for (place, byte) in flips {
+                let place = place.index(bytes.len());
+                bytes[place] ^= byte;
+            }
+            if let Ok(record) = parse(&bytes) {
+                // What is accepted must survive all that follows.
+                crate::cmd::show::reanalysed(record);
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The directory that a study runs in: made for one run, gone after it.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, access};
+use tempfile::TempDir;
+
+use crate::exit::{Exit, Failure};
+
+use super::{Generated, Study};
+
+/// A temporary directory with the study's files and its input. Dropping it removes it.
+#[derive(Debug)]
+pub struct WorkDir {
+    dir: TempDir,
+}
+
+impl WorkDir {
+    /// Makes the directory and writes everything that the study's commands read.
+    pub fn make(study: &Study, input: &Generated) -> Result<Self, Failure> {
+        let dir = tempfile::Builder::new()
+            .prefix(&format!("whyfaster-{}-", study.name))
+            .tempdir()
+            .map_err(|error| unwritable(&env::temp_dir(), &error))?;
+        let files = study.files.iter().copied().chain([(study.input.file.as_str(), input.text.as_str())]);
+        for (name, content) in files {
+            let path = dir.path().join(name);
+            fs::write(&path, content).map_err(|error| unwritable(&path, &error))?;
+        }
+        Ok(Self { dir })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// Makes it the working directory until the guard is dropped.
+    pub fn enter(&self) -> Result<Entered, Failure> {
+        let left = env::current_dir().map_err(|error| {
+            Failure::new(
+                Exit::Error,
+                format!("cannot read the working directory: {error}"),
+                "start whyfaster in a directory that exists",
+            )
+        })?;
+        env::set_current_dir(self.path()).map_err(|error| unwritable(self.path(), &error))?;
+        Ok(Entered { left })
+    }
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(
+        Exit::Error,
+        format!("cannot write {}: {error}", path.display()),
+        "free some space there, or set TMPDIR to another directory",
+    )
+}
+
+/// The working directory is the study's as long as this lives.
+#[derive(Debug)]
+#[must_use = "dropping it leaves the directory at once"]
+pub struct Entered {
+    left: PathBuf,
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        // Nothing to do about a directory that was removed meanwhile: the study is over, and nobody needs it now.
+        let _ = env::set_current_dir(&self.left);
+    }
+}
+
+/// Fails when a program that the study needs is not on the search path.
+pub fn check_needs(study: &Study, search_path: &OsStr) -> Result<(), Failure> {
+    for need in &study.needs {
+        if !is_on(search_path, &need.program) {
+            return Err(Failure::new(
+                Exit::Unfit,
+                format!("study {} needs {}, which is not on the search path", study.name, need.program),
+                need.install.clone(),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn is_on(search_path: &OsStr, program: &str) -> bool {
+    env::split_paths(search_path)
+        .map(|directory| directory.join(program))
+        .any(|file| file.is_file() && access(&file, Access::EXEC_OK).is_ok())
+}

@@ -1,0 +1,172 @@
+#!/usr/bin/env bash
+# Installs what `make demo`, `make test` or `make bench` needs and the machine lacks. Says what and why; says nothing
+# when all is there. Debian packages come from apt (root or sudo), tools of our own go into $TOOLS, by version.
+#
+# Usage: scripts/setup.sh demo|test|bench
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=scripts/versions
+. "$here/versions"
+goal=${1:-}
+TOOLS=${TOOLS:-${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/whyfaster/tools}
+PATH=$PATH:${HOME:-/nonexistent}/.cargo/bin
+log=
+
+say() { printf 'setup: %s\n' "$*" >&2; }
+
+# fail WHAT NEXT-STEP
+fail() {
+    say "error: $1"
+    say "next:  $2, then run \`make $goal\` again"
+    exit 1
+}
+
+# Runs a command quietly; on failure shows the end of what it said.
+quietly() {
+    "$@" >"$log" 2>&1 </dev/null && return
+    tail -n 20 "$log" >&2
+    return 1
+}
+
+has() { command -v "$1" >/dev/null 2>&1; }
+
+# ---- Debian packages ----
+
+missing=()
+reasons=()
+
+# need PACKAGE WHY TEST...: the package is wanted if the test fails.
+need() {
+    local package=$1 why=$2
+    shift 2
+    "$@" >/dev/null 2>&1 && return
+    missing+=("$package")
+    reasons+=("$package ($why)")
+}
+
+has_libc_headers() { echo '#include <stdlib.h>' | gcc -E - >/dev/null 2>&1; }
+has_venv() { python3 -c 'import venv, ensurepip'; }
+
+packages_for() {
+    need gcc 'links Rust programs' has gcc
+    need libc6-dev 'links Rust programs' has_libc_headers
+    need make 'runs the tasks' has make
+    need mawk 'study pipes measures it' has mawk
+    [ "$goal" = demo ] && return
+    need python3 'runs the link check and the benches' has python3
+    [ "$goal" = bench ] && return
+    need python3-venv 'holds the spelling checker' has_venv
+}
+
+install_packages() {
+    [ ${#missing[@]} -eq 0 ] && return
+    local list="${missing[*]}" root=()
+    has apt-get || fail "missing: $list; and there is no apt-get to install it" \
+        'install these with the package manager of this system'
+    if [ "$(id -u)" -ne 0 ]; then
+        has sudo || fail "missing Debian packages: $list; neither root nor sudo is at hand" \
+            "as root: apt-get install $list"
+        root=(sudo)
+        # Nobody can type a password into a closed stdin.
+        if [ ! -t 0 ]; then root=(sudo -n); fi
+        "${root[@]}" true || fail "missing Debian packages: $list; sudo refused" "as root: apt-get install $list"
+    fi
+    say "installing with apt: $(printf '%s, ' "${reasons[@]}" | sed 's/, $//')"
+    local apt=("${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300)
+    quietly "${apt[@]}" update || say 'apt-get update failed; trying with the package lists at hand'
+    quietly "${apt[@]}" install --yes --no-install-recommends "${missing[@]}" ||
+        fail "apt-get could not install: $list" 'check the network and /etc/apt/sources.list'
+}
+
+# ---- the Rust toolchain ----
+
+check_rust() {
+    has cargo || fail 'no cargo on PATH' 'install Rust from https://rustup.rs'
+    local want have
+    want=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$here/../Cargo.toml")
+    have=$(rustc --version 2>/dev/null | cut -d' ' -f2) || fail 'rustc does not run' 'rustup default stable'
+    if [ "$(printf '%s\n' "$want" "${have%%-*}" | sort -V | head -n 1)" != "$want" ]; then
+        fail "Rust $have is too old: $want or newer is needed" 'rustup update stable'
+    fi
+    [ "$goal" = test ] || return 0
+    local part
+    for part in fmt:rustfmt clippy:clippy; do
+        cargo "${part%%:*}" --version >/dev/null 2>&1 && continue
+        has rustup || fail "cargo ${part%%:*} is missing" "install the ${part#*:} component of this toolchain"
+        say "installing the Rust component ${part#*:} (make test needs it)"
+        quietly rustup component add "${part#*:}" ||
+            fail "rustup could not add ${part#*:}" "check the network; rustup component add ${part#*:}"
+    done
+}
+
+# ---- tools of our own ----
+
+# works NAME VERSION: the tool is there and is the one that is pinned.
+works() { [ "$("$TOOLS/$1-$2/bin/$1" --version 2>/dev/null | grep -Fc "$2")" = 1 ]; }
+
+# from_crates NAME VERSION WHY [CARGO-ARGUMENT...]
+from_crates() {
+    local name=$1 version=$2 why=$3
+    shift 3
+    works "$name" "$version" && return
+    say "building $name $version from crates.io ($why); one to three minutes, once"
+    quietly env -u CARGO_TARGET_DIR -u RUSTFLAGS cargo install --locked --force --version "$version" \
+        --root "$TOOLS/$name-$version" "$@" "$name" ||
+        fail "cargo could not install $name $version" 'check the network and the free space'
+    works "$name" "$version" || fail "$name $version was built but does not run" "rm -r $TOOLS/$name-$version"
+}
+
+# Optimised tools would take longer to build than they save.
+quick_build() {
+    CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_DEBUG=0 CARGO_PROFILE_RELEASE_LTO=off \
+        CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 from_crates "$@"
+}
+
+typos_from_pypi() {
+    works typos "$TYPOS_VERSION" && return
+    local dir=$TOOLS/typos-$TYPOS_VERSION
+    say "installing typos $TYPOS_VERSION from PyPI (spelling)"
+    rm -rf "$dir"
+    quietly python3 -m venv "$dir" || fail "python3 could not make a venv in $dir" 'install python3-venv'
+    quietly "$dir/bin/python" -m pip install --disable-pip-version-check --only-binary :all: --no-deps \
+        "typos==$TYPOS_VERSION" || fail "pip could not install typos $TYPOS_VERSION" 'check the network'
+    works typos "$TYPOS_VERSION" || fail 'typos was installed but does not run' "rm -r $dir"
+}
+
+tools_there() {
+    case $goal in
+    demo) true ;;
+    test) works typos "$TYPOS_VERSION" && works cargo-deny "$CARGO_DENY_VERSION" && works mdbook "$MDBOOK_VERSION" ;;
+    bench) works hyperfine "$HYPERFINE_VERSION" ;;
+    esac
+}
+
+install_tools() {
+    tools_there && return
+    mkdir -p "$TOOLS" 2>/dev/null || fail "cannot write to $TOOLS" 'set TOOLS to a directory that you may write to'
+    # Two clones may set up at once; the second waits and then finds all there.
+    exec 9>"$TOOLS/.lock" || fail "cannot write to $TOOLS" 'set TOOLS to a directory that you may write to'
+    flock 9
+    if [ "$goal" = bench ]; then
+        from_crates hyperfine "$HYPERFINE_VERSION" 'the peer that the benches measure beside whyfaster'
+        return
+    fi
+    typos_from_pypi
+    quick_build cargo-deny "$CARGO_DENY_VERSION" 'licences and sources of the dependencies'
+    quick_build mdbook "$MDBOOK_VERSION" 'the book' --no-default-features --features search
+}
+
+case $goal in
+demo | test | bench) ;;
+*)
+    echo 'usage: scripts/setup.sh demo|test|bench' >&2
+    exit 2
+    ;;
+esac
+log=$(mktemp) || fail 'cannot make a temporary file' 'set TMPDIR to a directory that you may write to'
+trap 'rm -f "$log"' EXIT
+packages_for
+install_packages
+check_rust
+install_tools
