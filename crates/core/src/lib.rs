@@ -23,5 +23,6 @@ pub mod record;
 pub mod validate;
 
 pub mod analysis;
+pub mod gate;
 pub mod claims;
 pub mod schedule;

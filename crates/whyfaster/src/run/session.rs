@@ -45,7 +45,7 @@ pub fn measure(plan: &Plan, interrupts: &Interrupts, on: &mut dyn FnMut(Event)) 
     };
     let ended = session.run();
     (session.on)(Event::Finished);
-    session.host.after = host::facts(&root);
+    session.host.after = host::facts(&root).since(&session.host.before);
     let took_s = session.now_s();
     let (status, failure) = match ended {
         Ok(()) if interrupts.interrupted() => (Status::Interrupted, None),

@@ -247,6 +247,7 @@ impl Command {
             name: self.name.clone(),
             command: self.command.clone(),
             parameters: parameters.clone(),
+            env: BTreeMap::new(),
             setup: None,
             prepare: None,
             conclude: None,
