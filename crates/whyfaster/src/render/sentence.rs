@@ -6,7 +6,7 @@ use whyfaster_core::verdict::{Comparison, Verdict};
 
 use super::lead::Lead;
 use super::look::Look;
-use super::text::Names;
+use super::text::{Names, capitalise};
 use super::units::{count, duration, factor, percent, time};
 
 /// Alternatives beside the baseline that a sentence still names one by one.
@@ -17,7 +17,7 @@ pub fn sentence(record: &Record, names: &Names, look: &Look) -> String {
     let body = Teller { record, names, look }.body();
     let took = duration(record.took_s);
     match record.status {
-        Status::Complete => capitalise(&body, names),
+        Status::Complete => begin(&body, names),
         Status::Interrupted => format!("Partial, interrupted after {took}: {body}"),
         Status::Failed => format!("Partial, ended by an error after {took}: {body}"),
     }
@@ -357,12 +357,8 @@ impl<'a> Teller<'a> {
 }
 
 /// A sentence begins with a capital, but a name is written as it is.
-fn capitalise(text: &str, names: &Names) -> String {
-    if names.begins(text) {
-        return text.to_owned();
-    }
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+fn begin(text: &str, names: &Names) -> String {
+    if names.begins(text) { text.to_owned() } else { capitalise(text) }
 }
 
 /// "a", "a and b", "a, b and c".

@@ -77,6 +77,12 @@ pub fn for_look(text: &str, look: &Look) -> String {
     if look.unicode { cleaned } else { cleaned.chars().map(|c| if c.is_ascii() { c } else { '?' }).collect() }
 }
 
+/// The text with a capital at its beginning.
+pub fn capitalise(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
 /// Columns that the text takes.
 pub fn width(text: &str) -> usize {
     UnicodeWidthStr::width(text)

@@ -54,6 +54,8 @@ impl Scale {
 
     /// A time in this unit, without the unit.
     pub fn number(self, seconds: f64) -> String {
+        // Below a picosecond there is no clock; what is left is the rounding of a difference.
+        let seconds = if seconds.abs() < 1e-12 { 0.0 } else { seconds };
         digits(seconds / self.seconds)
     }
 }
@@ -195,6 +197,7 @@ mod tests {
         for (seconds, text) in table {
             assert_eq!(time(seconds, None), text);
         }
+        assert_eq!(Scale::from(TimeUnit::Millisecond).number(1.08e-19), "0");
         assert_eq!(time(0.412, Some(TimeUnit::Second)), "0.412 s");
         assert_eq!(time(90.0, Some(TimeUnit::Minute)), "1.50 min");
     }
