@@ -77,6 +77,7 @@ fn record(plan: &Plan, status: Status) -> Record {
                 peak_processes: 6,
                 peak_memory_bytes: 1 << 22,
                 wall_s: 0.1,
+                cpu_s: 0.1,
             }
         })
         .collect();

@@ -48,7 +48,7 @@ fn fraction(text: &str, accepted: &str) -> Result<f64, String> {
 /// The half-width of the band of sameness: at least 0 and below 1.
 pub fn delta(text: &str) -> Result<f64, String> {
     let accepted = "expected a share from 0% to below 100%, such as 2% or 0.02";
-    fraction(text, accepted).and_then(|f| in_range(f, f >= 0.0 && f < 1.0, accepted))
+    fraction(text, accepted).and_then(|f| in_range(f, (0.0..1.0).contains(&f), accepted))
 }
 
 /// A confidence: from one half to below 1.

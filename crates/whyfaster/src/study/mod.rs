@@ -12,9 +12,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use serde::Deserialize;
 use whyfaster_core::claims::{Claim, Figure, Pair};
-use whyfaster_core::plan::{
-    Alternative, FailurePolicy, Input, Loads, Mode, Output, Placement, Plan, Rounds, Shell,
-};
+use whyfaster_core::plan::{Alternative, FailurePolicy, Input, Loads, Mode, Placement, Plan, Rounds, Shell};
 
 use crate::exit::{Exit, Failure};
 
@@ -245,13 +243,9 @@ impl Command {
     fn alternative(&self, parameters: &BTreeMap<String, String>) -> Alternative {
         Alternative {
             name: self.name.clone(),
-            command: self.command.clone(),
+            given_name: Some(self.name.clone()),
             parameters: parameters.clone(),
-            setup: None,
-            prepare: None,
-            conclude: None,
-            cleanup: None,
-            output: Output::Null,
+            ..Alternative::new(self.command.clone())
         }
     }
 }
