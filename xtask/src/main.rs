@@ -1,3 +1,85 @@
 //! Generated files: man pages, completions, the JSON Schema of the record, and the check that they are current.
+//!
+//! `cargo run -p xtask -- generate` writes them, `cargo run -p xtask -- check` fails if the committed ones differ.
 
-fn main() {}
+mod files;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::{Parser, ValueEnum};
+
+/// Make the generated files, or check that the committed ones are current.
+#[derive(Debug, Parser)]
+struct Args {
+    /// What to do
+    #[arg(value_enum, default_value = "generate")]
+    task: Task,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Task {
+    /// Write man/, completions/ and schema/
+    Generate,
+    /// Fail if what is committed differs from what would be written
+    Check,
+}
+
+fn main() -> Result<ExitCode> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask stands in the workspace")?;
+    match Args::parse().task {
+        Task::Generate => generate(root),
+        Task::Check => check(root),
+    }
+}
+
+fn generate(root: &Path) -> Result<ExitCode> {
+    let wanted = files::all()?;
+    for stale in stale(root, &wanted)? {
+        std::fs::remove_file(root.join(&stale))
+            .with_context(|| format!("cannot remove {}", stale.display()))?;
+    }
+    for (path, bytes) in &wanted {
+        let path = root.join(path);
+        if let Some(directory) = path.parent() {
+            std::fs::create_dir_all(directory)
+                .with_context(|| format!("cannot make {}", directory.display()))?;
+        }
+        std::fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    println!("{} files written", wanted.len());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn check(root: &Path) -> Result<ExitCode> {
+    let wanted = files::all()?;
+    let differs =
+        wanted.iter().filter(|(path, bytes)| std::fs::read(root.join(path)).ok().as_ref() != Some(bytes));
+    let mut wrong: Vec<String> =
+        differs.map(|(path, _)| format!("{} is not current", path.display())).collect();
+    wrong.extend(
+        stale(root, &wanted)?.iter().map(|path| format!("{} is not generated any more", path.display())),
+    );
+    if wrong.is_empty() {
+        println!("{} generated files are current", wanted.len());
+        return Ok(ExitCode::SUCCESS);
+    }
+    eprintln!("{}\nRun 'cargo run -p xtask -- generate' and commit what it writes.", wrong.join("\n"));
+    Ok(ExitCode::FAILURE)
+}
+
+/// Files in the generated directories that nothing generates any more.
+fn stale(root: &Path, wanted: &files::Files) -> Result<Vec<PathBuf>> {
+    let mut stale = Vec::new();
+    for directory in files::DIRECTORIES {
+        let Ok(entries) = std::fs::read_dir(root.join(directory)) else { continue };
+        for entry in entries {
+            let path = Path::new(directory).join(entry?.file_name());
+            if !wanted.contains_key(&path) {
+                stale.push(path);
+            }
+        }
+    }
+    Ok(stale)
+}

@@ -141,24 +141,22 @@ fn notes(raw: &CompareArgs) -> Vec<String> {
         .collect()
 }
 
-/// Without a shell every command line must be words. Better to know before the first run than in the middle.
+/// Without a shell every command line must be words. Better to know before the first run than in the middle. (Hooks always
+/// have a shell.)
 fn check_words(plan: &Plan) -> Result<(), Failure> {
     if plan.shell != Shell::None {
         return Ok(());
     }
-    for alternative in &plan.alternatives {
-        let hooks = [&alternative.setup, &alternative.prepare, &alternative.conclude, &alternative.cleanup];
-        for text in std::iter::once(&alternative.command).chain(hooks.into_iter().flatten()) {
-            let why = match shell_words::split(text) {
-                Ok(words) if words.first().is_some_and(|word| !word.is_empty()) => continue,
-                Ok(_) => "it names no program".to_owned(),
-                Err(error) => error.to_string(),
-            };
-            return Err(usage(
-                format!("'{text}' cannot be started without a shell: {why}"),
-                "Correct the quotes, or leave out -N so that a shell runs it.",
-            ));
-        }
+    for command in plan.alternatives.iter().map(|alternative| &alternative.command) {
+        let why = match shell_words::split(command) {
+            Ok(words) if words.first().is_some_and(|word| !word.is_empty()) => continue,
+            Ok(_) => "it names no program".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        return Err(usage(
+            format!("'{command}' cannot be started without a shell: {why}"),
+            "Correct the quotes, or leave out -N so that a shell runs it.",
+        ));
     }
     Ok(())
 }

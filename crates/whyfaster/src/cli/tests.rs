@@ -173,7 +173,12 @@ fn shells_and_words() {
     assert_eq!(plan("-S bash -S 'dash -e' true").shell, Shell::Command(vec!["dash".into(), "-e".into()]));
     assert!(unread("-N -S bash true").contains("cannot be used with"));
     assert!(refused("-N \"echo 'x\"").contains("cannot be started without a shell"));
-    assert!(refused("-N -p \"''\" true").contains("names no program"));
+    assert!(refused("-N \"''\"").contains("names no program"));
+    assert_eq!(
+        plan("-N -p 'a | b' true").alternatives[0].prepare.as_deref(),
+        Some("a | b"),
+        "hooks have a shell"
+    );
     assert!(refused("' '").contains("command 1 is empty"));
     assert!(unread("").contains("required"));
     assert!(unread("''").contains("value is required") || unread("''").contains("invalid value"));

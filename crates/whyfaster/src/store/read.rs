@@ -119,6 +119,26 @@ mod tests {
     }
 
     #[test]
+    fn what_is_written_follows_the_committed_schema() {
+        let schema = serde_json::from_str(include_str!("../../../../schema/whyfaster-1.json")).unwrap();
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        let record = crate::cmd::show::reanalysed(two_alternatives());
+        assert!(!record.analysis.levels.is_empty());
+        let mut document = serde_json::to_value(&record).unwrap();
+        let errors: Vec<String> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:?}");
+        document["batches"][0]["makespan_s"] = "long".into();
+        assert!(!validator.is_valid(&document), "the schema accepts anything");
+    }
+
+    #[test]
+    fn an_analysis_that_is_redone_is_the_same() {
+        let once = crate::cmd::show::reanalysed(two_alternatives());
+        let bytes = super::super::record_bytes(&once).unwrap();
+        assert_eq!(crate::cmd::show::reanalysed(parse(&bytes).unwrap()), once);
+    }
+
+    #[test]
     fn files_that_are_none_are_named_with_the_next_step() {
         let directory = tempfile::tempdir().unwrap();
         let empty = directory.path().join("empty");

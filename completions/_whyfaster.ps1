@@ -1,0 +1,174 @@
+
+using namespace System.Management.Automation
+using namespace System.Management.Automation.Language
+
+Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
+    param($wordToComplete, $commandAst, $cursorPosition)
+
+    $commandElements = $commandAst.CommandElements
+    $command = @(
+        'whyfaster'
+        for ($i = 1; $i -lt $commandElements.Count; $i++) {
+            $element = $commandElements[$i]
+            if ($element -isnot [StringConstantExpressionAst] -or
+                $element.StringConstantType -ne [StringConstantType]::BareWord -or
+                $element.Value.StartsWith('-') -or
+                $element.Value -eq $wordToComplete) {
+                break
+        }
+        $element.Value
+    }) -join ';'
+
+    $completions = @(switch ($command) {
+        'whyfaster' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Say which of these commands is faster, and from what load on that changes')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Print a record again, with the analysis redone')
+            [CompletionResult]::new('study', 'study', [CompletionResultType]::ParameterValue, 'List the studies, or run one: an article''s measurement, repeated on this machine')
+            [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Say what this machine allows, how noisy it is, and what would help')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'whyfaster;compare' {
+            [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'Run each command NUM times, untimed, before its first round')
+            [CompletionResult]::new('--warmup', '--warmup', [CompletionResultType]::ParameterName, 'Run each command NUM times, untimed, before its first round')
+            [CompletionResult]::new('-m', '-m', [CompletionResultType]::ParameterName, 'Run at least NUM rounds [default: 10]')
+            [CompletionResult]::new('--min-runs', '--min-runs', [CompletionResultType]::ParameterName, 'Run at least NUM rounds [default: 10]')
+            [CompletionResult]::new('-M', '-M ', [CompletionResultType]::ParameterName, 'Run at most NUM rounds [default: as many as the verdict needs]')
+            [CompletionResult]::new('--max-runs', '--max-runs', [CompletionResultType]::ParameterName, 'Run at most NUM rounds [default: as many as the verdict needs]')
+            [CompletionResult]::new('-r', '-r', [CompletionResultType]::ParameterName, 'Run exactly NUM rounds')
+            [CompletionResult]::new('--runs', '--runs', [CompletionResultType]::ParameterName, 'Run exactly NUM rounds')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Run CMD once before the first round of each command')
+            [CompletionResult]::new('--setup', '--setup', [CompletionResultType]::ParameterName, 'Run CMD once before the first round of each command')
+            [CompletionResult]::new('--reference', '--reference', [CompletionResultType]::ParameterName, 'Compare all others with CMD')
+            [CompletionResult]::new('--reference-name', '--reference-name', [CompletionResultType]::ParameterName, 'Call the reference command NAME')
+            [CompletionResult]::new('-p', '-p', [CompletionResultType]::ParameterName, 'Run CMD before every timed run')
+            [CompletionResult]::new('--prepare', '--prepare', [CompletionResultType]::ParameterName, 'Run CMD before every timed run')
+            [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Run CMD after every timed run')
+            [CompletionResult]::new('--conclude', '--conclude', [CompletionResultType]::ParameterName, 'Run CMD after every timed run')
+            [CompletionResult]::new('-c', '-c', [CompletionResultType]::ParameterName, 'Run CMD once after the last round of each command')
+            [CompletionResult]::new('--cleanup', '--cleanup', [CompletionResultType]::ParameterName, 'Run CMD once after the last round of each command')
+            [CompletionResult]::new('-P', '-P ', [CompletionResultType]::ParameterName, 'Make an alternative of each number from MIN to MAX, put in for {VAR}')
+            [CompletionResult]::new('--parameter-scan', '--parameter-scan', [CompletionResultType]::ParameterName, 'Make an alternative of each number from MIN to MAX, put in for {VAR}')
+            [CompletionResult]::new('-D', '-D ', [CompletionResultType]::ParameterName, 'Go from MIN to MAX of --parameter-scan in steps of DELTA')
+            [CompletionResult]::new('--parameter-step-size', '--parameter-step-size', [CompletionResultType]::ParameterName, 'Go from MIN to MAX of --parameter-scan in steps of DELTA')
+            [CompletionResult]::new('-L', '-L ', [CompletionResultType]::ParameterName, 'Make an alternative of each of the comma-separated VALUES, put in for {VAR}')
+            [CompletionResult]::new('--parameter-list', '--parameter-list', [CompletionResultType]::ParameterName, 'Make an alternative of each of the comma-separated VALUES, put in for {VAR}')
+            [CompletionResult]::new('-S', '-S ', [CompletionResultType]::ParameterName, 'Run commands with SHELL: a name, a path, a command line, ''default'' (sh) or ''none''')
+            [CompletionResult]::new('--shell', '--shell', [CompletionResultType]::ParameterName, 'Run commands with SHELL: a name, a path, a command line, ''default'' (sh) or ''none''')
+            [CompletionResult]::new('-i', '-i', [CompletionResultType]::ParameterName, 'Go on when a command fails: at any status but 0, or at the comma-separated statuses given')
+            [CompletionResult]::new('--ignore-failure', '--ignore-failure', [CompletionResultType]::ParameterName, 'Go on when a command fails: at any status but 0, or at the comma-separated statuses given')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Send what timed runs print to WHERE: null, pipe, inherit, or a file [default: null]')
+            [CompletionResult]::new('--input', '--input', [CompletionResultType]::ParameterName, 'Let commands read from WHERE: null, or a file [default: null]')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Call a command NAME; given once for each command, in their order')
+            [CompletionResult]::new('--command-name', '--command-name', [CompletionResultType]::ParameterName, 'Call a command NAME; given once for each command, in their order')
+            [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'Set environment variables: NAME=VALUE, several separated by spaces and quoted as in a shell')
+            [CompletionResult]::new('--min-benchmarking-time', '--min-benchmarking-time', [CompletionResultType]::ParameterName, 'Accepted so that scripts written for hyperfine go on working; the statistics decide how long to measure')
+            [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour and movement: auto, basic, full, nocolor, color or none [default: auto]')
+            [CompletionResult]::new('--sort', '--sort', [CompletionResultType]::ParameterName, 'Order of results: auto, command or mean-time')
+            [CompletionResult]::new('-u', '-u', [CompletionResultType]::ParameterName, 'Show times in UNIT: microsecond, millisecond, second, minute or hour')
+            [CompletionResult]::new('--time-unit', '--time-unit', [CompletionResultType]::ParameterName, 'Show times in UNIT: microsecond, millisecond, second, minute or hour')
+            [CompletionResult]::new('--export-asciidoc', '--export-asciidoc', [CompletionResultType]::ParameterName, 'Write hyperfine''s AsciiDoc table to FILE (''-'' is standard output)')
+            [CompletionResult]::new('--export-csv', '--export-csv', [CompletionResultType]::ParameterName, 'Write hyperfine''s CSV to FILE (''-'' is standard output)')
+            [CompletionResult]::new('--export-json', '--export-json', [CompletionResultType]::ParameterName, 'Write hyperfine''s JSON to FILE (''-'' is standard output)')
+            [CompletionResult]::new('--export-markdown', '--export-markdown', [CompletionResultType]::ParameterName, 'Write hyperfine''s Markdown table to FILE (''-'' is standard output)')
+            [CompletionResult]::new('--export-orgmode', '--export-orgmode', [CompletionResultType]::ParameterName, 'Write hyperfine''s Org table to FILE (''-'' is standard output)')
+            [CompletionResult]::new('--load', '--load', [CompletionResultType]::ParameterName, 'Copies at once: a list such as 1,10,100, or ''auto'' [default: 1]')
+            [CompletionResult]::new('--mode', '--mode', [CompletionResultType]::ParameterName, 'How copies arrive: batch, closed or open [default: batch]')
+            [CompletionResult]::new('--rate', '--rate', [CompletionResultType]::ParameterName, 'Copies started a second, for --mode open')
+            [CompletionResult]::new('--duration', '--duration', [CompletionResultType]::ParameterName, 'How long copies are started, for --mode closed and open [default: 5s]')
+            [CompletionResult]::new('--max-time', '--max-time', [CompletionResultType]::ParameterName, 'Stop after this time at the latest, such as 90s or 5m')
+            [CompletionResult]::new('--delta', '--delta', [CompletionResultType]::ParameterName, 'Call two alternatives the same when they differ by less than this [default: 2%]')
+            [CompletionResult]::new('--confidence', '--confidence', [CompletionResultType]::ParameterName, 'Confidence of all intervals together [default: 95%]')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of the random order [default: a fresh one, kept in the record]')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'End a copy, with all its processes, after this time; it then counts as too slow')
+            [CompletionResult]::new('--placement', '--placement', [CompletionResultType]::ParameterName, 'Sessions of the copies: session (each its own) or shared (one for all) [default: session]')
+            [CompletionResult]::new('--pin', '--pin', [CompletionResultType]::ParameterName, 'Run the copies on these CPUs only, such as 0-3,5')
+            [CompletionResult]::new('--fail-if-slower', '--fail-if-slower', [CompletionResultType]::ParameterName, 'Exit with 3 if an alternative is slower than the baseline by more than PERCENT [default: --delta]')
+            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write the record, with every raw sample, to FILE (''-'' is standard output)')
+            [CompletionResult]::new('-N', '-N ', [CompletionResultType]::ParameterName, 'The same as --shell=none')
+            [CompletionResult]::new('--show-output', '--show-output', [CompletionResultType]::ParameterName, 'Show what the commands print; the same as --output=inherit')
+            [CompletionResult]::new('--no-check-output', '--no-check-output', [CompletionResultType]::ParameterName, 'Do not compare what the alternatives print')
+            [CompletionResult]::new('--drop-caches', '--drop-caches', [CompletionResultType]::ParameterName, 'Empty the page cache before every timed run (needs root)')
+            [CompletionResult]::new('--fail-on-inconclusive', '--fail-on-inconclusive', [CompletionResultType]::ParameterName, 'Exit with 4 if --fail-if-slower could not be decided')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print the record as JSON on standard output instead of the report')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'whyfaster;show' {
+            [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour and movement: auto, basic, full, nocolor, color or none [default: auto]')
+            [CompletionResult]::new('--sort', '--sort', [CompletionResultType]::ParameterName, 'Order of results: auto, command or mean-time')
+            [CompletionResult]::new('-u', '-u', [CompletionResultType]::ParameterName, 'Show times in UNIT: microsecond, millisecond, second, minute or hour')
+            [CompletionResult]::new('--time-unit', '--time-unit', [CompletionResultType]::ParameterName, 'Show times in UNIT: microsecond, millisecond, second, minute or hour')
+            [CompletionResult]::new('--export-asciidoc', '--export-asciidoc', [CompletionResultType]::ParameterName, 'Write hyperfine''s AsciiDoc table to FILE (''-'' is standard output)')
+            [CompletionResult]::new('--export-csv', '--export-csv', [CompletionResultType]::ParameterName, 'Write hyperfine''s CSV to FILE (''-'' is standard output)')
+            [CompletionResult]::new('--export-json', '--export-json', [CompletionResultType]::ParameterName, 'Write hyperfine''s JSON to FILE (''-'' is standard output)')
+            [CompletionResult]::new('--export-markdown', '--export-markdown', [CompletionResultType]::ParameterName, 'Write hyperfine''s Markdown table to FILE (''-'' is standard output)')
+            [CompletionResult]::new('--export-orgmode', '--export-orgmode', [CompletionResultType]::ParameterName, 'Write hyperfine''s Org table to FILE (''-'' is standard output)')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print the record as JSON, with the analysis redone')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'whyfaster;study' {
+            [CompletionResult]::new('--load', '--load', [CompletionResultType]::ParameterName, 'Copies at once instead of the study''s own levels: a list such as 1,10')
+            [CompletionResult]::new('--max-time', '--max-time', [CompletionResultType]::ParameterName, 'Stop after this time at the latest, such as 90s or 5m')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of the input and of the random order')
+            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write the record, with every raw sample, to FILE (''-'' is standard output)')
+            [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour and movement: auto, basic, full, nocolor, color or none [default: auto]')
+            [CompletionResult]::new('--sort', '--sort', [CompletionResultType]::ParameterName, 'Order of results: auto, command or mean-time')
+            [CompletionResult]::new('-u', '-u', [CompletionResultType]::ParameterName, 'Show times in UNIT: microsecond, millisecond, second, minute or hour')
+            [CompletionResult]::new('--time-unit', '--time-unit', [CompletionResultType]::ParameterName, 'Show times in UNIT: microsecond, millisecond, second, minute or hour')
+            [CompletionResult]::new('--full', '--full', [CompletionResultType]::ParameterName, 'Take the article''s own sizes: takes much longer')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print the record as JSON on standard output instead of the report')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'whyfaster;doctor' {
+            [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour: auto, basic, full, nocolor, color or none [default: auto]')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print the facts as JSON')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'whyfaster;help' {
+            [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Say which of these commands is faster, and from what load on that changes')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Print a record again, with the analysis redone')
+            [CompletionResult]::new('study', 'study', [CompletionResultType]::ParameterValue, 'List the studies, or run one: an article''s measurement, repeated on this machine')
+            [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Say what this machine allows, how noisy it is, and what would help')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'whyfaster;help;compare' {
+            break
+        }
+        'whyfaster;help;show' {
+            break
+        }
+        'whyfaster;help;study' {
+            break
+        }
+        'whyfaster;help;doctor' {
+            break
+        }
+        'whyfaster;help;help' {
+            break
+        }
+    })
+
+    $completions.Where{ $_.CompletionText -like "$wordToComplete*" } |
+        Sort-Object -Property ListItemText
+}

@@ -1,0 +1,158 @@
+
+use builtin;
+use str;
+
+set edit:completion:arg-completer[whyfaster] = {|@words|
+    fn spaces {|n|
+        builtin:repeat $n ' ' | str:join ''
+    }
+    fn cand {|text desc|
+        edit:complex-candidate $text &display=$text' '(spaces (- 14 (wcswidth $text)))$desc
+    }
+    var command = 'whyfaster'
+    for word $words[1..-1] {
+        if (str:has-prefix $word '-') {
+            break
+        }
+        set command = $command';'$word
+    }
+    var completions = [
+        &'whyfaster'= {
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+            cand compare 'Say which of these commands is faster, and from what load on that changes'
+            cand show 'Print a record again, with the analysis redone'
+            cand study 'List the studies, or run one: an article''s measurement, repeated on this machine'
+            cand doctor 'Say what this machine allows, how noisy it is, and what would help'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'whyfaster;compare'= {
+            cand -w 'Run each command NUM times, untimed, before its first round'
+            cand --warmup 'Run each command NUM times, untimed, before its first round'
+            cand -m 'Run at least NUM rounds [default: 10]'
+            cand --min-runs 'Run at least NUM rounds [default: 10]'
+            cand -M 'Run at most NUM rounds [default: as many as the verdict needs]'
+            cand --max-runs 'Run at most NUM rounds [default: as many as the verdict needs]'
+            cand -r 'Run exactly NUM rounds'
+            cand --runs 'Run exactly NUM rounds'
+            cand -s 'Run CMD once before the first round of each command'
+            cand --setup 'Run CMD once before the first round of each command'
+            cand --reference 'Compare all others with CMD'
+            cand --reference-name 'Call the reference command NAME'
+            cand -p 'Run CMD before every timed run'
+            cand --prepare 'Run CMD before every timed run'
+            cand -C 'Run CMD after every timed run'
+            cand --conclude 'Run CMD after every timed run'
+            cand -c 'Run CMD once after the last round of each command'
+            cand --cleanup 'Run CMD once after the last round of each command'
+            cand -P 'Make an alternative of each number from MIN to MAX, put in for {VAR}'
+            cand --parameter-scan 'Make an alternative of each number from MIN to MAX, put in for {VAR}'
+            cand -D 'Go from MIN to MAX of --parameter-scan in steps of DELTA'
+            cand --parameter-step-size 'Go from MIN to MAX of --parameter-scan in steps of DELTA'
+            cand -L 'Make an alternative of each of the comma-separated VALUES, put in for {VAR}'
+            cand --parameter-list 'Make an alternative of each of the comma-separated VALUES, put in for {VAR}'
+            cand -S 'Run commands with SHELL: a name, a path, a command line, ''default'' (sh) or ''none'''
+            cand --shell 'Run commands with SHELL: a name, a path, a command line, ''default'' (sh) or ''none'''
+            cand -i 'Go on when a command fails: at any status but 0, or at the comma-separated statuses given'
+            cand --ignore-failure 'Go on when a command fails: at any status but 0, or at the comma-separated statuses given'
+            cand --output 'Send what timed runs print to WHERE: null, pipe, inherit, or a file [default: null]'
+            cand --input 'Let commands read from WHERE: null, or a file [default: null]'
+            cand -n 'Call a command NAME; given once for each command, in their order'
+            cand --command-name 'Call a command NAME; given once for each command, in their order'
+            cand --env 'Set environment variables: NAME=VALUE, several separated by spaces and quoted as in a shell'
+            cand --min-benchmarking-time 'Accepted so that scripts written for hyperfine go on working; the statistics decide how long to measure'
+            cand --style 'Colour and movement: auto, basic, full, nocolor, color or none [default: auto]'
+            cand --sort 'Order of results: auto, command or mean-time'
+            cand -u 'Show times in UNIT: microsecond, millisecond, second, minute or hour'
+            cand --time-unit 'Show times in UNIT: microsecond, millisecond, second, minute or hour'
+            cand --export-asciidoc 'Write hyperfine''s AsciiDoc table to FILE (''-'' is standard output)'
+            cand --export-csv 'Write hyperfine''s CSV to FILE (''-'' is standard output)'
+            cand --export-json 'Write hyperfine''s JSON to FILE (''-'' is standard output)'
+            cand --export-markdown 'Write hyperfine''s Markdown table to FILE (''-'' is standard output)'
+            cand --export-orgmode 'Write hyperfine''s Org table to FILE (''-'' is standard output)'
+            cand --load 'Copies at once: a list such as 1,10,100, or ''auto'' [default: 1]'
+            cand --mode 'How copies arrive: batch, closed or open [default: batch]'
+            cand --rate 'Copies started a second, for --mode open'
+            cand --duration 'How long copies are started, for --mode closed and open [default: 5s]'
+            cand --max-time 'Stop after this time at the latest, such as 90s or 5m'
+            cand --delta 'Call two alternatives the same when they differ by less than this [default: 2%]'
+            cand --confidence 'Confidence of all intervals together [default: 95%]'
+            cand --seed 'Seed of the random order [default: a fresh one, kept in the record]'
+            cand --timeout 'End a copy, with all its processes, after this time; it then counts as too slow'
+            cand --placement 'Sessions of the copies: session (each its own) or shared (one for all) [default: session]'
+            cand --pin 'Run the copies on these CPUs only, such as 0-3,5'
+            cand --fail-if-slower 'Exit with 3 if an alternative is slower than the baseline by more than PERCENT [default: --delta]'
+            cand --record 'Write the record, with every raw sample, to FILE (''-'' is standard output)'
+            cand -N 'The same as --shell=none'
+            cand --show-output 'Show what the commands print; the same as --output=inherit'
+            cand --no-check-output 'Do not compare what the alternatives print'
+            cand --drop-caches 'Empty the page cache before every timed run (needs root)'
+            cand --fail-on-inconclusive 'Exit with 4 if --fail-if-slower could not be decided'
+            cand --json 'Print the record as JSON on standard output instead of the report'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'whyfaster;show'= {
+            cand --style 'Colour and movement: auto, basic, full, nocolor, color or none [default: auto]'
+            cand --sort 'Order of results: auto, command or mean-time'
+            cand -u 'Show times in UNIT: microsecond, millisecond, second, minute or hour'
+            cand --time-unit 'Show times in UNIT: microsecond, millisecond, second, minute or hour'
+            cand --export-asciidoc 'Write hyperfine''s AsciiDoc table to FILE (''-'' is standard output)'
+            cand --export-csv 'Write hyperfine''s CSV to FILE (''-'' is standard output)'
+            cand --export-json 'Write hyperfine''s JSON to FILE (''-'' is standard output)'
+            cand --export-markdown 'Write hyperfine''s Markdown table to FILE (''-'' is standard output)'
+            cand --export-orgmode 'Write hyperfine''s Org table to FILE (''-'' is standard output)'
+            cand --json 'Print the record as JSON, with the analysis redone'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'whyfaster;study'= {
+            cand --load 'Copies at once instead of the study''s own levels: a list such as 1,10'
+            cand --max-time 'Stop after this time at the latest, such as 90s or 5m'
+            cand --seed 'Seed of the input and of the random order'
+            cand --record 'Write the record, with every raw sample, to FILE (''-'' is standard output)'
+            cand --style 'Colour and movement: auto, basic, full, nocolor, color or none [default: auto]'
+            cand --sort 'Order of results: auto, command or mean-time'
+            cand -u 'Show times in UNIT: microsecond, millisecond, second, minute or hour'
+            cand --time-unit 'Show times in UNIT: microsecond, millisecond, second, minute or hour'
+            cand --full 'Take the article''s own sizes: takes much longer'
+            cand --json 'Print the record as JSON on standard output instead of the report'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'whyfaster;doctor'= {
+            cand --style 'Colour: auto, basic, full, nocolor, color or none [default: auto]'
+            cand --json 'Print the facts as JSON'
+            cand -h 'Print help'
+            cand --help 'Print help'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'whyfaster;help'= {
+            cand compare 'Say which of these commands is faster, and from what load on that changes'
+            cand show 'Print a record again, with the analysis redone'
+            cand study 'List the studies, or run one: an article''s measurement, repeated on this machine'
+            cand doctor 'Say what this machine allows, how noisy it is, and what would help'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'whyfaster;help;compare'= {
+        }
+        &'whyfaster;help;show'= {
+        }
+        &'whyfaster;help;study'= {
+        }
+        &'whyfaster;help;doctor'= {
+        }
+        &'whyfaster;help;help'= {
+        }
+    ]
+    $completions[$command]
+}

@@ -1,0 +1,154 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_whyfaster_global_optspecs
+    string join \n h/help V/version
+end
+
+function __fish_whyfaster_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_whyfaster_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_whyfaster_using_subcommand
+    set -l cmd (__fish_whyfaster_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c whyfaster -n "__fish_whyfaster_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c whyfaster -n "__fish_whyfaster_needs_command" -s V -l version -d 'Print version'
+complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "compare" -d 'Say which of these commands is faster, and from what load on that changes'
+complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "show" -d 'Print a record again, with the analysis redone'
+complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "study" -d 'List the studies, or run one: an article\'s measurement, repeated on this machine'
+complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "doctor" -d 'Say what this machine allows, how noisy it is, and what would help'
+complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s w -l warmup -d 'Run each command NUM times, untimed, before its first round' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s m -l min-runs -d 'Run at least NUM rounds [default: 10]' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s M -l max-runs -d 'Run at most NUM rounds [default: as many as the verdict needs]' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s r -l runs -d 'Run exactly NUM rounds' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s s -l setup -d 'Run CMD once before the first round of each command' -r -f -a "(__fish_complete_command)"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l reference -d 'Compare all others with CMD' -r -f -a "(__fish_complete_command)"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l reference-name -d 'Call the reference command NAME' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s p -l prepare -d 'Run CMD before every timed run' -r -f -a "(__fish_complete_command)"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s C -l conclude -d 'Run CMD after every timed run' -r -f -a "(__fish_complete_command)"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s c -l cleanup -d 'Run CMD once after the last round of each command' -r -f -a "(__fish_complete_command)"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s P -l parameter-scan -d 'Make an alternative of each number from MIN to MAX, put in for {VAR}' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s D -l parameter-step-size -d 'Go from MIN to MAX of --parameter-scan in steps of DELTA' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s L -l parameter-list -d 'Make an alternative of each of the comma-separated VALUES, put in for {VAR}' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s S -l shell -d 'Run commands with SHELL: a name, a path, a command line, \'default\' (sh) or \'none\'' -r -f -a "(__fish_complete_command)"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s i -l ignore-failure -d 'Go on when a command fails: at any status but 0, or at the comma-separated statuses given' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l output -d 'Send what timed runs print to WHERE: null, pipe, inherit, or a file [default: null]' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l input -d 'Let commands read from WHERE: null, or a file [default: null]' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s n -l command-name -d 'Call a command NAME; given once for each command, in their order' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l env -d 'Set environment variables: NAME=VALUE, several separated by spaces and quoted as in a shell' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l min-benchmarking-time -d 'Accepted so that scripts written for hyperfine go on working; the statistics decide how long to measure' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l style -d 'Colour and movement: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
+basic\t'Neither colour nor movement'
+full\t'Both, terminal or not'
+nocolor\t'Movement without colour'
+color\t'Colour without movement'
+none\t'Nothing at all; exports and the exit status are the only result'"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l sort -d 'Order of results: auto, command or mean-time' -r -f -a "auto\t'On the screen by time at a single level, and in the order of the command line when there are several, so that rows keep their place; in exported tables in the order of the command line'
+command\t'In the order of the command line'
+mean-time\t'By mean time'"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s u -l time-unit -d 'Show times in UNIT: microsecond, millisecond, second, minute or hour' -r -f -a "microsecond\t''
+millisecond\t''
+second\t''
+minute\t''
+hour\t''"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l export-asciidoc -d 'Write hyperfine\'s AsciiDoc table to FILE (\'-\' is standard output)' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l export-csv -d 'Write hyperfine\'s CSV to FILE (\'-\' is standard output)' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l export-json -d 'Write hyperfine\'s JSON to FILE (\'-\' is standard output)' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l export-markdown -d 'Write hyperfine\'s Markdown table to FILE (\'-\' is standard output)' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l export-orgmode -d 'Write hyperfine\'s Org table to FILE (\'-\' is standard output)' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l load -d 'Copies at once: a list such as 1,10,100, or \'auto\' [default: 1]' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l mode -d 'How copies arrive: batch, closed or open [default: batch]' -r -f -a "batch\t'N copies are released together; the time until the last one ends counts'
+closed\t'N workers; each starts a copy as soon as its last one ended'
+open\t'Copies start at --rate, whatever became of the earlier ones'"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l rate -d 'Copies started a second, for --mode open' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l duration -d 'How long copies are started, for --mode closed and open [default: 5s]' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l max-time -d 'Stop after this time at the latest, such as 90s or 5m' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l delta -d 'Call two alternatives the same when they differ by less than this [default: 2%]' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l confidence -d 'Confidence of all intervals together [default: 95%]' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l seed -d 'Seed of the random order [default: a fresh one, kept in the record]' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l timeout -d 'End a copy, with all its processes, after this time; it then counts as too slow' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l placement -d 'Sessions of the copies: session (each its own) or shared (one for all) [default: session]' -r -f -a "session\t'Each copy in a session of its own'
+shared\t'All copies of a batch in one session'"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l pin -d 'Run the copies on these CPUs only, such as 0-3,5' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l fail-if-slower -d 'Exit with 3 if an alternative is slower than the baseline by more than PERCENT [default: --delta]' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l record -d 'Write the record, with every raw sample, to FILE (\'-\' is standard output)' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s N -d 'The same as --shell=none'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l show-output -d 'Show what the commands print; the same as --output=inherit'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l no-check-output -d 'Do not compare what the alternatives print'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l drop-caches -d 'Empty the page cache before every timed run (needs root)'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l fail-on-inconclusive -d 'Exit with 4 if --fail-if-slower could not be decided'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l json -d 'Print the record as JSON on standard output instead of the report'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s V -l version -d 'Print version'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l style -d 'Colour and movement: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
+basic\t'Neither colour nor movement'
+full\t'Both, terminal or not'
+nocolor\t'Movement without colour'
+color\t'Colour without movement'
+none\t'Nothing at all; exports and the exit status are the only result'"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l sort -d 'Order of results: auto, command or mean-time' -r -f -a "auto\t'On the screen by time at a single level, and in the order of the command line when there are several, so that rows keep their place; in exported tables in the order of the command line'
+command\t'In the order of the command line'
+mean-time\t'By mean time'"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -s u -l time-unit -d 'Show times in UNIT: microsecond, millisecond, second, minute or hour' -r -f -a "microsecond\t''
+millisecond\t''
+second\t''
+minute\t''
+hour\t''"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l export-asciidoc -d 'Write hyperfine\'s AsciiDoc table to FILE (\'-\' is standard output)' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l export-csv -d 'Write hyperfine\'s CSV to FILE (\'-\' is standard output)' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l export-json -d 'Write hyperfine\'s JSON to FILE (\'-\' is standard output)' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l export-markdown -d 'Write hyperfine\'s Markdown table to FILE (\'-\' is standard output)' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l export-orgmode -d 'Write hyperfine\'s Org table to FILE (\'-\' is standard output)' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l json -d 'Print the record as JSON, with the analysis redone'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -s V -l version -d 'Print version'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l load -d 'Copies at once instead of the study\'s own levels: a list such as 1,10' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l max-time -d 'Stop after this time at the latest, such as 90s or 5m' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l seed -d 'Seed of the input and of the random order' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l record -d 'Write the record, with every raw sample, to FILE (\'-\' is standard output)' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l style -d 'Colour and movement: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
+basic\t'Neither colour nor movement'
+full\t'Both, terminal or not'
+nocolor\t'Movement without colour'
+color\t'Colour without movement'
+none\t'Nothing at all; exports and the exit status are the only result'"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l sort -d 'Order of results: auto, command or mean-time' -r -f -a "auto\t'On the screen by time at a single level, and in the order of the command line when there are several, so that rows keep their place; in exported tables in the order of the command line'
+command\t'In the order of the command line'
+mean-time\t'By mean time'"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -s u -l time-unit -d 'Show times in UNIT: microsecond, millisecond, second, minute or hour' -r -f -a "microsecond\t''
+millisecond\t''
+second\t''
+minute\t''
+hour\t''"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l full -d 'Take the article\'s own sizes: takes much longer'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l json -d 'Print the record as JSON on standard output instead of the report'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -s V -l version -d 'Print version'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand doctor" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
+basic\t'Neither colour nor movement'
+full\t'Both, terminal or not'
+nocolor\t'Movement without colour'
+color\t'Colour without movement'
+none\t'Nothing at all; exports and the exit status are the only result'"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand doctor" -l json -d 'Print the facts as JSON'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand doctor" -s h -l help -d 'Print help'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand doctor" -s V -l version -d 'Print version'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare show study doctor help" -f -a "compare" -d 'Say which of these commands is faster, and from what load on that changes'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare show study doctor help" -f -a "show" -d 'Print a record again, with the analysis redone'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare show study doctor help" -f -a "study" -d 'List the studies, or run one: an article\'s measurement, repeated on this machine'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare show study doctor help" -f -a "doctor" -d 'Say what this machine allows, how noisy it is, and what would help'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare show study doctor help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

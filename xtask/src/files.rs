@@ -1,0 +1,96 @@
+//! The contents of every generated file, in memory, so that writing and checking cannot differ.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::{Command, ValueEnum};
+use clap_complete::Shell;
+use whyfaster_core::record::Record;
+
+/// Contents by path below the root of the repository.
+pub(crate) type Files = BTreeMap<PathBuf, Vec<u8>>;
+
+/// Directories in which every file is generated.
+pub(crate) const DIRECTORIES: [&str; 2] = ["man", "completions"];
+
+const NAME: &str = "whyfaster";
+
+/// The schema, named after the version of the record.
+const SCHEMA_FILE: &str = "schema/whyfaster-1.json";
+
+/// All generated files.
+pub(crate) fn all() -> Result<Files> {
+    let mut files = Files::new();
+    man_pages(&mut files)?;
+    completions(&mut files);
+    files.insert(SCHEMA_FILE.into(), schema()?);
+    Ok(files)
+}
+
+/// One page for the program and one for each verb.
+fn man_pages(files: &mut Files) -> Result<()> {
+    let mut program = whyfaster::cli::command().disable_help_subcommand(true);
+    program.build();
+    let mut add = |name: String, command: Command| -> Result<()> {
+        let mut page = Vec::new();
+        clap_mangen::Man::new(command).render(&mut page)?;
+        files.insert(Path::new("man").join(format!("{name}.1")), page);
+        Ok(())
+    };
+    for verb in program.get_subcommands() {
+        let name = format!("{NAME}-{}", verb.get_name());
+        add(name.clone(), verb.clone().name(name))?;
+    }
+    add(NAME.to_owned(), program.clone())
+}
+
+/// One file for each shell, under the name that the shell looks for.
+fn completions(files: &mut Files) {
+    for shell in Shell::value_variants() {
+        let mut script = Vec::new();
+        let mut program = whyfaster::cli::command();
+        clap_complete::generate(*shell, &mut program, NAME, &mut script);
+        let file = clap_complete::Generator::file_name(shell, NAME);
+        files.insert(Path::new("completions").join(file), script);
+    }
+}
+
+/// The JSON Schema of the record.
+fn schema() -> Result<Vec<u8>> {
+    let mut bytes = serde_json::to_vec_pretty(&schemars::schema_for!(Record))?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_verb_has_a_page_and_every_shell_a_script() {
+        let files = all().unwrap();
+        for page in
+            ["whyfaster", "whyfaster-compare", "whyfaster-show", "whyfaster-study", "whyfaster-doctor"]
+        {
+            let text = String::from_utf8(files[&Path::new("man").join(format!("{page}.1"))].clone()).unwrap();
+            assert!(text.contains(".TH"), "{page}");
+        }
+        assert_eq!(
+            files.keys().filter(|path| path.starts_with("completions")).count(),
+            Shell::value_variants().len()
+        );
+        assert_eq!(all().unwrap(), files, "the same input must give the same bytes");
+    }
+
+    #[test]
+    fn the_schema_knows_the_paths_that_other_tools_read() {
+        let schema: serde_json::Value = serde_json::from_slice(&schema().unwrap()).unwrap();
+        let properties = schema["properties"].as_object().unwrap();
+        for path in
+            ["schema", "alternatives", "levels", "crossovers", "floor", "warnings", "not_measured", "batches"]
+        {
+            assert!(properties.contains_key(path), "{path}");
+        }
+    }
+}
