@@ -134,6 +134,8 @@ pub fn bytes(number: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn machine() -> HostFacts {
@@ -209,5 +211,23 @@ mod tests {
             [0, 1023, 1536, (1 << 20) - 1, u64::MAX].map(bytes),
             ["0 B", "1023 B", "1.5 KiB", "1.0 MiB", "16384.0 PiB"]
         );
+    }
+
+    proptest! {
+        /// The number that the reason offers fits, and one more does not.
+        #[test]
+        fn the_offered_load_is_the_largest_that_fits(
+            processes in 0_u32..20, memory_bytes in 0_u64..(1 << 32), fds in 0_u32..3,
+            fixed_processes in 0_u32..100, fixed_fds in 0_u32..100, copies in 1_u32..100_000,
+        ) {
+            let need = Need { processes, memory_bytes, fds, fixed_processes, fixed_fds, ..Need::default() };
+            if let Err(reason) = fits(&machine(), &need, copies) {
+                let offered = reason.rsplit_once("--load up to ").map(|(_, most)| most.parse::<u32>());
+                let most = offered.transpose().expect("a number stands last").unwrap_or(0);
+                prop_assert!(most < copies, "{}", reason);
+                prop_assert!(most == 0 || fits(&machine(), &need, most).is_ok(), "{}", reason);
+                prop_assert!(fits(&machine(), &need, most + 1).is_err(), "{}", reason);
+            }
+        }
     }
 }

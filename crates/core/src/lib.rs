@@ -24,4 +24,5 @@ pub mod validate;
 
 pub mod analysis;
 pub mod claims;
+pub mod gate;
 pub mod schedule;

@@ -121,7 +121,16 @@ impl Scheduler {
             arms.push(ArmCost { arm: Arm::HiddenCopy, ..arms[plan.baseline] });
         }
         let levels = levels.iter().map(|&load| LevelState::new(load)).collect();
-        Self { rounds: plan.rounds, mode: plan.mode, seed: plan.seed, capacity, comparing, arms, levels, current: 0 }
+        Self {
+            rounds: plan.rounds,
+            mode: plan.mode,
+            seed: plan.seed,
+            capacity,
+            comparing,
+            arms,
+            levels,
+            current: 0,
+        }
     }
 
     /// What to do at this moment.

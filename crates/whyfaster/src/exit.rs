@@ -1,5 +1,9 @@
 //! Exit statuses, in one place. All are documented in docs/src/exit-codes.md.
 
+use std::io::{self, Write};
+
+use crate::store::StdoutClosed;
+
 /// Why the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -38,5 +42,37 @@ impl Failure {
     /// A failure with a next step.
     pub fn new(exit: Exit, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { exit, message: message.into(), hint: Some(hint.into()) }
+    }
+}
+
+/// Says on standard error what went wrong and what to do, and gives the exit status. A reader of standard output that went
+/// away is no error.
+pub fn report(ended: anyhow::Result<Exit>) -> Exit {
+    let error = match ended {
+        Ok(exit) => return exit,
+        Err(error) => error,
+    };
+    if error.is::<StdoutClosed>()
+        || error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+    {
+        return Exit::Ok;
+    }
+    // Standard error may be closed or full as well; the exit status still tells.
+    let mut stderr = anstream::stderr().lock();
+    let _ = writeln!(stderr, "error: {error:#}");
+    match error.downcast_ref::<Failure>() {
+        Some(failure) => {
+            if let Some(hint) = &failure.hint {
+                let _ = writeln!(stderr, "  hint: {hint}");
+            }
+            failure.exit
+        }
+        None => Exit::Error,
+    }
+}
+
+impl From<Exit> for std::process::ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
     }
 }

@@ -1,13 +1,17 @@
 //! `whyfaster doctor`: what this machine allows, and how noisy it is.
 
-use std::io::Write;
+use std::io::{self, IsTerminal, Write};
 
 use serde::Serialize;
 use whyfaster_core::host::HostFacts;
 
+use crate::cli::args::DoctorArgs;
 use crate::exit::Exit;
 use crate::host::{self, Finding, Mark, Noise, Root};
-use crate::render;
+use crate::render::{
+    self,
+    look::{Environment, Look},
+};
 
 /// All that `doctor` found; with `--json` this is what it prints.
 #[derive(Clone, Debug, Serialize)]
@@ -21,17 +25,22 @@ pub struct Examination {
 }
 
 /// Examines this machine and prints the findings. Takes about a second.
-pub fn run(json: bool) -> anyhow::Result<Exit> {
-    let examination = examine(&Root::real());
-    let mut out = anstream::stdout().lock();
+pub fn run(args: &DoctorArgs) -> anyhow::Result<Exit> {
+    let look =
+        Look::detect(args.style.unwrap_or_default(), io::stdout().is_terminal(), &Environment::of_process());
+    print(&mut anstream::stdout().lock(), &examine(&Root::real()), args.json, &look)?;
+    Ok(Exit::Ok)
+}
+
+/// A reader that went away (`doctor | head -1`) is an error here; the caller knows whether it matters.
+fn print(out: &mut dyn Write, examination: &Examination, json: bool, look: &Look) -> io::Result<()> {
     if json {
-        serde_json::to_writer_pretty(&mut out, &examination)?;
+        serde_json::to_writer_pretty(&mut *out, examination)?;
         writeln!(out)?;
     } else {
-        render::doctor::write(&mut out, &examination, render::doctor::columns())?;
+        out.write_all(render::doctor::doctor(examination, look).as_bytes())?;
     }
-    out.flush()?;
-    Ok(Exit::Ok)
+    out.flush()
 }
 
 /// Reads the facts, runs the self-test, reads them again and judges.
@@ -50,6 +59,7 @@ pub fn examine(root: &Root) -> Examination {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::render::look::Style;
     use crate::host::fixture::Machine;
 
     #[test]
@@ -61,6 +71,29 @@ mod tests {
         );
         let unknown = examination.findings.iter().filter(|finding| finding.value.starts_with("not measured"));
         assert!(unknown.count() > 10);
+    }
+
+    /// A reader that went away.
+    struct Gone;
+
+    impl Write for Gone {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_closed_pipe_is_an_error_and_no_panic() {
+        let examination = examine(&Machine::hybrid().root());
+        let look = Look::detect(Style::Basic, false, &Environment::default());
+        for json in [false, true] {
+            let error = print(&mut Gone, &examination, json, &look).expect_err("nothing can be written");
+            assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+        }
     }
 
     #[test]

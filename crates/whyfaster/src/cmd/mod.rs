@@ -1,6 +1,7 @@
 //! One verb a file.
 
+pub mod compare;
 pub mod doctor;
-pub mod study;
 pub mod results;
 pub mod show;
+pub mod study;

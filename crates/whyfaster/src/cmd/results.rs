@@ -18,8 +18,12 @@ pub fn check(outputs: &Outputs) -> Result<(), Failure> {
 
 /// How standard output is to look.
 pub fn look(outputs: &Outputs) -> Look {
-    let environment = Environment::of_process();
-    let mut look = Look::detect(outputs.style, std::io::stdout().is_terminal(), &environment);
+    look_of(outputs, std::io::stdout().is_terminal())
+}
+
+/// How a stream is to look that is a terminal, or is not.
+pub fn look_of(outputs: &Outputs, terminal: bool) -> Look {
+    let mut look = Look::detect(outputs.style, terminal, &Environment::of_process());
     look.time_unit = outputs.time_unit;
     look.sort = outputs.sort;
     look

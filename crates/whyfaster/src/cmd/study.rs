@@ -9,7 +9,14 @@ use serde::Serialize;
 use whyfaster_core::plan::Plan;
 use whyfaster_core::record::{Record, Status};
 
+use super::compare::measured;
+use super::results;
+use crate::cli::args::StudyArgs;
+use crate::cli::{HostSeed, Outputs};
 use crate::exit::{Exit, Failure};
+use crate::render::screen::screen;
+use crate::run::interrupts::Interrupts;
+use crate::store;
 use crate::study::{self, Findings, Generated, Options, Study, WorkDir, check_needs};
 
 /// What a measurement gives. One that failed half way has both: what was measured until then, and why it ended.
@@ -41,6 +48,46 @@ struct Document<'a> {
     #[serde(flatten)]
     record: &'a Record,
     study_findings: &'a Findings,
+}
+
+/// Runs the verb.
+pub fn run_args(args: &StudyArgs) -> anyhow::Result<Exit> {
+    let outputs = Outputs::of_study(args)?;
+    results::check(&outputs)?;
+    let Some(name) = &args.name else { return list(&mut anstream::stdout().lock()) };
+    let options = Options {
+        full: args.full,
+        seed: args.seed,
+        loads: args.load.clone(),
+        max_time_s: args.max_time,
+        record: args.record.clone(),
+        json: args.json,
+    };
+    let interrupts = Interrupts::take_over()?;
+    let look = results::look(&outputs);
+    let mut out = Vec::new();
+    let ended = run(
+        name,
+        &options,
+        Tools {
+            measure: &mut |plan| {
+                let finished = measured(plan, &outputs, &interrupts)?;
+                Ok((finished.record, finished.failure))
+            },
+            save: &mut |record, file| match file {
+                Some(file) => Ok(store::write_atomic(file, &store::record_bytes(record)?)?),
+                None => Ok(()),
+            },
+            screen: &|record| if look.quiet { String::new() } else { screen(record, &look) },
+            out: &mut out,
+            order_seed: HostSeed::here().seed,
+        },
+    );
+    store::to_stdout(&out)?;
+    if matches!(ended, Ok(Exit::Interrupted)) {
+        anstream::eprintln!("interrupted: what had been measured is above");
+    }
+    ended
 }
 
 /// Lists the studies.

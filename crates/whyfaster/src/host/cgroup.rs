@@ -155,7 +155,7 @@ impl Chain {
     }
 
     /// How often these groups were throttled. The count of a group is of its own quota only, so that those of the ancestors
-    /// are added (kernel: `cpu_cfs_stat_show` in kernel/sched/core.c). A group that has no quota file has no count either.
+    /// are added (kernel/sched/core.c: `cpu_cfs_stat_show`, `cpu_extra_stat_show`). A group that has no quota file has no count either.
     pub(super) fn throttled(&self, root: &Root) -> Result<u64, Unreadable> {
         let quota_file = if self.v2 { "cpu.max" } else { "cpu.cfs_quota_us" };
         let mut sum = None;

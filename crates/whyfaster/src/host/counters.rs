@@ -91,8 +91,13 @@ mod tests {
             return; // No /proc here: nothing to count.
         };
         let first = counters.read().expect("open has read it");
-        while counters.read().expect("still there") == first {}
-        let later = counters.read().expect("still there");
+        // A tick is 10 ms or less: five seconds are far beyond it on any machine.
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(5);
+        let mut later = first;
+        while later == first && std::time::Instant::now() < deadline {
+            later = counters.read().expect("still there");
+        }
+        assert_ne!(later, first);
         assert!(later.busy_s >= first.busy_s && later.steal_s >= first.steal_s);
     }
 }

@@ -34,6 +34,8 @@ const WIDTH: usize = 60;
 const LEAST_WIDTH: usize = 24;
 const UNICODE_MARKS: [char; 6] = ['●', '▲', '■', '◆', '○', '△'];
 const ASCII_MARKS: [char; 6] = ['o', 'x', '#', '+', '@', '%'];
+/// Loads and seconds outside of this come from no clock; a record from elsewhere may hold anything.
+const PLAUSIBLE: std::ops::RangeInclusive<f64> = 1e-12..=1e12;
 /// Several marks in one place.
 const SEVERAL: char = '*';
 
@@ -82,7 +84,7 @@ struct Axis {
 impl Axis {
     fn over(values: impl Iterator<Item = f64>) -> Option<Self> {
         let (low, high) = values
-            .filter(|value| value.is_finite() && *value > 0.0)
+            .filter(|value| PLAUSIBLE.contains(value))
             .fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
         (low <= high).then_some(Self { low, high })
     }

@@ -1,78 +1,64 @@
 //! The findings of `doctor` as lines: mark, name, value, and below it the remedy.
 
-use std::io::{self, Write};
-
-use anstyle::{AnsiColor, Style};
 use whyfaster_core::host::HostFacts;
 
+use super::look::Look;
+use super::text::{Tone, finish, for_look, tone, width, wrap};
 use crate::cmd::doctor::Examination;
 use crate::host::{Finding, Mark};
 
-/// Width of output that goes to no terminal, and the least that is still readable.
-const DEFAULT_COLUMNS: usize = 100;
-const LEAST_COLUMNS: usize = 50;
+/// Columns of the widest mark, and the least that are left for a value on a narrow terminal.
+const MARK_WIDTH: usize = 7;
+const LEAST_ROOM: usize = 20;
 
-/// Columns of the terminal behind standard output.
-pub fn columns() -> usize {
-    let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout());
-    size.ok().map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(DEFAULT_COLUMNS)
-}
-
-/// Writes the whole examination. Colours are in the text; the stream takes them out where they are not wanted.
-pub fn write(out: &mut dyn Write, examination: &Examination, columns: usize) -> io::Result<()> {
+/// The whole examination.
+pub fn doctor(examination: &Examination, look: &Look) -> String {
     let findings = &examination.findings;
-    let indent = 2 + MARK_WIDTH + 2;
-    let name_width = findings.iter().map(|finding| finding.name.chars().count()).max().unwrap_or(0);
-    let left = indent + name_width + 2;
-    let room = columns.max(LEAST_COLUMNS).saturating_sub(left).max(20);
-    writeln!(out, "{}\n", title(&examination.facts))?;
+    let name_width = findings.iter().map(|finding| width(&finding.name)).max().unwrap_or(0);
+    let mut lines = vec![title(&examination.facts, look), String::new()];
     for (place, finding) in findings.iter().enumerate() {
         // Neighbours with the same remedy share it.
         let next = findings.get(place + 1).and_then(|next| next.remedy.as_deref());
         let remedy = finding.remedy.as_deref().filter(|remedy| next != Some(*remedy));
-        line(out, finding, name_width, left, room)?;
-        for (number, text) in remedy.iter().flat_map(|remedy| wrap(remedy, room - 3)).enumerate() {
-            let arrow = if number == 0 { "-> " } else { "   " };
-            writeln!(out, "{:left$}{arrow}{text}", "")?;
-        }
+        lines.extend(entry(finding, remedy, name_width, look));
     }
-    writeln!(out, "\n{}", summary(findings))
+    lines.extend([String::new(), summary(findings), String::new()]);
+    finish(&lines.join("\n"), look.color)
 }
 
-const MARK_WIDTH: usize = 7;
-
-fn line(
-    out: &mut dyn Write,
-    finding: &Finding,
-    name_width: usize,
-    left: usize,
-    room: usize,
-) -> io::Result<()> {
-    let (word, style) = mark(finding.mark);
-    let mut value = wrap(&finding.value, room).into_iter();
-    let first = value.next().unwrap_or_default();
-    writeln!(out, "  {style}{word:<MARK_WIDTH$}{style:#}  {:<name_width$}  {first}", finding.name)?;
-    for rest in value {
-        writeln!(out, "{:left$}{rest}", "")?;
+fn entry(finding: &Finding, remedy: Option<&str>, name_width: usize, look: &Look) -> Vec<String> {
+    let left = 2 + MARK_WIDTH + 2 + name_width + 2;
+    let room = look.width.saturating_sub(left).max(LEAST_ROOM);
+    let (word, of_mark) = mark(finding.mark);
+    let head =
+        format!("  {}  {:<name_width$}  ", tone(of_mark, &format!("{word:<MARK_WIDTH$}")), finding.name);
+    let indent = " ".repeat(left);
+    let value = wrap(&for_look(&finding.value, look), room, 0).into_iter().enumerate();
+    let mut lines: Vec<String> = value
+        .map(|(number, text)| if number == 0 { format!("{head}{text}") } else { format!("{indent}{text}") })
+        .collect();
+    if let Some(remedy) = remedy {
+        let remedy = wrap(&format!("-> {}", for_look(remedy, look)), room, 3);
+        lines.extend(remedy.iter().map(|text| format!("{indent}{text}")));
     }
-    Ok(())
+    lines
 }
 
 /// The mark as a word, so that it can be read without colour.
-fn mark(mark: Mark) -> (&'static str, Style) {
+fn mark(mark: Mark) -> (&'static str, Tone) {
     match mark {
-        Mark::Ok => ("ok", AnsiColor::Green.on_default()),
-        Mark::Note => ("note", AnsiColor::Yellow.on_default()),
-        Mark::Problem => ("PROBLEM", AnsiColor::Red.on_default().bold()),
+        Mark::Ok => ("ok", Tone::Good),
+        Mark::Note => ("note", Tone::Unsure),
+        Mark::Problem => ("PROBLEM", Tone::Bad),
     }
 }
 
-fn title(facts: &HostFacts) -> String {
-    let unknown = || "unknown".to_owned();
-    let kernel = facts.kernel.as_deref().map_or_else(unknown, printable);
-    let machine = facts.machine.as_deref().map_or_else(unknown, printable);
-    let cpu = facts.cpu_model.as_deref().map_or_else(|| "CPU unknown".to_owned(), printable);
-    format!("This machine: Linux {kernel}, {machine}, {cpu}")
+fn title(facts: &HostFacts, look: &Look) -> String {
+    let word = |fact: &Option<String>, unknown: &str| for_look(fact.as_deref().unwrap_or(unknown), look);
+    let kernel = word(&facts.kernel, "(release unknown)");
+    let machine = word(&facts.machine, "machine unknown");
+    let text = format!("This machine: Linux {kernel}, {machine}, {}", word(&facts.cpu_model, "CPU unknown"));
+    wrap(&text, look.width, 2).join("\n")
 }
 
 fn summary(findings: &[Finding]) -> String {
@@ -84,30 +70,11 @@ fn summary(findings: &[Finding]) -> String {
     }
 }
 
-/// Files may hold anything; control characters would reach the terminal.
-fn printable(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).collect()
-}
-
-/// Wraps at spaces. A word longer than a line stays whole.
-fn wrap(text: &str, columns: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in printable(text).split_ascii_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= columns => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::host::{Noise, Spread};
+    use crate::render::fixture::look;
 
     fn examination(findings: Vec<Finding>) -> Examination {
         let spread = Spread { repeats: 20, median_s: 1.0, ratio: 1.0, smallest_difference: 0.0 };
@@ -116,9 +83,7 @@ mod tests {
     }
 
     fn text(findings: Vec<Finding>, columns: usize) -> String {
-        let mut out = Vec::new();
-        write(&mut out, &examination(findings), columns).expect("a vector takes everything");
-        anstream::adapter::strip_bytes(&out).into_vec().try_into().expect("UTF-8")
+        doctor(&examination(findings), &look(columns, true))
     }
 
     #[test]
@@ -134,7 +99,8 @@ mod tests {
             Finding::with(Mark::Note, "pressure", "90%", "stop other work"),
         ];
         let expected = "\
-This machine: Linux 6.1[31m, unknown, CPU unknown
+This machine: Linux 6.1[31m, machine unknown, CPU
+  unknown
 
   ok       CPUs      2 of 2
   PROBLEM  load      11 on 2 CPUs, which is five
@@ -157,28 +123,18 @@ Numbers measured now may mislead: problems 1, notes 1.
     }
 
     #[test]
+    fn marks_are_words_and_colour_is_extra() {
+        let plain = look(80, true);
+        let colored = Look { color: true, ..plain.clone() };
+        let of = |look: &Look| doctor(&examination(vec![Finding::ok("a", "b")]), look);
+        assert!(of(&plain).contains("  ok       a  b\n") && !of(&plain).contains('\u{1b}'));
+        assert!(of(&colored).contains("\u{1b}[32mok     \u{1b}[0m  a  b\n"), "{:?}", of(&colored));
+    }
+
+    #[test]
     fn the_summary_counts() {
         assert!(text(vec![Finding::ok("a", "b")], 80).ends_with("Fit for measuring.\n"));
         let note = Finding::with(Mark::Note, "a", "b", "c");
         assert!(text(vec![note], 80).ends_with("Fit for measuring; 1 to keep in mind.\n"));
-    }
-
-    /// A reader that went away (`doctor | head -1`).
-    struct Gone;
-
-    impl Write for Gone {
-        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
-            Err(io::ErrorKind::BrokenPipe.into())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    #[test]
-    fn a_closed_pipe_is_an_error_and_no_panic() {
-        let error = write(&mut Gone, &examination(vec![]), 80).expect_err("nothing can be written");
-        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
     }
 }

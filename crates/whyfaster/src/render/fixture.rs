@@ -113,9 +113,8 @@ pub(crate) fn level(record: &mut Record, load: u32, rows: &[Row]) {
     };
     let comparisons = rows.iter().enumerate().filter_map(compare).collect();
     record.analysis.levels.push(Level { load, results, comparisons, floor: None });
-    for index in 0..rows.len() {
-        record.batches.push(batch(load, index, rows[index].makespan));
-    }
+    let batches = rows.iter().enumerate().map(|(index, row)| batch(load, index, row.makespan));
+    record.batches.extend(batches);
 }
 
 fn around(ratio: f64) -> Ratio {

@@ -3,6 +3,8 @@
 pub mod chart;
 pub mod doctor;
 pub mod export;
+pub mod grid;
+mod lead;
 pub mod look;
 pub mod notes;
 pub mod progress;

@@ -6,7 +6,7 @@ use whyfaster_core::verdict::{Comparison, Ratio, Verdict};
 
 use super::look::Look;
 use super::sentence::at;
-use super::text::{Names, Tone, for_look, tone, wrap};
+use super::text::{Names, Tone, capitalise, for_look, tone, wrap};
 use super::units::{deviation, digits, duration, factor, percent};
 
 /// Alternatives for which crossovers and causes are written out; the others stand in the tables.
@@ -36,6 +36,7 @@ fn flip(record: &Record, crossover: &Crossover) -> Option<String> {
     let loads = || record.analysis.levels.iter().map(|level| level.load);
     let (lowest, highest) = (loads().min()?, loads().max()?);
     let several = lowest < highest;
+    let unit = if matches!(record.plan.mode, Mode::Closed { .. }) { "workers" } else { "copies" };
     let measured = match (crossover.measured_from, crossover.measured_to) {
         (Some(from), Some(to)) if from == to => format!("measured: at {to}"),
         (Some(from), Some(to)) => {
@@ -44,11 +45,11 @@ fn flip(record: &Record, crossover: &Crossover) -> Option<String> {
             format!("measured: between {from} and {to}{hint}")
         }
         (None, Some(to)) => format!("measured: below {to}"),
-        _ if several => format!("measured: none from {lowest} to {highest} copies"),
+        _ if several => format!("measured: none from {lowest} to {highest} {unit}"),
         _ => "not measured (--load auto looks for it)".to_owned(),
     };
     match crossover.predicted_load {
-        Some(load) => Some(format!("predicted crossover: {} copies; {measured}", digits(load))),
+        Some(load) => Some(format!("predicted crossover: {} {unit}; {measured}", digits(load))),
         // One level without a prediction: there is nothing to say about a flip.
         None if several => Some(format!("predicted crossover: none, the bounds do not cross; {measured}")),
         None => None,
@@ -90,16 +91,15 @@ pub fn causes(record: &Record, names: &Names, look: &Look) -> Vec<String> {
 
 fn cause(record: &Record, load: u32, c: &Comparison, names: &Names) -> Option<String> {
     let (alternative, baseline) = (names.show(&c.alternative), names.show(&c.baseline));
-    let part = |verb: &str, what: &str, ratio: Option<Ratio>| {
-        ratio.map(|r| format!("{verb} {} the {what}{}", factor(r.ratio), range(r)))
+    let part = |what: &str, ratio: Option<Ratio>| {
+        ratio.map(|r| format!("{} the {what}{}", factor(r.ratio), range(r)))
     };
-    let parts = [part("does", "work", c.work), part("gets", "share", c.share)];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let parts: Vec<String> = [part("work", c.work), part("share", c.share)].into_iter().flatten().collect();
     if parts.is_empty() {
         return None;
     }
     let why = why(c).map(|why| format!(", so it is {why}")).unwrap_or_default();
-    Some(format!("{}: {alternative} {} of {baseline}{why}", at(record, load), parts.join(" and ")))
+    Some(format!("{}: {alternative} has {} of {baseline}{why}", at(record, load), parts.join(" and ")))
 }
 
 fn range(ratio: Ratio) -> String {
@@ -115,15 +115,15 @@ fn why(c: &Comparison) -> Option<&'static str> {
     let more = |r: Option<Ratio>| r.and_then(|r| r.low).is_some_and(|low| low > 1.0);
     match c.verdict {
         Verdict::Faster => match (less(c.work), more(c.share)) {
-            (true, true) => Some("faster by less work and by more of the machine"),
+            (true, true) => Some("faster by less work and by using more of the machine"),
             (true, false) => Some("faster by less work"),
-            (false, true) => Some("faster by more of the machine, not by less work"),
+            (false, true) => Some("faster by using more of the machine, not by less work"),
             (false, false) => None,
         },
         Verdict::Slower => match (more(c.work), less(c.share)) {
-            (true, true) => Some("slower by more work and by less of the machine"),
+            (true, true) => Some("slower by more work and by using less of the machine"),
             (true, false) => Some("slower by more work"),
-            (false, true) => Some("slower by less of the machine, not by more work"),
+            (false, true) => Some("slower by using less of the machine, not by more work"),
             (false, false) => None,
         },
         Verdict::Same | Verdict::Undecided => None,
@@ -179,7 +179,7 @@ pub fn warnings(record: &Record, names: &Names, look: &Look) -> Vec<String> {
     let safe = |text: &str| for_look(&names.within(text), look);
     let warning = |warning: &whyfaster_core::host::Warning| {
         let (what, remedy) = (safe(&warning.what), safe(&warning.remedy));
-        let what = what.trim_end_matches('.');
+        let (what, remedy) = (what.trim_end_matches('.'), capitalise(&remedy));
         wrap(&format!("{} {what}. {remedy}", tone(Tone::Unsure, "warning:")), look.width, 2)
     };
     let mut lines: Vec<String> = record.analysis.warnings.iter().flat_map(warning).collect();

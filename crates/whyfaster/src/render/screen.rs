@@ -4,10 +4,11 @@ use whyfaster_core::plan::Mode;
 use whyfaster_core::record::{Level, LevelResult, Record};
 
 use super::chart::{Point, Series, chart};
+use super::grid::ABSENT;
 use super::look::Look;
 use super::notes;
 use super::sentence::{at, sentence};
-use super::table::{ABSENT, level_grid, summary_grid, typical};
+use super::table::{level_grid, summary_grid, typical};
 use super::text::{Names, Tone, finish, for_look, shorten, tone, width, wrap};
 
 /// Everything that a person should see of a record; empty for `--style none`.

@@ -2,7 +2,7 @@
 
 use whyfaster_core::host::{NotMeasured, Warning};
 use whyfaster_core::plan::{Loads, Mode};
-use whyfaster_core::record::{Record, Status};
+use whyfaster_core::record::{Crossover, Record, Status, VerdictRange};
 use whyfaster_core::verdict::Verdict;
 
 use super::fixture::{flip, level, look, one_level, record, row};
@@ -33,6 +33,22 @@ fn flip_on_an_ascii_terminal_of_80_columns() {
 #[test]
 fn flip_on_a_unicode_terminal_of_120_columns() {
     insta::assert_snapshot!(shown(&flip(), 120, true));
+}
+
+#[test]
+fn no_flip() {
+    let mut record = record(&[("old", "old"), ("new", "new")], Loads::Auto);
+    level(&mut record, 1, &[row(0.4, 0.4, None), row(0.3, 0.3, Some((0.75, Verdict::Faster)))]);
+    level(&mut record, 1000, &[row(210.0, 0.41, None), row(161.0, 0.31, Some((0.767, Verdict::Faster)))]);
+    record.analysis.crossovers.push(Crossover {
+        alternative: "new".to_owned(),
+        baseline: "old".to_owned(),
+        predicted_load: None,
+        measured_from: None,
+        measured_to: None,
+        ranges: vec![VerdictRange { from: 1, to: 1000, verdict: Verdict::Faster }],
+    });
+    insta::assert_snapshot!(shown(&record, 80, true));
 }
 
 #[test]
@@ -190,6 +206,7 @@ fn a_hostile_record_cannot_steer_the_terminal_or_panic() {
     let mut record =
         record(&[("\x1b]0;title\x07\n", "\x1b[2J"), ("", "\u{202E}x")], Loads::Fixed(vec![1, 0]));
     level(&mut record, 1, &[row(f64::NAN, -1.0, None), row(1e300, 1e-300, Some((0.0, Verdict::Faster)))]);
+    level(&mut record, 7, &[row(1e-300, 1e300, None), row(1e300, 1e300, Some((1e-300, Verdict::Slower)))]);
     level(&mut record, 0, &[row(0.0, 0.0, None), row(f64::INFINITY, 0.0, Some((f64::NAN, Verdict::Slower)))]);
     record.plan.baseline = 99;
     record.took_s = f64::NAN;

@@ -1,11 +1,12 @@
 //! The verdict in one sentence: who wins, by how much, and from what load on that changes.
 
-use whyfaster_core::plan::Mode;
+use whyfaster_core::plan::{Loads, Mode};
 use whyfaster_core::record::{Level, LevelResult, Record, Status};
 use whyfaster_core::verdict::{Comparison, Verdict};
 
+use super::lead::Lead;
 use super::look::Look;
-use super::text::Names;
+use super::text::{Names, capitalise};
 use super::units::{count, duration, factor, percent, time};
 
 /// Alternatives beside the baseline that a sentence still names one by one.
@@ -16,7 +17,7 @@ pub fn sentence(record: &Record, names: &Names, look: &Look) -> String {
     let body = Teller { record, names, look }.body();
     let took = duration(record.took_s);
     match record.status {
-        Status::Complete => capitalise(&body, names),
+        Status::Complete => begin(&body, names),
         Status::Interrupted => format!("Partial, interrupted after {took}: {body}"),
         Status::Failed => format!("Partial, ended by an error after {took}: {body}"),
     }
@@ -30,58 +31,6 @@ pub fn at(record: &Record, load: u32) -> String {
         Mode::Closed { .. } if load == 1 => "with 1 worker".to_owned(),
         Mode::Closed { .. } => format!("with {load} workers"),
         Mode::Open { rate_per_s, .. } => format!("at {rate_per_s} starts a second"),
-    }
-}
-
-/// A decided comparison, told from the winner's side: the factor is above 1.
-#[derive(Clone, Copy, Debug)]
-pub struct Lead<'a> {
-    /// Who was faster.
-    pub winner: &'a str,
-    /// Who was slower.
-    pub loser: &'a str,
-    factor: f64,
-    low: Option<f64>,
-    high: Option<f64>,
-}
-
-impl<'a> Lead<'a> {
-    /// The winner of a comparison, if there is one.
-    pub fn of(comparison: &'a Comparison) -> Option<Self> {
-        let c = comparison;
-        match c.verdict {
-            Verdict::Faster => Some(Self {
-                winner: &c.alternative,
-                loser: &c.baseline,
-                factor: c.ratio.recip(),
-                low: c.high.map(f64::recip),
-                high: c.low.map(f64::recip),
-            }),
-            Verdict::Slower => Some(Self {
-                winner: &c.baseline,
-                loser: &c.alternative,
-                factor: c.ratio,
-                low: c.low,
-                high: c.high,
-            }),
-            Verdict::Same | Verdict::Undecided => None,
-        }
-    }
-
-    /// "1.60x"; where time-outs leave the upper end open, "at least 1.52x".
-    pub fn factor(&self) -> String {
-        match (self.low, self.high) {
-            (Some(low), None) => format!("at least {}", factor(low)),
-            _ => factor(self.factor),
-        }
-    }
-
-    /// " (1.52x to 1.66x)", or nothing where an end is open.
-    pub fn interval(&self) -> String {
-        match (self.low, self.high) {
-            (Some(low), Some(high)) => format!(" ({} to {})", factor(low), factor(high)),
-            _ => String::new(),
-        }
     }
 }
 
@@ -152,8 +101,7 @@ impl<'a> Teller<'a> {
         let Some(result) = first.results.first() else { return self.nothing() };
         let name = self.names.show(&result.alternative);
         let only = self.levels().count() == 1;
-        let place =
-            if only && first.load <= 1 { String::new() } else { format!(" {}", at(self.record, first.load)) };
+        let place = self.place(first.load).map(|place| format!(" {place}")).unwrap_or_default();
         let mut text = format!("{name} takes {}{place}", self.takes(result));
         let last = self.levels().next_back().filter(|_| !only);
         if let Some((level, result)) = last.and_then(|level| Some((level, level.results.first()?))) {
@@ -183,6 +131,13 @@ impl<'a> Teller<'a> {
         at(self.record, load)
     }
 
+    /// Where a single level is; not said of one copy when nothing but one copy was asked for.
+    fn place(&self, load: u32) -> Option<String> {
+        let plain = matches!(self.record.plan.mode, Mode::Batch) && load <= 1;
+        let only = matches!(&self.record.plan.loads, Loads::Fixed(asked) if asked.iter().all(|l| *l == load));
+        (!(plain && only)).then(|| self.at(load))
+    }
+
     fn same(&self) -> String {
         format!("within {}", percent(self.record.plan.delta))
     }
@@ -195,7 +150,7 @@ impl<'a> Teller<'a> {
         winners.dedup();
         match (story.as_slice(), winners.len()) {
             ([(load, only)], _) => {
-                let place = if *load <= 1 { String::new() } else { format!(", {}", self.at(*load)) };
+                let place = self.place(*load).map(|place| format!(", {place}")).unwrap_or_default();
                 format!("{}.", self.clause(only, &place))
             }
             (_, 0) => self.no_winner(story),
@@ -380,7 +335,7 @@ impl<'a> Teller<'a> {
             (of(Verdict::Undecided).count(), "undecided"),
         ];
         let counts = counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}"));
-        format!("{head} (of {}: {})", level.comparisons.len(), counts.collect::<Vec<_>>().join(", "))
+        format!("{head}, of {}: {}", level.comparisons.len(), counts.collect::<Vec<_>>().join(", "))
     }
 
     /// Several alternatives over several levels: who leads at the lowest and at the highest, and how many flip.
@@ -402,12 +357,8 @@ impl<'a> Teller<'a> {
 }
 
 /// A sentence begins with a capital, but a name is written as it is.
-fn capitalise(text: &str, names: &Names) -> String {
-    if names.begins(text) {
-        return text.to_owned();
-    }
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+fn begin(text: &str, names: &Names) -> String {
+    if names.begins(text) { text.to_owned() } else { capitalise(text) }
 }
 
 /// "a", "a and b", "a, b and c".

@@ -16,7 +16,8 @@ fn said(record: &Record) -> String {
 
 /// Alternatives base and new, with the ratio and verdict of new at every load.
 fn pair(levels: &[(u32, f64, Verdict)]) -> Record {
-    let mut made = record(&[("base", "base"), ("new", "new")], Loads::Fixed(vec![]));
+    let asked = levels.iter().map(|level| level.0).collect();
+    let mut made = record(&[("base", "base"), ("new", "new")], Loads::Fixed(asked));
     for (load, ratio, verdict) in levels {
         level(&mut made, *load, &[row(1.0, 1.0, None), row(*ratio, 1.0, Some((*ratio, *verdict)))]);
     }
@@ -34,6 +35,9 @@ fn one_level() {
         said(&pair(&[(1, 1.0, Same)])),
         "new and base take the same time within 2% (0.970x to 1.02x)."
     );
+    let mut cut = pair(&[(1, 0.5, Faster)]);
+    cut.plan.loads = Loads::Fixed(vec![1, 10]);
+    assert_eq!(said(&cut), "new is 2.00x faster than base, alone (1.96x to 2.06x).");
     let text = said(&pair(&[(1, 0.98, Undecided)]));
     assert_eq!(
         text,
@@ -123,7 +127,7 @@ fn one_command_over_levels() {
     );
     made.plan.mode = Mode::Closed { duration_s: 5.0 };
     made.analysis.levels.truncate(1);
-    assert_eq!(said(&made), "base takes 900 ms (median latency; 1 copies a second).");
+    assert_eq!(said(&made), "base takes 900 ms (median latency; 1 copies a second) with 1 worker.");
 }
 
 #[test]
@@ -139,8 +143,8 @@ fn three_alternatives_are_named_one_by_one() {
     level(&mut made, 10, &rows);
     assert_eq!(
         said(&made),
-        "Alone: fast leads, 2.00x faster than base (1.96x to 2.06x) (of 2: 1 faster, 1 slower); at 10 copies: base leads (of \
-         2: 2 slower); the answer flips for 1 of 2."
+        "Alone: fast leads, 2.00x faster than base (1.96x to 2.06x), of 2: 1 faster, 1 slower; at 10 copies: base leads, of \
+         2: 2 slower; the answer flips for 1 of 2."
     );
 }
 

@@ -77,6 +77,12 @@ pub fn for_look(text: &str, look: &Look) -> String {
     if look.unicode { cleaned } else { cleaned.chars().map(|c| if c.is_ascii() { c } else { '?' }).collect() }
 }
 
+/// The text with a capital at its beginning.
+pub fn capitalise(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
 /// Columns that the text takes.
 pub fn width(text: &str) -> usize {
     UnicodeWidthStr::width(text)
@@ -136,15 +142,18 @@ impl Names {
         let full: Vec<&str> = full.into_iter().collect();
         let safe: Vec<String> = full.iter().map(|name| for_look(name, look)).collect();
         let mut short: Vec<String> = safe.iter().map(|name| shorten(name, max, look.unicode)).collect();
-        let alike = short.iter().enumerate().any(|(i, name)| name.is_empty() || short[..i].contains(name));
-        if alike {
-            let numbered = |(i, name): (usize, &String)| {
+        if alike(&short) {
+            short = varying(&safe, max, look.unicode);
+        }
+        let numbered = alike(&short);
+        if numbered {
+            let number = |(i, name): (usize, &String)| {
                 let number = format!("#{} ", i + 1);
                 format!("{number}{}", shorten(name, max.saturating_sub(width(&number)), look.unicode))
             };
-            short = safe.iter().enumerate().map(numbered).collect();
+            short = safe.iter().enumerate().map(number).collect();
         }
-        let shortened = alike || short != safe;
+        let shortened = numbered || short != safe;
         Self { names: full.into_iter().map(str::to_owned).zip(short).collect(), shortened }
     }
 
@@ -176,6 +185,41 @@ impl Names {
     }
 }
 
+fn alike(names: &[String]) -> bool {
+    names.iter().enumerate().any(|(i, name)| name.is_empty() || names[..i].contains(name))
+}
+
+/// Names cut so that the word in which they begin to differ is seen.
+fn varying(names: &[String], max: usize, unicode: bool) -> Vec<String> {
+    let gap = if unicode { "…" } else { ".." };
+    let same = |n: usize| {
+        let nth = |name: &String| name.chars().nth(n);
+        names.first().and_then(nth).is_some_and(|c| names.iter().all(|name| nth(name) == Some(c)))
+    };
+    let differs = (0..).find(|n| !same(*n)).unwrap_or(0);
+    let common: Vec<char> =
+        names.first().map(|name| name.chars().take(differs).collect()).unwrap_or_default();
+    let word = common.iter().rposition(|c| *c == ' ').map_or(0, |space| space + 1);
+    // In a long word (a path) only its last letters before the difference.
+    let start = if differs - word <= max / 3 { word } else { differs - max / 6 };
+    let head = max / 3;
+    let cut = |name: &String| {
+        if width(name) <= max || start <= head {
+            return shorten(name, max, unicode);
+        }
+        let rest: String = name.chars().skip(start).collect();
+        let front = take(name.chars(), head);
+        let room = max.saturating_sub(width(&front) + width(gap));
+        let tail = if width(&rest) <= room {
+            rest
+        } else {
+            take(rest.chars(), room.saturating_sub(width(gap))) + gap
+        };
+        format!("{front}{gap}{tail}")
+    };
+    names.iter().map(cut).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -197,10 +241,13 @@ mod tests {
 
     #[test]
     fn names_stay_distinct() {
-        let names = Names::new(["cat aaaaaaaa 1 zzzzzzz", "cat aaaaaaaa 2 zzzzzzz"], 12, &look(80, true));
-        assert_eq!(names.show("cat aaaaaaaa 1 zzzzzzz"), "#1 cat …zzzz");
-        assert_eq!(names.show("cat aaaaaaaa 2 zzzzzzz"), "#2 cat …zzzz");
+        let full = ["gzip --keep -1 input", "gzip --keep -2 input"];
+        let names = Names::new(full, 12, &look(80, true));
+        assert_eq!(full.map(|name| names.show(name)), ["gzip…-1 inp…", "gzip…-2 inp…"]);
         assert!(names.shortened());
+        let full = ["cat a 1 bbbbbbbbbbbb 1 c", "cat a 1 bbbbbbbbbbbb 2 c", "cat a 2 bbbbbbbbbbbb 1 c"];
+        let names = Names::new(full, 12, &look(80, true));
+        assert_eq!(full.map(|name| names.show(name)), ["#1 cat … 1 c", "#2 cat … 2 c", "#3 cat … 1 c"]);
         assert!(!Names::new(["a", "b"], 12, &look(80, true)).shortened());
     }
 

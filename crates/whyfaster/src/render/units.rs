@@ -54,6 +54,8 @@ impl Scale {
 
     /// A time in this unit, without the unit.
     pub fn number(self, seconds: f64) -> String {
+        // Below a picosecond there is no clock; what is left is the rounding of a difference.
+        let seconds = if seconds.abs() < 1e-12 { 0.0 } else { seconds };
         digits(seconds / self.seconds)
     }
 }
@@ -66,7 +68,8 @@ pub fn time(seconds: f64, wanted: Option<TimeUnit>) -> String {
 
 /// A time for a mark on an axis: no zeros that say nothing.
 pub fn tick(seconds: f64, wanted: Option<TimeUnit>) -> String {
-    let scale = Scale::choose([seconds], wanted);
+    // Round seconds are no round minutes.
+    let scale = Scale::choose([seconds.min(1.0)], wanted);
     format!("{} {}", bare(&scale.number(seconds)), scale.name)
 }
 
@@ -81,6 +84,9 @@ pub fn digits(value: f64) -> String {
     }
     if value == 0.0 {
         return "0".to_owned();
+    }
+    if !(1e-9..1e12).contains(&value.abs()) {
+        return format!("{value:.2e}");
     }
     // Formatting decides what rounding does to the magnitude: 9.996 becomes 1.000e1.
     let rounded = format!("{value:.2e}");
@@ -168,6 +174,7 @@ mod tests {
             (0.012_34, "0.0123"),
             (1234.4, "1234"),
             (-1.5, "-1.50"),
+            (1e300, "1.00e300"),
             (f64::NAN, "-"),
             (f64::INFINITY, "-"),
         ];
@@ -190,6 +197,7 @@ mod tests {
         for (seconds, text) in table {
             assert_eq!(time(seconds, None), text);
         }
+        assert_eq!(Scale::from(TimeUnit::Millisecond).number(1.08e-19), "0");
         assert_eq!(time(0.412, Some(TimeUnit::Second)), "0.412 s");
         assert_eq!(time(90.0, Some(TimeUnit::Minute)), "1.50 min");
     }
@@ -200,6 +208,11 @@ mod tests {
         assert_eq!(Scale::choose([0.000_95, 0.001_2], None).name, "ms");
         assert_eq!(Scale::choose([0.257, 320.0], None).name, "s");
         assert_eq!(Scale::choose([0.0, f64::NAN], None).name, "s");
+    }
+
+    #[test]
+    fn ticks_are_round() {
+        assert_eq!([tick(0.01, None), tick(0.5, None), tick(1000.0, None)], ["10 ms", "500 ms", "1000 s"]);
     }
 
     #[test]

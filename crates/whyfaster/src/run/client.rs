@@ -43,7 +43,11 @@ pub(crate) enum NoOutcome {
 
 impl From<io::Error> for NoOutcome {
     fn from(error: io::Error) -> Self {
-        NoOutcome::Failure(Failure::new(Exit::Error, format!("lost the launcher: {error}"), "this is a defect: please report it"))
+        NoOutcome::Failure(Failure::new(
+            Exit::Error,
+            format!("lost the launcher: {error}"),
+            "this is a defect: please report it",
+        ))
     }
 }
 
@@ -77,8 +81,10 @@ impl Launcher {
         stdout: &mut dyn Sink,
         stderr: &mut dyn Sink,
     ) -> Result<Outcome, NoOutcome> {
-        let (out, out_writer) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(io::Error::from)?;
-        let (err, err_writer) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(io::Error::from)?;
+        let (out, out_writer) =
+            rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(io::Error::from)?;
+        let (err, err_writer) =
+            rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(io::Error::from)?;
         send(&self.socket, request, &[out_writer.as_fd(), err_writer.as_fd()])?;
         drop((out_writer, err_writer));
         self.wait(interrupts, &mut [(Some(out.into()), stdout), (Some(err.into()), stderr)])
@@ -103,7 +109,8 @@ impl Launcher {
                 };
             }
             let open: Vec<usize> = (0..streams.len()).filter(|&index| streams[index].0.is_some()).collect();
-            let mut fds: Vec<BorrowedFd<'_>> = open.iter().filter_map(|&i| streams[i].0.as_ref().map(File::as_fd)).collect();
+            let mut fds: Vec<BorrowedFd<'_>> =
+                open.iter().filter_map(|&i| streams[i].0.as_ref().map(File::as_fd)).collect();
             if reply.is_none() {
                 fds.push(self.socket.as_fd());
             }

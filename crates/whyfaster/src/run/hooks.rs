@@ -61,7 +61,12 @@ pub(crate) struct Hooks<'a> {
 
 impl Hooks<'_> {
     /// Runs a hook if the alternative has it. `iteration` is what `HYPERFINE_ITERATION` says.
-    pub(crate) fn run(&self, hook: Hook, alternative: &Alternative, iteration: Option<&str>) -> Result<(), Failure> {
+    pub(crate) fn run(
+        &self,
+        hook: Hook,
+        alternative: &Alternative,
+        iteration: Option<&str>,
+    ) -> Result<(), Failure> {
         let Some(line) = hook.of(alternative) else { return Ok(()) };
         let fail = |what: String| {
             let option = hook.name();
@@ -71,7 +76,8 @@ impl Hooks<'_> {
                 format!("run it by hand, or use --show-output to see what it says; --{option} must succeed"),
             )
         };
-        let mut child = self.spawn(line, alternative, iteration).map_err(|e| fail(format!("could not be run: {e}")))?;
+        let mut child =
+            self.spawn(line, alternative, iteration).map_err(|e| fail(format!("could not be run: {e}")))?;
         match self.wait(&mut child) {
             Ok(status) if status.success() => Ok(()),
             Ok(status) => Err(fail(match (status.code(), status.signal()) {

@@ -54,7 +54,8 @@ pub(crate) struct Difference {
 impl<'a> OutputCheck<'a> {
     /// Keeps the output that comes (where a temporary file can be made), for others to be held against.
     pub(crate) fn keep() -> Self {
-        let kept = tempfile::tempfile().ok().map(|file| Kept { file, bytes: 0, total: 0, digest: String::new() });
+        let kept =
+            tempfile::tempfile().ok().map(|file| Kept { file, bytes: 0, total: 0, digest: String::new() });
         Self { kept, ..Self::new(None) }
     }
 
@@ -81,7 +82,8 @@ impl<'a> OutputCheck<'a> {
     /// The first difference, if there is one. Call it when all came.
     pub(crate) fn difference(&self) -> Option<Difference> {
         let kept = self.against?;
-        let digest: String = self.hasher.clone().finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest: String =
+            self.hasher.clone().finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         if digest == kept.digest {
             return None;
         }
@@ -96,14 +98,17 @@ impl<'a> OutputCheck<'a> {
                 other: "(end of output)".to_owned(),
             });
         };
-        let first = if *at >= kept.total { "(end of output)".to_owned() } else { kept.line(self.line_start, *at) };
+        let first =
+            if *at >= kept.total { "(end of output)".to_owned() } else { kept.line(self.line_start, *at) };
         let mut line = kept.bytes_at(self.line_start, *at);
         line.extend(ours);
         Some(Difference { place: Some((*at, self.newlines + 1)), first, other: shown(&line) })
     }
 
     fn compare(&mut self, bytes: &[u8]) {
-        let Some(kept) = self.against.filter(|_| self.differs.is_none() && self.bytes <= KEPT_BYTES) else { return };
+        let Some(kept) = self.against.filter(|_| self.differs.is_none() && self.bytes <= KEPT_BYTES) else {
+            return;
+        };
         let mut theirs = vec![0; bytes.len()];
         let have = read_at(&kept.file, &mut theirs, self.bytes, kept.bytes);
         let equal = bytes.iter().zip(&theirs[..have]).take_while(|(ours, theirs)| ours == theirs).count();
@@ -183,8 +188,11 @@ impl Tail {
     /// The last lines, as text.
     pub(crate) fn lines(&self, count: usize) -> Vec<String> {
         let text = String::from_utf8_lossy(&self.0);
-        let lines: Vec<String> =
-            text.lines().filter(|line| !line.trim().is_empty()).map(|line| line.escape_debug().to_string()).collect();
+        let lines: Vec<String> = text
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+            .map(|line| line.escape_debug().to_string())
+            .collect();
         lines[lines.len().saturating_sub(count)..].to_vec()
     }
 }
@@ -228,9 +236,15 @@ mod tests {
     #[test]
     fn a_shorter_and_a_longer_output_differ_at_the_end() {
         let shorter = differ(&[b"one\ntwo\n"], &[b"one\n"]).unwrap();
-        assert_eq!((shorter.place, shorter.first.as_str(), shorter.other.as_str()), (Some((4, 2)), "two", "(end of output)"));
+        assert_eq!(
+            (shorter.place, shorter.first.as_str(), shorter.other.as_str()),
+            (Some((4, 2)), "two", "(end of output)")
+        );
         let longer = differ(&[b"one\n"], &[b"one\ntwo\n"]).unwrap();
-        assert_eq!((longer.place, longer.first.as_str(), longer.other.as_str()), (Some((4, 2)), "(end of output)", "two"));
+        assert_eq!(
+            (longer.place, longer.first.as_str(), longer.other.as_str()),
+            (Some((4, 2)), "(end of output)", "two")
+        );
     }
 
     #[test]

@@ -9,8 +9,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recvmsg,
-    sendmsg,
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, recvmsg, sendmsg,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -186,10 +186,14 @@ pub(crate) fn receive<T: DeserializeOwned>(socket: &UnixStream) -> io::Result<Op
     let mut length = [0u8; 4];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
-    let got =
-        rustix::io::retry_on_intr(|| {
-            recvmsg(socket.as_fd(), &mut [io::IoSliceMut::new(&mut length)], &mut control, RecvFlags::CMSG_CLOEXEC)
-        })?;
+    let got = rustix::io::retry_on_intr(|| {
+        recvmsg(
+            socket.as_fd(),
+            &mut [io::IoSliceMut::new(&mut length)],
+            &mut control,
+            RecvFlags::CMSG_CLOEXEC,
+        )
+    })?;
     if got.bytes == 0 {
         return Ok(None);
     }

@@ -21,7 +21,9 @@ pub(crate) struct Command {
 pub(crate) fn command(alternative: &Alternative, shell: &Shell) -> Result<Command, Failure> {
     let argv = match shell {
         Shell::None => words(&alternative.command)?,
-        Shell::Command(shell) => shell.iter().cloned().chain(["-c".to_owned(), alternative.command.clone()]).collect(),
+        Shell::Command(shell) => {
+            shell.iter().cloned().chain(["-c".to_owned(), alternative.command.clone()]).collect()
+        }
     };
     let name = argv.first().ok_or_else(|| {
         Failure::new(Exit::Usage, "the command is empty", "give the command line to measure as one argument")
@@ -44,7 +46,11 @@ fn program(name: &str) -> Result<String, Failure> {
     if name.contains('/') {
         return executable(Path::new(name)).then(|| name.to_owned()).ok_or_else(|| {
             let what = if Path::new(name).exists() { "is not executable" } else { "does not exist" };
-            Failure::new(Exit::CommandFailed, format!("'{name}' {what}"), "check the path and its permissions")
+            Failure::new(
+                Exit::CommandFailed,
+                format!("'{name}' {what}"),
+                "check the path and its permissions",
+            )
         });
     }
     let path = env::var_os("PATH").unwrap_or_default();

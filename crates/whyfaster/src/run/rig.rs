@@ -50,7 +50,11 @@ impl<'a> Rig<'a> {
     pub(super) fn new(plan: &'a Plan, interrupts: &'a Interrupts) -> Result<Self, Failure> {
         let show = plan.alternatives.iter().any(|it| it.output == Output::Inherit);
         let launcher = Launcher::start().map_err(|error| {
-            Failure::new(Exit::Error, format!("cannot start the launcher: {error}"), "is /proc mounted, and may processes be created?")
+            Failure::new(
+                Exit::Error,
+                format!("cannot start the launcher: {error}"),
+                "is /proc mounted, and may processes be created?",
+            )
         })?;
         Ok(Self {
             plan,
@@ -79,7 +83,8 @@ impl<'a> Rig<'a> {
 
     /// Runs the cleanup of every alternative whose setup was begun. All run, the first failure is told.
     pub(super) fn clean_up(&mut self, on: &mut dyn FnMut(Event)) -> Result<(), Failure> {
-        let results: Vec<_> = (0..self.set_up).map(|index| self.hook(Hook::Cleanup, index, None, on)).collect();
+        let results: Vec<_> =
+            (0..self.set_up).map(|index| self.hook(Hook::Cleanup, index, None, on)).collect();
         results.into_iter().collect()
     }
 
@@ -96,7 +101,14 @@ impl<'a> Rig<'a> {
         for (index, alternative) in plan.alternatives.iter().enumerate() {
             on(Event::Trial(index));
             let same = |other: &usize| plan.alternatives[*other].parameters == alternative.parameters;
-            let Some(trial) = self.try_one(index, kept.iter().find(|(other, _)| same(other)).map(|(other, kept)| (*other, kept)), on)? else { return Ok(trials) };
+            let Some(trial) = self.try_one(
+                index,
+                kept.iter().find(|(other, _)| same(other)).map(|(other, kept)| (*other, kept)),
+                on,
+            )?
+            else {
+                return Ok(trials);
+            };
             let (trial, output) = trial;
             self.expected[index] = self.expected_status(index, &trial, &trials)?;
             trials.push(trial);
@@ -107,7 +119,6 @@ impl<'a> Rig<'a> {
         Ok(trials)
     }
 
-    #[expect(clippy::type_complexity, reason = "a trial and, for the first of its kind, what it wrote")]
     fn try_one(
         &mut self,
         index: usize,
@@ -128,7 +139,9 @@ impl<'a> Rig<'a> {
         let outcome = match self.sort_out(index, outcome)? {
             Ran::Done(outcome) => outcome,
             Ran::Stopped => return Ok(None),
-            Ran::CannotRun(why) => return Err(Failure::new(Exit::Unfit, why, "free what is short, then try again")),
+            Ran::CannotRun(why) => {
+                return Err(Failure::new(Exit::Unfit, why, "free what is short, then try again"));
+            }
         };
         let needs = outcome.needs.unwrap_or_default();
         let copies = &outcome.copies;
@@ -207,12 +220,20 @@ impl<'a> Rig<'a> {
     }
 
     /// Runs a batch with all that belongs around it.
-    fn launch(&mut self, index: usize, load: u32, purpose: Purpose, iteration: &str) -> Result<Ran<Outcome>, Failure> {
+    fn launch(
+        &mut self,
+        index: usize,
+        load: u32,
+        purpose: Purpose,
+        iteration: &str,
+    ) -> Result<Ran<Outcome>, Failure> {
         let arrivals = match self.plan.mode {
             _ if purpose == Purpose::Account => Arrivals::Together { copies: load },
             Mode::Batch => Arrivals::Together { copies: load },
             Mode::Closed { duration_s } => Arrivals::Workers { workers: load, duration_s },
-            Mode::Open { rate_per_s, duration_s } => Arrivals::Rate { rate_per_s, duration_s, most: MOST_OUTSTANDING },
+            Mode::Open { rate_per_s, duration_s } => {
+                Arrivals::Rate { rate_per_s, duration_s, most: MOST_OUTSTANDING }
+            }
         };
         self.hook(Hook::Prepare, index, Some(iteration), &mut |_| {})?;
         if self.interrupts.interrupted() {
@@ -260,7 +281,13 @@ impl<'a> Rig<'a> {
         }
     }
 
-    fn hook(&self, hook: Hook, index: usize, iteration: Option<&str>, on: &mut dyn FnMut(Event)) -> Result<(), Failure> {
+    fn hook(
+        &self,
+        hook: Hook,
+        index: usize,
+        iteration: Option<&str>,
+        on: &mut dyn FnMut(Event),
+    ) -> Result<(), Failure> {
         let alternative = &self.plan.alternatives[index];
         if hook.of(alternative).is_some() {
             on(Event::Hook(hook.name(), index));
@@ -287,7 +314,11 @@ impl<'a> Rig<'a> {
             ))),
             Err(NoOutcome::Launch(LaunchError::Prepare { what, errno })) => Err(Failure::new(
                 Exit::CommandFailed,
-                format!("cannot run '{}': {what}: {}", self.plan.alternatives[index].command, error_text(errno)),
+                format!(
+                    "cannot run '{}': {what}: {}",
+                    self.plan.alternatives[index].command,
+                    error_text(errno)
+                ),
                 "check --input, --output and --pin",
             )),
         }
@@ -299,6 +330,10 @@ impl<'a> Rig<'a> {
 fn drop_caches() -> Result<(), Failure> {
     rustix::fs::sync();
     fs::write("/proc/sys/vm/drop_caches", "3").map_err(|error| {
-        Failure::new(Exit::Unfit, format!("cannot drop caches: /proc/sys/vm/drop_caches: {error}"), "run as root, or leave out --drop-caches")
+        Failure::new(
+            Exit::Unfit,
+            format!("cannot drop caches: /proc/sys/vm/drop_caches: {error}"),
+            "run as root, or leave out --drop-caches",
+        )
     })
 }

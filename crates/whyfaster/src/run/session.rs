@@ -2,7 +2,9 @@
 
 use std::time::Instant;
 
-use whyfaster_core::analysis::{Measured, RUN_QUEUE_DELAY, alpha_per_interval, analyse, level_name, level_verdicts};
+use whyfaster_core::analysis::{
+    Measured, RUN_QUEUE_DELAY, alpha_per_interval, analyse, level_name, level_verdicts,
+};
 use whyfaster_core::bounds::capacity;
 use whyfaster_core::crossover::{MAX_BISECTIONS, bisect, ladder};
 use whyfaster_core::event::Event;
@@ -13,8 +15,8 @@ use whyfaster_core::record::{Record, SCHEMA, Status};
 use whyfaster_core::sample::{Batch, SchedAccount, Trial};
 use whyfaster_core::schedule::{Round, Scheduler, Standing, Step};
 
-use super::rig::{Ran, Rig};
 use super::interrupts::Interrupts;
+use super::rig::{Ran, Rig};
 use crate::exit::Failure;
 use crate::host;
 
@@ -45,7 +47,7 @@ pub fn measure(plan: &Plan, interrupts: &Interrupts, on: &mut dyn FnMut(Event)) 
     };
     let ended = session.run();
     (session.on)(Event::Finished);
-    session.host.after = host::facts(&root);
+    session.host.after = host::facts(&root).since(&session.host.before);
     let took_s = session.now_s();
     let (status, failure) = match ended {
         Ok(()) if interrupts.interrupted() => (Status::Interrupted, None),
@@ -217,7 +219,8 @@ impl Session<'_> {
     /// How the verdicts at a load stand.
     fn standing(&self, load: u32) -> Standing {
         let alpha = alpha_per_interval(self.plan, &self.host, load);
-        let judgements = level_verdicts(self.plan, self.batches.iter().filter(|batch| batch.load == load), alpha);
+        let judgements =
+            level_verdicts(self.plan, self.batches.iter().filter(|batch| batch.load == load), alpha);
         Standing {
             verdicts: judgements.iter().map(|judgement| judgement.verdict).collect(),
             needed: judgements.iter().filter_map(|judgement| judgement.rounds_needed).max(),
@@ -228,7 +231,8 @@ impl Session<'_> {
     fn account(&mut self, rig: &mut Rig<'_>, load: u32) -> Result<(), Failure> {
         let of_level: Vec<&Batch> = self.batches.iter().filter(|batch| batch.load == load).collect();
         let Some(last) = of_level.iter().map(|batch| batch.round).max() else { return Ok(()) };
-        let round_s: f64 = of_level.iter().filter(|batch| batch.round == last).map(|batch| batch.makespan_s).sum();
+        let round_s: f64 =
+            of_level.iter().filter(|batch| batch.round == last).map(|batch| batch.makespan_s).sum();
         let rounds = self.plan.rounds;
         if self.plan.mode != Mode::Batch {
             return Ok(());
@@ -248,7 +252,10 @@ impl Session<'_> {
             match rig.account(alternative, load)? {
                 Ran::Done(account) => self.accounts.push(account),
                 Ran::CannotRun(why) => {
-                    self.not_measured.push(NotMeasured { what: format!("{RUN_QUEUE_DELAY} at {}", level_name(load)), why });
+                    self.not_measured.push(NotMeasured {
+                        what: format!("{RUN_QUEUE_DELAY} at {}", level_name(load)),
+                        why,
+                    });
                     return Ok(());
                 }
                 Ran::Stopped => return Ok(()),

@@ -11,7 +11,12 @@ use crate::exit::{Exit, Failure};
 impl Rig<'_> {
     /// The status that all further runs of an alternative must have: that of its trial, which must be that of the first
     /// alternative with the same parameters.
-    pub(super) fn expected_status(&self, index: usize, trial: &Trial, before: &[Trial]) -> Result<Option<i32>, Failure> {
+    pub(super) fn expected_status(
+        &self,
+        index: usize,
+        trial: &Trial,
+        before: &[Trial],
+    ) -> Result<Option<i32>, Failure> {
         if !self.plan.check_output {
             return Ok(None);
         }
@@ -34,18 +39,34 @@ impl Rig<'_> {
     }
 
     /// Checks the exit statuses of a batch. `said` is what the command last wrote to its standard error, if known.
-    pub(super) fn check_statuses(&self, index: usize, copies: &Copies, run: &str, said: &[String]) -> Result<(), Failure> {
+    pub(super) fn check_statuses(
+        &self,
+        index: usize,
+        copies: &Copies,
+        run: &str,
+        said: &[String],
+    ) -> Result<(), Failure> {
         let expected = self.expected[index];
         let bad = copies.status.iter().zip(&copies.timed_out).position(|(&status, &late)| {
             !late && (!self.allowed(status) || expected.is_some_and(|expected| expected != status))
         });
         let Some(copy) = bad else { return Ok(()) };
         let status = copies.status[copy];
-        let which = if copies.len() > 1 { format!(" (copy {} of {})", copy + 1, copies.len()) } else { String::new() };
+        let which = if copies.len() > 1 {
+            format!(" (copy {} of {})", copy + 1, copies.len())
+        } else {
+            String::new()
+        };
         let mut message = format!("'{}' {} in {run}{which}", self.name(index), ended(status));
-        if self.allowed(status) && let Some(expected) = expected {
+        if self.allowed(status)
+            && let Some(expected) = expected
+        {
             message.push_str(&format!("; in its trial run it {}", ended(expected)));
-            return Err(Failure::new(Exit::CommandFailed, message, "make it end alike every time, or allow it with --no-check-output"));
+            return Err(Failure::new(
+                Exit::CommandFailed,
+                message,
+                "make it end alike every time, or allow it with --no-check-output",
+            ));
         }
         for line in said {
             message.push_str(&format!("\n  it said: {line}"));
@@ -53,7 +74,9 @@ impl Rig<'_> {
         let hint = match status {
             127 => "127 means that the shell did not find a command: check the spelling and PATH",
             -9 => "SIGKILL often means that memory ran out: see dmesg; lower --load or give it more memory",
-            _ => "mend the command, allow failures with -i (--ignore-failure), or see what it says with --show-output",
+            _ => {
+                "mend the command, allow failures with -i (--ignore-failure), or see what it says with --show-output"
+            }
         };
         Err(Failure::new(Exit::CommandFailed, message, hint))
     }
@@ -69,7 +92,8 @@ impl Rig<'_> {
 
     /// The error when two alternatives write different things.
     pub(super) fn outputs_differ(&self, first: usize, other: usize, difference: &Difference) -> Failure {
-        let mut message = "the alternatives do not do the same work: their standard output differs".to_owned();
+        let mut message =
+            "the alternatives do not do the same work: their standard output differs".to_owned();
         match difference.place {
             Some((byte, line)) => {
                 message.push_str(&format!(", first at byte {byte}, line {line}"));
@@ -104,7 +128,11 @@ pub(super) fn cannot_execute(command: &Command, errno: i32) -> Failure {
         libc::E2BIG => "its words and environment are too long together",
         _ => "run it by hand to see more",
     };
-    Failure::new(Exit::CommandFailed, format!("cannot execute '{}': {}", command.program, error_text(errno)), hint)
+    Failure::new(
+        Exit::CommandFailed,
+        format!("cannot execute '{}': {}", command.program, error_text(errno)),
+        hint,
+    )
 }
 
 /// An exit status in words.
@@ -112,7 +140,8 @@ fn ended(status: i32) -> String {
     if status >= 0 {
         return format!("ended with exit code {status}");
     }
-    let signal = rustix::process::Signal::from_named_raw(-status).map_or_else(String::new, |signal| format!(" ({signal:?})"));
+    let signal = rustix::process::Signal::from_named_raw(-status)
+        .map_or_else(String::new, |signal| format!(" ({signal:?})"));
     format!("was ended by signal {}{signal}", -status)
 }
 

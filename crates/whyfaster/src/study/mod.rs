@@ -12,7 +12,9 @@ use std::path::PathBuf;
 use anyhow::Context;
 use serde::Deserialize;
 use whyfaster_core::claims::{Claim, Figure, Pair};
-use whyfaster_core::plan::{Alternative, FailurePolicy, Input, Loads, Mode, Placement, Plan, Rounds, Shell};
+use whyfaster_core::plan::{
+    Alternative, FailurePolicy, Input, Loads, Mode, Output, Placement, Plan, Rounds, Shell,
+};
 
 use crate::exit::{Exit, Failure};
 
@@ -244,8 +246,14 @@ impl Command {
         Alternative {
             name: self.name.clone(),
             given_name: Some(self.name.clone()),
+            command: self.command.clone(),
             parameters: parameters.clone(),
-            ..Alternative::new(self.command.clone())
+            env: BTreeMap::new(),
+            setup: None,
+            prepare: None,
+            conclude: None,
+            cleanup: None,
+            output: Output::Null,
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Made-up measurements: a plan, a machine with two CPUs, and batches whose times a closure gives.
 
+use std::collections::BTreeMap;
+
 use crate::analysis::{Measured, analyse};
 use crate::host::{Host, HostFacts, NotMeasured};
-use crate::plan::{Alternative, FailurePolicy, Input, Loads, Mode, Placement, Plan, Rounds, Shell};
+use crate::plan::{Alternative, FailurePolicy, Input, Loads, Mode, Output, Placement, Plan, Rounds, Shell};
 use crate::record::{Analysis, Level};
 use crate::sample::{Arm, Batch, Copies, Orphans, SchedAccount};
 use crate::verdict::Comparison;
@@ -21,8 +23,18 @@ pub(super) const OTHER: Arm = Arm::Alternative(1);
 pub(super) const HIDDEN: Arm = Arm::HiddenCopy;
 
 pub(super) fn plan(names: &[&str], loads: &[u32]) -> Plan {
-    let alternative =
-        |name: &&str| Alternative { name: (*name).to_owned(), ..Alternative::new(format!("run {name}")) };
+    let alternative = |name: &&str| Alternative {
+        name: (*name).to_owned(),
+        given_name: None,
+        command: format!("run {name}"),
+        parameters: BTreeMap::new(),
+        env: BTreeMap::new(),
+        setup: None,
+        prepare: None,
+        conclude: None,
+        cleanup: None,
+        output: Output::Null,
+    };
     Plan {
         alternatives: names.iter().map(alternative).collect(),
         baseline: 0,

@@ -9,13 +9,16 @@ use std::{fs, io, ptr};
 
 use super::super::protocol::Account;
 
-const OPTIONS: i32 =
-    libc::PTRACE_O_TRACEFORK | libc::PTRACE_O_TRACEVFORK | libc::PTRACE_O_TRACECLONE | libc::PTRACE_O_TRACEEXIT;
+const OPTIONS: i32 = libc::PTRACE_O_TRACEFORK
+    | libc::PTRACE_O_TRACEVFORK
+    | libc::PTRACE_O_TRACECLONE
+    | libc::PTRACE_O_TRACEEXIT;
 
 /// Traces a copy that waits at the gate.
 pub(super) fn seize(pid: i32) -> io::Result<()> {
     // SAFETY: no memory of ours is passed; the options are an integer by the call's convention.
-    match unsafe { libc::ptrace(libc::PTRACE_SEIZE, pid, ptr::null_mut::<libc::c_void>(), OPTIONS as usize) } {
+    match unsafe { libc::ptrace(libc::PTRACE_SEIZE, pid, ptr::null_mut::<libc::c_void>(), OPTIONS as usize) }
+    {
         -1 => Err(io::Error::last_os_error()),
         _ => Ok(()),
     }

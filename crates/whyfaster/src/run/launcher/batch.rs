@@ -7,8 +7,8 @@ use whyfaster_core::sample::{Copies, Orphans};
 
 use super::super::protocol::{Account, Arrivals, Ended, LaunchError, Needs, Purpose, Request};
 use super::copy::Blueprint;
-use super::gate::{Gate, Step, now_ns};
-use super::reap::{NoChild, Reaped, Signals, Woken, next, seconds};
+use super::gate::{Gate, Step, Used, now_ns};
+use super::reap::{NoChild, Reaped, Signals, Woken, microseconds, next, seconds};
 use super::{account, tree};
 
 /// How often a trial is looked at.
@@ -51,6 +51,7 @@ pub(super) struct Run<'a> {
 struct Row {
     intended_ns: u64,
     started_ns: Option<u64>,
+    used: Used,
     end: Option<End>,
     timed_out: bool,
 }
@@ -108,7 +109,9 @@ impl<'a> Run<'a> {
     /// Creates the first copies and waits until they stand at the gate.
     pub(super) fn create(&mut self) -> Result<(), LaunchError> {
         let first = match self.request.arrivals {
-            Arrivals::Rate { rate_per_s, duration_s, most } => (rate_per_s * duration_s).ceil().min(spares(most as usize) as f64) as usize,
+            Arrivals::Rate { rate_per_s, duration_s, most } => {
+                (rate_per_s * duration_s).ceil().min(spares(most as usize) as f64) as usize
+            }
             other => slots(other),
         };
         for _ in 0..first {
@@ -121,7 +124,9 @@ impl<'a> Run<'a> {
         let failed = self.live.values().find_map(|copy| self.gate.slot(copy.slot).failure());
         match failed {
             Some((step, errno)) => Err(LaunchError::Prepare { what: Step::words(step).to_owned(), errno }),
-            None if self.lost_one() => Err(LaunchError::Fork { copy: self.created as u32, errno: libc::ENOMEM }),
+            None if self.lost_one() => {
+                Err(LaunchError::Fork { copy: self.created as u32, errno: libc::ENOMEM })
+            }
             None => Ok(()),
         }
     }
@@ -170,7 +175,13 @@ impl<'a> Run<'a> {
         if let Some(copy) = self.live.get_mut(&pid) {
             copy.row = Some(row);
         }
-        self.rows.push(Row { intended_ns, started_ns: None, end: None, timed_out: false });
+        self.rows.push(Row {
+            intended_ns,
+            started_ns: None,
+            used: Used::default(),
+            end: None,
+            timed_out: false,
+        });
         self.released.push_back((pid, row, intended_ns));
         self.outstanding += 1;
     }
@@ -211,7 +222,9 @@ impl<'a> Run<'a> {
                         }
                         run.release_one(intended(run.rows.len()))?;
                     }
-                    while run.prepared.len() < spares(most as usize) && run.rows.len() + run.prepared.len() < copies {
+                    while run.prepared.len() < spares(most as usize)
+                        && run.rows.len() + run.prepared.len() < copies
+                    {
                         run.create_one()?;
                     }
                     Ok((run.rows.len() < copies).then(|| intended(run.rows.len())))
@@ -245,7 +258,11 @@ impl<'a> Run<'a> {
     /// When the next copy runs out of time.
     fn deadline_ns(&mut self) -> Option<u64> {
         let timeout = self.request.timeout_s?;
-        while self.released.front().is_some_and(|&(_, row, _)| self.rows[row].end.is_some() || self.rows[row].timed_out) {
+        while self
+            .released
+            .front()
+            .is_some_and(|&(_, row, _)| self.rows[row].end.is_some() || self.rows[row].timed_out)
+        {
             self.released.pop_front();
         }
         self.released.front().map(|&(_, _, intended_ns)| intended_ns + nanoseconds(timeout))
@@ -296,6 +313,7 @@ impl<'a> Run<'a> {
         if let Some(row) = copy.row {
             let row = &mut self.rows[row];
             row.started_ns = slot.started_ns();
+            row.used = slot.used();
             row.end = Some(End { at_ns: child.at_ns, status: child.code(), usage: child.usage });
             self.outstanding -= 1;
         }
@@ -332,11 +350,14 @@ impl<'a> Run<'a> {
             last_ns = last_ns.max(end.at_ns);
             copies.start_s.push(start_ns.saturating_sub(self.released_ns) as f64 / 1e9);
             copies.wall_s.push(end.at_ns.saturating_sub(start_ns) as f64 / 1e9);
-            copies.user_s.push(seconds(end.usage.ru_utime));
-            copies.system_s.push(seconds(end.usage.ru_stime));
+            let cpu_s = |time, used_us| microseconds(time).saturating_sub(used_us) as f64 / 1e6;
+            copies.user_s.push(cpu_s(end.usage.ru_utime, row.used.user_us));
+            copies.system_s.push(cpu_s(end.usage.ru_stime, row.used.system_us));
             copies.max_rss_bytes.push(end.usage.ru_maxrss as u64 * 1024);
-            copies.voluntary_switches.push(end.usage.ru_nvcsw as u64);
-            copies.involuntary_switches.push(end.usage.ru_nivcsw as u64);
+            copies.voluntary_switches.push((end.usage.ru_nvcsw as u64).saturating_sub(row.used.voluntary));
+            copies
+                .involuntary_switches
+                .push((end.usage.ru_nivcsw as u64).saturating_sub(row.used.involuntary));
             copies.status.push(end.status);
             copies.timed_out.push(row.timed_out);
         }

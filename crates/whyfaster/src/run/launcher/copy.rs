@@ -10,7 +10,8 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 use whyfaster_core::plan::Input;
 
 use super::super::protocol::{Arrivals, Request};
-use super::gate::{Gate, Step, now_ns};
+use super::gate::{Gate, Step, Used, now_ns};
+use super::reap::microseconds;
 
 /// All that a copy needs, made before the first fork so that the child has nothing left to compute.
 pub(super) struct Blueprint {
@@ -39,7 +40,12 @@ pub(super) enum Stream {
 
 impl Blueprint {
     /// From a request. Words with a NUL byte cannot be passed to a program and are an error.
-    pub(super) fn new(request: &Request, stdout: Stream, stderr: Stream, files: Option<Rlimit>) -> io::Result<Self> {
+    pub(super) fn new(
+        request: &Request,
+        stdout: Stream,
+        stderr: Stream,
+        files: Option<Rlimit>,
+    ) -> io::Result<Self> {
         Ok(Self {
             program: CString::new(request.program.as_str())?,
             argv: request.argv.iter().map(|word| CString::new(word.as_str())).collect::<Result<_, _>>()?,
@@ -80,7 +86,8 @@ impl Blueprint {
         let (argv, envp) = (pointers(&self.argv), pointers(&env));
         gate.arrive();
         gate.wait(index, self.together);
-        slot.stamp(now_ns());
+        let used = used_so_far();
+        slot.stamp(used, now_ns());
         // SAFETY: both arrays end with a null pointer and point to strings that live until the process image is replaced.
         unsafe { libc::execve(self.program.as_ptr(), argv.as_ptr(), envp.as_ptr()) };
         slot.fail(Step::Exec, io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO));
@@ -108,7 +115,7 @@ impl Blueprint {
             rustix::thread::sched_setaffinity(None, cpus).map_err(|e| (Step::Affinity, e.into()))?;
         }
         if let Some(files) = &self.files {
-            setrlimit(Resource::Nofile, files.clone()).map_err(|e| (Step::Output, e.into()))?;
+            setrlimit(Resource::Nofile, *files).map_err(|e| (Step::Output, e.into()))?;
         }
         if let Some(path) = &self.input {
             let file = open_read(path).map_err(|e| (Step::Input, e))?;
@@ -143,7 +150,8 @@ impl Stream {
 
 /// The launcher's environment with these variables set.
 fn environment(set: &[(String, String)]) -> io::Result<Vec<CString>> {
-    let inherited = std::env::vars_os().filter(|(name, _)| !set.iter().any(|(other, _)| name.as_os_str() == other.as_str()));
+    let inherited = std::env::vars_os()
+        .filter(|(name, _)| !set.iter().any(|(other, _)| name.as_os_str() == other.as_str()));
     inherited
         .chain(set.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))))
         .map(|(name, value)| {
@@ -164,7 +172,11 @@ pub(super) fn c_path(path: &Path) -> io::Result<CString> {
 }
 
 fn open_read(path: &CStr) -> io::Result<OwnedFd> {
-    Ok(rustix::fs::open(path, rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::CLOEXEC, rustix::fs::Mode::empty())?)
+    Ok(rustix::fs::open(
+        path,
+        rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::CLOEXEC,
+        rustix::fs::Mode::empty(),
+    )?)
 }
 
 fn cpu_set(cpus: &[u32]) -> rustix::thread::CpuSet {
@@ -173,6 +185,23 @@ fn cpu_set(cpus: &[u32]) -> rustix::thread::CpuSet {
         set.set(cpu as usize);
     }
     set
+}
+
+/// What this process has used so far. The kernel's two CPU times only ever grow, so a later reading minus this one is
+/// never negative (kernel/sched/cputime.c, `cputime_adjust`).
+fn used_so_far() -> Used {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the pointer is to memory of ours; rusage is plain data, zeroed is valid.
+    let usage = unsafe {
+        libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    Used {
+        user_us: microseconds(usage.ru_utime),
+        system_us: microseconds(usage.ru_stime),
+        voluntary: usage.ru_nvcsw as u64,
+        involuntary: usage.ru_nivcsw as u64,
+    }
 }
 
 /// Ends the child without running what the launcher registered for its own exit.

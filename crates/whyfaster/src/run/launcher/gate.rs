@@ -28,6 +28,17 @@ pub(super) struct Slot {
     step: AtomicU32,
     /// `CLOCK_MONOTONIC` just before the exec, or 0.
     start_ns: AtomicU64,
+    /// What the process had used until then: user and system CPU time in microseconds, voluntary and involuntary switches.
+    used: [AtomicU64; 4],
+}
+
+/// CPU time and switches of a copy before its exec. They are ours, not the command's, and are taken off its account.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Used {
+    pub(super) user_us: u64,
+    pub(super) system_us: u64,
+    pub(super) voluntary: u64,
+    pub(super) involuntary: u64,
 }
 
 /// The steps of a copy that can fail.
@@ -81,7 +92,8 @@ impl Gate {
         if map == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        let map = NonNull::new(map.cast()).ok_or_else(|| io::Error::other("mmap returned the null address"))?;
+        let map =
+            NonNull::new(map.cast()).ok_or_else(|| io::Error::other("mmap returned the null address"))?;
         Ok(Self { map, slots, bytes })
     }
 
@@ -151,7 +163,11 @@ impl Slot {
     }
 
     /// Called by a copy: the very last thing before its exec.
-    pub(super) fn stamp(&self, now_ns: u64) {
+    pub(super) fn stamp(&self, used: Used, now_ns: u64) {
+        let values = [used.user_us, used.system_us, used.voluntary, used.involuntary];
+        for (place, value) in self.used.iter().zip(values) {
+            place.store(value, Ordering::Relaxed);
+        }
         self.start_ns.store(now_ns, Ordering::Release);
     }
 
@@ -166,6 +182,13 @@ impl Slot {
         Some(self.start_ns.load(Ordering::Acquire)).filter(|&ns| ns != 0)
     }
 
+    /// What the copy had used before its exec.
+    pub(super) fn used(&self) -> Used {
+        let [user_us, system_us, voluntary, involuntary] =
+            self.used.each_ref().map(|it| it.load(Ordering::Relaxed));
+        Used { user_us, system_us, voluntary, involuntary }
+    }
+
     /// The step that failed and its error number, if one did.
     pub(super) fn failure(&self) -> Option<(u32, i32)> {
         let step = self.step.load(Ordering::Acquire);
@@ -175,7 +198,8 @@ impl Slot {
 
 /// `FUTEX_WAIT` on a word that processes share: returns when woken, when the word is no longer `value`, or in time.
 fn wait(word: &AtomicU32, value: u32, timeout: Option<Duration>) {
-    let timeout = timeout.map(|t| libc::timespec { tv_sec: t.as_secs() as i64, tv_nsec: i64::from(t.subsec_nanos()) });
+    let timeout =
+        timeout.map(|t| libc::timespec { tv_sec: t.as_secs() as i64, tv_nsec: i64::from(t.subsec_nanos()) });
     let timeout = timeout.as_ref().map_or(ptr::null(), |t| t as *const libc::timespec);
     // SAFETY: the word lives in a mapping that outlives the call; the timespec too. All errors mean "look again".
     unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, value, timeout) };

@@ -83,7 +83,10 @@ fn run(
 ) -> Result<Outcome, LaunchError> {
     let prepare = |what: &str| {
         let what = what.to_owned();
-        move |error: io::Error| LaunchError::Prepare { what, errno: error.raw_os_error().unwrap_or(libc::EINVAL) }
+        move |error: io::Error| LaunchError::Prepare {
+            what,
+            errno: error.raw_os_error().unwrap_or(libc::EINVAL),
+        }
     };
     let (stdout, stderr, drain, files) = outputs(request, streams).map_err(prepare("opening the output"))?;
     let blueprint = Blueprint::new(request, stdout, stderr, files).map_err(prepare("passing its words"))?;

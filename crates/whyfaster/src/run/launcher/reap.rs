@@ -91,11 +91,20 @@ impl Reaped {
 
     /// Exit code, or minus the signal.
     pub(super) fn code(&self) -> i32 {
-        if libc::WIFSIGNALED(self.status) { -libc::WTERMSIG(self.status) } else { libc::WEXITSTATUS(self.status) }
+        if libc::WIFSIGNALED(self.status) {
+            -libc::WTERMSIG(self.status)
+        } else {
+            libc::WEXITSTATUS(self.status)
+        }
     }
+}
+
+/// A `timeval` in microseconds.
+pub(super) fn microseconds(time: libc::timeval) -> u64 {
+    time.tv_sec as u64 * 1_000_000 + time.tv_usec as u64
 }
 
 /// A `timeval` in seconds.
 pub(super) fn seconds(time: libc::timeval) -> f64 {
-    time.tv_sec as f64 + time.tv_usec as f64 / 1e6
+    microseconds(time) as f64 / 1e6
 }

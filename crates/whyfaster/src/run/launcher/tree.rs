@@ -53,7 +53,8 @@ fn below(roots: &[i32], also: impl Fn(i32, &Entry) -> bool) -> Vec<Identity> {
     for (&pid, entry) in &all {
         children.entry(entry.parent).or_default().push(pid);
     }
-    let mut found: HashSet<i32> = all.iter().filter(|(pid, entry)| also(**pid, entry)).map(|(pid, _)| *pid).collect();
+    let mut found: HashSet<i32> =
+        all.iter().filter(|(pid, entry)| also(**pid, entry)).map(|(pid, _)| *pid).collect();
     let mut open: Vec<i32> = roots.iter().copied().chain(found.iter().copied()).collect();
     while let Some(pid) = open.pop() {
         for &child in children.get(&pid).into_iter().flatten() {
@@ -62,7 +63,10 @@ fn below(roots: &[i32], also: impl Fn(i32, &Entry) -> bool) -> Vec<Identity> {
             }
         }
     }
-    found.into_iter().filter_map(|pid| all.get(&pid).filter(|entry| !entry.zombie).map(|entry| (pid, entry.start))).collect()
+    found
+        .into_iter()
+        .filter_map(|pid| all.get(&pid).filter(|entry| !entry.zombie).map(|entry| (pid, entry.start)))
+        .collect()
 }
 
 /// Sends a signal to exactly this process, never to a later one with the same id.
@@ -77,8 +81,9 @@ fn signal((pid, start): Identity, signal: Signal) -> bool {
 /// many are left (processes that we may not signal).
 pub(crate) fn end_all(ours: impl Fn(i32) -> bool, gentle: bool, mut reap: impl FnMut()) -> (u32, u32) {
     let me = rustix::process::getpid().as_raw_nonzero().get();
-    let find =
-        || -> Vec<Identity> { below(&[me], |_, _| false).into_iter().filter(|(pid, _)| ours(*pid)).collect() };
+    let find = || -> Vec<Identity> {
+        below(&[me], |_, _| false).into_iter().filter(|(pid, _)| ours(*pid)).collect()
+    };
     let mut ended: HashSet<Identity> = HashSet::new();
     if gentle {
         for process in find() {
@@ -144,8 +149,11 @@ pub(crate) fn has_variable(pid: i32, name: &str, value: &str) -> bool {
 /// How many processes live below this one, and how much memory they hold.
 pub(super) fn needs(spared: &[i32]) -> Needs {
     let me = rustix::process::getpid().as_raw_nonzero().get();
-    let found: Vec<i32> =
-        below(&[me], |_, _| false).into_iter().map(|(pid, _)| pid).filter(|pid| !spared.contains(pid)).collect();
+    let found: Vec<i32> = below(&[me], |_, _| false)
+        .into_iter()
+        .map(|(pid, _)| pid)
+        .filter(|pid| !spared.contains(pid))
+        .collect();
     let (mut own, mut file) = (0, 0);
     for pid in &found {
         if let Some((anonymous, mapped)) = resident(*pid) {

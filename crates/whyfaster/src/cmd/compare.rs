@@ -1,0 +1,94 @@
+//! `whyfaster compare`: measures, writes what was measured, prints the report, decides the gate.
+
+use std::io::{IsTerminal, stderr};
+
+use whyfaster_core::gate::{Gate, gate};
+use whyfaster_core::plan::{Output, Plan};
+use whyfaster_core::record::{Record, Status};
+
+use super::results;
+use crate::cli::args::CompareArgs;
+use crate::cli::{HostSeed, Outputs, resolve};
+use crate::exit::{Exit, Failure};
+use crate::render::progress::Progress;
+use crate::run::interrupts::Interrupts;
+use crate::run::session::{Finished, measure};
+
+/// Runs the verb.
+pub fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
+    let (plan, outputs) = resolve(args, &HostSeed::here())?;
+    results::check(&outputs)?;
+    for note in &outputs.notes {
+        anstream::eprintln!("note: {note}");
+    }
+    let interrupts = Interrupts::take_over()?;
+    let finished = measured(&plan, &outputs, &interrupts)?;
+    finish(&finished.record, finished.failure, &outputs)
+}
+
+/// Measures, showing on standard error how far it is.
+pub(super) fn measured(plan: &Plan, outputs: &Outputs, interrupts: &Interrupts) -> Result<Finished, Failure> {
+    let look = results::look_of(outputs, stderr().is_terminal());
+    let names: Vec<String> = plan.alternatives.iter().map(|alternative| alternative.name.clone()).collect();
+    // Output of the commands on the terminal and a moving line would write over each other.
+    let inherits = plan.alternatives.iter().any(|it| it.output == Output::Inherit);
+    let mut progress = Progress::new(&look, &names, stderr().is_terminal() && !inherits, !look.quiet);
+    let finished = measure(plan, interrupts, &mut |event| progress.on(&event));
+    progress.finish();
+    finished
+}
+
+/// Writes all outputs, then says how it ended.
+pub(super) fn finish(record: &Record, failure: Option<Failure>, outputs: &Outputs) -> anyhow::Result<Exit> {
+    if !record.batches.is_empty() {
+        results::write(record, outputs)?;
+    }
+    match (failure, record.status) {
+        (_, Status::Interrupted) => {
+            anstream::eprintln!("interrupted: {}", saved(record, outputs));
+            Ok(Exit::Interrupted)
+        }
+        (Some(failure), _) => Err(failure.into()),
+        (None, _) => Ok(gated(record, outputs)),
+    }
+}
+
+/// What an interrupt left.
+fn saved(record: &Record, outputs: &Outputs) -> String {
+    let rounds = record
+        .analysis
+        .levels
+        .iter()
+        .flat_map(|level| &level.results)
+        .map(|result| result.rounds)
+        .sum::<u32>();
+    match (&outputs.record, record.batches.is_empty()) {
+        (_, true) => "nothing had been measured".to_owned(),
+        (Some(path), _) => format!("{rounds} batches had been measured; they are in '{}'", path.display()),
+        (None, _) => format!("{rounds} batches had been measured; use --record FILE to keep them next time"),
+    }
+}
+
+/// The exit status that the gate asks for.
+fn gated(record: &Record, outputs: &Outputs) -> Exit {
+    let Some(allowed) = outputs.fail_if_slower else { return Exit::Ok };
+    let percent = allowed * 100.0;
+    match gate(&record.analysis, allowed) {
+        Gate::Passed => Exit::Ok,
+        Gate::Slower(found) => {
+            anstream::eprintln!(
+                "gate: '{}' is slower than '{}' by more than {percent}%: it takes {:.2} times as long",
+                found.alternative,
+                found.baseline,
+                found.ratio
+            );
+            Exit::Slower
+        }
+        Gate::Inconclusive => {
+            anstream::eprintln!(
+                "gate: inconclusive: it is not decided whether an alternative is slower by more than {percent}%; allow more time with --max-time"
+            );
+            if outputs.fail_on_inconclusive { Exit::Inconclusive } else { Exit::Ok }
+        }
+    }
+}
