@@ -12,7 +12,7 @@ fn whyfaster(words: &[&str]) -> Command {
 }
 
 fn run(words: &[&str]) -> Output {
-    whyfaster(words).output().unwrap()
+    whyfaster(words).output().expect("the program that was just built can be started")
 }
 
 fn text(bytes: &[u8]) -> String {
