@@ -242,17 +242,18 @@ impl Scheduler {
         let left_s = (self.rounds.max_time_s - now_s + level.spent_s).max(0.0);
         let reserved_s: f64 = open.iter().map(|level| self.reserve_s(level)).sum();
         let own_s = self.reserve_s(level);
-        let account_s = ACCOUNT_ROUNDS * self.round_s(level);
         if reserved_s > left_s {
-            return left_s * own_s / reserved_s - account_s;
+            return left_s * own_s / reserved_s;
         }
-        own_s + (left_s - reserved_s) / open.len() as f64 - account_s
+        // Verdicts go before accounts, which are left out when no time is left for them.
+        let accounts_s: f64 = open.iter().map(|level| ACCOUNT_ROUNDS * self.round_s(level)).sum();
+        own_s + (left_s - reserved_s - accounts_s).max(0.0) / open.len() as f64
     }
 
     /// Seconds without which a level gives no verdict.
     fn reserve_s(&self, level: &LevelState) -> f64 {
         let least = if self.rounds.fixed { self.rounds.max } else { level.least.min(self.rounds.max) };
-        (f64::from(least) + ACCOUNT_ROUNDS) * self.round_s(level)
+        f64::from(least) * self.round_s(level)
     }
 
     /// Seconds that one round of a level takes: as seen, else as the bounds say.

@@ -136,7 +136,7 @@ mod tests {
     fn an_analysis_that_is_redone_is_the_same() {
         let of_runner = NotMeasured { what: "level 1000".to_owned(), why: "no memory".to_owned() };
         let mut record = two_alternatives();
-        record.analysis.not_measured.push(of_runner.clone());
+        record.skipped.push(of_runner.clone());
         let once = crate::cmd::show::reanalysed(record);
         assert!(once.analysis.not_measured.contains(&of_runner));
         let bytes = super::super::record_bytes(&once).unwrap();
