@@ -98,6 +98,7 @@ fn record(plan: &Plan, status: Status) -> Record {
         trials,
         batches: vec![batch()],
         accounts: Vec::new(),
+        skipped: Vec::new(),
         analysis: Analysis { levels, ..Analysis::default() },
     }
 }

@@ -252,6 +252,7 @@ mod tests {
                 batch(Arm::Alternative(0), 1),
             ],
             accounts: vec![SchedAccount { load: 2, alternative: 1, tasks: 2, run_s: 1.0, delay_s: 0.1 }],
+            skipped: Vec::new(),
             analysis: Analysis::default(),
         }
     }

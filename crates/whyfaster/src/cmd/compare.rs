@@ -73,7 +73,7 @@ fn saved(record: &Record, outputs: &Outputs) -> String {
 fn gated(record: &Record, outputs: &Outputs) -> Exit {
     let Some(allowed) = outputs.fail_if_slower else { return Exit::Ok };
     let percent = allowed * 100.0;
-    match gate(&record.analysis, allowed) {
+    match gate(&record.analysis, allowed, record.plan.delta) {
         Gate::Passed => Exit::Ok,
         Gate::Slower(found) => {
             anstream::eprintln!(

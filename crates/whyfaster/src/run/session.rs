@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use whyfaster_core::analysis::{
-    Measured, RUN_QUEUE_DELAY, alpha_per_interval, analyse, level_name, level_verdicts,
+    Measured, RUN_QUEUE_DELAY, alpha_per_interval, analyse, least_rounds, level_name, level_verdicts,
 };
 use whyfaster_core::bounds::capacity;
 use whyfaster_core::crossover::{MAX_BISECTIONS, bisect, ladder};
@@ -76,6 +76,7 @@ pub fn measure(plan: &Plan, interrupts: &Interrupts, on: &mut dyn FnMut(Event)) 
         trials,
         batches,
         accounts,
+        skipped: not_measured,
         analysis,
     };
     Ok(Finished { record, failure })
@@ -124,7 +125,8 @@ impl Session<'_> {
             return Ok(());
         }
         rig.warm_up(loads[0], self.on)?;
-        let mut scheduler = Scheduler::new(self.plan, &loads, &alone, capacity(self.plan, &self.host));
+        let levels: Vec<(u32, u32)> = loads.iter().map(|&load| (load, self.least_rounds(load))).collect();
+        let mut scheduler = Scheduler::new(self.plan, &levels, &alone, capacity(self.plan, &self.host));
         let mut bisections = 0;
         loop {
             if self.interrupts.interrupted() {
@@ -141,12 +143,17 @@ impl Session<'_> {
                 Step::Done => match self.further_level(&scheduler).filter(|_| bisections < MAX_BISECTIONS) {
                     Some(load) => {
                         bisections += 1;
-                        scheduler.add_level(load);
+                        scheduler.add_level(load, self.least_rounds(load));
                     }
                     None => return Ok(()),
                 },
             }
         }
+    }
+
+    /// Rounds without which there is no verdict at a load.
+    fn least_rounds(&self, load: u32) -> u32 {
+        least_rounds(self.plan, &self.host, load)
     }
 
     /// The next load to look at, where the answer changes between two that were measured.
