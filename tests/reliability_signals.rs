@@ -41,7 +41,8 @@ impl During {
         let (hooks, command, sleepers): (Vec<String>, String, usize) = match self {
             During::Batch => (vec![], format!("{later}; sleep {m}"), 3),
             During::Tree => {
-                let deaf = format!("trap '' TERM INT HUP; (sleep {m} &); (env -i setsid sleep {m} &); sleep {m}; :");
+                let deaf =
+                    format!("trap '' TERM INT HUP; (sleep {m} &); (env -i setsid sleep {m} &); sleep {m}; :");
                 let command = format!(
                     "{later}; (setsid sh -c \"{deaf}\" &); (trap '' TERM; sleep {m}) & sh -c 'kill -STOP $$; sleep {m}' & sleep {m}; :"
                 );
@@ -141,7 +142,7 @@ fn a_killed_launcher_leaves_nothing_and_what_was_measured_is_kept() {
         let (place, running) = started(during);
         kill(running.launcher(), Signal::KILL);
         let ran = running.wait();
-        ran.expect_error(1, &["launcher", "signal 9", "dmesg"]);
+        ran.expect_error(1, &["launcher", "signal: 9", "dmesg"]);
         place.assert_clean();
         if during.measured() {
             assert_eq!(place.record("r.json")["status"], "failed");
@@ -155,12 +156,14 @@ fn a_killed_launcher_leaves_nothing_and_what_was_measured_is_kept() {
 /// Signals at any moment between and in short batches.
 #[test]
 fn an_interrupt_at_any_moment_is_clean() {
-    for (turn, signal) in [Signal::INT, Signal::TERM, Signal::HUP, Signal::KILL].into_iter().cycle().take(16).enumerate()
+    for (turn, signal) in
+        [Signal::INT, Signal::TERM, Signal::HUP, Signal::KILL].into_iter().cycle().take(16).enumerate()
     {
         let place = Sandbox::new();
         let record = place.file("r.json");
-        let running =
-            place.start(&["compare", "-N", "--load", "1,4", "--runs", "100000", "--record", &record, "true", "true x"]);
+        let running = place.start(&[
+            "compare", "-N", "--load", "1,4", "--runs", "100000", "--record", &record, "true", "true x",
+        ]);
         let _ = running.launcher();
         std::thread::sleep(Duration::from_millis(37 * turn as u64));
         running.signal(signal);
@@ -178,7 +181,8 @@ fn an_interrupt_at_any_moment_is_clean() {
 fn nohup_is_respected() {
     let place = Sandbox::new();
     let record = place.file("r.json");
-    let line = format!("trap '' HUP INT; exec \"$whyfaster\" compare -N --runs 3 --record {record} 'sleep 0.3'");
+    let line =
+        format!("trap '' HUP INT; exec \"$whyfaster\" compare -N --runs 3 --record {record} 'sleep 0.3'");
     let mut command = place.command("sh", &["-c", &line]);
     command.env("whyfaster", process::PROGRAM);
     let running = place.begin(command);
@@ -187,6 +191,25 @@ fn nohup_is_respected() {
     running.signal(Signal::INT);
     running.wait().expect(0, &[]);
     assert_eq!(place.record("r.json")["status"], "complete");
+    place.assert_clean();
+}
+
+/// Who ignores SIGCHLD passes that on to us, and the kernel would then reap our children itself.
+#[test]
+fn an_inherited_ignored_sigchld_does_no_harm() {
+    use std::os::unix::process::CommandExt;
+    let place = Sandbox::new();
+    let args = ["compare", "--runs", "2", "--prepare", "true", "--record", &place.file("r.json"), "exit 0"];
+    let mut command = place.command(process::PROGRAM, &args);
+    // SAFETY: a plain system call between fork and exec.
+    unsafe {
+        command.pre_exec(|| {
+            libc::signal(libc::SIGCHLD, libc::SIG_IGN);
+            Ok(())
+        })
+    };
+    place.begin(command).wait().expect(0, &[]);
+    assert_eq!(place.record("r.json")["batches"].as_array().unwrap().len(), 2);
     place.assert_clean();
 }
 

@@ -16,7 +16,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 /// The program under test.
-pub const PROGRAM: &str = env!("CARGO_BIN_EXE_whyfaster");
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_whyfaster");
 
 /// No run in these tests takes longer, however slow the machine: whatever does hangs.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -25,47 +25,47 @@ static RUNS: AtomicU32 = AtomicU32::new(0);
 
 /// A place of its own.
 #[derive(Debug)]
-pub struct Sandbox {
+pub(crate) struct Sandbox {
     dir: tempfile::TempDir,
     /// An argument for `sleep` that no other process has.
-    pub marker: String,
+    pub(crate) marker: String,
 }
 
 /// How a run ended.
 #[derive(Debug)]
-pub struct Ran {
-    pub status: ExitStatus,
-    pub out: String,
-    pub err: String,
+pub(crate) struct Ran {
+    pub(crate) status: ExitStatus,
+    pub(crate) out: String,
+    pub(crate) err: String,
 }
 
 /// A run under way.
 #[derive(Debug)]
-pub struct Running {
+pub(crate) struct Running {
     child: Child,
     out: PathBuf,
     err: PathBuf,
 }
 
 impl Sandbox {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("tmp")).unwrap();
         let run = RUNS.fetch_add(1, Ordering::Relaxed);
         Self { dir, marker: format!("1{:08}.{run:04}7", std::process::id()) }
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
 
     /// The same as text, for an argument.
-    pub fn file(&self, name: &str) -> String {
+    pub(crate) fn file(&self, name: &str) -> String {
         self.path(name).to_str().unwrap().to_owned()
     }
 
     /// Makes a script that can be executed.
-    pub fn script(&self, name: &str, text: &str) -> String {
+    pub(crate) fn script(&self, name: &str, text: &str) -> String {
         let path = self.path(name);
         fs::write(&path, text).unwrap();
         fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
@@ -73,7 +73,7 @@ impl Sandbox {
     }
 
     /// Anything, in this place.
-    pub fn command(&self, program: &str, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, program: &str, args: &[&str]) -> Command {
         let mut command = Command::new(program);
         command.args(args).env("TMPDIR", self.path("tmp")).env("NO_COLOR", "1").current_dir(self.dir.path());
         command.env_remove("HYPERFINE_ITERATION").stdin(Stdio::null());
@@ -90,27 +90,27 @@ impl Sandbox {
     }
 
     /// `whyfaster compare` with these arguments.
-    pub fn compare(&self, args: &[&str]) -> Ran {
+    pub(crate) fn compare(&self, args: &[&str]) -> Ran {
         self.start(&[&["compare"], args].concat()).wait()
     }
 
     /// The program with these arguments.
-    pub fn run(&self, args: &[&str]) -> Ran {
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
         self.start(args).wait()
     }
 
-    pub fn start(&self, args: &[&str]) -> Running {
+    pub(crate) fn start(&self, args: &[&str]) -> Running {
         self.begin(self.command(PROGRAM, args))
     }
 
     /// The program as started by a shell line, in which it is called `$whyfaster`.
-    pub fn shell(&self, line: &str) -> Ran {
+    pub(crate) fn shell(&self, line: &str) -> Ran {
         let mut command = self.command("sh", &["-c", line]);
         command.env("whyfaster", PROGRAM);
         self.begin(command).wait()
     }
 
-    pub fn begin(&self, mut command: Command) -> Running {
+    pub(crate) fn begin(&self, mut command: Command) -> Running {
         let number = RUNS.fetch_add(1, Ordering::Relaxed);
         let (out, err) = (self.path(&format!("stdout-{number}")), self.path(&format!("stderr-{number}")));
         // Files and no pipes: a pipe would be held open by what is left behind.
@@ -119,17 +119,17 @@ impl Sandbox {
     }
 
     /// Processes that have the marker as a word of their own: the measured `sleep`s.
-    pub fn sleepers(&self) -> Vec<i32> {
+    pub(crate) fn sleepers(&self) -> Vec<i32> {
         processes().filter(|&pid| words(pid).contains(&self.marker)).collect()
     }
 
     /// Waits until so many measured processes are there.
-    pub fn wait_for_sleepers(&self, wanted: usize) {
+    pub(crate) fn wait_for_sleepers(&self, wanted: usize) {
         eventually(&format!("{wanted} sleepers"), || self.sleepers().len() >= wanted);
     }
 
     /// Everything that was started here and is alive, as text.
-    pub fn alive(&self) -> Vec<String> {
+    pub(crate) fn alive(&self) -> Vec<String> {
         let tmp = format!("TMPDIR={}", self.path("tmp").display());
         let ours = |pid: &i32| {
             words(*pid).iter().any(|word| word.contains(&self.marker))
@@ -140,7 +140,7 @@ impl Sandbox {
     }
 
     /// Nothing is left: no process, no temporary file, no half-written file beside a record.
-    pub fn assert_clean(&self) {
+    pub(crate) fn assert_clean(&self) {
         eventually(&format!("no process is left, but: {:#?}", self.alive()), || self.alive().is_empty());
         let tmp: Vec<_> = fs::read_dir(self.path("tmp")).unwrap().flatten().map(|e| e.file_name()).collect();
         assert!(tmp.is_empty(), "temporary files are left: {tmp:?}");
@@ -154,7 +154,7 @@ impl Sandbox {
     }
 
     /// A record that the program itself takes for whole.
-    pub fn record(&self, name: &str) -> Value {
+    pub(crate) fn record(&self, name: &str) -> Value {
         let shown = self.run(&["show", &self.file(name)]);
         assert_eq!(shown.code(), 0, "the record cannot be shown: {}", shown.err);
         serde_json::from_slice(&fs::read(self.path(name)).unwrap()).unwrap()
@@ -162,25 +162,25 @@ impl Sandbox {
 }
 
 impl Running {
-    pub fn pid(&self) -> i32 {
+    pub(crate) fn pid(&self) -> i32 {
         self.child.id() as i32
     }
 
-    pub fn signal(&self, signal: Signal) {
+    pub(crate) fn signal(&self, signal: Signal) {
         kill(self.pid(), signal);
     }
 
     /// The process id of its launcher.
-    pub fn launcher(&self) -> i32 {
+    pub(crate) fn launcher(&self) -> i32 {
         launcher_of(self.pid())
     }
 
-    pub fn ended(&mut self) -> bool {
+    pub(crate) fn ended(&mut self) -> bool {
         self.child.try_wait().unwrap().is_some()
     }
 
     /// Waits for its end; one that does not come fails the test.
-    pub fn wait(mut self) -> Ran {
+    pub(crate) fn wait(mut self) -> Ran {
         let start = Instant::now();
         let status = loop {
             match self.child.try_wait().unwrap() {
@@ -206,12 +206,12 @@ impl Drop for Running {
 
 impl Ran {
     /// The exit status as a shell would give it.
-    pub fn code(&self) -> i32 {
+    pub(crate) fn code(&self) -> i32 {
         self.status.code().unwrap_or_else(|| 128 + self.status.signal().unwrap_or(0))
     }
 
     /// It ended with this status and said all of these things on standard error.
-    pub fn expect(&self, code: i32, said: &[&str]) {
+    pub(crate) fn expect(&self, code: i32, said: &[&str]) {
         assert_eq!(self.code(), code, "{}\n{}", self.err, self.out);
         for text in said {
             assert!(self.err.contains(text), "'{text}' is not in: {}", self.err);
@@ -221,14 +221,14 @@ impl Ran {
     }
 
     /// It ended with this error, and gave a hint.
-    pub fn expect_error(&self, code: i32, said: &[&str]) {
+    pub(crate) fn expect_error(&self, code: i32, said: &[&str]) {
         self.expect(code, said);
         assert!(self.err.contains("error: ") && self.err.contains("hint: "), "no next step: {}", self.err);
     }
 }
 
 /// The launcher below a running program.
-pub fn launcher_of(program: i32) -> i32 {
+pub(crate) fn launcher_of(program: i32) -> i32 {
     let mut found = None;
     eventually("the launcher", || {
         found = processes().find(|&pid| {
@@ -239,12 +239,12 @@ pub fn launcher_of(program: i32) -> i32 {
     found.unwrap()
 }
 
-pub fn kill(pid: i32, signal: Signal) {
+pub(crate) fn kill(pid: i32, signal: Signal) {
     kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
 }
 
 /// Waits until it holds; fails the test when it does not come true.
-pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {
         assert!(start.elapsed() < Duration::from_secs(20), "waited in vain: {what}");
@@ -253,7 +253,7 @@ pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
 }
 
 /// Whether these tests may do what only root may. What is left out is said.
-pub fn root_or_skip(what: &str) -> bool {
+pub(crate) fn root_or_skip(what: &str) -> bool {
     let root = rustix::process::geteuid().is_root();
     if !root {
         eprintln!("skipped, needs root: {what}");

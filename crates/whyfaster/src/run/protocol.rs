@@ -17,6 +17,17 @@ use serde::{Deserialize, Serialize};
 use whyfaster_core::plan::{Input, Output};
 use whyfaster_core::sample::{Copies, Orphans};
 
+use super::launcher::Identity;
+
+/// What the launcher is told.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Message {
+    /// Run a batch and answer.
+    Run(Box<Request>),
+    /// The program runs a hook, or has none any more: the launcher ends it should the program die. No answer.
+    Hook(Option<Identity>),
+}
+
 /// A batch to run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Request {

@@ -134,7 +134,7 @@ impl<'a> Rig<'a> {
         let mut stderr = Tail::default();
         self.hook(Hook::Prepare, index, Some("trial"), on)?;
         let request = self.request(index, Arrivals::Together { copies: 1 }, Purpose::Trial, "trial");
-        let outcome = self.launcher.run_into(&request, self.interrupts, &mut stdout, &mut stderr);
+        let outcome = self.launcher.run_into(request, self.interrupts, &mut stdout, &mut stderr);
         self.hook(Hook::Conclude, index, Some("trial"), on)?;
         let outcome = match self.sort_out(index, outcome)? {
             Ran::Done(outcome) => outcome,
@@ -243,7 +243,7 @@ impl<'a> Rig<'a> {
             drop_caches()?;
         }
         let request = self.request(index, arrivals, purpose, iteration);
-        let outcome = self.launcher.run(&request, self.interrupts);
+        let outcome = self.launcher.run(request, self.interrupts);
         self.hook(Hook::Conclude, index, Some(iteration), &mut |_| {})?;
         let ran = self.sort_out(index, outcome)?;
         if let Ran::Done(outcome) = &ran {
@@ -282,17 +282,21 @@ impl<'a> Rig<'a> {
     }
 
     fn hook(
-        &self,
+        &mut self,
         hook: Hook,
         index: usize,
         iteration: Option<&str>,
         on: &mut dyn FnMut(Event),
     ) -> Result<(), Failure> {
-        let alternative = &self.plan.alternatives[index];
-        if hook.of(alternative).is_some() {
-            on(Event::Hook(hook.name(), index));
+        let plan = self.plan;
+        let alternative = &plan.alternatives[index];
+        if hook.of(alternative).is_none() {
+            return Ok(());
         }
-        self.hooks.run(hook, alternative, iteration)
+        on(Event::Hook(hook.name(), index));
+        let ended = self.hooks.run(hook, alternative, iteration, &self.launcher);
+        self.launcher.spare_what_is_left();
+        ended
     }
 
     /// What an outcome means for the measurement.
