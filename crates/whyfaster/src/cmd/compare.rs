@@ -57,8 +57,20 @@ pub(super) fn finish(record: &Record, failure: Option<Failure>, outputs: &Output
             Ok(if written == Exit::Ok { failed } else { written })
         }
         (None, _) if written != Exit::Ok => Ok(written),
+        (None, _) if record.batches.is_empty() => Err(nothing_measured(record).into()),
         (None, _) => Ok(gated(record, outputs)),
     }
+}
+
+/// No level could be run.
+fn nothing_measured(record: &Record) -> Failure {
+    let reasons: Vec<String> =
+        record.analysis.not_measured.iter().map(|it| format!("\n  {}: {}", it.what, it.why)).collect();
+    Failure::new(
+        Exit::Unfit,
+        format!("nothing could be measured{}", reasons.concat()),
+        "do what the reasons say; 'whyfaster doctor' shows the limits of this machine",
+    )
 }
 
 /// What an interrupt left.

@@ -54,7 +54,12 @@ struct Document<'a> {
 pub fn run_args(args: &StudyArgs) -> anyhow::Result<Exit> {
     let outputs = Outputs::of_study(args)?;
     results::check(&outputs)?;
-    let Some(name) = &args.name else { return list(&mut anstream::stdout().lock()) };
+    let mut out = Vec::new();
+    let Some(name) = &args.name else {
+        let listed = list(&mut out)?;
+        store::to_stdout(&out)?;
+        return Ok(listed);
+    };
     let options = Options {
         full: args.full,
         seed: args.seed,
@@ -65,7 +70,6 @@ pub fn run_args(args: &StudyArgs) -> anyhow::Result<Exit> {
     };
     let interrupts = Interrupts::take_over()?;
     let look = results::look(&outputs);
-    let mut out = Vec::new();
     let ended = run(
         name,
         &options,

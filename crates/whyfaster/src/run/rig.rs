@@ -317,7 +317,7 @@ impl<'a> Rig<'a> {
                 error_text(errno)
             ))),
             Err(NoOutcome::Launch(LaunchError::Prepare { what, errno })) => Err(Failure::new(
-                Exit::CommandFailed,
+                Exit::Error,
                 format!(
                     "cannot run '{}': {what}: {}",
                     self.plan.alternatives[index].command,

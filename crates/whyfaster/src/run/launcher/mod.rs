@@ -110,7 +110,11 @@ fn run(
             errno: error.raw_os_error().unwrap_or(libc::EINVAL),
         }
     };
-    let (stdout, stderr, drain, files) = outputs(request, streams).map_err(prepare("opening the output"))?;
+    let (stdout, stderr, drain, files) =
+        outputs(request, streams).map_err(prepare(&match &request.output {
+            Output::File(path) => format!("opening the output '{}'", path.display()),
+            _ => "opening the output".to_owned(),
+        }))?;
     let blueprint = Blueprint::new(request, stdout, stderr, files).map_err(prepare("passing its words"))?;
     let helpers = drain.iter().filter_map(|drain| identity(drain.pid)).collect();
     let mut run = Run::new(request, &blueprint, signals, helpers).map_err(prepare("sharing memory"))?;
