@@ -306,11 +306,13 @@ impl Scheduler {
     /// Seconds until everything is done, as far as one can tell.
     fn left_s(&self, now_s: f64) -> f64 {
         let open = self.levels.iter().enumerate().skip(self.current);
-        open.map(|(index, level)| {
-            let rounds = self.expected(index, now_s).saturating_sub(level.rounds);
-            (f64::from(rounds) + ACCOUNT_ROUNDS) * self.round_s(level)
-        })
-        .sum()
+        let wanted_s: f64 = open
+            .map(|(index, level)| {
+                let rounds = self.expected(index, now_s).saturating_sub(level.rounds);
+                (f64::from(rounds) + ACCOUNT_ROUNDS) * self.round_s(level)
+            })
+            .sum();
+        if self.rounds.max_time_hard { wanted_s.min(self.rounds.max_time_s - now_s).max(0.0) } else { wanted_s }
     }
 
     /// A fresh random order of the arms; the same seed, load and number give the same.
