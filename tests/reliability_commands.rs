@@ -196,7 +196,7 @@ fn a_command_that_forks_without_end_is_ended() {
 /// The time-out ended it, or its trial showed that it takes all that the limit allows; nothing is left in either case.
 fn assert_bomb_ended(place: &Sandbox, ran: &process::Ran) {
     match ran.code() {
-        6 => ran.expect_error(6, &["nothing could be measured", "processes", "raise it"]),
+        6 => ran.expect_error(6, &["no level could be measured", "processes", "raise it"]),
         _ => {
             ran.expect(0, &[]);
             assert!(ran.out.contains("time-out of 1.0 s; raise --timeout"), "{}", ran.out);

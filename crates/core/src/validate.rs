@@ -232,6 +232,7 @@ mod tests {
             status: 0,
             peak_processes: 1,
             peak_memory_bytes: 1024,
+            peak_private_bytes: 512,
             wall_s: 1.0,
             cpu_s: 1.0,
         };

@@ -40,7 +40,9 @@ pub(super) fn measured(plan: &Plan, outputs: &Outputs, interrupts: &Interrupts) 
 
 /// Writes all outputs, then says how it ended.
 pub(super) fn finish(record: &Record, failure: Option<Failure>, outputs: &Outputs) -> anyhow::Result<Exit> {
-    let written = if record.batches.is_empty() { Ok(()) } else { results::write(record, outputs) };
+    // A complete record without a batch says why no level fits; an early end without one says nothing.
+    let worth_it = record.status == Status::Complete || !record.batches.is_empty();
+    let written = if worth_it { results::write(record, outputs) } else { Ok(()) };
     let written = written.map_or_else(|error| exit::report(Err(error)), |()| Exit::Ok);
     match (failure, record.status) {
         // An interrupt goes before all other ends: what could not be written to may be the terminal that went away.
@@ -62,14 +64,14 @@ pub(super) fn finish(record: &Record, failure: Option<Failure>, outputs: &Output
     }
 }
 
-/// No level could be run.
+/// No level could be run. The reasons are on the screen too, but there may be none (`--json`, `--style none`).
 fn nothing_measured(record: &Record) -> Failure {
     let reasons: Vec<String> =
         record.analysis.not_measured.iter().map(|it| format!("\n  {}: {}", it.what, it.why)).collect();
     Failure::new(
         Exit::Unfit,
-        format!("nothing could be measured{}", reasons.concat()),
-        "do what the reasons say; 'whyfaster doctor' shows the limits of this machine",
+        format!("no level could be measured on this machine{}", reasons.concat()),
+        "do what the reasons say; `whyfaster doctor` shows the limits",
     )
 }
 

@@ -20,6 +20,9 @@ use super::rig::{Ran, Rig};
 use crate::exit::Failure;
 use crate::host;
 
+/// What the kernel holds for a process beside its pages, about: its stack, its page tables, its descriptors.
+const KERNEL_BYTES: u64 = 128 << 10;
+
 /// What a measurement gives: a record in any case, and what ended it early if something did.
 #[derive(Debug)]
 pub struct Finished {
@@ -171,14 +174,15 @@ impl Session<'_> {
     /// Checks before the first round of a level that its copies fit into memory, process and file limits.
     fn fits(&mut self, round: &Round) -> bool {
         let processes = self.trials.iter().map(|trial| trial.peak_processes).max().unwrap_or(1).max(1);
-        let memory = self.trials.iter().map(|trial| trial.peak_memory_bytes).max().unwrap_or(0);
+        let private = self.trials.iter().map(|trial| trial.peak_private_bytes).max().unwrap_or(0);
+        let together = self.trials.iter().map(|trial| trial.peak_memory_bytes).max().unwrap_or(0);
         let piped = self.plan.alternatives.iter().any(|alternative| alternative.output == Output::Pipe);
         let need = Need {
             processes,
-            memory_bytes: memory,
+            memory_bytes: private + u64::from(processes) * KERNEL_BYTES,
             fds: if piped { 2 } else { 0 },
             fixed_processes: 4,
-            fixed_memory_bytes: 0,
+            fixed_memory_bytes: together - private.min(together),
             fixed_fds: 32,
         };
         match fits(&host::facts(&host::Root::real()), &need, round.load) {
