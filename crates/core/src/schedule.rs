@@ -334,3 +334,6 @@ impl LevelState {
         Self { load, least, rounds: 0, spent_s: 0.0, standing: Standing::default(), over: false }
     }
 }
+
+#[cfg(test)]
+mod tests;
