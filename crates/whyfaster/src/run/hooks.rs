@@ -78,11 +78,13 @@ impl Hooks<'_> {
                 format!("run it by hand, or use --show-output to see what it says; --{option} must succeed"),
             )
         };
+        // Counted before it starts: a signal that comes at once must end it too.
+        let before = self.interrupts.count();
         let mut child =
             self.spawn(line, alternative, iteration).map_err(|e| fail(format!("could not be run: {e}")))?;
         let hook = identity(child.id() as i32);
         launcher.watch_hook(hook);
-        let ended = self.wait(&mut child, hook);
+        let ended = self.wait(&mut child, hook, before);
         launcher.watch_hook(None);
         match ended {
             Ok(status) if status.success() => Ok(()),
@@ -112,11 +114,10 @@ impl Hooks<'_> {
         command.process_group(0).spawn()
     }
 
-    /// Waits for the end; a signal that comes meanwhile ends the hook.
-    fn wait(&self, child: &mut Child, hook: Option<Identity>) -> io::Result<ExitStatus> {
+    /// Waits for the end; a signal beyond the `before` ones ends the hook.
+    fn wait(&self, child: &mut Child, hook: Option<Identity>, before: u32) -> io::Result<ExitStatus> {
         let pid = Pid::from_raw(child.id() as i32).ok_or_else(|| io::Error::other("no process id"))?;
         let handle = pidfd_open(pid, PidfdFlags::empty())?;
-        let before = self.interrupts.count();
         while !self.interrupts.wait(&[handle.as_fd()], None)?[0] {
             if self.interrupts.count() > before {
                 hook.into_iter().for_each(end_tree);

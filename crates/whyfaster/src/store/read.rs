@@ -56,7 +56,7 @@ fn parse(bytes: &[u8]) -> Result<Record, (String, &'static str)> {
         return Err((format!("it holds more than {MAX_VALUES} values"), OTHER_FILE));
     }
     // First the version: a later one may look different in every other respect.
-    let head: Head = serde_json::from_slice(bytes).map_err(|error| explain(&error))?;
+    let head: Head = serde_json::from_slice(bytes).map_err(|error| explain(&error, bytes))?;
     let Some(schema) = head.schema else {
         return Err(("it is JSON without a 'schema'".to_owned(), OTHER_FILE));
     };
@@ -67,20 +67,20 @@ fn parse(bytes: &[u8]) -> Result<Record, (String, &'static str)> {
         }
         return Err((invalid.to_string(), OTHER_FILE));
     }
-    let record: Record = serde_json::from_slice(bytes).map_err(|error| explain(&error))?;
+    let record: Record = serde_json::from_slice(bytes).map_err(|error| explain(&error, bytes))?;
     record.validate().map_err(|invalid| {
         (invalid.to_string(), "The record was changed or damaged. Measure again, or take an undamaged copy.")
     })?;
     Ok(record)
 }
 
-fn explain(error: &serde_json::Error) -> (String, &'static str) {
+fn explain(error: &serde_json::Error, bytes: &[u8]) -> (String, &'static str) {
     match error.classify() {
-        Category::Eof => (
+        _ if !error.is_data() && is_at_end(error, bytes) => (
             format!("it ends in the middle ({error})"),
             "Writing or copying it was cut short. Take a whole copy, or measure again.",
         ),
-        Category::Syntax | Category::Io => {
+        Category::Eof | Category::Syntax | Category::Io => {
             (format!("it is not JSON ({error})"), "Name a file that 'whyfaster compare --record FILE' wrote.")
         }
         Category::Data => (
@@ -88,6 +88,13 @@ fn explain(error: &serde_json::Error) -> (String, &'static str) {
             "The record was changed or damaged. Measure again, or take an undamaged copy.",
         ),
     }
+}
+
+/// Whether it went wrong where the file ends: a number that is cut short ("1e", "0.") is no unexpected end to the parser.
+fn is_at_end(error: &serde_json::Error, bytes: &[u8]) -> bool {
+    let lines = bytes.split(|&byte| byte == b'\n');
+    let (count, last) = lines.fold((0, 0), |(count, _), line| (count + 1, line.len()));
+    error.is_eof() || error.line() == count && error.column() >= last
 }
 
 #[cfg(test)]
@@ -169,6 +176,11 @@ mod tests {
     fn damage_is_told_apart() {
         let whole = super::super::record_bytes(&two_alternatives()).unwrap();
         assert!(why(&whole[..whole.len() / 2]).contains("ends in the middle"));
+        for cut in
+            ["{\"schema\": 0.", "{\n\"schema\": 1e", "{\"schema\": -", "{\"schema\": tru", "{\"schema\"", "{"]
+        {
+            assert!(why(cut.as_bytes()).contains("ends in the middle"), "{cut}: {}", why(cut.as_bytes()));
+        }
         assert!(why(b"hello").contains("not JSON"));
         assert!(why(b"\xff\xfe\0").contains("not JSON"));
         assert!(why(b"[]").contains("wrong form"));
