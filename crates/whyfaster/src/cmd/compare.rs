@@ -40,8 +40,12 @@ pub(super) fn measured(plan: &Plan, outputs: &Outputs, interrupts: &Interrupts) 
 
 /// Writes all outputs, then says how it ended.
 pub(super) fn finish(record: &Record, failure: Option<Failure>, outputs: &Outputs) -> anyhow::Result<Exit> {
-    if !record.batches.is_empty() {
+    let complete = record.status == Status::Complete;
+    if complete || !record.batches.is_empty() {
         results::write(record, outputs)?;
+    }
+    if complete && record.batches.is_empty() {
+        return Err(nothing_fits().into());
     }
     match (failure, record.status) {
         (_, Status::Interrupted) => {
@@ -51,6 +55,14 @@ pub(super) fn finish(record: &Record, failure: Option<Failure>, outputs: &Output
         (Some(failure), _) => Err(failure.into()),
         (None, _) => Ok(gated(record, outputs)),
     }
+}
+
+fn nothing_fits() -> Failure {
+    Failure::new(
+        Exit::Unfit,
+        "no level could be measured on this machine",
+        "the reasons are above; `whyfaster doctor` shows the limits",
+    )
 }
 
 /// What an interrupt left.
@@ -73,7 +85,7 @@ fn saved(record: &Record, outputs: &Outputs) -> String {
 fn gated(record: &Record, outputs: &Outputs) -> Exit {
     let Some(allowed) = outputs.fail_if_slower else { return Exit::Ok };
     let percent = allowed * 100.0;
-    match gate(&record.analysis, allowed) {
+    match gate(&record.analysis, allowed, record.plan.delta) {
         Gate::Passed => Exit::Ok,
         Gate::Slower(found) => {
             anstream::eprintln!(

@@ -136,6 +136,8 @@ pub(crate) struct Needs {
     pub(crate) processes: u32,
     /// Most memory at once.
     pub(crate) memory_bytes: u64,
+    /// Most anonymous and shared memory at once.
+    pub(crate) private_bytes: u64,
 }
 
 /// Scheduling account of a traced batch.

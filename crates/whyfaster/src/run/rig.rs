@@ -151,13 +151,16 @@ impl<'a> Rig<'a> {
             return Err(self.outputs_differ(other, index, &difference));
         }
         let (digest, stdout_bytes, kept) = stdout.finish();
+        let max_rss = copies.max_rss_bytes.first().copied().unwrap_or(0);
         let trial = Trial {
             alternative: index,
             stdout_sha256: (self.plan.check_output && !late).then_some(digest),
             stdout_bytes,
             status: copies.status.first().copied().unwrap_or(0),
-            peak_processes: needs.processes,
-            peak_memory_bytes: needs.memory_bytes.max(copies.max_rss_bytes.first().copied().unwrap_or(0)),
+            peak_processes: needs.processes.max(1),
+            peak_memory_bytes: needs.memory_bytes.max(max_rss),
+            // A command that ended before the first look has shown only its peak.
+            peak_private_bytes: if needs.processes == 0 { max_rss } else { needs.private_bytes },
             wall_s: outcome.makespan_s,
             cpu_s: copies.user_s.iter().chain(&copies.system_s).sum(),
         };

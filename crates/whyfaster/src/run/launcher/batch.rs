@@ -281,6 +281,7 @@ impl<'a> Run<'a> {
         let seen = tree::needs(&self.helpers);
         self.needs.processes = self.needs.processes.max(seen.processes);
         self.needs.memory_bytes = self.needs.memory_bytes.max(seen.memory_bytes);
+        self.needs.private_bytes = self.needs.private_bytes.max(seen.private_bytes);
     }
 
     /// Takes in all children that changed.

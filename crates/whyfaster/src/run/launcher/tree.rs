@@ -162,7 +162,7 @@ pub(super) fn needs(spared: &[i32]) -> Needs {
         }
     }
     // File-backed pages are mostly the same libraries in every process: the largest set counts once.
-    Needs { processes: found.len() as u32, memory_bytes: own + file }
+    Needs { processes: found.len() as u32, memory_bytes: own + file, private_bytes: own }
 }
 
 /// Resident bytes of a process: (anonymous and shared memory, file-backed).
