@@ -1,9 +1,9 @@
 //! Every option that `compare` shares with hyperfine does what it says: hooks, numbers of runs, reference, parameters, shell,
 //! failures, streams, names. Through the built program; the commands write down what happens to them.
 
-#![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
-
 mod support;
+
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 use support::{Scratch, list, order, texts};
@@ -64,6 +64,16 @@ fn hooks_may_be_given_for_each_command() {
         let which = &three[1][..1];
         assert_eq!((&three[0], &three[2]), (&format!("p{which}"), &format!("c{which}")), "{lines:?}");
     }
+}
+
+#[test]
+fn hooks_run_once_for_all_copies_of_a_level() {
+    let scratch = Scratch::new();
+    let (prepare, run) = (logs("prepare"), logs("run"));
+    scratch.compare(&["-r", "1", "--load", "4", "-p", &prepare, &run]).ok();
+    let mut lines = scratch.lines("log");
+    lines.retain(|line| line.ends_with(" 0"));
+    assert_eq!(lines, ["prepare 0", "run 0", "run 0", "run 0", "run 0"]);
 }
 
 #[test]
@@ -138,15 +148,9 @@ fn a_parameter_scan_runs_every_value() {
     let words = ["-r", "1", "-P", "n", "1", "2", "-D", "0.5", "-n", "run {n}", &log];
     let runs = exported_runs(&scratch, &words);
     assert_eq!(runs, [1, 1, 1]);
-    assert_eq!(tried(&scratch), ["1.0", "1.5", "2.0"]);
-    assert_eq!(
-        texts(list(&scratch.json("out.json")["results"]), "command"),
-        ["run 1.0", "run 1.5", "run 2.0"]
-    );
-    assert_eq!(
-        exported_parameters(&scratch),
-        [json!({"n": "1.0"}), json!({"n": "1.5"}), json!({"n": "2.0"})]
-    );
+    assert_eq!(tried(&scratch), ["1", "1.5", "2.0"]);
+    assert_eq!(texts(list(&scratch.json("out.json")["results"]), "command"), ["run 1", "run 1.5", "run 2.0"]);
+    assert_eq!(exported_parameters(&scratch), [json!({"n": "1"}), json!({"n": "1.5"}), json!({"n": "2.0"})]);
 
     let scratch = Scratch::new();
     let log = logs("{n}");
@@ -243,7 +247,7 @@ fn output_goes_where_it_was_sent() {
         let _ = std::fs::remove_file(scratch.path("log"));
         let out = std::fs::File::create(scratch.path("ours")).unwrap();
         let words = [&["compare", "-r", "1", "--style", "none"], options, commands].concat();
-        let run = scratch.command(&words).stdout(out).status().unwrap();
+        let run = scratch.command(&words).stdout(out).stderr(Stdio::null()).status().unwrap();
         assert!(run.success(), "{words:?}");
         let lines = scratch.lines("log").into_iter();
         lines.filter_map(|line| line.strip_prefix("0 ").map(str::to_owned)).collect::<Vec<_>>()

@@ -1,22 +1,20 @@
 //! What a script reads from `compare`: the exit status (same work, gates, wrong usage), the record and its schema. Through the
 //! built program.
 
-#![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
-
 mod support;
 
 use serde_json::Value;
 use support::{Scratch, list, texts};
 
-/// Far enough apart for any machine, and enough rounds for a verdict.
-const SLOWER: [&str; 5] = ["-N", "-r", "8", "sleep 0.02", "sleep 0.3"];
-const FASTER: [&str; 5] = ["-N", "-r", "8", "sleep 0.3", "sleep 0.02"];
+/// Far enough apart for any machine. The number of rounds is left open: on a busy one a verdict needs more.
+const SLOWER: [&str; 3] = ["-N", "sleep 0.02", "sleep 0.2"];
+const FASTER: [&str; 3] = ["-N", "sleep 0.2", "sleep 0.02"];
 
 #[test]
 fn a_difference_in_what_is_printed_is_shown() {
     let scratch = Scratch::new();
     let different = ["-r", "1", "printf 'one\\ntwo\\nthree\\n'", "printf 'one\\ntwice\\nthree\\n'"];
-    let said = ["standard output differs", "byte 6", "line 2", ": two", ": twice", "--no-check-output"];
+    let said = ["standard output differs", "byte 7", "line 2", ": two", ": twice", "--no-check-output"];
     let ran = scratch.compare(&different).fails(5, &said);
     assert_eq!(ran.stdout, "", "there is no result to report");
     let record = scratch.record(&[&["--no-check-output"], &different[..]].concat());
@@ -27,8 +25,8 @@ fn a_difference_in_what_is_printed_is_shown() {
     );
     assert_eq!(record["plan"]["check_output"], false);
     // One that prints less, and one that prints nothing at all.
-    scratch.compare(&["-r", "1", "printf 'ab'", "printf 'a'"]).fails(5, &["byte 1", "(end of output)"]);
-    scratch.compare(&["-r", "1", "true", "echo x"]).fails(5, &["byte 0", "(end of output)"]);
+    scratch.compare(&["-r", "1", "printf 'ab'", "printf 'a'"]).fails(5, &["byte 2", "(end of output)"]);
+    scratch.compare(&["-r", "1", "true", "echo x"]).fails(5, &["byte 1", "(end of output)"]);
     // The third one is held against the first as well, and alike ones pass.
     scratch.compare(&["-r", "1", "echo x", "printf 'x\\n'", "echo y"]).fails(5, &["'echo y'", "'echo x'"]);
     scratch.compare(&["-r", "1", "echo x", "printf 'x\\n'"]).ok();
@@ -41,15 +39,15 @@ fn outputs_longer_than_any_buffer_are_compared_to_the_end() {
     let scratch = Scratch::new();
     let long = |end: &str| format!("head -c 5000000 /dev/zero | tr '\\0' '\\n'; echo {end}");
     scratch.compare(&["-r", "1", &long("a"), &long("a")]).ok();
-    scratch.compare(&["-r", "1", &long("a"), &long("b")]).fails(5, &["byte 5000000", "line 5000001", ": b"]);
+    scratch.compare(&["-r", "1", &long("a"), &long("b")]).fails(5, &["byte 5000001", "line 5000001", ": b"]);
 }
 
 #[test]
 fn the_gate_fails_what_is_slower() {
     let scratch = Scratch::new();
     let gated = |options: &[&str], words: &[&str]| scratch.compare(&[options, words].concat());
-    gated(&["--fail-if-slower"], &SLOWER).fails(3, &["gate", "sleep 0.3", "sleep 0.02"]);
-    gated(&["--fail-if-slower=20"], &SLOWER).fails(3, &["more than 20%"]);
+    gated(&["--fail-if-slower"], &SLOWER).fails(3, &["gate", "sleep 0.2", "sleep 0.02"]);
+    gated(&["--fail-if-slower=7"], &SLOWER).fails(3, &["more than 7%:"]);
     gated(&["--fail-if-slower=90000%"], &SLOWER).ok();
     gated(&["--fail-if-slower", "--fail-on-inconclusive"], &FASTER).ok();
     gated(&[], &SLOWER).ok();
@@ -64,7 +62,7 @@ fn a_gate_that_cannot_decide_says_so() {
     assert!(passed.stderr.contains("inconclusive"), "{}", passed.stderr);
     scratch
         .compare(&[&["--fail-on-inconclusive"], &words[..]].concat())
-        .fails(4, &["inconclusive", "--max-time"]);
+        .fails(4, &["inconclusive", "--runs"]);
 }
 
 /// A value at a path such as `levels.0.load`.
@@ -82,7 +80,7 @@ fn at<'a>(record: &'a Value, path: &str) -> &'a Value {
 #[test]
 fn the_record_has_what_other_tools_read() {
     let scratch = Scratch::new();
-    let words = ["-N", "-r", "8", "--load", "1,3", "--record", "r.json", "sleep 0.02", "sleep 0.2"];
+    let words = ["-N", "--load", "1,3", "--record", "r.json", "sleep 0.02", "sleep 0.2"];
     let printed = scratch.compare(&[&["--json"], &words[..]].concat()).ok().json();
     let record = scratch.json("r.json");
     assert_eq!(record, printed, "--record and --json are the same document");
@@ -131,7 +129,7 @@ fn the_record_has_what_other_tools_read() {
             "{fact}"
         );
     }
-    assert_eq!(list(&record["batches"]).len(), 2 * 8 * 3);
+    assert!(list(&record["batches"]).len() >= 2 * 10 * 3, "two levels, at least ten rounds, three arms");
 }
 
 #[test]
@@ -140,10 +138,11 @@ fn records_follow_their_schema() {
     let validator = jsonschema::validator_for(&schema).unwrap();
     let scratch = Scratch::new();
     let open = ["--mode", "open", "--rate", "20", "--duration", "200ms", "-N", "-r", "1", "true"];
+    let cpu = rustix::thread::sched_getcpu().to_string();
     let hooks = ["-r", "1", "-p", "true", "-L", "x", "1,2", "--env", "A=1", "--timeout", "1m", ": {x}"];
     for words in [
         &["-N", "-r", "2", "--load", "1,2", "true", "/bin/true"][..],
-        &["-i=3", "-r", "1", "--pin", "0", "--input", "/dev/null", "--output", "./out", "exit 3"],
+        &["-i=3", "-r", "1", "--pin", &cpu, "--input", "/dev/null", "--output", "./out", "exit 3"],
         &["--mode", "closed", "--duration", "100ms", "-N", "-r", "1", "true"],
         &open,
         &hooks,
@@ -178,12 +177,12 @@ fn one_command_is_measured_and_not_compared() {
 
 #[test]
 fn the_report_begins_with_the_verdict() {
-    let ran = Scratch::new().compare(&SLOWER).ok();
-    let sentence = ran.stdout.split("\n\n").next().unwrap().replace('\n', " ");
-    assert!(sentence.contains("sleep 0.3") && sentence.contains("slower"), "{sentence}");
     let ran = Scratch::new().compare(&FASTER).ok();
     let sentence = ran.stdout.split("\n\n").next().unwrap().replace('\n', " ");
-    assert!(sentence.contains("sleep 0.02") && sentence.contains("faster"), "{sentence}");
+    assert!(
+        sentence.starts_with("sleep 0.02 is ") && sentence.contains(" faster than sleep 0.2"),
+        "{sentence}"
+    );
     assert!(
         ran.stderr.contains("whyfaster: "),
         "progress in plain lines, for it is no terminal: {}",

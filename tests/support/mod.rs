@@ -58,6 +58,7 @@ impl Scratch {
         for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "HYPERFINE_ITERATION"] {
             command.env_remove(name);
         }
+        command.env("LC_ALL", "C.UTF-8");
         command
     }
 
