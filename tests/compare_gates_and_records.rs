@@ -194,7 +194,7 @@ fn the_report_begins_with_the_verdict() {
 #[test]
 fn wrong_usage_names_what_is_wrong() {
     let scratch = Scratch::new();
-    let wrong: [(&[&str], &[&str]); 27] = [
+    let wrong: [(&[&str], &[&str]); 28] = [
         (&[], &["COMMAND"]),
         (&["--no-such-option", "true"], &["--no-such-option"]),
         (&["--runs", "0", "true"], &["--runs", "'0'"]),
@@ -221,6 +221,7 @@ fn wrong_usage_names_what_is_wrong() {
         (&["--confidence", "100%", "true"], &["--confidence", "100%"]),
         (&["--timeout", "0", "true"], &["--timeout", "'0'"]),
         (&["--fail-on-inconclusive", "true"], &["--fail-if-slower"]),
+        (&["--fail-if-slower", "true"], &["--fail-if-slower", "one command"]),
         (&["--json", "--export-csv", "-", "true"], &["--json", "standard output"]),
     ];
     for (words, said) in wrong {
