@@ -3,7 +3,7 @@
 //! Levels are measured in rising order, because the low ones are cheap and their span and work tell what the high ones
 //! will cost. For every level the time of its least number of rounds (those that a verdict needs at all) is reserved; what
 //! is left beyond that is shared equally among the levels, and what an early verdict saves goes to the levels after it.
-//! When not even the reserves fit, all are cut alike.
+//! When not all reserves fit, the lower levels have theirs, and the first that does not fit gets what is left.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -240,14 +240,22 @@ impl Scheduler {
         let Some(level) = self.levels.get(self.current) else { return 0.0 };
         let open = &self.levels[self.current..];
         let left_s = (self.rounds.max_time_s - now_s + level.spent_s).max(0.0);
-        let reserved_s: f64 = open.iter().map(|level| self.reserve_s(level)).sum();
-        let own_s = self.reserve_s(level);
-        if reserved_s > left_s {
-            return left_s * own_s / reserved_s;
+        let (mut fitting, mut reserved_s, mut accounts_s) = (0, 0.0, 0.0);
+        for level in open {
+            if reserved_s + self.reserve_s(level) > left_s {
+                break;
+            }
+            fitting += 1;
+            reserved_s += self.reserve_s(level);
+            accounts_s += ACCOUNT_ROUNDS * self.round_s(level);
         }
-        // Verdicts go before accounts, which are left out when no time is left for them.
-        let accounts_s: f64 = open.iter().map(|level| ACCOUNT_ROUNDS * self.round_s(level)).sum();
-        own_s + (left_s - reserved_s - accounts_s).max(0.0) / open.len() as f64
+        if fitting == 0 {
+            return left_s;
+        }
+        // Verdicts go before accounts, which are left out when no time is left for them. The levels that do not fit get one
+        // share together: enough for a look at the next of them, perhaps.
+        let shares = fitting + usize::from(fitting < open.len());
+        self.reserve_s(level) + (left_s - reserved_s - accounts_s).max(0.0) / shares as f64
     }
 
     /// Seconds without which a level gives no verdict.
@@ -298,11 +306,13 @@ impl Scheduler {
     /// Seconds until everything is done, as far as one can tell.
     fn left_s(&self, now_s: f64) -> f64 {
         let open = self.levels.iter().enumerate().skip(self.current);
-        open.map(|(index, level)| {
-            let rounds = self.expected(index, now_s).saturating_sub(level.rounds);
-            (f64::from(rounds) + ACCOUNT_ROUNDS) * self.round_s(level)
-        })
-        .sum()
+        let wanted_s: f64 = open
+            .map(|(index, level)| {
+                let rounds = self.expected(index, now_s).saturating_sub(level.rounds);
+                (f64::from(rounds) + ACCOUNT_ROUNDS) * self.round_s(level)
+            })
+            .sum();
+        if self.rounds.max_time_hard { wanted_s.min(self.rounds.max_time_s - now_s).max(0.0) } else { wanted_s }
     }
 
     /// A fresh random order of the arms; the same seed, load and number give the same.
