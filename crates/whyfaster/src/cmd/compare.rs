@@ -94,7 +94,8 @@ fn saved(record: &Record, outputs: &Outputs) -> String {
 /// The exit status that the gate asks for.
 fn gated(record: &Record, outputs: &Outputs) -> Exit {
     let Some(allowed) = outputs.fail_if_slower else { return Exit::Ok };
-    let percent = allowed * 100.0;
+    // 7% is 0.07, which times 100 is 7.000000000000001.
+    let percent = (allowed * 100.0 * 1e6).round() / 1e6;
     match gate(&record.analysis, allowed, record.plan.delta) {
         Gate::Passed => Exit::Ok,
         Gate::Slower(found) => {
@@ -105,8 +106,13 @@ fn gated(record: &Record, outputs: &Outputs) -> Exit {
             Exit::Slower
         }
         Gate::Inconclusive => {
+            let more = if record.plan.rounds.fixed {
+                "ask for more with --runs"
+            } else {
+                "allow more time with --max-time"
+            };
             say(&format!(
-                "gate: inconclusive: it is not decided whether an alternative is slower by more than {percent}%; allow more time with --max-time"
+                "gate: inconclusive: it is not decided whether an alternative is slower by more than {percent}%; {more}"
             ));
             if outputs.fail_on_inconclusive { Exit::Inconclusive } else { Exit::Ok }
         }
