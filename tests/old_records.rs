@@ -1,6 +1,8 @@
 //! Records of earlier versions stay readable: every file in tests/records was written by the version in its name and is
 //! never changed. A new version of the record adds files here.
 
+#![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
+
 use std::path::PathBuf;
 use std::process::Command;
 

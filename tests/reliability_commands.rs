@@ -7,7 +7,7 @@ mod process;
 
 use std::fs;
 
-use process::{Sandbox, root_or_skip};
+use process::{Sandbox, mounts_or_skip};
 use serde_json::Value;
 
 fn batches(record: &Value) -> &Vec<Value> {
@@ -99,7 +99,7 @@ fn thousands_of_copies_flood_their_pipes() {
 #[test]
 fn output_to_a_file_that_has_no_room() {
     let place = Sandbox::new();
-    if root_or_skip("a small file system for --output") {
+    if mounts_or_skip("a small file system for --output") {
         // Mounts of a private namespace: they are gone with the process.
         let line = "mount -t tmpfs -o size=1m none /mnt && exec \"$whyfaster\" compare --runs 2 --output /mnt/out 'head -c 5000000 /dev/zero'";
         place

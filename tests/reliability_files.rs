@@ -8,7 +8,7 @@ mod process;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use process::{Sandbox, eventually, root_or_skip};
+use process::{Sandbox, eventually, mounts_or_skip, root_or_skip};
 
 /// A short measurement with a record.
 const SHORT: &str = "compare -N --runs 3 true";
@@ -25,7 +25,7 @@ fn with_mounts(place: &Sandbox, lines: &str) -> process::Ran {
 #[test]
 fn a_full_disk_keeps_what_stood_there_and_prints_the_report() {
     let place = Sandbox::new();
-    if !root_or_skip("a small file system") {
+    if !mounts_or_skip("a small file system") {
         return;
     }
     // One page for the old record; none for the new one.
@@ -45,7 +45,7 @@ fn a_full_disk_keeps_what_stood_there_and_prints_the_report() {
 #[test]
 fn a_full_disk_for_temporary_files_does_not_hinder_the_comparison() {
     let place = Sandbox::new();
-    if !root_or_skip("a small file system") {
+    if !mounts_or_skip("a small file system") {
         return;
     }
     let line = "mount -t tmpfs -o size=64k none /mnt && TMPDIR=/mnt exec \"$whyfaster\" compare --runs 2";
@@ -63,7 +63,7 @@ fn a_full_disk_for_temporary_files_does_not_hinder_the_comparison() {
 #[test]
 fn a_read_only_file_system_is_found_before_anything_is_measured() {
     let place = Sandbox::new();
-    if !root_or_skip("a read-only file system") {
+    if !mounts_or_skip("a read-only file system") {
         return;
     }
     let line = "mount -t tmpfs -o ro none /mnt && exec \"$whyfaster\" compare --record /mnt/r.json 'touch \"$TMPDIR\"/ran'";

@@ -72,7 +72,7 @@ fn a_command_that_forks_without_end_in_a_container_is_ended() {
         return;
     }
     let Some(group) = PidsGroup::make(120) else {
-        eprintln!("skipped: no pids controller is mounted here that can be written");
+        process::skipped("no pids controller is mounted here that can be written");
         return;
     };
     let place = Sandbox::new();
@@ -167,7 +167,7 @@ fn a_copy_that_cannot_be_created_skips_its_level() {
         return;
     }
     let Some(group) = PidsGroup::make(64) else {
-        eprintln!("skipped: no pids controller is mounted here that can be written");
+        process::skipped("no pids controller is mounted here that can be written");
         return;
     };
     let place = Sandbox::new();

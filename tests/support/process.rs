@@ -256,9 +256,26 @@ pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
 pub(crate) fn root_or_skip(what: &str) -> bool {
     let root = rustix::process::geteuid().is_root();
     if !root {
-        eprintln!("skipped, needs root: {what}");
+        skipped(&format!("{what} (needs root)"));
     }
     root
+}
+
+/// Whether these tests may mount a file system for themselves: in many containers not even root may.
+pub(crate) fn mounts_or_skip(what: &str) -> bool {
+    let mut command = Command::new("unshare");
+    command.args(["-m", "mount", "-t", "tmpfs", "none", "/mnt"]).stderr(Stdio::null());
+    let may = command.status().is_ok_and(|status| status.success());
+    if !may {
+        skipped(&format!("{what} (needs root and the right to mount)"));
+    }
+    may
+}
+
+/// Says what was left out, past the test runner, which swallows what a passing test prints.
+pub(crate) fn skipped(what: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "skipped: {what}");
 }
 
 fn processes() -> impl Iterator<Item = i32> {
