@@ -112,6 +112,9 @@ impl Session<'_> {
 
     fn run_on(&mut self, rig: &mut Rig<'_>) -> Result<(), Failure> {
         rig.set_up(self.on)?;
+        if self.interrupts.interrupted() {
+            return Ok(());
+        }
         self.trials = rig.try_all(self.on)?;
         let loads = match (&self.plan.loads, self.plan.mode) {
             // The rate is the load; the number of copies is what comes of it.
