@@ -3,10 +3,12 @@
 
 mod support;
 
-use std::process::Stdio;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Scratch, list, order, texts};
+use support::{Ran, Scratch, list, order, texts};
 
 /// What every run of a command writes down: its name and `$HYPERFINE_ITERATION`.
 fn logs(word: &str) -> String {
@@ -87,6 +89,38 @@ fn a_failing_hook_ends_it_and_cleanup_still_runs() {
     Scratch::new()
         .compare(&["-r", "1", "--cleanup", "exit 9", "true"])
         .fails(5, &["--cleanup", "exit code 9"]);
+}
+
+#[test]
+fn hooks_hear_the_signals_that_end_things() {
+    let scratch = Scratch::new();
+    // What a hook starts must end when a later hook asks it to, and nothing may have blocked the signal.
+    let start = "grep SigBlk /proc/self/status >> log";
+    scratch.compare(&["-r", "1", "-s", start, "-p", start, "-C", start, "-c", start, "true"]).ok();
+    let lines = scratch.lines("log");
+    assert!(lines.len() >= 4, "{lines:?}");
+    assert!(lines.iter().all(|line| line == "SigBlk:\t0000000000000000"), "{lines:?}");
+}
+
+#[test]
+fn a_setup_that_ends_well_when_interrupted_is_no_error() {
+    let scratch = Scratch::new();
+    let setup = "trap 'echo trapped >> log; exit 0' TERM; touch began; while :; do sleep 0.05; done";
+    let mut child =
+        scratch.command(&["compare", "-s", setup, "true", ":"]).stderr(Stdio::piped()).spawn().unwrap();
+    while !scratch.path("began").exists() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before its setup began");
+        sleep(Duration::from_millis(10));
+    }
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    ran.fails(130, &["nothing had been measured"]);
+    assert_eq!(scratch.lines("log"), ["trapped"]);
+}
+
+#[test]
+fn the_signal_that_ended_a_command_is_named() {
+    Scratch::new().compare(&["-r", "1", "kill -SEGV $$"]).fails(5, &["was ended by signal 11 (SIGSEGV)"]);
 }
 
 #[test]

@@ -245,6 +245,14 @@ fn a_time_out_ends_the_whole_tree_and_counts_as_slower() {
 }
 
 #[test]
+fn a_time_out_in_the_trial_is_no_other_work() {
+    let ran = Scratch::new().compare(&["--json", "-r", "7", "--timeout", "300ms", "sleep 0.01", "sleep 300"]);
+    let record = ran.ok().json();
+    assert_eq!(comparison(&record)["verdict"], "slower");
+    assert!(record["trials"][1]["stdout_sha256"].is_null(), "an output that was cut short was not compared");
+}
+
+#[test]
 fn copies_have_a_session_each_or_share_one() {
     let sessions = |options: &[&str]| {
         let scratch = Scratch::new();

@@ -68,9 +68,20 @@ fn alternatives_missing(context: &Context<'_>) -> Vec<NotMeasured> {
 
 fn spans(context: &Context<'_>) -> Vec<NotMeasured> {
     let unknown = context.alternatives().filter(|&index| context.alone(index).is_none());
-    let why = "it never ran, the time-out ended half of its copies at the lowest level, or the kernel counted no CPU time; \
-               without them there are no bounds";
-    unknown.map(|index| gap(format!("span and work of '{}'", context.name(index)), why)).collect()
+    let lowest = |index| context.levels.values().find_map(|arms| arms.get(&Arm::Alternative(index)));
+    let why = |index| match lowest(index) {
+        None => "it never ran",
+        Some(batches) if batches.values().any(|batch| batch.timed_out()) => {
+            "the time-out ended half or more of its copies at the lowest level"
+        }
+        Some(_) => "the kernel counted no time for it",
+    };
+    unknown
+        .map(|index| {
+            let why = format!("{}; without them there are no bounds", why(index));
+            gap(format!("span and work of '{}'", context.name(index)), why)
+        })
+        .collect()
 }
 
 /// Comparisons that still have too few rounds for an interval.

@@ -105,26 +105,35 @@ fn cause(record: &Record, load: u32, c: &Comparison, names: &Names) -> Option<St
 fn range(ratio: Ratio) -> String {
     match (ratio.low, ratio.high) {
         (Some(low), Some(high)) => format!(" ({} to {})", digits(low), digits(high)),
+        (Some(low), None) => format!(" (from {})", digits(low)),
         _ => String::new(),
     }
 }
 
-/// What the intervals of work and share allow to say; nothing where one of them contains 1.
+/// What the intervals of work and share allow to say, and no more: an interval that contains 1 shows neither a difference nor
+/// that there is none. Where a time-out cut the work short its upper end is open, and the share of the rest is unknown.
 fn why(c: &Comparison) -> Option<&'static str> {
     let less = |r: Option<Ratio>| r.and_then(|r| r.high).is_some_and(|high| high < 1.0);
     let more = |r: Option<Ratio>| r.and_then(|r| r.low).is_some_and(|low| low > 1.0);
+    let known = |r: Option<Ratio>| r.is_some_and(|r| r.low.is_some() && r.high.is_some());
     match c.verdict {
         Verdict::Faster => match (less(c.work), more(c.share)) {
             (true, true) => Some("faster by less work and by using more of the machine"),
             (true, false) => Some("faster by less work"),
-            (false, true) => Some("faster by using more of the machine, not by less work"),
-            (false, false) => None,
+            (false, true) if more(c.work) => {
+                Some("faster by using more of the machine, at the price of more work")
+            }
+            (false, true) if known(c.work) => Some("faster by using more of the machine"),
+            (false, _) => None,
         },
         Verdict::Slower => match (more(c.work), less(c.share)) {
-            (true, true) => Some("slower by more work and by using less of the machine"),
-            (true, false) => Some("slower by more work"),
-            (false, true) => Some("slower by using less of the machine, not by more work"),
-            (false, false) => None,
+            (true, true) if known(c.work) => Some("slower by more work and by using less of the machine"),
+            (true, _) => Some("slower by more work"),
+            (false, true) if less(c.work) => {
+                Some("slower by using less of the machine, in spite of less work")
+            }
+            (false, true) if known(c.work) => Some("slower by using less of the machine"),
+            (false, _) => None,
         },
         Verdict::Same | Verdict::Undecided => None,
     }

@@ -200,7 +200,7 @@ impl<'a> Teller<'a> {
         let Some((load, first)) = story.first() else { return self.nothing() };
         if story.iter().all(|(_, c)| c.verdict == Verdict::Same) {
             let (a, b) = (self.names.show(&first.alternative), self.names.show(&first.baseline));
-            return format!("{a} and {b} take the same time {} at every load.", self.same());
+            return format!("{a} and {b} take the same time {} at every measured load.", self.same());
         }
         let (a, b) = (self.names.show(&first.alternative), self.names.show(&first.baseline));
         let most = story.iter().filter_map(|(_, c)| c.rounds_needed).max();
@@ -233,7 +233,7 @@ impl<'a> Teller<'a> {
         let rest = self.open_loads(story, |_| true);
         if rest.is_empty() {
             return format!(
-                "{winner} is faster than {loser} at every load: {}, {}.",
+                "{winner} is faster than {loser} at every measured load: {}, {}.",
                 lead(*first_load, first),
                 lead(*last_load, last)
             );

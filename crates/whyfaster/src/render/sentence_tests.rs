@@ -64,7 +64,7 @@ fn the_same_winner_at_every_load() {
     let text = said(&pair(&[(1, 0.5, Faster), (10, 0.8, Faster)]));
     assert_eq!(
         text,
-        "new is faster than base at every load: 2.00x alone (1.96x to 2.06x), 1.25x at 10 copies (1.23x to 1.29x)."
+        "new is faster than base at every measured load: 2.00x alone (1.96x to 2.06x), 1.25x at 10 copies (1.23x to 1.29x)."
     );
 }
 
@@ -111,7 +111,7 @@ fn more_flips_than_one() {
 #[test]
 fn no_winner_at_any_load() {
     let text = said(&pair(&[(1, 1.0, Same), (10, 1.0, Same)]));
-    assert_eq!(text, "new and base take the same time within 2% at every load.");
+    assert_eq!(text, "new and base take the same time within 2% at every measured load.");
     let text = said(&pair(&[(1, 1.0, Same), (10, 0.99, Undecided)]));
     assert_eq!(
         text,

@@ -4,6 +4,7 @@
 //! `--prepare` starts, say) is meant to stay.
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -110,6 +111,10 @@ impl Hooks<'_> {
         if let Some(iteration) = iteration {
             command.env("HYPERFINE_ITERATION", iteration);
         }
+        // We block the signals that end a measurement, and a child inherits that: a hook could then not be asked to end, nor
+        // could `kill` end a server that it starts.
+        // SAFETY: between fork and exec only async-signal-safe calls are made, on memory of the closure's own.
+        unsafe { command.pre_exec(unblock_signals) };
         // A group of its own, so that an interrupt can end what the shell started as well.
         command.process_group(0).spawn()
     }
@@ -125,5 +130,17 @@ impl Hooks<'_> {
             }
         }
         child.wait()
+    }
+}
+
+fn unblock_signals() -> io::Result<()> {
+    let mut none = MaybeUninit::uninit();
+    // SAFETY: sigemptyset initialises the set, sigprocmask takes an initialised one.
+    unsafe {
+        libc::sigemptyset(none.as_mut_ptr());
+        match libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut()) {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
     }
 }

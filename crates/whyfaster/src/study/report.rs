@@ -108,15 +108,15 @@ fn at(load: u32, ratio: f64, verdict: Verdict) -> String {
 /// How many claims hold, do not, and are open; kinds without a claim are left out.
 fn tally(claims: &[Judgement]) -> String {
     let kinds = [
-        (Outcome::Holds, "hold"),
-        (Outcome::DoesNotHold, "do not hold"),
-        (Outcome::Undecided, "are undecided"),
+        (Outcome::Holds, "holds", "hold"),
+        (Outcome::DoesNotHold, "does not hold", "do not hold"),
+        (Outcome::Undecided, "is undecided", "are undecided"),
     ];
     let counts: Vec<String> = kinds
         .into_iter()
-        .map(|(kind, words)| (claims.iter().filter(|claim| claim.outcome == kind).count(), words))
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, words)| format!("{count} {words}"))
+        .map(|(kind, one, many)| (claims.iter().filter(|claim| claim.outcome == kind).count(), one, many))
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, one, many)| format!("{count} {}", if count == 1 { one } else { many }))
         .collect();
     format!("of the article's {} claims {}", claims.len(), counts.join(", "))
 }
