@@ -80,7 +80,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--mode', '--mode', [CompletionResultType]::ParameterName, 'How copies arrive: batch, closed or open [default: batch]')
             [CompletionResult]::new('--rate', '--rate', [CompletionResultType]::ParameterName, 'Copies started a second, for --mode open')
             [CompletionResult]::new('--duration', '--duration', [CompletionResultType]::ParameterName, 'How long copies are started, for --mode closed and open [default: 5s]')
-            [CompletionResult]::new('--max-time', '--max-time', [CompletionResultType]::ParameterName, 'Stop after this time at the latest, such as 90s or 5m')
+            [CompletionResult]::new('--max-time', '--max-time', [CompletionResultType]::ParameterName, 'Begin nothing that would end after this time, such as 90s or 5m')
             [CompletionResult]::new('--delta', '--delta', [CompletionResultType]::ParameterName, 'Call two alternatives the same when they differ by less than this [default: 2%]')
             [CompletionResult]::new('--confidence', '--confidence', [CompletionResultType]::ParameterName, 'Confidence of all intervals together [default: 95%]')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of the random order [default: a fresh one, kept in the record]')
@@ -120,7 +120,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
         }
         'whyfaster;study' {
             [CompletionResult]::new('--load', '--load', [CompletionResultType]::ParameterName, 'Copies at once instead of the study''s own levels: a list such as 1,10')
-            [CompletionResult]::new('--max-time', '--max-time', [CompletionResultType]::ParameterName, 'Stop after this time at the latest, such as 90s or 5m')
+            [CompletionResult]::new('--max-time', '--max-time', [CompletionResultType]::ParameterName, 'Begin nothing that would end after this time, such as 90s or 5m')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of the input and of the random order')
             [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write the record, with every raw sample, to FILE (''-'' is standard output)')
             [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour and movement: auto, basic, full, nocolor, color or none [default: auto]')

@@ -76,7 +76,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --mode 'How copies arrive: batch, closed or open [default: batch]'
             cand --rate 'Copies started a second, for --mode open'
             cand --duration 'How long copies are started, for --mode closed and open [default: 5s]'
-            cand --max-time 'Stop after this time at the latest, such as 90s or 5m'
+            cand --max-time 'Begin nothing that would end after this time, such as 90s or 5m'
             cand --delta 'Call two alternatives the same when they differ by less than this [default: 2%]'
             cand --confidence 'Confidence of all intervals together [default: 95%]'
             cand --seed 'Seed of the random order [default: a fresh one, kept in the record]'
@@ -114,7 +114,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
         }
         &'whyfaster;study'= {
             cand --load 'Copies at once instead of the study''s own levels: a list such as 1,10'
-            cand --max-time 'Stop after this time at the latest, such as 90s or 5m'
+            cand --max-time 'Begin nothing that would end after this time, such as 90s or 5m'
             cand --seed 'Seed of the input and of the random order'
             cand --record 'Write the record, with every raw sample, to FILE (''-'' is standard output)'
             cand --style 'Colour and movement: auto, basic, full, nocolor, color or none [default: auto]'

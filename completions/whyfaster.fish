@@ -76,7 +76,7 @@ closed\t'N workers; each starts a copy as soon as its last one ended'
 open\t'Copies start at --rate, whatever became of the earlier ones'"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l rate -d 'Copies started a second, for --mode open' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l duration -d 'How long copies are started, for --mode closed and open [default: 5s]' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l max-time -d 'Stop after this time at the latest, such as 90s or 5m' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l max-time -d 'Begin nothing that would end after this time, such as 90s or 5m' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l delta -d 'Call two alternatives the same when they differ by less than this [default: 2%]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l confidence -d 'Confidence of all intervals together [default: 95%]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l seed -d 'Seed of the random order [default: a fresh one, kept in the record]' -r
@@ -117,7 +117,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l json -d 'Pr
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -s V -l version -d 'Print version'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l load -d 'Copies at once instead of the study\'s own levels: a list such as 1,10' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l max-time -d 'Stop after this time at the latest, such as 90s or 5m' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l max-time -d 'Begin nothing that would end after this time, such as 90s or 5m' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l seed -d 'Seed of the input and of the random order' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l record -d 'Write the record, with every raw sample, to FILE (\'-\' is standard output)' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l style -d 'Colour and movement: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'

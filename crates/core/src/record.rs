@@ -187,7 +187,7 @@ pub struct Crossover {
     pub alternative: String,
     /// The baseline.
     pub baseline: String,
-    /// Load at which the bounds of the two meet, if they do.
+    /// Load at which the bounds of the two meet, if they do and their works can be told apart at the lowest level.
     pub predicted_load: Option<f64>,
     /// Highest load at which the low-load winner was seen to win before the other did; null if no flip was seen.
     pub measured_from: Option<u32>,

@@ -70,7 +70,10 @@ fn ln_time_ratios(pairs: &[(&Batch, &Batch)], mode: Mode) -> Vec<Observation> {
 
 /// ln ratios of the hidden copy over the baseline. `None` if no hidden copy ran.
 fn floor_ratios(plan: &Plan, arms: &Arms<'_>) -> Option<Vec<Observation>> {
-    let ratios = ln_time_ratios(&pairs(arms, Arm::HiddenCopy, Arm::Alternative(plan.baseline)), plan.mode);
+    let mut ratios =
+        ln_time_ratios(&pairs(arms, Arm::HiddenCopy, Arm::Alternative(plan.baseline)), plan.mode);
+    // Where the time-out cut both, the round says nothing about noise.
+    ratios.retain(|ratio| ratio.low.is_finite() || ratio.high.is_finite());
     (!ratios.is_empty()).then_some(ratios)
 }
 

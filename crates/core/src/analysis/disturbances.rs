@@ -81,8 +81,10 @@ fn failures(context: &Context<'_>, index: usize) -> Option<Warning> {
 }
 
 fn strays(context: &Context<'_>, index: usize) -> Option<Warning> {
-    let (strays, loads) = tally(batches(context, index), |batch| u64::from(batch.orphans.reaped));
-    let (killed, _) = tally(batches(context, index), |batch| u64::from(batch.orphans.killed));
+    // What a time-out ended did not outlive its copy by itself.
+    let whole = || batches(context, index).filter(|(_, batch)| !batch.timed_out());
+    let (strays, loads) = tally(whole(), |batch| u64::from(batch.orphans.reaped));
+    let (killed, _) = tally(whole(), |batch| u64::from(batch.orphans.killed));
     (strays > 0).then(|| {
         let (name, place) = (context.name(index), at(context.mode(), &loads));
         let strays = count(strays, "process", "processes");

@@ -150,6 +150,13 @@ fn summaries(context: &Context<'_>) -> Vec<AlternativeSummary> {
     alternatives.map(summary).collect()
 }
 
+/// Whether the interval of the work ratio at the lowest level excludes 1.
+fn works_differ(lowest: Option<&Level>, alternative: &str) -> bool {
+    let comparisons = lowest.into_iter().flat_map(|level| &level.comparisons);
+    let work = comparisons.filter(|it| it.alternative == alternative).find_map(|it| it.work);
+    work.is_some_and(|work| work.low.is_some_and(|low| low > 1.0) || work.high.is_some_and(|high| high < 1.0))
+}
+
 fn crossovers(context: &Context<'_>, levels: &[Level]) -> Vec<Crossover> {
     let crossover = |index: usize| {
         let name = context.name(index);
@@ -157,7 +164,9 @@ fn crossovers(context: &Context<'_>, levels: &[Level]) -> Vec<Crossover> {
         let flip = crossover::flip(&verdicts);
         // In open mode copies come by the clock: there is no N to predict.
         let closed = !matches!(context.mode(), Mode::Open { .. });
-        let pair = context.alone(index).zip(context.alone(context.baseline())).filter(|_| closed);
+        // Two works that cannot be told apart cross anywhere or nowhere: a number made of noise is no prediction.
+        let differ = works_differ(levels.first(), name);
+        let pair = context.alone(index).zip(context.alone(context.baseline())).filter(|_| closed && differ);
         Crossover {
             alternative: name.to_owned(),
             baseline: context.name(context.baseline()).to_owned(),

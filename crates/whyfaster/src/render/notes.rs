@@ -45,14 +45,31 @@ fn flip(record: &Record, crossover: &Crossover) -> Option<String> {
             format!("measured: between {from} and {to}{hint}")
         }
         (None, Some(to)) => format!("measured: below {to}"),
-        _ if several => format!("measured: none from {lowest} to {highest} {unit}"),
+        _ if several && crossover.ranges.iter().all(|range| range.verdict == Verdict::Undecided) => {
+            format!("measured: undecided from {lowest} to {highest} {unit}")
+        }
+        _ if several => format!("measured: no flip from {lowest} to {highest} {unit}"),
         _ => "not measured (--load auto looks for it)".to_owned(),
     };
     match crossover.predicted_load {
         Some(load) => Some(format!("predicted crossover: {} {unit}; {measured}", digits(load))),
         // One level without a prediction: there is nothing to say about a flip.
-        None if several => Some(format!("predicted crossover: none, the bounds do not cross; {measured}")),
+        None if several => Some(format!("predicted crossover: {}; {measured}", why_none(record, crossover))),
         None => None,
+    }
+}
+
+/// Why no crossover is predicted.
+fn why_none(record: &Record, crossover: &Crossover) -> &'static str {
+    let lowest = record.analysis.levels.first().into_iter().flat_map(|level| &level.comparisons);
+    let work = lowest.filter(|it| it.alternative == crossover.alternative).find_map(|it| it.work);
+    let apart = work.is_some_and(|work| {
+        work.low.is_some_and(|low| low > 1.0) || work.high.is_some_and(|high| high < 1.0)
+    });
+    if apart {
+        "none, the bounds do not cross"
+    } else {
+        "none can be told, the works differ by less than their interval"
     }
 }
 

@@ -75,6 +75,12 @@ impl<'a> Teller<'a> {
         }
     }
 
+    /// A name as a part of the sentence: a command line stands in quotes, or one could not tell where it ends.
+    fn name(&self, full: &str) -> String {
+        let shown = self.names.show(full);
+        if shown.contains(' ') { format!("'{shown}'") } else { shown.to_string() }
+    }
+
     fn nothing(&self) -> String {
         let why = match self.record.analysis.not_measured.first() {
             Some(_) => "the reasons stand below",
@@ -99,7 +105,7 @@ impl<'a> Teller<'a> {
 
     fn single(&self, first: &Level) -> String {
         let Some(result) = first.results.first() else { return self.nothing() };
-        let name = self.names.show(&result.alternative);
+        let name = self.name(&result.alternative);
         let only = self.levels().count() == 1;
         let place = self.place(first.load).map(|place| format!(" {place}")).unwrap_or_default();
         let mut text = format!("{name} takes {}{place}", self.takes(result));
@@ -162,10 +168,10 @@ impl<'a> Teller<'a> {
 
     /// One comparison as a clause; `place` comes after the names.
     fn clause(&self, c: &Comparison, place: &str) -> String {
-        let (alternative, baseline) = (self.names.show(&c.alternative), self.names.show(&c.baseline));
+        let (alternative, baseline) = (self.name(&c.alternative), self.name(&c.baseline));
         match (c.verdict, Lead::of(c)) {
             (_, Some(lead)) => {
-                let (winner, loser) = (self.names.show(lead.winner), self.names.show(lead.loser));
+                let (winner, loser) = (self.name(lead.winner), self.name(lead.loser));
                 format!("{winner} is {} faster than {loser}{place}{}", lead.factor(), lead.interval())
             }
             (Verdict::Same, _) => {
@@ -199,10 +205,10 @@ impl<'a> Teller<'a> {
     fn no_winner(&self, story: &Story) -> String {
         let Some((load, first)) = story.first() else { return self.nothing() };
         if story.iter().all(|(_, c)| c.verdict == Verdict::Same) {
-            let (a, b) = (self.names.show(&first.alternative), self.names.show(&first.baseline));
+            let (a, b) = (self.name(&first.alternative), self.name(&first.baseline));
             return format!("{a} and {b} take the same time {} at every measured load.", self.same());
         }
-        let (a, b) = (self.names.show(&first.alternative), self.names.show(&first.baseline));
+        let (a, b) = (self.name(&first.alternative), self.name(&first.baseline));
         let most = story.iter().filter_map(|(_, c)| c.rounds_needed).max();
         let hardest = story.iter().find(|(_, c)| c.verdict == Verdict::Undecided && c.rounds_needed == most);
         let more = hardest.map_or_else(|| self.at(*load), |(_, c)| self.more_rounds(c));
@@ -228,7 +234,7 @@ impl<'a> Teller<'a> {
         let Some(((first_load, first), (last_load, last))) = decided.first().zip(decided.last()) else {
             return self.no_winner(story);
         };
-        let (winner, loser) = (self.names.show(first.winner), self.names.show(first.loser));
+        let (winner, loser) = (self.name(first.winner), self.name(first.loser));
         let lead = |load: u32, lead: &Lead| format!("{} {}{}", lead.factor(), self.at(load), lead.interval());
         let rest = self.open_loads(story, |_| true);
         if rest.is_empty() {
@@ -252,10 +258,10 @@ impl<'a> Teller<'a> {
         };
         let turn = decided.iter().position(|(_, lead)| lead.winner == last.winner).unwrap_or(0);
         let (from, to) = (decided[turn].0, decided[turn.saturating_sub(1)].0);
-        let winner = self.names.show(last.winner);
+        let winner = self.name(last.winner);
         let head = format!(
             "{} is {} faster {}{}",
-            self.names.show(first.winner),
+            self.name(first.winner),
             first.factor(),
             self.at(*first_load),
             first.interval()
@@ -287,7 +293,7 @@ impl<'a> Teller<'a> {
         let where_wins = |winner: &&str| {
             let loads = decided.iter().filter(|(_, lead)| lead.winner == *winner);
             let loads = join(&loads.map(|(load, _)| self.at(*load)).collect::<Vec<_>>());
-            format!("{} wins {loads}", self.names.show(winner))
+            format!("{} wins {loads}", self.name(winner))
         };
         let parts = winners.iter().map(where_wins).collect::<Vec<_>>().join(", ");
         format!("the answer flips more than once with the load: {parts}.")
@@ -299,7 +305,7 @@ impl<'a> Teller<'a> {
         let mut sorted: Vec<&Comparison> = comparisons.iter().collect();
         sorted.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
         let part = |c: &&Comparison| {
-            let name = self.names.show(&c.alternative);
+            let name = self.name(&c.alternative);
             match (c.verdict, Lead::of(c)) {
                 (Verdict::Slower, Some(lead)) => {
                     format!("{name} takes {} as long{}", lead.factor(), lead.interval())
@@ -310,19 +316,19 @@ impl<'a> Teller<'a> {
             }
         };
         let parts = sorted.iter().map(part).collect::<Vec<_>>().join("; ");
-        format!("against {}: {parts}.", self.names.show(&first.baseline))
+        format!("against {}: {parts}.", self.name(&first.baseline))
     }
 
     /// Many alternatives at one level: who leads, and how the others stand.
     fn leader(&self, level: &Level) -> String {
         let of = |verdict| level.comparisons.iter().filter(move |c| c.verdict == verdict);
-        let Some(baseline) = level.comparisons.first().map(|c| self.names.show(&c.baseline)) else {
+        let Some(baseline) = level.comparisons.first().map(|c| self.name(&c.baseline)) else {
             return self.nothing();
         };
         let leader = of(Verdict::Faster).min_by(|a, b| a.ratio.total_cmp(&b.ratio));
         let head = match leader.and_then(|c| Some((c, Lead::of(c)?))) {
             Some((c, lead)) => {
-                let name = self.names.show(&c.alternative);
+                let name = self.name(&c.alternative);
                 format!("{name} leads, {} faster than {baseline}{}", lead.factor(), lead.interval())
             }
             None if of(Verdict::Slower).count() == level.comparisons.len() => format!("{baseline} leads"),

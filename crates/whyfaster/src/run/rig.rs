@@ -309,9 +309,7 @@ impl<'a> Rig<'a> {
             Ok(outcome) => match outcome.ended {
                 Ended::Normally => Ok(Ran::Done(outcome)),
                 Ended::Aborted => Ok(Ran::Stopped),
-                Ended::Overloaded => Ok(Ran::CannotRun(format!(
-                    "the rate cannot be sustained: {MOST_OUTSTANDING} copies were under way at once, or no more could be created; use a lower --rate"
-                ))),
+                Ended::Overloaded => Ok(Ran::CannotRun(overloaded(self.plan.mode))),
                 Ended::ExecFailed { errno } => Err(cannot_execute(command, errno)),
             },
             Err(NoOutcome::Failure(failure)) => Err(failure),
@@ -328,6 +326,18 @@ impl<'a> Rig<'a> {
                 ),
                 "check --input, --output and --pin",
             )),
+        }
+    }
+}
+
+/// Why no further copy could be started in the middle of a batch.
+fn overloaded(mode: Mode) -> String {
+    match mode {
+        Mode::Open { .. } => format!(
+            "the rate cannot be sustained: {MOST_OUTSTANDING} copies were under way at once, or no more could be created; use a lower --rate"
+        ),
+        Mode::Batch | Mode::Closed { .. } => {
+            "no more copies could be created: a limit on processes or memory was met (ulimit -u, pids.max); raise it or lower --load".to_owned()
         }
     }
 }

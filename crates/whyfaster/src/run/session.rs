@@ -134,7 +134,7 @@ impl Session<'_> {
         rig.warm_up(loads[0], self.on)?;
         let levels: Vec<(u32, u32)> = loads.iter().map(|&load| (load, self.least_rounds(load))).collect();
         let mut scheduler = Scheduler::new(self.plan, &levels, &alone, capacity(self.plan, &self.host));
-        let mut bisections = 0;
+        let mut bisected = Vec::new();
         loop {
             if self.interrupts.interrupted() {
                 return Ok(());
@@ -147,9 +147,12 @@ impl Session<'_> {
                     self.account(rig, load)?;
                     (self.on)(Event::LevelEnd { load, rounds });
                 }
-                Step::Done => match self.further_level(&scheduler).filter(|_| bisections < MAX_BISECTIONS) {
+                Step::Done => match self
+                    .further_level(&scheduler)
+                    .filter(|load| bisected.len() < MAX_BISECTIONS && !bisected.contains(load))
+                {
                     Some(load) => {
-                        bisections += 1;
+                        bisected.push(load);
                         scheduler.add_level(load, self.least_rounds(load));
                     }
                     None => return Ok(()),

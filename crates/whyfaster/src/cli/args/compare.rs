@@ -92,7 +92,7 @@ pub struct LoadArgs {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Statistics")]
 pub struct StatisticsArgs {
-    /// Stop after this time at the latest, such as 90s or 5m
+    /// Begin nothing that would end after this time, such as 90s or 5m
     ///
     /// It is then a hard limit that also cuts --min-runs short. Without it, rounds go on until each verdict is clear or
     /// about a minute has passed, but never fewer than --min-runs.

@@ -43,7 +43,7 @@ pub struct StudyArgs {
     #[arg(long, value_name = "LIST", value_parser = numbers::loads, help_heading = "Load")]
     pub load: Option<Loads>,
 
-    /// Stop after this time at the latest, such as 90s or 5m
+    /// Begin nothing that would end after this time, such as 90s or 5m
     #[arg(long, value_name = "TIME", value_parser = numbers::duration, help_heading = "Statistics")]
     pub max_time: Option<f64>,
 
