@@ -180,7 +180,7 @@ fn the_report_begins_with_the_verdict() {
     let ran = Scratch::new().compare(&FASTER).ok();
     let sentence = ran.stdout.split("\n\n").next().unwrap().replace('\n', " ");
     assert!(
-        sentence.starts_with("sleep 0.02 is ") && sentence.contains(" faster than sleep 0.2"),
+        sentence.starts_with("'sleep 0.02' is ") && sentence.contains(" faster than 'sleep 0.2'"),
         "{sentence}"
     );
     assert!(
