@@ -133,10 +133,20 @@ impl Launcher {
         }
     }
 
-    /// Tells the launcher which hook is running, so that it is ended should this program die.
-    pub(super) fn watch_hook(&self, hook: Option<Identity>) {
+    /// What a hook's own process does before its exec: it tells the launcher who it is, so that it is ended should this
+    /// program die. Were it told by us, a kill between the hook's start and the telling would leave the hook behind.
+    pub(super) fn announcer(&self) -> io::Result<impl Fn() -> io::Result<()> + Send + Sync + use<>> {
+        let socket = self.socket.try_clone()?;
+        Ok(move || {
+            let hook = launcher::identity(rustix::process::getpid().as_raw_nonzero().get());
+            send(&socket, &Message::Hook(hook), &[])
+        })
+    }
+
+    /// Tells the launcher that the hook is over.
+    pub(super) fn hook_is_over(&self) {
         // A launcher that is gone is noticed at the next batch.
-        let _ = send(&self.socket, &Message::Hook(hook), &[]);
+        let _ = send(&self.socket, &Message::Hook(None), &[]);
     }
 
     /// Notes what a hook left running: it is meant to stay.

@@ -81,12 +81,13 @@ impl Hooks<'_> {
         };
         // Counted before it starts: a signal that comes at once must end it too.
         let before = self.interrupts.count();
-        let mut child =
-            self.spawn(line, alternative, iteration).map_err(|e| fail(format!("could not be run: {e}")))?;
-        let hook = identity(child.id() as i32);
-        launcher.watch_hook(hook);
-        let ended = self.wait(&mut child, hook, before);
-        launcher.watch_hook(None);
+        let spawned = self.spawn(line, alternative, iteration, launcher);
+        let ended = spawned.map_err(|e| fail(format!("could not be run: {e}"))).map(|mut child| {
+            let hook = identity(child.id() as i32);
+            self.wait(&mut child, hook, before)
+        });
+        launcher.hook_is_over();
+        let ended = ended?;
         match ended {
             Ok(status) if status.success() => Ok(()),
             Ok(status) => Err(fail(match (status.code(), status.signal()) {
@@ -98,7 +99,13 @@ impl Hooks<'_> {
         }
     }
 
-    fn spawn(&self, line: &str, alternative: &Alternative, iteration: Option<&str>) -> io::Result<Child> {
+    fn spawn(
+        &self,
+        line: &str,
+        alternative: &Alternative,
+        iteration: Option<&str>,
+        launcher: &Launcher,
+    ) -> io::Result<Child> {
         let default = ["sh".to_owned()];
         let words = match self.shell {
             Shell::None => &default[..],
@@ -113,8 +120,9 @@ impl Hooks<'_> {
         }
         // We block the signals that end a measurement, and a child inherits that: a hook could then not be asked to end, nor
         // could `kill` end a server that it starts.
-        // SAFETY: between fork and exec only async-signal-safe calls are made, on memory of the closure's own.
-        unsafe { command.pre_exec(unblock_signals) };
+        let announce = launcher.announcer()?;
+        // SAFETY: this process has one thread, so between fork and exec the child may use everything, allocation included.
+        unsafe { command.pre_exec(move || announce().and_then(|()| unblock_signals())) };
         // A group of its own, so that an interrupt can end what the shell started as well.
         command.process_group(0).spawn()
     }
