@@ -61,7 +61,7 @@ fn parse(bytes: &[u8]) -> Result<Record, (String, &'static str)> {
         return Err(("it is JSON without a 'schema'".to_owned(), OTHER_FILE));
     };
     if schema != SCHEMA {
-        let invalid = Invalid::Schema { found: schema.chars().take(80).collect() };
+        let invalid = Invalid::schema(&schema, SCHEMA);
         if invalid.is_newer() {
             return Err((format!("a newer whyfaster wrote it ({invalid})"), "Update whyfaster to read it."));
         }
