@@ -46,6 +46,8 @@ struct probe {
     const char *measures;  /* blank-separated, at most PROBE_MEASURES */
     enum batch batch;
     int pairs;                   /* rounds of N and 2N although batch is not auto */
+    const char *disturbed;       /* receipts that spoil a sample: "inv mig", "inv", "" */
+    const void *with;            /* the mechanism, where probes share a harness */
     const struct param *params;  /* ends with a NULL key; may be NULL */
     const struct expect *expect; /* ends with a NULL receipt; may be NULL */
     int (*setup)(struct run *);  /* 0, or unavailable(...) */
@@ -73,7 +75,7 @@ struct run {
     long lap_vol, lap_inv, lap_cpu;
     const char *why;
     int error;
-    int first_line_only;
+    volatile int *counting; /* 1 inside of the timed part, in a run whose system calls are counted */
     char values[8][64]; /* of the parameters, in their order */
 };
 
