@@ -1,0 +1,10 @@
+/* The probes of what only Linux has. */
+#include "worker.h"
+
+#define LINUX(X)
+
+#define DECLARE(name) extern const struct probe probe_##name;
+#define REFER(name) &probe_##name,
+
+LINUX(DECLARE)
+const struct probe *const system_probes[] = {LINUX(REFER) NULL};
