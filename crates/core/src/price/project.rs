@@ -103,7 +103,23 @@ pub struct Projected {
 
 /// What the counts cost on each machine.
 pub fn project(lists: &[PriceList], terms: &[Term]) -> Projection {
-    Projection { terms: terms.to_vec(), machines: lists.iter().map(|list| on_machine(list, terms)).collect() }
+    let terms: Vec<Term> = terms.iter().map(|term| settled(lists, term)).collect();
+    let machines = lists.iter().map(|list| on_machine(list, &terms)).collect();
+    Projection { terms, machines }
+}
+
+/// A term whose variant is the same on every machine, if there is one that all of them price: a static program on one
+/// must not be set against a dynamic one on the other.
+fn settled(lists: &[PriceList], term: &Term) -> Term {
+    let Some((first, rest)) = lists.split_first().filter(|_| term.variant.is_none()) else { return term.clone() };
+    let priced = |list: &PriceList, variant: &str| {
+        list.find(&term.name, Some(variant)).is_some_and(|price| price.typical_ns().is_some())
+    };
+    let everywhere = |variant: &&str| priced(first, variant) && rest.iter().all(|list| priced(list, variant));
+    let usual = first.find(&term.name, None).map(|price| price.variant.as_str());
+    let others = first.prices.iter().filter(|price| price.name == term.name).map(|price| price.variant.as_str());
+    let variant = usual.into_iter().chain(others).find(everywhere);
+    Term { variant: variant.map(str::to_owned), ..term.clone() }
 }
 
 fn on_machine(list: &PriceList, terms: &[Term]) -> Projected {
@@ -218,6 +234,10 @@ mod tests {
         assert!((total / (30000.0 * 7.4e-4) - 1.0).abs() < 0.05, "{total}");
         assert!(found.machines[0].low_s.unwrap() <= total && total <= found.machines[0].high_s.unwrap());
         assert_eq!(found.machines[1].rows[0].as_deref(), Some("fork+execve/reaped"));
+        let mut dynamic = machine(1e5, 2e6, 2.2e6);
+        dynamic.prices.retain(|price| price.variant != "reaped");
+        let settled = project(&[lists[0].clone(), dynamic], &parse("1 fork+execve").unwrap());
+        assert_eq!(settled.machines[0].rows, settled.machines[1].rows);
         let lacking = project(&lists, &parse("1 vfork, 2 fork").unwrap());
         assert_eq!(lacking.machines[0].total_s, None);
         assert_eq!(lacking.machines[0].not_measured[0].what, "vfork");
