@@ -1,10 +1,6 @@
 /* The first record: which machine this is and how good its clock is. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
 #include "worker.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -25,28 +21,10 @@
 #define LIBC_VERSION ""
 #endif
 
-int allowed_cpus(int *cpus, int most)
-{
-    int count = 0;
-#ifdef __linux__
-    size_t bytes = CPU_ALLOC_SIZE(4096);
-    cpu_set_t *set = CPU_ALLOC(4096);
-
-    if (set && sched_getaffinity(0, bytes, set) == 0)
-        for (int i = 0; i < 4096 && count < most; i++)
-            if (CPU_ISSET_S((size_t)i, bytes, set))
-                cpus[count++] = i;
-    CPU_FREE(set);
-#else
-    (void)cpus, (void)most;
-#endif
-    return count;
-}
-
 static void cpu_list(void)
 {
-    static int cpus[4096];
-    int count = allowed_cpus(cpus, 4096);
+    const int *cpus;
+    int count = allowed_cpus(&cpus);
 
     printf("\tcpus=%s", count ? "" : "-");
     for (int i = 0; i < count; i++)

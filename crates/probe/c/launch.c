@@ -1,4 +1,5 @@
 /* Runs every line of the plan in a fresh process, and ends it when it takes too long or when the worker is told to end. */
+#include "scratch.h"
 #include "worker.h"
 
 #include <errno.h>
@@ -35,7 +36,7 @@ static void listen_to_signals(void)
 static void child(const struct line *line, const char *self, uint64_t origin)
 {
     char since[32];
-    char *arguments[] = {"worker", "--one", since, (char *)line->text, NULL};
+    char *arguments[] = {(char *)self, (char *)"--one", since, (char *)line->text, NULL};
 
     setpgid(0, 0);
     die_with_parent();
@@ -84,8 +85,10 @@ static int launch(const struct line *line, const char *self, uint64_t origin)
     alarm(0);
     group = 0;
     kill(-pid, SIGKILL); /* what the line may have left behind */
-    if (told)
+    if (told) {
+        scratch_leave();
         exit(128 + (int)told);
+    }
     if (broken(status)) {
         record_unavailable(line, 0, broken(status));
         return ENDED_UNAVAILABLE;
@@ -97,7 +100,10 @@ void launch_all(const struct plan *plan, const char *self)
 {
     size_t lines = 0, refused = 0, failed = 0;
     uint64_t origin = now_ns();
+    struct run unused;
 
+    if (scratch_make(&unused) == 0) /* what a killed line leaves behind goes with it */
+        setenv("TMPDIR", scratch_path(), 1);
     listen_to_signals();
     hello();
     for (; lines < plan->used; lines++) {
@@ -108,5 +114,6 @@ void launch_all(const struct plan *plan, const char *self)
         refused += ended == ENDED_UNAVAILABLE;
         failed += ended == ENDED_FAILED;
     }
+    scratch_leave();
     printf("done\tlines=%zu\tunavailable=%zu\tfailed=%zu\n", lines, refused, failed);
 }

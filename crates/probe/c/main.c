@@ -1,6 +1,7 @@
 /* The worker: plan in, raw samples out. PROTOCOL.md says all of it. */
-#include "worker.h"
+#include "process.h"
 #include "target.h"
+#include "worker.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@ static const char *own_path(const char *zeroth)
         return "/proc/self/exe";
     if (access("/proc/curproc/file", X_OK) == 0)
         return "/proc/curproc/file";
-    return strchr(zeroth, '/') ? zeroth : NULL;
+    return strchr(zeroth, '/') ? realpath(zeroth, NULL) : NULL;
 }
 
 static int refuse(const char *why)
@@ -70,6 +71,7 @@ int main(int argc, char **argv)
     struct plan plan = {0};
     int bare = 0, refused;
 
+    self_path = own_path(argv[0]);
     if (argc > 1 && is_target(argv[1]))
         return target_main(argc, argv);
     if (argc == 4 && strcmp(argv[1], "--one") == 0)
@@ -88,7 +90,7 @@ int main(int argc, char **argv)
         return print_plan(&plan);
     if (!bare)
         die_with_parent();
-    launch_all(&plan, own_path(argv[0]));
+    launch_all(&plan, self_path);
     if (bare)
         power_off();
     return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;

@@ -1,8 +1,36 @@
 /* Which CPUs the two sides of a run get. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
 #include "worker.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define CPUS_MOST 4096
+
+/* Asked once, before this process pins itself and its children with it. */
+int allowed_cpus(const int **cpus)
+{
+    static int found[CPUS_MOST];
+    static int count = -1;
+#ifdef __linux__
+    size_t bytes = CPU_ALLOC_SIZE(CPUS_MOST);
+    cpu_set_t *set;
+
+    if (count < 0 && (set = CPU_ALLOC(CPUS_MOST))) {
+        count = 0;
+        if (sched_getaffinity(0, bytes, set) == 0)
+            for (int i = 0; i < CPUS_MOST; i++)
+                if (CPU_ISSET_S((size_t)i, bytes, set))
+                    found[count++] = i;
+        CPU_FREE(set);
+    }
+#endif
+    *cpus = found;
+    return count < 0 ? 0 : count;
+}
 
 static int is_allowed(int cpu, const int *cpus, int count)
 {
@@ -35,14 +63,14 @@ static int parse(const char *text, const int *cpus, int count, int pins[2])
 
 int choose_pins(struct run *r, const char *text)
 {
-    static int cpus[4096];
-    int count;
+    const int *cpus;
+    int count = allowed_cpus(&cpus);
 
     r->cpu[0] = r->cpu[1] = -1;
-    r->cpu_same = 0;
+    r->cpu_same = count == 1;
     if (strcmp(text, "free") == 0)
         return 0;
-    if ((count = allowed_cpus(cpus, 4096)) == 0)
+    if (count == 0)
         return unavailable(r, 0, "this system lets no thread choose its CPU");
     if (strcmp(text, "same") == 0) {
         r->cpu[0] = r->cpu[1] = cpus[0];

@@ -29,11 +29,18 @@ static int made(const char *parent)
     return mkdtemp(path) != NULL;
 }
 
-int scratch_enter(struct run *r)
+int scratch_make(struct run *r)
 {
     if (!made(getenv("TMPDIR")) && !made("/tmp") && !made("/dev/shm") && !made("."))
         return unavailable(r, errno, "no directory to write to: set TMPDIR");
     owner = getpid();
+    return 0;
+}
+
+int scratch_enter(struct run *r)
+{
+    if (scratch_make(r) != 0)
+        return -1;
     return chdir(path) == 0 && getcwd(path, sizeof path) ? 0 : unavailable(r, errno, "the directory made for the probe");
 }
 

@@ -25,6 +25,6 @@ int target_main(int argc, char **argv)
         return 0;
     snprintf(left, sizeof left, "%lu", more - 1);
     argv[2] = left;
-    execv(argv[0], argv); /* argv[0] is the path that it was started by */
+    execvp(argv[0], argv); /* argv[0] is the name that it was started by */
     return 1;
 }

@@ -4,7 +4,9 @@
 
 #include "probe.h"
 
-/* Makes it and makes it the working directory. 0, or unavailable(). */
+/* Makes it. 0, or unavailable(). */
+int scratch_make(struct run *r);
+/* Makes it, and makes it the working directory. */
 int scratch_enter(struct run *r);
 /* Its absolute path. */
 const char *scratch_path(void);

@@ -55,13 +55,17 @@ int run_one(const struct line *line, uint64_t origin);
 int prepare(struct run *r, const struct line *line);
 void record_head(const char *kind, const struct line *line);
 void record_unavailable(const struct line *line, int error, const char *why);
-int choose_pins(struct run *r, const char *text); /* pins.c */
+
+/* pins.c */
+int choose_pins(struct run *r, const char *text);
+int allowed_cpus(const int **cpus); /* how many, or 0 where it cannot be told */
+
 int measure_rounds(struct run *r, const struct line *line, uint64_t origin);
 
 /* describe.c, hello.c */
 void describe(int hidden);
 void hello(void);
-int allowed_cpus(int *cpus, int most); /* how many, or 0 where it cannot be told */
+
 
 /* clock.c */
 const char *clock_label(void);

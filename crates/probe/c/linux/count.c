@@ -36,6 +36,8 @@ static void traced(struct run *r, const struct line *line, struct page *page)
     r->probe->round(r);
     page->ops = (double)r->ops;
     page->done = r->why == NULL || r->why[0] == 0;
+    if (line->probe->teardown)
+        line->probe->teardown(r);
     _exit(0);
 }
 
@@ -53,6 +55,7 @@ static long follow(pid_t first, const struct page *page)
         if (!WIFSTOPPED(status)) {
             if (pid == first)
                 break;
+            stops += page->counting; /* it never comes back from its last call */
             continue;
         }
         if (WSTOPSIG(status) == STOP_OF_CALL)

@@ -1,7 +1,7 @@
 /* The probes of what only Linux has. */
 #include "worker.h"
 
-#define LINUX(X)
+#define LINUX(X) X(clone3)
 
 #define DECLARE(name) extern const struct probe probe_##name;
 #define REFER(name) &probe_##name,
