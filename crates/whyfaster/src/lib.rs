@@ -8,6 +8,7 @@ pub mod cli;
 pub mod cmd;
 pub mod exit;
 pub mod host;
+pub mod pages;
 pub mod reference;
 pub mod render;
 pub mod run;

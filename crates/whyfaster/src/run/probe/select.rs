@@ -123,21 +123,8 @@ fn one_cpu(cpus: &[u32]) -> String {
 /// The lines of one variant of a probe.
 fn lines(probe: &Probe, variant: &str, wanted: &Wanted) -> Vec<Line> {
     let all = wanted.all;
-    let defaults: Vec<(String, String)> = probe
-        .parameters
-        .iter()
-        .map(|p| (p.key.clone(), p.values.first().cloned().unwrap_or_default()))
-        .collect();
-    let mut settings = vec![defaults.clone()];
-    for (at, parameter) in probe.parameters.iter().enumerate() {
-        if wanted.sweep || all || standing(probe, variant, &parameter.key) {
-            for value in parameter.values.iter().skip(1) {
-                let mut changed = defaults.clone();
-                changed[at].1.clone_from(value);
-                settings.push(changed);
-            }
-        }
-    }
+    let settings = settings(probe, variant, wanted);
+    let defaults = defaults(probe);
     let line = |params: &[(String, String)], cpu, temp, batches| Line {
         probe: probe.name.clone(),
         variant: variant.to_owned(),
@@ -158,6 +145,56 @@ fn lines(probe: &Probe, variant: &str, wanted: &Wanted) -> Vec<Line> {
         lines.push(line(&defaults, "free", "first", if wanted.quick { 3 } else { 8 }));
     }
     lines
+}
+
+type Settings = Vec<(String, String)>;
+
+/// Every parameter at its default.
+fn defaults(probe: &Probe) -> Settings {
+    let first = |values: &[String]| values.first().cloned().unwrap_or_default();
+    probe.parameters.iter().map(|p| (p.key.clone(), first(&p.values))).collect()
+}
+
+/// The defaults, and then every other value that is asked for, one at a time.
+fn settings(probe: &Probe, variant: &str, wanted: &Wanted) -> Vec<Settings> {
+    let mut settings = vec![defaults(probe)];
+    let set = |settings: &mut Settings, key: &str, value: &str| {
+        settings.iter_mut().filter(|(k, _)| k == key).for_each(|(_, v)| value.clone_into(v));
+    };
+    for parameter in probe.parameters.iter().filter(|p| bears(&p.key, variant)) {
+        if !(wanted.sweep || wanted.all || standing(probe, variant, &parameter.key)) {
+            continue;
+        }
+        for value in parameter.values.iter().skip(1) {
+            // Huge pages make a difference only of memory that there is.
+            let sizes: Vec<&str> = match parameter.key.as_str() {
+                "pages" => probe.parameters.iter().filter(|p| p.key == "rss").flat_map(|p| &p.values).map(String::as_str).collect(),
+                _ => vec![""],
+            };
+            for size in sizes.into_iter().filter(|size| *size != "0") {
+                let mut changed = defaults(probe);
+                set(&mut changed, &parameter.key, value);
+                if parameter.key == "pages" {
+                    set(&mut changed, "rss", size);
+                }
+                // A target is missed only where it is searched for.
+                if parameter.key == "misses" {
+                    set(&mut changed, "path", "search");
+                }
+                settings.push(changed);
+            }
+        }
+    }
+    settings
+}
+
+/// Whether a parameter means anything to a variant of a hand-over.
+fn bears(key: &str, variant: &str) -> bool {
+    match (key, variant) {
+        ("gap", "awake" | "burst" | "flow") | ("depth" | "n", "asleep" | "awake" | "fresh") => false,
+        ("depth", "burst") | ("n", "flow") => false,
+        _ => true,
+    }
 }
 
 /// Whether all values of this parameter are columns of the ordinary table.
