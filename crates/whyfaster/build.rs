@@ -19,7 +19,8 @@ fn main() -> io::Result<()> {
     found.sort();
     let mut text = String::from("const PAGES: &[(&str, &str)] = &[\n");
     for (name, path) in found {
-        writeln!(text, "    ({name:?}, include_str!({:?})),", path.canonicalize()?).map_err(io::Error::other)?;
+        writeln!(text, "    ({name:?}, include_str!({:?})),", path.canonicalize()?)
+            .map_err(io::Error::other)?;
     }
     text.push_str("];\n");
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()).join("pages.rs");

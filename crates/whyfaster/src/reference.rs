@@ -72,7 +72,11 @@ mod tests {
                     continue;
                 };
                 let mean = price.mean_ns.unwrap();
-                assert!((mean / (given.seconds / given.operations * 1e9) - 1.0).abs() < 1e-4, "{name} {}", price.id());
+                assert!(
+                    (mean / (given.seconds / given.operations * 1e9) - 1.0).abs() < 1e-4,
+                    "{name} {}",
+                    price.id()
+                );
                 assert_eq!((price.median_ns, price.floor_ns, price.low_ns), (None, None, None));
             }
         }

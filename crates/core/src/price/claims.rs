@@ -36,6 +36,13 @@ pub enum Rule {
         /// What it is cheaper than.
         than: Vec<String>,
     },
+    /// The row costs more than each of these.
+    Dearer {
+        /// The row.
+        row: String,
+        /// What it is dearer than.
+        than: Vec<String>,
+    },
     /// The parts cost together what the whole costs, within this share of the whole.
     AddUp {
         /// The parts.
@@ -65,7 +72,7 @@ impl Claim {
     /// Ratios with an interval that the claim rests on.
     fn intervals(&self) -> usize {
         match &self.rule {
-            Rule::Cheaper { than, .. } => than.len(),
+            Rule::Cheaper { than, .. } | Rule::Dearer { than, .. } => than.len(),
             Rule::AddUp { .. } | Rule::Syscalls { .. } | Rule::CheaperThanReference { .. } => 1,
         }
     }
@@ -76,7 +83,8 @@ pub fn judge(claims: &[Claim], list: &PriceList, references: &[(String, PriceLis
     let alpha = stats::bonferroni(1.0 - list.confidence, claims.iter().map(Claim::intervals).sum());
     let judge = |claim: &Claim| {
         let (outcome, why) = match &claim.rule {
-            Rule::Cheaper { row, than } => by_cheaper(list, row, than, alpha),
+            Rule::Cheaper { row, than } => by_order(list, row, than, alpha, Order::Below),
+            Rule::Dearer { row, than } => by_order(list, row, than, alpha, Order::Above),
             Rule::AddUp { parts, whole, within } => by_sum(list, parts, whole, *within),
             Rule::Syscalls { row, most } => by_syscalls(list, row, *most),
             Rule::CheaperThanReference { row, reference } => {
@@ -123,7 +131,14 @@ fn paired(list: &PriceList, row: &Price, than: &Price, alpha: f64) -> Option<Pai
     Some(Paired { ratio: stats::median_of(&ratios)?.exp(), interval })
 }
 
-fn by_cheaper(list: &PriceList, row: &str, than: &[String], alpha: f64) -> (Outcome, String) {
+/// On which side of the others a row is claimed to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    Below,
+    Above,
+}
+
+fn by_order(list: &PriceList, row: &str, than: &[String], alpha: f64, order: Order) -> (Outcome, String) {
     let mut outcome = Outcome::Holds;
     let mut whys = Vec::new();
     for other in than {
@@ -137,7 +152,9 @@ fn by_cheaper(list: &PriceList, row: &str, than: &[String], alpha: f64) -> (Outc
         let (one, why) = match found.interval {
             Some((low, high)) => {
                 let why = format!("{:.2} of {other} ({low:.2} to {high:.2})", found.ratio);
-                let one = match (high < 1.0, low > 1.0) {
+                let (below, above) = (high < 1.0, low > 1.0);
+                let (there, beyond) = if order == Order::Below { (below, above) } else { (above, below) };
+                let one = match (there, beyond) {
                     (true, _) => Outcome::Holds,
                     (_, true) => Outcome::DoesNotHold,
                     _ => Outcome::Undecided,
@@ -281,6 +298,10 @@ mod tests {
         assert_eq!(cheaper("execve/chain", &["fork/reaped"]), Outcome::DoesNotHold);
         assert_eq!(cheaper("fork/reaped", &["fork/reaped"]), Outcome::Undecided);
         assert_eq!(cheaper("fork/reaped", &["vfork/reaped"]), Outcome::Undecided);
+        let dearer =
+            |row: &str, than: &str| judged(Rule::Dearer { row: row.into(), than: vec![than.into()] }).0;
+        assert_eq!(dearer("execve/chain", "fork/reaped"), Outcome::Holds);
+        assert_eq!(dearer("fork/reaped", "execve/chain"), Outcome::DoesNotHold);
     }
 
     #[test]

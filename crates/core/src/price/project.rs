@@ -111,13 +111,16 @@ pub fn project(lists: &[PriceList], terms: &[Term]) -> Projection {
 /// A term whose variant is the same on every machine, if there is one that all of them price: a static program on one
 /// must not be set against a dynamic one on the other.
 fn settled(lists: &[PriceList], term: &Term) -> Term {
-    let Some((first, rest)) = lists.split_first().filter(|_| term.variant.is_none()) else { return term.clone() };
+    let Some((first, rest)) = lists.split_first().filter(|_| term.variant.is_none()) else {
+        return term.clone();
+    };
     let priced = |list: &PriceList, variant: &str| {
         list.find(&term.name, Some(variant)).is_some_and(|price| price.typical_ns().is_some())
     };
     let everywhere = |variant: &&str| priced(first, variant) && rest.iter().all(|list| priced(list, variant));
     let usual = first.find(&term.name, None).map(|price| price.variant.as_str());
-    let others = first.prices.iter().filter(|price| price.name == term.name).map(|price| price.variant.as_str());
+    let others =
+        first.prices.iter().filter(|price| price.name == term.name).map(|price| price.variant.as_str());
     let variant = usual.into_iter().chain(others).find(everywhere);
     Term { variant: variant.map(str::to_owned), ..term.clone() }
 }

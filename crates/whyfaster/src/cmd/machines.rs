@@ -71,8 +71,10 @@ pub fn run(args: &MachinesArgs) -> anyhow::Result<Exit> {
 
 /// Opens the lists; two of the same name are told apart by what they were called on the command line.
 fn open(paths: &[impl AsRef<Path>]) -> anyhow::Result<Vec<PriceList>> {
-    let mut lists =
-        paths.iter().map(|path| reference::open(path.as_ref())).collect::<anyhow::Result<Vec<PriceList>>>()?;
+    let mut lists = paths
+        .iter()
+        .map(|path| reference::open(path.as_ref()))
+        .collect::<anyhow::Result<Vec<PriceList>>>()?;
     let names: Vec<String> = lists.iter().map(|list| list.name.clone()).collect();
     for (at, (list, path)) in lists.iter_mut().zip(paths).enumerate() {
         if names.iter().enumerate().any(|(other, name)| other != at && *name == list.name) {

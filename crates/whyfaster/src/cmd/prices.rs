@@ -83,8 +83,7 @@ fn request(args: &PricesArgs, probes: &[Probe], terms: Option<&[Term]>) -> Resul
     if words.is_empty() {
         words = terms.into_iter().flatten().map(|term| term.name.clone()).collect();
     }
-    let wanted =
-        Wanted { words, cold: args.cold, sweep: args.sweep, all: args.all, quick: args.quick, cpus };
+    let wanted = Wanted { words, cold: args.cold, sweep: args.sweep, all: args.all, quick: args.quick, cpus };
     let selection = select(probes, &wanted)?;
     let (repetitions, least, budget_s) = match args.quick {
         true => (8, 6, 7.5),
@@ -186,7 +185,11 @@ fn explanation(probes: &[Probe], name: &str) -> Result<String, Failure> {
     let page = super::super::pages::page(&probe.name);
     page.map(str::to_owned).ok_or_else(|| {
         let message = format!("there is no page about '{name}'");
-        Failure::new(Exit::Error, message, format!("'whyfaster prices --source {name}' prints what is measured"))
+        Failure::new(
+            Exit::Error,
+            message,
+            format!("'whyfaster prices --source {name}' prints what is measured"),
+        )
     })
 }
 

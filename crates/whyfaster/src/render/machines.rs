@@ -91,10 +91,14 @@ fn tables(comparison: &Comparison, all: bool, look: &Look) -> Vec<String> {
     let column = |header: String, cell: &dyn Fn(&Beside) -> String| {
         Column::new(header, rows.iter().map(|row| cell(row)).collect())
     };
-    let price = |ns: Option<f64>| ns.map_or_else(|| "not measured".to_owned(), |ns| time(ns * 1e-9, look.time_unit));
-    let mut groups = vec![Group::new("baseline", vec![column(name(comparison, 0, look), &|row| price(row.ns))])];
+    let price =
+        |ns: Option<f64>| ns.map_or_else(|| "not measured".to_owned(), |ns| time(ns * 1e-9, look.time_unit));
+    let mut groups =
+        vec![Group::new("baseline", vec![column(name(comparison, 0, look), &|row| price(row.ns))])];
     for at in 0..comparison.lists.len() - 1 {
-        let cell = |text: fn(&Other) -> String| move |row: &Beside| row.others.get(at).map_or_else(|| ABSENT.to_owned(), text);
+        let cell = |text: fn(&Other) -> String| {
+            move |row: &Beside| row.others.get(at).map_or_else(|| ABSENT.to_owned(), text)
+        };
         groups.push(Group::new(
             "more machines",
             vec![
@@ -103,9 +107,15 @@ fn tables(comparison: &Comparison, all: bool, look: &Look) -> Vec<String> {
                 column("verdict".into(), &cell(verdict)),
             ],
         ));
-        groups.push(Group::new("intervals", vec![column("interval".into(), &cell(|o| interval(o.low, o.high, digits)))]));
+        groups.push(Group::new(
+            "intervals",
+            vec![column("interval".into(), &cell(|o| interval(o.low, o.high, digits)))],
+        ));
         if rows.iter().any(|row| row.others.get(at).is_some_and(|o| !o.explained_by.is_empty())) {
-            groups.push(Group::new("what may explain it", vec![column("may come from".into(), &cell(explained))]));
+            groups.push(Group::new(
+                "what may explain it",
+                vec![column("may come from".into(), &cell(explained))],
+            ));
         }
     }
     let key = column("operation".into(), &|row| for_look(&format!("{} {}", row.name, row.variant), look));
@@ -113,7 +123,9 @@ fn tables(comparison: &Comparison, all: bool, look: &Look) -> Vec<String> {
     let mut lines = vec![String::new()];
     lines.extend(drawn.lines);
     if hidden > 0 {
-        lines.push(format!("  {hidden} more rows stand in one list only: not measured in the other (--all shows them)"));
+        lines.push(format!(
+            "  {hidden} more rows stand in one list only: not measured in the other (--all shows them)"
+        ));
     }
     lines
 }
@@ -136,12 +148,16 @@ fn differing(comparison: &Comparison, look: &Look) -> Vec<String> {
     let mut lines = Vec::new();
     for (at, differences) in comparison.machines.iter().enumerate() {
         if differences.is_empty() {
-            lines.push(format!("{}: no difference between the machines is known.", name(comparison, at + 1, look)));
+            lines.push(format!(
+                "{}: no difference between the machines is known.",
+                name(comparison, at + 1, look)
+            ));
             continue;
         }
         lines.push(format!("{} differs in:", name(comparison, at + 1, look)));
         for difference in differences {
-            let text = format!("{}: {} there, {} here", difference.fact.name(), difference.second, difference.first);
+            let text =
+                format!("{}: {} there, {} here", difference.fact.name(), difference.second, difference.first);
             lines.extend(wrap(&format!("  {}", for_look(&text, look)), look.width, 4));
         }
     }
@@ -152,9 +168,17 @@ fn sources(lists: &[PriceList], look: &Look) -> Vec<String> {
     let mut lines = Vec::new();
     for list in lists {
         let Some(source) = &list.source else { continue };
-        lines.extend(wrap(&format!("{}: {}.", for_look(&list.name, look), for_look(source, look)), look.width, 2));
+        lines.extend(wrap(
+            &format!("{}: {}.", for_look(&list.name, look), for_look(source, look)),
+            look.width,
+            2,
+        ));
         for warning in &list.warnings {
-            lines.extend(wrap(&format!("  {}; {}", for_look(&warning.what, look), for_look(&warning.remedy, look)), look.width, 4));
+            lines.extend(wrap(
+                &format!("  {}; {}", for_look(&warning.what, look), for_look(&warning.remedy, look)),
+                look.width,
+                4,
+            ));
         }
     }
     lines
@@ -183,7 +207,8 @@ pub fn checks(checks: &[SumCheck], look: &Look) -> String {
 /// What counts cost on each machine.
 pub fn projection(found: &Projection, look: &Look) -> String {
     let seconds = |s: Option<f64>| s.map_or_else(|| "not measured".to_owned(), |s| time(s, look.time_unit));
-    let names: Vec<String> = found.machines.iter().map(|m| shorten(&for_look(&m.name, look), NAME, look.unicode)).collect();
+    let names: Vec<String> =
+        found.machines.iter().map(|m| shorten(&for_look(&m.name, look), NAME, look.unicode)).collect();
     let mut key: Vec<String> =
         found.terms.iter().map(|term| format!("{} {}", term.count, for_look(&term.id(), look))).collect();
     key.push("together".to_owned());
@@ -209,12 +234,17 @@ pub fn projection(found: &Projection, look: &Look) -> String {
         }
         groups.push(Group::new("more machines", columns));
     }
-    let drawn = Grid { key: Column::new("operations", key), groups }.draw(look.width, found.machines.len().max(1));
+    let drawn =
+        Grid { key: Column::new("operations", key), groups }.draw(look.width, found.machines.len().max(1));
     let mut lines = vec![String::new()];
     lines.extend(drawn.lines);
     for (machine, name) in found.machines.iter().zip(&names) {
         if let (Some(low), Some(high)) = (machine.low_s, machine.high_s) {
-            lines.push(format!("  {name}: {} to {} by the intervals of the prices", seconds(Some(low)), seconds(Some(high))));
+            lines.push(format!(
+                "  {name}: {} to {} by the intervals of the prices",
+                seconds(Some(low)),
+                seconds(Some(high))
+            ));
         }
         for missing in &machine.not_measured {
             let text = format!("{name}: {} not measured: {}", missing.what, missing.why);
@@ -227,7 +257,8 @@ pub fn projection(found: &Projection, look: &Look) -> String {
 
 /// The built-in lists.
 pub fn built_in(lists: &[(&'static str, PriceList)], look: &Look) -> String {
-    let mut lines = vec!["Built-in price lists; name them as you would name a file:".to_owned(), String::new()];
+    let mut lines =
+        vec!["Built-in price lists; name them as you would name a file:".to_owned(), String::new()];
     for (name, list) in lists {
         let rows = list.prices.iter().filter(|price| price.not_measured.is_none()).count();
         let source = list.source.as_deref().unwrap_or_default();

@@ -35,7 +35,11 @@ fn entering(p: &Prices<'_>) -> Option<String> {
     let clock = p.ns("clock_gettime", "vdso").zip(p.ns("clock_gettime", "raw"));
     Some(match clock {
         Some((vdso, raw)) if vdso < raw => {
-            format!("{entering}; the vDSO reads the clock without it, in {} instead of {}.", p.text(vdso), p.text(raw))
+            format!(
+                "{entering}; the vDSO reads the clock without it, in {} instead of {}.",
+                p.text(vdso),
+                p.text(raw)
+            )
         }
         _ => format!("{entering}."),
     })
@@ -87,7 +91,9 @@ fn events(p: &Prices<'_>) -> Option<String> {
             .list
             .prices
             .iter()
-            .filter(|price| price.group == "thread" && price.variant == variant && price.typical_ns().is_some())
+            .filter(|price| {
+                price.group == "thread" && price.variant == variant && price.typical_ns().is_some()
+            })
             .collect();
         rows.sort_by(|a, b| a.typical_ns().partial_cmp(&b.typical_ns()).unwrap_or(std::cmp::Ordering::Equal));
         rows

@@ -8,11 +8,14 @@ use super::grid::{ABSENT, Column, Drawn, Grid, Group};
 use super::look::Look;
 use super::price_sentences::sentences;
 use super::table::interval;
-use super::text::{Tone, clean, finish, for_look, tone, wrap};
+use super::text::{Tone, finish, for_look, tone, width, wrap};
 use super::units::{digits, duration, percent, tick, time};
 
-/// Cells of a bar.
-const BAR: usize = 16;
+/// Cells of a bar at most, and what makes a chart worth its lines.
+const BAR: usize = 48;
+const LEAST_BAR: usize = 8;
+/// Columns of a value beside its bar.
+const VALUE: usize = 8;
 
 /// The report.
 pub fn report(list: &PriceList, look: &Look) -> String {
@@ -20,7 +23,6 @@ pub fn report(list: &PriceList, look: &Look) -> String {
     for sentence in sentences(list, look) {
         lines.extend(wrap(&sentence, look.width, 0));
     }
-    let scale = BarScale::over(&list.prices);
     for group in groups(list) {
         let rows: Vec<&Price> =
             list.prices.iter().filter(|p| p.group == group && p.not_measured.is_none()).collect();
@@ -29,16 +31,17 @@ pub fn report(list: &PriceList, look: &Look) -> String {
         }
         lines.push(String::new());
         lines.push(tone(Tone::Strong, &for_look(group, look)));
-        let Drawn { lines: table, left_out } = grid(&rows, &scale, look).draw(look.width, 1);
+        let Drawn { lines: table, left_out } = grid(&rows, look).draw(look.width, 1);
         lines.extend(table);
         if !left_out.is_empty() {
             lines.push(format!("  (no room for: {}; --json has everything)", left_out.join(", ")));
         }
     }
-    if let Some(scale) = &scale {
-        lines.push(String::new());
-        lines.push(format!("bars: {} to {}, each cell {} times the last", scale.low_text(look), scale.high_text(look), digits(scale.step())));
+    if list.prices.iter().any(|price| price.not_measured.is_none()) {
+        let receipts = "receipt: voluntary switches / system calls / changes of CPU, each per operation; '-' was not counted";
+        lines.extend(wrap(&tone(Tone::Quiet, receipts), look.width, 2));
     }
+    lines.extend(chart(list, look));
     lines.extend(without_price(list, look));
     lines.extend(foot(list, look));
     lines.push(String::new());
@@ -82,29 +85,65 @@ fn count(value: Option<f64>) -> String {
     value.map_or_else(|| ABSENT.to_owned(), |v| if v < 0.005 { "0".to_owned() } else { digits(v) })
 }
 
-fn grid(rows: &[&Price], scale: &Option<BarScale>, look: &Look) -> Grid {
+fn grid(rows: &[&Price], look: &Look) -> Grid {
     let column = |header: &str, cell: &dyn Fn(&Price) -> String| {
         Column::new(header, rows.iter().map(|price| cell(price)).collect())
     };
-    let mut groups = vec![Group::new("typical", vec![column("typical", &|p| ns(p.typical_ns(), look))])];
-    if let Some(scale) = scale {
-        groups.push(Group::new("bars", vec![column("", &|p| p.typical_ns().map_or_else(String::new, |ns| scale.bar(ns, look)))]));
-    }
-    groups.extend([
+    let receipt = |p: &Price| {
+        let receipt = &p.receipt;
+        [receipt.switches, receipt.syscalls, receipt.migrations].map(count).join("/")
+    };
+    let samples = |p: &Price| format!("{}/{}", p.samples, p.samples + p.rejected.total());
+    let groups = vec![
+        Group::new("typical", vec![column("typical", &|p| ns(p.typical_ns(), look))]),
         Group::new("floor", vec![column("floor", &|p| ns(p.floor_ns, look))]),
         Group::new("tail", vec![column("p99", &|p| ns(p.p99_ns, look))]),
+        Group::new("receipts", vec![column("receipt", &receipt)]),
         Group::new(
-            "receipts",
-            vec![
-                column("switches", &|p| count(p.receipt.switches)),
-                column("calls", &|p| count(p.receipt.syscalls)),
-                column("moves", &|p| count(p.receipt.migrations)),
-            ],
+            "interval",
+            vec![column("interval", &|p| interval(p.low_ns, p.high_ns, |v| ns(Some(v), look)))],
         ),
-        Group::new("interval", vec![column("interval", &|p| interval(p.low_ns, p.high_ns, |v| ns(Some(v), look)))]),
-        Group::new("samples", vec![column("samples", &|p| format!("{} of {}", p.samples, p.samples + p.rejected.total()))]),
-    ]);
+        Group::new("samples", vec![column("samples", &samples)]),
+    ];
     Grid { key: column("operation", &|p| for_look(&format!("{} {}", p.name, p.variant), look)), groups }
+}
+
+/// One bar a probe, by the variant that stands for it, on one logarithmic axis.
+fn chart(list: &PriceList, look: &Look) -> Vec<String> {
+    let Some(scale) = BarScale::over(&list.prices) else { return Vec::new() };
+    let mut seen: Vec<&str> = Vec::new();
+    let mut rows: Vec<(String, f64)> = Vec::new();
+    for price in &list.prices {
+        if seen.contains(&price.name.as_str()) {
+            continue;
+        }
+        seen.push(&price.name);
+        let stands = list.find(&price.name, None).filter(|p| p.not_measured.is_none());
+        let first = || list.prices.iter().find(|p| p.name == price.name && p.not_measured.is_none());
+        if let Some(found) = stands.or_else(first)
+            && let Some(ns) = found.typical_ns()
+        {
+            rows.push((for_look(&format!("{} {}", found.name, found.variant), look), ns));
+        }
+    }
+    let name = rows.iter().map(|(name, _)| width(name)).max().unwrap_or(0);
+    let cells = look.width.saturating_sub(name + 4 + VALUE).min(BAR);
+    if rows.len() < 2 || cells < LEAST_BAR {
+        return Vec::new();
+    }
+    let axis = format!(
+        "{}{} to {}, every cell {} times the one before",
+        " ".repeat(name + 4),
+        scale.low_text(look),
+        scale.high_text(look),
+        digits(scale.step(cells))
+    );
+    let mut lines = vec![String::new(), tone(Tone::Strong, "all prices on one logarithmic axis"), axis];
+    for (text, value) in rows {
+        let pad = " ".repeat(name - width(&text));
+        lines.push(format!("  {text}{pad}  {} {}", scale.bar(value, cells, look), ns(Some(value), look)));
+    }
+    lines
 }
 
 /// A logarithmic axis over all prices of the list.
@@ -118,22 +157,23 @@ impl BarScale {
     /// From the power of ten below the least price to the one above the largest.
     fn over(prices: &[Price]) -> Option<Self> {
         let values = prices.iter().filter_map(Price::typical_ns).filter(|ns| (1e-3..1e15).contains(ns));
-        let (low, high) = values.fold((f64::INFINITY, 0.0_f64), |(low, high), ns| (low.min(ns), high.max(ns)));
+        let (low, high) =
+            values.fold((f64::INFINITY, 0.0_f64), |(low, high), ns| (low.min(ns), high.max(ns)));
         (low <= high).then(|| Self {
             low: 10f64.powf(low.log10().floor()),
             high: 10f64.powf((high.log10() + 1e-9).ceil()).max(10f64.powf(low.log10().floor() + 1.0)),
         })
     }
 
-    fn step(&self) -> f64 {
-        (self.high / self.low).powf(1.0 / BAR as f64)
+    fn step(&self, cells: usize) -> f64 {
+        (self.high / self.low).powf(1.0 / cells as f64)
     }
 
-    fn bar(&self, ns: f64, look: &Look) -> String {
+    fn bar(&self, ns: f64, all: usize, look: &Look) -> String {
         let place = (ns / self.low).ln() / (self.high / self.low).ln();
-        let cells = (place.clamp(0.0, 1.0) * BAR as f64).round() as usize;
-        let (full, empty) = if look.unicode { ("█", "·") } else { ("#", ".") };
-        format!("{}{}", full.repeat(cells), empty.repeat(BAR - cells))
+        let cells = (place.clamp(0.0, 1.0) * all as f64).round() as usize;
+        let full = if look.unicode { "█" } else { "#" };
+        full.repeat(cells.max(1))
     }
 
     fn low_text(&self, look: &Look) -> String {
@@ -160,15 +200,10 @@ fn without_price(list: &PriceList, look: &Look) -> Vec<String> {
     }
     let mut lines = vec![String::new(), tone(Tone::Unsure, "without a price")];
     for (why, rows) in reasons {
-        let text = format!("  {}: {}", for_look(&rows.join(" "), look), clean(why));
-        lines.extend(wrap(&for_look_indented(&text, look), look.width, 4));
+        let text = for_look(&format!("{}: {why}", rows.join(" ")), look);
+        lines.extend(wrap(&format!("  {text}"), look.width, 4));
     }
     lines
-}
-
-/// [`for_look`] takes leading spaces away; here they are layout.
-fn for_look_indented(text: &str, look: &Look) -> String {
-    format!("  {}", for_look(text, look))
 }
 
 fn foot(list: &PriceList, look: &Look) -> Vec<String> {
@@ -202,13 +237,28 @@ fn foot(list: &PriceList, look: &Look) -> Vec<String> {
 pub fn csv(list: &PriceList) -> anyhow::Result<Vec<u8>> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record([
-        "group", "name", "variant", "unit", "floor_ns", "median_ns", "p99_ns", "low_ns", "high_ns", "mean_ns",
-        "switches", "syscalls", "migrations", "samples", "rejected", "not_measured",
+        "group",
+        "name",
+        "variant",
+        "unit",
+        "floor_ns",
+        "median_ns",
+        "p99_ns",
+        "low_ns",
+        "high_ns",
+        "mean_ns",
+        "switches",
+        "syscalls",
+        "migrations",
+        "samples",
+        "rejected",
+        "not_measured",
     ])?;
     let number = |value: Option<f64>| value.map_or_else(String::new, |v| v.to_string());
     for price in &list.prices {
         let text = [&price.group, &price.name, &price.variant, &price.unit].map(Clone::clone);
-        let times = [price.floor_ns, price.median_ns, price.p99_ns, price.low_ns, price.high_ns, price.mean_ns];
+        let times =
+            [price.floor_ns, price.median_ns, price.p99_ns, price.low_ns, price.high_ns, price.mean_ns];
         let receipt = &price.receipt;
         let counts = [receipt.switches, receipt.syscalls, receipt.migrations];
         let mut row: Vec<String> = text.to_vec();
@@ -234,13 +284,20 @@ pub fn probes(probes: &[Probe], look: &Look) -> String {
                 Group::new("unit", vec![column("one operation", &|p| p.unit.clone())]),
                 Group::new("variants", vec![column("variants", &|p| p.variants.join(" "))]),
                 Group::new("needs", vec![column("needs", &|p| p.needs.clone())]),
-                Group::new("system", vec![column("system", &|p| if p.portable { "any Unix" } else { "one system" }.to_owned())]),
+                Group::new(
+                    "system",
+                    vec![column("system", &|p| {
+                        if p.portable { "any Unix" } else { "one system" }.to_owned()
+                    })],
+                ),
             ],
         };
         lines.extend(grid.draw(look.width, 1).lines);
         lines.push(String::new());
     }
-    lines.push("whyfaster prices --explain NAME prints the page of a probe, --source NAME its C source.".to_owned());
+    lines.push(
+        "whyfaster prices --explain NAME prints the page of a probe, --source NAME its C source.".to_owned(),
+    );
     lines.push(String::new());
     finish(&lines.join("\n"), look.color)
 }

@@ -156,9 +156,13 @@ impl Progress {
                 format!("{percent}{left} left: {level}, round {round} of {of}, {}{long}", self.name(*arm))
             }
             Event::Price { row, repetition, of, left_s, done } => {
-                let percent = if bar { String::new() } else { format!("{:.0}% done, ", done.clamp(0.0, 1.0) * 100.0) };
+                let percent =
+                    if bar { String::new() } else { format!("{:.0}% done, ", done.clamp(0.0, 1.0) * 100.0) };
                 let left = duration(*left_s);
-                format!("{percent}{left} left: repetition {repetition} of at most {of}, {}", for_look(row, &self.look))
+                format!(
+                    "{percent}{left} left: repetition {repetition} of at most {of}, {}",
+                    for_look(row, &self.look)
+                )
             }
             Event::Account { load, alternative } => {
                 format!(

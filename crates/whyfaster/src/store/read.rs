@@ -129,9 +129,7 @@ fn explain<D: Document>(error: &serde_json::Error) -> (String, &'static str) {
             format!("it ends in the middle ({error})"),
             "Writing or copying it was cut short. Take a whole copy, or measure again.",
         ),
-        Category::Syntax | Category::Io => {
-            (format!("it is not JSON ({error})"), D::OTHER_FILE)
-        }
+        Category::Syntax | Category::Io => (format!("it is not JSON ({error})"), D::OTHER_FILE),
         Category::Data => (
             format!("a value has the wrong form ({error})"),
             "It was changed or damaged. Measure again, or take an undamaged copy.",
@@ -240,7 +238,7 @@ mod tests {
     #[test]
     fn fields_of_a_later_minor_version_are_passed_over() {
         assert_eq!(
-            parse(&changed("\"took_s\"", "\"new_in_1_1\": {\"a\": [1]}, \"took_s\"")).unwrap(),
+            parse::<Record>(&changed("\"took_s\"", "\"new_in_1_1\": {\"a\": [1]}, \"took_s\"")).unwrap(),
             two_alternatives()
         );
     }

@@ -67,7 +67,10 @@ impl<'a> Collector<'a> {
     pub fn take(&mut self, record: Record) -> Result<(), String> {
         match record {
             Record::Hello(hello) if hello.protocol != VERSION => {
-                return Err(format!("the worker speaks version {} of its protocol, not {VERSION}", hello.protocol));
+                return Err(format!(
+                    "the worker speaks version {} of its protocol, not {VERSION}",
+                    hello.protocol
+                ));
             }
             Record::Hello(hello) => self.hello = Some(hello),
             Record::Sample(head, sample) => self.sample(&head, &sample)?,
@@ -146,7 +149,11 @@ impl<'a> Collector<'a> {
         let measures = self.probe(head)?.measures.clone();
         let seen = self.rows_of(head);
         // A row that never gave a sample stands there by its first measure only.
-        let spoilt = if seen.is_empty() { measures.first().map(|m| self.row(head, m)).transpose()?.into_iter().collect() } else { seen };
+        let spoilt = if seen.is_empty() {
+            measures.first().map(|m| self.row(head, m)).transpose()?.into_iter().collect()
+        } else {
+            seen
+        };
         for index in spoilt {
             self.rows[index].unavailable.get_or_insert_with(|| why.to_owned());
         }
@@ -223,7 +230,9 @@ mod tests {
         let mut all = Collector::new(&probes);
         all.begin(0, 0.0);
         for start in [0, 1000, 2000, 12_000_000] {
-            let line = format!("sample\tname=getpid\tvariant=raw\tmeasure=time\tops=1\tns=9\tsteal=1\tstart_ns={start}");
+            let line = format!(
+                "sample\tname=getpid\tvariant=raw\tmeasure=time\tops=1\tns=9\tsteal=1\tstart_ns={start}"
+            );
             take(&mut all, &[&line]).unwrap();
         }
         assert_eq!(all.samples[0].steal_ns, Some(2.0 * TICK_NS));
@@ -234,10 +243,13 @@ mod tests {
         let probes = parse_list(LIST).unwrap();
         let mut all = Collector::new(&probes);
         all.begin(0, 0.0);
-        let sample = |measure: &str| {
-            format!("sample\tname=fork\tvariant=exit\tmeasure={measure}\tops=1\tns=9\tvol=1")
-        };
-        take(&mut all, &[&sample("parent"), &sample("reaped"), "verify\tname=fork\tvariant=exit\tok=0\twhy=no child"]).unwrap();
+        let sample =
+            |measure: &str| format!("sample\tname=fork\tvariant=exit\tmeasure={measure}\tops=1\tns=9\tvol=1");
+        take(
+            &mut all,
+            &[&sample("parent"), &sample("reaped"), "verify\tname=fork\tvariant=exit\tok=0\twhy=no child"],
+        )
+        .unwrap();
         take(&mut all, &["unavailable\tname=getpid\tvariant=raw\terrno=EPERM\twhy=seccomp"]).unwrap();
         assert_eq!(all.rows.len(), 3);
         assert!(all.rows[..2].iter().all(|row| row.unavailable.as_deref() == Some("refused: no child")));

@@ -200,10 +200,19 @@ mod tests {
         ));
         let Record::Sample(found, sample) = sample else { panic!("{sample:?}") };
         assert_eq!(found, head);
-        assert_eq!((sample.ops, sample.ns, sample.involuntary, sample.migrations), (124, 18597.0, Some(1), None));
-        assert_eq!(read(format!("receipt\t{HEAD}\tsyscalls=1.0000\twhy=")), Record::Receipt(head.clone(), Ok(1.0)));
+        assert_eq!(
+            (sample.ops, sample.ns, sample.involuntary, sample.migrations),
+            (124, 18597.0, Some(1), None)
+        );
+        assert_eq!(
+            read(format!("receipt\t{HEAD}\tsyscalls=1.0000\twhy=")),
+            Record::Receipt(head.clone(), Ok(1.0))
+        );
         let why = "ptrace: EPERM".to_owned();
-        assert_eq!(read(format!("receipt\t{HEAD}\tsyscalls=-\twhy={why}")), Record::Receipt(head.clone(), Err(why)));
+        assert_eq!(
+            read(format!("receipt\t{HEAD}\tsyscalls=-\twhy={why}")),
+            Record::Receipt(head.clone(), Err(why))
+        );
         assert_eq!(read(format!("verify\t{HEAD}\tok=1\twhy=")), Record::Verify(head.clone(), Ok(())));
         assert_eq!(
             read(format!("unavailable\t{HEAD}\terrno=ENOSYS\twhy=io_uring_setup")),

@@ -104,7 +104,13 @@ mod tests {
     }
 
     fn head(variant: &str, params: &str, cpu: &str, temp: &str) -> Head {
-        Head { name: "p".into(), variant: variant.into(), params: params.into(), cpu: cpu.into(), temp: temp.into() }
+        Head {
+            name: "p".into(),
+            variant: variant.into(),
+            params: params.into(),
+            cpu: cpu.into(),
+            temp: temp.into(),
+        }
     }
 
     #[test]
@@ -115,10 +121,19 @@ mod tests {
         let process = probe("process", "static dynamic exit", "parent child reaped");
         assert_eq!(variant(&process, &head("static", "", "free", "warm"), "reaped"), "reaped");
         assert_eq!(variant(&process, &head("dynamic", "", "free", "warm"), "child"), "child,dynamic");
-        assert_eq!(variant(&probe("process", "static dynamic", "time"), &head("static", "", "", ""), "time"), "static");
+        assert_eq!(
+            variant(&probe("process", "static dynamic", "time"), &head("static", "", "", ""), "time"),
+            "static"
+        );
         let thread = probe("thread", "asleep awake burst", "latency sender total");
-        assert_eq!(variant(&thread, &head("asleep", "n=10,gap=0", "same", "warm"), "latency"), "asleep,same_cpu");
-        assert_eq!(variant(&thread, &head("awake", "gap=10", "other", "warm"), "sender"), "awake,gap=10,other_cpu,sender");
+        assert_eq!(
+            variant(&thread, &head("asleep", "n=10,gap=0", "same", "warm"), "latency"),
+            "asleep,same_cpu"
+        );
+        assert_eq!(
+            variant(&thread, &head("awake", "gap=10", "other", "warm"), "sender"),
+            "awake,gap=10,other_cpu,sender"
+        );
         assert_eq!(variant(&thread, &head("burst", "n=10,gap=0", "free", "warm"), "total"), "n=10");
         let cpu = probe("cpu", "only", "time");
         assert_eq!(variant(&cpu, &head("only", "", "other", "warm"), "time"), "other_cpu");

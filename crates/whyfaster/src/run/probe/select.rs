@@ -92,14 +92,18 @@ pub fn select(probes: &[Probe], wanted: &Wanted) -> Result<Selection, Failure> {
     let asked = |probe: &&Probe| {
         let named = wanted.words.iter().any(|word| *word == probe.name);
         let grouped = wanted.words.iter().any(|word| *word == probe.group);
-        named || (probe.group != HIDDEN && (grouped || wanted.words.is_empty())) || (probe.group == HIDDEN && grouped)
+        named
+            || (probe.group != HIDDEN && (grouped || wanted.words.is_empty()))
+            || (probe.group == HIDDEN && grouped)
     };
-    let place = |probe: &&Probe| GROUPS.iter().position(|group| *group == probe.group).unwrap_or(GROUPS.len());
+    let place =
+        |probe: &&Probe| GROUPS.iter().position(|group| *group == probe.group).unwrap_or(GROUPS.len());
     let mut chosen: Vec<&Probe> = probes.iter().filter(asked).collect();
     chosen.sort_by_key(place);
     let mut selection = Selection::default();
     for probe in chosen {
-        for variant in &probe.variants {
+        let named = wanted.words.contains(&probe.name);
+        for variant in probe.variants.iter().filter(|v| named || !wanted.quick || !slow(&probe.group, v)) {
             for line in lines(probe, variant, wanted) {
                 let why = (line.cpu == "other" && wanted.cpus.len() < 2).then(|| one_cpu(&wanted.cpus));
                 match why {
@@ -111,6 +115,11 @@ pub fn select(probes: &[Probe], wanted: &Wanted) -> Result<Selection, Failure> {
         }
     }
     Ok(selection)
+}
+
+/// What a quick look leaves out unless its probe is named.
+fn slow(group: &str, variant: &str) -> bool {
+    matches!((group, variant), ("process", "dynamic") | ("thread", "flow"))
 }
 
 fn one_cpu(cpus: &[u32]) -> String {
@@ -168,7 +177,13 @@ fn settings(probe: &Probe, variant: &str, wanted: &Wanted) -> Vec<Settings> {
         for value in parameter.values.iter().skip(1) {
             // Huge pages make a difference only of memory that there is.
             let sizes: Vec<&str> = match parameter.key.as_str() {
-                "pages" => probe.parameters.iter().filter(|p| p.key == "rss").flat_map(|p| &p.values).map(String::as_str).collect(),
+                "pages" => probe
+                    .parameters
+                    .iter()
+                    .filter(|p| p.key == "rss")
+                    .flat_map(|p| &p.values)
+                    .map(String::as_str)
+                    .collect(),
                 _ => vec![""],
             };
             for size in sizes.into_iter().filter(|size| *size != "0") {
@@ -330,7 +345,8 @@ mod tests {
         let selection = selected(&["cond"], |_| {});
         assert_eq!(
             selection.lines[1].text(true, 20),
-            "probe cond asleep batches=24 n=100 gap=0 cpu=other temp=warm count=1 budget_ms=20\n".replace("24", "6")
+            "probe cond asleep batches=24 n=100 gap=0 cpu=other temp=warm count=1 budget_ms=20\n"
+                .replace("24", "6")
         );
         assert_eq!(selection.lines[1].head().params, "n=100,gap=0");
     }

@@ -3,8 +3,8 @@
 
 use std::time::Instant;
 
-use rand::seq::SliceRandom;
 use rand::SeedableRng;
+use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use whyfaster_core::event::Event;
 use whyfaster_core::host::{Host, NotMeasured, Warning, moved};
