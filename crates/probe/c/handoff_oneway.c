@@ -48,13 +48,15 @@ static void receive_one(const struct handoff *how, unsigned now)
 {
     long vol = 0, inv = 0, vol_after = 0, inv_after = 0;
     uint64_t event = 0;
-    int n, told = -1;
+    int n, told = -1, asleep = is_variant(run, "asleep");
 
-    woke_from = this_cpu();
     if (!run->counting)
         told = thread_switches(&vol, &inv);
     atomic_store(&ready, now);
     await(&go, now);
+    if (asleep && told == 0)
+        thread_switches(&vol, &inv); /* waiting for `go` is no part of it */
+    woke_from = this_cpu();
     do
         n = how->receive(&event, 1);
     while (n == 0 || (n < 0 && errno == EINTR));
@@ -119,14 +121,14 @@ static void send_one(struct run *r)
 
     atomic_store(&command, ++sequence);
     await(&ready, sequence);
-    from = this_cpu();
-    told = r->counting ? -1 : thread_switches(&vol, &inv);
     count_calls(r, 1);
     if (asleep) {
         atomic_store(&go, sequence);
         pause_for(r->counting ? COUNTED_SETTLE_NS : settle, !r->counting);
         pause_for(param_size(r, "gap") * 1000, 0);
     }
+    from = this_cpu();
+    told = r->counting ? -1 : thread_switches(&vol, &inv);
     start = now_ns();
     if (how->send(start) != 0)
         tally.error = errno;

@@ -1,5 +1,6 @@
 /* What Linux offers and this system does not, or not in a way that the worker knows. */
 #include "kernel.h"
+#include "waiter.h"
 #include "worker.h"
 
 int become_init(void)
@@ -38,5 +39,7 @@ void *vdso_symbol(const char *name)
     (void)name;
     return NULL;
 }
+
+const struct waiter *const system_waiter = NULL;
 
 const struct probe *const system_probes[] = {NULL};
