@@ -13,24 +13,44 @@
 #define COUNTED_SETTLE_NS 20000000u /* long enough to be preempted on one CPU; yields would be counted */
 
 static struct run *run;
-static atomic_uint command, ready, go, done;
 static unsigned sequence;
 static uint64_t settle;
+
+/* Between rounds the receiver sleeps here, so that it is in nobody's way. */
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
+static atomic_uint command, ready, go, done;
 
 /* The receiver's side of a round; the sender reads it after `done`. */
 static uint64_t arrived, got;
 static long woke_vol, woke_inv, woke_from, woke_on;
 
+/* In a counted run yields would be counted; an awake receiver that yields would not be running. */
 static void await(atomic_uint *flag, unsigned value)
 {
-    unsigned turns = 0;
-
-    while (atomic_load(flag) != value) {
-        if (run->counting) /* yields would be counted */
-            relax();
+    while (atomic_load(flag) != value)
+        if (!run->counting && is_variant(run, "asleep"))
+            sched_yield();
         else
-            spin_politely(run, &turns);
-    }
+            relax();
+}
+
+static void open_gate(unsigned value)
+{
+    pthread_mutex_lock(&gate);
+    atomic_store(&command, value);
+    pthread_cond_signal(&opened);
+    pthread_mutex_unlock(&gate);
+}
+
+static void sleep_at_gate(unsigned until)
+{
+    while (run->counting && atomic_load(&command) < until)
+        relax();
+    pthread_mutex_lock(&gate);
+    while (atomic_load(&command) < until)
+        pthread_cond_wait(&opened, &gate);
+    pthread_mutex_unlock(&gate);
 }
 
 static void pause_for(uint64_t ns, int politely)
@@ -48,13 +68,15 @@ static void receive_one(const struct handoff *how, unsigned now)
 {
     long vol = 0, inv = 0, vol_after = 0, inv_after = 0;
     uint64_t event = 0;
-    int n, told = -1;
+    int n, told = -1, asleep = is_variant(run, "asleep");
 
-    woke_from = this_cpu();
     if (!run->counting)
         told = thread_switches(&vol, &inv);
     atomic_store(&ready, now);
     await(&go, now);
+    if (asleep && told == 0)
+        thread_switches(&vol, &inv); /* waiting for `go` is no part of it */
+    woke_from = this_cpu();
     do
         n = how->receive(&event, 1);
     while (n == 0 || (n < 0 && errno == EINTR));
@@ -71,15 +93,9 @@ static void receive_one(const struct handoff *how, unsigned now)
 
 static void *receiver(void *how)
 {
-    unsigned turns = 0;
-
     pin_to(run->cpu[1]);
     for (unsigned now = 1;; now++) {
-        while (atomic_load(&command) < now)
-            if (run->counting)
-                relax();
-            else
-                spin_politely(run, &turns);
+        sleep_at_gate(now);
         if (atomic_load(&command) == UINT32_MAX)
             return NULL;
         receive_one(how, now);
@@ -92,15 +108,15 @@ int oneway_start(struct run *r)
 
     run = r;
     settle = SETTLE_NS;
-    atomic_store(&command, 0);
     sequence = 0;
+    atomic_store(&command, 0); /* a counted run is a fork of one that came to its end */
     error = pthread_create(&handoff_receiver, NULL, receiver, (void *)r->probe->with);
     return error ? unavailable(r, error, "a thread") : 0;
 }
 
 void oneway_stop(void)
 {
-    atomic_store(&command, UINT32_MAX);
+    open_gate(UINT32_MAX);
     pthread_join(handoff_receiver, NULL);
 }
 
@@ -117,16 +133,16 @@ static void send_one(struct run *r)
     long vol = 0, inv = 0, vol_after = 0, inv_after = 0, from, on;
     uint64_t start, away;
 
-    atomic_store(&command, ++sequence);
+    open_gate(++sequence);
     await(&ready, sequence);
-    from = this_cpu();
-    told = r->counting ? -1 : thread_switches(&vol, &inv);
     count_calls(r, 1);
     if (asleep) {
         atomic_store(&go, sequence);
         pause_for(r->counting ? COUNTED_SETTLE_NS : settle, !r->counting);
         pause_for(param_size(r, "gap") * 1000, 0);
     }
+    from = this_cpu();
+    told = r->counting ? -1 : thread_switches(&vol, &inv);
     start = now_ns();
     if (how->send(start) != 0)
         tally.error = errno;

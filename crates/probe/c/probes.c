@@ -7,7 +7,9 @@
     X(getpid) X(getppid) X(umask) X(gettimeofday) X(time) X(clock_gettime) X(stat) X(lstat) X(fstat) X(open_close) X(read) X(write)          \
     X(sched_yield) X(nothing)                                                                                                                \
     X(fork) X(vfork) X(posix_spawn) X(execve) X(fork_execve) X(vfork_execve) X(cow)                                                         \
-    X(cond) X(pipe_cond) X(pipe) X(pipe_cached) X(newthread) X(semaphore) X(socketpair) X(spin)                                             \
+    X(cond) X(pipe_cond) X(pipe) X(pipe_cached) X(newthread) X(select_signal) X(select_pipe_wake) X(select_pipe_event)                       \
+    X(fd_thread) X(sigqueue) X(semaphore) X(socketpair) X(spin)                                                                             \
+    X(pipe_latency) X(pipe_bandwidth) X(switch) X(wakeup) X(cacheline) X(fault) X(mutex)                                                    \
     X(burn) X(getpid_k) X(lie_switch) X(lie_syscall) X(lie_zero)
 
 #define DECLARE(name) extern const struct probe probe_##name;

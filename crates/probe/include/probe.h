@@ -92,6 +92,8 @@ void receipt_end(struct run *r);
 int thread_switches(long *vol, long *inv);
 long this_cpu(void);
 int pin_to(int cpu); /* the calling thread; cpu -1: does nothing */
+/* "free", "same", "other", "A", "A,B": sets run->cpu. 0, or unavailable(). */
+int choose_pins(struct run *r, const char *text);
 void relax(void);    /* a hint for spinning loops */
 
 const char *param_text(const struct run *r, const char *key);

@@ -57,7 +57,6 @@ void record_head(const char *kind, const struct line *line);
 void record_unavailable(const struct line *line, int error, const char *why);
 
 /* pins.c */
-int choose_pins(struct run *r, const char *text);
 int allowed_cpus(const int **cpus); /* how many, or 0 where it cannot be told */
 
 int measure_rounds(struct run *r, const struct line *line, uint64_t origin);

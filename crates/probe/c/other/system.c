@@ -1,5 +1,8 @@
 /* What Linux offers and this system does not, or not in a way that the worker knows. */
 #include "kernel.h"
+#include "pingpong.h"
+#include "stream.h"
+#include "waiter.h"
 #include "worker.h"
 
 int become_init(void)
@@ -38,5 +41,26 @@ void *vdso_symbol(const char *name)
     (void)name;
     return NULL;
 }
+
+int word_wait(_Atomic uint32_t *word, uint32_t value)
+{
+    (void)word, (void)value;
+    errno = ENOSYS;
+    return -1;
+}
+
+int word_wake(_Atomic uint32_t *word)
+{
+    return word_wait(word, 0);
+}
+
+int set_pipe_size(int pipe, int bytes)
+{
+    (void)pipe, (void)bytes;
+    errno = ENOSYS;
+    return -1;
+}
+
+const struct waiter *const system_waiter = NULL;
 
 const struct probe *const system_probes[] = {NULL};
