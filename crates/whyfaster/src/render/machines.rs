@@ -8,7 +8,7 @@ use whyfaster_core::verdict::Verdict;
 use super::grid::{ABSENT, Column, Grid, Group};
 use super::look::Look;
 use super::table::{interval, verdict_word};
-use super::text::{Tone, finish, for_look, shorten, tone, wrap};
+use super::text::{Tone, finish, for_look, shorten, tone, wrap, wrap_indented};
 use super::units::{digits, percent, time};
 use crate::cmd::machines::Machines;
 
@@ -158,7 +158,7 @@ fn differing(comparison: &Comparison, look: &Look) -> Vec<String> {
         for difference in differences {
             let text =
                 format!("{}: {} there, {} here", difference.fact.name(), difference.second, difference.first);
-            lines.extend(wrap(&format!("  {}", for_look(&text, look)), look.width, 4));
+            lines.extend(wrap_indented(&for_look(&text, look), look.width, 2));
         }
     }
     lines
@@ -174,10 +174,10 @@ fn sources(lists: &[PriceList], look: &Look) -> Vec<String> {
             2,
         ));
         for warning in &list.warnings {
-            lines.extend(wrap(
-                &format!("  {}; {}", for_look(&warning.what, look), for_look(&warning.remedy, look)),
+            lines.extend(wrap_indented(
+                &for_look(&format!("{}; {}", warning.what, warning.remedy), look),
                 look.width,
-                4,
+                2,
             ));
         }
     }
@@ -248,7 +248,7 @@ pub fn projection(found: &Projection, look: &Look) -> String {
         }
         for missing in &machine.not_measured {
             let text = format!("{name}: {} not measured: {}", missing.what, missing.why);
-            lines.extend(wrap(&format!("  {}", for_look(&text, look)), look.width, 4));
+            lines.extend(wrap_indented(&for_look(&text, look), look.width, 2));
         }
     }
     lines.push(String::new());
@@ -263,7 +263,7 @@ pub fn built_in(lists: &[(&'static str, PriceList)], look: &Look) -> String {
         let rows = list.prices.iter().filter(|price| price.not_measured.is_none()).count();
         let source = list.source.as_deref().unwrap_or_default();
         lines.push(format!("{name}: {}, {rows} prices", for_look(&list.name, look)));
-        lines.extend(wrap(&format!("  {}", for_look(source, look)), look.width, 2));
+        lines.extend(wrap_indented(&for_look(source, look), look.width, 2));
     }
     lines.push(String::new());
     lines.push("whyfaster prices --record here.json makes the list of this machine.".to_owned());

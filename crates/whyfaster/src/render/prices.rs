@@ -8,7 +8,7 @@ use super::grid::{ABSENT, Column, Drawn, Grid, Group};
 use super::look::Look;
 use super::price_sentences::sentences;
 use super::table::interval;
-use super::text::{Tone, finish, for_look, tone, width, wrap};
+use super::text::{Tone, finish, for_look, tone, width, wrap, wrap_indented};
 use super::units::{digits, duration, percent, tick, time};
 
 /// Cells of a bar at most, and what makes a chart worth its lines.
@@ -201,7 +201,7 @@ fn without_price(list: &PriceList, look: &Look) -> Vec<String> {
     let mut lines = vec![String::new(), tone(Tone::Unsure, "without a price")];
     for (why, rows) in reasons {
         let text = for_look(&format!("{}: {why}", rows.join(" ")), look);
-        lines.extend(wrap(&format!("  {text}"), look.width, 4));
+        lines.extend(wrap_indented(&text, look.width, 2));
     }
     lines
 }
