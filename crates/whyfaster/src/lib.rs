@@ -12,6 +12,7 @@ pub mod pages;
 pub mod reference;
 pub mod render;
 pub mod run;
+pub mod sources;
 pub mod store;
 pub mod study;
 

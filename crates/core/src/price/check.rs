@@ -34,7 +34,7 @@ impl PriceList {
         let confident = self.confidence > 0.0 && self.confidence < 1.0;
         ensure(confident, || "confidence".to_owned(), format!("{} is not between 0 and 1", self.confidence))?;
         if let Some(clock) = &self.clock {
-            for value in [clock.resolution_ns, clock.cost_ns].into_iter().flatten() {
+            for value in [clock.resolution_ns, clock.cost_ns, clock.tsc_hz].into_iter().flatten() {
                 nanoseconds(value, || "clock".to_owned())?;
             }
         }

@@ -49,7 +49,12 @@ pub(super) fn list(rows: Vec<(Row, Vec<Series>)>) -> PriceList {
         took_s: 1.0,
         status: Status::Complete,
         confidence: 0.95,
-        clock: Some(Clock { name: "monotonic".into(), resolution_ns: Some(1.0), cost_ns: Some(20.0) }),
+        clock: Some(Clock {
+            name: "monotonic".into(),
+            resolution_ns: Some(1.0),
+            cost_ns: Some(20.0),
+            tsc_hz: None,
+        }),
         fingerprint: Fingerprint::default(),
         prices: Vec::new(),
         warnings: Vec::new(),

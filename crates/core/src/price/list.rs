@@ -63,6 +63,9 @@ pub struct Clock {
     pub resolution_ns: Option<f64>,
     /// One reading, nanoseconds.
     pub cost_ns: Option<f64>,
+    /// Steps a second of the CPU's time stamp counter, where there is one.
+    #[serde(default)]
+    pub tsc_hz: Option<f64>,
 }
 
 /// The price of one operation.

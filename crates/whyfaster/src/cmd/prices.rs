@@ -19,6 +19,7 @@ use crate::run::interrupts::Interrupts;
 use crate::run::probe::select::{Wanted, nearest, select};
 use crate::run::probe::session::{Measured, Request, measure};
 use crate::run::probe::worker::Worker;
+use crate::sources::source_of;
 use crate::store;
 
 /// Runs the verb.
@@ -169,20 +170,18 @@ fn print(text: String) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// The C source of a probe, as it was compiled.
+/// The C source of a probe and of what it is made of, as it was compiled.
 fn source(probes: &[Probe], name: &str) -> Result<String, Failure> {
     let probe = find(probes, name)?;
-    let path = probe.source.as_str();
-    let text = whyfaster_probe::source(path).ok_or_else(|| {
-        let message = format!("the source '{path}' of '{name}' is not in this program");
+    source_of(&probe.source).ok_or_else(|| {
+        let message = format!("the source '{}' of '{name}' is not in this program", probe.source);
         Failure::new(Exit::Error, message, "this is a defect: please report it")
-    })?;
-    Ok(format!("// {path}\n{text}"))
+    })
 }
 
 fn explanation(probes: &[Probe], name: &str) -> Result<String, Failure> {
     let probe = find(probes, name)?;
-    let page = super::super::pages::page(&probe.name);
+    let page = crate::pages::page(&probe.name);
     page.map(str::to_owned).ok_or_else(|| {
         let message = format!("there is no page about '{name}'");
         Failure::new(

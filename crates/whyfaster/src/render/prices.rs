@@ -9,7 +9,7 @@ use super::look::Look;
 use super::price_sentences::sentences;
 use super::table::interval;
 use super::text::{Tone, finish, for_look, tone, width, wrap, wrap_indented};
-use super::units::{digits, duration, percent, tick, time};
+use super::units::{count, digits, duration, percent, tick, time};
 
 /// Cells of a bar at most, and what makes a chart worth its lines.
 const BAR: usize = 48;
@@ -34,7 +34,8 @@ pub fn report(list: &PriceList, look: &Look) -> String {
         let Drawn { lines: table, left_out } = grid(&rows, look).draw(look.width, 1);
         lines.extend(table);
         if !left_out.is_empty() {
-            lines.push(format!("  (no room for: {}; --json has everything)", left_out.join(", ")));
+            let missing = format!("(no room for: {}; --json has everything)", left_out.join(", "));
+            lines.extend(wrap_indented(&tone(Tone::Quiet, &missing), look.width, 2));
         }
     }
     if list.prices.iter().any(|price| price.not_measured.is_none()) {
@@ -80,9 +81,9 @@ fn ns(value: Option<f64>, look: &Look) -> String {
     value.map_or_else(|| ABSENT.to_owned(), |ns| time(ns * 1e-9, look.time_unit))
 }
 
-fn count(value: Option<f64>) -> String {
-    // A hundredth of a switch an operation is noise of the batch's ends.
-    value.map_or_else(|| ABSENT.to_owned(), |v| if v < 0.005 { "0".to_owned() } else { digits(v) })
+/// A count an operation, to hundredths: less is noise of the batch's ends.
+fn per_operation(value: Option<f64>) -> String {
+    value.map_or_else(|| ABSENT.to_owned(), |value| count((value * 100.0).round() / 100.0))
 }
 
 fn grid(rows: &[&Price], look: &Look) -> Grid {
@@ -91,7 +92,7 @@ fn grid(rows: &[&Price], look: &Look) -> Grid {
     };
     let receipt = |p: &Price| {
         let receipt = &p.receipt;
-        [receipt.switches, receipt.syscalls, receipt.migrations].map(count).join("/")
+        [receipt.switches, receipt.syscalls, receipt.migrations].map(per_operation).join("/")
     };
     let samples = |p: &Price| format!("{}/{}", p.samples, p.samples + p.rejected.total());
     let groups = vec![
@@ -132,13 +133,13 @@ fn chart(list: &PriceList, look: &Look) -> Vec<String> {
         return Vec::new();
     }
     let axis = format!(
-        "{}{} to {}, every cell {} times the one before",
-        " ".repeat(name + 4),
+        "all on one logarithmic axis: {} to {}, every cell {} times the one before",
         scale.low_text(look),
         scale.high_text(look),
         digits(scale.step(cells))
     );
-    let mut lines = vec![String::new(), tone(Tone::Strong, "all prices on one logarithmic axis"), axis];
+    let mut lines = vec![String::new()];
+    lines.extend(wrap(&tone(Tone::Strong, &axis), look.width, 2));
     for (text, value) in rows {
         let pad = " ".repeat(name - width(&text));
         lines.push(format!("  {text}{pad}  {} {}", scale.bar(value, cells, look), ns(Some(value), look)));
@@ -211,11 +212,12 @@ fn foot(list: &PriceList, look: &Look) -> Vec<String> {
     let rejected: u64 = list.prices.iter().map(|price| price.rejected.total()).sum();
     let kept: u64 = list.prices.iter().map(|price| price.samples).sum();
     let share = rejected as f64 / (rejected + kept).max(1) as f64;
-    lines.push(format!(
+    let left_out = format!(
         "{rejected} of {} samples were disturbed and left out ({}).",
         rejected + kept,
         percent(share)
-    ));
+    );
+    lines.extend(wrap(&left_out, look.width, 2));
     let known = list.fingerprint.known();
     let facts: Vec<String> = known.iter().map(|(name, value)| format!("{name} {value}")).collect();
     lines.extend(wrap(&for_look(&facts.join("; "), look), look.width, 2));

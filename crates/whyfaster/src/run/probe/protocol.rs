@@ -56,6 +56,8 @@ pub struct Hello {
     pub resolution_ns: Option<f64>,
     /// One reading of the clock.
     pub clock_cost_ns: Option<f64>,
+    /// Steps a second of the time stamp counter.
+    pub tsc_hz: Option<f64>,
 }
 
 /// A record.
@@ -148,6 +150,7 @@ impl Fields<'_> {
             clock: text("clock"),
             resolution_ns: self.number("resolution_ns")?,
             clock_cost_ns: self.number("clock_cost_ns")?,
+            tsc_hz: self.number("tsc_hz")?,
         })
     }
 

@@ -25,6 +25,8 @@ pub fn row(probe: &Probe, head: &Head, measure: &str) -> Row {
 
 /// The variant in the words of a list.
 pub fn variant(probe: &Probe, head: &Head, measure: &str) -> String {
+    // A comma separates the parts of a variant, so a pair of CPUs is written with a hyphen.
+    let pair = format!("cpus={}", head.cpu.replace(',', "-"));
     let mut parts: Vec<&str> = Vec::new();
     let main = probe.measures.first().map_or("", String::as_str);
     let process = probe.group == "process";
@@ -46,6 +48,7 @@ pub fn variant(probe: &Probe, head: &Head, measure: &str) -> String {
     match head.cpu.as_str() {
         "same" => parts.push("same_cpu"),
         "other" => parts.push("other_cpu"),
+        cpu if cpu.contains(',') => parts.push(&pair),
         "free" if matches!(probe.group.as_str(), "thread" | "pipe") && !burst && head.variant != "flow" => {
             parts.push("free");
         }
@@ -137,6 +140,12 @@ mod tests {
         assert_eq!(variant(&thread, &head("burst", "n=10,gap=0", "free", "warm"), "total"), "n=10");
         let cpu = probe("cpu", "only", "time");
         assert_eq!(variant(&cpu, &head("only", "", "other", "warm"), "time"), "other_cpu");
+    }
+
+    #[test]
+    fn a_pair_of_cpus_is_one_part() {
+        let cpu = probe("cpu", "only", "time");
+        assert_eq!(variant(&cpu, &head("only", "", "0,1", "warm"), "time"), "cpus=0-1");
     }
 
     #[test]

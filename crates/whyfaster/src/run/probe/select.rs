@@ -42,8 +42,8 @@ pub struct Line {
     pub variant: String,
     /// Parameters, all of them, in the probe's order.
     pub params: Vec<(String, String)>,
-    /// free, same or other.
-    pub cpu: &'static str,
+    /// free, same, other, or a pair `A,B`.
+    pub cpu: String,
     /// warm, cold or first.
     pub temp: &'static str,
     /// Rounds.
@@ -67,7 +67,7 @@ impl Line {
             name: self.probe.clone(),
             variant: self.variant.clone(),
             params: params.join(","),
-            cpu: self.cpu.to_owned(),
+            cpu: self.cpu.clone(),
             temp: self.temp.to_owned(),
         }
     }
@@ -119,7 +119,7 @@ pub fn select(probes: &[Probe], wanted: &Wanted) -> Result<Selection, Failure> {
 
 /// What a quick look leaves out unless its probe is named.
 fn slow(group: &str, variant: &str) -> bool {
-    matches!((group, variant), ("process", "dynamic") | ("thread", "flow"))
+    matches!((group, variant), ("process", "dynamic") | ("thread", "flow") | ("pipe", "processes"))
 }
 
 fn one_cpu(cpus: &[u32]) -> String {
@@ -134,7 +134,7 @@ fn lines(probe: &Probe, variant: &str, wanted: &Wanted) -> Vec<Line> {
     let all = wanted.all;
     let settings = settings(probe, variant, wanted);
     let defaults = defaults(probe);
-    let line = |params: &[(String, String)], cpu, temp, batches| Line {
+    let line = |params: &[(String, String)], cpu: String, temp, batches| Line {
         probe: probe.name.clone(),
         variant: variant.to_owned(),
         params: params.to_vec(),
@@ -144,14 +144,14 @@ fn lines(probe: &Probe, variant: &str, wanted: &Wanted) -> Vec<Line> {
     };
     let mut lines = Vec::new();
     for params in &settings {
-        for cpu in columns(probe, variant, all) {
+        for cpu in columns(probe, variant, wanted) {
             lines.push(line(params, cpu, "warm", batches(probe, variant, wanted.quick)));
         }
     }
     if (wanted.cold || all) && probe.group == "kernel" {
         // Each of these takes milliseconds: the caches are walked, or a process is made, before it.
-        lines.push(line(&defaults, "free", "cold", if wanted.quick { 3 } else { 8 }));
-        lines.push(line(&defaults, "free", "first", if wanted.quick { 3 } else { 8 }));
+        lines.push(line(&defaults, "free".to_owned(), "cold", if wanted.quick { 3 } else { 8 }));
+        lines.push(line(&defaults, "free".to_owned(), "first", if wanted.quick { 3 } else { 8 }));
     }
     lines
 }
@@ -171,7 +171,8 @@ fn settings(probe: &Probe, variant: &str, wanted: &Wanted) -> Vec<Settings> {
         settings.iter_mut().filter(|(k, _)| k == key).for_each(|(_, v)| value.clone_into(v));
     };
     for parameter in probe.parameters.iter().filter(|p| bears(&p.key, variant)) {
-        if !(wanted.sweep || wanted.all || standing(probe, variant, &parameter.key)) {
+        let standing = standing(probe, variant, &parameter.key) && (!wanted.quick || parameter.key == "n");
+        if !(wanted.sweep || wanted.all || standing) {
             continue;
         }
         for value in parameter.values.iter().skip(1) {
@@ -214,20 +215,40 @@ fn bears(key: &str, variant: &str) -> bool {
 
 /// Whether all values of this parameter are columns of the ordinary table.
 fn standing(probe: &Probe, variant: &str, key: &str) -> bool {
-    key == "n" && variant == "burst" && ARTICLE.contains(&probe.name.as_str())
+    let article = key == "n" && variant == "burst" && ARTICLE.contains(&probe.name.as_str());
+    article || (key == "wait" && variant == "asleep")
 }
 
 /// On which CPUs a row is measured.
-fn columns(probe: &Probe, variant: &str, all: bool) -> Vec<&'static str> {
-    match (probe.group.as_str(), variant) {
+fn columns(probe: &Probe, variant: &str, wanted: &Wanted) -> Vec<String> {
+    let all = wanted.all;
+    let columns: &[&str] = match (probe.group.as_str(), probe.name.as_str(), variant) {
+        ("cpu", "cacheline", _) => return pairs(&wanted.cpus, all),
+        ("cpu", "switch", _) => &["same"],
+        ("cpu", "wakeup", _) | ("cpu", _, "contended") => &["other"],
         // Both ends spin where the receiver is awake: on one CPU that measures the scheduler's slice.
-        ("thread", "awake") if !all => vec!["other"],
-        ("thread", "burst" | "flow") if !all => vec!["free"],
-        ("thread" | "pipe", _) if all => vec!["same", "other", "free"],
-        ("thread" | "pipe", _) => vec!["same", "other"],
-        _ => vec!["free"],
-    }
+        ("thread", _, "awake") if !all => &["other"],
+        ("thread", _, "burst" | "flow") if !all => &["free"],
+        ("thread" | "pipe", ..) if all => &["same", "other", "free"],
+        ("thread" | "pipe", ..) => &["same", "other"],
+        _ => &["free"],
+    };
+    columns.iter().map(|cpu| (*cpu).to_owned()).collect()
 }
+
+/// Pairs of CPUs: all of a small machine, those of the first CPU of a larger one, all of that too if all is asked for.
+fn pairs(cpus: &[u32], all: bool) -> Vec<String> {
+    let every = all || cpus.len() <= SMALL;
+    let pairs = cpus.iter().enumerate().flat_map(|(at, one)| {
+        cpus[at + 1..].iter().filter(move |_| every || at == 0).map(move |other| format!("{one},{other}"))
+    });
+    let pairs: Vec<String> = pairs.collect();
+    // One CPU has no pair: the row then says why.
+    if pairs.is_empty() { vec!["other".to_owned()] } else { pairs }
+}
+
+/// CPUs up to which every pair is measured unasked.
+const SMALL: usize = 4;
 
 /// Rounds a repetition: as many as make about a millisecond for fast calls; the dear ones are few.
 fn batches(probe: &Probe, variant: &str, quick: bool) -> u32 {
@@ -305,8 +326,11 @@ mod tests {
     #[test]
     fn the_columns_of_a_hand_over() {
         let selection = selected(&["cond"], |_| {});
-        let shown: Vec<(&str, &str, &str)> =
-            selection.lines.iter().map(|l| (l.variant.as_str(), l.cpu, l.params[0].1.as_str())).collect();
+        let shown: Vec<(&str, &str, &str)> = selection
+            .lines
+            .iter()
+            .map(|l| (l.variant.as_str(), l.cpu.as_str(), l.params[0].1.as_str()))
+            .collect();
         assert_eq!(
             shown,
             [
@@ -329,6 +353,14 @@ mod tests {
         assert!(selection.lines.iter().all(|line| line.cpu != "other"));
         assert_eq!(selection.missing.len(), 2);
         assert_eq!(selection.missing[0].1, "needs two CPUs, and only CPU 3 may be used");
+    }
+
+    #[test]
+    fn a_small_machine_gets_every_pair_and_a_large_one_those_of_its_first_cpu() {
+        assert_eq!(pairs(&[0, 1, 5], false), ["0,1", "0,5", "1,5"]);
+        assert_eq!(pairs(&[0, 1, 2, 3, 4], false).len(), 4);
+        assert_eq!(pairs(&[0, 1, 2, 3, 4], true).len(), 10);
+        assert_eq!(pairs(&[7], true), ["other"]);
     }
 
     #[test]

@@ -73,7 +73,12 @@ pub fn measure(
     let mut collector = run.collector;
     finish_rows(&mut collector, request, status);
     let hello = collector.hello.clone().unwrap_or_default();
-    let clock = Clock { name: hello.clock, resolution_ns: hello.resolution_ns, cost_ns: hello.clock_cost_ns };
+    let clock = Clock {
+        name: hello.clock,
+        resolution_ns: hello.resolution_ns,
+        cost_ns: hello.clock_cost_ns,
+        tsc_hz: hello.tsc_hz,
+    };
     let steal_during = after.steal;
     let facts = Host { before, after };
     let mut list = PriceList {

@@ -52,6 +52,9 @@ impl Worker {
     /// Makes the worker that this program carries into a file.
     pub fn carried() -> Result<Self, Failure> {
         let bytes = whyfaster_probe::worker();
+        // A limit of file sizes (ulimit -f) also counts for memory files and would end us by a signal; we want the error.
+        // SAFETY: ignoring a signal installs no handler, and no other thread runs yet.
+        unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
         memory(bytes).or_else(|_| temporary(bytes)).map_err(|error| {
             Failure::new(
                 Exit::Unfit,
