@@ -77,8 +77,8 @@ fn expect(probe: &Probe, head: &Head) -> Expect {
     // A later expectation, of this variant in particular, takes the place of an earlier one.
     let range = |receipt: &str| {
         let about = |variant: &Option<String>| variant.as_ref().is_none_or(|v| *v == head.variant);
-        let found = probe.expectations.iter().filter(|e| e.receipt == receipt && about(&e.variant));
-        found.last().map_or_else(Range::default, |e| Range { min: e.least, max: e.most })
+        let mut found = probe.expectations.iter().filter(|e| e.receipt == receipt && about(&e.variant));
+        found.next_back().map_or_else(Range::default, |e| Range { min: e.least, max: e.most })
     };
     let disturbs = |receipt: &str| probe.disturbed.iter().any(|one| one == receipt);
     Expect {

@@ -90,11 +90,8 @@ pub fn select(probes: &[Probe], wanted: &Wanted) -> Result<Selection, Failure> {
         known(probes, word)?;
     }
     let asked = |probe: &&Probe| {
-        let named = wanted.words.iter().any(|word| *word == probe.name);
-        let grouped = wanted.words.iter().any(|word| *word == probe.group);
-        named
-            || (probe.group != HIDDEN && (grouped || wanted.words.is_empty()))
-            || (probe.group == HIDDEN && grouped)
+        let named = wanted.words.contains(&probe.name) || wanted.words.contains(&probe.group);
+        named || (probe.group != HIDDEN && wanted.words.is_empty())
     };
     let place =
         |probe: &&Probe| GROUPS.iter().position(|group| *group == probe.group).unwrap_or(GROUPS.len());
@@ -206,11 +203,14 @@ fn settings(probe: &Probe, variant: &str, wanted: &Wanted) -> Vec<Settings> {
 
 /// Whether a parameter means anything to a variant of a hand-over.
 fn bears(key: &str, variant: &str) -> bool {
-    match (key, variant) {
-        ("gap", "awake" | "burst" | "flow") | ("depth" | "n", "asleep" | "awake" | "fresh") => false,
-        ("depth", "burst") | ("n", "flow") => false,
-        _ => true,
-    }
+    let idle = matches!(
+        (key, variant),
+        ("gap", "awake" | "burst" | "flow")
+            | ("depth" | "n", "asleep" | "awake" | "fresh")
+            | ("depth", "burst")
+            | ("n", "flow")
+    );
+    !idle
 }
 
 /// Whether all values of this parameter are columns of the ordinary table.
