@@ -33,6 +33,10 @@ impl PriceList {
         amount(self.took_s, || "took_s".to_owned())?;
         let confident = self.confidence > 0.0 && self.confidence < 1.0;
         ensure(confident, || "confidence".to_owned(), format!("{} is not between 0 and 1", self.confidence))?;
+        let during = [self.fingerprint.steal_during, self.fingerprint.others_during];
+        for share in during.into_iter().flatten() {
+            ensure(share.is_finite(), || "fingerprint".to_owned(), format!("{share} is no share"))?;
+        }
         if let Some(clock) = &self.clock {
             for value in [clock.resolution_ns, clock.cost_ns, clock.tsc_hz].into_iter().flatten() {
                 nanoseconds(value, || "clock".to_owned())?;

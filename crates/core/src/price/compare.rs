@@ -10,7 +10,9 @@
 //!    The noise of a row is delta, or the drift that either list shows by itself if that is more: the second half of its
 //!    repetitions against the first half, its own and that of nine in ten rows of its group. An interval knows only the noise
 //!    within a list; two lists were measured at different times, and drift is what a list tells of that.
-//! 4. Otherwise **undecided**.
+//! 4. A row that does more than enter the kernel is not called dearer by a list that was measured in a crowd (other processes,
+//!    or steal): its tasks then wait for a CPU and share caches, and that is no property of the machine.
+//! 5. Otherwise **undecided**.
 //!
 //! Numbers of a source have no repetitions. Against them, the interval is that of the measured side alone; between two
 //! of them there is a ratio and no verdict. Where a source gives means, means are compared.
@@ -272,9 +274,24 @@ impl<'a> Side<'a> {
         let noise = noise.into_iter().flatten().fold(delta.ln_1p(), f64::max);
         let floors = here.zip(there).and_then(|(a, b)| ranks::shift(&a.floors, &b.floors, alpha));
         (found.low, found.high) = interval.map(|(low, high)| (low.exp(), high.exp())).unzip();
-        found.verdict = Some(verdict(found.ratio, interval, floors.map(|f| f.estimate), noise, delta));
+        let verdict = verdict(found.ratio, interval, floors.map(|f| f.estimate), noise, delta);
+        let crowd = match verdict {
+            Verdict::Slower if feels_crowd(theirs) => there.and_then(|_| other.list.fingerprint.crowd()),
+            Verdict::Faster if feels_crowd(theirs) => here.and_then(|_| self.list.fingerprint.crowd()),
+            _ => None,
+        };
+        found.verdict = Some(if crowd.is_some() { Verdict::Undecided } else { verdict });
+        if let Some(crowd) = crowd {
+            found.not_measured = Some(format!("no verdict: {crowd} while the dearer list was measured"));
+        }
         found
     }
+}
+
+/// Whether a crowd makes the operation dearer in a way that no receipt shows: tasks wait for a CPU, caches and memory are
+/// shared. Calls that only enter the kernel are over before that, and those that were hit are left out.
+fn feels_crowd(price: &Price) -> bool {
+    price.group != "kernel" || price.receipt.switches.is_some_and(|switches| switches > 0.1)
 }
 
 /// The interval of one side's median, where the other side is one number.

@@ -149,3 +149,23 @@ fn few_repetitions_decide_nothing() {
     assert_eq!(found.rows[0].others[0].verdict, Some(Verdict::Undecided));
     assert_eq!(found.rows[0].others[0].low, None);
 }
+
+#[test]
+fn a_crowd_is_no_property_of_a_machine() {
+    let of = |group: &str, ns, others| {
+        let mut list = list(vec![(row(group, "x", "asleep"), samples(12, 10, ns))]);
+        list.fingerprint.others_during = others;
+        list
+    };
+    let verdict = |group: &str, base: Option<f64>, other: Option<f64>| {
+        let found = compare(&[of(group, 5e3, base), of(group, 4e6, other)], &Rule::default());
+        found.rows[0].others[0].clone()
+    };
+    assert_eq!(verdict("thread", None, Some(0.01)).verdict, Some(Verdict::Slower));
+    let crowded = verdict("thread", None, Some(0.4));
+    assert_eq!(crowded.verdict, Some(Verdict::Undecided));
+    assert!(crowded.not_measured.unwrap().contains("40% of its CPUs"));
+    // A crowd around the cheaper list makes the difference no smaller, and a call that waits for nobody is rejected if hit.
+    assert_eq!(verdict("thread", Some(0.4), None).verdict, Some(Verdict::Slower));
+    assert_eq!(verdict("kernel", None, Some(0.4)).verdict, Some(Verdict::Slower));
+}

@@ -29,7 +29,14 @@ pub struct Fingerprint {
     /// Share of CPU time that the hypervisor gave to others during the run.
     #[serde(default)]
     pub steal_during: Option<f64>,
+    /// Share of CPU time that other processes of the machine used during the run.
+    #[serde(default)]
+    pub others_during: Option<f64>,
 }
+
+/// Shares of the machine from which on it counts as crowded: from there on whyfaster warns as well.
+const CROWDED_BY_OTHERS: f64 = 0.05;
+const CROWDED_BY_STEAL: f64 = 0.01;
 
 /// A fact of a machine that bears on prices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -167,6 +174,20 @@ impl Fingerprint {
             Fact::Quota => facts.cgroup_cpus.map(|cpus| format!("{cpus} CPUs")),
             Fact::AllowedCpus => facts.cpus_allowed.as_ref().map(|cpus| cpus.len().to_string()),
             Fact::Libc => self.libc.clone(),
+        }
+    }
+
+    /// How crowded the machine was during the run, if it was: whoever hands over to another task then waits for a CPU, and
+    /// no receipt shows that.
+    pub fn crowd(&self) -> Option<String> {
+        let share =
+            |share: Option<f64>, least: f64| share.filter(|share| *share > least).map(|share| share * 100.0);
+        match (share(self.others_during, CROWDED_BY_OTHERS), share(self.steal_during, CROWDED_BY_STEAL)) {
+            (Some(percent), _) => Some(format!("other processes used {percent:.0}% of its CPUs")),
+            (None, Some(percent)) => {
+                Some(format!("its hypervisor gave {percent:.0}% of its CPU time to others"))
+            }
+            (None, None) => None,
         }
     }
 

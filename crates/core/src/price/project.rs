@@ -167,9 +167,11 @@ pub struct SumCheck {
     pub share: f64,
 }
 
-/// Whether fork alone and execve alone add up to fork+execve measured together. `None` where the list lacks one of them.
+/// Whether fork alone and execve alone add up to fork+execve measured together: of a dynamic program, as compilers make
+/// them, or else of the program that the list has. `None` where it lacks one of the three.
 pub fn fork_execve(list: &PriceList) -> Option<SumCheck> {
-    sum_check(list, &["fork", "execve"], "fork+execve")
+    sum_check(list, &["fork/reaped", "execve/dynamic"], "fork+execve/reaped,dynamic")
+        .or_else(|| sum_check(list, &["fork", "execve"], "fork+execve"))
 }
 
 /// Whether these parts add up to the whole. Each is `name` or `name/variant`.

@@ -93,41 +93,70 @@ fn tables(comparison: &Comparison, all: bool, look: &Look) -> Vec<String> {
     };
     let price =
         |ns: Option<f64>| ns.map_or_else(|| "not measured".to_owned(), |ns| time(ns * 1e-9, look.time_unit));
-    let mut groups =
-        vec![Group::new("baseline", vec![column(name(comparison, 0, look), &|row| price(row.ns))])];
-    for at in 0..comparison.lists.len() - 1 {
-        let cell = |text: fn(&Other) -> String| {
-            move |row: &Beside| row.others.get(at).map_or_else(|| ABSENT.to_owned(), text)
-        };
+    let machines = 1..comparison.lists.len();
+    let other = |row: &Beside, at: usize| row.others.get(at - 1).cloned().unwrap_or_default();
+    let several = comparison.lists.len() > 2;
+    let mut groups = Vec::new();
+    for at in machines.clone() {
+        // With two machines there is one ratio, and no need to say of which.
+        let header =
+            if several { format!("{} ratio", name(comparison, at, look)) } else { "ratio".to_owned() };
         groups.push(Group::new(
-            "more machines",
+            "more ratios",
             vec![
-                column(name(comparison, at + 1, look), &|row| price(row.others.get(at).and_then(|o| o.ns))),
-                column("ratio".into(), &cell(|o| o.ratio.map_or_else(|| ABSENT.to_owned(), digits))),
-                column("verdict".into(), &cell(verdict)),
+                column(header, &|row| other(row, at).ratio.map_or_else(|| ABSENT.to_owned(), digits)),
+                column("verdict".into(), &|row| verdict(&other(row, at))),
             ],
         ));
+    }
+    groups.push(Group::new("prices", vec![column(name(comparison, 0, look), &|row| price(row.ns))]));
+    for at in machines.clone() {
         groups.push(Group::new(
-            "intervals",
-            vec![column("interval".into(), &cell(|o| interval(o.low, o.high, digits)))],
+            "prices",
+            vec![column(name(comparison, at, look), &|row| price(other(row, at).ns))],
         ));
-        if rows.iter().any(|row| row.others.get(at).is_some_and(|o| !o.explained_by.is_empty())) {
-            groups.push(Group::new(
-                "what may explain it",
-                vec![column("may come from".into(), &cell(explained))],
-            ));
+    }
+    for at in machines {
+        let ends = |row: &Beside| interval(other(row, at).low, other(row, at).high, digits);
+        let header = |word: &str| match several {
+            true => format!("{} {word}", name(comparison, at, look)),
+            false => word.to_owned(),
+        };
+        groups.push(Group::new("intervals", vec![column(header("interval"), &ends)]));
+        if rows.iter().any(|row| !other(row, at).explained_by.is_empty()) {
+            let facts = |row: &Beside| explained(&other(row, at));
+            groups.push(Group::new("what may explain it", vec![column(header("may come from"), &facts)]));
         }
     }
     let key = column("operation".into(), &|row| for_look(&format!("{} {}", row.name, row.variant), look));
     let drawn = Grid { key, groups }.draw(look.width, 2 * comparison.lists.len());
     let mut lines = vec![String::new()];
     lines.extend(drawn.lines);
+    lines.extend(crowds(&rows, look));
     if hidden > 0 {
         lines.push(format!(
             "  {hidden} more rows stand in one list only: not measured in the other (--all shows them)"
         ));
     }
     lines
+}
+
+/// Why rows that differ have no verdict, each reason once.
+fn crowds(rows: &[&Beside], look: &Look) -> Vec<String> {
+    let mut reasons: Vec<(String, usize)> = Vec::new();
+    for why in rows
+        .iter()
+        .flat_map(|row| &row.others)
+        .filter(|o| o.verdict == Some(Verdict::Undecided))
+        .filter_map(|o| o.not_measured.clone())
+    {
+        match reasons.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, count)) => *count += 1,
+            None => reasons.push((why, 1)),
+        }
+    }
+    let lines = reasons.into_iter().map(|(why, count)| format!("{count} rows: {}", for_look(&why, look)));
+    lines.flat_map(|line| wrap_indented(&tone(Tone::Unsure, &line), look.width, 2)).collect()
 }
 
 fn verdict(other: &Other) -> String {

@@ -5,7 +5,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use serde::{Deserialize, Serialize};
 use whyfaster_core::claims::Judgement;
 use whyfaster_core::price::claims::{Claim, judge};
-use whyfaster_core::price::project::{SumCheck, Term, parse, sum_check};
+use whyfaster_core::price::project::{SumCheck, Term, fork_execve, parse};
 use whyfaster_core::price::{Price, PriceList};
 
 use super::report::{claim_lines, tally};
@@ -130,7 +130,7 @@ impl PriceStudy {
             name: self.name.clone(),
             rows: self.rows.iter().map(row).collect(),
             claims: judge(&self.claims, list, &references),
-            checks: references.iter().map(|(_, l)| l).chain([list]).filter_map(dynamic_check).collect(),
+            checks: references.iter().map(|(_, l)| l).chain([list]).filter_map(fork_execve).collect(),
         })
     }
 
@@ -182,11 +182,6 @@ impl PriceStudy {
         }
         Ok(table.trim_fmt())
     }
-}
-
-/// The check on the rows that the references have: a program as a compiler makes it.
-fn dynamic_check(list: &PriceList) -> Option<SumCheck> {
-    sum_check(list, &["fork/reaped", "execve/dynamic"], "fork+execve/reaped,dynamic")
 }
 
 #[cfg(test)]

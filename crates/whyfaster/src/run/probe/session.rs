@@ -80,6 +80,7 @@ pub fn measure(
         tsc_hz: hello.tsc_hz,
     };
     let steal_during = after.steal;
+    let others_during = after.others_since(&before);
     let facts = Host { before, after };
     let mut list = PriceList {
         schema: SCHEMA.to_owned(),
@@ -97,6 +98,7 @@ pub fn measure(
             os: Some(hello.os).filter(|os| !os.is_empty()),
             libc: Some(hello.libc).filter(|libc| !libc.is_empty()),
             steal_during,
+            others_during,
             facts: facts.before.clone(),
         },
         prices: Vec::new(),
