@@ -252,7 +252,7 @@ fn wrong_words_say_what_is_meant() {
     let cases: &[(&[&str], &str)] = &[
         (&["prices", "getpdi"], "did you mean 'getpid'"),
         (&["prices", "--source", "getpdi"], "did you mean 'getpid'"),
-        (&["prices", "--explain", "frok"], "did you mean 'fork'"),
+        (&["prices", "--explain", "fork+exec"], "did you mean 'fork+execve'"),
         (&["prices", "getpid", "--pin", "8000"], "CPU 8000 may not be used here"),
         (&["prices", "--project", "many forks"], "expected a count and a name"),
         (&["machines", "macosx-10.8"], "one list alone"),
