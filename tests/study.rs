@@ -76,6 +76,7 @@ fn record(plan: &Plan, status: Status) -> Record {
                 status: output.status.code().unwrap(),
                 peak_processes: 6,
                 peak_memory_bytes: 1 << 22,
+                peak_private_bytes: 1 << 20,
                 wall_s: 0.1,
                 cpu_s: 0.1,
             }
@@ -98,6 +99,7 @@ fn record(plan: &Plan, status: Status) -> Record {
         trials,
         batches: vec![batch()],
         accounts: Vec::new(),
+        skipped: Vec::new(),
         analysis: Analysis { levels, ..Analysis::default() },
     }
 }

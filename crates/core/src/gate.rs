@@ -14,22 +14,19 @@ pub enum Gate {
     Inconclusive,
 }
 
-/// Decides the gate. `allowed` is a fraction: 0.05 allows 5% more time.
-pub fn gate(analysis: &Analysis, allowed: f64) -> Gate {
-    let limit = 1.0 + allowed;
-    let mut comparisons = analysis.levels.iter().flat_map(|level| &level.comparisons).peekable();
-    if comparisons.peek().is_none() || analysis.levels.iter().any(|level| level.comparisons.is_empty()) {
-        return Gate::Inconclusive;
+/// Decides the gate. `allowed` is a fraction: 0.05 allows 5% more time. What counts as the same (within `delta`) is
+/// never too slow.
+pub fn gate(analysis: &Analysis, allowed: f64, delta: f64) -> Gate {
+    let limit = 1.0 + allowed.max(delta);
+    let comparisons = || analysis.levels.iter().flat_map(|level| &level.comparisons);
+    let too_slow = |it: &&Comparison| it.verdict == Verdict::Slower && it.low.is_some_and(|low| low > limit);
+    if let Some(found) = comparisons().find(too_slow) {
+        return Gate::Slower(Box::new(found.clone()));
     }
-    let mut passed = true;
-    for it in comparisons {
-        if it.verdict == Verdict::Slower && it.low.is_some_and(|low| low > limit) {
-            return Gate::Slower(Box::new(it.clone()));
-        }
-        passed &= it.high.is_some_and(|high| high <= limit)
-            || matches!(it.verdict, Verdict::Faster | Verdict::Same);
-    }
-    if passed { Gate::Passed } else { Gate::Inconclusive }
+    let all_compared =
+        !analysis.levels.is_empty() && analysis.levels.iter().all(|level| !level.comparisons.is_empty());
+    let all_pass = comparisons().all(|it| it.high.is_some_and(|high| high <= limit));
+    if all_compared && all_pass { Gate::Passed } else { Gate::Inconclusive }
 }
 
 #[cfg(test)]
@@ -60,23 +57,27 @@ mod tests {
     #[test]
     fn the_whole_interval_decides() {
         let slower = analysis(Verdict::Slower, Some(1.06), Some(1.2));
-        assert!(matches!(gate(&slower, 0.05), Gate::Slower(_)));
-        assert_eq!(gate(&slower, 0.25), Gate::Passed);
-        assert_eq!(gate(&slower, 0.10), Gate::Inconclusive);
+        assert!(matches!(gate(&slower, 0.05, 0.02), Gate::Slower(_)));
+        assert_eq!(gate(&slower, 0.25, 0.02), Gate::Passed);
+        assert_eq!(gate(&slower, 0.10, 0.02), Gate::Inconclusive);
     }
 
     #[test]
     fn faster_and_same_pass() {
-        assert_eq!(gate(&analysis(Verdict::Faster, Some(0.5), Some(0.9)), 0.0), Gate::Passed);
-        assert_eq!(gate(&analysis(Verdict::Same, Some(0.99), Some(1.01)), 0.0), Gate::Passed);
+        assert_eq!(gate(&analysis(Verdict::Faster, Some(0.5), Some(0.9)), 0.0, 0.02), Gate::Passed);
+        assert_eq!(gate(&analysis(Verdict::Same, Some(1.01), Some(1.015)), 0.0, 0.02), Gate::Passed);
     }
 
     #[test]
-    fn missing_data_never_passes() {
-        assert_eq!(gate(&Analysis::default(), 0.1), Gate::Inconclusive);
-        assert_eq!(gate(&analysis(Verdict::Undecided, None, None), 0.1), Gate::Inconclusive);
+    fn missing_data_never_passes_and_hides_no_failure() {
+        assert_eq!(gate(&Analysis::default(), 0.1, 0.02), Gate::Inconclusive);
+        assert_eq!(gate(&analysis(Verdict::Undecided, None, None), 0.1, 0.02), Gate::Inconclusive);
+        let unmeasured = Level { load: 10, results: Vec::new(), comparisons: Vec::new(), floor: None };
         let mut half = analysis(Verdict::Faster, Some(0.5), Some(0.9));
-        half.levels.push(Level { load: 10, results: Vec::new(), comparisons: Vec::new(), floor: None });
-        assert_eq!(gate(&half, 0.1), Gate::Inconclusive);
+        half.levels.push(unmeasured.clone());
+        assert_eq!(gate(&half, 0.1, 0.02), Gate::Inconclusive);
+        let mut slower = analysis(Verdict::Slower, Some(1.5), Some(1.9));
+        slower.levels.insert(0, unmeasured);
+        assert!(matches!(gate(&slower, 0.1, 0.02), Gate::Slower(_)));
     }
 }

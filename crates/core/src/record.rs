@@ -39,6 +39,9 @@ pub struct Record {
     pub batches: Vec<Batch>,
     /// Scheduling accounts of untimed traced batches.
     pub accounts: Vec<SchedAccount>,
+    /// What the runner could not measure, and why; `not_measured` holds these and what the analysis misses.
+    #[serde(default)]
+    pub skipped: Vec<NotMeasured>,
     /// What follows from the samples; can be made again from them.
     #[serde(flatten)]
     pub analysis: Analysis,

@@ -115,6 +115,9 @@ pub struct Trial {
     pub peak_processes: u32,
     /// Most memory of the tree at once, sampled: anonymous and shared memory of all processes, and the largest file-backed part.
     pub peak_memory_bytes: u64,
+    /// Most anonymous and shared memory of the tree at once, sampled: what every further copy needs.
+    #[serde(default)]
+    pub peak_private_bytes: u64,
     /// How long it took, for planning only: this run was observed, so it is no sample.
     pub wall_s: f64,
     /// CPU time of its tree, for planning only.

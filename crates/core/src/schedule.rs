@@ -1,8 +1,9 @@
 //! Which round comes next, and when to stop. A state machine without a clock: time comes in as seconds.
 //!
 //! Levels are measured in rising order, because the low ones are cheap and their span and work tell what the high ones
-//! will cost. Every level is allotted its part of the time that is left, in proportion to the cost of one of its rounds:
-//! so all levels get about the same number of rounds, and time that an early verdict saves goes to the levels after it.
+//! will cost. For every level the time of its least number of rounds (those that a verdict needs at all) is reserved; what
+//! is left beyond that is shared equally among the levels, and what an early verdict saves goes to the levels after it.
+//! When not all reserves fit, the lower levels have theirs, and the first that does not fit gets what is left.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -16,8 +17,8 @@ use crate::verdict::Verdict;
 /// Creating and reaping one copy costs about this much beside its own run, in seconds: planning only.
 const PER_COPY_S: f64 = 0.0003;
 
-/// Rounds that a verdict needs at the least, about: planning only.
-const USUAL_ROUNDS: u32 = 9;
+/// Beside its rounds a level runs every alternative once more for its scheduling account: about one round.
+const ACCOUNT_ROUNDS: f64 = 1.0;
 
 /// A single alternative is measured for at least this long, as in hyperfine.
 const SINGLE_S: f64 = 3.0;
@@ -103,6 +104,8 @@ struct ArmCost {
 #[derive(Clone, Debug)]
 struct LevelState {
     load: u32,
+    /// Rounds without which there is no verdict.
+    least: u32,
     rounds: u32,
     spent_s: f64,
     standing: Standing,
@@ -110,9 +113,9 @@ struct LevelState {
 }
 
 impl Scheduler {
-    /// A measurement of these levels. `alone` is what a copy of each alternative cost in an untimed run (span and work,
+    /// A measurement of these levels: loads, and the rounds without which there is no verdict. `alone` is what a copy of each alternative cost in an untimed run (span and work,
     /// seconds): good enough to plan with until there are samples.
-    pub fn new(plan: &Plan, levels: &[u32], alone: &[(f64, f64)], capacity: f64) -> Self {
+    pub fn new(plan: &Plan, levels: &[(u32, u32)], alone: &[(f64, f64)], capacity: f64) -> Self {
         let mut arms: Vec<ArmCost> = (alone.iter().enumerate())
             .map(|(index, &(span_s, work_s))| ArmCost { arm: Arm::Alternative(index), span_s, work_s })
             .collect();
@@ -120,7 +123,7 @@ impl Scheduler {
         if comparing {
             arms.push(ArmCost { arm: Arm::HiddenCopy, ..arms[plan.baseline] });
         }
-        let levels = levels.iter().map(|&load| LevelState::new(load)).collect();
+        let levels = levels.iter().map(|&(load, least)| LevelState::new(load, least)).collect();
         Self {
             rounds: plan.rounds,
             mode: plan.mode,
@@ -198,8 +201,8 @@ impl Scheduler {
     }
 
     /// Adds a level to be measured next. Whether there is time for it is decided as for all.
-    pub fn add_level(&mut self, load: u32) {
-        self.levels.insert(self.current, LevelState::new(load));
+    pub fn add_level(&mut self, load: u32, least: u32) {
+        self.levels.insert(self.current, LevelState::new(load, least));
     }
 
     /// Whether every level is over.
@@ -235,9 +238,30 @@ impl Scheduler {
     /// Seconds that the current level may take in all.
     fn allotment_s(&self, now_s: f64) -> f64 {
         let Some(level) = self.levels.get(self.current) else { return 0.0 };
-        let open: f64 = self.levels[self.current..].iter().map(|level| self.round_s(level)).sum();
+        let open = &self.levels[self.current..];
         let left_s = (self.rounds.max_time_s - now_s + level.spent_s).max(0.0);
-        left_s * self.round_s(level) / open
+        let (mut fitting, mut reserved_s, mut accounts_s) = (0, 0.0, 0.0);
+        for level in open {
+            if reserved_s + self.reserve_s(level) > left_s {
+                break;
+            }
+            fitting += 1;
+            reserved_s += self.reserve_s(level);
+            accounts_s += ACCOUNT_ROUNDS * self.round_s(level);
+        }
+        if fitting == 0 {
+            return left_s;
+        }
+        // Verdicts go before accounts, which are left out when no time is left for them. The levels that do not fit get one
+        // share together: enough for a look at the next of them, perhaps.
+        let shares = fitting + usize::from(fitting < open.len());
+        self.reserve_s(level) + (left_s - reserved_s - accounts_s).max(0.0) / shares as f64
+    }
+
+    /// Seconds without which a level gives no verdict.
+    fn reserve_s(&self, level: &LevelState) -> f64 {
+        let least = if self.rounds.fixed { self.rounds.max } else { level.least.min(self.rounds.max) };
+        f64::from(least) * self.round_s(level)
     }
 
     /// Seconds that one round of a level takes: as seen, else as the bounds say.
@@ -261,33 +285,38 @@ impl Scheduler {
     /// Rounds that a level will probably get.
     fn expected(&self, index: usize, now_s: f64) -> u32 {
         let level = &self.levels[index];
-        if self.rounds.fixed {
-            return self.rounds.max;
+        let rounds = &self.rounds;
+        if rounds.fixed {
+            return rounds.max;
         }
+        let usual = level.least.max(rounds.min);
         let wanted = match level.standing.needed {
-            Some(needed) if level.rounds > 0 => level.rounds + needed,
-            _ => USUAL_ROUNDS,
+            Some(needed) if level.rounds > 0 => usual.max(level.rounds.saturating_add(needed)),
+            _ => usual,
         };
-        let round_s = self.round_s(level).max(1e-6);
-        let affordable = if index == self.current {
-            (self.allotment_s(now_s) / round_s) as u32
-        } else {
-            let open: f64 = self.levels[self.current..].iter().map(|level| self.round_s(level)).sum();
-            ((self.rounds.max_time_s - now_s).max(0.0) / open.max(1e-6)) as u32
+        let affordable = match index == self.current {
+            true => (self.allotment_s(now_s) / self.round_s(level).max(1e-6)) as u32,
+            // What the levels before it will save is not known: the reserve is what it gets for sure.
+            false => usual,
         };
-        let least = if index == 0 && !self.rounds.max_time_hard { self.rounds.min } else { 1 };
-        let floor = self.rounds.min.min(self.rounds.max);
-        wanted.max(floor).min(affordable.max(least)).min(self.rounds.max).max(level.rounds + 1)
+        let least = if index == 0 && !rounds.max_time_hard { rounds.min } else { 1 };
+        wanted.min(affordable.max(least)).min(rounds.max).max(level.rounds + 1)
     }
 
     /// Seconds until everything is done, as far as one can tell.
     fn left_s(&self, now_s: f64) -> f64 {
         let open = self.levels.iter().enumerate().skip(self.current);
-        open.map(|(index, level)| {
-            let rounds = self.expected(index, now_s).saturating_sub(level.rounds);
-            f64::from(rounds) * self.round_s(level)
-        })
-        .sum()
+        let wanted_s: f64 = open
+            .map(|(index, level)| {
+                let rounds = self.expected(index, now_s).saturating_sub(level.rounds);
+                (f64::from(rounds) + ACCOUNT_ROUNDS) * self.round_s(level)
+            })
+            .sum();
+        if self.rounds.max_time_hard {
+            wanted_s.min(self.rounds.max_time_s - now_s).max(0.0)
+        } else {
+            wanted_s
+        }
     }
 
     /// A fresh random order of the arms; the same seed, load and number give the same.
@@ -301,7 +330,10 @@ impl Scheduler {
 }
 
 impl LevelState {
-    fn new(load: u32) -> Self {
-        Self { load, rounds: 0, spent_s: 0.0, standing: Standing::default(), over: false }
+    fn new(load: u32, least: u32) -> Self {
+        Self { load, least, rounds: 0, spent_s: 0.0, standing: Standing::default(), over: false }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -244,6 +244,7 @@ mod tests {
             status: 0,
             peak_processes: 1,
             peak_memory_bytes: 1024,
+            peak_private_bytes: 512,
             wall_s: 1.0,
             cpu_s: 1.0,
         };
@@ -264,6 +265,7 @@ mod tests {
                 batch(Arm::Alternative(0), 1),
             ],
             accounts: vec![SchedAccount { load: 2, alternative: 1, tasks: 2, run_s: 1.0, delay_s: 0.1 }],
+            skipped: Vec::new(),
             analysis: Analysis::default(),
         }
     }

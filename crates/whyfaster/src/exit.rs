@@ -45,6 +45,11 @@ impl Failure {
     }
 }
 
+/// A line on standard error. It may be closed or full, which must not change how the program ends (`eprintln!` panics).
+pub fn say(line: &str) {
+    let _ = writeln!(anstream::stderr().lock(), "{line}");
+}
+
 /// Says on standard error what went wrong and what to do, and gives the exit status. A reader of standard output that went
 /// away is no error.
 pub fn report(ended: anyhow::Result<Exit>) -> Exit {

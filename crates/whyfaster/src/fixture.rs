@@ -46,6 +46,7 @@ pub(crate) fn record(alternatives: Vec<Alternative>, loads: Vec<u32>, batches: V
         trials: Vec::new(),
         batches,
         accounts: Vec::new(),
+        skipped: Vec::new(),
         analysis: Analysis::default(),
     }
 }

@@ -7,7 +7,7 @@ use crate::plan::{Mode, Plan};
 use crate::record::{Floor, Level};
 use crate::sample::{Arm, Batch};
 use crate::stats::{self, Observation, bootstrap};
-use crate::verdict::{Comparison, Judgement, Ratio, Rule, Verdict, judge, ratio};
+use crate::verdict::{Comparison, Judgement, Method, Ratio, Rule, Verdict, judge, ratio};
 use crate::{bounds, crossover};
 
 /// Error probability of one comparison's interval at a load: what the plan's confidence leaves, shared over all
@@ -16,6 +16,13 @@ use crate::{bounds, crossover};
 pub fn alpha_per_interval(plan: &Plan, host: &Host, load: u32) -> f64 {
     let share = crossover::error_share(plan, bounds::capacity(plan, host), load);
     stats::bonferroni(alpha(plan) * share, others(plan).count())
+}
+
+/// Rounds without which there is no verdict at a load.
+pub fn least_rounds(plan: &Plan, host: &Host, load: u32) -> u32 {
+    let rule = rule(plan, alpha_per_interval(plan, host, load));
+    let method = if plan.rounds.fixed { Method::Sign } else { Method::SignEProcess };
+    u32::try_from(rule.min_rounds(method)).unwrap_or(u32::MAX)
 }
 
 /// Error probability of the whole record. A damaged record may have any confidence; here it stays a probability.

@@ -4,16 +4,15 @@ use super::Context;
 use super::levels::timed_out;
 use super::warnings::warning;
 use super::words::{at, count, percent};
-use crate::host::{HostFacts, Warning};
+use crate::host::{Warning, moved};
 use crate::plan::Mode;
 use crate::sample::{Arm, Batch};
-use crate::stats::quantile;
 
 /// Stolen CPU time above this part of the machine is worth a word.
 const STEAL: f64 = 0.01;
 /// So is CPU time of other programs above this part.
 const FOREIGN: f64 = 0.05;
-/// A change of the clock by this factor, and a miss of Little's law by it.
+/// A miss of Little's law by this factor too.
 const TENTH: f64 = 0.10;
 
 pub(super) fn warnings(context: &Context<'_>) -> Vec<Warning> {
@@ -149,57 +148,5 @@ fn foreign(context: &Context<'_>) -> Option<Warning> {
             percent(part)
         ),
         "stop what else runs (`whyfaster doctor` shows the load); intervals are wider for it, and at full load the share is smaller",
-    ))
-}
-
-/// Facts that should not move during a measurement. What could not be read at both ends is not compared.
-fn moved(before: &HostFacts, after: &HostFacts) -> Vec<Warning> {
-    let again = "measure again, and keep others from changing the machine meanwhile";
-    let facts = [
-        ("the frequency governor", words(&before.governor), words(&after.governor)),
-        ("the clock source", words(&before.clocksource), words(&after.clocksource)),
-        ("the setting of huge pages", words(&before.huge_pages), words(&after.huge_pages)),
-        ("the setting of autogroups", words(&before.autogroup), words(&after.autogroup)),
-        ("the CPUs online", words(&before.cpus_online), words(&after.cpus_online)),
-        ("the CPU quota of the cgroup", words(&before.cgroup_cpus), words(&after.cgroup_cpus)),
-    ];
-    let mut warnings = Vec::new();
-    for (what, before, after) in facts {
-        if let (Some(before), Some(after)) = (before, after)
-            && before != after
-        {
-            let what = format!("{what} changed during the measurement, from {before} to {after}");
-            warnings.push(warning(what, again));
-        }
-    }
-    warnings.extend(clock_moved(before, after));
-    warnings.extend(throttled(before, after));
-    warnings
-}
-
-fn words<T: std::fmt::Display>(fact: &Option<T>) -> Option<String> {
-    fact.as_ref().map(T::to_string)
-}
-
-fn clock_moved(before: &HostFacts, after: &HostFacts) -> Option<Warning> {
-    let mean = |facts: &HostFacts| {
-        let clocks = facts.clock_khz.as_ref()?;
-        quantile::mean(&clocks.iter().map(|&khz| khz as f64).collect::<Vec<_>>()).filter(|&khz| khz > 0.0)
-    };
-    let (before, after) = (mean(before)?, mean(after)?);
-    ((after / before - 1.0).abs() > TENTH).then(|| {
-        let mhz = |khz: f64| khz / 1000.0;
-        warning(
-            format!("the CPU clock was {:.0} MHz before and {:.0} MHz after", mhz(before), mhz(after)),
-            "fix the governor to performance and let the machine cool; the clock falls under load, so compare levels with care",
-        )
-    })
-}
-
-fn throttled(before: &HostFacts, after: &HostFacts) -> Option<Warning> {
-    let times = after.cgroup_throttled?.checked_sub(before.cgroup_throttled?).filter(|&times| times > 0)?;
-    Some(warning(
-        format!("the cgroup's CPU quota stopped us {}", count(times, "time", "times")),
-        "raise or remove the quota: throttled copies wait with CPUs free, in steps of the quota's period",
     ))
 }

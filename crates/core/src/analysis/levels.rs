@@ -38,7 +38,9 @@ pub(super) fn result(context: &Context<'_>, load: u32, index: usize, batches: &[
         work_per_copy_s: work,
         user_per_copy_s: user,
         system_per_copy_s: system,
-        throughput_per_s: median_of(batches, |batch| completed(batch) as f64 / batch.makespan_s),
+        throughput_per_s: median_of(batches, |batch| {
+            completed(batch) as f64 / period_s(batch, context.mode())
+        }),
         share: median_of(batches, |batch| batch.work_s() / (context.capacity * batch.makespan_s)),
         latency_s: latency,
         slowdown: span.map(|span| latency.p50 / span),
@@ -82,6 +84,15 @@ fn latency(batches: &[&Batch]) -> Latency {
     // Usable batches have copies.
     let at = |q| quantile::of_sorted(&walls, q).unwrap_or(0.0);
     Latency { min: at(0.0), p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1.0) }
+}
+
+/// The time that throughput counts over. In open mode copies arrive through the whole duration, also after the last
+/// intended start: counted to the last end alone, more would seem to be done than was offered.
+fn period_s(batch: &Batch, mode: Mode) -> f64 {
+    match mode {
+        Mode::Open { duration_s, .. } => batch.makespan_s.max(duration_s),
+        Mode::Batch | Mode::Closed { .. } => batch.makespan_s,
+    }
 }
 
 /// Largest over smallest latency within a round, median over rounds. `None` where a round has a single copy.

@@ -15,7 +15,7 @@ mod words;
 
 use std::collections::BTreeMap;
 
-pub use self::compare::{alpha_per_interval, level_verdicts};
+pub use self::compare::{alpha_per_interval, least_rounds, level_verdicts};
 pub use self::gaps::{RUN_QUEUE_DELAY, level_name};
 pub use self::rounds::{time, time_of};
 

@@ -71,6 +71,7 @@ fn record(levels: &[Measured]) -> Record {
         trials: Vec::new(),
         batches: Vec::new(),
         accounts: Vec::new(),
+        skipped: Vec::new(),
         analysis: Analysis { levels, ..Analysis::default() },
     }
 }

@@ -38,11 +38,23 @@ pub fn resolve(raw: &CompareArgs, host: &HostSeed) -> Result<(Plan, Outputs), Fa
         Allowance::Delta => plan.delta,
         Allowance::Fraction(fraction) => fraction,
     });
+    check_gate(&plan)?;
     outputs.fail_if_slower = plan.fail_if_slower;
     outputs.notes = notes(raw);
     check_words(&plan)?;
     check_streams(&plan, &outputs)?;
     Ok((plan, outputs))
+}
+
+/// A gate over nothing could only ever be inconclusive.
+fn check_gate(plan: &Plan) -> Result<(), Failure> {
+    if plan.fail_if_slower.is_none() || plan.alternatives.len() > 1 {
+        return Ok(());
+    }
+    Err(usage(
+        "--fail-if-slower needs something to compare with, and there is one command only",
+        "Add a second command, or name what it is held against with --reference.",
+    ))
 }
 
 fn rounds(words: &HyperfineArgs, max_time: Option<f64>) -> Result<Rounds, Failure> {

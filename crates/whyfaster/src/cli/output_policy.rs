@@ -1,6 +1,7 @@
 //! The words of `--output`, `--input`, `--shell`, `--ignore-failure` and `--env`. A step of the command line.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use whyfaster_core::plan::{FailurePolicy, Input, Output, Shell, defaults};
@@ -37,6 +38,10 @@ pub(super) fn input(path: Option<&Path>) -> Result<Input, Failure> {
     };
     match path.metadata() {
         Ok(file) if file.is_dir() => Err(unusable("is a directory".to_owned())),
+        // Every copy opens it for itself and would wait for a writer of its own.
+        Ok(file) if file.file_type().is_fifo() || file.file_type().is_socket() => {
+            Err(unusable("is a named pipe or a socket, which copies cannot share".to_owned()))
+        }
         Ok(_) => Ok(Input::File(path.to_owned())),
         Err(error) => Err(unusable(format!("cannot be read: {error}"))),
     }

@@ -251,6 +251,8 @@ fn the_gate_takes_delta_or_a_percentage() {
     let (p, o) = both("--fail-if-slower=7 --fail-on-inconclusive a b").unwrap();
     assert_eq!((p.fail_if_slower, o.fail_if_slower, o.fail_on_inconclusive), (Some(0.07), Some(0.07), true));
     assert!(unread("--fail-if-slower=x a").contains("percentage"));
+    assert!(refused("--fail-if-slower a").contains("one command"));
+    assert!(both("--fail-if-slower --reference a b").is_ok());
     assert!(unread("--fail-on-inconclusive a").contains("--fail-if-slower"));
 }
 

@@ -9,7 +9,7 @@ use whyfaster_core::record::{Record, Status};
 use super::results;
 use crate::cli::args::CompareArgs;
 use crate::cli::{HostSeed, Outputs, resolve};
-use crate::exit::{Exit, Failure};
+use crate::exit::{self, Exit, Failure, say};
 use crate::render::progress::Progress;
 use crate::run::interrupts::Interrupts;
 use crate::run::session::{Finished, measure};
@@ -19,7 +19,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     let (plan, outputs) = resolve(args, &HostSeed::here())?;
     results::check(&outputs)?;
     for note in &outputs.notes {
-        anstream::eprintln!("note: {note}");
+        say(&format!("note: {note}"));
     }
     let interrupts = Interrupts::take_over()?;
     let finished = measured(&plan, &outputs, &interrupts)?;
@@ -40,17 +40,39 @@ pub(super) fn measured(plan: &Plan, outputs: &Outputs, interrupts: &Interrupts) 
 
 /// Writes all outputs, then says how it ended.
 pub(super) fn finish(record: &Record, failure: Option<Failure>, outputs: &Outputs) -> anyhow::Result<Exit> {
-    if !record.batches.is_empty() {
-        results::write(record, outputs)?;
-    }
+    // A complete record without a batch says why no level fits; an early end without one says nothing.
+    let worth_it = record.status == Status::Complete || !record.batches.is_empty();
+    let written = if worth_it { results::write(record, outputs) } else { Ok(()) };
+    let written = written.map_or_else(|error| exit::report(Err(error)), |()| Exit::Ok);
     match (failure, record.status) {
-        (_, Status::Interrupted) => {
-            anstream::eprintln!("interrupted: {}", saved(record, outputs));
+        // An interrupt goes before all other ends: what could not be written to may be the terminal that went away.
+        (_, Status::Interrupted) if written == Exit::Ok => {
+            say(&format!("interrupted: {}", saved(record, outputs)));
             Ok(Exit::Interrupted)
         }
-        (Some(failure), _) => Err(failure.into()),
+        (_, Status::Interrupted) => {
+            say("interrupted");
+            Ok(Exit::Interrupted)
+        }
+        (Some(failure), _) => {
+            let failed = exit::report(Err(failure.into()));
+            Ok(if written == Exit::Ok { failed } else { written })
+        }
+        (None, _) if written != Exit::Ok => Ok(written),
+        (None, _) if record.batches.is_empty() => Err(nothing_measured(record).into()),
         (None, _) => Ok(gated(record, outputs)),
     }
+}
+
+/// No level could be run. The reasons are on the screen too, but there may be none (`--json`, `--style none`).
+fn nothing_measured(record: &Record) -> Failure {
+    let reasons: Vec<String> =
+        record.analysis.not_measured.iter().map(|it| format!("\n  {}: {}", it.what, it.why)).collect();
+    Failure::new(
+        Exit::Unfit,
+        format!("no level could be measured on this machine{}", reasons.concat()),
+        "do what the reasons say; `whyfaster doctor` shows the limits",
+    )
 }
 
 /// What an interrupt left.
@@ -72,22 +94,26 @@ fn saved(record: &Record, outputs: &Outputs) -> String {
 /// The exit status that the gate asks for.
 fn gated(record: &Record, outputs: &Outputs) -> Exit {
     let Some(allowed) = outputs.fail_if_slower else { return Exit::Ok };
-    let percent = allowed * 100.0;
-    match gate(&record.analysis, allowed) {
+    // 7% is 0.07, which times 100 is 7.000000000000001.
+    let percent = (allowed * 100.0 * 1e6).round() / 1e6;
+    match gate(&record.analysis, allowed, record.plan.delta) {
         Gate::Passed => Exit::Ok,
         Gate::Slower(found) => {
-            anstream::eprintln!(
+            say(&format!(
                 "gate: '{}' is slower than '{}' by more than {percent}%: it takes {:.2} times as long",
-                found.alternative,
-                found.baseline,
-                found.ratio
-            );
+                found.alternative, found.baseline, found.ratio
+            ));
             Exit::Slower
         }
         Gate::Inconclusive => {
-            anstream::eprintln!(
-                "gate: inconclusive: it is not decided whether an alternative is slower by more than {percent}%; allow more time with --max-time"
-            );
+            let more = if record.plan.rounds.fixed {
+                "ask for more with --runs"
+            } else {
+                "allow more time with --max-time"
+            };
+            say(&format!(
+                "gate: inconclusive: it is not decided whether an alternative is slower by more than {percent}%; {more}"
+            ));
             if outputs.fail_on_inconclusive { Exit::Inconclusive } else { Exit::Ok }
         }
     }

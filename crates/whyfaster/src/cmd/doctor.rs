@@ -12,6 +12,7 @@ use crate::render::{
     self,
     look::{Environment, Look},
 };
+use crate::store;
 
 /// All that `doctor` found; with `--json` this is what it prints.
 #[derive(Clone, Debug, Serialize)]
@@ -28,11 +29,13 @@ pub struct Examination {
 pub fn run(args: &DoctorArgs) -> anyhow::Result<Exit> {
     let look =
         Look::detect(args.style.unwrap_or_default(), io::stdout().is_terminal(), &Environment::of_process());
-    print(&mut anstream::stdout().lock(), &examine(&Root::real()), args.json, &look)?;
+    let mut out = Vec::new();
+    print(&mut out, &examine(&Root::real()), args.json, &look)?;
+    store::to_stdout(&out)?;
     Ok(Exit::Ok)
 }
 
-/// A reader that went away (`doctor | head -1`) is an error here; the caller knows whether it matters.
+/// Writes what was found.
 fn print(out: &mut dyn Write, examination: &Examination, json: bool, look: &Look) -> io::Result<()> {
     if json {
         serde_json::to_writer_pretty(&mut *out, examination)?;

@@ -20,15 +20,13 @@ pub fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
 
 /// The record with everything that follows from its samples made anew by this version.
 pub fn reanalysed(mut record: Record) -> Record {
-    // What the runner could not measure is known only to the record; the analysis adds its own.
-    let not_measured = std::mem::take(&mut record.analysis.not_measured);
     record.analysis = analyse(Measured {
         plan: &record.plan,
         host: &record.host,
         trials: &record.trials,
         batches: &record.batches,
         accounts: &record.accounts,
-        not_measured: &not_measured,
+        not_measured: &record.skipped,
     });
     record
 }

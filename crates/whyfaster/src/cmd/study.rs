@@ -13,7 +13,7 @@ use super::compare::measured;
 use super::results;
 use crate::cli::args::StudyArgs;
 use crate::cli::{HostSeed, Outputs};
-use crate::exit::{Exit, Failure};
+use crate::exit::{self, Exit, Failure, say};
 use crate::render::screen::screen;
 use crate::run::interrupts::Interrupts;
 use crate::store;
@@ -54,7 +54,12 @@ struct Document<'a> {
 pub fn run_args(args: &StudyArgs) -> anyhow::Result<Exit> {
     let outputs = Outputs::of_study(args)?;
     results::check(&outputs)?;
-    let Some(name) = &args.name else { return list(&mut anstream::stdout().lock()) };
+    let mut out = Vec::new();
+    let Some(name) = &args.name else {
+        let listed = list(&mut out)?;
+        store::to_stdout(&out)?;
+        return Ok(listed);
+    };
     if let Some(study) = study::find_of_prices(name)? {
         return super::study_prices::run(&study, args, &outputs);
     }
@@ -68,7 +73,6 @@ pub fn run_args(args: &StudyArgs) -> anyhow::Result<Exit> {
     };
     let interrupts = Interrupts::take_over()?;
     let look = results::look(&outputs);
-    let mut out = Vec::new();
     let ended = run(
         name,
         &options,
@@ -86,9 +90,14 @@ pub fn run_args(args: &StudyArgs) -> anyhow::Result<Exit> {
             order_seed: HostSeed::here().seed,
         },
     );
-    store::to_stdout(&out)?;
-    if matches!(ended, Ok(Exit::Interrupted)) {
-        anstream::eprintln!("interrupted: what had been measured is above");
+    let printed = store::to_stdout(&out);
+    match ended {
+        Ok(Exit::Interrupted) if printed.is_ok() && !out.is_empty() => {
+            say("interrupted: what had been measured is above");
+        }
+        Ok(Exit::Interrupted) => say("interrupted"),
+        Err(error) => return Err(error),
+        Ok(_) => printed?,
     }
     ended
 }
@@ -115,7 +124,8 @@ pub fn run(name: &str, options: &Options, tools: Tools<'_>) -> anyhow::Result<Ex
     let input = study.generate(options);
     let plan = study.plan(options, order_seed);
     let (record, failure) = measure_in_workdir(&study, &input, &plan, measure)?;
-    save(&record, file.as_deref())?;
+    // Should the file fail, the report is still printed.
+    let saved = save(&record, file.as_deref());
     if failure.is_none() {
         check_work(&study, &record, &input)?;
     }
@@ -128,10 +138,12 @@ pub fn run(name: &str, options: &Options, tools: Tools<'_>) -> anyhow::Result<Ex
         writeln!(out, "{}", study::text(&study, &found))?;
         writeln!(out, "{}", screen(&record))?;
     }
+    let saved = saved.map_or_else(|error| exit::report(Err(error)), |()| Exit::Ok);
     match failure {
+        // An interrupt goes before all other ends.
+        _ if record.status == Status::Interrupted => Ok(Exit::Interrupted),
         Some(failure) => Err(failure.into()),
-        None if record.status == Status::Interrupted => Ok(Exit::Interrupted),
-        None => Ok(Exit::Ok),
+        None => Ok(saved),
     }
 }
 

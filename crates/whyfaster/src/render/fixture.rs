@@ -50,6 +50,7 @@ pub(crate) fn record(alternatives: &[(&str, &str)], loads: Loads) -> Record {
         trials: Vec::new(),
         batches: Vec::new(),
         accounts: Vec::new(),
+        skipped: Vec::new(),
         analysis: Analysis {
             alternatives: alternatives.iter().map(summary).collect(),
             ..Analysis::default()

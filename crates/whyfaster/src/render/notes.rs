@@ -7,7 +7,7 @@ use whyfaster_core::verdict::{Comparison, Ratio, Verdict};
 use super::look::Look;
 use super::sentence::at;
 use super::text::{Names, Tone, capitalise, for_look, tone, wrap};
-use super::units::{deviation, digits, duration, factor, percent};
+use super::units::{self, deviation, digits, duration, factor, percent};
 
 /// Alternatives for which crossovers and causes are written out; the others stand in the tables.
 const WRITTEN_OUT: usize = 3;
@@ -142,8 +142,7 @@ pub fn floor(floor: &Floor) -> String {
 
 fn rounds(least: u32, most: u32) -> String {
     match (least, most) {
-        (1, 1) => "1 round".to_owned(),
-        (least, most) if least == most => format!("{least} rounds"),
+        (least, most) if least == most => units::rounds(least),
         (least, most) => format!("{least} to {most} rounds"),
     }
 }

@@ -13,7 +13,7 @@ use whyfaster_core::sample::Arm;
 
 use super::look::Look;
 use super::text::{Names, for_look};
-use super::units::duration;
+use super::units::{duration, rounds};
 
 /// Least time between two plain lines.
 const PLAIN_PAUSE: Duration = Duration::from_secs(2);
@@ -173,7 +173,7 @@ impl Progress {
             Event::LevelSkipped { load, why } => {
                 format!("load {load} is not measured: {}", for_look(why, &self.look))
             }
-            Event::LevelEnd { load, rounds } => format!("load {load} done, {rounds} rounds"),
+            Event::LevelEnd { load, rounds: ran } => format!("load {load} done, {}", rounds(*ran)),
             Event::Finished => return None,
         })
     }

@@ -7,7 +7,7 @@ use whyfaster_core::verdict::{Comparison, Verdict};
 use super::lead::Lead;
 use super::look::Look;
 use super::text::{Names, capitalise};
-use super::units::{count, duration, factor, percent, time};
+use super::units::{count, duration, factor, percent, rounds, time};
 
 /// Alternatives beside the baseline that a sentence still names one by one.
 const NAMED: usize = 3;
@@ -175,7 +175,7 @@ impl<'a> Teller<'a> {
             _ => {
                 let ratio = factor(c.ratio);
                 let so_far = format!("{alternative} took {ratio} the time of {baseline}{}", Self::range(c));
-                format!("undecided after {} rounds{place}: {so_far}; {}", c.rounds, self.more_rounds(c))
+                format!("undecided after {}{place}: {so_far}; {}", rounds(c.rounds), self.more_rounds(c))
             }
         }
     }
@@ -188,9 +188,9 @@ impl<'a> Teller<'a> {
     }
 
     fn more_rounds(&self, c: &Comparison) -> String {
-        let rounds = self.record.plan.rounds;
-        let option = if rounds.fixed { "--runs" } else { "--max-time" };
+        let option = if self.record.plan.rounds.fixed { "--runs" } else { "--max-time" };
         match c.rounds_needed {
+            Some(1) => format!("about 1 more round would tell (raise {option})"),
             Some(needed) => format!("about {needed} more rounds would tell (raise {option})"),
             None => format!("how many more rounds would tell is not known (raise {option})"),
         }

@@ -51,6 +51,10 @@ fn a_fixed_number_of_rounds_is_raised_by_runs() {
     let mut record = pair(&[(1, 0.98, Undecided)]);
     record.plan.rounds.fixed = true;
     assert!(said(&record).ends_with("(raise --runs)."));
+    let comparison = &mut record.analysis.levels[0].comparisons[0];
+    (comparison.rounds, comparison.rounds_needed) = (1, Some(1));
+    let text = said(&record);
+    assert!(text.contains("after 1 round:") && text.contains("about 1 more round would"), "{text}");
     record.analysis.levels[0].comparisons[0].rounds_needed = None;
     assert!(said(&record).contains("how many more rounds would tell is not known"));
 }

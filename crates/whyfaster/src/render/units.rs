@@ -109,6 +109,11 @@ pub fn count(value: f64) -> String {
     format!("{}{suffix}", digits(value / factor))
 }
 
+/// A number of rounds.
+pub fn rounds(number: u32) -> String {
+    if number == 1 { "1 round".to_owned() } else { format!("{number} rounds") }
+}
+
 /// A unit of memory for a column, and what it is in bytes.
 pub fn memory_scale(bytes: impl IntoIterator<Item = u64>) -> (&'static str, f64) {
     match bytes.into_iter().max().unwrap_or(0) {

@@ -10,8 +10,8 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::interrupts::Interrupts;
-use super::launcher;
-use super::protocol::{LaunchError, Outcome, Reply, Request, receive, send};
+use super::launcher::{self, Identity};
+use super::protocol::{LaunchError, Message, Outcome, Reply, Request, receive, send};
 use crate::exit::{Exit, Failure};
 
 /// A running launcher.
@@ -19,12 +19,9 @@ use crate::exit::{Exit, Failure};
 pub(crate) struct Launcher {
     child: Child,
     socket: UnixStream,
-    /// Marks the processes of this launcher, in their environment.
-    mark: String,
+    /// What hooks left running on purpose. All else that comes to be below this process belongs to a measured tree.
+    spared: Vec<Identity>,
 }
-
-/// The variable that holds the mark.
-const MARK: &str = "WHYFASTER_SESSION";
 
 /// Takes in what a copy of a trial writes.
 pub(crate) trait Sink {
@@ -58,25 +55,23 @@ impl Launcher {
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
         let (socket, theirs) = UnixStream::pair()?;
         // Not current_exe(): the file may have been replaced since we started.
-        let mark = format!("{}-{}", std::process::id(), jiff::Timestamp::now().as_nanosecond());
         let child = Command::new("/proc/self/exe")
             .arg(launcher::VERB)
-            .env(MARK, &mark)
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .spawn()?;
-        Ok(Self { child, socket, mark })
+        Ok(Self { child, socket, spared: Vec::new() })
     }
 
     /// Runs a batch and waits for its end. An interrupt ends the batch; the outcome then says so.
-    pub(crate) fn run(&mut self, request: &Request, interrupts: &Interrupts) -> Result<Outcome, NoOutcome> {
-        send(&self.socket, request, &[])?;
+    pub(crate) fn run(&mut self, request: Request, interrupts: &Interrupts) -> Result<Outcome, NoOutcome> {
+        self.send(&Message::Run(Box::new(request)), &[])?;
         self.wait(interrupts, &mut [])
     }
 
     /// Runs a trial, whose standard output and error go to these sinks.
     pub(crate) fn run_into(
         &mut self,
-        request: &Request,
+        request: Request,
         interrupts: &Interrupts,
         stdout: &mut dyn Sink,
         stderr: &mut dyn Sink,
@@ -85,7 +80,7 @@ impl Launcher {
             rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(io::Error::from)?;
         let (err, err_writer) =
             rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(io::Error::from)?;
-        send(&self.socket, request, &[out_writer.as_fd(), err_writer.as_fd()])?;
+        self.send(&Message::Run(Box::new(request)), &[out_writer.as_fd(), err_writer.as_fd()])?;
         drop((out_writer, err_writer));
         self.wait(interrupts, &mut [(Some(out.into()), stdout), (Some(err.into()), stderr)])
     }
@@ -118,8 +113,10 @@ impl Launcher {
             let ready = interrupts.wait(&fds, stopping.then_some(Duration::from_millis(100)))?;
             drop(fds);
             if reply.is_none() && ready.last() == Some(&true) {
-                let (message, _) = receive(&self.socket)?.ok_or_else(|| io::Error::other("it ended"))?;
-                reply = Some(message);
+                match receive(&self.socket) {
+                    Ok(Some((message, _))) => reply = Some(message),
+                    Ok(None) | Err(_) => return Err(self.lost()),
+                }
             }
             for (&index, _) in open.iter().zip(&ready).filter(|(_, ready)| **ready) {
                 let (file, sink) = &mut streams[index];
@@ -136,6 +133,37 @@ impl Launcher {
         }
     }
 
+    /// Tells the launcher which hook is running, so that it is ended should this program die.
+    pub(super) fn watch_hook(&self, hook: Option<Identity>) {
+        // A launcher that is gone is noticed at the next batch.
+        let _ = send(&self.socket, &Message::Hook(hook), &[]);
+    }
+
+    /// Notes what a hook left running: it is meant to stay.
+    pub(super) fn spare_what_is_left(&mut self) {
+        let launcher = self.child.id() as i32;
+        self.spared = launcher::below_this().into_iter().filter(|(pid, _)| *pid != launcher).collect();
+    }
+
+    fn send(&mut self, message: &Message, fds: &[BorrowedFd<'_>]) -> Result<(), NoOutcome> {
+        send(&self.socket, message, fds).map_err(|_| self.lost())
+    }
+
+    /// The launcher is gone: says how it ended.
+    fn lost(&mut self) -> NoOutcome {
+        // Should it live, it must not go on.
+        let _ = self.child.kill();
+        let how = match self.child.wait() {
+            Ok(status) => status.to_string(),
+            Err(error) => error.to_string(),
+        };
+        NoOutcome::Failure(Failure::new(
+            Exit::Error,
+            format!("the launcher, which starts the commands, is gone: {how}"),
+            "if it was killed, memory may have run out: see dmesg, and lower --load or give the commands more memory",
+        ))
+    }
+
     fn stop_batch(&self) {
         if let Some(pid) = Pid::from_raw(self.child.id() as i32) {
             // It is our unreaped child, so the id is still its own. An error means that it is gone, which we shall see.
@@ -150,7 +178,7 @@ impl Drop for Launcher {
         let _ = self.socket.shutdown(std::net::Shutdown::Both);
         if !self.child.wait().is_ok_and(|status| status.success()) {
             // It was killed: its copies died with it (PR_SET_PDEATHSIG), but what they had started is ours now.
-            launcher::end_all(|pid| launcher::has_variable(pid, MARK, &self.mark), false, || {});
+            launcher::end_all(&self.spared, false, || {});
         }
     }
 }

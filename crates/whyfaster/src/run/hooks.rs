@@ -6,13 +6,14 @@
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::process::{Child, Command, ExitStatus, Stdio};
 
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use whyfaster_core::plan::{Alternative, Shell};
 
+use super::client::Launcher;
 use super::interrupts::Interrupts;
+use super::launcher::{Identity, end_tree, identity};
 use crate::exit::{Exit, Failure};
 
 /// A hook of an alternative.
@@ -66,6 +67,7 @@ impl Hooks<'_> {
         hook: Hook,
         alternative: &Alternative,
         iteration: Option<&str>,
+        launcher: &Launcher,
     ) -> Result<(), Failure> {
         let Some(line) = hook.of(alternative) else { return Ok(()) };
         let fail = |what: String| {
@@ -76,9 +78,15 @@ impl Hooks<'_> {
                 format!("run it by hand, or use --show-output to see what it says; --{option} must succeed"),
             )
         };
+        // Counted before it starts: a signal that comes at once must end it too.
+        let before = self.interrupts.count();
         let mut child =
             self.spawn(line, alternative, iteration).map_err(|e| fail(format!("could not be run: {e}")))?;
-        match self.wait(&mut child) {
+        let hook = identity(child.id() as i32);
+        launcher.watch_hook(hook);
+        let ended = self.wait(&mut child, hook, before);
+        launcher.watch_hook(None);
+        match ended {
             Ok(status) if status.success() => Ok(()),
             Ok(status) => Err(fail(match (status.code(), status.signal()) {
                 (Some(code), _) => format!("ended with exit code {code}"),
@@ -106,22 +114,16 @@ impl Hooks<'_> {
         command.process_group(0).spawn()
     }
 
-    /// Waits for the end; a signal that comes meanwhile ends the hook.
-    fn wait(&self, child: &mut Child) -> io::Result<std::process::ExitStatus> {
+    /// Waits for the end; a signal beyond the `before` ones ends the hook.
+    fn wait(&self, child: &mut Child, hook: Option<Identity>, before: u32) -> io::Result<ExitStatus> {
         let pid = Pid::from_raw(child.id() as i32).ok_or_else(|| io::Error::other("no process id"))?;
         let handle = pidfd_open(pid, PidfdFlags::empty())?;
-        let before = self.interrupts.count();
-        let mut asked = false;
-        loop {
-            let patience = asked.then_some(Duration::from_millis(500));
-            if self.interrupts.wait(&[handle.as_fd()], patience)?[0] {
-                return child.wait();
-            }
+        while !self.interrupts.wait(&[handle.as_fd()], None)?[0] {
             if self.interrupts.count() > before {
-                // The group may be gone already; then there is nothing to end.
-                let _ = kill_process_group(pid, if asked { Signal::KILL } else { Signal::TERM });
-                asked = true;
+                hook.into_iter().for_each(end_tree);
+                break;
             }
         }
+        child.wait()
     }
 }

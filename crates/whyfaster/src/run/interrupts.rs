@@ -19,15 +19,20 @@ pub struct Interrupts {
 }
 
 impl Interrupts {
-    /// Takes over Ctrl-C, SIGTERM and the hang-up of the terminal.
+    /// Takes over Ctrl-C, SIGTERM and the hang-up of the terminal. One that we were started to ignore stays ignored, as
+    /// with `nohup`, or with `&` in a script.
     pub fn take_over() -> io::Result<Self> {
         let mut set = MaybeUninit::uninit();
         // SAFETY: sigemptyset initialises the set, the other calls take an initialised one; signalfd returns a new
         // descriptor that nobody else owns.
         unsafe {
+            // An ignored SIGCHLD would be inherited, and then nobody could wait for a hook: wait(2), NOTES.
+            libc::signal(libc::SIGCHLD, libc::SIG_DFL);
             libc::sigemptyset(set.as_mut_ptr());
             for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT] {
-                libc::sigaddset(set.as_mut_ptr(), signal);
+                if !ignored(signal) {
+                    libc::sigaddset(set.as_mut_ptr(), signal);
+                }
             }
             libc::sigprocmask(libc::SIG_BLOCK, set.as_ptr(), std::ptr::null_mut());
             match libc::signalfd(-1, set.as_ptr(), libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) {
@@ -60,5 +65,15 @@ impl Interrupts {
         let timeout = timeout.and_then(|t| Timespec::try_from(t).ok());
         rustix::io::retry_on_intr(|| poll(&mut polled, timeout.as_ref()))?;
         Ok(polled[..fds.len()].iter().map(|fd| !fd.revents().is_empty()).collect())
+    }
+}
+
+/// Whether a signal is ignored.
+fn ignored(signal: i32) -> bool {
+    let mut action = MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: nothing is changed, the pointer is to memory of ours; sigaction is plain data, zeroed is valid.
+    unsafe {
+        libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) == 0
+            && action.assume_init().sa_sigaction == libc::SIG_IGN
     }
 }

@@ -17,6 +17,17 @@ use serde::{Deserialize, Serialize};
 use whyfaster_core::plan::{Input, Output};
 use whyfaster_core::sample::{Copies, Orphans};
 
+use super::launcher::Identity;
+
+/// What the launcher is told.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Message {
+    /// Run a batch and answer.
+    Run(Box<Request>),
+    /// The program runs a hook, or has none any more: the launcher ends it should the program die. No answer.
+    Hook(Option<Identity>),
+}
+
 /// A batch to run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Request {
@@ -136,6 +147,8 @@ pub(crate) struct Needs {
     pub(crate) processes: u32,
     /// Most memory at once.
     pub(crate) memory_bytes: u64,
+    /// Most anonymous and shared memory at once.
+    pub(crate) private_bytes: u64,
 }
 
 /// Scheduling account of a traced batch.

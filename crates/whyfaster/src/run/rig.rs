@@ -134,7 +134,7 @@ impl<'a> Rig<'a> {
         let mut stderr = Tail::default();
         self.hook(Hook::Prepare, index, Some("trial"), on)?;
         let request = self.request(index, Arrivals::Together { copies: 1 }, Purpose::Trial, "trial");
-        let outcome = self.launcher.run_into(&request, self.interrupts, &mut stdout, &mut stderr);
+        let outcome = self.launcher.run_into(request, self.interrupts, &mut stdout, &mut stderr);
         self.hook(Hook::Conclude, index, Some("trial"), on)?;
         let outcome = match self.sort_out(index, outcome)? {
             Ran::Done(outcome) => outcome,
@@ -151,13 +151,16 @@ impl<'a> Rig<'a> {
             return Err(self.outputs_differ(other, index, &difference));
         }
         let (digest, stdout_bytes, kept) = stdout.finish();
+        let max_rss = copies.max_rss_bytes.first().copied().unwrap_or(0);
         let trial = Trial {
             alternative: index,
             stdout_sha256: (self.plan.check_output && !late).then_some(digest),
             stdout_bytes,
             status: copies.status.first().copied().unwrap_or(0),
-            peak_processes: needs.processes,
-            peak_memory_bytes: needs.memory_bytes.max(copies.max_rss_bytes.first().copied().unwrap_or(0)),
+            peak_processes: needs.processes.max(1),
+            peak_memory_bytes: needs.memory_bytes.max(max_rss),
+            // A command that ended before the first look has shown only its peak.
+            peak_private_bytes: if needs.processes == 0 { max_rss } else { needs.private_bytes },
             wall_s: outcome.makespan_s,
             cpu_s: copies.user_s.iter().chain(&copies.system_s).sum(),
         };
@@ -243,7 +246,7 @@ impl<'a> Rig<'a> {
             drop_caches()?;
         }
         let request = self.request(index, arrivals, purpose, iteration);
-        let outcome = self.launcher.run(&request, self.interrupts);
+        let outcome = self.launcher.run(request, self.interrupts);
         self.hook(Hook::Conclude, index, Some(iteration), &mut |_| {})?;
         let ran = self.sort_out(index, outcome)?;
         if let Ran::Done(outcome) = &ran {
@@ -282,17 +285,21 @@ impl<'a> Rig<'a> {
     }
 
     fn hook(
-        &self,
+        &mut self,
         hook: Hook,
         index: usize,
         iteration: Option<&str>,
         on: &mut dyn FnMut(Event),
     ) -> Result<(), Failure> {
-        let alternative = &self.plan.alternatives[index];
-        if hook.of(alternative).is_some() {
-            on(Event::Hook(hook.name(), index));
+        let plan = self.plan;
+        let alternative = &plan.alternatives[index];
+        if hook.of(alternative).is_none() {
+            return Ok(());
         }
-        self.hooks.run(hook, alternative, iteration)
+        on(Event::Hook(hook.name(), index));
+        let ended = self.hooks.run(hook, alternative, iteration, &self.launcher);
+        self.launcher.spare_what_is_left();
+        ended
     }
 
     /// What an outcome means for the measurement.
@@ -313,7 +320,7 @@ impl<'a> Rig<'a> {
                 error_text(errno)
             ))),
             Err(NoOutcome::Launch(LaunchError::Prepare { what, errno })) => Err(Failure::new(
-                Exit::CommandFailed,
+                Exit::Error,
                 format!(
                     "cannot run '{}': {what}: {}",
                     self.plan.alternatives[index].command,

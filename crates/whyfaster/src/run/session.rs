@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use whyfaster_core::analysis::{
-    Measured, RUN_QUEUE_DELAY, alpha_per_interval, analyse, level_name, level_verdicts,
+    Measured, RUN_QUEUE_DELAY, alpha_per_interval, analyse, least_rounds, level_name, level_verdicts,
 };
 use whyfaster_core::bounds::capacity;
 use whyfaster_core::crossover::{MAX_BISECTIONS, bisect, ladder};
@@ -19,6 +19,9 @@ use super::interrupts::Interrupts;
 use super::rig::{Ran, Rig};
 use crate::exit::Failure;
 use crate::host;
+
+/// What the kernel holds for a process beside its pages, about: its stack, its page tables, its descriptors.
+const KERNEL_BYTES: u64 = 128 << 10;
 
 /// What a measurement gives: a record in any case, and what ended it early if something did.
 #[derive(Debug)]
@@ -76,6 +79,7 @@ pub fn measure(plan: &Plan, interrupts: &Interrupts, on: &mut dyn FnMut(Event)) 
         trials,
         batches,
         accounts,
+        skipped: not_measured,
         analysis,
     };
     Ok(Finished { record, failure })
@@ -108,6 +112,10 @@ impl Session<'_> {
 
     fn run_on(&mut self, rig: &mut Rig<'_>) -> Result<(), Failure> {
         rig.set_up(self.on)?;
+        if self.interrupts.interrupted() {
+            // The set-up may have been cut short: not every command is known.
+            return Ok(());
+        }
         self.trials = rig.try_all(self.on)?;
         let loads = match (&self.plan.loads, self.plan.mode) {
             // The rate is the load; the number of copies is what comes of it.
@@ -124,7 +132,8 @@ impl Session<'_> {
             return Ok(());
         }
         rig.warm_up(loads[0], self.on)?;
-        let mut scheduler = Scheduler::new(self.plan, &loads, &alone, capacity(self.plan, &self.host));
+        let levels: Vec<(u32, u32)> = loads.iter().map(|&load| (load, self.least_rounds(load))).collect();
+        let mut scheduler = Scheduler::new(self.plan, &levels, &alone, capacity(self.plan, &self.host));
         let mut bisections = 0;
         loop {
             if self.interrupts.interrupted() {
@@ -141,12 +150,17 @@ impl Session<'_> {
                 Step::Done => match self.further_level(&scheduler).filter(|_| bisections < MAX_BISECTIONS) {
                     Some(load) => {
                         bisections += 1;
-                        scheduler.add_level(load);
+                        scheduler.add_level(load, self.least_rounds(load));
                     }
                     None => return Ok(()),
                 },
             }
         }
+    }
+
+    /// Rounds without which there is no verdict at a load.
+    fn least_rounds(&self, load: u32) -> u32 {
+        least_rounds(self.plan, &self.host, load)
     }
 
     /// The next load to look at, where the answer changes between two that were measured.
@@ -164,14 +178,15 @@ impl Session<'_> {
     /// Checks before the first round of a level that its copies fit into memory, process and file limits.
     fn fits(&mut self, round: &Round) -> bool {
         let processes = self.trials.iter().map(|trial| trial.peak_processes).max().unwrap_or(1).max(1);
-        let memory = self.trials.iter().map(|trial| trial.peak_memory_bytes).max().unwrap_or(0);
+        let private = self.trials.iter().map(|trial| trial.peak_private_bytes).max().unwrap_or(0);
+        let together = self.trials.iter().map(|trial| trial.peak_memory_bytes).max().unwrap_or(0);
         let piped = self.plan.alternatives.iter().any(|alternative| alternative.output == Output::Pipe);
         let need = Need {
             processes,
-            memory_bytes: memory,
+            memory_bytes: private + u64::from(processes) * KERNEL_BYTES,
             fds: if piped { 2 } else { 0 },
             fixed_processes: 4,
-            fixed_memory_bytes: 0,
+            fixed_memory_bytes: together - private.min(together),
             fixed_fds: 32,
         };
         match fits(&host::facts(&host::Root::real()), &need, round.load) {

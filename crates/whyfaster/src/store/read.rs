@@ -105,7 +105,7 @@ fn parse<D: Document>(bytes: &[u8]) -> Result<D, (String, &'static str)> {
         return Err((format!("it holds more than {MAX_VALUES} values"), D::OTHER_FILE));
     }
     // First the version: a later one may look different in every other respect.
-    let head: Head = serde_json::from_slice(bytes).map_err(|error| explain::<D>(&error))?;
+    let head: Head = serde_json::from_slice(bytes).map_err(|error| explain::<D>(&error, bytes))?;
     let Some(schema) = head.schema else {
         return Err(("it is JSON without a 'schema'".to_owned(), D::OTHER_FILE));
     };
@@ -116,25 +116,34 @@ fn parse<D: Document>(bytes: &[u8]) -> Result<D, (String, &'static str)> {
         }
         return Err((invalid.to_string(), D::OTHER_FILE));
     }
-    let document: D = serde_json::from_slice(bytes).map_err(|error| explain::<D>(&error))?;
+    let document: D = serde_json::from_slice(bytes).map_err(|error| explain::<D>(&error, bytes))?;
     document.check().map_err(|invalid| {
         (invalid.to_string(), "It was changed or damaged. Measure again, or take an undamaged copy.")
     })?;
     Ok(document)
 }
 
-fn explain<D: Document>(error: &serde_json::Error) -> (String, &'static str) {
+fn explain<D: Document>(error: &serde_json::Error, bytes: &[u8]) -> (String, &'static str) {
     match error.classify() {
-        Category::Eof => (
+        _ if !error.is_data() && is_at_end(error, bytes) => (
             format!("it ends in the middle ({error})"),
             "Writing or copying it was cut short. Take a whole copy, or measure again.",
         ),
-        Category::Syntax | Category::Io => (format!("it is not JSON ({error})"), D::OTHER_FILE),
+        Category::Eof | Category::Syntax | Category::Io => {
+            (format!("it is not JSON ({error})"), D::OTHER_FILE)
+        }
         Category::Data => (
             format!("a value has the wrong form ({error})"),
             "It was changed or damaged. Measure again, or take an undamaged copy.",
         ),
     }
+}
+
+/// Whether it went wrong where the file ends: a number that is cut short ("1e", "0.") is no unexpected end to the parser.
+fn is_at_end(error: &serde_json::Error, bytes: &[u8]) -> bool {
+    let lines = bytes.split(|&byte| byte == b'\n');
+    let (count, last) = lines.fold((0, 0), |(count, _), line| (count + 1, line.len()));
+    error.is_eof() || error.line() == count && error.column() >= last
 }
 
 #[cfg(test)]
@@ -143,6 +152,7 @@ mod tests {
     use crate::fixture::two_alternatives;
     use proptest::prelude::*;
     use std::path::PathBuf;
+    use whyfaster_core::host::NotMeasured;
 
     fn why(bytes: &[u8]) -> String {
         parse::<Record>(bytes).expect_err("this was accepted").0
@@ -180,9 +190,14 @@ mod tests {
 
     #[test]
     fn an_analysis_that_is_redone_is_the_same() {
-        let once = crate::cmd::show::reanalysed(two_alternatives());
+        let of_runner = NotMeasured { what: "level 1000".to_owned(), why: "no memory".to_owned() };
+        let mut record = two_alternatives();
+        record.skipped.push(of_runner.clone());
+        let once = crate::cmd::show::reanalysed(record);
+        assert!(once.analysis.not_measured.contains(&of_runner));
         let bytes = super::super::record_bytes(&once).unwrap();
-        assert_eq!(crate::cmd::show::reanalysed(parse(&bytes).unwrap()), once);
+        let again = crate::cmd::show::reanalysed(parse(&bytes).unwrap());
+        assert!(again == once, "{:?} became {:?}", once.analysis, again.analysis);
     }
 
     #[test]
@@ -210,6 +225,11 @@ mod tests {
     fn damage_is_told_apart() {
         let whole = super::super::record_bytes(&two_alternatives()).unwrap();
         assert!(why(&whole[..whole.len() / 2]).contains("ends in the middle"));
+        for cut in
+            ["{\"schema\": 0.", "{\n\"schema\": 1e", "{\"schema\": -", "{\"schema\": tru", "{\"schema\"", "{"]
+        {
+            assert!(why(cut.as_bytes()).contains("ends in the middle"), "{cut}: {}", why(cut.as_bytes()));
+        }
         assert!(why(b"hello").contains("not JSON"));
         assert!(why(b"\xff\xfe\0").contains("not JSON"));
         assert!(why(b"[]").contains("wrong form"));

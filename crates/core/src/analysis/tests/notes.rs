@@ -60,7 +60,7 @@ fn facts_that_moved() {
         f.host.before.clock_khz = Some(vec![3_000_000, 3_000_000]);
         f.host.after.clock_khz = Some(vec![2_000_000, 2_000_000]);
     });
-    warns("quota stopped us", |f| {
+    warns("throttled 6 times", |f| {
         f.host.before.cgroup_throttled = Some(3);
         f.host.after.cgroup_throttled = Some(9);
     });

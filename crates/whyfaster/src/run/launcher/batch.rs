@@ -6,10 +6,11 @@ use std::io;
 use whyfaster_core::sample::{Copies, Orphans};
 
 use super::super::protocol::{Account, Arrivals, Ended, LaunchError, Needs, Purpose, Request};
+use super::account;
 use super::copy::Blueprint;
 use super::gate::{Gate, Step, Used, now_ns};
 use super::reap::{NoChild, Reaped, Signals, Woken, microseconds, next, seconds};
-use super::{account, tree};
+use super::tree::{self, Identity};
 
 /// How often a trial is looked at.
 const LOOK_NS: u64 = 2_000_000;
@@ -29,7 +30,7 @@ pub(super) struct Run<'a> {
     signals: &'a Signals,
     gate: Gate,
     /// Processes of ours that are no copies.
-    helpers: Vec<i32>,
+    helpers: Vec<Identity>,
     live: HashMap<i32, Live>,
     free_slots: Vec<usize>,
     /// Copies that stand at the gate, oldest first.
@@ -82,7 +83,7 @@ impl<'a> Run<'a> {
         request: &'a Request,
         blueprint: &'a Blueprint,
         signals: &'a Signals,
-        helpers: Vec<i32>,
+        helpers: Vec<Identity>,
     ) -> io::Result<Self> {
         let slots = slots(request.arrivals);
         Ok(Self {
@@ -106,8 +107,8 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// Creates the first copies and waits until they stand at the gate.
-    pub(super) fn create(&mut self) -> Result<(), LaunchError> {
+    /// Creates the first copies and waits until they stand at the gate. Says whether they do, or we were told to stop.
+    pub(super) fn create(&mut self) -> Result<bool, LaunchError> {
         let first = match self.request.arrivals {
             Arrivals::Rate { rate_per_s, duration_s, most } => {
                 (rate_per_s * duration_s).ceil().min(spares(most as usize) as f64) as usize
@@ -120,14 +121,19 @@ impl<'a> Run<'a> {
                 errno: error.raw_os_error().unwrap_or(libc::EAGAIN),
             })?;
         }
-        while (self.gate.arrived(first as u32) as usize) < first && !self.lost_one() {}
+        while (self.gate.arrived(first as u32) as usize) < first && !self.lost_one() {
+            // A copy can be held up for ever on its way: opening a file may wait for a network or a device.
+            if self.signals.told_to_stop() {
+                return Ok(false);
+            }
+        }
         let failed = self.live.values().find_map(|copy| self.gate.slot(copy.slot).failure());
         match failed {
             Some((step, errno)) => Err(LaunchError::Prepare { what: Step::words(step).to_owned(), errno }),
             None if self.lost_one() => {
                 Err(LaunchError::Fork { copy: self.created as u32, errno: libc::ENOMEM })
             }
-            None => Ok(()),
+            None => Ok(true),
         }
     }
 
@@ -247,8 +253,10 @@ impl<'a> Run<'a> {
             match self.signals.wait(wake_ns) {
                 Woken::Stop => return Ended::Aborted,
                 Woken::Child => self.reap(),
-                Woken::Time => self.end_late_ones(),
+                Woken::Time => {}
             }
+            // Also after a child: a tree that forks without end keeps us busy reaping, and the time would never come.
+            self.end_late_ones();
             if look_ns.is_some() {
                 self.look();
             }
@@ -281,6 +289,7 @@ impl<'a> Run<'a> {
         let seen = tree::needs(&self.helpers);
         self.needs.processes = self.needs.processes.max(seen.processes);
         self.needs.memory_bytes = self.needs.memory_bytes.max(seen.memory_bytes);
+        self.needs.private_bytes = self.needs.private_bytes.max(seen.private_bytes);
     }
 
     /// Takes in all children that changed.
@@ -297,7 +306,7 @@ impl<'a> Run<'a> {
             }
             return;
         }
-        if self.helpers.contains(&child.pid) {
+        if self.helpers.iter().any(|helper| helper.0 == child.pid) {
             return;
         }
         let Some(copy) = self.live.remove(&child.pid) else {
@@ -332,7 +341,7 @@ impl<'a> Run<'a> {
         let unreleased: Vec<i32> = self.prepared.drain(..).collect();
         let alive = |run: &Self| run.live.len();
         let before = alive(self);
-        let (killed, left) = tree::end_all(|pid| !helpers.contains(&pid), gentle, || self.reap());
+        let (killed, left) = tree::end_all(&helpers, gentle, || self.reap());
         let copies_ended = before.saturating_sub(alive(self)).max(unreleased.len());
         self.orphans.killed += killed.saturating_sub(copies_ended as u32);
         left

@@ -11,7 +11,7 @@ mod gate;
 mod reap;
 mod tree;
 
-pub(crate) use tree::{end_all, has_variable};
+pub(crate) use tree::{Identity, below_this, end_all, end_tree, identity};
 
 use std::fs::File;
 use std::io;
@@ -23,7 +23,7 @@ use std::process::ExitCode;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use whyfaster_core::plan::Output;
 
-use super::protocol::{Ended, LaunchError, Outcome, Purpose, Reply, Request, receive, send};
+use super::protocol::{Ended, LaunchError, Message, Outcome, Purpose, Reply, Request, receive, send};
 use crate::host::{MachineCounters, Root};
 use batch::Run;
 use copy::{Blueprint, Stream};
@@ -39,7 +39,7 @@ pub fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // The program above reports what it could not get from us; this helps when it is gone as well.
-            anstream::eprintln!("whyfaster launcher: {error}");
+            crate::exit::say(&format!("whyfaster launcher: {error}"));
             ExitCode::FAILURE
         }
     }
@@ -54,16 +54,38 @@ fn serve() -> io::Result<()> {
     let _ = rustix::process::setsid();
     let socket = UnixStream::from(take_stdin()?);
     let machine = MachineCounters::open(&Root::real()).ok();
-    while let Some((request, streams)) = receive::<Request>(&socket)? {
+    let mut hook = None;
+    let served = answer(&socket, &mut hook, |request, streams| {
         signals.clear();
-        if rustix::process::getppid() != parent {
-            return Ok(());
+        // Who started us has died, and nobody would read the answer.
+        (rustix::process::getppid() == parent).then(|| {
+            match run(request, streams, &signals, machine.as_ref()) {
+                Ok(outcome) => Reply::Done(Box::new(outcome)),
+                Err(error) => Reply::Failed(error),
+            }
+        })
+    });
+    if let Some(hook) = hook {
+        // The program died in the middle of it: nobody else can end it now.
+        end_tree(hook);
+    }
+    served
+}
+
+/// Answers every request until there is none; keeps in mind which hook the program is running.
+fn answer(
+    socket: &UnixStream,
+    hook: &mut Option<Identity>,
+    run: impl Fn(&Request, Vec<OwnedFd>) -> Option<Reply>,
+) -> io::Result<()> {
+    while let Some((message, streams)) = receive::<Message>(socket)? {
+        match message {
+            Message::Hook(running) => *hook = running,
+            Message::Run(request) => match run(&request, streams) {
+                Some(reply) => send(socket, &reply, &[])?,
+                None => break,
+            },
         }
-        let reply = match run(&request, streams, &signals, machine.as_ref()) {
-            Ok(outcome) => Reply::Done(Box::new(outcome)),
-            Err(error) => Reply::Failed(error),
-        };
-        send(&socket, &reply, &[])?;
     }
     Ok(())
 }
@@ -88,16 +110,23 @@ fn run(
             errno: error.raw_os_error().unwrap_or(libc::EINVAL),
         }
     };
-    let (stdout, stderr, drain, files) = outputs(request, streams).map_err(prepare("opening the output"))?;
+    let (stdout, stderr, drain, files) =
+        outputs(request, streams).map_err(prepare(&match &request.output {
+            Output::File(path) => format!("opening the output '{}'", path.display()),
+            _ => "opening the output".to_owned(),
+        }))?;
     let blueprint = Blueprint::new(request, stdout, stderr, files).map_err(prepare("passing its words"))?;
-    let helpers = drain.iter().map(|drain| drain.pid).collect();
+    let helpers = drain.iter().filter_map(|drain| identity(drain.pid)).collect();
     let mut run = Run::new(request, &blueprint, signals, helpers).map_err(prepare("sharing memory"))?;
-    if let Err(error) = run.create() {
-        run.end(false);
-        return Err(error);
-    }
+    let created = match run.create() {
+        Ok(created) => created,
+        Err(error) => {
+            run.end(false);
+            return Err(error);
+        }
+    };
     let before = machine.and_then(MachineCounters::read);
-    let ended = run.time();
+    let ended = if created { run.time() } else { Ended::Aborted };
     let after = machine.and_then(MachineCounters::read);
     let left = run.end(ended == Ended::Aborted);
     let (copies, makespan_s) = run.copies();
@@ -145,8 +174,10 @@ fn outputs(request: &Request, streams: Vec<OwnedFd>) -> io::Result<Outputs> {
                 .write(true)
                 .create(true)
                 .truncate(true)
-                .custom_flags(libc::O_CLOEXEC)
+                // Without a reader a named pipe would keep us here for ever; so it is an error (fifo(7)).
+                .custom_flags(libc::O_CLOEXEC | libc::O_NONBLOCK)
                 .open(path)?;
+            rustix::fs::fcntl_setfl(&file, rustix::fs::OFlags::empty())?;
             (Stream::Shared(file.into()), null()?, None, None)
         }
         Output::Pipe => {

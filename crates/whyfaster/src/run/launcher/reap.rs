@@ -35,8 +35,10 @@ impl Signals {
     /// Blocks them.
     pub(super) fn block() -> Self {
         let mut set = MaybeUninit::uninit();
-        // SAFETY: sigemptyset initialises the set; the others take an initialised one.
+        // SAFETY: sigemptyset initialises the set; the others take an initialised one. Whoever started us may have ignored
+        // SIGCHLD, and then the kernel would reap the copies instead of us: wait(2), NOTES.
         unsafe {
+            libc::signal(libc::SIGCHLD, libc::SIG_DFL);
             libc::sigemptyset(set.as_mut_ptr());
             for signal in [libc::SIGCHLD, libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT] {
                 libc::sigaddset(set.as_mut_ptr(), signal);
@@ -57,6 +59,17 @@ impl Signals {
             libc::SIGCHLD => Woken::Child,
             -1 => Woken::Time,
             _ => Woken::Stop,
+        }
+    }
+
+    /// Whether a signal tells us to stop; ends of children stay to be taken.
+    pub(super) fn told_to_stop(&self) -> bool {
+        let mut stops = self.0;
+        let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: the set is a copy of an initialised one, no information is asked for, the timespec outlives the call.
+        unsafe {
+            libc::sigdelset(&mut stops, libc::SIGCHLD);
+            libc::sigtimedwait(&stops, ptr::null_mut(), &at_once) > 0
         }
     }
 

@@ -15,6 +15,7 @@ use super::super::protocol::Needs;
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     parent: i32,
+    group: i32,
     session: i32,
     /// Start time in ticks: with the process id it names a process for good.
     start: u64,
@@ -22,7 +23,21 @@ struct Entry {
 }
 
 /// A process that cannot be mistaken for another one with the same id.
-type Identity = (i32, u64);
+pub(crate) type Identity = (i32, u64);
+
+/// Who has this process id now.
+pub(crate) fn identity(pid: i32) -> Option<Identity> {
+    Some((pid, stat(pid)?.start))
+}
+
+/// All living processes below this one.
+pub(crate) fn below_this() -> Vec<Identity> {
+    below(&[this()], &[], |_, _| false)
+}
+
+fn this() -> i32 {
+    rustix::process::getpid().as_raw_nonzero().get()
+}
 
 /// All processes, by id.
 fn processes() -> HashMap<i32, Entry> {
@@ -41,13 +56,15 @@ fn stat(pid: i32) -> Option<Entry> {
     Some(Entry {
         zombie: matches!(*fields.first()?, "Z" | "X"),
         parent: fields.get(1)?.parse().ok()?,
+        group: fields.get(2)?.parse().ok()?,
         session: fields.get(3)?.parse().ok()?,
         start: fields.get(19)?.parse().ok()?,
     })
 }
 
-/// The living processes below these roots (the roots themselves left out), and what belongs to them by `also`.
-fn below(roots: &[i32], also: impl Fn(i32, &Entry) -> bool) -> Vec<Identity> {
+/// The living processes below these roots (the roots themselves left out), and what belongs to them by `also`, without
+/// those that are spared and what is below them.
+fn below(roots: &[i32], spared: &[Identity], also: impl Fn(i32, &Entry) -> bool) -> Vec<Identity> {
     let all = processes();
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
     for (&pid, entry) in &all {
@@ -58,7 +75,8 @@ fn below(roots: &[i32], also: impl Fn(i32, &Entry) -> bool) -> Vec<Identity> {
     let mut open: Vec<i32> = roots.iter().copied().chain(found.iter().copied()).collect();
     while let Some(pid) = open.pop() {
         for &child in children.get(&pid).into_iter().flatten() {
-            if found.insert(child) {
+            let spare = all.get(&child).is_some_and(|entry| spared.contains(&(child, entry.start)));
+            if !spare && found.insert(child) {
                 open.push(child);
             }
         }
@@ -77,13 +95,34 @@ fn signal((pid, start): Identity, signal: Signal) -> bool {
     stat(pid).is_some_and(|entry| entry.start == start) && pidfd_send_signal(&handle, signal).is_ok()
 }
 
-/// Ends everything below this process that is `ours`, calling `reap` in between. Returns how many were ended and how
-/// many are left (processes that we may not signal).
-pub(crate) fn end_all(ours: impl Fn(i32) -> bool, gentle: bool, mut reap: impl FnMut()) -> (u32, u32) {
-    let me = rustix::process::getpid().as_raw_nonzero().get();
-    let find = || -> Vec<Identity> {
-        below(&[me], |_, _| false).into_iter().filter(|(pid, _)| ours(*pid)).collect()
+/// Ends everything below this process but those that are spared, calling `reap` in between. Returns how many were ended
+/// and how many are left (processes that we may not signal).
+pub(crate) fn end_all(spared: &[Identity], gentle: bool, reap: impl FnMut()) -> (u32, u32) {
+    let me = this();
+    end(|| below(&[me], spared, |_, _| false), gentle, reap)
+}
+
+/// Ends a process that leads a group, its group, and what is below it. Who had left the tree before is not found.
+pub(crate) fn end_tree(root: Identity) {
+    let mut known = HashSet::from([root]);
+    let find = || {
+        // Who was seen once stays one of them, also when its parent has ended and it is no longer below the root.
+        let roots: Vec<i32> = known
+            .iter()
+            .filter(|&&(pid, start)| identity(pid) == Some((pid, start)))
+            .map(|it| it.0)
+            .collect();
+        let found = below(&roots, &[], |pid, entry| {
+            roots.contains(&pid) || entry.group == root.0 && entry.start >= root.1
+        });
+        known.extend(&found);
+        found
     };
+    end(find, true, || {});
+}
+
+/// Ends all that `find` finds.
+fn end(mut find: impl FnMut() -> Vec<Identity>, gentle: bool, mut reap: impl FnMut()) -> (u32, u32) {
     let mut ended: HashSet<Identity> = HashSet::new();
     if gentle {
         for process in find() {
@@ -98,7 +137,7 @@ pub(crate) fn end_all(ours: impl Fn(i32) -> bool, gentle: bool, mut reap: impl F
     }
     let deadline = Instant::now() + Duration::from_secs(10);
     loop {
-        let victims = freeze(&find);
+        let victims = freeze(&mut find);
         if victims.is_empty() || Instant::now() > deadline {
             return (ended.len() as u32, victims.len() as u32);
         }
@@ -114,7 +153,7 @@ pub(crate) fn end_all(ours: impl Fn(i32) -> bool, gentle: bool, mut reap: impl F
 
 /// Stops all that `find` finds, again and again until nothing new appears: who is stopped cannot fork any more, so a
 /// tree that forks faster than one can kill comes to rest.
-fn freeze(find: &impl Fn() -> Vec<Identity>) -> Vec<Identity> {
+fn freeze(find: &mut impl FnMut() -> Vec<Identity>) -> Vec<Identity> {
     let mut stopped: HashSet<Identity> = HashSet::new();
     for _ in 0..100 {
         let found = find();
@@ -133,27 +172,15 @@ fn freeze(find: &impl Fn() -> Vec<Identity>) -> Vec<Identity> {
 /// Kills one copy's tree: its root, what is below it, and what is in the session that it leads.
 pub(super) fn kill_copy(root: i32, leads_session: bool) {
     let Some(start) = stat(root).map(|entry| entry.start) else { return };
-    for process in below(&[root], |_, entry| leads_session && entry.session == root) {
+    for process in below(&[root], &[], |_, entry| leads_session && entry.session == root) {
         signal(process, Signal::KILL);
     }
     signal((root, start), Signal::KILL);
 }
 
-/// Whether a process was started with this variable in its environment.
-pub(crate) fn has_variable(pid: i32, name: &str, value: &str) -> bool {
-    let wanted = format!("{name}={value}");
-    fs::read(format!("/proc/{pid}/environ"))
-        .is_ok_and(|environ| environ.split(|&byte| byte == 0).any(|entry| entry == wanted.as_bytes()))
-}
-
 /// How many processes live below this one, and how much memory they hold.
-pub(super) fn needs(spared: &[i32]) -> Needs {
-    let me = rustix::process::getpid().as_raw_nonzero().get();
-    let found: Vec<i32> = below(&[me], |_, _| false)
-        .into_iter()
-        .map(|(pid, _)| pid)
-        .filter(|pid| !spared.contains(pid))
-        .collect();
+pub(super) fn needs(spared: &[Identity]) -> Needs {
+    let found: Vec<i32> = below(&[this()], spared, |_, _| false).into_iter().map(|(pid, _)| pid).collect();
     let (mut own, mut file) = (0, 0);
     for pid in &found {
         if let Some((anonymous, mapped)) = resident(*pid) {
@@ -162,7 +189,7 @@ pub(super) fn needs(spared: &[i32]) -> Needs {
         }
     }
     // File-backed pages are mostly the same libraries in every process: the largest set counts once.
-    Needs { processes: found.len() as u32, memory_bytes: own + file }
+    Needs { processes: found.len() as u32, memory_bytes: own + file, private_bytes: own }
 }
 
 /// Resident bytes of a process: (anonymous and shared memory, file-backed).

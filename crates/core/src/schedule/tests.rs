@@ -1,0 +1,426 @@
+//! The scheduler on a simulated clock, with costs that are known to the test and not to the scheduler.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::plan::{Alternative, Loads, Rounds};
+use crate::sample::{Copies, Orphans};
+
+/// A machine: what one copy of each alternative costs, and how many CPUs there are.
+struct Machine {
+    /// Span and work of a copy, seconds.
+    copies: Vec<(f64, f64)>,
+    capacity: f64,
+}
+
+impl Machine {
+    fn with(copies: &[(f64, f64)]) -> Self {
+        Self { copies: copies.to_vec(), capacity: 2.0 }
+    }
+
+    fn cost(&self, arm: Arm) -> (f64, f64) {
+        match arm {
+            Arm::Alternative(index) => self.copies[index],
+            Arm::HiddenCopy => self.copies[0],
+        }
+    }
+
+    fn batch_s(&self, arm: Arm, load: u32) -> f64 {
+        let (span_s, work_s) = self.cost(arm);
+        span_s.max(f64::from(load) * work_s / self.capacity)
+    }
+
+    fn round_s(&self, load: u32) -> f64 {
+        let arms = (0..self.copies.len()).map(Arm::Alternative);
+        let hidden = (self.copies.len() > 1).then_some(Arm::HiddenCopy);
+        arms.chain(hidden).map(|arm| self.batch_s(arm, load)).sum()
+    }
+
+    fn run(&self, round: &Round) -> Vec<Batch> {
+        let column = |value: f64| vec![value; round.load as usize];
+        round
+            .order
+            .iter()
+            .enumerate()
+            .map(|(position, &arm)| Batch {
+                load: round.load,
+                arm,
+                round: round.number,
+                position: position as u32,
+                released_s: 0.0,
+                makespan_s: self.batch_s(arm, round.load),
+                copies: Copies {
+                    wall_s: column(self.cost(arm).0),
+                    user_s: column(self.cost(arm).1),
+                    system_s: column(0.0),
+                    status: vec![0; round.load as usize],
+                    timed_out: vec![false; round.load as usize],
+                    ..Copies::default()
+                },
+                orphans: Orphans::default(),
+                machine_busy_s: None,
+                steal_s: None,
+            })
+            .collect()
+    }
+}
+
+/// What happened, in order.
+#[derive(Debug, Default)]
+struct Trace {
+    rounds: Vec<Round>,
+    ended: Vec<(u32, u32)>,
+    skipped: Vec<(u32, String)>,
+    took_s: f64,
+}
+
+impl Trace {
+    fn at(&self, load: u32) -> usize {
+        self.rounds.iter().filter(|round| round.load == load).count()
+    }
+}
+
+/// Verdict of a level after so many rounds.
+type Verdicts<'a> = &'a dyn Fn(u32, u32) -> Verdict;
+
+const NEVER: Verdicts<'_> = &|_, _| Verdict::Undecided;
+
+fn after(rounds: u32) -> impl Fn(u32, u32) -> Verdict {
+    move |_, done| if done >= rounds { Verdict::Faster } else { Verdict::Undecided }
+}
+
+fn plan(alternatives: usize, rounds: Rounds) -> Plan {
+    let commands = (0..alternatives).map(|index| Alternative::new(format!("command {index}"))).collect();
+    Plan { rounds, loads: Loads::Fixed(vec![1]), ..Plan::new(commands, 7) }
+}
+
+fn soft(min: u32, max: u32, max_time_s: f64) -> Rounds {
+    Rounds { min, max, fixed: false, max_time_s, max_time_hard: false }
+}
+
+fn hard(min: u32, max: u32, max_time_s: f64) -> Rounds {
+    Rounds { max_time_hard: true, ..soft(min, max, max_time_s) }
+}
+
+fn scheduler(plan: &Plan, machine: &Machine, levels: &[(u32, u32)]) -> Scheduler {
+    Scheduler::new(plan, levels, &machine.copies, machine.capacity)
+}
+
+fn simulate(scheduler: &mut Scheduler, machine: &Machine, verdict: Verdicts<'_>) -> Trace {
+    let (mut trace, mut now_s) = (Trace::default(), 0.0);
+    loop {
+        match scheduler.next(now_s) {
+            Step::Round(round) => {
+                assert!(round.expected > round.number, "{round:?}");
+                assert!(round.left_s >= 0.0 && round.batch_s >= 0.0, "{round:?}");
+                let took_s = machine.round_s(round.load);
+                now_s += took_s;
+                let verdicts = vec![verdict(round.load, round.number + 1); machine.copies.len() - 1];
+                scheduler.observe(&machine.run(&round), took_s, Standing { verdicts, needed: None });
+                trace.rounds.push(round);
+            }
+            Step::EndLevel { load, rounds } => trace.ended.push((load, rounds)),
+            Step::Skip { load, why } => trace.skipped.push((load, why)),
+            Step::Done => break,
+        }
+        assert!(trace.rounds.len() < 1_000_000, "it goes on without end");
+    }
+    assert!(scheduler.finished());
+    trace.took_s = now_s;
+    trace
+}
+
+fn simulated(plan: &Plan, machine: &Machine, levels: &[(u32, u32)], verdict: Verdicts<'_>) -> Trace {
+    simulate(&mut scheduler(plan, machine, levels), machine, verdict)
+}
+
+const TWO: [(f64, f64); 2] = [(0.1, 0.1), (0.2, 0.15)];
+
+#[test]
+fn levels_come_in_rising_order_each_begun_when_the_last_is_over() {
+    let trace = simulated(
+        &plan(2, soft(3, 100, 60.0)),
+        &Machine::with(&TWO),
+        &[(1, 3), (10, 3), (100, 3)],
+        &after(3),
+    );
+    let loads: Vec<u32> = trace.rounds.iter().map(|round| round.load).collect();
+    assert!(loads.is_sorted(), "{loads:?}");
+    assert_eq!(trace.ended.iter().map(|level| level.0).collect::<Vec<_>>(), [1, 10, 100]);
+    for load in [1, 10, 100] {
+        let of_level: Vec<&Round> = trace.rounds.iter().filter(|round| round.load == load).collect();
+        assert!(of_level.iter().enumerate().all(|(at, round)| round.number as usize == at), "{of_level:?}");
+    }
+    let places: Vec<(usize, usize)> = trace.rounds.iter().map(|round| round.level).collect();
+    assert_eq!((places.first(), places.last()), (Some(&(0, 3)), Some(&(2, 3))));
+}
+
+#[test]
+fn a_level_ends_with_its_verdict_but_not_before_the_least_rounds() {
+    let machine = Machine::with(&TWO);
+    for (decided_after, expected) in [(2, 10), (10, 10), (17, 17)] {
+        let trace =
+            simulated(&plan(2, soft(10, u32::MAX, 600.0)), &machine, &[(1, 6)], &after(decided_after));
+        assert_eq!(trace.ended, [(1, expected)]);
+    }
+}
+
+#[test]
+fn every_comparison_must_be_decided() {
+    let plan = plan(3, soft(2, 50, 1e6));
+    let machine = Machine::with(&[(0.1, 0.1); 3]);
+    let mut scheduler = scheduler(&plan, &machine, &[(1, 2)]);
+    let mut rounds = 0;
+    while let Step::Round(round) = scheduler.next(0.0) {
+        rounds += 1;
+        let second = if rounds >= 9 { Verdict::Same } else { Verdict::Undecided };
+        let standing = Standing { verdicts: vec![Verdict::Slower, second], needed: None };
+        scheduler.observe(&machine.run(&round), 0.4, standing);
+    }
+    assert_eq!(rounds, 9);
+}
+
+#[test]
+fn the_largest_number_of_rounds_is_kept() {
+    let trace = simulated(&plan(2, soft(10, 12, 600.0)), &Machine::with(&TWO), &[(1, 6), (4, 6)], NEVER);
+    assert_eq!(trace.ended, [(1, 12), (4, 12)]);
+    // Also where it is below the least number.
+    let trace = simulated(&plan(2, soft(10, 3, 600.0)), &Machine::with(&TWO), &[(1, 6)], NEVER);
+    assert_eq!(trace.ended, [(1, 3)]);
+}
+
+#[test]
+fn a_fixed_number_of_rounds_ignores_verdicts_and_the_soft_limit() {
+    let fixed = Rounds { fixed: true, ..soft(25, 25, 1.0) };
+    let trace = simulated(&plan(2, fixed), &Machine::with(&TWO), &[(1, 6), (10, 6)], &after(1));
+    assert_eq!(trace.ended, [(1, 25), (10, 25)]);
+    assert!(trace.took_s > 1.0);
+    assert!(trace.rounds.iter().all(|round| round.expected == 25));
+}
+
+#[test]
+fn a_hard_limit_cuts_a_fixed_number_and_the_least_number_short() {
+    let machine = Machine::with(&TWO);
+    let fixed = Rounds { fixed: true, ..hard(1000, 1000, 10.0) };
+    for rounds in [fixed, hard(1000, u32::MAX, 10.0)] {
+        let trace = simulated(&plan(2, rounds), &machine, &[(1, 6)], NEVER);
+        assert_eq!(trace.ended.len(), 1);
+        assert!(trace.ended[0].1 > 10, "{:?}: time was left unused", trace.ended);
+        assert!(trace.took_s <= 10.0, "{}", trace.took_s);
+    }
+}
+
+#[test]
+fn a_soft_limit_is_kept_but_for_the_least_rounds_of_the_lowest_level() {
+    let machine = Machine::with(&[(1.0, 1.0), (1.0, 1.0)]);
+    // Ten rounds of three seconds do not fit into 12, and run all the same.
+    let trace = simulated(&plan(2, soft(10, u32::MAX, 12.0)), &machine, &[(1, 6)], NEVER);
+    assert_eq!(trace.ended, [(1, 10)]);
+    // Beyond the least rounds the time is kept.
+    let trace = simulated(&plan(2, soft(10, u32::MAX, 100.0)), &machine, &[(1, 6)], NEVER);
+    assert!(trace.at(1) > 20 && trace.took_s <= 100.0, "{} rounds, {} s", trace.at(1), trace.took_s);
+    // Levels above the lowest get fewer when the time is over, but are tried once.
+    let trace = simulated(&plan(2, soft(10, u32::MAX, 12.0)), &machine, &[(1, 6), (4, 6)], NEVER);
+    assert_eq!((trace.at(1), trace.at(4)), (10, 1));
+}
+
+#[test]
+fn the_first_round_always_runs_and_a_level_without_time_is_skipped_with_the_reason() {
+    let machine = Machine::with(&[(1.0, 1.0), (1.0, 1.0)]);
+    let trace = simulated(&plan(2, hard(10, u32::MAX, 0.5)), &machine, &[(1, 6), (100, 6)], NEVER);
+    assert_eq!(trace.ended, [(1, 1)], "with nothing at all there is nothing to report");
+    let (load, why) = &trace.skipped[0];
+    assert_eq!(*load, 100);
+    assert!(
+        why.contains("150 s") && why.contains("0 s are left of --max-time") && why.contains("allow more"),
+        "{why}"
+    );
+}
+
+#[test]
+fn a_level_that_cannot_fit_does_not_keep_the_others_from_their_rounds() {
+    let machine = Machine::with(&[(0.01, 0.01), (0.01, 0.01)]);
+    let levels = [(1, 6), (10, 6), (100_000, 6)];
+    let trace = simulated(&plan(2, hard(6, u32::MAX, 20.0)), &machine, &levels, NEVER);
+    assert!(trace.at(1) >= 6 && trace.at(10) >= 6, "{:?}", trace.ended);
+    assert_eq!(trace.skipped.iter().map(|it| it.0).collect::<Vec<_>>(), [100_000]);
+    assert!(trace.took_s <= 20.0, "{}", trace.took_s);
+}
+
+#[test]
+fn every_level_gets_its_least_rounds_where_all_fit() {
+    let machine = Machine::with(&[(0.01, 0.01), (0.01, 0.01)]);
+    let levels = [(1, 8), (10, 8), (100, 8), (1000, 8)];
+    // A round at 1000 takes 15 s: eight of them and their account fit into 180 s with those below.
+    let trace = simulated(&plan(2, hard(1, u32::MAX, 180.0)), &machine, &levels, NEVER);
+    for (load, least) in levels {
+        assert!(trace.at(load) >= least as usize, "load {load}: {:?}", trace.ended);
+    }
+    assert!(trace.took_s <= 180.0, "{}", trace.took_s);
+}
+
+#[test]
+fn what_an_early_verdict_saves_goes_to_later_levels() {
+    let machine = Machine::with(&[(0.1, 0.1), (0.1, 0.1)]);
+    let levels = [(1, 6), (2, 6), (4, 6)];
+    let plan = plan(2, hard(6, u32::MAX, 30.0));
+    let rounds_at_4 = |decided_at_1: u32| {
+        let verdict = move |load: u32, done: u32| match load {
+            1 if done >= decided_at_1 => Verdict::Faster,
+            _ => Verdict::Undecided,
+        };
+        simulated(&plan, &machine, &levels, &verdict).at(4)
+    };
+    assert!(rounds_at_4(6) > rounds_at_4(u32::MAX), "{} against {}", rounds_at_4(6), rounds_at_4(u32::MAX));
+}
+
+#[test]
+fn one_alternative_alone_runs_for_three_seconds_at_the_least() {
+    let alone = Machine::with(&[(0.05, 0.05)]);
+    let trace = simulated(&plan(1, soft(10, u32::MAX, 60.0)), &alone, &[(1, 1)], NEVER);
+    assert!(trace.took_s >= 3.0 && trace.took_s < 3.2, "{}", trace.took_s);
+    assert!(
+        trace.rounds.iter().all(|round| round.order == [Arm::Alternative(0)]),
+        "no hidden copy is needed"
+    );
+    // The least rounds go before, and the largest number cuts it short.
+    let slow = Machine::with(&[(1.0, 1.0)]);
+    assert_eq!(simulated(&plan(1, soft(10, u32::MAX, 60.0)), &slow, &[(1, 1)], NEVER).ended, [(1, 10)]);
+    assert_eq!(simulated(&plan(1, soft(2, 5, 60.0)), &alone, &[(1, 1)], NEVER).ended, [(1, 5)]);
+}
+
+#[test]
+fn a_level_that_is_given_up_is_left_out_and_the_next_one_runs() {
+    let (plan, machine) = (plan(2, soft(3, 3, 60.0)), Machine::with(&TWO));
+    let mut scheduler = scheduler(&plan, &machine, &[(1, 3), (10, 3), (100, 3)]);
+    assert!(matches!(scheduler.next(0.0), Step::Round(Round { load: 1, .. })));
+    scheduler.give_up();
+    let trace = simulate(&mut scheduler, &machine, &after(1));
+    assert_eq!(trace.ended, [(10, 3), (100, 3)]);
+    assert_eq!(scheduler.verdicts(0), [(10, Verdict::Faster), (100, Verdict::Faster)]);
+}
+
+#[test]
+fn an_added_level_is_measured_and_its_verdict_stands_in_its_place() {
+    let (plan, machine) = (plan(2, soft(3, 3, 600.0)), Machine::with(&TWO));
+    let mut scheduler = scheduler(&plan, &machine, &[(1, 3), (100, 3)]);
+    let flips = |load: u32, _: u32| if load < 40 { Verdict::Faster } else { Verdict::Slower };
+    simulate(&mut scheduler, &machine, &flips);
+    assert_eq!(scheduler.next(0.0), Step::Done);
+    scheduler.add_level(10, 3);
+    assert!(!scheduler.finished());
+    let trace = simulate(&mut scheduler, &machine, &flips);
+    assert_eq!(trace.ended, [(10, 3)]);
+    scheduler.add_level(32, 3);
+    simulate(&mut scheduler, &machine, &flips);
+    let expected =
+        [(1, Verdict::Faster), (10, Verdict::Faster), (32, Verdict::Faster), (100, Verdict::Slower)];
+    assert_eq!(scheduler.verdicts(0), expected);
+    assert_eq!(scheduler.verdicts(5), [], "there is no such comparison");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_orders_and_another_gives_others() {
+    let machine = Machine::with(&[(0.1, 0.1); 4]);
+    let orders = |seed: u64| {
+        let plan = Plan { seed, ..plan(4, soft(30, 30, 600.0)) };
+        let trace = simulated(&plan, &machine, &[(1, 3), (2, 3)], NEVER);
+        trace.rounds.into_iter().map(|round| round.order).collect::<Vec<_>>()
+    };
+    assert_eq!(orders(1), orders(1));
+    assert_ne!(orders(1), orders(2));
+    let all = orders(3);
+    assert_ne!(all[..30], all[30..], "each level has orders of its own");
+    for order in &all {
+        let mut sorted = order.clone();
+        sorted.sort_by_key(|arm| match arm {
+            Arm::Alternative(index) => *index,
+            Arm::HiddenCopy => usize::MAX,
+        });
+        let each_once: Vec<Arm> = (0..4).map(Arm::Alternative).chain([Arm::HiddenCopy]).collect();
+        assert_eq!(sorted, each_once);
+    }
+    // No arm has a place of its own: over 60 rounds each of the five stands first now and then.
+    for arm in (0..4).map(Arm::Alternative).chain([Arm::HiddenCopy]) {
+        let first = all.iter().filter(|order| order[0] == arm).count();
+        assert!((2..=30).contains(&first), "{arm:?} stood first {first} times of 60");
+    }
+}
+
+#[test]
+fn an_order_does_not_depend_on_what_was_measured() {
+    let orders = |machine: &Machine| {
+        let trace = simulated(&plan(2, soft(5, 5, 600.0)), machine, &[(1, 3), (8, 3)], NEVER);
+        trace.rounds.into_iter().map(|round| round.order).collect::<Vec<_>>()
+    };
+    assert_eq!(orders(&Machine::with(&TWO)), orders(&Machine::with(&[(3.0, 1.0), (0.001, 0.001)])));
+}
+
+#[test]
+fn planning_without_trials_learns_from_the_first_round() {
+    let machine = Machine::with(&[(1.0, 1.0), (1.0, 1.0)]);
+    let plan = plan(2, hard(6, u32::MAX, 40.0));
+    let mut scheduler = Scheduler::new(&plan, &[(1, 6), (4, 6), (1000, 6)], &[(0.0, 0.0); 2], 2.0);
+    let trace = simulate(&mut scheduler, &machine, NEVER);
+    assert!(trace.at(1) > 0 && trace.at(4) > 0, "{:?}", trace.ended);
+    // A round at 1000 takes 1500 s; that is known by now.
+    assert_eq!(trace.skipped.iter().map(|it| it.0).collect::<Vec<_>>(), [1000]);
+    assert!(trace.took_s <= 40.0, "{}", trace.took_s);
+}
+
+#[test]
+fn modes_with_a_duration_are_planned_with_it() {
+    let machine = Machine::with(&[(0.1, 0.1), (0.1, 0.1)]);
+    for mode in [Mode::Closed { duration_s: 5.0 }, Mode::Open { rate_per_s: 10.0, duration_s: 5.0 }] {
+        let plan = Plan { mode, ..plan(2, hard(10, u32::MAX, 10.0)) };
+        let mut scheduler = scheduler(&plan, &machine, &[(1, 6), (4, 6)]);
+        let Step::Round(round) = scheduler.next(0.0) else { panic!("no first round") };
+        assert!(round.batch_s > 5.0 && round.batch_s < 6.0, "{round:?}");
+        scheduler.observe(&machine.run(&round), 15.3, Standing::default());
+        assert_eq!(scheduler.next(15.3), Step::EndLevel { load: 1, rounds: 1 });
+        assert!(matches!(scheduler.next(15.3), Step::Skip { load: 4, .. }));
+        assert_eq!(scheduler.next(15.3), Step::Done);
+    }
+}
+
+#[test]
+fn nothing_to_do_is_done() {
+    let mut scheduler = Scheduler::new(&plan(2, soft(1, 1, 1.0)), &[], &TWO, 2.0);
+    assert_eq!(scheduler.next(0.0), Step::Done);
+    scheduler.give_up();
+    scheduler.observe(&[], 1.0, Standing::default());
+    assert!(scheduler.finished());
+}
+
+proptest! {
+    /// Whatever the costs, limits and verdicts: it ends, keeps the numbers of rounds, leaves no level without an answer,
+    /// and overruns a hard limit by one round of the lowest level at most (which runs before its cost is known).
+    #[test]
+    fn limits_hold_on_any_machine(
+        costs in prop::collection::vec((1e-4_f64..2.0, 1e-4_f64..2.0), 1..4),
+        loads in prop::collection::btree_set(1_u32..200, 1..5),
+        min in 1_u32..15, more in 0_u32..30, least in 1_u32..12,
+        max_time_s in 0.1_f64..300.0, is_hard: bool, fixed: bool, decided in 1_u32..60,
+    ) {
+        let max = min + more;
+        let min = if fixed { max } else { min };
+        let rounds = Rounds { fixed, max_time_hard: is_hard, ..soft(min, max, max_time_s) };
+        let machine = Machine::with(&costs);
+        let levels: Vec<(u32, u32)> = loads.iter().map(|&load| (load, least)).collect();
+        let trace = simulated(&plan(costs.len(), rounds), &machine, &levels, &after(decided));
+        prop_assert_eq!(trace.ended.len() + trace.skipped.len(), levels.len());
+        let lowest = levels[0].0;
+        for &(load, done) in &trace.ended {
+            prop_assert!(done >= 1 && done <= max, "load {}: {} rounds", load, done);
+            if !is_hard && (fixed || load == lowest) {
+                prop_assert!(done >= min, "load {}: {} rounds of {}", load, done, min);
+            }
+        }
+        if is_hard {
+            let over_s = trace.took_s - max_time_s;
+            prop_assert!(over_s <= machine.round_s(lowest) + 1e-6, "{} s over", over_s);
+        } else {
+            prop_assert!(trace.skipped.is_empty());
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Files that cannot be written or read, and streams that are closed or full: a clear error, and nothing lost.
+
+#![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
+
+#[path = "support/process.rs"]
+mod process;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use process::{Sandbox, eventually, mounts_or_skip, root_or_skip};
+
+/// A short measurement with a record.
+const SHORT: &str = "compare -N --runs 3 true";
+
+fn quoted(line: &str) -> String {
+    format!("'{}'", line.replace('\'', "'\\''"))
+}
+
+/// Lines of a shell run with mounts of their own, which are gone with it.
+fn with_mounts(place: &Sandbox, lines: &str) -> process::Ran {
+    place.shell(&format!("exec unshare -m sh -c {}", quoted(lines)))
+}
+
+#[test]
+fn a_full_disk_keeps_what_stood_there_and_prints_the_report() {
+    let place = Sandbox::new();
+    if !mounts_or_skip("a small file system") {
+        return;
+    }
+    // One page for the old record; none for the new one.
+    let fill = "mount -t tmpfs -o size=64k none /mnt && echo old > /mnt/r.json && ! head -c 100000 /dev/zero > /mnt/fill";
+    for (option, file) in [("--record", "r.json"), ("--export-json", "r.json"), ("--record", "new.json")] {
+        let check = format!(
+            "{fill} 2> /dev/null; \"$whyfaster\" {SHORT} {option} /mnt/{file}; code=$?; cat /mnt/r.json; ls -A /mnt; exit $code"
+        );
+        let ran = with_mounts(&place, &check);
+        ran.expect_error(1, &[&format!("/mnt/{file}"), "No space left", "Free some space"]);
+        assert!(ran.out.ends_with("old\nfill\nr.json\n"), "something was lost or left: {}", ran.out);
+        assert!(ran.out.contains("true"), "the report is missing: {}", ran.out);
+    }
+    place.assert_clean();
+}
+
+#[test]
+fn a_full_disk_for_temporary_files_does_not_hinder_the_comparison() {
+    let place = Sandbox::new();
+    if !mounts_or_skip("a small file system") {
+        return;
+    }
+    let line = "mount -t tmpfs -o size=64k none /mnt && TMPDIR=/mnt exec \"$whyfaster\" compare --runs 2";
+    let same = format!("{line} 'seq 100000' 'seq 100000 | cat'");
+    with_mounts(&place, &same).expect(0, &[]);
+    let other = format!("{line} 'seq 100000' 'seq 99999; echo'");
+    with_mounts(&place, &other).expect_error(5, &["standard output differs", "--no-check-output"]);
+    with_mounts(
+        &place,
+        "mount -t tmpfs -o size=64k none /mnt && TMPDIR=/mnt exec \"$whyfaster\" study pipes",
+    )
+    .expect_error(1, &["/mnt/", "No space left", "TMPDIR"]);
+}
+
+#[test]
+fn a_read_only_file_system_is_found_before_anything_is_measured() {
+    let place = Sandbox::new();
+    if !mounts_or_skip("a read-only file system") {
+        return;
+    }
+    let line = "mount -t tmpfs -o ro none /mnt && exec \"$whyfaster\" compare --record /mnt/r.json 'touch \"$TMPDIR\"/ran'";
+    with_mounts(&place, line).expect_error(1, &["/mnt/r.json", "Read-only", "elsewhere"]);
+    place.assert_clean();
+}
+
+#[test]
+fn what_cannot_be_written_is_said_before_anything_is_measured() {
+    let place = Sandbox::new();
+    let touch = "touch \"$TMPDIR\"/ran";
+    fs::create_dir(place.path("dir")).unwrap();
+    fs::write(place.path("file"), "kept").unwrap();
+    for (option, path, said) in [
+        ("--record", "./dir", "Is a directory"),
+        ("--export-csv", "./none/x.csv", "mkdir -p './none'"),
+        ("--record", "./file/x.json", "Not a directory"),
+    ] {
+        place.compare(&[option, path, touch]).expect_error(1, &[path, said]);
+    }
+    if root_or_skip("another user without rights") {
+        for path in [place.path(""), place.path("tmp")] {
+            fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
+        }
+        let mut command =
+            place.command("setpriv", &["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
+        command.args([process::PROGRAM, "compare", "--record", "./r.json", touch]);
+        place.begin(command).wait().expect_error(1, &["./r.json", "Permission denied", "may write to"]);
+    }
+    assert_eq!(fs::read_to_string(place.path("file")).unwrap(), "kept");
+    // Nothing ran, so nothing was touched.
+    place.assert_clean();
+}
+
+/// The directory goes away while it measures: the report is printed all the same.
+#[test]
+fn a_directory_that_vanishes_loses_the_file_only() {
+    let place = Sandbox::new();
+    fs::create_dir(place.path("dir")).unwrap();
+    let ran =
+        place.compare(&["--runs", "2", "--record", "./dir/r.json", "--export-csv", "./t.csv", "rm -rf dir"]);
+    ran.expect_error(1, &["./dir/r.json", "mkdir -p './dir'"]);
+    assert!(ran.out.contains("rm -rf dir"), "{}", ran.out);
+    assert!(fs::read_to_string(place.path("t.csv")).unwrap().starts_with("command,mean"));
+    place.assert_clean();
+}
+
+#[test]
+fn records_that_cannot_be_used_are_refused_with_the_reason() {
+    let place = Sandbox::new();
+    place.compare(&["-N", "--runs", "3", "--record", "./r.json", "true"]).expect(0, &[]);
+    let whole = fs::read_to_string(place.path("r.json")).unwrap();
+    let write = |name: &str, text: &str| {
+        fs::write(place.path(name), text).unwrap();
+        place.file(name)
+    };
+    let depth = 100_000;
+    let deep = format!("{{\"schema\":\"whyfaster/1\",\"later\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
+    let cases = [
+        (write("cut", &whole[..whole.len() * 2 / 3]), "ends in the middle", "Measure again"),
+        (write("empty", ""), "it is empty", "--record FILE"),
+        (write("text", "\u{1b}[2Jhello"), "not JSON", "--record FILE"),
+        (write("deep", &deep), "recursion limit", ""),
+        (write("newer", &whole.replacen("whyfaster/1", "whyfaster/2", 1)), "newer whyfaster", "Update"),
+        (write("other", "{\"schema\": \"\\u001b[31mother\"}"), "its schema is", "--record FILE"),
+        (write("negative", &whole.replacen("\"took_s\": ", "\"took_s\": -", 1)), "took_s", "easure again"),
+        (
+            write("baseline", &whole.replacen("\"baseline\": 0", "\"baseline\": 7", 1)),
+            "baseline",
+            "easure again",
+        ),
+        (place.file("none"), "No such file", "--record FILE"),
+        (place.file("tmp"), "directory", "Name a record in it"),
+    ];
+    for (path, why, next) in cases {
+        let ran = place.run(&["show", &path]);
+        ran.expect_error(1, &[&path, why]);
+        let hint = ran.err.split("hint: ").nth(1).unwrap().to_lowercase();
+        assert!(hint.contains(&next.to_lowercase()), "{}", ran.err);
+        assert!(!ran.err.contains('\u{1b}'), "control characters reach the terminal: {:?}", ran.err);
+        assert!(ran.out.is_empty(), "{}", ran.out);
+    }
+    // Control characters in a record that is otherwise whole.
+    let name =
+        write("hostile", &whole.replacen("\"name\": \"true\"", "\"name\": \"\\u001b]0;owned\\u0007x\"", 1));
+    let ran = place.run(&["show", &name]);
+    ran.expect(0, &[]);
+    assert!(!ran.out.contains('\u{1b}') && !ran.out.contains('\u{7}'), "{:?}", ran.out);
+    if root_or_skip("another user without rights") {
+        fs::set_permissions(place.path(""), PermissionsExt::from_mode(0o755)).unwrap();
+        fs::set_permissions(place.path("r.json"), PermissionsExt::from_mode(0o600)).unwrap();
+        let mut command =
+            place.command("setpriv", &["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
+        command.args([process::PROGRAM, "show", "./r.json"]);
+        place.begin(command).wait().expect_error(1, &["./r.json", "Permission denied", "right to read"]);
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let place = Sandbox::new();
+    let line =
+        format!("{{ \"$whyfaster\" {SHORT} --record r.json --json; echo $? > code; }} | head -n 1; cat code");
+    let ran = place.shell(&line);
+    ran.expect(0, &[]);
+    assert_eq!(ran.out, "{\n0\n", "{}", ran.err);
+    place.record("r.json");
+    // Gone before the first byte.
+    let gone = "{ sleep 0.3; \"$whyfaster\" show r.json; echo $? > code; } | true; cat code";
+    eventually("the code", || {
+        let _ = fs::remove_file(place.path("code"));
+        place.shell(&format!("{gone}; sleep 0.1")).code();
+        fs::read_to_string(place.path("code")).is_ok_and(|code| code == "0\n")
+    });
+    // The gate's answer is not lost with the reader.
+    let gate = "{ \"$whyfaster\" compare --runs 15 --fail-if-slower true 'sleep 0.05'; echo $? > code; } | true; cat code";
+    assert_eq!(place.shell(gate).out, "3\n");
+    place.assert_clean();
+}
+
+#[test]
+fn a_full_standard_output_is_an_error() {
+    let place = Sandbox::new();
+    for line in [
+        format!("exec \"$whyfaster\" {SHORT} > /dev/full"),
+        format!("exec \"$whyfaster\" {SHORT} --json > /dev/full"),
+        format!("exec \"$whyfaster\" {SHORT} --export-csv - > /dev/full"),
+    ] {
+        place.shell(&line).expect_error(1, &["standard output", "No space left"]);
+    }
+    // The file is written all the same.
+    place.shell(&format!("exec \"$whyfaster\" {SHORT} --record r.json > /dev/full")).expect(1, &[]);
+    assert_eq!(place.record("r.json")["status"], "complete");
+    place.shell("exec \"$whyfaster\" show r.json > /dev/full").expect_error(1, &["standard output"]);
+    place.shell("exec \"$whyfaster\" doctor > /dev/full").expect_error(1, &["standard output"]);
+    place.shell("exec \"$whyfaster\" study > /dev/full").expect_error(1, &["standard output"]);
+    place.assert_clean();
+}
+
+#[test]
+fn a_closed_or_full_standard_error_changes_nothing() {
+    let place = Sandbox::new();
+    for stream in ["2>&-", "2> /dev/full", "2> /dev/null", "<&- 2>&-"] {
+        let ran = place.shell(&format!("exec \"$whyfaster\" {SHORT} {stream}"));
+        ran.expect(0, &[]);
+        assert!(ran.out.contains("true"), "{stream}: {}", ran.out);
+        for (code, line) in [
+            (5, "compare -N no-such-program"),
+            (5, "compare --runs 2 'exit 3'"),
+            (1, "show none"),
+            (2, "compare --load x true"),
+            (3, "compare --runs 15 --fail-if-slower true 'sleep 0.05'"),
+        ] {
+            assert_eq!(
+                place.shell(&format!("exec \"$whyfaster\" {line} {stream}")).code(),
+                code,
+                "{line} {stream}"
+            );
+        }
+    }
+    // Closed altogether: what is opened later must not land in the place of a standard stream.
+    let ran = place.shell(&format!("exec \"$whyfaster\" {SHORT} --record r.json <&- >&- 2>&-"));
+    assert_eq!(ran.code(), 0);
+    assert_eq!(place.record("r.json")["status"], "complete");
+    place.assert_clean();
+}

@@ -1,0 +1,309 @@
+//! Interrupts, a closed terminal, and violent deaths: nothing stays behind, and what was measured is kept.
+
+#![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
+
+#[path = "support/process.rs"]
+mod process;
+
+use std::fs;
+use std::time::Duration;
+
+use process::{Sandbox, eventually, kill};
+use rustix::process::Signal;
+
+/// What the program is in the middle of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum During {
+    /// A batch of plain commands.
+    Batch,
+    /// A batch of commands that went into sessions of their own, forked twice, and ignore SIGTERM.
+    Tree,
+    /// A `--setup`.
+    Setup,
+    /// A `--prepare` of the second round.
+    Prepare,
+    /// The untimed run before all.
+    Trial,
+}
+
+const ALL: [During; 5] = [During::Batch, During::Tree, During::Setup, During::Prepare, During::Trial];
+
+impl During {
+    /// Whether a round was over before.
+    fn measured(self) -> bool {
+        matches!(self, During::Batch | During::Tree | During::Prepare)
+    }
+
+    /// The arguments, and how many processes have the marker when it is time.
+    fn arguments(self, place: &Sandbox) -> (Vec<String>, usize) {
+        let m = &place.marker;
+        let later = "case $HYPERFINE_ITERATION in trial|0) exit 0;; esac";
+        let (hooks, command, sleepers): (Vec<String>, String, usize) = match self {
+            During::Batch => (vec![], format!("{later}; sleep {m}"), 3),
+            During::Tree => {
+                let deaf =
+                    format!("trap '' TERM INT HUP; (sleep {m} &); (env -i setsid sleep {m} &); sleep {m}; :");
+                let command = format!(
+                    "{later}; (setsid sh -c \"{deaf}\" &); (trap '' TERM; sleep {m}) & sh -c 'kill -STOP $$; sleep {m}' & sleep {m}; :"
+                );
+                (vec![], command, 15)
+            }
+            During::Setup => (vec!["--setup".into(), format!("setsid sleep {m}; :")], "true".into(), 1),
+            During::Prepare => (
+                vec!["--prepare".into(), format!("{later}; trap '' TERM; setsid sleep {m} & sleep {m}; :")],
+                "true".into(),
+                2,
+            ),
+            During::Trial => (vec![], format!("sleep {m} & sleep {m}; :"), 2),
+        };
+        let mut args: Vec<String> =
+            ["compare", "--load", "3", "--runs", "50", "--record"].map(String::from).to_vec();
+        args.push(place.file("r.json"));
+        args.extend(hooks);
+        args.extend([command.clone(), format!("{command} # other")]);
+        (args, sleepers)
+    }
+}
+
+fn started(during: During) -> (Sandbox, process::Running) {
+    let place = Sandbox::new();
+    let (args, sleepers) = during.arguments(&place);
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let running = place.start(&args);
+    place.wait_for_sleepers(sleepers);
+    (place, running)
+}
+
+/// Interrupted: status 130, all that was measured is kept and said, nothing is left.
+fn assert_interrupted(during: During, place: &Sandbox, ran: &process::Ran) {
+    ran.expect(130, &["interrupted: "]);
+    place.assert_clean();
+    if during.measured() {
+        let record = place.record("r.json");
+        assert_eq!(record["status"], "interrupted", "{during:?}");
+        assert!(record["batches"].as_array().unwrap().len() >= 3, "{during:?}: the first round is there");
+        assert!(ran.err.contains("r.json"), "{}", ran.err);
+        assert!(ran.out.contains("makespan") || ran.out.contains("time"), "no report: {}", ran.out);
+    } else {
+        assert!(!place.path("r.json").exists(), "{during:?}: a record of nothing");
+        assert!(ran.err.contains("nothing had been measured"), "{}", ran.err);
+    }
+}
+
+fn interrupt_everywhere(signal: Signal) {
+    for during in ALL {
+        let (place, running) = started(during);
+        running.signal(signal);
+        assert_interrupted(during, &place, &running.wait());
+    }
+}
+
+#[test]
+fn ctrl_c_ends_everything_and_keeps_what_was_measured() {
+    interrupt_everywhere(Signal::INT);
+}
+
+#[test]
+fn sigterm_ends_everything_and_keeps_what_was_measured() {
+    interrupt_everywhere(Signal::TERM);
+}
+
+#[test]
+fn sighup_ends_everything_and_keeps_what_was_measured() {
+    interrupt_everywhere(Signal::HUP);
+}
+
+#[test]
+fn a_second_ctrl_c_does_not_cut_the_clean_up_short() {
+    for during in ALL {
+        let (place, running) = started(during);
+        running.signal(Signal::INT);
+        std::thread::sleep(Duration::from_millis(30));
+        running.signal(Signal::INT);
+        assert_interrupted(during, &place, &running.wait());
+    }
+}
+
+#[test]
+fn a_killed_program_leaves_nothing() {
+    for during in ALL {
+        let (place, running) = started(during);
+        fs::write(place.path("r.json"), "what stood there before").unwrap();
+        running.signal(Signal::KILL);
+        assert_eq!(running.wait().code(), 128 + 9);
+        place.assert_clean();
+        assert_eq!(fs::read_to_string(place.path("r.json")).unwrap(), "what stood there before");
+    }
+}
+
+#[test]
+fn a_killed_launcher_leaves_nothing_and_what_was_measured_is_kept() {
+    for during in [During::Batch, During::Tree, During::Trial] {
+        let (place, running) = started(during);
+        kill(running.launcher(), Signal::KILL);
+        let ran = running.wait();
+        ran.expect_error(1, &["launcher", "signal: 9", "dmesg"]);
+        place.assert_clean();
+        if during.measured() {
+            assert_eq!(place.record("r.json")["status"], "failed");
+            assert!(!ran.out.is_empty(), "no report");
+        } else {
+            assert!(!place.path("r.json").exists());
+        }
+    }
+}
+
+/// Signals at any moment between and in short batches.
+#[test]
+fn an_interrupt_at_any_moment_is_clean() {
+    for (turn, signal) in
+        [Signal::INT, Signal::TERM, Signal::HUP, Signal::KILL].into_iter().cycle().take(16).enumerate()
+    {
+        let place = Sandbox::new();
+        let record = place.file("r.json");
+        let running = place.start(&[
+            "compare", "-N", "--load", "1,4", "--runs", "100000", "--record", &record, "true", "true x",
+        ]);
+        let _ = running.launcher();
+        std::thread::sleep(Duration::from_millis(37 * turn as u64));
+        running.signal(signal);
+        let ran = running.wait();
+        assert_eq!(ran.code(), if signal == Signal::KILL { 137 } else { 130 }, "{}", ran.err);
+        place.assert_clean();
+        if place.path("r.json").exists() {
+            assert_eq!(place.record("r.json")["status"], "interrupted");
+        }
+    }
+}
+
+/// A hang-up is ignored by who was started to ignore it: `nohup` must work.
+#[test]
+fn nohup_is_respected() {
+    let place = Sandbox::new();
+    let record = place.file("r.json");
+    let line =
+        format!("trap '' HUP INT; exec \"$whyfaster\" compare -N --runs 3 --record {record} 'sleep 0.3'");
+    let mut command = place.command("sh", &["-c", &line]);
+    command.env("whyfaster", process::PROGRAM);
+    let running = place.begin(command);
+    let _ = process::launcher_of(running.pid());
+    running.signal(Signal::HUP);
+    running.signal(Signal::INT);
+    running.wait().expect(0, &[]);
+    assert_eq!(place.record("r.json")["status"], "complete");
+    place.assert_clean();
+}
+
+/// Who ignores SIGCHLD passes that on to us, and the kernel would then reap our children itself.
+#[test]
+fn an_inherited_ignored_sigchld_does_no_harm() {
+    use std::os::unix::process::CommandExt;
+    let place = Sandbox::new();
+    let args = ["compare", "--runs", "2", "--prepare", "true", "--record", &place.file("r.json"), "exit 0"];
+    let mut command = place.command(process::PROGRAM, &args);
+    // SAFETY: a plain system call between fork and exec.
+    unsafe {
+        command.pre_exec(|| {
+            libc::signal(libc::SIGCHLD, libc::SIG_IGN);
+            Ok(())
+        })
+    };
+    place.begin(command).wait().expect(0, &[]);
+    assert_eq!(place.record("r.json")["batches"].as_array().unwrap().len(), 2);
+    place.assert_clean();
+}
+
+#[test]
+fn an_interrupted_study_leaves_no_directory() {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let place = Sandbox::new();
+        let record = place.file("r.json");
+        let running = place.start(&["study", "pipes", "--record", &record]);
+        let _ = running.launcher();
+        running.signal(signal);
+        running.wait().expect(130, &[]);
+        place.assert_clean();
+    }
+}
+
+/// A terminal of our own: the master's end, and the slave as a file.
+mod terminal {
+    use std::ffi::CStr;
+    use std::fs::File;
+    use std::io;
+    use std::os::fd::{FromRawFd, OwnedFd};
+    use std::os::unix::process::CommandExt;
+    use std::process::{Child, Command};
+
+    /// Starts a command as the leader of a session on a new terminal; the terminal is open as long as the first part lives.
+    pub(crate) fn start(mut command: Command) -> (File, Child) {
+        // SAFETY: plain system calls; the descriptors are owned by nobody else; ptsname fills a buffer of ours.
+        let (master, slave) = unsafe {
+            let master = libc::posix_openpt(libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC);
+            assert!(master >= 0 && libc::grantpt(master) == 0 && libc::unlockpt(master) == 0);
+            let mut name = [0; 64];
+            assert_eq!(libc::ptsname_r(master, name.as_mut_ptr(), name.len()), 0);
+            let name = CStr::from_ptr(name.as_ptr()).to_str().unwrap().to_owned();
+            (OwnedFd::from_raw_fd(master), File::options().read(true).write(true).open(name).unwrap())
+        };
+        command.stdin(slave.try_clone().unwrap()).stdout(slave.try_clone().unwrap()).stderr(slave);
+        // SAFETY: plain system calls between fork and exec.
+        unsafe {
+            command.pre_exec(|| {
+                if libc::setsid() < 0 || libc::ioctl(0, libc::TIOCSCTTY, 0) < 0 {
+                    return Err(io::Error::last_os_error());
+                }
+                Ok(())
+            })
+        };
+        let child = command.spawn().unwrap();
+        (File::from(master), child)
+    }
+}
+
+#[test]
+fn a_closed_terminal_ends_everything() {
+    for during in ALL {
+        let place = Sandbox::new();
+        let (args, sleepers) = during.arguments(&place);
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let (master, mut child) = terminal::start(place.command(process::PROGRAM, &args));
+        place.wait_for_sleepers(sleepers);
+        drop(master);
+        let mut status = None;
+        eventually("its end", || {
+            status = child.try_wait().unwrap();
+            status.is_some()
+        });
+        assert_eq!(status.unwrap().code(), Some(130), "{during:?}");
+        place.assert_clean();
+        assert_eq!(place.path("r.json").exists(), during.measured());
+        if during.measured() {
+            assert_eq!(place.record("r.json")["status"], "interrupted");
+        }
+    }
+}
+
+#[test]
+fn ctrl_c_typed_at_the_terminal_ends_everything() {
+    use std::io::{Read, Write};
+    for during in [During::Batch, During::Tree, During::Prepare] {
+        let place = Sandbox::new();
+        let (args, sleepers) = during.arguments(&place);
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let (mut master, mut child) = terminal::start(place.command(process::PROGRAM, &args));
+        place.wait_for_sleepers(sleepers);
+        master.write_all(b"\x03").unwrap();
+        // What it prints must be taken, or it waits for us. The end of a terminal without a writer is EIO.
+        let mut shown = Vec::new();
+        let mut part = [0; 4096];
+        while let Ok(n) = master.read(&mut part) {
+            shown.extend(&part[..n]);
+        }
+        let shown = String::from_utf8_lossy(&shown);
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{shown}");
+        assert!(shown.contains("interrupted: ") && shown.contains("r.json"), "{shown}");
+        place.assert_clean();
+        assert_eq!(place.record("r.json")["status"], "interrupted");
+    }
+}

@@ -1,0 +1,275 @@
+//! The screen and the exports of `compare`, the same again from `show`, the verbs `study` and `doctor`, and the progress in a
+//! terminal. Through the built program. The golden files are what hyperfine 1.20 wrote.
+
+mod support;
+
+use std::process::Command;
+
+use serde_json::Value;
+use support::{Ran, Scratch, list, texts};
+
+/// A file that hyperfine wrote for `hyperfine -N -r 2 'sleep 0.05' 'sleep 0.02' 'echo a|b'`.
+macro_rules! golden {
+    ($kind:literal) => {
+        include_str!(concat!("../crates/whyfaster/src/render/export/golden/plain.", $kind))
+    };
+}
+
+/// A text with every number made the same, so that two files are compared but for what was measured.
+fn shape(text: &str) -> String {
+    let mut shape = String::new();
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        if !character.is_ascii_digit() {
+            shape.push(character);
+            continue;
+        }
+        let mut last = character;
+        while let Some(&next) = characters.peek() {
+            let exponent = last == 'e' && next == '-';
+            if !(next.is_ascii_digit() || next == '.' || next == 'e' || exponent) {
+                break;
+            }
+            last = next;
+            characters.next();
+        }
+        shape.push('#');
+    }
+    shape
+}
+
+#[test]
+fn exports_are_those_of_hyperfine() {
+    let scratch = Scratch::new();
+    let hyperfine_s = ["-N", "-r", "2", "sleep 0.05", "sleep 0.02", "echo a|b"];
+    let files = [
+        ("--export-json", "out.json", golden!("json")),
+        ("--export-csv", "out.csv", golden!("csv")),
+        ("--export-markdown", "out.md", golden!("md")),
+        ("--export-asciidoc", "out.adoc", golden!("adoc")),
+        ("--export-orgmode", "out.org", golden!("org")),
+    ];
+    // A given unit, or the table's would hang on how long the first command took.
+    let mut words = vec!["--no-check-output", "--time-unit", "millisecond", "--style", "none"];
+    words.extend(files.iter().flat_map(|(option, file, _)| [*option, *file]));
+    words.extend(hyperfine_s);
+    let ran = scratch.compare(&words).ok();
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""), "--style none prints nothing");
+    for (_, file, golden) in files {
+        assert_eq!(shape(&scratch.read(file)), shape(golden), "{file}");
+    }
+    let exported = scratch.json("out.json");
+    for result in list(&exported["results"]) {
+        let times = support::numbers(&result["times"]);
+        let mean = times.iter().sum::<f64>() / 2.0;
+        assert!((support::number(&result["mean"]) - mean).abs() < 1e-12, "{result}");
+    }
+    assert!(support::number(&exported["results"][0]["min"]) >= 0.05, "sleeping 50 ms takes at least that");
+}
+
+#[test]
+fn an_export_to_a_dash_is_standard_output() {
+    let scratch = Scratch::new();
+    for (option, first) in [
+        ("--export-json", "{"),
+        ("--export-csv", "command,mean,stddev,median,user,system,min,max"),
+        ("--export-markdown", "| Command |"),
+        ("--export-asciidoc", "[cols="),
+        ("--export-orgmode", "| Command  |"),
+    ] {
+        let ran = scratch.compare(&["-N", "-r", "1", "--style", "none", option, "-", "true"]).ok();
+        assert!(ran.stdout.starts_with(first), "{option}: {}", ran.stdout);
+        assert!(ran.stdout.ends_with('\n') && !scratch.path("-").exists(), "{option}: {}", ran.stdout);
+    }
+}
+
+/// The rows of an exported Markdown table: command and mean.
+fn rows(table: &str) -> Vec<(&str, &str)> {
+    table
+        .lines()
+        .skip(2)
+        .map(|line| {
+            let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+            (cells[1], cells[2])
+        })
+        .collect()
+}
+
+#[test]
+fn unit_and_order_are_as_asked_for() {
+    let scratch = Scratch::new();
+    let table = |options: &[&str]| {
+        let words = ["-N", "-r", "2", "--style", "none", "--export-markdown", "-", "sleep 0.3", "sleep 0.01"];
+        scratch.compare(&[options, &words[..]].concat()).ok().stdout
+    };
+    let commands = |options: &[&str]| {
+        let table = table(options);
+        rows(&table).iter().map(|row| row.0.to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(commands(&[]), ["`sleep 0.3`", "`sleep 0.01`"]);
+    assert_eq!(commands(&["--sort", "command"]), ["`sleep 0.3`", "`sleep 0.01`"]);
+    assert_eq!(commands(&["--sort", "mean-time"]), ["`sleep 0.01`", "`sleep 0.3`"]);
+    for (unit, symbol, scale) in
+        [("microsecond", "µs", 1e6), ("ms", "ms", 1e3), ("second", "s", 1.0), ("minute", "min", 1.0 / 60.0)]
+    {
+        let table = table(&["-u", unit]);
+        assert!(table.contains(&format!("Mean [{symbol}]")), "{unit}: {table}");
+        let mean: f64 = rows(&table)[0].1.split(' ').next().unwrap().parse().unwrap();
+        let rounding = 0.05;
+        assert!(mean + rounding >= 0.3 * scale && mean < 30.0 * scale + rounding, "{unit}: {table}");
+    }
+    let screen = scratch.compare(&["-N", "-r", "1", "-u", "microsecond", "sleep 0.01"]).ok().stdout;
+    assert!(screen.contains("makespan us"), "{screen}");
+}
+
+#[test]
+fn the_style_decides_colour_and_movement() {
+    let scratch = Scratch::new();
+    let look = |style: &str| scratch.compare(&["-N", "-r", "2", "--style", style, "true", "/bin/true"]).ok();
+    let colour = |text: &str| text.contains("\u{1b}[");
+    for style in ["auto", "basic", "nocolor"] {
+        let ran = look(style);
+        assert!(!colour(&ran.stdout) && !ran.stdout.is_empty(), "{style}: {}", ran.stdout);
+    }
+    for style in ["full", "color"] {
+        assert!(colour(&look(style).stdout), "{style}");
+    }
+    let words = ["compare", "-N", "-r", "2", "--load", "1,2", "true", "/bin/true"];
+    let ascii: Ran = scratch.command(&words).env("LC_ALL", "C").output().unwrap().into();
+    assert!(ascii.stdout.is_ascii() && ascii.stderr.is_ascii(), "{ascii:?}");
+    let silent = look("none");
+    assert_eq!((silent.stdout, silent.stderr), (String::new(), String::new()));
+}
+
+#[test]
+fn show_prints_and_exports_the_same_again() {
+    let scratch = Scratch::new();
+    let words = ["-r", "3", "--load", "1,2", "--reference", "sleep 0.05", "-L", "n", "1,2", "sleep 0.0{n}"];
+    let first = ["--export-json", "a.json", "--export-csv", "a.csv", "--export-markdown", "a.md"];
+    let ran = scratch.compare(&[&["--record", "r.json"], &first[..], &words].concat()).ok();
+    let again = ["--export-json", "b.json", "--export-csv", "b.csv", "--export-markdown", "b.md"];
+    let shown = scratch.run(&[&["show", "r.json"], &again[..]].concat()).ok();
+    assert_eq!(shown.stdout, ran.stdout);
+    for kind in ["json", "csv", "md"] {
+        assert_eq!(scratch.read(&format!("a.{kind}")), scratch.read(&format!("b.{kind}")), "{kind}");
+    }
+    assert_eq!(scratch.run(&["show", "--json", "r.json"]).ok().json(), scratch.json("r.json"));
+    let seconds = scratch.run(&["show", "-u", "second", "r.json"]).ok().stdout;
+    assert!(seconds.contains("makespan s") && !seconds.contains("makespan ms"), "{seconds}");
+    let fastest_last = scratch.run(&["show", "--sort", "command", "--export-markdown", "-", "r.json"]).ok();
+    assert!(fastest_last.stdout.contains("| `sleep 0.05 (load = 1)` |"), "{}", fastest_last.stdout);
+}
+
+#[test]
+fn show_does_the_analysis_again() {
+    let scratch = Scratch::new();
+    let mut record = scratch.record(&["-N", "-r", "8", "sleep 0.01", "sleep 0.1"]);
+    let whole = record["levels"].clone();
+    record["levels"] = Value::Array(Vec::new());
+    scratch.write("r.json", &record.to_string());
+    let again = scratch.run(&["show", "--json", "r.json"]).ok().json();
+    assert_eq!(again["levels"], whole, "what follows from the samples is made from the samples");
+}
+
+#[test]
+fn studies_are_listed_and_pipes_runs() {
+    let scratch = Scratch::new();
+    let listed = scratch.run(&["study"]).ok().stdout;
+    assert!(listed.starts_with("pipes  "), "{listed}");
+    scratch.run(&["study", "no-such-study"]).fails(2, &["no-such-study", "pipes"]);
+    if Command::new("mawk").args(["-W", "version"]).output().is_err() {
+        scratch.run(&["study", "pipes"]).fails(6, &["mawk", "hint:"]);
+        return;
+    }
+    let words = ["study", "pipes", "--load", "1", "--max-time", "3s", "--seed", "5", "--record", "r.json"];
+    let ran = scratch.run(&words).ok();
+    // The article's ratio at one copy, and its claims with a word on each.
+    assert!(ran.stdout.contains("0.58"), "{}", ran.stdout);
+    let verdicts = ["holds", "does not hold", "undecided"];
+    assert!(verdicts.iter().any(|verdict| ran.stdout.contains(verdict)), "{}", ran.stdout);
+    let record = scratch.json("r.json");
+    assert_eq!((&record["study"], &record["plan"]["seed"]), (&Value::from("pipes"), &Value::from(5)));
+    assert_eq!(texts(list(&record["alternatives"]), "name"), ["no-pipe", "use-pipe"]);
+    let digests = texts(list(&record["trials"]), "stdout_sha256");
+    assert_eq!(digests[0], digests[1], "both scripts do the same work");
+    let left: Vec<String> = std::fs::read_dir(scratch.dir())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert_eq!(left, ["r.json"], "the study leaves nothing but what was asked for");
+}
+
+#[test]
+fn doctor_examines_this_machine() {
+    let scratch = Scratch::new();
+    let text = scratch.run(&["doctor"]).ok().stdout;
+    let json = scratch.run(&["doctor", "--json"]).ok().json();
+    assert!(text.starts_with("This machine:"), "{text}");
+    let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+    assert_eq!(json["facts"]["kernel"], kernel.trim());
+    assert!(text.contains(kernel.trim()), "{text}");
+    for finding in list(&json["findings"]) {
+        assert!(text.contains(finding["name"].as_str().unwrap()), "{finding}");
+        assert_eq!(finding["mark"] == "ok", finding.get("remedy").is_none(), "{finding}");
+    }
+    assert!(!text.contains('\u{1b}'), "no colour where there is no terminal");
+}
+
+/// Runs the program in a terminal of 80 columns. What it wrote to the terminal, and whether it succeeded.
+fn in_terminal(scratch: &Scratch, environment: &str, words: &str) -> Ran {
+    let line = format!("stty cols 80; {environment} {} {words}", env!("CARGO_BIN_EXE_whyfaster"));
+    let mut command = Command::new("script");
+    command.args(["--quiet", "--return", "--command", &line, "/dev/null"]).current_dir(scratch.dir());
+    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
+        command.env_remove(name);
+    }
+    let command = command.env("TERM", "xterm").env("LC_ALL", "C.UTF-8").stdin(std::process::Stdio::null());
+    command.output().expect("script(1), which every Debian has").into()
+}
+
+#[test]
+fn progress_moves_in_a_terminal_and_is_gone_at_the_end() {
+    let scratch = Scratch::new();
+    let words = "compare -N -r 4 'sleep 0.15' 'sleep 0.1'";
+    let seen = in_terminal(&scratch, "", words).ok().stdout;
+    assert!(seen.contains("round 1 of 4") && seen.contains("left: load 1"), "{seen}");
+    // A bar is drawn over itself, with a carriage return or with the cursor moved.
+    let bar = seen.rfind("round ").unwrap();
+    assert!(seen[..bar].matches('\r').count() > 3, "{seen:?}");
+    assert!(!seen[bar..].contains("left: load") && seen[bar..].contains("took"), "{seen:?}");
+    assert!(seen.contains("\u{1b}["), "a terminal gets colours: {seen:?}");
+    let coloured = |text: &str| {
+        text.split("\u{1b}[").skip(1).any(|rest| {
+            rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';').starts_with('m')
+                && !rest.starts_with(['m', '0'])
+        })
+    };
+    assert!(coloured(&seen), "{seen:?}");
+    let plain = in_terminal(&scratch, "NO_COLOR=1", words).ok().stdout;
+    assert!(!coloured(&plain) && plain.contains("round "), "{plain:?}");
+    let basic = in_terminal(&scratch, "", &words.replace("-N", "-N --style basic")).ok().stdout;
+    assert!(!basic.contains('\u{1b}') && basic.contains("whyfaster: "), "{basic:?}");
+}
+
+#[test]
+fn nothing_is_drawn_while_a_run_is_timed() {
+    // Each run writes how much stood on the terminal when it began and when it ended.
+    let scratch = Scratch::new();
+    scratch.write("run", "wc -c < screen >> sizes; sleep 0.5; wc -c < screen >> sizes\n");
+    let line = format!("stty cols 80; {} compare -r 2 'sh run' 'sh ./run'", env!("CARGO_BIN_EXE_whyfaster"));
+    let status = Command::new("script")
+        .args(["--quiet", "--flush", "--return", "--command", &line, "screen"])
+        .env("TERM", "xterm")
+        .current_dir(scratch.dir())
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::null())
+        .status()
+        .unwrap();
+    assert!(status.success());
+    let sizes: Vec<u64> = scratch.lines("sizes").iter().map(|line| line.parse().unwrap()).collect();
+    assert!(sizes.len() >= 16, "{sizes:?}");
+    // What was drawn right before a run may reach the file a little later, so a single difference says nothing.
+    let still = sizes.chunks(2).filter(|pair| pair[0] == pair[1]).count();
+    assert!(still * 2 > sizes.len() / 2, "the terminal is written to during runs: {sizes:?}");
+    assert!(sizes.last() > sizes.first(), "nothing was drawn at all: {sizes:?}");
+}
