@@ -116,11 +116,10 @@ fn events(p: &Prices<'_>) -> Option<String> {
 fn placement(p: &Prices<'_>) -> Option<String> {
     let same = p.ns("pipe", "asleep,same_cpu")?;
     let other = p.ns("pipe", "asleep,other_cpu")?;
-    let ratio = if other > same { other / same } else { same / other };
-    let words = if other > same { "longer" } else { "less long" };
     Some(format!(
-        "An event through a pipe to a sleeping thread takes {} on the same CPU and {} to another one, {ratio:.1} times {words}.",
+        "An event through a pipe to a sleeping thread takes {} on the same CPU and {} to another one, {:.1} times as long.",
         p.text(same),
-        p.text(other)
+        p.text(other),
+        other / same
     ))
 }
