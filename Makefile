@@ -20,7 +20,7 @@ MDBOOK := $(TOOLS)/mdbook-$(MDBOOK_VERSION)/bin/mdbook
 HYPERFINE := $(TOOLS)/hyperfine-$(HYPERFINE_VERSION)/bin/hyperfine
 WHYFASTER := target/release/whyfaster
 # `make bench BENCHES=launch` runs one of them.
-BENCHES ?= launch noise load
+BENCHES ?= launch noise load prices
 
 # A clone that is thrown away gains nothing from incremental compilation.
 ifdef CI
@@ -34,7 +34,7 @@ endif
 help:
 	@echo 'make demo     build, then run the main job: whyfaster study pipes'
 	@echo 'make test     everything: format, lints, tests, generated files, licences, spelling, docs'
-	@echo 'make bench    side by side with hyperfine, xargs and a shell loop; results in target/bench/'
+	@echo 'make bench    side by side with hyperfine, xargs, perf bench, stress-ng, ...; results in target/bench/'
 	@echo 'make build    the release binary: $(WHYFASTER)'
 	@echo 'make install  the release binary into cargo'\''s bin directory'
 	@echo 'make docs     the book: docs/book/index.html'

@@ -220,5 +220,29 @@ class EndToEnd(unittest.TestCase):
         self.assertIn("--whyfaster", stderr.getvalue())
 
 
+class Prices(unittest.TestCase):
+    """What bench/prices reads out of its peers, from lines that they really print."""
+
+    def setUp(self):
+        self.prices = load_script("prices")
+
+    def test_peers_are_read(self):
+        vdso = "stress-ng: metrc: [1] vdso   43.47 nanosecs per call (excluding test overhead) (geometric mean)\n"
+        self.assertEqual(self.prices.number(self.prices.STRESS_NG, 1)(vdso), 43.47)
+        self.assertAlmostEqual(self.prices.number(self.prices.PERF_TOTAL, 1e9 / 100000)("0.013\n"), 130.0)
+        hackbench = "Running in threaded mode with 1 groups\nTime: 0.025\n"
+        self.assertAlmostEqual(self.prices.number(self.prices.HACKBENCH, 1e9 / 20000)(hackbench), 1250.0)
+        self.assertIsNone(self.prices.number(self.prices.HACKBENCH, 1)("no such line"))
+        self.assertEqual(self.prices.median_of_runs(10)("100\n300\n200\n"), 20)
+
+    def test_a_ratio_that_is_off_says_why_and_a_missing_peer_is_not_measured(self):
+        peer = self.prices.Peer("p", ("getppid", "libc"), "because", ["true"], lambda _: None)
+        found, row = self.prices.judge(peer, [(100.0, 200.0), (110.0, 200.0)])
+        self.assertEqual((found["why"], row[4]), ("because", "0.53"))
+        found, _ = self.prices.judge(peer, [(100.0, 100.0)])
+        self.assertIsNone(found["why"])
+        self.assertEqual(self.prices.judge(peer, [])[1][4], "not measured")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -28,6 +28,8 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Say which of these commands is faster, and from what load on that changes')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Print a record again, with the analysis redone')
             [CompletionResult]::new('study', 'study', [CompletionResultType]::ParameterValue, 'List the studies, or run one: an article''s measurement, repeated on this machine')
+            [CompletionResult]::new('prices', 'prices', [CompletionResultType]::ParameterValue, 'Price what this machine charges: system calls, processes, threads, pipes, page faults')
+            [CompletionResult]::new('machines', 'machines', [CompletionResultType]::ParameterValue, 'Set price lists side by side: which machine charges more, for what, and why')
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Say what this machine allows, how noisy it is, and what would help')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
@@ -135,6 +137,41 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             break
         }
+        'whyfaster;prices' {
+            [CompletionResult]::new('--pin', '--pin', [CompletionResultType]::ParameterName, 'Run on these CPUs only, such as 0-3,5')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of the random order [default: a fresh one]')
+            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Price counts of operations: ''30000 fork+execve'', several with '', '' between them, or a file with one a line')
+            [CompletionResult]::new('--source', '--source', [CompletionResultType]::ParameterName, 'Print the C source of a probe, as it is measured, and measure nothing')
+            [CompletionResult]::new('--explain', '--explain', [CompletionResultType]::ParameterName, 'Print the page of a probe: what it measures, how, and what to make of it')
+            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write the price list, with every raw sample, to FILE (''-'' is standard output)')
+            [CompletionResult]::new('--csv', '--csv', [CompletionResultType]::ParameterName, 'Write the prices as comma-separated values to FILE (''-'' is standard output)')
+            [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour: auto, basic, full, nocolor, color or none [default: auto]')
+            [CompletionResult]::new('--time-unit', '--time-unit', [CompletionResultType]::ParameterName, 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]')
+            [CompletionResult]::new('--quick', '--quick', [CompletionResultType]::ParameterName, 'Take about ten seconds: fewer samples, wider intervals')
+            [CompletionResult]::new('--cold', '--cold', [CompletionResultType]::ParameterName, 'Also price calls with cold caches, and the first call of a process')
+            [CompletionResult]::new('--sweep', '--sweep', [CompletionResultType]::ParameterName, 'Also price every other value of every parameter: memory of the parent, idle gaps, sizes, clocks')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Price every row that there is; takes some minutes')
+            [CompletionResult]::new('--list', '--list', [CompletionResultType]::ParameterName, 'List the probes: their variants, what one operation is, what they need')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print the price list as JSON on standard output instead of the report')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'whyfaster;machines' {
+            [CompletionResult]::new('--delta', '--delta', [CompletionResultType]::ParameterName, 'Call two prices the same when they differ by less than this [default: 5%]')
+            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Price counts of operations on every machine: ''30000 fork+execve'', or a file with one count a line')
+            [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour: auto, basic, full, nocolor, color or none [default: auto]')
+            [CompletionResult]::new('--time-unit', '--time-unit', [CompletionResultType]::ParameterName, 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Show every row, also those that only one list has')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print the comparison as JSON on standard output instead of the report')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
         'whyfaster;doctor' {
             [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour: auto, basic, full, nocolor, color or none [default: auto]')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print the facts as JSON')
@@ -148,6 +185,8 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Say which of these commands is faster, and from what load on that changes')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Print a record again, with the analysis redone')
             [CompletionResult]::new('study', 'study', [CompletionResultType]::ParameterValue, 'List the studies, or run one: an article''s measurement, repeated on this machine')
+            [CompletionResult]::new('prices', 'prices', [CompletionResultType]::ParameterValue, 'Price what this machine charges: system calls, processes, threads, pipes, page faults')
+            [CompletionResult]::new('machines', 'machines', [CompletionResultType]::ParameterValue, 'Set price lists side by side: which machine charges more, for what, and why')
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Say what this machine allows, how noisy it is, and what would help')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
@@ -159,6 +198,12 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             break
         }
         'whyfaster;help;study' {
+            break
+        }
+        'whyfaster;help;prices' {
+            break
+        }
+        'whyfaster;help;machines' {
             break
         }
         'whyfaster;help;doctor' {

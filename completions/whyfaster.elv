@@ -25,6 +25,8 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand compare 'Say which of these commands is faster, and from what load on that changes'
             cand show 'Print a record again, with the analysis redone'
             cand study 'List the studies, or run one: an article''s measurement, repeated on this machine'
+            cand prices 'Price what this machine charges: system calls, processes, threads, pipes, page faults'
+            cand machines 'Set price lists side by side: which machine charges more, for what, and why'
             cand doctor 'Say what this machine allows, how noisy it is, and what would help'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
@@ -128,6 +130,39 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand -V 'Print version'
             cand --version 'Print version'
         }
+        &'whyfaster;prices'= {
+            cand --pin 'Run on these CPUs only, such as 0-3,5'
+            cand --seed 'Seed of the random order [default: a fresh one]'
+            cand --project 'Price counts of operations: ''30000 fork+execve'', several with '', '' between them, or a file with one a line'
+            cand --source 'Print the C source of a probe, as it is measured, and measure nothing'
+            cand --explain 'Print the page of a probe: what it measures, how, and what to make of it'
+            cand --record 'Write the price list, with every raw sample, to FILE (''-'' is standard output)'
+            cand --csv 'Write the prices as comma-separated values to FILE (''-'' is standard output)'
+            cand --style 'Colour: auto, basic, full, nocolor, color or none [default: auto]'
+            cand --time-unit 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]'
+            cand --quick 'Take about ten seconds: fewer samples, wider intervals'
+            cand --cold 'Also price calls with cold caches, and the first call of a process'
+            cand --sweep 'Also price every other value of every parameter: memory of the parent, idle gaps, sizes, clocks'
+            cand --all 'Price every row that there is; takes some minutes'
+            cand --list 'List the probes: their variants, what one operation is, what they need'
+            cand --json 'Print the price list as JSON on standard output instead of the report'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'whyfaster;machines'= {
+            cand --delta 'Call two prices the same when they differ by less than this [default: 5%]'
+            cand --project 'Price counts of operations on every machine: ''30000 fork+execve'', or a file with one count a line'
+            cand --style 'Colour: auto, basic, full, nocolor, color or none [default: auto]'
+            cand --time-unit 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]'
+            cand --all 'Show every row, also those that only one list has'
+            cand --json 'Print the comparison as JSON on standard output instead of the report'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
         &'whyfaster;doctor'= {
             cand --style 'Colour: auto, basic, full, nocolor, color or none [default: auto]'
             cand --json 'Print the facts as JSON'
@@ -140,6 +175,8 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand compare 'Say which of these commands is faster, and from what load on that changes'
             cand show 'Print a record again, with the analysis redone'
             cand study 'List the studies, or run one: an article''s measurement, repeated on this machine'
+            cand prices 'Price what this machine charges: system calls, processes, threads, pipes, page faults'
+            cand machines 'Set price lists side by side: which machine charges more, for what, and why'
             cand doctor 'Say what this machine allows, how noisy it is, and what would help'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
@@ -148,6 +185,10 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
         &'whyfaster;help;show'= {
         }
         &'whyfaster;help;study'= {
+        }
+        &'whyfaster;help;prices'= {
+        }
+        &'whyfaster;help;machines'= {
         }
         &'whyfaster;help;doctor'= {
         }

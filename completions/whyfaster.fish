@@ -29,6 +29,8 @@ complete -c whyfaster -n "__fish_whyfaster_needs_command" -s V -l version -d 'Pr
 complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "compare" -d 'Say which of these commands is faster, and from what load on that changes'
 complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "show" -d 'Print a record again, with the analysis redone'
 complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "study" -d 'List the studies, or run one: an article\'s measurement, repeated on this machine'
+complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "prices" -d 'Price what this machine charges: system calls, processes, threads, pipes, page faults'
+complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "machines" -d 'Set price lists side by side: which machine charges more, for what, and why'
 complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "doctor" -d 'Say what this machine allows, how noisy it is, and what would help'
 complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s w -l warmup -d 'Run each command NUM times, untimed, before its first round' -r
@@ -138,6 +140,49 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l full -d 'T
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l json -d 'Print the record as JSON on standard output instead of the report'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -s V -l version -d 'Print version'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l pin -d 'Run on these CPUs only, such as 0-3,5' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l seed -d 'Seed of the random order [default: a fresh one]' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l project -d 'Price counts of operations: \'30000 fork+execve\', several with \', \' between them, or a file with one a line' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l source -d 'Print the C source of a probe, as it is measured, and measure nothing' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l explain -d 'Print the page of a probe: what it measures, how, and what to make of it' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l record -d 'Write the price list, with every raw sample, to FILE (\'-\' is standard output)' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l csv -d 'Write the prices as comma-separated values to FILE (\'-\' is standard output)' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
+basic\t'Neither colour nor movement'
+full\t'Both, terminal or not'
+nocolor\t'Movement without colour'
+color\t'Colour without movement'
+none\t'Nothing at all; exports and the exit status are the only result'"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l time-unit -d 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]' -r -f -a "microsecond\t''
+millisecond\t''
+second\t''
+minute\t''
+hour\t''"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l quick -d 'Take about ten seconds: fewer samples, wider intervals'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l cold -d 'Also price calls with cold caches, and the first call of a process'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l sweep -d 'Also price every other value of every parameter: memory of the parent, idle gaps, sizes, clocks'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l all -d 'Price every row that there is; takes some minutes'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l list -d 'List the probes: their variants, what one operation is, what they need'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l json -d 'Print the price list as JSON on standard output instead of the report'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -s V -l version -d 'Print version'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l delta -d 'Call two prices the same when they differ by less than this [default: 5%]' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l project -d 'Price counts of operations on every machine: \'30000 fork+execve\', or a file with one count a line' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
+basic\t'Neither colour nor movement'
+full\t'Both, terminal or not'
+nocolor\t'Movement without colour'
+color\t'Colour without movement'
+none\t'Nothing at all; exports and the exit status are the only result'"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l time-unit -d 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]' -r -f -a "microsecond\t''
+millisecond\t''
+second\t''
+minute\t''
+hour\t''"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l all -d 'Show every row, also those that only one list has'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l json -d 'Print the comparison as JSON on standard output instead of the report'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -s V -l version -d 'Print version'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand doctor" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
 full\t'Both, terminal or not'
@@ -147,8 +192,10 @@ none\t'Nothing at all; exports and the exit status are the only result'"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand doctor" -l json -d 'Print the facts as JSON'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand doctor" -s h -l help -d 'Print help'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand doctor" -s V -l version -d 'Print version'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare show study doctor help" -f -a "compare" -d 'Say which of these commands is faster, and from what load on that changes'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare show study doctor help" -f -a "show" -d 'Print a record again, with the analysis redone'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare show study doctor help" -f -a "study" -d 'List the studies, or run one: an article\'s measurement, repeated on this machine'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare show study doctor help" -f -a "doctor" -d 'Say what this machine allows, how noisy it is, and what would help'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare show study doctor help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare show study prices machines doctor help" -f -a "compare" -d 'Say which of these commands is faster, and from what load on that changes'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare show study prices machines doctor help" -f -a "show" -d 'Print a record again, with the analysis redone'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare show study prices machines doctor help" -f -a "study" -d 'List the studies, or run one: an article\'s measurement, repeated on this machine'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare show study prices machines doctor help" -f -a "prices" -d 'Price what this machine charges: system calls, processes, threads, pipes, page faults'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare show study prices machines doctor help" -f -a "machines" -d 'Set price lists side by side: which machine charges more, for what, and why'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare show study prices machines doctor help" -f -a "doctor" -d 'Say what this machine allows, how noisy it is, and what would help'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare show study prices machines doctor help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

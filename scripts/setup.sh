@@ -46,6 +46,7 @@ need() {
 }
 
 has_libc_headers() { echo '#include <stdlib.h>' | gcc -E - >/dev/null 2>&1; }
+runs_perf_bench() { perf bench -f simple syscall basic -l 10; }
 has_venv() { python3 -c 'import venv, ensurepip'; }
 
 packages_for() {
@@ -55,7 +56,12 @@ packages_for() {
     need mawk 'study pipes measures it' has mawk
     [ "$goal" = demo ] && return
     need python3 'runs the link check and the benches' has python3
-    [ "$goal" = bench ] && return
+    if [ "$goal" = bench ]; then
+        need linux-perf 'perf bench, a peer of prices' runs_perf_bench
+        need stress-ng 'a peer of prices' has stress-ng
+        need rt-tests 'hackbench, a peer of prices' has hackbench
+        return
+    fi
     need python3-venv 'holds the spelling checker' has_venv
 }
 

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::{Command, ValueEnum};
 use clap_complete::Shell;
+use schemars::JsonSchema;
+use whyfaster_core::price::PriceList;
 use whyfaster_core::record::Record;
 
 /// Contents by path below the root of the repository.
@@ -16,15 +18,17 @@ pub(crate) const DIRECTORIES: [&str; 2] = ["man", "completions"];
 
 const NAME: &str = "whyfaster";
 
-/// The schema, named after the version of the record.
+/// The schemas, named after the versions of the documents.
 const SCHEMA_FILE: &str = "schema/whyfaster-1.json";
+const PRICES_SCHEMA_FILE: &str = "schema/whyfaster-prices-1.json";
 
 /// All generated files.
 pub(crate) fn all() -> Result<Files> {
     let mut files = Files::new();
     man_pages(&mut files)?;
     completions(&mut files);
-    files.insert(SCHEMA_FILE.into(), schema()?);
+    files.insert(SCHEMA_FILE.into(), schema::<Record>()?);
+    files.insert(PRICES_SCHEMA_FILE.into(), schema::<PriceList>()?);
     Ok(files)
 }
 
@@ -56,9 +60,9 @@ fn completions(files: &mut Files) {
     }
 }
 
-/// The JSON Schema of the record.
-fn schema() -> Result<Vec<u8>> {
-    let mut bytes = serde_json::to_vec_pretty(&schemars::schema_for!(Record))?;
+/// The JSON Schema of a document.
+fn schema<Document: JsonSchema>() -> Result<Vec<u8>> {
+    let mut bytes = serde_json::to_vec_pretty(&schemars::schema_for!(Document))?;
     bytes.push(b'\n');
     Ok(bytes)
 }
@@ -70,9 +74,15 @@ mod tests {
     #[test]
     fn every_verb_has_a_page_and_every_shell_a_script() {
         let files = all().unwrap();
-        for page in
-            ["whyfaster", "whyfaster-compare", "whyfaster-show", "whyfaster-study", "whyfaster-doctor"]
-        {
+        for page in [
+            "whyfaster",
+            "whyfaster-compare",
+            "whyfaster-show",
+            "whyfaster-study",
+            "whyfaster-prices",
+            "whyfaster-machines",
+            "whyfaster-doctor",
+        ] {
             let text = String::from_utf8(files[&Path::new("man").join(format!("{page}.1"))].clone()).unwrap();
             assert!(text.contains(".TH"), "{page}");
         }
@@ -85,12 +95,17 @@ mod tests {
 
     #[test]
     fn the_schema_knows_the_paths_that_other_tools_read() {
-        let schema: serde_json::Value = serde_json::from_slice(&schema().unwrap()).unwrap();
+        let schema: serde_json::Value = serde_json::from_slice(&schema::<Record>().unwrap()).unwrap();
         let properties = schema["properties"].as_object().unwrap();
         for path in
             ["schema", "alternatives", "levels", "crossovers", "floor", "warnings", "not_measured", "batches"]
         {
             assert!(properties.contains_key(path), "{path}");
+        }
+        let prices: serde_json::Value =
+            serde_json::from_slice(&super::schema::<PriceList>().unwrap()).unwrap();
+        for path in ["schema", "prices", "fingerprint", "rows", "samples", "status"] {
+            assert!(prices["properties"].as_object().unwrap().contains_key(path), "{path}");
         }
     }
 }

@@ -58,6 +58,19 @@ pub enum Event {
         /// Rounds that ran.
         rounds: u32,
     },
+    /// A row of a price list begins.
+    Price {
+        /// Which.
+        row: String,
+        /// Repetition, from 1.
+        repetition: u32,
+        /// Repetitions at most.
+        of: u32,
+        /// Seconds until the end of the measurement, as far as one can tell.
+        left_s: f64,
+        /// Part of the measurement that is done, 0 to 1.
+        done: f64,
+    },
     /// All is done.
     Finished,
 }

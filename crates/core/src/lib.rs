@@ -25,4 +25,5 @@ pub mod validate;
 pub mod analysis;
 pub mod claims;
 pub mod gate;
+pub mod price;
 pub mod schedule;

@@ -15,16 +15,18 @@ use crate::sample::{Arm, Batch, Copies, SchedAccount, Trial};
 const MAX_SECONDS: f64 = 1e12;
 
 /// No count in a record is larger: the largest number up to which a double holds every integer (2^53).
-const MAX_COUNT: u64 = 1 << 53;
+pub(crate) const MAX_COUNT: u64 = 1 << 53;
 
-/// Why a record cannot be used.
+/// Why a document cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Invalid {
     /// It follows another version of the schema.
-    #[error("its schema is '{found}', and this version of whyfaster reads '{SCHEMA}'")]
+    #[error("its schema is '{found}', and this version of whyfaster reads '{reads}'")]
     Schema {
         /// What it says.
         found: String,
+        /// What is read here.
+        reads: &'static str,
     },
     /// A value makes no sense.
     #[error("{place}: {why}")]
@@ -37,20 +39,30 @@ pub enum Invalid {
 }
 
 impl Invalid {
-    /// Whether the record says of itself that a later version wrote it.
+    /// Another schema than the one that is read. A hostile text is not repeated at length.
+    pub fn schema(found: &str, reads: &'static str) -> Self {
+        Self::Schema { found: found.chars().take(80).collect(), reads }
+    }
+
+    /// Whether the document says of itself that a later version wrote it.
     pub fn is_newer(&self) -> bool {
-        let Self::Schema { found } = self else { return false };
-        let number = |schema: &str| schema.strip_prefix("whyfaster/").and_then(|n| n.parse::<u64>().ok());
-        number(found) > number(SCHEMA) && number(found).is_some()
+        let Self::Schema { found, reads } = self else { return false };
+        let kind = |schema: &str| schema.split_once('/').map(|(kind, _)| kind.to_owned());
+        let number = |schema: &str| schema.split_once('/').and_then(|(_, n)| n.parse::<u64>().ok());
+        kind(found) == kind(reads) && number(found) > number(reads) && number(found).is_some()
     }
 }
 
-fn ensure(holds: bool, place: impl FnOnce() -> String, why: impl Into<String>) -> Result<(), Invalid> {
+pub(crate) fn ensure(
+    holds: bool,
+    place: impl FnOnce() -> String,
+    why: impl Into<String>,
+) -> Result<(), Invalid> {
     if holds { Ok(()) } else { Err(Invalid::Value { place: place(), why: why.into() }) }
 }
 
 /// A time or another amount: finite, at least 0, not absurd.
-fn amount(value: f64, place: impl FnOnce() -> String) -> Result<(), Invalid> {
+pub(crate) fn amount(value: f64, place: impl FnOnce() -> String) -> Result<(), Invalid> {
     ensure((0.0..=MAX_SECONDS).contains(&value), place, format!("{value} is no amount"))
 }
 
@@ -63,7 +75,7 @@ impl Record {
     /// Checks everything that the analysis and the renderers rely on.
     pub fn validate(&self) -> Result<(), Invalid> {
         if self.schema != SCHEMA {
-            return Err(Invalid::Schema { found: self.schema.chars().take(80).collect() });
+            return Err(Invalid::schema(&self.schema, SCHEMA));
         }
         amount(self.took_s, || "took_s".to_owned())?;
         plan(&self.plan)?;

@@ -1,14 +1,18 @@
 //! The program behind `whyfaster`, as a library so that tests and the generator of man pages can use it.
 //!
 //! A datum goes left to right: `cli` (words to a plan), `host` (facts), `run` (plan to samples), `store` (records and
-//! files), `render` (records to bytes); `study` holds the articles as data; `cmd` holds one verb a file and joins them.
+//! files), `render` (records to bytes); `study` holds the articles as data, `reference` the
+//! price lists of others; `cmd` holds one verb a file and joins them.
 
 pub mod cli;
 pub mod cmd;
 pub mod exit;
 pub mod host;
+pub mod pages;
+pub mod reference;
 pub mod render;
 pub mod run;
+pub mod sources;
 pub mod store;
 pub mod study;
 

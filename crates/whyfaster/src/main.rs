@@ -15,6 +15,8 @@ fn main() -> ExitCode {
         Verb::Compare(args) => cmd::compare::run(args),
         Verb::Show(args) => cmd::show::run(args),
         Verb::Study(args) => cmd::study::run_args(args),
+        Verb::Prices(args) => cmd::prices::run(args),
+        Verb::Machines(args) => cmd::machines::run(args),
         Verb::Doctor(args) => cmd::doctor::run(args),
     };
     exit::report(ended).into()

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::args::{DisplayArgs, ExportArgs, OutputArgs, ShowArgs, StudyArgs};
+use super::args::{
+    DisplayArgs, ExportArgs, MachinesArgs, OutputArgs, PricesArgs, ShowArgs, StudyArgs, ViewArgs,
+};
 use super::display::{Sort, Style, TimeUnit};
 use crate::exit::{Exit, Failure};
 
@@ -69,6 +71,20 @@ impl Outputs {
             .checked()
     }
 
+    /// The outputs of `prices`.
+    pub fn of_prices(args: &PricesArgs) -> Result<Self, Failure> {
+        let csv = args.csv.iter().map(|path| (Format::Csv, target(path))).collect();
+        Self { json: args.json, exports: csv, ..Self::default() }
+            .recorded(args.record.as_deref())
+            .viewed(args.view)
+            .checked()
+    }
+
+    /// The outputs of `machines`.
+    pub fn of_machines(args: &MachinesArgs) -> Self {
+        Self { json: args.json, ..Self::default() }.viewed(args.view)
+    }
+
     /// The outputs of `compare`, gates left out: they need the plan's delta.
     pub(super) fn of_compare(
         output: &OutputArgs,
@@ -99,6 +115,12 @@ impl Outputs {
         self.style = display.style.unwrap_or_default();
         self.sort = display.sort;
         self.time_unit = display.time_unit;
+        self
+    }
+
+    fn viewed(mut self, view: ViewArgs) -> Self {
+        self.style = view.style.unwrap_or_default();
+        self.time_unit = view.time_unit;
         self
     }
 
@@ -137,11 +159,11 @@ fn is_device(path: &Path) -> bool {
     path.starts_with("/dev") && !path.starts_with("/dev/shm")
 }
 
+fn target(path: &PathBuf) -> Target {
+    if path == Path::new("-") { Target::Stdout } else { Target::File(path.clone()) }
+}
+
 fn exports(args: &ExportArgs) -> Vec<(Format, Target)> {
-    let target = |path: &PathBuf| match path {
-        path if path == Path::new("-") => Target::Stdout,
-        path => Target::File(path.clone()),
-    };
     // hyperfine writes them in this order too; it shows when several go to standard output.
     [
         (Format::Asciidoc, &args.export_asciidoc),

@@ -2,6 +2,9 @@
 
 pub mod compare;
 pub mod doctor;
+pub mod machines;
+pub mod prices;
 pub mod results;
 pub mod show;
 pub mod study;
+pub mod study_prices;

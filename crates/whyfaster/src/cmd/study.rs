@@ -60,6 +60,9 @@ pub fn run_args(args: &StudyArgs) -> anyhow::Result<Exit> {
         store::to_stdout(&out)?;
         return Ok(listed);
     };
+    if let Some(study) = study::find_of_prices(name)? {
+        return super::study_prices::run(&study, args, &outputs);
+    }
     let options = Options {
         full: args.full,
         seed: args.seed,
@@ -101,10 +104,12 @@ pub fn run_args(args: &StudyArgs) -> anyhow::Result<Exit> {
 
 /// Lists the studies.
 pub fn list(out: &mut dyn Write) -> anyhow::Result<Exit> {
-    for study in study::all()? {
-        writeln!(out, "{}  {}", study.name, study.title)?;
-        writeln!(out, "  {}", study.question)?;
-        writeln!(out, "  Source: {}. Run it with `whyfaster study {}`.", study.article.source, study.name)?;
+    let pipes = study::all()?.into_iter().map(|s| [s.name, s.title, s.question, s.article.source]);
+    let prices = study::all_of_prices()?.into_iter().map(|s| [s.name, s.title, s.question, s.source]);
+    for [name, title, question, source] in pipes.chain(prices) {
+        writeln!(out, "{name}  {title}")?;
+        writeln!(out, "  {question}")?;
+        writeln!(out, "  Source: {source}. Run it with `whyfaster study {name}`.")?;
     }
     Ok(Exit::Ok)
 }

@@ -18,9 +18,11 @@ mod memory;
 mod noise;
 mod privilege;
 mod root;
+mod security;
 
 pub use counters::{Counters, MachineCounters};
 pub use facts::facts;
 pub use judge::{Finding, Mark, judge};
 pub use noise::{Noise, Spread, measure};
 pub use root::{Process, Root, Unreadable};
+pub use security::{mitigations, seccomp};

@@ -110,7 +110,7 @@ impl Progress {
             Sink::Bar(bar) if milestone || long || rested(BAR_PAUSE) => {
                 match event {
                     Event::LevelSkipped { .. } => bar.println(format!("whyfaster: {text}")),
-                    Event::Batch { done, .. } => {
+                    Event::Batch { done, .. } | Event::Price { done, .. } => {
                         bar.set_position((done.clamp(0.0, 1.0) * BAR_STEPS as f64) as u64);
                         bar.set_message(text);
                     }
@@ -154,6 +154,15 @@ impl Progress {
                 let left = duration(*left_s);
                 let of = (*rounds).max(*round);
                 format!("{percent}{left} left: {level}, round {round} of {of}, {}{long}", self.name(*arm))
+            }
+            Event::Price { row, repetition, of, left_s, done } => {
+                let percent =
+                    if bar { String::new() } else { format!("{:.0}% done, ", done.clamp(0.0, 1.0) * 100.0) };
+                let left = duration(*left_s);
+                format!(
+                    "{percent}{left} left: repetition {repetition} of at most {of}, {}",
+                    for_look(row, &self.look)
+                )
             }
             Event::Account { load, alternative } => {
                 format!(

@@ -129,6 +129,12 @@ pub fn wrap(text: &str, columns: usize, indent: usize) -> Vec<String> {
     lines
 }
 
+/// Wraps like [`wrap`] with every line moved to the right; lines after the first a little farther.
+pub fn wrap_indented(text: &str, columns: usize, indent: usize) -> Vec<String> {
+    let margin = " ".repeat(indent);
+    wrap(text, columns.saturating_sub(indent), 2).iter().map(|line| format!("{margin}{line}")).collect()
+}
+
 /// The names of the alternatives as they are shown: safe, short and still distinct.
 #[derive(Clone, Debug)]
 pub struct Names {

@@ -8,6 +8,7 @@ mod hooks;
 pub mod interrupts;
 pub mod launcher;
 mod output_check;
+pub mod probe;
 mod protocol;
 mod resolve;
 mod rig;

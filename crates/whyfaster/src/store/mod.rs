@@ -7,14 +7,22 @@ pub mod stdout;
 mod trouble;
 
 pub use atomic::{check_writable, write_atomic};
-pub use read::read_record;
+pub use read::{parse_prices, read_prices, read_record};
 pub use stdout::{StdoutClosed, to_stdout};
 
+use whyfaster_core::price::PriceList;
 use whyfaster_core::record::Record;
 
 /// A record as the bytes of a file: JSON, indented, with a line end.
 pub fn record_bytes(record: &Record) -> serde_json::Result<Vec<u8>> {
     let mut bytes = serde_json::to_vec_pretty(record)?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// A price list as the bytes of a file: JSON on one line, because it holds ten thousands of samples.
+pub fn price_bytes(list: &PriceList) -> serde_json::Result<Vec<u8>> {
+    let mut bytes = serde_json::to_vec(list)?;
     bytes.push(b'\n');
     Ok(bytes)
 }

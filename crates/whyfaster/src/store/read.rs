@@ -1,12 +1,14 @@
-//! Reading a record that may be missing, cut short, from another version, or hostile.
+//! Reading a record or a price list that may be missing, cut short, from another version, or hostile.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::error::Category;
-use whyfaster_core::record::{Record, SCHEMA};
+use whyfaster_core::price::{self, PriceList};
+use whyfaster_core::record::{self, Record};
 use whyfaster_core::validate::Invalid;
 
 use super::trouble;
@@ -19,15 +21,63 @@ const MAX_BYTES: u64 = 256 << 20;
 /// than on disk.
 const MAX_VALUES: usize = 40_000_000;
 
+/// A document that this program writes and reads again.
+trait Document: DeserializeOwned {
+    /// The schema that is read.
+    const SCHEMA: &'static str;
+    /// What it is called.
+    const KIND: &'static str;
+    /// Who writes it.
+    const OTHER_FILE: &'static str;
+    /// Checks what the parser cannot.
+    fn check(&self) -> Result<(), Invalid>;
+}
+
+impl Document for Record {
+    const SCHEMA: &'static str = record::SCHEMA;
+    const KIND: &'static str = "record";
+    const OTHER_FILE: &'static str = "Name a file that 'whyfaster compare --record FILE' or '--json' wrote.";
+
+    fn check(&self) -> Result<(), Invalid> {
+        self.validate()
+    }
+}
+
+impl Document for PriceList {
+    const SCHEMA: &'static str = price::SCHEMA;
+    const KIND: &'static str = "price list";
+    const OTHER_FILE: &'static str = "Name a file that 'whyfaster prices --record FILE' or '--json' wrote.";
+
+    fn check(&self) -> Result<(), Invalid> {
+        self.validate()
+    }
+}
+
 /// Reads and checks a record; `-` is standard input.
 pub fn read_record(path: &Path) -> Result<Record, Failure> {
+    read(path)
+}
+
+/// Reads and checks a price list; `-` is standard input. Its prices are made anew from its samples.
+pub fn read_prices(path: &Path) -> Result<PriceList, Failure> {
+    let mut list: PriceList = read(path)?;
+    list.reprice();
+    Ok(list)
+}
+
+/// A price list that is part of the program, or of a test.
+pub fn parse_prices(bytes: &[u8]) -> Result<PriceList, String> {
+    parse(bytes).map_err(|(why, _)| why)
+}
+
+fn read<D: Document>(path: &Path) -> Result<D, Failure> {
     let bytes =
         if path == Path::new("-") { bounded(io::stdin().lock()) } else { File::open(path).and_then(bounded) };
     let bytes = bytes.map_err(|error| trouble::reading(path, &error))?;
     parse(&bytes).map_err(|(why, hint)| {
         let name =
             if path == Path::new("-") { "standard input".into() } else { format!("'{}'", path.display()) };
-        Failure::new(Exit::Error, format!("{name} is no record that can be used: {why}"), hint)
+        Failure::new(Exit::Error, format!("{name} is no {} that can be used: {why}", D::KIND), hint)
     })
 }
 
@@ -37,55 +87,54 @@ fn bounded(source: impl Read) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// What every version of a record has.
+/// What every version of a document has.
 #[derive(Deserialize)]
 struct Head {
     schema: Option<String>,
 }
 
-/// The record, or what is wrong and what to do.
-fn parse(bytes: &[u8]) -> Result<Record, (String, &'static str)> {
-    const OTHER_FILE: &str = "Name a file that 'whyfaster compare --record FILE' or '--json' wrote.";
+/// The document, or what is wrong and what to do.
+fn parse<D: Document>(bytes: &[u8]) -> Result<D, (String, &'static str)> {
     if bytes.is_empty() {
-        return Err(("it is empty".to_owned(), OTHER_FILE));
+        return Err(("it is empty".to_owned(), D::OTHER_FILE));
     }
     if bytes.len() as u64 > MAX_BYTES {
-        return Err((format!("it is larger than {} MiB", MAX_BYTES >> 20), OTHER_FILE));
+        return Err((format!("it is larger than {} MiB", MAX_BYTES >> 20), D::OTHER_FILE));
     }
     if bytes.iter().filter(|byte| **byte == b',').count() > MAX_VALUES {
-        return Err((format!("it holds more than {MAX_VALUES} values"), OTHER_FILE));
+        return Err((format!("it holds more than {MAX_VALUES} values"), D::OTHER_FILE));
     }
     // First the version: a later one may look different in every other respect.
-    let head: Head = serde_json::from_slice(bytes).map_err(|error| explain(&error, bytes))?;
+    let head: Head = serde_json::from_slice(bytes).map_err(|error| explain::<D>(&error, bytes))?;
     let Some(schema) = head.schema else {
-        return Err(("it is JSON without a 'schema'".to_owned(), OTHER_FILE));
+        return Err(("it is JSON without a 'schema'".to_owned(), D::OTHER_FILE));
     };
-    if schema != SCHEMA {
-        let invalid = Invalid::Schema { found: schema.chars().take(80).collect() };
+    if schema != D::SCHEMA {
+        let invalid = Invalid::schema(&schema, D::SCHEMA);
         if invalid.is_newer() {
             return Err((format!("a newer whyfaster wrote it ({invalid})"), "Update whyfaster to read it."));
         }
-        return Err((invalid.to_string(), OTHER_FILE));
+        return Err((invalid.to_string(), D::OTHER_FILE));
     }
-    let record: Record = serde_json::from_slice(bytes).map_err(|error| explain(&error, bytes))?;
-    record.validate().map_err(|invalid| {
-        (invalid.to_string(), "The record was changed or damaged. Measure again, or take an undamaged copy.")
+    let document: D = serde_json::from_slice(bytes).map_err(|error| explain::<D>(&error, bytes))?;
+    document.check().map_err(|invalid| {
+        (invalid.to_string(), "It was changed or damaged. Measure again, or take an undamaged copy.")
     })?;
-    Ok(record)
+    Ok(document)
 }
 
-fn explain(error: &serde_json::Error, bytes: &[u8]) -> (String, &'static str) {
+fn explain<D: Document>(error: &serde_json::Error, bytes: &[u8]) -> (String, &'static str) {
     match error.classify() {
         _ if !error.is_data() && is_at_end(error, bytes) => (
             format!("it ends in the middle ({error})"),
             "Writing or copying it was cut short. Take a whole copy, or measure again.",
         ),
         Category::Eof | Category::Syntax | Category::Io => {
-            (format!("it is not JSON ({error})"), "Name a file that 'whyfaster compare --record FILE' wrote.")
+            (format!("it is not JSON ({error})"), D::OTHER_FILE)
         }
         Category::Data => (
             format!("a value has the wrong form ({error})"),
-            "The record was changed or damaged. Measure again, or take an undamaged copy.",
+            "It was changed or damaged. Measure again, or take an undamaged copy.",
         ),
     }
 }
@@ -106,7 +155,7 @@ mod tests {
     use whyfaster_core::host::NotMeasured;
 
     fn why(bytes: &[u8]) -> String {
-        parse(bytes).expect_err("this was accepted").0
+        parse::<Record>(bytes).expect_err("this was accepted").0
     }
 
     fn changed(from: &str, to: &str) -> Vec<u8> {
@@ -119,7 +168,7 @@ mod tests {
     fn what_was_written_is_read_again() {
         let record = two_alternatives();
         let bytes = super::super::record_bytes(&record).unwrap();
-        assert_eq!(parse(&bytes).unwrap(), record);
+        assert_eq!(parse::<Record>(&bytes).unwrap(), record);
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("r.json");
         super::super::write_atomic(&path, &bytes).unwrap();
@@ -209,7 +258,7 @@ mod tests {
     #[test]
     fn fields_of_a_later_minor_version_are_passed_over() {
         assert_eq!(
-            parse(&changed("\"took_s\"", "\"new_in_1_1\": {\"a\": [1]}, \"took_s\"")).unwrap(),
+            parse::<Record>(&changed("\"took_s\"", "\"new_in_1_1\": {\"a\": [1]}, \"took_s\"")).unwrap(),
             two_alternatives()
         );
     }
@@ -221,7 +270,7 @@ mod tests {
         fn no_truncation_is_taken_for_a_record(cut in any::<prop::sample::Index>()) {
             let whole = super::super::record_bytes(&two_alternatives()).unwrap();
             let end = whole.trim_ascii_end().len();
-            prop_assert!(parse(&whole[..cut.index(end)]).is_err());
+            prop_assert!(parse::<Record>(&whole[..cut.index(end)]).is_err());
         }
 
         #[test]
@@ -231,7 +280,7 @@ mod tests {
                 let place = place.index(bytes.len());
                 bytes[place] ^= byte;
             }
-            if let Ok(record) = parse(&bytes) {
+            if let Ok(record) = parse::<Record>(&bytes) {
                 // What is accepted must survive all that follows.
                 crate::cmd::show::reanalysed(record);
             }

@@ -36,7 +36,7 @@ pub(super) fn writing(path: &Path, error: &io::Error) -> Failure {
 pub(super) fn reading(path: &Path, error: &io::Error) -> Failure {
     let hint = match Errno::from_io_error(error) {
         Some(Errno::NOENT | Errno::NOTDIR) => {
-            "Check the path. 'whyfaster compare --record FILE' writes a record."
+            "Check the path. 'whyfaster compare --record FILE' writes a record, 'whyfaster prices --record FILE' a price list."
         }
         Some(Errno::ACCESS | Errno::PERM) => "Ask its owner for the right to read it.",
         Some(Errno::ISDIR) => "Name a record in it.",

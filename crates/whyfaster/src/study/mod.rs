@@ -3,6 +3,7 @@
 //! A study is a folder under `studies/`; its files are part of the program, so that it works outside its source tree.
 
 mod input;
+mod prices;
 mod report;
 mod workdir;
 
@@ -19,6 +20,7 @@ use whyfaster_core::plan::{
 use crate::exit::{Exit, Failure};
 
 pub use input::{Generated, ifconfig_log};
+pub use prices::{PriceFindings, PriceRow, PriceStudy};
 pub use report::{Findings, InputFacts, findings, text};
 pub use workdir::{Entered, WorkDir, check_needs};
 
@@ -163,10 +165,26 @@ pub fn all() -> anyhow::Result<Vec<Study>> {
     EMBEDDED.iter().map(Embedded::read).collect()
 }
 
-/// The study of this name.
+/// Every study of prices of this program.
+pub fn all_of_prices() -> anyhow::Result<Vec<PriceStudy>> {
+    prices::all()
+}
+
+/// The study of this name, if it is one of prices.
+pub fn find_of_prices(name: &str) -> anyhow::Result<Option<PriceStudy>> {
+    prices::find(name)
+}
+
+/// The study of this name that compares commands.
 pub fn find(name: &str) -> anyhow::Result<Study> {
     let studies = all()?;
-    let names: Vec<String> = studies.iter().map(|study| study.name.clone()).collect();
+    let prices = prices::all()?;
+    let names: Vec<String> = studies
+        .iter()
+        .map(|study| &study.name)
+        .chain(prices.iter().map(|study| &study.name))
+        .cloned()
+        .collect();
     studies.into_iter().find(|study| study.name == name).ok_or_else(|| {
         let hint = format!("the studies are: {}", names.join(", "));
         Failure::new(Exit::Usage, format!("there is no study '{name}'"), hint).into()

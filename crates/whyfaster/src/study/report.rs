@@ -64,12 +64,20 @@ pub fn text(study: &Study, found: &Findings) -> String {
         found.input.as_ref().map(|input| format!("Here: {} lines, input seed {}.", input.lines, input.seed)),
     );
     lines.extend([String::new(), "The article's claims here:".into()]);
-    for claim in &found.claims {
-        lines.push(format!("  {}. {:<13}  {}", claim.number, outcome(claim.outcome), claim.text));
-        lines.push(format!("                    {}", claim.why));
-    }
+    lines.extend(claim_lines(&found.claims));
     lines.push(String::new());
     lines.join("\n")
+}
+
+/// What became of the claims, two lines each.
+pub(super) fn claim_lines(claims: &[Judgement]) -> Vec<String> {
+    let lines = |claim: &Judgement| {
+        [
+            format!("  {}. {:<13}  {}", claim.number, outcome(claim.outcome), claim.text),
+            format!("                    {}", claim.why),
+        ]
+    };
+    claims.iter().flat_map(lines).collect()
 }
 
 /// What matters, in one sentence.
@@ -106,7 +114,7 @@ fn at(load: u32, ratio: f64, verdict: Verdict) -> String {
 }
 
 /// How many claims hold, do not, and are open; kinds without a claim are left out.
-fn tally(claims: &[Judgement]) -> String {
+pub(super) fn tally(claims: &[Judgement]) -> String {
     let kinds = [
         (Outcome::Holds, "holds", "hold"),
         (Outcome::DoesNotHold, "does not hold", "do not hold"),

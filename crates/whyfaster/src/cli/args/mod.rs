@@ -3,6 +3,7 @@
 mod compare;
 mod hyperfine;
 mod others;
+mod prices;
 
 pub use compare::{
     Allowance, CompareArgs, CpuList, LoadArgs, ModeWord, OutputArgs, PlacementArgs, PlacementWord,
@@ -10,6 +11,7 @@ pub use compare::{
 };
 pub use hyperfine::{DisplayArgs, ExportArgs, HyperfineArgs};
 pub use others::{DoctorArgs, ShowArgs, StudyArgs};
+pub use prices::{MachinesArgs, PricesArgs, ViewArgs};
 
 use clap::{Parser, Subcommand};
 
@@ -47,6 +49,15 @@ pub enum Verb {
     /// A study makes its own input, measures, and prints the article's figures beside this machine's, and for each
     /// claim of the article whether it holds here.
     Study(StudyArgs),
+    /// Price what this machine charges: system calls, processes, threads, pipes, page faults
+    ///
+    /// Small C programs do one operation again and again. Every price comes with a receipt of what really happened
+    /// (switches, system calls, changes of CPU); a price that its receipt contradicts is refused.
+    Prices(Box<PricesArgs>),
+    /// Set price lists side by side: which machine charges more, for what, and why
+    ///
+    /// A list is a file that 'whyfaster prices --record FILE' wrote, or a built-in one with the figures of an article.
+    Machines(MachinesArgs),
     /// Say what this machine allows, how noisy it is, and what would help
     Doctor(DoctorArgs),
 }

@@ -1,0 +1,171 @@
+//! Two lists of the same machine differ in no row beyond the stated rate; planted differences are found.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::super::fixture::{list, row, samples};
+use super::super::list::PriceList;
+use super::super::sample::{Sample, Series};
+use super::*;
+
+/// A machine with noise: samples have a one-sided tail, repetitions differ from each other, the whole list drifts.
+fn machine(rng: &mut ChaCha8Rng, rows: usize, repetitions: u32, factor: impl Fn(usize) -> f64) -> PriceList {
+    let normal = |rng: &mut ChaCha8Rng| (0..12).map(|_| rng.random_range(-0.5..0.5f64)).sum::<f64>();
+    let slope = 0.02 * normal(rng);
+    let rows = (0..rows)
+        .map(|index| {
+            let series = (0..repetitions)
+                .map(|repetition| {
+                    let mut one = Series::new(index, repetition, f64::from(repetition));
+                    let place = 0.03 * normal(rng) + slope * f64::from(repetition) / f64::from(repetitions);
+                    for _ in 0..12 {
+                        let tail = -(1.0 - rng.random_range(0.0..1.0f64)).ln() * 0.05;
+                        let elapsed_ns = 1e4 * factor(index) * (place + tail).exp();
+                        one.push(Sample { ops: 100, elapsed_ns, ..Sample::default() });
+                    }
+                    one
+                })
+                .collect();
+            (row("kernel", &format!("probe{index}"), "raw"), series)
+        })
+        .collect();
+    list(rows)
+}
+
+fn different(comparison: &Comparison) -> usize {
+    let others = comparison.rows.iter().flat_map(|row| &row.others);
+    others.filter(|other| matches!(other.verdict, Some(Verdict::Faster | Verdict::Slower))).count()
+}
+
+#[test]
+fn the_same_machine_twice_differs_in_no_row_beyond_the_rate() {
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    let rule = Rule { delta: 0.0, alpha: 0.05 };
+    let trials = 60;
+    let wrong = (0..trials)
+        .filter(|_| {
+            let (one, two) = (machine(&mut rng, 20, 10, |_| 1.0), machine(&mut rng, 20, 10, |_| 1.0));
+            different(&compare(&[one, two], &rule)) > 0
+        })
+        .count();
+    // 5% of 60 are 3; three standard errors above are 8.
+    assert!(wrong <= 8, "{wrong} of {trials} pairs differ in some row");
+}
+
+#[test]
+fn planted_differences_are_found_and_stand_first() {
+    let mut rng = ChaCha8Rng::seed_from_u64(4);
+    let factor = |index: usize| match index {
+        3 => 2.0,
+        7 => 0.4,
+        _ => 1.0,
+    };
+    let lists = [machine(&mut rng, 20, 10, |_| 1.0), machine(&mut rng, 20, 10, factor)];
+    let found = compare(&lists, &Rule::default());
+    assert_eq!(
+        (found.rows[0].name.as_str(), found.rows[0].others[0].verdict),
+        ("probe7", Some(Verdict::Faster))
+    );
+    assert_eq!(
+        (found.rows[1].name.as_str(), found.rows[1].others[0].verdict),
+        ("probe3", Some(Verdict::Slower))
+    );
+    let worst = &found.rows[1].others[0];
+    assert!((1.7..2.3).contains(&worst.ratio.unwrap()), "{worst:?}");
+    assert!(worst.low.unwrap() < 2.1 && worst.high.unwrap() > 1.9);
+    assert_eq!(different(&found), 2);
+}
+
+#[test]
+fn a_difference_that_drift_explains_is_not_called_one() {
+    // Each list gets 30% dearer while it is measured; the second began where the first ended.
+    let drifting = |from: f64| {
+        let mut all = samples(10, 12, 100.0);
+        for series in &mut all {
+            let factor = from * (1.0 + 0.03 * f64::from(series.repetition));
+            series.elapsed_ns.iter_mut().for_each(|ns| *ns *= factor);
+        }
+        list(vec![(row("kernel", "getpid", "raw"), all)])
+    };
+    let found = compare(&[drifting(1.0), drifting(1.12)], &Rule::default());
+    assert_eq!(found.rows[0].others[0].verdict, Some(Verdict::Undecided));
+    let found = compare(&[drifting(1.0), drifting(3.0)], &Rule::default());
+    assert_eq!(found.rows[0].others[0].verdict, Some(Verdict::Slower));
+}
+
+fn source(ns: f64) -> PriceList {
+    let mut list = list(Vec::new());
+    list.prices = vec![Price {
+        group: "process".into(),
+        name: "fork".into(),
+        variant: "reaped".into(),
+        mean_ns: Some(ns),
+        ..Price::default()
+    }];
+    list
+}
+
+#[test]
+fn numbers_of_a_source_have_a_ratio_and_borrow_the_spread() {
+    let measured = list(vec![(row("process", "fork", "reaped"), samples(20, 10, 1000.0))]);
+    let found = compare(&[measured.clone(), source(5000.0)], &Rule::default());
+    let other = &found.rows[0].others[0];
+    assert_eq!(other.verdict, Some(Verdict::Slower));
+    assert!((4.8..5.0).contains(&other.ratio.unwrap()) && other.low.unwrap() < other.high.unwrap());
+    let back = compare(&[source(5000.0), measured], &Rule::default());
+    assert_eq!(back.rows[0].others[0].verdict, Some(Verdict::Faster));
+    let both = compare(&[source(5000.0), source(2500.0)], &Rule::default());
+    let other = &both.rows[0].others[0];
+    assert_eq!((other.ratio, other.verdict), (Some(0.5), None));
+    assert_eq!(other.not_measured.as_deref(), Some(NO_SPREAD));
+}
+
+#[test]
+fn a_row_that_one_list_lacks_says_so() {
+    let measured = list(vec![(row("kernel", "getpid", "raw"), samples(6, 10, 90.0))]);
+    let found = compare(&[measured, source(5000.0)], &Rule::default());
+    let row = |name: &str| found.rows.iter().find(|row| row.name == name).unwrap();
+    assert_eq!(row("fork").not_measured.as_deref(), Some(NOT_IN_LIST));
+    assert_eq!(row("fork").others[0].ns, Some(5000.0));
+    assert_eq!(row("getpid").others[0].not_measured.as_deref(), Some(NOT_IN_LIST));
+    assert_eq!(compare(&[], &Rule::default()).rows, []);
+}
+
+#[test]
+fn what_differs_between_the_machines_stands_beside_the_row() {
+    let mut one = list(vec![(row("kernel", "clock_gettime", "vdso"), samples(12, 10, 20.0))]);
+    let mut two = list(vec![(row("kernel", "clock_gettime", "vdso"), samples(12, 10, 900.0))]);
+    one.fingerprint.facts.clocksource = Some("tsc".into());
+    two.fingerprint.facts.clocksource = Some("hpet".into());
+    let found = compare(&[one, two], &Rule::default());
+    assert_eq!(found.rows[0].others[0].explained_by, [Fact::Clocksource]);
+    assert_eq!(found.machines[0].len(), 1);
+}
+
+#[test]
+fn few_repetitions_decide_nothing() {
+    let of = |ns| list(vec![(row("kernel", "getpid", "raw"), samples(3, 50, ns))]);
+    let found = compare(&[of(90.0), of(900.0)], &Rule::default());
+    assert_eq!(found.rows[0].others[0].verdict, Some(Verdict::Undecided));
+    assert_eq!(found.rows[0].others[0].low, None);
+}
+
+#[test]
+fn a_crowd_is_no_property_of_a_machine() {
+    let of = |group: &str, ns, others| {
+        let mut list = list(vec![(row(group, "x", "asleep"), samples(12, 10, ns))]);
+        list.fingerprint.others_during = others;
+        list
+    };
+    let verdict = |group: &str, base: Option<f64>, other: Option<f64>| {
+        let found = compare(&[of(group, 5e3, base), of(group, 4e6, other)], &Rule::default());
+        found.rows[0].others[0].clone()
+    };
+    assert_eq!(verdict("thread", None, Some(0.01)).verdict, Some(Verdict::Slower));
+    let crowded = verdict("thread", None, Some(0.4));
+    assert_eq!(crowded.verdict, Some(Verdict::Undecided));
+    assert!(crowded.not_measured.unwrap().contains("40% of its CPUs"));
+    // A crowd around the cheaper list makes the difference no smaller, and a call that waits for nobody is rejected if hit.
+    assert_eq!(verdict("thread", Some(0.4), None).verdict, Some(Verdict::Slower));
+    assert_eq!(verdict("kernel", None, Some(0.4)).verdict, Some(Verdict::Slower));
+}

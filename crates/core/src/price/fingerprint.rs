@@ -1,0 +1,263 @@
+//! What a machine is, as far as it bears on prices; and what differs between two machines that may explain a row.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::list::Price;
+use crate::host::HostFacts;
+
+/// The machine on which a list was made.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Fingerprint {
+    /// CPU, microcode, kernel, hypervisor, clock source, huge pages, governor, quota, allowed CPUs: before the first run.
+    #[serde(flatten)]
+    pub facts: HostFacts,
+    /// Operating system, where it is not told by the kernel's release.
+    #[serde(default)]
+    pub os: Option<String>,
+    /// Mitigations of CPU faults by name of the fault; null where they could not be read.
+    #[serde(default)]
+    pub mitigations: Option<BTreeMap<String, String>>,
+    /// Seccomp mode of the measured processes: none, strict or filter.
+    #[serde(default)]
+    pub seccomp: Option<String>,
+    /// C library of the measured program.
+    #[serde(default)]
+    pub libc: Option<String>,
+    /// Share of CPU time that the hypervisor gave to others during the run.
+    #[serde(default)]
+    pub steal_during: Option<f64>,
+    /// Share of CPU time that other processes of the machine used during the run.
+    #[serde(default)]
+    pub others_during: Option<f64>,
+}
+
+/// Shares of the machine from which on it counts as crowded: from there on whyfaster warns as well.
+const CROWDED_BY_OTHERS: f64 = 0.05;
+const CROWDED_BY_STEAL: f64 = 0.01;
+
+/// A fact of a machine that bears on prices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Fact {
+    /// CPU model.
+    Cpu,
+    /// Microcode revision.
+    Microcode,
+    /// Operating system.
+    Os,
+    /// Kernel release.
+    Kernel,
+    /// Hypervisor.
+    Hypervisor,
+    /// Clock source of the kernel.
+    Clocksource,
+    /// Mitigations of CPU faults.
+    Mitigations,
+    /// Seccomp mode.
+    Seccomp,
+    /// Huge pages.
+    HugePages,
+    /// Frequency governor.
+    Governor,
+    /// CPU quota of the cgroup.
+    Quota,
+    /// CPUs that may be used.
+    AllowedCpus,
+    /// C library.
+    Libc,
+}
+
+impl Fact {
+    const ALL: [Self; 13] = [
+        Self::Cpu,
+        Self::Microcode,
+        Self::Os,
+        Self::Kernel,
+        Self::Hypervisor,
+        Self::Clocksource,
+        Self::Mitigations,
+        Self::Seccomp,
+        Self::HugePages,
+        Self::Governor,
+        Self::Quota,
+        Self::AllowedCpus,
+        Self::Libc,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cpu => "CPU",
+            Self::Microcode => "microcode",
+            Self::Os => "operating system",
+            Self::Kernel => "kernel",
+            Self::Hypervisor => "hypervisor",
+            Self::Clocksource => "clock source",
+            Self::Mitigations => "mitigations",
+            Self::Seccomp => "seccomp",
+            Self::HugePages => "huge pages",
+            Self::Governor => "governor",
+            Self::Quota => "CPU quota",
+            Self::AllowedCpus => "allowed CPUs",
+            Self::Libc => "C library",
+        }
+    }
+
+    /// Whether it bears on every row, so that it is said once and not beside each.
+    pub fn is_general(self) -> bool {
+        matches!(self, Self::Cpu | Self::Microcode | Self::Os | Self::Kernel | Self::Governor)
+    }
+
+    /// Whether a difference in this fact may explain a difference of this row.
+    pub fn bears_on(self, price: &Price) -> bool {
+        let group = price.group.as_str();
+        let crowd = matches!(group, "process" | "thread" | "pipe");
+        match self {
+            _ if self.is_general() => true,
+            // What is paid at every entry into the kernel.
+            Self::Mitigations | Self::Seccomp => enters_kernel(price),
+            // Exits of a guest: page tables, wake-ups across CPUs, reading some clocks.
+            Self::Hypervisor => crowd || group == "cpu" || reads_clock(price),
+            Self::Clocksource => reads_clock(price),
+            Self::HugePages => group == "process" || price.name.contains("fault"),
+            Self::Quota | Self::AllowedCpus => crowd || price.variant.contains("other_cpu"),
+            Self::Libc => price.variant.contains("libc") || price.variant.contains("dynamic") || crowd,
+            _ => false,
+        }
+    }
+}
+
+fn enters_kernel(price: &Price) -> bool {
+    match price.receipt.syscalls {
+        Some(calls) => calls > 0.01,
+        None => !price.variant.contains("vdso") && price.name != "spin" && price.group != "cpu",
+    }
+}
+
+fn reads_clock(price: &Price) -> bool {
+    ["gettimeofday", "clock_gettime", "time"].iter().any(|name| {
+        price.name == *name || price.name.strip_prefix(*name).is_some_and(|rest| rest.starts_with('_'))
+    })
+}
+
+/// A fact in which two machines differ. A fact that one of them does not tell is no difference.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Difference {
+    /// The fact.
+    pub fact: Fact,
+    /// On the first machine.
+    pub first: String,
+    /// On the second.
+    pub second: String,
+}
+
+impl Fingerprint {
+    /// A fact as text; `None` where it is not known.
+    pub fn fact(&self, fact: Fact) -> Option<String> {
+        let facts = &self.facts;
+        // No hypervisor and no quota are facts of a machine that was looked at, not gaps.
+        let looked_at = facts.kernel.is_some() || facts.cpu_model.is_some();
+        match fact {
+            Fact::Cpu => facts.cpu_model.clone(),
+            Fact::Microcode => facts.microcode.clone(),
+            Fact::Os => self.os.clone(),
+            Fact::Kernel => facts.kernel.clone(),
+            Fact::Hypervisor => facts.hypervisor.clone().or_else(|| looked_at.then(|| "none".to_owned())),
+            Fact::Clocksource => facts.clocksource.clone(),
+            Fact::Mitigations => self.mitigations.as_ref().map(active),
+            Fact::Seccomp => self.seccomp.clone(),
+            Fact::HugePages => facts.huge_pages.clone(),
+            Fact::Governor => facts.governor.clone(),
+            Fact::Quota => facts.cgroup_cpus.map(|cpus| format!("{cpus} CPUs")),
+            Fact::AllowedCpus => facts.cpus_allowed.as_ref().map(|cpus| cpus.len().to_string()),
+            Fact::Libc => self.libc.clone(),
+        }
+    }
+
+    /// How crowded the machine was during the run, if it was: whoever hands over to another task then waits for a CPU, and
+    /// no receipt shows that.
+    pub fn crowd(&self) -> Option<String> {
+        let share =
+            |share: Option<f64>, least: f64| share.filter(|share| *share > least).map(|share| share * 100.0);
+        match (share(self.others_during, CROWDED_BY_OTHERS), share(self.steal_during, CROWDED_BY_STEAL)) {
+            (Some(percent), _) => Some(format!("other processes used {percent:.0}% of its CPUs")),
+            (None, Some(percent)) => {
+                Some(format!("its hypervisor gave {percent:.0}% of its CPU time to others"))
+            }
+            (None, None) => None,
+        }
+    }
+
+    /// Every known fact, by name.
+    pub fn known(&self) -> Vec<(&'static str, String)> {
+        Fact::ALL.into_iter().filter_map(|fact| Some((fact.name(), self.fact(fact)?))).collect()
+    }
+}
+
+/// The faults with a mitigation that is on; what does not apply to the CPU costs nothing.
+fn active(mitigations: &BTreeMap<String, String>) -> String {
+    let on: Vec<String> = mitigations
+        .iter()
+        .filter_map(|(fault, state)| Some(format!("{fault}: {}", state.strip_prefix("Mitigation: ")?)))
+        .collect();
+    if on.is_empty() { "none".to_owned() } else { on.join("; ") }
+}
+
+/// What differs between two machines, as far as both tell it.
+pub fn differences(first: &Fingerprint, second: &Fingerprint) -> Vec<Difference> {
+    let difference = |fact: Fact| {
+        let (first, second) = (first.fact(fact)?, second.fact(fact)?);
+        (first != second).then_some(Difference { fact, first, second })
+    };
+    Fact::ALL.into_iter().filter_map(difference).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn machine(mitigation: &str, clocksource: &str) -> Fingerprint {
+        Fingerprint {
+            facts: HostFacts {
+                kernel: Some("6.1".into()),
+                clocksource: Some(clocksource.into()),
+                ..HostFacts::default()
+            },
+            mitigations: Some([("meltdown".to_owned(), mitigation.to_owned())].into()),
+            ..Fingerprint::default()
+        }
+    }
+
+    fn price(group: &str, name: &str, variant: &str, syscalls: f64) -> Price {
+        let mut price =
+            Price { group: group.into(), name: name.into(), variant: variant.into(), ..Price::default() };
+        price.receipt.syscalls = Some(syscalls);
+        price
+    }
+
+    #[test]
+    fn only_what_bears_on_a_row_is_named_beside_it() {
+        let found = differences(&machine("Mitigation: PTI", "tsc"), &machine("Vulnerable", "hpet"));
+        let facts: Vec<Fact> = found.iter().map(|d| d.fact).collect();
+        assert_eq!(facts, [Fact::Clocksource, Fact::Mitigations]);
+        assert_eq!(found[1].first, "meltdown: PTI");
+        assert_eq!(found[1].second, "none");
+        let beside = |price: &Price| facts.iter().copied().filter(|f| f.bears_on(price)).collect::<Vec<_>>();
+        assert_eq!(beside(&price("kernel", "getpid", "raw", 1.0)), [Fact::Mitigations]);
+        assert_eq!(beside(&price("kernel", "clock_gettime", "vdso", 0.0)), [Fact::Clocksource]);
+        assert_eq!(
+            beside(&price("kernel", "clock_gettime_monotonic", "raw", 1.0)),
+            [Fact::Clocksource, Fact::Mitigations]
+        );
+        assert!(beside(&price("cpu", "cache_line", "", 0.0)).is_empty());
+    }
+
+    #[test]
+    fn what_one_machine_does_not_tell_is_no_difference() {
+        assert!(differences(&machine("Mitigation: PTI", "tsc"), &Fingerprint::default()).is_empty());
+        assert_eq!(Fingerprint::default().known(), []);
+    }
+}

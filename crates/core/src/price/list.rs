@@ -1,0 +1,305 @@
+//! The stored price list, and how its prices follow from its samples.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::clean::{Clean, Rejected};
+use super::fingerprint::Fingerprint;
+use super::receipt::{Receipt, receipt, refusal};
+use super::sample::{Row, Series, row_id};
+use super::summary::summary;
+use crate::host::{NotMeasured, Warning};
+use crate::record::Status;
+
+/// Version of the document. Changes are additive; a reader refuses another number.
+pub const SCHEMA: &str = "whyfaster-prices/1";
+
+/// What one machine charges.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PriceList {
+    /// Always [`SCHEMA`].
+    pub schema: String,
+    /// Version of whyfaster that wrote it.
+    pub tool_version: String,
+    /// What to call the machine.
+    pub name: String,
+    /// Where the numbers come from, if they were not measured by whyfaster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// When the measurement began, RFC 3339 in UTC; or the date of the source.
+    pub started: String,
+    /// Seconds that it took.
+    pub took_s: f64,
+    /// How it ended.
+    pub status: Status,
+    /// Confidence of every interval by itself.
+    pub confidence: f64,
+    /// The clock that was used; null where a source does not say.
+    pub clock: Option<Clock>,
+    /// The machine.
+    pub fingerprint: Fingerprint,
+    /// The prices, in the order in which they are shown.
+    pub prices: Vec<Price>,
+    /// What to know before believing a number.
+    #[serde(default)]
+    pub warnings: Vec<Warning>,
+    /// What was not measured beside the rows that say so themselves.
+    #[serde(default)]
+    pub not_measured: Vec<NotMeasured>,
+    /// The rows, as the probes describe themselves.
+    #[serde(default)]
+    pub rows: Vec<Row>,
+    /// Every raw sample.
+    #[serde(default)]
+    pub samples: Vec<Series>,
+}
+
+/// The clock that timed the batches.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Clock {
+    /// Its name.
+    pub name: String,
+    /// Smallest step that was seen, nanoseconds.
+    pub resolution_ns: Option<f64>,
+    /// One reading, nanoseconds.
+    pub cost_ns: Option<f64>,
+    /// Steps a second of the CPU's time stamp counter, where there is one.
+    #[serde(default)]
+    pub tsc_hz: Option<f64>,
+}
+
+/// The price of one operation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Price {
+    /// kernel, process, thread, pipe or cpu.
+    pub group: String,
+    /// Name of the probe.
+    pub name: String,
+    /// Variant.
+    pub variant: String,
+    /// What one operation is.
+    #[serde(default)]
+    pub unit: String,
+    /// 5th percentile, nanoseconds.
+    pub floor_ns: Option<f64>,
+    /// The typical cost: median of the repetitions' medians.
+    pub median_ns: Option<f64>,
+    /// 99th percentile.
+    pub p99_ns: Option<f64>,
+    /// Lower end of the interval of the median.
+    pub low_ns: Option<f64>,
+    /// Upper end of the interval of the median.
+    pub high_ns: Option<f64>,
+    /// Mean; the only number that some sources give.
+    #[serde(default)]
+    pub mean_ns: Option<f64>,
+    /// What was taken off every batch as its fixed cost; null if nothing was.
+    #[serde(default)]
+    pub fixed_ns: Option<f64>,
+    /// Samples behind it.
+    #[serde(default)]
+    pub samples: u64,
+    /// Repetitions behind it, each a fresh process.
+    #[serde(default)]
+    pub repetitions: u64,
+    /// Samples that were left out.
+    #[serde(default)]
+    pub rejected: Rejected,
+    /// What really happened per operation.
+    #[serde(default)]
+    pub receipt: Receipt,
+    /// The numbers of a source, as it gives them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given: Option<Given>,
+    /// Why there is no price; null if there is one.
+    pub not_measured: Option<String>,
+}
+
+/// A figure as a source gives it: so many seconds for so many operations.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Given {
+    /// Seconds.
+    pub seconds: f64,
+    /// Operations.
+    pub operations: f64,
+}
+
+impl Price {
+    /// Name and variant as one word.
+    pub fn id(&self) -> String {
+        row_id(&self.name, &self.variant)
+    }
+
+    /// The typical cost: the median, or the mean where a source gives no more.
+    pub fn typical_ns(&self) -> Option<f64> {
+        self.median_ns.or(self.mean_ns)
+    }
+
+    /// The price of a row from its samples.
+    fn of<'a>(
+        row: &Row,
+        series: impl Iterator<Item = &'a Series>,
+        resolution_ns: Option<f64>,
+        alpha: f64,
+    ) -> Self {
+        let clean = Clean::of(series, &row.expect);
+        let fixed_ns = clean.fixed_ns();
+        let mut price = Self {
+            group: row.group.clone(),
+            name: row.name.clone(),
+            variant: row.variant.clone(),
+            unit: row.unit.clone(),
+            fixed_ns,
+            samples: clean.len() as u64,
+            repetitions: clean.repetitions.len() as u64,
+            rejected: clean.rejected,
+            receipt: receipt(row, &clean, resolution_ns),
+            ..Self::default()
+        };
+        let found = summary(&clean.costs(fixed_ns.unwrap_or(0.0)), alpha);
+        price.not_measured = match (&row.unavailable, found) {
+            (Some(why), _) => Some(why.clone()),
+            (None, None) => Some(nothing_kept(&clean.rejected)),
+            (None, Some(found)) => refusal(row, &price.receipt, found.floor_ns.min(found.median_ns)),
+        };
+        if let (None, Some(found)) = (&price.not_measured, found) {
+            price.floor_ns = Some(found.floor_ns);
+            price.median_ns = Some(found.median_ns);
+            price.p99_ns = Some(found.p99_ns);
+            price.mean_ns = Some(found.mean_ns);
+            (price.low_ns, price.high_ns) = found.interval.unzip();
+        }
+        price
+    }
+}
+
+/// Why no sample is left.
+fn nothing_kept(rejected: &Rejected) -> String {
+    if rejected.total() == 0 {
+        return "no sample was taken".to_owned();
+    }
+    format!(
+        "all {} samples were disturbed ({} by an involuntary switch, {} by a migration, {} by steal): other work keeps these CPUs busy",
+        rejected.total(),
+        rejected.involuntary,
+        rejected.migration,
+        rejected.steal
+    )
+}
+
+impl PriceList {
+    /// Makes the prices anew from the samples. A list without rows (numbers of a source) keeps those it has.
+    pub fn reprice(&mut self) {
+        if self.rows.is_empty() {
+            return;
+        }
+        let resolution = self.clock.as_ref().and_then(|clock| clock.resolution_ns);
+        let mut of_row: Vec<Vec<&Series>> = vec![Vec::new(); self.rows.len()];
+        for series in &self.samples {
+            if let Some(all) = of_row.get_mut(series.row) {
+                all.push(series);
+            }
+        }
+        let alpha = 1.0 - self.confidence;
+        let prices = self.rows.iter().zip(of_row);
+        self.prices =
+            prices.map(|(row, series)| Price::of(row, series.into_iter(), resolution, alpha)).collect();
+    }
+
+    /// The price of this name and variant. Without a variant: the only one, or the one that stands for the name.
+    pub fn find(&self, name: &str, variant: Option<&str>) -> Option<&Price> {
+        let mut named = self.prices.iter().filter(|price| price.name == name);
+        match variant {
+            Some(variant) => named.find(|price| price.variant == variant),
+            None => {
+                let all: Vec<&Price> = named.collect();
+                let preferred = PREFERRED.iter().find_map(|wanted| all.iter().find(|p| p.variant == *wanted));
+                preferred.or_else(|| all.first()).copied()
+            }
+        }
+    }
+
+    /// Costs per operation by repetition, as its price was made from them; empty for numbers of a source.
+    pub fn costs(&self, name: &str, variant: &str) -> Vec<Vec<f64>> {
+        let found = self.rows.iter().position(|row| row.name == name && row.variant == variant);
+        let Some(index) = found else { return Vec::new() };
+        let clean = Clean::of(self.samples.iter().filter(|s| s.row == index), &self.rows[index].expect);
+        clean.costs(clean.fixed_ns().unwrap_or(0.0))
+    }
+}
+
+/// The variants that stand for a name when none is named: what a program sees of it.
+const PREFERRED: [&str; 3] = ["reaped", "libc", "raw"];
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{list, row, samples};
+    use super::*;
+
+    #[test]
+    fn a_list_prices_its_rows() {
+        let list = list(vec![(row("kernel", "getpid", "raw"), samples(12, 20, 80.0))]);
+        let price = &list.prices[0];
+        assert_eq!(price.not_measured, None);
+        let (low, median, high) = (price.low_ns.unwrap(), price.median_ns.unwrap(), price.high_ns.unwrap());
+        assert!((79.0..83.0).contains(&median) && low <= median && median <= high, "{price:?}");
+        assert_eq!((price.samples, price.repetitions), (240, 12));
+    }
+
+    #[test]
+    fn a_row_without_a_price_says_why() {
+        let mut gone = row("thread", "uring_msg", "asleep");
+        gone.unavailable = Some("not available: ENOSYS".into());
+        let mut lie = row("kernel", "getpid", "libc");
+        lie.expect.syscalls.min = Some(1.0);
+        lie.syscalls = Some(0.0);
+        let mut disturbed = samples(6, 4, 80.0);
+        disturbed.iter_mut().for_each(|s| s.involuntary.fill(Some(1)));
+        let list = list(vec![
+            (gone, samples(6, 4, 80.0)),
+            (lie, samples(6, 4, 80.0)),
+            (row("kernel", "umask", "raw"), disturbed),
+            (row("kernel", "time", "raw"), Vec::new()),
+        ]);
+        let why = |i: usize| list.prices[i].not_measured.clone().unwrap();
+        assert!(why(0).contains("ENOSYS"));
+        assert!(why(1).contains("never entered the kernel"));
+        assert!(why(2).contains("24 samples were disturbed"));
+        assert_eq!(why(3), "no sample was taken");
+        assert!(list.prices.iter().all(|price| price.median_ns.is_none() && price.low_ns.is_none()));
+    }
+
+    #[test]
+    fn a_name_stands_for_its_usual_variant() {
+        let rows = ["parent", "child", "reaped"].map(|v| (row("process", "fork", v), samples(6, 2, 9.0)));
+        let list = list(rows.into());
+        assert_eq!(list.find("fork", None).unwrap().variant, "reaped");
+        assert_eq!(list.find("fork", Some("child")).unwrap().variant, "child");
+        assert!(list.find("fork", Some("cold")).is_none() && list.find("x", None).is_none());
+    }
+
+    #[test]
+    fn the_paths_that_other_tools_read() {
+        let list = list(vec![(row("kernel", "getpid", "raw"), samples(6, 4, 80.0))]);
+        let json = serde_json::to_value(&list).unwrap();
+        assert_eq!(json["schema"], SCHEMA);
+        let price = json["prices"][0].as_object().unwrap();
+        for path in [
+            "group",
+            "name",
+            "variant",
+            "floor_ns",
+            "median_ns",
+            "p99_ns",
+            "low_ns",
+            "high_ns",
+            "receipt",
+            "not_measured",
+        ] {
+            assert!(price.contains_key(path), "{path}");
+        }
+        let receipt = price["receipt"].as_object().unwrap();
+        assert!(["switches", "syscalls", "migrations"].iter().all(|path| receipt.contains_key(*path)));
+        assert_eq!(serde_json::from_value::<PriceList>(json).unwrap(), list);
+    }
+}

@@ -1,0 +1,180 @@
+//! Receipts: what really happened per operation, and the rule that refuses a price which its receipt contradicts.
+//!
+//! A benchmark that times a "context switch" which never happens, a call that a cache in the C library answers, or a batch
+//! shorter than its clock's step prints a number all the same. Here such a row has no number, and the reason.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::clean::Clean;
+use super::sample::{Range, Row, Sample};
+use crate::stats::quantile;
+
+/// Clock steps that a batch must last: one step is then an error of at most 1%.
+pub const LEAST_TICKS: f64 = 100.0;
+
+/// No operation of a computer is cheaper: a tenth of a clock cycle of 5 GHz.
+const LEAST_NS: f64 = 0.02;
+
+/// How far a count per operation may lie outside of what the probe promises: the ends of a batch (a thread that has not
+/// gone to sleep before the first event) and the counting itself touch a few operations.
+const SLACK: f64 = 0.1;
+
+/// What happened per operation. A count that could not be made is null.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Receipt {
+    /// Voluntary context switches.
+    pub switches: Option<f64>,
+    /// Involuntary context switches.
+    #[serde(default)]
+    pub involuntary: Option<f64>,
+    /// System calls, counted in an untimed run under a tracer.
+    pub syscalls: Option<f64>,
+    /// Changes of CPU.
+    pub migrations: Option<f64>,
+    /// Clock steps that the median batch lasted.
+    #[serde(default)]
+    pub batch_ticks: Option<f64>,
+}
+
+/// The receipt of a row: its kept samples, and the calls that were counted apart.
+pub fn receipt(row: &Row, clean: &Clean, resolution_ns: Option<f64>) -> Receipt {
+    let batches: Vec<f64> = clean.samples().map(|sample| sample.elapsed_ns).collect();
+    let ticks = |resolution: f64| Some(quantile::median(&batches)? / resolution);
+    Receipt {
+        switches: per_operation(clean, |sample| sample.voluntary),
+        involuntary: per_operation(clean, |sample| sample.involuntary),
+        syscalls: row.syscalls,
+        migrations: per_operation(clean, |sample| sample.migrations),
+        batch_ticks: resolution_ns.filter(|ns| *ns > 0.0).and_then(ticks),
+    }
+}
+
+/// A count over all kept samples per operation; `None` if any sample lacks it.
+fn per_operation(clean: &Clean, count: impl Fn(&Sample) -> Option<u64>) -> Option<f64> {
+    let mut total = (0.0, 0.0);
+    for sample in clean.samples() {
+        total = (total.0 + count(sample)? as f64, total.1 + sample.ops as f64);
+    }
+    (total.1 > 0.0).then_some(total.0 / total.1)
+}
+
+/// Why this price cannot be one, if its receipt contradicts it.
+pub fn refusal(row: &Row, receipt: &Receipt, typical_ns: f64) -> Option<String> {
+    if let Some(ticks) = receipt.batch_ticks.filter(|ticks| *ticks < LEAST_TICKS) {
+        return Some(format!(
+            "refused: a batch lasted only {ticks:.0} steps of the clock, {LEAST_TICKS:.0} are needed to tell its time"
+        ));
+    }
+    if typical_ns < LEAST_NS {
+        return Some(format!("refused: {typical_ns:.5} ns is no time for {}: nothing happened", unit(row)));
+    }
+    let expect = &row.expect;
+    let checks = [
+        (receipt.switches, expect.switches, "context switches", "a switch that did not happen"),
+        (receipt.syscalls, expect.syscalls, "system calls", "a call that never entered the kernel"),
+        (receipt.migrations, expect.migrations, "changes of CPU", "a change of CPU that did not happen"),
+    ];
+    checks.into_iter().find_map(|(seen, range, what, lie)| contradiction(seen?, range, what, lie))
+}
+
+fn contradiction(seen: f64, range: Range, what: &str, lie: &str) -> Option<String> {
+    if let Some(min) = range.min.filter(|min| seen < min * (1.0 - SLACK)) {
+        return Some(format!("refused: {lie} ({seen:.2} {what} an operation, at least {min} belong to one)"));
+    }
+    let max = range.max.filter(|max| seen > max + SLACK * max.max(1.0))?;
+    Some(format!(
+        "refused: it did more than it claims ({seen:.2} {what} an operation, at most {max} belong to one)"
+    ))
+}
+
+fn unit(row: &Row) -> &str {
+    if row.unit.is_empty() { "an operation" } else { &row.unit }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::sample::{Expect, Series};
+    use super::*;
+
+    fn row(switches: Range, syscalls: Range) -> Row {
+        Row {
+            unit: "one call".into(),
+            expect: Expect { switches, syscalls, ..Expect::default() },
+            ..Row::default()
+        }
+    }
+
+    fn least(min: f64) -> Range {
+        Range { min: Some(min), max: None }
+    }
+
+    fn none() -> Range {
+        Range { min: None, max: Some(0.0) }
+    }
+
+    #[test]
+    fn planted_lies_are_refused_with_the_reason() {
+        let seen = |switches, syscalls| Receipt {
+            switches: Some(switches),
+            syscalls: Some(syscalls),
+            batch_ticks: Some(500.0),
+            ..Receipt::default()
+        };
+        let why = |row: &Row, receipt, ns| refusal(row, &receipt, ns).unwrap_or_default();
+        // The context switch that did not happen (60 ns by one well known program).
+        assert!(why(&row(least(1.0), Range::default()), seen(0.0, 1.0), 60.0).contains("did not happen"));
+        // The getpid that a C library answered.
+        assert!(
+            why(&row(Range::default(), least(1.0)), seen(0.0, 0.0), 3.0).contains("never entered the kernel")
+        );
+        // The vDSO that fell back to a call.
+        assert!(why(&row(Range::default(), none()), seen(0.0, 1.0), 300.0).contains("more than it claims"));
+        // The 0.00000 us.
+        assert!(
+            why(&row(Range::default(), least(1.0)), seen(0.0, 1.0), 0.0).contains("no time for one call")
+        );
+        let short = Receipt { batch_ticks: Some(3.0), ..seen(0.0, 1.0) };
+        assert!(why(&row(Range::default(), least(1.0)), short, 90.0).contains("3 steps of the clock"));
+    }
+
+    #[test]
+    fn the_truth_is_not_refused() {
+        let whole = row(least(1.0), least(2.0));
+        let receipt = Receipt {
+            switches: Some(0.98),
+            syscalls: Some(2.0),
+            batch_ticks: Some(1e4),
+            ..Receipt::default()
+        };
+        assert_eq!(refusal(&whole, &receipt, 5000.0), None);
+        // What could not be counted contradicts nothing.
+        assert_eq!(refusal(&whole, &Receipt::default(), 5000.0), None);
+    }
+
+    #[test]
+    fn counts_are_per_operation_and_unknown_if_any_is() {
+        let mut series = Series::default();
+        for (ops, voluntary) in [(10, Some(10)), (20, Some(19))] {
+            series.push(Sample { ops, elapsed_ns: 1000.0, voluntary, migrations: None, ..Sample::default() });
+        }
+        let clean = Clean::of([&series], &Expect::default());
+        let receipt = receipt(&Row { syscalls: Some(3.0), ..Row::default() }, &clean, Some(10.0));
+        assert!((receipt.switches.unwrap() - 29.0 / 30.0).abs() < 1e-12);
+        assert_eq!(
+            (receipt.migrations, receipt.syscalls, receipt.batch_ticks),
+            (None, Some(3.0), Some(100.0))
+        );
+    }
+
+    proptest! {
+        /// Below the bounds by more than the slack: always refused. Within: never.
+        #[test]
+        fn the_rule_is_monotone(min in 0.1..10.0f64, share in 0.0..3.0f64) {
+            let refused = refusal(&row(least(min), Range::default()), &Receipt { switches: Some(min * share), ..Receipt::default() }, 100.0).is_some();
+            prop_assert_eq!(refused, min * share < min * (1.0 - SLACK));
+        }
+    }
+}

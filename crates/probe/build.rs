@@ -1,0 +1,165 @@
+//! Builds the worker, one static C program, with the C compiler of the system (`CC`, else `gcc`, else `cc`). Nothing else is needed.
+//!
+//! Two passes: first the dynamic target, then the worker, which carries the target's bytes.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::{env, fs, thread};
+
+const FLAGS: &[&str] = &["-std=gnu11", "-O2", "-Wall", "-Wextra", "-pthread", "-Iinclude"];
+
+fn main() {
+    println!("cargo::rerun-if-env-changed=CC");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let sources = sources();
+    for path in ["build.rs", "c", "c/linux", "c/other", "c/target", "include"] {
+        println!("cargo::rerun-if-changed={path}");
+    }
+    for path in sources.iter().chain(&files("include", "h")).chain(&files("c/target", "c")) {
+        println!("cargo::rerun-if-changed={}", path.display());
+    }
+    let compiler = compiler();
+    dynamic_target(&compiler, &out);
+    let objects = compile(&compiler, &sources, &out);
+    link(&compiler, &objects, &out.join("worker"));
+    write_list(&sources, &out.join("sources.rs"));
+    write_if_changed(&out.join("list.txt"), &descriptions(&out.join("worker")));
+}
+
+/// What the worker says about its probes; it is asked now, so that nobody need start it for that later.
+fn descriptions(worker: &Path) -> String {
+    if env::var("HOST") != env::var("TARGET") {
+        println!("cargo::warning=built for another system: the probes' descriptions are left out");
+        return String::new();
+    }
+    let mut text = String::new();
+    for kind in ["shown", "hidden"] {
+        let output = Command::new(worker).args(["--list", kind]).output();
+        let output = output.unwrap_or_else(|e| panic!("{}: {e}", worker.display()));
+        assert!(output.status.success(), "the worker's --list ended with {}", output.status);
+        text.push_str(&String::from_utf8_lossy(&output.stdout));
+    }
+    text
+}
+
+/// The C files of this target's worker.
+fn sources() -> Vec<PathBuf> {
+    let system =
+        if env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux") { "c/linux" } else { "c/other" };
+    let mut all = files("c", "c");
+    all.extend(files(system, "c"));
+    all
+}
+
+/// Files with this ending in a directory, sorted.
+fn files(directory: &str, ending: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).unwrap_or_else(|e| panic!("{directory}: {e}"));
+    let mut found: Vec<_> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|e| e == ending))
+        .collect();
+    found.sort();
+    found
+}
+
+fn compiler() -> String {
+    let runs = |name: &str| Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success());
+    match env::var("CC") {
+        Ok(named) if !named.is_empty() => named,
+        _ if runs("gcc") => "gcc".to_owned(),
+        _ => "cc".to_owned(),
+    }
+}
+
+/// Runs the compiler; its errors are the build's errors.
+fn run(compiler: &str, arguments: &[&Path], flags: &[&str]) -> Result<(), String> {
+    let mut command = Command::new(compiler);
+    command.args(flags).args(arguments);
+    match command.output() {
+        Ok(output) if output.status.success() => {
+            for line in String::from_utf8_lossy(&output.stderr).lines().filter(|l| l.contains("warning:")) {
+                println!("cargo::warning={line}");
+            }
+            Ok(())
+        }
+        Ok(output) => Err(format!("{command:?}\n{}", String::from_utf8_lossy(&output.stderr))),
+        Err(e) => Err(format!("{compiler}: {e}; install a C compiler (Debian: gcc, libc6-dev) or set CC")),
+    }
+}
+
+/// The little dynamic program, and its bytes as C.
+fn dynamic_target(compiler: &str, out: &Path) {
+    let program = out.join("dynamic_target");
+    let parts = ["c/target/stamp.c", "c/target.c", "c/clock.c"].map(Path::new);
+    let mut arguments = parts.to_vec();
+    arguments.extend([Path::new("-o"), &program]);
+    run(compiler, &arguments, FLAGS).unwrap_or_else(|e| panic!("{e}"));
+    let bytes = fs::read(&program).unwrap_or_else(|e| panic!("{}: {e}", program.display()));
+    let mut text = String::new();
+    for byte in bytes {
+        let _ = write!(text, "{byte},");
+    }
+    write_if_changed(&out.join("dynamic_target.inc"), &text);
+}
+
+fn write_if_changed(path: &Path, text: &str) {
+    if fs::read_to_string(path).is_ok_and(|old| old == text) {
+        return;
+    }
+    fs::write(path, text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+}
+
+/// One object a source, on all CPUs.
+fn compile(compiler: &str, sources: &[PathBuf], out: &Path) -> Vec<PathBuf> {
+    let include = format!("-I{}", out.display());
+    let version = format!(
+        "-DWORKER_VERSION=\"{}\"",
+        env::var("CARGO_PKG_VERSION").expect("cargo sets CARGO_PKG_VERSION")
+    );
+    let flags: Vec<&str> = FLAGS.iter().copied().chain([include.as_str(), version.as_str(), "-c"]).collect();
+    let jobs: Vec<_> = sources
+        .iter()
+        .map(|source| {
+            (source.clone(), out.join(source.to_string_lossy().replace('/', "_")).with_extension("o"))
+        })
+        .collect();
+    let queue = Mutex::new(jobs.iter());
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                loop {
+                    let next = queue.lock().expect("no worker panics while it holds the queue").next();
+                    let Some((source, object)) = next else { break };
+                    run(compiler, &[source, Path::new("-o"), object], &flags)
+                        .unwrap_or_else(|e| panic!("{e}"));
+                }
+            });
+        }
+    });
+    jobs.into_iter().map(|(_, object)| object).collect()
+}
+
+/// Static where the system has a static C library (macOS and some Linux distributions have none).
+fn link(compiler: &str, objects: &[PathBuf], program: &Path) {
+    let mut arguments: Vec<&Path> = objects.iter().map(PathBuf::as_path).collect();
+    arguments.extend([Path::new("-o"), program]);
+    let Err(first) = run(compiler, &arguments, &["-static", "-pthread"]) else { return };
+    println!("cargo::warning=no static C library here; the worker is linked dynamically");
+    run(compiler, &arguments, &["-pthread"]).unwrap_or_else(|e| panic!("{first}\n{e}"));
+}
+
+/// The sources as Rust, for `sources()`.
+fn write_list(sources: &[PathBuf], path: &Path) {
+    let root = env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
+    let mut text = String::from("&[\n");
+    for source in sources.iter().chain(&files("include", "h")) {
+        let name = source.display();
+        let _ =
+            writeln!(text, "    ({:?}, include_str!({:?})),", format!("{name}"), format!("{root}/{name}"));
+    }
+    text.push_str("]\n");
+    write_if_changed(path, &text);
+}

@@ -1,0 +1,71 @@
+/* Many events: `burst` sends n as fast as it can to a thread made before, and waits for its end, all timed; `flow` keeps at most
+ * `depth` events in flight. */
+#include "handoff.h"
+
+#include <stdatomic.h>
+
+static struct run *run;
+static uint64_t expected;
+static _Atomic uint64_t taken;
+
+static void *receiver(void *argument)
+{
+    const struct handoff *how = argument;
+    uint64_t events[1024], left = expected, sum = 0;
+
+    pin_to(run->cpu[1]);
+    while (left > 0) {
+        int n = how->receive(events, 1024);
+        if (n < 0 && errno != EINTR) {
+            tally.error = errno;
+            atomic_store(&taken, UINT64_MAX / 2);
+            return NULL;
+        }
+        for (int i = 0; i < n; i++)
+            sum += events[i];
+        left -= n > 0 ? (uint64_t)n : 0;
+        if (n > 0)
+            atomic_fetch_add(&taken, (uint64_t)n);
+    }
+    tally.received = sum;
+    return NULL;
+}
+
+static void send_all(struct run *r, const struct handoff *how, uint64_t depth)
+{
+    unsigned turns = 0;
+
+    for (uint64_t i = 1; i <= r->ops; i++) {
+        while (depth && i - 1 - atomic_load(&taken) >= depth && atomic_load(&taken) < r->ops)
+            spin_politely(r, &turns);
+        while (how->send(i) != 0)
+            if (errno == EAGAIN) { /* a queue of the kernel that is full */
+                spin_politely(r, &turns);
+            } else {
+                tally.error = errno;
+                return;
+            }
+    }
+}
+
+void many_round(struct run *r)
+{
+    const struct handoff *how = r->probe->with;
+    uint64_t depth = is_variant(r, "flow") ? param_size(r, "depth") : 0;
+    int error;
+
+    run = r;
+    expected = r->ops;
+    atomic_store(&taken, 0);
+    if ((error = pthread_create(&handoff_receiver, NULL, receiver, (void *)how)) != 0) {
+        unavailable(r, error, "a thread");
+        return;
+    }
+    lap_begin(r);
+    send_all(r, how, depth);
+    pthread_join(handoff_receiver, NULL);
+    lap_end(r);
+    tally.sent = r->ops * (r->ops + 1) / 2;
+    r->ns[2] = r->ns[0];
+    r->ns[0] = -1;
+}

@@ -1,0 +1,18 @@
+/* Nothing: what the loop costs, and what the clock adds to a single operation (`cold`, `first`). */
+#include "kernel.h"
+
+static void measure(struct run *r)
+{
+    LOOP(r, 0);
+}
+
+const struct probe probe_nothing = {
+    CALL_TRAITS,
+    .name = "nothing",
+    .exercises = "the loop and the clock of the other probes",
+    .needs = "nothing",
+    .portable = 1,
+    .variants = "loop",
+    .expect = (const struct expect[]){{NULL, "syscalls", 0, 0}, NEVER_SLEEPS, END},
+    .round = measure,
+};

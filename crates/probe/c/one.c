@@ -1,0 +1,83 @@
+/* One line of the plan, in a process of its own: setup, rounds, verify, teardown, records. */
+#include "worker.h"
+
+#include <errno.h>
+#include <string.h>
+
+static struct run prepared;
+
+static void record_begin(const struct run *r, const struct line *line)
+{
+    record_head("begin", line);
+    if (r->cpu[0] < 0)
+        printf("\tcpus=free");
+    else
+        printf("\tcpus=%d,%d", r->cpu[0], r->cpu[1]);
+    printf("\tops=%llu\n", (unsigned long long)r->ops);
+}
+
+/* Everything before the first round. */
+int prepare(struct run *r, const struct line *line)
+{
+    memset(r, 0, sizeof *r);
+    r->probe = line->probe;
+    strcpy(r->variant, line->variant);
+    memcpy(r->values, line->values, sizeof r->values);
+    r->ops = line->ops > 0 ? (uint64_t)line->ops : 1;
+    r->why = "setup failed";
+    if (choose_pins(r, line->cpu) != 0)
+        return -1;
+    if (pin_to(r->cpu[0]) != 0)
+        return unavailable(r, errno, "the CPU refused this thread");
+    if (line->probe->setup && line->probe->setup(r) != 0)
+        return -1;
+    r->why = NULL;
+    return 0;
+}
+
+/* The system calls of one operation, in a traced process that nobody times. */
+static void record_receipt(struct run *r, const struct line *line)
+{
+    const char *why = "not asked for";
+    double calls = line->count ? count_syscalls(r, line, &why) : -1;
+
+    record_head("receipt", line);
+    if (calls < 0)
+        printf("\tsyscalls=-\twhy=%s\n", why);
+    else
+        printf("\tsyscalls=%.4f\twhy=\n", calls);
+}
+
+static int record_verify(struct run *r, const struct line *line)
+{
+    int failed;
+
+    r->why = "";
+    failed = line->probe->verify && line->probe->verify(r) != 0;
+    record_head("verify", line);
+    printf("\tok=%d\twhy=%s\n", !failed, failed ? r->why : "");
+    return failed ? ENDED_FAILED : ENDED_OK;
+}
+
+int run_one(const struct line *line, uint64_t origin)
+{
+    struct run *r = &prepared;
+    int ended;
+
+    if (prepare(r, line) != 0) {
+        record_unavailable(line, r->error, r->why);
+        return ENDED_UNAVAILABLE;
+    }
+    record_begin(r, line);
+    if (measure_rounds(r, line, origin) != 0) {
+        record_unavailable(line, r->error, r->why);
+        ended = ENDED_UNAVAILABLE;
+    } else {
+        ended = record_verify(r, line);
+    }
+    if (line->probe->teardown)
+        line->probe->teardown(r);
+    if (ended != ENDED_UNAVAILABLE)
+        record_receipt(r, line);
+    return fflush(stdout) == 0 ? ended : ENDED_BROKEN;
+}

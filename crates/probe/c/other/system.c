@@ -1,0 +1,66 @@
+/* What Linux offers and this system does not, or not in a way that the worker knows. */
+#include "kernel.h"
+#include "pingpong.h"
+#include "stream.h"
+#include "waiter.h"
+#include "worker.h"
+
+int become_init(void)
+{
+    return 0;
+}
+
+int plan_of_kernel(struct plan *plan)
+{
+    (void)plan;
+    return 2;
+}
+
+void power_off(void)
+{
+}
+
+void die_with_parent(void)
+{
+}
+
+long steal_ticks(void)
+{
+    return -1;
+}
+
+double count_syscalls(struct run *r, const struct line *line, const char **why)
+{
+    (void)r, (void)line;
+    *why = "counting is known for Linux only";
+    return -1;
+}
+
+void *vdso_symbol(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+
+int word_wait(_Atomic uint32_t *word, uint32_t value)
+{
+    (void)word, (void)value;
+    errno = ENOSYS;
+    return -1;
+}
+
+int word_wake(_Atomic uint32_t *word)
+{
+    return word_wait(word, 0);
+}
+
+int set_pipe_size(int pipe, int bytes)
+{
+    (void)pipe, (void)bytes;
+    errno = ENOSYS;
+    return -1;
+}
+
+const struct waiter *const system_waiter = NULL;
+
+const struct probe *const system_probes[] = {NULL};

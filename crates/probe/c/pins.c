@@ -1,0 +1,87 @@
+/* Which CPUs the two sides of a run get. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#include "worker.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CPUS_MOST 4096
+
+/* Asked once, before this process pins itself and its children with it. */
+int allowed_cpus(const int **cpus)
+{
+    static int found[CPUS_MOST];
+    static int count = -1;
+#ifdef __linux__
+    size_t bytes = CPU_ALLOC_SIZE(CPUS_MOST);
+    cpu_set_t *set;
+
+    if (count < 0 && (set = CPU_ALLOC(CPUS_MOST))) {
+        count = 0;
+        if (sched_getaffinity(0, bytes, set) == 0)
+            for (int i = 0; i < CPUS_MOST; i++)
+                if (CPU_ISSET_S((size_t)i, bytes, set))
+                    found[count++] = i;
+        CPU_FREE(set);
+    }
+#endif
+    *cpus = found;
+    return count < 0 ? 0 : count;
+}
+
+static int is_allowed(int cpu, const int *cpus, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (cpus[i] == cpu)
+            return 1;
+    return 0;
+}
+
+/* "A" or "A,B", of CPUs that the worker may use. */
+static int parse(const char *text, const int *cpus, int count, int pins[2])
+{
+    char *end;
+    long first = strtol(text, &end, 10), second = first;
+
+    if (end == text)
+        return -1;
+    if (*end == ',') {
+        text = end + 1;
+        second = strtol(text, &end, 10);
+        if (end == text)
+            return -1;
+    }
+    if (*end != 0 || !is_allowed((int)first, cpus, count) || !is_allowed((int)second, cpus, count))
+        return -1;
+    pins[0] = (int)first;
+    pins[1] = (int)second;
+    return 0;
+}
+
+int choose_pins(struct run *r, const char *text)
+{
+    const int *cpus;
+    int count = allowed_cpus(&cpus);
+
+    r->cpu[0] = r->cpu[1] = -1;
+    r->cpu_same = count == 1;
+    if (strcmp(text, "free") == 0)
+        return 0;
+    if (count == 0)
+        return unavailable(r, 0, "this system lets no thread choose its CPU");
+    if (strcmp(text, "same") == 0) {
+        r->cpu[0] = r->cpu[1] = cpus[0];
+    } else if (strcmp(text, "other") == 0) {
+        if (count < 2)
+            return unavailable(r, 0, "only one CPU may be used here");
+        r->cpu[0] = cpus[0];
+        r->cpu[1] = cpus[1];
+    } else if (parse(text, cpus, count, r->cpu) != 0) {
+        return unavailable(r, 0, "not CPUs that may be used here");
+    }
+    r->cpu_same = r->cpu[0] == r->cpu[1];
+    return 0;
+}

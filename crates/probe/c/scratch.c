@@ -1,0 +1,81 @@
+/* A directory of the probe's own. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#include "scratch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char path[1024];
+static pid_t owner;
+
+const char *scratch_path(void)
+{
+    return path;
+}
+
+static int made(const char *parent)
+{
+    if (!parent || !*parent)
+        return 0;
+    snprintf(path, sizeof path, "%s/whyfaster-XXXXXX", parent);
+    return mkdtemp(path) != NULL;
+}
+
+int scratch_make(struct run *r)
+{
+    if (!made(getenv("TMPDIR")) && !made("/tmp") && !made("/dev/shm") && !made("."))
+        return unavailable(r, errno, "no directory to write to: set TMPDIR");
+    owner = getpid();
+    return 0;
+}
+
+int scratch_enter(struct run *r)
+{
+    if (scratch_make(r) != 0)
+        return -1;
+    return chdir(path) == 0 && getcwd(path, sizeof path) ? 0 : unavailable(r, errno, "the directory made for the probe");
+}
+
+int scratch_file(struct run *r, const char *name, const void *bytes, size_t length, mode_t mode)
+{
+    const char *from = bytes;
+    int file = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+
+    if (file < 0)
+        return unavailable(r, errno, "a file in the probe's directory");
+    while (length > 0) {
+        ssize_t n = write(file, from, length);
+        if (n <= 0) {
+            close(file);
+            return unavailable(r, errno, "writing a file in the probe's directory");
+        }
+        from += n;
+        length -= (size_t)n;
+    }
+    return close(file);
+}
+
+static int drop(const char *name, const struct stat *status, int type, struct FTW *walk)
+{
+    (void)status, (void)type, (void)walk;
+    remove(name);
+    return 0;
+}
+
+/* A child that a probe forked must not remove what its parent still uses. */
+void scratch_leave(void)
+{
+    if (!path[0] || owner != getpid())
+        return;
+    if (chdir("/") == 0)
+        nftw(path, drop, 16, FTW_DEPTH | FTW_PHYS);
+    path[0] = 0;
+}

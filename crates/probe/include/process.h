@@ -1,0 +1,52 @@
+/* What the process probes share: a way to start a child, three times for it, and the parent's shape. */
+#ifndef WHYFASTER_PROCESS_H
+#define WHYFASTER_PROCESS_H
+
+#include "probe.h"
+
+#include <math.h>
+
+/* What a child does: writes its time and ends, or becomes the target, which does the same. */
+struct job {
+    volatile uint64_t *stamp; /* shared by parent and child */
+    int becomes_target;
+    char *path;    /* of the target; without a slash it is searched for in PATH */
+    char *argv[3]; /* of the target */
+    int stamps;    /* where the target's time is read from */
+};
+
+/* The process id, in the parent; -1 with errno. */
+typedef pid_t start_child(struct job *job);
+
+struct starter {
+    start_child *start;
+};
+
+/* The child's whole life; safe behind vfork too. */
+void child_life(struct job *job);
+
+int spawn_setup(struct run *r);
+void spawn_round(struct run *r);
+int spawn_verify(struct run *r);
+void spawn_teardown(struct run *r);
+
+/* c/target_file.c: makes the target of the run's variant and the PATH that finds it. */
+int target_make(struct run *r, char **path);
+extern const char *self_path;
+
+/* c/shape.c: memory, mappings and descriptors of the parent, by its parameters. */
+int shape_parent(struct run *r);
+volatile char *shape_memory(size_t *length);
+int shape_verify(struct run *r);
+
+#define SHAPE_PARAMS                                                                                                                         \
+    {"rss", "0 64M 256M 1G", "memory that the parent has touched"}, {"pages", "4k huge", "of what pages it is"},                             \
+        {"maps", "0 1000 10000", "further mappings of the parent"}, {"fds", "0 100 1000", "further open files of the parent"}
+#define PATH_PARAMS                                                                                                                          \
+    {"path", "absolute search", "how the target is named"}, {"misses", "0 1 8 32", "directories of PATH that lack it (path=search)"}
+#define NO_MORE                                                                                                                              \
+    {NULL, NULL, NULL}
+#define SPAWN_TRAITS                                                                                                                         \
+    .group = "process", .unit = "one child", .source = __FILE__, .measures = "parent child reaped", .batch = BATCH_ONE, .disturbed = "",     \
+    .setup = spawn_setup, .round = spawn_round, .verify = spawn_verify, .teardown = spawn_teardown
+#endif

@@ -1,0 +1,16 @@
+/* A directory of the probe's own, removed with all in it. */
+#ifndef WHYFASTER_SCRATCH_H
+#define WHYFASTER_SCRATCH_H
+
+#include "probe.h"
+
+/* Makes it. 0, or unavailable(). */
+int scratch_make(struct run *r);
+/* Makes it, and makes it the working directory. */
+int scratch_enter(struct run *r);
+/* Its absolute path. */
+const char *scratch_path(void);
+/* Makes file `name` in it with `bytes` bytes, mode as given. */
+int scratch_file(struct run *r, const char *name, const void *bytes, size_t length, mode_t mode);
+void scratch_leave(void);
+#endif

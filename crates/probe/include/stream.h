@@ -1,0 +1,27 @@
+/* Bytes through a pipe as fast as they go: c/stream.c. */
+#ifndef WHYFASTER_STREAM_H
+#define WHYFASTER_STREAM_H
+
+#include "peer.h"
+
+struct stream {
+    ssize_t (*put)(int pipe, char *buffer, size_t size);  /* the writer's call; may take less than size */
+    ssize_t (*get)(int pipe, char *buffer, size_t size);  /* the reader's */
+    int (*open)(struct run *r);                            /* may be NULL */
+};
+
+int stream_setup(struct run *r);
+void stream_round(struct run *r);
+int stream_verify(struct run *r);
+void stream_teardown(struct run *r);
+/* c/linux/pipe_size.c, c/other: bytes that the pipe holds from now on; -1 with errno. */
+int set_pipe_size(int pipe, int bytes);
+
+#define STREAM_TRAITS                                                                                                                        \
+    .group = "pipe", .unit = "one write", .source = __FILE__, .variants = "threads processes", .measures = "time writer_cpu reader_cpu",     \
+    .batch = BATCH_PARAM, .disturbed = "",                                                                                                   \
+    .params = (const struct param[]){{"write", "64K 512 4K 16K 256K 1M", "bytes of a write"},                                                \
+                                     {"pipe", "default 4K 64K 1M", "bytes that the pipe holds"},                                             \
+                                     {NULL, NULL, NULL}},                                                                                    \
+    .setup = stream_setup, .round = stream_round, .verify = stream_verify, .teardown = stream_teardown
+#endif

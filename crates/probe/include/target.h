@@ -1,0 +1,10 @@
+/* The program that the process probes start: this one, told so by its first argument. */
+#ifndef WHYFASTER_TARGET_H
+#define WHYFASTER_TARGET_H
+
+#define TARGET_STAMP "--stamp" /* write the time of main's first act to descriptor 3, end */
+#define TARGET_CHAIN "--chain" /* replace itself N times, end */
+
+int is_target(const char *first_argument);
+int target_main(int argc, char **argv);
+#endif

@@ -1,0 +1,116 @@
+//! The options of `prices` and `machines`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+use super::compare::CpuList;
+use crate::cli::display::{Style, TimeUnit};
+use crate::cli::numbers;
+
+/// `whyfaster prices`.
+#[derive(Clone, Debug, Default, Args)]
+pub struct PricesArgs {
+    /// Groups (kernel, process, thread, pipe, cpu) or probes, such as getpid or fork [default: all groups]
+    #[arg(value_name = "GROUP|NAME")]
+    pub words: Vec<String>,
+
+    /// Take about ten seconds: fewer samples, wider intervals
+    #[arg(long, help_heading = "Rows")]
+    pub quick: bool,
+
+    /// Also price calls with cold caches, and the first call of a process
+    #[arg(long, help_heading = "Rows")]
+    pub cold: bool,
+
+    /// Also price every other value of every parameter: memory of the parent, idle gaps, sizes, clocks
+    #[arg(long, help_heading = "Rows")]
+    pub sweep: bool,
+
+    /// Price every row that there is; takes some minutes
+    #[arg(long, help_heading = "Rows")]
+    pub all: bool,
+
+    /// List the probes: their variants, what one operation is, what they need
+    #[arg(long, help_heading = "Rows", conflicts_with_all = ["source", "explain"])]
+    pub list: bool,
+
+    /// Run on these CPUs only, such as 0-3,5
+    #[arg(long, value_name = "CPUS", value_parser = |s: &str| numbers::cpu_list(s).map(CpuList), help_heading = "Placement")]
+    pub pin: Option<CpuList>,
+
+    /// Seed of the random order [default: a fresh one]
+    #[arg(long, value_name = "NUM", help_heading = "Statistics")]
+    pub seed: Option<u64>,
+
+    /// Price counts of operations: '30000 fork+execve', several with ', ' between them, or a file with one a line
+    #[arg(long, value_name = "COUNTS", help_heading = "Output")]
+    pub project: Option<String>,
+
+    /// Print the C source of a probe, as it is measured, and measure nothing
+    #[arg(long, value_name = "NAME", help_heading = "Output")]
+    pub source: Option<String>,
+
+    /// Print the page of a probe: what it measures, how, and what to make of it
+    #[arg(long, value_name = "NAME", help_heading = "Output", conflicts_with = "source")]
+    pub explain: Option<String>,
+
+    /// Write the price list, with every raw sample, to FILE ('-' is standard output)
+    ///
+    /// 'whyfaster machines FILE FILE' sets lists side by side.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub record: Option<PathBuf>,
+
+    /// Write the prices as comma-separated values to FILE ('-' is standard output)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub csv: Option<PathBuf>,
+
+    /// Print the price list as JSON on standard output instead of the report
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+
+    /// How it is shown.
+    #[command(flatten)]
+    pub view: ViewArgs,
+}
+
+/// `whyfaster machines`.
+#[derive(Clone, Debug, Default, Args)]
+pub struct MachinesArgs {
+    /// Price lists: files, or names of built-in lists; the first is the baseline. Without any, the built-in ones are listed
+    #[arg(value_name = "LIST", value_hint = ValueHint::FilePath)]
+    pub lists: Vec<PathBuf>,
+
+    /// Show every row, also those that only one list has
+    #[arg(long, help_heading = "Rows")]
+    pub all: bool,
+
+    /// Call two prices the same when they differ by less than this [default: 5%]
+    #[arg(long, value_name = "SHARE", value_parser = numbers::delta, help_heading = "Statistics")]
+    pub delta: Option<f64>,
+
+    /// Price counts of operations on every machine: '30000 fork+execve', or a file with one count a line
+    #[arg(long, value_name = "COUNTS", help_heading = "Output")]
+    pub project: Option<String>,
+
+    /// Print the comparison as JSON on standard output instead of the report
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+
+    /// How it is shown.
+    #[command(flatten)]
+    pub view: ViewArgs,
+}
+
+/// How a report about prices is shown.
+#[derive(Clone, Copy, Debug, Default, Args)]
+#[command(next_help_heading = "Output")]
+pub struct ViewArgs {
+    /// Colour: auto, basic, full, nocolor, color or none [default: auto]
+    #[arg(long, value_name = "TYPE", hide_possible_values = true)]
+    pub style: Option<Style>,
+
+    /// Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]
+    #[arg(long, value_name = "UNIT", hide_possible_values = true)]
+    pub time_unit: Option<TimeUnit>,
+}

@@ -1,0 +1,86 @@
+//! `whyfaster machines`: price lists side by side.
+
+use std::path::Path;
+
+use serde::Serialize;
+use whyfaster_core::price::PriceList;
+use whyfaster_core::price::compare::{Comparison, Rule, compare};
+use whyfaster_core::price::project::{Projection, SumCheck, fork_execve, project};
+
+use super::prices::counts;
+use super::results;
+use crate::cli::Outputs;
+use crate::cli::args::MachinesArgs;
+use crate::exit::{Exit, Failure};
+use crate::reference;
+use crate::render::machines as render;
+use crate::store;
+
+/// Lists side by side; with `--json` this is what is printed.
+#[derive(Clone, Debug, Serialize)]
+pub struct Machines {
+    /// The rows.
+    #[serde(flatten)]
+    pub comparison: Comparison,
+    /// What counts cost on each machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub projection: Option<Projection>,
+    /// Whether fork and execve together cost what they cost alone, where a list has all three.
+    pub checks: Vec<SumCheck>,
+}
+
+/// Runs the verb.
+pub fn run(args: &MachinesArgs) -> anyhow::Result<Exit> {
+    let outputs = Outputs::of_machines(args);
+    let look = results::look(&outputs);
+    if args.lists.is_empty() {
+        store::to_stdout(render::built_in(&reference::all()?, &look).as_bytes())?;
+        return Ok(Exit::Ok);
+    }
+    let terms = args.project.as_deref().map(counts).transpose()?;
+    if args.lists.len() == 1 && terms.is_none() {
+        return Err(Failure::new(
+            Exit::Usage,
+            "one list alone has nothing beside it",
+            "name a second one, such as 'macosx-10.7'; 'whyfaster machines' shows the built-in ones",
+        )
+        .into());
+    }
+    let lists = open(&args.lists)?;
+    let mut rule = Rule::default();
+    if let Some(delta) = args.delta {
+        rule.delta = delta;
+    }
+    let machines = Machines {
+        comparison: compare(&lists, &rule),
+        projection: terms.map(|terms| project(&lists, &terms)),
+        checks: lists.iter().filter_map(fork_execve).collect(),
+    };
+    let bytes = if args.json {
+        let mut bytes = serde_json::to_vec_pretty(&machines)?;
+        bytes.push(b'\n');
+        bytes
+    } else if look.quiet {
+        Vec::new()
+    } else {
+        render::report(&lists, &machines, args.all, &rule, &look).into_bytes()
+    };
+    store::to_stdout(&bytes)?;
+    Ok(Exit::Ok)
+}
+
+/// Opens the lists; two of the same name are told apart by what they were called on the command line.
+fn open(paths: &[impl AsRef<Path>]) -> anyhow::Result<Vec<PriceList>> {
+    let mut lists = paths
+        .iter()
+        .map(|path| reference::open(path.as_ref()))
+        .collect::<anyhow::Result<Vec<PriceList>>>()?;
+    let names: Vec<String> = lists.iter().map(|list| list.name.clone()).collect();
+    for (at, (list, path)) in lists.iter_mut().zip(paths).enumerate() {
+        if names.iter().enumerate().any(|(other, name)| other != at && *name == list.name) {
+            let stem = path.as_ref().file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            list.name = if stem.is_empty() || stem == "-" { format!("list {}", at + 1) } else { stem };
+        }
+    }
+    Ok(lists)
+}

@@ -1,0 +1,204 @@
+//! `whyfaster prices`: measures what this machine charges, prints it, keeps it.
+
+use std::io::{IsTerminal, stderr};
+use std::path::Path;
+
+use whyfaster_core::price::PriceList;
+use whyfaster_core::price::project::{Term, parse, project};
+use whyfaster_core::record::Status;
+use whyfaster_probe::Probe;
+
+use super::results;
+use crate::cli::args::PricesArgs;
+use crate::cli::{HostSeed, Outputs, Target, numbers};
+use crate::exit::{Exit, Failure};
+use crate::render::look::Look;
+use crate::render::progress::Progress;
+use crate::render::{machines, prices};
+use crate::run::interrupts::Interrupts;
+use crate::run::probe::select::{Wanted, nearest, select};
+use crate::run::probe::session::{Measured, Request, measure};
+use crate::run::probe::worker::Worker;
+use crate::sources::source_of;
+use crate::store;
+
+/// Runs the verb.
+pub fn run(args: &PricesArgs) -> anyhow::Result<Exit> {
+    let probes = whyfaster_probe::descriptions();
+    if let Some(name) = &args.source {
+        return print(source(&probes, name)?);
+    }
+    if let Some(name) = &args.explain {
+        return print(explanation(&probes, name)?);
+    }
+    let outputs = Outputs::of_prices(args)?;
+    let look = results::look(&outputs);
+    if args.list {
+        return print(prices::probes(&probes, &look));
+    }
+    results::check(&outputs)?;
+    let terms = args.project.as_deref().map(counts).transpose()?;
+    let request = request(args, &probes, terms.as_deref())?;
+    let worker = Worker::carried()?;
+    let interrupts = Interrupts::take_over()?;
+    let Measured { list, failure } = measured(&probes, &request, &worker, &interrupts, &outputs);
+    if list.samples.is_empty() && list.status == Status::Interrupted {
+        anstream::eprintln!("interrupted: nothing had been measured");
+        return Ok(Exit::Interrupted);
+    }
+    write(&list, terms.as_deref(), &outputs, &look)?;
+    match (failure, list.status) {
+        (Some(failure), _) => Err(failure.into()),
+        (None, Status::Interrupted) => {
+            anstream::eprintln!("interrupted: {}", saved(&list, &outputs));
+            Ok(Exit::Interrupted)
+        }
+        (None, _) => Ok(Exit::Ok),
+    }
+}
+
+/// Measures, showing on standard error how far it is.
+pub(super) fn measured(
+    probes: &[Probe],
+    request: &Request,
+    worker: &Worker,
+    interrupts: &Interrupts,
+    outputs: &Outputs,
+) -> Measured {
+    let look = results::look_of(outputs, stderr().is_terminal());
+    let mut progress = Progress::new(&look, &[], stderr().is_terminal(), !look.quiet);
+    let measured = measure(probes, request, worker, interrupts, &mut |event| progress.on(event));
+    progress.finish();
+    measured
+}
+
+/// What to measure, from the words and options.
+fn request(args: &PricesArgs, probes: &[Probe], terms: Option<&[Term]>) -> Result<Request, Failure> {
+    let here = HostSeed::here();
+    let cpus = match &args.pin {
+        Some(pin) => pin_to(&pin.0, here.cpus_allowed.as_deref())?,
+        None => here.cpus_allowed.unwrap_or_default(),
+    };
+    let mut words = args.words.clone();
+    // Whoever asks for a projection and for nothing else needs only the prices in it.
+    if words.is_empty() {
+        words = terms.into_iter().flatten().map(|term| term.name.clone()).collect();
+    }
+    let wanted = Wanted { words, cold: args.cold, sweep: args.sweep, all: args.all, quick: args.quick, cpus };
+    let selection = select(probes, &wanted)?;
+    let (repetitions, least, budget_s) = match args.quick {
+        true => (8, 6, 7.5),
+        false if args.all => (15, 8, 600.0),
+        false if args.cold || args.sweep => (15, 8, 180.0),
+        false => (15, 8, 48.0),
+    };
+    Ok(Request { selection, repetitions, least, budget_s, seed: args.seed.unwrap_or(here.seed) })
+}
+
+/// Keeps this process, and so the worker, on these CPUs.
+fn pin_to(cpus: &[u32], allowed: Option<&[u32]>) -> Result<Vec<u32>, Failure> {
+    let mut set = rustix::thread::CpuSet::new();
+    for cpu in cpus {
+        if allowed.is_some_and(|allowed| !allowed.contains(cpu)) {
+            let allowed = numbers::show_cpu_list(allowed.unwrap_or_default());
+            let message = format!("--pin: CPU {cpu} may not be used here");
+            return Err(Failure::new(Exit::Usage, message, format!("choose from {allowed}")));
+        }
+        set.set(*cpu as usize);
+    }
+    rustix::thread::sched_setaffinity(None, &set).map_err(|error| {
+        let list = numbers::show_cpu_list(cpus);
+        Failure::new(Exit::Unfit, format!("--pin {list}: {error}"), "choose CPUs that are online")
+    })?;
+    Ok(cpus.to_vec())
+}
+
+/// Counts from the option itself, or from the file that it names.
+pub(super) fn counts(text: &str) -> Result<Vec<Term>, Failure> {
+    let path = Path::new(text);
+    let content = if path.is_file() {
+        std::fs::read_to_string(path).map_err(|error| {
+            let message = format!("--project: cannot read '{text}': {error}");
+            Failure::new(Exit::Usage, message, "name a text file with one count a line")
+        })?
+    } else {
+        text.to_owned()
+    };
+    parse(&content).map_err(|why| {
+        Failure::new(Exit::Usage, format!("--project: {why}"), "'whyfaster prices --list' shows the names")
+    })
+}
+
+/// Writes the list, then the table of commas, then standard output: what is dearest first.
+fn write(list: &PriceList, terms: Option<&[Term]>, outputs: &Outputs, look: &Look) -> anyhow::Result<()> {
+    if let Some(path) = &outputs.record {
+        store::write_atomic(path, &store::price_bytes(list)?)?;
+    }
+    let mut printed = if outputs.json {
+        store::price_bytes(list)?
+    } else if look.quiet {
+        Vec::new()
+    } else {
+        let mut text = prices::report(list, look);
+        if let Some(terms) = terms {
+            let lists = std::slice::from_ref(list);
+            text.push_str(&machines::projection(&project(lists, terms), look));
+        }
+        text.into_bytes()
+    };
+    for (_, target) in &outputs.exports {
+        let csv = prices::csv(list)?;
+        match target {
+            Target::File(path) => store::write_atomic(path, &csv)?,
+            Target::Stdout => printed.extend(csv),
+        }
+    }
+    store::to_stdout(&printed)
+}
+
+/// What an interrupt left.
+fn saved(list: &PriceList, outputs: &Outputs) -> String {
+    let rows = list.prices.iter().filter(|price| price.not_measured.is_none()).count();
+    match &outputs.record {
+        Some(path) => format!("{rows} rows have a price; the partial list is in '{}'", path.display()),
+        None => format!("{rows} rows have a price; use --record FILE to keep them next time"),
+    }
+}
+
+fn print(text: String) -> anyhow::Result<Exit> {
+    store::to_stdout(text.as_bytes())?;
+    Ok(Exit::Ok)
+}
+
+/// The C source of a probe and of what it is made of, as it was compiled.
+fn source(probes: &[Probe], name: &str) -> Result<String, Failure> {
+    let probe = find(probes, name)?;
+    source_of(&probe.source).ok_or_else(|| {
+        let message = format!("the source '{}' of '{name}' is not in this program", probe.source);
+        Failure::new(Exit::Error, message, "this is a defect: please report it")
+    })
+}
+
+fn explanation(probes: &[Probe], name: &str) -> Result<String, Failure> {
+    let probe = find(probes, name)?;
+    let page = crate::pages::page(&probe.name);
+    page.map(str::to_owned).ok_or_else(|| {
+        let message = format!("there is no page about '{name}'");
+        Failure::new(
+            Exit::Error,
+            message,
+            format!("'whyfaster prices --source {name}' prints what is measured"),
+        )
+    })
+}
+
+fn find<'a>(probes: &'a [Probe], name: &str) -> Result<&'a Probe, Failure> {
+    probes.iter().find(|probe| probe.name == name).ok_or_else(|| {
+        let hint = match nearest(name, probes.iter().map(|probe| probe.name.as_str())) {
+            Some(like) => format!("did you mean '{like}'? 'whyfaster prices --list' shows all of them"),
+            None => "'whyfaster prices --list' shows all of them".to_owned(),
+        };
+        let shown: String = name.chars().take(80).collect();
+        Failure::new(Exit::Usage, format!("there is no probe '{shown}'"), hint)
+    })
+}

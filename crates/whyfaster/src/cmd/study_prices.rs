@@ -1,0 +1,95 @@
+//! `whyfaster study threads` and `study syscalls`: measures the rows of an article and sets them beside it.
+
+use serde::Serialize;
+use whyfaster_core::price::PriceList;
+use whyfaster_core::price::project::project;
+use whyfaster_core::record::Status;
+
+use super::prices::measured;
+use super::results;
+use crate::cli::args::StudyArgs;
+use crate::cli::{HostSeed, Outputs};
+use crate::exit::{Exit, Failure};
+use crate::render::machines;
+use crate::run::interrupts::Interrupts;
+use crate::run::probe::select::{Wanted, select};
+use crate::run::probe::session::Request;
+use crate::run::probe::worker::Worker;
+use crate::store;
+use crate::study::{PriceFindings, PriceStudy};
+
+/// Seconds that a study of prices aims at; with `--full`, the article's hundred runs of everything and time for them.
+const BUDGET_S: f64 = 30.0;
+const FULL_BUDGET_S: f64 = 120.0;
+
+/// A price list with what the study found in it. A reader of price lists skips the addition.
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(flatten)]
+    list: &'a PriceList,
+    study_findings: &'a PriceFindings,
+}
+
+/// Runs the study.
+pub fn run(study: &PriceStudy, args: &StudyArgs, outputs: &Outputs) -> anyhow::Result<Exit> {
+    if args.load.is_some() {
+        return Err(Failure::new(
+            Exit::Usage,
+            format!("--load: study {} prices single operations, so there is no load", study.name),
+            "leave --load away, or run 'whyfaster study pipes'",
+        )
+        .into());
+    }
+    let probes = whyfaster_probe::descriptions();
+    let here = HostSeed::here();
+    let wanted = Wanted {
+        words: study.words.clone(),
+        cpus: here.cpus_allowed.unwrap_or_default(),
+        ..Wanted::default()
+    };
+    let request = Request {
+        selection: select(&probes, &wanted)?,
+        repetitions: if args.full { 30 } else { 15 },
+        least: 8,
+        budget_s: args.max_time.unwrap_or(if args.full { FULL_BUDGET_S } else { BUDGET_S }),
+        seed: args.seed.unwrap_or(here.seed),
+    };
+    let worker = Worker::carried()?;
+    let interrupts = Interrupts::take_over()?;
+    let measured = measured(&probes, &request, &worker, &interrupts, outputs);
+    let list = measured.list;
+    if let Some(path) = &outputs.record {
+        store::write_atomic(path, &store::price_bytes(&list)?)?;
+    }
+    store::to_stdout(&report(study, &list, outputs)?)?;
+    match (measured.failure, list.status) {
+        (Some(failure), _) => Err(failure.into()),
+        (None, Status::Interrupted) => {
+            anstream::eprintln!("interrupted: what had been measured is above");
+            Ok(Exit::Interrupted)
+        }
+        (None, _) => Ok(Exit::Ok),
+    }
+}
+
+fn report(study: &PriceStudy, list: &PriceList, outputs: &Outputs) -> anyhow::Result<Vec<u8>> {
+    let found = study.findings(list)?;
+    let look = results::look(outputs);
+    if outputs.json {
+        let mut bytes = serde_json::to_vec(&Document { list, study_findings: &found })?;
+        bytes.push(b'\n');
+        return Ok(bytes);
+    }
+    if look.quiet {
+        return Ok(Vec::new());
+    }
+    let mut text = study.text(&found, list)?;
+    text.push_str(&machines::checks(&found.checks, &look));
+    let terms = study.terms()?;
+    if !terms.is_empty() {
+        let lists: Vec<PriceList> =
+            study.lists()?.into_iter().map(|(_, list)| list).chain([list.clone()]).collect();
+        text.push_str(&machines::projection(&project(&lists, &terms), &look));
+    }
+    Ok(text.into_bytes())
+}

@@ -1,0 +1,159 @@
+//! What a row of the worker is called in a price list, and what must be true of it.
+//!
+//! A row's variant says how the same thing is done or looked at: libc, raw or vdso for calls; parent, child or reaped for
+//! processes; the column for threads and pipes (asleep or awake, same_cpu or other_cpu, n=100). What is the probe's own
+//! default is left out.
+
+use whyfaster_core::price::{Expect, Range, Row};
+use whyfaster_probe::Probe;
+
+use super::protocol::Head;
+
+/// The row of a list to which a measure of the worker's row belongs. What the probe does not describe is no row.
+pub fn row(probe: &Probe, head: &Head, measure: &str) -> Row {
+    Row {
+        group: probe.group.clone(),
+        name: probe.name.clone(),
+        variant: variant(probe, head, measure),
+        unit: probe.unit.clone(),
+        exercises: probe.exercises.clone(),
+        expect: expect(probe, head),
+        syscalls: None,
+        unavailable: None,
+    }
+}
+
+/// The variant in the words of a list.
+pub fn variant(probe: &Probe, head: &Head, measure: &str) -> String {
+    // A comma separates the parts of a variant, so a pair of CPUs is written with a hyphen.
+    let pair = format!("cpus={}", head.cpu.replace(',', "-"));
+    let mut parts: Vec<&str> = Vec::new();
+    let main = probe.measures.first().map_or("", String::as_str);
+    let process = probe.group == "process";
+    if process && measure != "time" {
+        parts.push(measure);
+    }
+    let burst = head.variant == "burst";
+    let default = probe.variants.first().is_some_and(|first| *first == head.variant);
+    let said = match probe.group.as_str() {
+        "process" => !default || measure == "time",
+        "cpu" => probe.variants.len() > 1,
+        _ => !burst,
+    };
+    if said {
+        parts.push(&head.variant);
+    }
+    let params: Vec<&str> = head.params.split(',').filter(|param| shown(probe, param, burst)).collect();
+    parts.extend(params);
+    match head.cpu.as_str() {
+        "same" => parts.push("same_cpu"),
+        "other" => parts.push("other_cpu"),
+        cpu if cpu.contains(',') => parts.push(&pair),
+        "free" if matches!(probe.group.as_str(), "thread" | "pipe") && !burst && head.variant != "flow" => {
+            parts.push("free");
+        }
+        _ => {}
+    }
+    if !process && measure != main && measure != "total" {
+        parts.push(measure);
+    }
+    if matches!(head.temp.as_str(), "cold" | "first") {
+        parts.push(&head.temp);
+    }
+    parts.join(",")
+}
+
+/// Whether a parameter belongs to the name of the row: it does where it is not the default, and n always.
+fn shown(probe: &Probe, param: &str, burst: bool) -> bool {
+    let Some((key, value)) = param.split_once('=') else { return false };
+    if key == "n" {
+        return burst;
+    }
+    let default = probe.parameters.iter().find(|p| p.key == key).and_then(|p| p.values.first());
+    default.is_none_or(|default| default != value)
+}
+
+fn expect(probe: &Probe, head: &Head) -> Expect {
+    // A later expectation, of this variant in particular, takes the place of an earlier one.
+    let range = |receipt: &str| {
+        let about = |variant: &Option<String>| variant.as_ref().is_none_or(|v| *v == head.variant);
+        let mut found = probe.expectations.iter().filter(|e| e.receipt == receipt && about(&e.variant));
+        found.next_back().map_or_else(Range::default, |e| Range { min: e.least, max: e.most })
+    };
+    let disturbs = |receipt: &str| probe.disturbed.iter().any(|one| one == receipt);
+    Expect {
+        switches: range("voluntary"),
+        syscalls: range("syscalls"),
+        migrations: range("cpu_changes"),
+        involuntary_disturbs: disturbs("inv"),
+        migration_disturbs: disturbs("mig"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use whyfaster_probe::parse_list;
+
+    fn probe(group: &str, variants: &str, measures: &str) -> Probe {
+        let list = format!(
+            "probe\tname=p\tgroup={group}\tunit=one\texercises=x\tneeds=nothing\tportable=1\tvariants={variants}\t\
+             measures={measures}\tbatch=one\tpairs=0\tdisturbed=inv\tsource=c/p.c\n\
+             param\tname=p\tkey=n\tvalues=10 100\tabout=events\nparam\tname=p\tkey=gap\tvalues=0 10\tabout=idle\n\
+             expect\tname=p\tvariant=*\treceipt=syscalls\tleast=1\tmost=-\n\
+             expect\tname=p\tvariant=vdso\treceipt=syscalls\tleast=-\tmost=0\n"
+        );
+        parse_list(&list).unwrap().remove(0)
+    }
+
+    fn head(variant: &str, params: &str, cpu: &str, temp: &str) -> Head {
+        Head {
+            name: "p".into(),
+            variant: variant.into(),
+            params: params.into(),
+            cpu: cpu.into(),
+            temp: temp.into(),
+        }
+    }
+
+    #[test]
+    fn variants_are_the_words_of_the_list() {
+        let kernel = probe("kernel", "libc raw vdso", "time");
+        assert_eq!(variant(&kernel, &head("raw", "", "free", "warm"), "time"), "raw");
+        assert_eq!(variant(&kernel, &head("raw", "gap=10", "free", "cold"), "time"), "raw,gap=10,cold");
+        let process = probe("process", "static dynamic exit", "parent child reaped");
+        assert_eq!(variant(&process, &head("static", "", "free", "warm"), "reaped"), "reaped");
+        assert_eq!(variant(&process, &head("dynamic", "", "free", "warm"), "child"), "child,dynamic");
+        assert_eq!(
+            variant(&probe("process", "static dynamic", "time"), &head("static", "", "", ""), "time"),
+            "static"
+        );
+        let thread = probe("thread", "asleep awake burst", "latency sender total");
+        assert_eq!(
+            variant(&thread, &head("asleep", "n=10,gap=0", "same", "warm"), "latency"),
+            "asleep,same_cpu"
+        );
+        assert_eq!(
+            variant(&thread, &head("awake", "gap=10", "other", "warm"), "sender"),
+            "awake,gap=10,other_cpu,sender"
+        );
+        assert_eq!(variant(&thread, &head("burst", "n=10,gap=0", "free", "warm"), "total"), "n=10");
+        let cpu = probe("cpu", "only", "time");
+        assert_eq!(variant(&cpu, &head("only", "", "other", "warm"), "time"), "other_cpu");
+    }
+
+    #[test]
+    fn a_pair_of_cpus_is_one_part() {
+        let cpu = probe("cpu", "only", "time");
+        assert_eq!(variant(&cpu, &head("only", "", "0,1", "warm"), "time"), "cpus=0-1");
+    }
+
+    #[test]
+    fn what_is_expected_of_a_variant_overrides_what_is_expected_of_all() {
+        let kernel = probe("kernel", "libc raw vdso", "time");
+        let of = |variant: &str| row(&kernel, &head(variant, "", "free", "warm"), "time").expect;
+        assert_eq!(of("raw").syscalls, Range { min: Some(1.0), max: None });
+        assert_eq!(of("vdso").syscalls, Range { min: None, max: Some(0.0) });
+        assert!(of("raw").involuntary_disturbs && !of("raw").migration_disturbs);
+    }
+}

@@ -1,0 +1,240 @@
+//! The repetitions of a price list: each is a fresh worker with all lines in a fresh random order, so that a noisy minute
+//! hits all rows alike and no row always runs after the same one.
+
+use std::time::Instant;
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use whyfaster_core::event::Event;
+use whyfaster_core::host::{Host, NotMeasured, Warning, moved};
+use whyfaster_core::price::fingerprint::Fingerprint;
+use whyfaster_core::price::list::Clock;
+use whyfaster_core::price::{PriceList, SCHEMA};
+use whyfaster_core::record::Status;
+use whyfaster_probe::Probe;
+
+use super::super::interrupts::Interrupts;
+use super::collect::Collector;
+use super::protocol::{Record, parse};
+use super::select::{Line, Selection};
+use super::worker::{Ended, Worker};
+use crate::exit::{Exit, Failure};
+use crate::host::{self, Root};
+
+/// Confidence of the interval of a price.
+const CONFIDENCE: f64 = 0.95;
+
+/// What to measure and how long.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The rows.
+    pub selection: Selection,
+    /// Repetitions at most.
+    pub repetitions: u32,
+    /// Repetitions at least, whatever the time.
+    pub least: u32,
+    /// Seconds to aim at.
+    pub budget_s: f64,
+    /// Seed of the order.
+    pub seed: u64,
+}
+
+/// What was measured, and why it ended early if it did.
+#[derive(Debug)]
+pub struct Measured {
+    /// The list; partial if it ended early.
+    pub list: PriceList,
+    /// An error that ended it.
+    pub failure: Option<Failure>,
+}
+
+/// Measures.
+pub fn measure(
+    probes: &[Probe],
+    request: &Request,
+    worker: &Worker,
+    interrupts: &Interrupts,
+    on: &mut dyn FnMut(&Event),
+) -> Measured {
+    let root = Root::real();
+    let before = host::facts(&root);
+    let started = jiff::Timestamp::now();
+    let mut run = Run {
+        request,
+        collector: Collector::new(probes),
+        rng: ChaCha8Rng::seed_from_u64(request.seed),
+        began: Instant::now(),
+        done: 0,
+    };
+    let (status, failure) = run.repetitions(worker, interrupts, on);
+    let took_s = run.began.elapsed().as_secs_f64();
+    let after = host::facts(&root).since(&before);
+    let mut collector = run.collector;
+    finish_rows(&mut collector, request, status);
+    let hello = collector.hello.clone().unwrap_or_default();
+    let clock = Clock {
+        name: hello.clock,
+        resolution_ns: hello.resolution_ns,
+        cost_ns: hello.clock_cost_ns,
+        tsc_hz: hello.tsc_hz,
+    };
+    let steal_during = after.steal;
+    let others_during = after.others_since(&before);
+    let facts = Host { before, after };
+    let mut list = PriceList {
+        schema: SCHEMA.to_owned(),
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        name: name(),
+        source: None,
+        started: started.to_string(),
+        took_s,
+        status,
+        confidence: CONFIDENCE,
+        clock: (!clock.name.is_empty()).then_some(clock),
+        fingerprint: Fingerprint {
+            mitigations: host::mitigations(&root),
+            seccomp: host::seccomp(&root),
+            os: Some(hello.os).filter(|os| !os.is_empty()),
+            libc: Some(hello.libc).filter(|libc| !libc.is_empty()),
+            steal_during,
+            others_during,
+            facts: facts.before.clone(),
+        },
+        prices: Vec::new(),
+        warnings: warnings(&facts),
+        not_measured: collector.uncounted.take().map(uncounted).into_iter().collect(),
+        rows: collector.rows,
+        samples: collector.samples,
+    };
+    list.reprice();
+    Measured { list, failure }
+}
+
+fn name() -> String {
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    if name.is_empty() { "this machine".to_owned() } else { name }
+}
+
+fn uncounted(why: String) -> NotMeasured {
+    NotMeasured { what: "system calls per operation".to_owned(), why }
+}
+
+fn warnings(host: &Host) -> Vec<Warning> {
+    moved(&host.before, &host.after)
+}
+
+/// Rows that never began get their reason, and all stand in the order of the selection.
+fn finish_rows(collector: &mut Collector<'_>, request: &Request, status: Status) {
+    let unknown = |why: String| Failure::new(Exit::Error, why, "this is a defect: please report it");
+    for (head, why) in &request.selection.missing {
+        // The heads come from the same descriptions as the rows.
+        let _ = collector.missing(head, why).map_err(unknown);
+    }
+    if status != Status::Complete {
+        for line in &request.selection.lines {
+            if !collector.has(&line.head()) {
+                let _ = collector.missing(&line.head(), "not measured before the end came").map_err(unknown);
+            }
+        }
+    }
+    let order: Vec<_> = request.selection.lines.iter().map(Line::head).collect();
+    collector.sort(&order);
+}
+
+struct Run<'a> {
+    request: &'a Request,
+    collector: Collector<'a>,
+    rng: ChaCha8Rng,
+    began: Instant,
+    /// Lines that have begun.
+    done: usize,
+}
+
+impl Run<'_> {
+    fn repetitions(
+        &mut self,
+        worker: &Worker,
+        interrupts: &Interrupts,
+        on: &mut dyn FnMut(&Event),
+    ) -> (Status, Option<Failure>) {
+        if self.request.selection.lines.is_empty() {
+            return (Status::Complete, None);
+        }
+        for repetition in 0..self.request.repetitions {
+            if repetition >= self.request.least && self.late(repetition) {
+                break;
+            }
+            match self.repetition(repetition, worker, interrupts, on) {
+                Ok(Ended::Whole) => {}
+                Ok(Ended::Interrupted) => return (Status::Interrupted, None),
+                Err(failure) => return (Status::Failed, Some(failure)),
+            }
+        }
+        (Status::Complete, None)
+    }
+
+    /// Whether one more repetition would end after the time is over.
+    fn late(&self, repetitions: u32) -> bool {
+        let spent = self.began.elapsed().as_secs_f64();
+        spent + spent / f64::from(repetitions.max(1)) > self.request.budget_s
+    }
+
+    /// Milliseconds that a line of a repetition may take, so that all of them fit the time.
+    fn line_budget_ms(&self) -> u64 {
+        let runs = self.request.selection.lines.len() * self.request.repetitions as usize;
+        // A line also costs its process: a few milliseconds that are no samples.
+        let each = self.request.budget_s * 1000.0 / runs.max(1) as f64 - LINE_COST_MS;
+        each.clamp(2.0, 1000.0) as u64
+    }
+
+    fn repetition(
+        &mut self,
+        repetition: u32,
+        worker: &Worker,
+        interrupts: &Interrupts,
+        on: &mut dyn FnMut(&Event),
+    ) -> Result<Ended, Failure> {
+        let mut lines: Vec<&Line> = self.request.selection.lines.iter().collect();
+        lines.shuffle(&mut self.rng);
+        let budget_ms = self.line_budget_ms();
+        let mut plan: String = lines.iter().map(|line| line.text(repetition == 0, budget_ms)).collect();
+        plan.push_str("end\n");
+        self.collector.begin(repetition, self.began.elapsed().as_secs_f64());
+        worker.run(&plan, interrupts, &mut |line| self.take(line, repetition, on))
+    }
+
+    fn take(&mut self, line: &str, repetition: u32, on: &mut dyn FnMut(&Event)) -> Result<(), Failure> {
+        let defect = |why: String| {
+            let message = format!("the worker wrote what cannot be used: {why}");
+            Failure::new(Exit::Error, message, "this is a defect: please report it")
+        };
+        let Some(record) = parse(line).map_err(defect)? else { return Ok(()) };
+        if let Record::Begin(head) = &record {
+            self.done += 1;
+            on(&self.step(format!("{} {}", head.name, head.variant), repetition));
+        }
+        self.collector.take(record).map_err(defect)
+    }
+
+    fn step(&self, row: String, repetition: u32) -> Event {
+        let request = self.request;
+        let all = request.selection.lines.len() * request.repetitions as usize;
+        let spent = self.began.elapsed().as_secs_f64();
+        let by_lines = self.done as f64 / all.max(1) as f64;
+        // Time may end it before the lines do.
+        let enough = self.done >= request.selection.lines.len() * request.least as usize;
+        let by_time = if enough { spent / request.budget_s } else { 0.0 };
+        let done = by_lines.max(by_time).clamp(1e-3, 1.0);
+        Event::Price {
+            row,
+            repetition: repetition + 1,
+            of: request.repetitions,
+            done,
+            left_s: spent / done - spent,
+        }
+    }
+}
+
+/// What starting a line's process costs on an ordinary machine.
+const LINE_COST_MS: f64 = 4.0;

@@ -1,0 +1,233 @@
+//! Starting the worker fresh, giving it its plan, and reading what it writes, until it ends or somebody interrupts.
+//!
+//! The worker is carried in the program. It is run from a memory file, so that nothing is left on any disk; where `/proc`
+//! is missing such a file has no path, and a temporary file is used.
+
+use std::fs::File;
+use std::io::{self, BufRead, Write};
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::fs::MemfdFlags;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+
+use super::super::interrupts::Interrupts;
+use crate::exit::{Exit, Failure};
+
+/// How long a worker gets to end its children before it is killed.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// The longest line of the worker that is kept; a longer one is a defect.
+const MAX_LINE: usize = 1 << 16;
+
+/// The worker as a file that can be run.
+#[derive(Debug)]
+pub struct Worker {
+    path: PathBuf,
+    /// Keeps the file.
+    _held: Held,
+}
+
+#[derive(Debug)]
+enum Held {
+    Memory { _file: File },
+    Temporary { _file: tempfile::TempPath },
+    Given,
+}
+
+/// How a run of the worker ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// It came to its end.
+    Whole,
+    /// It was interrupted; its children are gone.
+    Interrupted,
+}
+
+impl Worker {
+    /// Makes the worker that this program carries into a file.
+    pub fn carried() -> Result<Self, Failure> {
+        let bytes = whyfaster_probe::worker();
+        // A limit of file sizes (ulimit -f) also counts for memory files and would end us by a signal; we want the error.
+        // SAFETY: ignoring a signal installs no handler, and no other thread runs yet.
+        unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+        memory(bytes).or_else(|_| temporary(bytes)).map_err(|error| {
+            Failure::new(
+                Exit::Unfit,
+                format!("cannot make the worker into a file that can be run: {error}"),
+                "set TMPDIR to a directory that you may write to and that is not mounted noexec",
+            )
+        })
+    }
+
+    /// A worker that is a file already (tests).
+    pub fn given(path: &Path) -> Self {
+        Self { path: path.to_owned(), _held: Held::Given }
+    }
+
+    /// Runs a plan in a fresh worker; every line that it writes goes to `take`.
+    pub fn run(
+        &self,
+        plan: &str,
+        interrupts: &Interrupts,
+        take: &mut dyn FnMut(&str) -> Result<(), Failure>,
+    ) -> Result<Ended, Failure> {
+        let mut running = Running::start(&self.path)?;
+        running.feed(plan)?;
+        let ended = running.read(interrupts, take);
+        match ended {
+            Ok(Ended::Whole) => running.check(),
+            // Dropping ends it and all its children.
+            other => other,
+        }
+    }
+}
+
+fn memory(bytes: &[u8]) -> io::Result<Worker> {
+    // The worker is opened by its path below, before close-on-exec takes the descriptor away.
+    let mut file = File::from(rustix::fs::memfd_create("whyfaster-worker", MemfdFlags::CLOEXEC)?);
+    file.write_all(bytes)?;
+    let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+    if !path.exists() {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    Ok(Worker { path, _held: Held::Memory { _file: file } })
+}
+
+fn temporary(bytes: &[u8]) -> io::Result<Worker> {
+    let mut file = tempfile::Builder::new().prefix("whyfaster-worker-").tempfile()?;
+    file.write_all(bytes)?;
+    file.as_file().set_permissions(std::fs::Permissions::from_mode(0o700))?;
+    // A file that is open for writing cannot be run (ETXTBSY).
+    let path = file.into_temp_path();
+    Ok(Worker { path: path.to_path_buf(), _held: Held::Temporary { _file: path } })
+}
+
+struct Running {
+    child: Child,
+    out: io::BufReader<std::process::ChildStdout>,
+    /// It has been waited for; its number may belong to somebody else.
+    reaped: bool,
+}
+
+impl Running {
+    fn start(path: &Path) -> Result<Self, Failure> {
+        let mut child = Command::new(path)
+            .arg0("whyfaster-worker")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            // A group of its own: an interrupt reaches it through us, once, and ends all of it.
+            .process_group(0)
+            .spawn()
+            .map_err(|error| {
+                Failure::new(
+                    Exit::Unfit,
+                    format!("cannot start the worker: {error}"),
+                    "run 'whyfaster doctor': it says what this machine allows",
+                )
+            })?;
+        let out = child.stdout.take().map(io::BufReader::new);
+        let out = out.ok_or_else(|| lost("it has no standard output"))?;
+        Ok(Self { child, out, reaped: false })
+    }
+
+    fn feed(&mut self, plan: &str) -> Result<(), Failure> {
+        let mut stdin = self.child.stdin.take().ok_or_else(|| lost("it has no standard input"))?;
+        stdin.write_all(plan.as_bytes()).map_err(|error| lost(&format!("it does not take its plan: {error}")))
+    }
+
+    fn read(
+        &mut self,
+        interrupts: &Interrupts,
+        take: &mut dyn FnMut(&str) -> Result<(), Failure>,
+    ) -> Result<Ended, Failure> {
+        let broken = |error: io::Error| lost(&format!("reading from it failed: {error}"));
+        let mut line = Vec::new();
+        loop {
+            if interrupts.interrupted() {
+                return Ok(Ended::Interrupted);
+            }
+            if self.out.buffer().is_empty() {
+                let ready = interrupts.wait(&[self.out.get_ref().as_fd()], None).map_err(broken)?;
+                if !ready.first().copied().unwrap_or(false) {
+                    continue;
+                }
+            }
+            let bytes = self.out.fill_buf().map_err(broken)?;
+            if bytes.is_empty() {
+                return Ok(Ended::Whole);
+            }
+            let end = bytes.iter().position(|byte| *byte == b'\n');
+            let used = end.map_or(bytes.len(), |end| end + 1);
+            line.extend_from_slice(&bytes[..used]);
+            self.out.consume(used);
+            if line.len() > MAX_LINE {
+                return Err(lost("it wrote a line without an end"));
+            }
+            if end.is_some() {
+                take(String::from_utf8_lossy(&line).trim_end_matches('\n'))?;
+                line.clear();
+            }
+        }
+    }
+
+    /// A worker that did not end well has lost samples.
+    fn check(&mut self) -> Result<Ended, Failure> {
+        // Its standard output is closed, so that it ends now; if not, it is in our way.
+        self.end_within(GRACE);
+        let status = self.reap().map_err(|error| lost(&error.to_string()))?;
+        if status.success() { Ok(Ended::Whole) } else { Err(lost(&format!("it ended with {status}"))) }
+    }
+
+    fn group(&self) -> Option<Pid> {
+        i32::try_from(self.child.id()).ok().and_then(Pid::from_raw)
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(group) = self.group() {
+            // It may have ended by itself meanwhile.
+            let _ = kill_process_group(group, signal);
+        }
+    }
+
+    /// Waits for its end without reaping it: until then its number, and that of its group, is its own.
+    fn end_within(&self, time: Duration) {
+        let deadline = Instant::now() + time;
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        let Some(pid) = self.group() else { return };
+        while matches!(waitid(WaitId::Pid(pid), options), Ok(None)) && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Ends what is left of its group and takes its status.
+    fn reap(&mut self) -> io::Result<ExitStatus> {
+        self.signal(Signal::KILL);
+        let status = self.child.wait();
+        self.reaped = true;
+        status
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !self.reaped {
+            self.signal(Signal::TERM);
+            self.end_within(GRACE);
+            let _ = self.reap();
+        }
+    }
+}
+
+fn lost(why: &str) -> Failure {
+    Failure::new(
+        Exit::Error,
+        format!("lost the worker: {why}"),
+        "check the limits of processes and memory with 'whyfaster doctor', and run it again",
+    )
+}

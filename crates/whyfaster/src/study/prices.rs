@@ -1,0 +1,221 @@
+//! Studies of prices: an article's rows and claims as data, judged by a price list of this machine.
+
+use anyhow::Context;
+use comfy_table::{CellAlignment, Table, presets};
+use serde::{Deserialize, Serialize};
+use whyfaster_core::claims::Judgement;
+use whyfaster_core::price::claims::{Claim, judge};
+use whyfaster_core::price::project::{SumCheck, Term, fork_execve, parse};
+use whyfaster_core::price::{Price, PriceList};
+
+use super::report::{claim_lines, tally};
+use crate::reference;
+use crate::render::units::time;
+
+/// A study of prices as its file describes it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PriceStudy {
+    /// The word that selects it.
+    pub name: String,
+    /// One line for the list.
+    pub title: String,
+    /// What the article asks.
+    pub question: String,
+    /// The article.
+    pub source: String,
+    /// What it measured with.
+    pub tool: String,
+    /// What one operation is.
+    pub unit: String,
+    /// Probes to measure.
+    pub words: Vec<String>,
+    /// Built-in lists with the article's figures.
+    pub references: Vec<String>,
+    /// The rows of the table, `name/variant`.
+    pub rows: Vec<String>,
+    /// Counts to price on every machine.
+    #[serde(default)]
+    pub project: Option<String>,
+    /// What the article claims.
+    pub claims: Vec<Claim>,
+}
+
+const EMBEDDED: [&str; 2] = [
+    include_str!("../../../../studies/threads/study.json"),
+    include_str!("../../../../studies/syscalls/study.json"),
+];
+
+/// Every study of prices.
+pub(super) fn all() -> anyhow::Result<Vec<PriceStudy>> {
+    let read = |text: &&str| {
+        serde_json::from_str(text).context("a study in this program cannot be read; please report it")
+    };
+    EMBEDDED.iter().map(read).collect()
+}
+
+/// The study of this name, if it is one of prices.
+pub(super) fn find(name: &str) -> anyhow::Result<Option<PriceStudy>> {
+    Ok(all()?.into_iter().find(|study| study.name == name))
+}
+
+/// A study beside a price list of this machine.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PriceFindings {
+    /// The study's name.
+    pub name: String,
+    /// The article's prices beside this machine's.
+    pub rows: Vec<PriceRow>,
+    /// What became of the claims.
+    pub claims: Vec<Judgement>,
+    /// Whether fork and execve together cost what they cost alone, on every machine that has all three.
+    pub checks: Vec<SumCheck>,
+}
+
+/// A row of the table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PriceRow {
+    /// `name/variant`.
+    pub row: String,
+    /// The article's prices, by its lists; null where it gives none.
+    pub article_ns: Vec<Option<f64>>,
+    /// This machine's.
+    pub here_ns: Option<f64>,
+    /// Lower end of the interval.
+    pub low_ns: Option<f64>,
+    /// Upper end of the interval.
+    pub high_ns: Option<f64>,
+    /// Why there is none here.
+    pub not_measured: Option<String>,
+}
+
+impl PriceStudy {
+    /// The article's lists, with their names.
+    pub fn lists(&self) -> anyhow::Result<Vec<(String, PriceList)>> {
+        let open = |name: &String| {
+            let list =
+                reference::find(name)?.with_context(|| format!("there is no built-in list '{name}'"))?;
+            Ok((name.clone(), list))
+        };
+        self.references.iter().map(open).collect()
+    }
+
+    /// The counts to price.
+    pub fn terms(&self) -> anyhow::Result<Vec<Term>> {
+        self.project.as_deref().map_or(Ok(Vec::new()), |text| parse(text).map_err(anyhow::Error::msg))
+    }
+
+    /// Sets a list of this machine beside the article.
+    pub fn findings(&self, list: &PriceList) -> anyhow::Result<PriceFindings> {
+        let references = self.lists()?;
+        let price = |list: &PriceList, id: &str| -> Option<Price> {
+            let (name, variant) = id.split_once('/')?;
+            list.find(name, Some(variant)).cloned()
+        };
+        let row = |id: &String| {
+            let here = price(list, id);
+            PriceRow {
+                row: id.clone(),
+                article_ns: references
+                    .iter()
+                    .map(|(_, l)| price(l, id).and_then(|p| p.typical_ns()))
+                    .collect(),
+                here_ns: here.as_ref().and_then(Price::typical_ns),
+                low_ns: here.as_ref().and_then(|p| p.low_ns),
+                high_ns: here.as_ref().and_then(|p| p.high_ns),
+                not_measured: here.map_or_else(|| Some("not measured".to_owned()), |p| p.not_measured),
+            }
+        };
+        Ok(PriceFindings {
+            name: self.name.clone(),
+            rows: self.rows.iter().map(row).collect(),
+            claims: judge(&self.claims, list, &references),
+            checks: references.iter().map(|(_, l)| l).chain([list]).filter_map(fork_execve).collect(),
+        })
+    }
+
+    /// The report: a sentence, the table, the claims.
+    pub fn text(&self, found: &PriceFindings, list: &PriceList) -> anyhow::Result<String> {
+        let claims = tally(&found.claims);
+        let mut lines = vec![
+            format!("{}: {claims}.", self.title),
+            String::new(),
+            format!("The typical price of {}:", self.unit),
+            String::new(),
+            self.table(found)?,
+            String::new(),
+            format!("Article: {}; {}.", self.source, self.tool),
+        ];
+        for (name, reference) in self.lists()? {
+            lines.push(format!("{name}: {}.", reference.name));
+        }
+        let clock = list.fingerprint.facts.cpu_model.as_deref().unwrap_or("unknown CPU");
+        let kernel = list.fingerprint.facts.kernel.as_deref().unwrap_or("unknown kernel");
+        lines.push(format!("here: {clock}, {kernel}."));
+        lines.extend([String::new(), "The article's claims here:".into()]);
+        lines.extend(claim_lines(&found.claims));
+        lines.push(String::new());
+        Ok(lines.join("\n"))
+    }
+
+    fn table(&self, found: &PriceFindings) -> anyhow::Result<String> {
+        let us = |ns: Option<f64>| ns.map_or_else(|| "not measured".to_owned(), |ns| time(ns * 1e-9, None));
+        let mut table = Table::new();
+        table.load_style(presets::NOTHING);
+        let mut header = vec!["operation".to_owned()];
+        header.extend(self.references.iter().cloned());
+        header.extend(["here".to_owned(), "interval".to_owned()]);
+        table.set_header(header);
+        for row in &found.rows {
+            let mut cells = vec![row.row.clone()];
+            cells.extend(row.article_ns.iter().map(|ns| us(*ns)));
+            cells.push(us(row.here_ns));
+            cells.push(match (row.low_ns, row.high_ns) {
+                (Some(low), Some(high)) => format!("{} to {}", us(Some(low)), us(Some(high))),
+                _ if row.here_ns.is_some() => "too few repetitions".to_owned(),
+                _ => row.not_measured.clone().unwrap_or_default(),
+            });
+            table.add_row(cells);
+        }
+        for (index, column) in table.column_iter_mut().enumerate() {
+            column.set_cell_alignment(if index == 0 { CellAlignment::Left } else { CellAlignment::Right });
+        }
+        Ok(table.trim_fmt())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_study_is_whole() {
+        for study in all().unwrap() {
+            assert!(!study.question.is_empty() && !study.claims.is_empty());
+            let lists = study.lists().unwrap();
+            study.terms().unwrap();
+            for row in &study.rows {
+                let (name, variant) = row.split_once('/').unwrap();
+                assert!(study.words.iter().any(|word| word == name), "{row}");
+                assert!(lists.iter().all(|(_, list)| list.find(name, Some(variant)).is_some()), "{row}");
+            }
+            let numbers: Vec<u32> = study.claims.iter().map(|claim| claim.number).collect();
+            assert_eq!(numbers, (1..=u32::try_from(numbers.len()).unwrap()).collect::<Vec<_>>());
+        }
+    }
+
+    /// A reference list in the place of this machine: its claims are undecided for want of a spread, its rows are there.
+    #[test]
+    fn findings_need_only_a_list() {
+        let study = find("syscalls").unwrap().unwrap();
+        let debian = reference::find("debian-2.6.32").unwrap().unwrap();
+        let found = study.findings(&debian).unwrap();
+        assert_eq!(found.rows[0].here_ns, found.rows[0].article_ns[1]);
+        assert_eq!(found.checks.len(), 4);
+        let text = study.text(&found, &debian).unwrap();
+        for part in ["417 us", "143 us", "not measured", "The article's claims here:", "2.6.32-5"] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+        assert!(find("pipes").unwrap().is_none());
+    }
+}
