@@ -33,6 +33,7 @@ static char *fresh(struct run *r, size_t length, char **start)
 {
     char *memory;
 
+    (void)r; /* where huge pages cannot be asked for */
     *start = mmap(NULL, length + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
     if (*start == MAP_FAILED)
         return NULL;

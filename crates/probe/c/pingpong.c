@@ -8,6 +8,7 @@ static struct shared *page;
 static int forth[2], back[2];
 static size_t message;
 static int failed;
+static _Atomic uint32_t nobody; /* sleeps on it */
 
 static void move(int from, int to)
 {
@@ -57,7 +58,7 @@ int pingpong_setup(struct run *r)
     message = r->probe->params ? param_size(r, "size") : 1;
     if (message < 1 || message > 64)
         return unavailable(r, 0, "size is 1 to 64");
-    if (by_word && word_wake(&(_Atomic uint32_t){0}) != 0)
+    if (by_word && word_wake(&nobody) != 0)
         return unavailable(r, errno, "a futex");
     if (pipe(forth) != 0 || pipe(back) != 0)
         return unavailable(r, errno, "pipe");

@@ -73,7 +73,7 @@ static int open_files(struct run *r)
     uint64_t count = param_size(r, "fds");
     struct rlimit limit;
 
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < count + 64 && limit.rlim_max > limit.rlim_cur) {
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && (uint64_t)limit.rlim_cur < count + 64 && limit.rlim_max > limit.rlim_cur) {
         limit.rlim_cur = limit.rlim_max;
         setrlimit(RLIMIT_NOFILE, &limit);
     }

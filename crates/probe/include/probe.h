@@ -67,12 +67,13 @@ struct run {
 
     /* of the last round */
     double ns[PROBE_MEASURES];
-    long vol, inv, mig, at; /* -1: cannot tell */
+    long vol, inv, mig, at, delay; /* -1: cannot tell */
     char extra[96];         /* further columns, "key=value\tkey=value" */
 
     /* the worker's */
     uint64_t lap_start;
-    long lap_vol, lap_inv, lap_cpu;
+    long lap_vol, lap_inv, lap_cpu, lap_delay;
+    int first; /* the first call of a process: nothing else is called before it that can be spared */
     const char *why;
     int error;
     volatile int *counting; /* 1 inside of the timed part, in a run whose system calls are counted */
@@ -91,6 +92,8 @@ void receipt_end(struct run *r);
 /* Switches of the calling thread; 0 where they can be told. */
 int thread_switches(long *vol, long *inv);
 long this_cpu(void);
+/* Nanoseconds that the calling thread was runnable without a CPU, since it began; -1: cannot tell. */
+long run_delay(const struct run *r);
 int pin_to(int cpu); /* the calling thread; cpu -1: does nothing */
 /* "free", "same", "other", "A", "A,B": sets run->cpu. 0, or unavailable(). */
 int choose_pins(struct run *r, const char *text);

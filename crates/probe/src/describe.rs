@@ -29,7 +29,7 @@ pub struct Parameter {
 pub struct Expectation {
     /// The variant that it is about; `None` for all.
     pub variant: Option<String>,
-    /// `syscalls`, `voluntary` or `cpu_changes`.
+    /// `syscalls`, `voluntary`, or `switches` (voluntary and involuntary).
     pub receipt: String,
     /// No less than this.
     pub least: Option<f64>,
