@@ -66,7 +66,7 @@ int run_one(const struct line *line, uint64_t origin)
 
     if (prepare(r, line) != 0) {
         record_unavailable(line, r->error, r->why);
-        return ENDED_UNAVAILABLE;
+        return fflush(stdout) == 0 ? ENDED_UNAVAILABLE : ENDED_BROKEN;
     }
     record_begin(r, line);
     if (measure_rounds(r, line, origin) != 0) {

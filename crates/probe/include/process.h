@@ -37,7 +37,6 @@ extern const char *self_path;
 /* c/shape.c: memory, mappings and descriptors of the parent, by its parameters. */
 int shape_parent(struct run *r);
 volatile char *shape_memory(size_t *length);
-int shape_verify(struct run *r);
 
 #define SHAPE_PARAMS                                                                                                                         \
     {"rss", "0 64M 256M 1G", "memory that the parent has touched"}, {"pages", "4k huge", "of what pages it is"},                             \

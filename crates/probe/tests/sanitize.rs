@@ -1,5 +1,7 @@
 //! The worker built with the address and undefined behaviour sanitizers runs all probes, and they find nothing.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 #[allow(dead_code, unreachable_pub, reason = "shared by several test programs")]
 mod common;
 

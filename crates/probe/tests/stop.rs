@@ -1,5 +1,7 @@
 //! A worker that is told to end leaves nothing behind.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 #[allow(dead_code, unreachable_pub, reason = "shared by several test programs")]
 mod common;
 

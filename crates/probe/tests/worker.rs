@@ -1,5 +1,7 @@
 //! The worker as it is carried: every probe, the protocol, the receipts.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 #[allow(dead_code, unreachable_pub, reason = "shared by several test programs")]
 mod common;
 
@@ -92,7 +94,10 @@ fn calls_are_counted_as_planted() {
 #[test]
 fn a_switch_that_never_happened_shows_in_the_samples() {
     let lie = planned("probe lie_switch loop batches=5 count=0\n");
-    assert!(lie.of("sample").all(|s| s.number("vol") == Some(0.0) && s.number("inv") < s.number("ops")), "{lie:?}");
+    assert!(
+        lie.of("sample").all(|s| s.number("vol") == Some(0.0) && s.number("inv") < s.number("ops")),
+        "{lie:?}"
+    );
     let honest = planned("probe switch pipe batches=5 count=0\n");
     for sample in honest.of("sample") {
         let switches = sample.number("vol").unwrap() + sample.number("inv").unwrap();

@@ -59,8 +59,8 @@ pub fn examine(root: &Root) -> Examination {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::look::Style;
     use crate::host::fixture::Machine;
+    use crate::render::look::Style;
 
     #[test]
     fn a_machine_without_proc_is_examined_and_says_so() {
