@@ -43,7 +43,7 @@ link() {
         ;;
     esac
     (cd "$here/../crates/probe" && zig cc -target "$target" -std=gnu11 -O2 -Wall -Wextra -Werror -pthread "${static[@]}" \
-        -Iinclude c/*.c "c/$system"/*.c -o "$output")
+        -I./include c/*.c "c/$system"/*.c -o "$output")
 }
 
 # run_arm64 WORKER: every line must be verified, or say why not.

@@ -25,7 +25,7 @@ fn build(program: &Path) -> Result<(), String> {
     });
     let output = Command::new("gcc")
         .current_dir(root)
-        .args(["-std=gnu11", "-O0", "-g", "-pthread", "-Iinclude"])
+        .args(["-std=gnu11", "-O0", "-g", "-pthread", "-I./include"])
         .args(["-fsanitize=address,undefined", "-fno-sanitize-recover=all"])
         .args(sources)
         .arg("-o")

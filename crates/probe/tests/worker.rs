@@ -101,7 +101,7 @@ fn a_switch_that_never_happened_shows_in_the_samples() {
     let honest = planned("probe switch pipe batches=5 count=0\n");
     for sample in honest.of("sample") {
         let switches = sample.number("vol").unwrap() + sample.number("inv").unwrap();
-        assert!(switches >= sample.number("ops").unwrap() * 0.9, "{sample:?}");
+        assert!(switches >= sample.number("ops").unwrap() * 0.8, "{sample:?}");
     }
 }
 
