@@ -23,9 +23,7 @@ static atomic_uint command, ready, go, done;
 
 /* The receiver's side of a round; the sender reads it after `done`. */
 static uint64_t arrived, got;
-static struct side {
-    long vol, inv, delay, cpu, moved; /* -1: cannot tell */
-} receiver_saw;
+static struct side receiver_saw;
 
 /* In a counted run yields would be counted; an awake receiver that yields would not be running. */
 static void await(atomic_uint *flag, unsigned value)
@@ -66,49 +64,21 @@ static void pause_for(uint64_t ns, int politely)
             relax();
 }
 
-/* What this thread has seen so far. In a counted run it asks nothing, as asking would be counted. */
-static struct side look(void)
-{
-    struct side now = {-1, -1, run_delay(run), this_cpu(), 0};
-
-    if (run->counting || thread_switches(&now.vol, &now.inv) != 0)
-        now.vol = now.inv = -1;
-    return now;
-}
-
-static long difference(long after, long before)
-{
-    return after < 0 || before < 0 ? -1 : after - before;
-}
-
-static struct side since(struct side before)
-{
-    struct side now = look();
-
-    return (struct side){difference(now.vol, before.vol), difference(now.inv, before.inv), difference(now.delay, before.delay), now.cpu,
-                         now.cpu < 0 ? -1 : now.cpu != before.cpu};
-}
-
-static long together(long one, long other)
-{
-    return one < 0 || other < 0 ? -1 : one + other;
-}
-
 static void receive_one(const struct handoff *how, unsigned now)
 {
-    struct side before = look();
+    struct side before = look(run);
     uint64_t event = 0;
     int n;
 
     atomic_store(&ready, now);
     await(&go, now);
     if (is_variant(run, "asleep"))
-        before = look(); /* waiting for `go` is no part of it */
+        before = look(run); /* waiting for `go` is no part of it */
     do
         n = how->receive(&event, 1);
     while (n == 0 || (n < 0 && errno == EINTR));
     arrived = now_ns();
-    receiver_saw = since(before);
+    receiver_saw = since(run, before);
     got = event;
     tally.error = n < 0 ? errno : 0;
     atomic_store(&done, now);
@@ -164,13 +134,13 @@ static void send_one(struct run *r)
         pause_for(r->counting ? COUNTED_SETTLE_NS : settle, !r->counting);
         pause_for(param_size(r, "gap") * 1000, 0);
     }
-    before = look();
+    before = look(run);
     start = now_ns();
     if (how->send(start) != 0)
         tally.error = errno;
     away = now_ns();
     atomic_store(&go, sequence);
-    saw = since(before);
+    saw = since(run, before);
     await(&done, sequence);
     count_calls(r, 0);
     tally.sent = start;

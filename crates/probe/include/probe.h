@@ -20,6 +20,7 @@ struct run;
 /* A parameter: the first of the blank-separated values is the default. */
 struct param {
     const char *key, *values, *about;
+    const char *only; /* the variant that it is for; NULL: all */
 };
 
 /* What an honest operation shows, per operation. NAN: not stated. variant NULL: all variants. */
@@ -46,6 +47,7 @@ struct probe {
     const char *measures;  /* blank-separated, at most PROBE_MEASURES */
     enum batch batch;
     int pairs;                   /* rounds of N and 2N although batch is not auto */
+    int matrix;                  /* its price is one of every pair of CPUs */
     const char *disturbed;       /* receipts that spoil a sample: "inv mig", "inv", "" */
     const void *with;            /* the mechanism, where probes share a harness */
     const struct param *params;  /* ends with a NULL key; may be NULL */

@@ -62,7 +62,7 @@ void power_off(void)
         pause();
 }
 
-void die_with_parent(void)
+void die_with_parent(int signal)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_PDEATHSIG, signal);
 }
