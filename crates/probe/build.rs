@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::{env, fs, thread};
 
-const FLAGS: &[&str] = &["-std=gnu11", "-O2", "-Wall", "-Wextra", "-pthread", "-Iinclude"];
+const FLAGS: &[&str] = &["-std=gnu11", "-O2", "-Wall", "-Wextra", "-pthread", "-I./include"];
 
 fn main() {
     println!("cargo::rerun-if-env-changed=CC");

@@ -67,6 +67,7 @@ const struct probe probe_cacheline = {
     .variants = "threads",
     .measures = "time",
     .batch = BATCH_AUTO,
+    .matrix = 1,
     .disturbed = "inv mig",
     .expect = (const struct expect[]){{NULL, "syscalls", 0, 0}, {NULL, NULL, 0, 0}},
     .setup = setup,

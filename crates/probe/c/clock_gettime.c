@@ -93,8 +93,8 @@ const struct probe probe_clock_gettime = {
     .params = (const struct param[]){{"clock",
                                       "monotonic realtime monotonic_raw boottime realtime_coarse monotonic_coarse tai process_cputime "
                                       "thread_cputime",
-                                      "which clock"},
-                                     {NULL, NULL, NULL}},
+                                      "which clock", NULL},
+                                     {NULL, NULL, NULL, NULL}},
     .expect = (const struct expect[]){RAW_ENTERS, NEVER_SLEEPS, END},
     .setup = setup,
     .round = measure,

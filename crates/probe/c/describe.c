@@ -19,10 +19,10 @@ static void describe_one(const struct probe *p)
 
     printf("probe\tname=%s\tgroup=%s\tunit=%s\texercises=%s\tneeds=%s\tportable=%d", p->name, p->group, p->unit, p->exercises, p->needs,
            p->portable);
-    printf("\tvariants=%s\tmeasures=%s\tbatch=%s\tpairs=%d\tdisturbed=%s\tsource=%s\n", p->variants, p->measures, batches[p->batch],
-           p->batch == BATCH_AUTO || p->pairs, p->disturbed, slash ? slash : p->source);
+    printf("\tvariants=%s\tmeasures=%s\tbatch=%s\tpairs=%d\tmatrix=%d\tdisturbed=%s\tsource=%s\n", p->variants, p->measures, batches[p->batch],
+           p->batch == BATCH_AUTO || p->pairs, p->matrix, p->disturbed, slash ? slash : p->source);
     for (const struct param *q = p->params; q && q->key; q++)
-        printf("param\tname=%s\tkey=%s\tvalues=%s\tabout=%s\n", p->name, q->key, q->values, q->about);
+        printf("param\tname=%s\tkey=%s\tvalues=%s\tonly=%s\tabout=%s\n", p->name, q->key, q->values, q->only ? q->only : "", q->about);
     for (const struct expect *e = p->expect; e && e->receipt; e++) {
         printf("expect\tname=%s\tvariant=%s\treceipt=%s", p->name, e->variant ? e->variant : "*", e->receipt);
         bound("least", e->least);

@@ -8,6 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifdef __APPLE__
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
+#endif
+
 static char *path;
 
 static int setup(struct run *r)
@@ -76,7 +80,7 @@ const struct probe probe_execve = {
     .batch = BATCH_PARAM,
     .pairs = 1,
     .disturbed = "",
-    .params = (const struct param[]){{"chain", "16 64", "how often the child replaces itself"}, PATH_PARAMS, NO_MORE},
+    .params = (const struct param[]){{"chain", "16 64", "how often the child replaces itself", NULL}, PATH_PARAMS, NO_MORE},
     .setup = setup,
     .round = measure,
     .verify = verify,

@@ -23,7 +23,7 @@ static atomic_uint command, ready, go, done;
 
 /* The receiver's side of a round; the sender reads it after `done`. */
 static uint64_t arrived, got;
-static long woke_vol, woke_inv, woke_from, woke_on;
+static struct side receiver_saw;
 
 /* In a counted run yields would be counted; an awake receiver that yields would not be running. */
 static void await(atomic_uint *flag, unsigned value)
@@ -66,26 +66,19 @@ static void pause_for(uint64_t ns, int politely)
 
 static void receive_one(const struct handoff *how, unsigned now)
 {
-    long vol = 0, inv = 0, vol_after = 0, inv_after = 0;
+    struct side before = look(run);
     uint64_t event = 0;
-    int n, told = -1, asleep = is_variant(run, "asleep");
+    int n;
 
-    if (!run->counting)
-        told = thread_switches(&vol, &inv);
     atomic_store(&ready, now);
     await(&go, now);
-    if (asleep && told == 0)
-        thread_switches(&vol, &inv); /* waiting for `go` is no part of it */
-    woke_from = this_cpu();
+    if (is_variant(run, "asleep"))
+        before = look(run); /* waiting for `go` is no part of it */
     do
         n = how->receive(&event, 1);
     while (n == 0 || (n < 0 && errno == EINTR));
     arrived = now_ns();
-    if (!run->counting)
-        told = thread_switches(&vol_after, &inv_after);
-    woke_on = this_cpu();
-    woke_vol = told == 0 ? vol_after - vol : -1;
-    woke_inv = told == 0 ? inv_after - inv : -1;
+    receiver_saw = since(run, before);
     got = event;
     tally.error = n < 0 ? errno : 0;
     atomic_store(&done, now);
@@ -129,8 +122,8 @@ static void count_calls(struct run *r, int on)
 static void send_one(struct run *r)
 {
     const struct handoff *how = r->probe->with;
-    int asleep = is_variant(r, "asleep"), told;
-    long vol = 0, inv = 0, vol_after = 0, inv_after = 0, from, on;
+    int asleep = is_variant(r, "asleep");
+    struct side before, saw;
     uint64_t start, away;
 
     open_gate(++sequence);
@@ -141,27 +134,26 @@ static void send_one(struct run *r)
         pause_for(r->counting ? COUNTED_SETTLE_NS : settle, !r->counting);
         pause_for(param_size(r, "gap") * 1000, 0);
     }
-    from = this_cpu();
-    told = r->counting ? -1 : thread_switches(&vol, &inv);
+    before = look(run);
     start = now_ns();
     if (how->send(start) != 0)
         tally.error = errno;
     away = now_ns();
     atomic_store(&go, sequence);
-    on = this_cpu();
-    if (told == 0)
-        told = thread_switches(&vol_after, &inv_after);
+    saw = since(run, before);
     await(&done, sequence);
     count_calls(r, 0);
     tally.sent = start;
     tally.received = got;
     r->ns[0] = (double)(arrived - start);
     r->ns[1] = (double)(away - start);
-    r->vol = told == 0 && woke_vol >= 0 ? vol_after - vol + woke_vol : -1;
-    r->inv = told == 0 && woke_inv >= 0 ? inv_after - inv + woke_inv : -1;
-    r->at = on;
-    r->mig = on < 0 ? -1 : (on != from) + (woke_on != woke_from);
-    snprintf(r->extra, sizeof r->extra, "on=%ld,%ld\tsettle_ns=%llu", on, woke_on, (unsigned long long)(asleep ? settle : 0));
+    r->vol = together(saw.vol, receiver_saw.vol);
+    r->inv = together(saw.inv, receiver_saw.inv);
+    r->delay = together(saw.delay, receiver_saw.delay);
+    r->mig = together(saw.moved, receiver_saw.moved);
+    r->at = saw.cpu;
+    snprintf(r->extra, sizeof r->extra, "on=%ld,%ld\tsettle_ns=%llu", saw.cpu, receiver_saw.cpu,
+             (unsigned long long)(asleep ? settle : 0));
 }
 
 /* A receiver that had not fallen asleep yet is no answer to what waking costs. */
@@ -169,7 +161,7 @@ void oneway_round(struct run *r)
 {
     for (;;) {
         send_one(r);
-        if (tally.error || !is_variant(r, "asleep") || woke_vol != 0 || settle >= SETTLE_MOST)
+        if (tally.error || !is_variant(r, "asleep") || receiver_saw.vol != 0 || settle >= SETTLE_MOST)
             return;
         settle *= 2;
     }

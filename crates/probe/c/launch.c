@@ -39,7 +39,7 @@ static void child(const struct line *line, const char *self, uint64_t origin)
     char *arguments[] = {(char *)self, (char *)"--one", since, (char *)line->text, NULL};
 
     setpgid(0, 0);
-    die_with_parent();
+    die_with_parent(SIGKILL);
     snprintf(since, sizeof since, "%llu", (unsigned long long)origin);
     if (self)
         execv(self, arguments);
@@ -105,6 +105,7 @@ void launch_all(const struct plan *plan, const char *self)
     if (scratch_make(&unused) == 0) /* what a killed line leaves behind goes with it */
         setenv("TMPDIR", scratch_path(), 1);
     listen_to_signals();
+    die_with_parent(SIGTERM); /* so that its directory goes too */
     hello();
     for (; lines < plan->used; lines++) {
         const struct line *line = &plan->lines[lines];

@@ -88,8 +88,6 @@ int main(int argc, char **argv)
         return refused;
     if (argc > 1 && strcmp(argv[1], "--print") == 0)
         return print_plan(&plan);
-    if (!bare)
-        die_with_parent();
     launch_all(&plan, self_path);
     if (bare)
         power_off();

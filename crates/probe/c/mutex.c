@@ -22,7 +22,7 @@ static void rival(struct shared *s)
 {
     uint64_t before = atomic_load(&s->moved);
 
-    for (uint64_t i = 0; atomic_load(&s->moved) == before; i++) {
+    while (atomic_load(&s->moved) == before) {
         pthread_mutex_lock(&mutex);
         atomic_store(&s->word, 1);
         pthread_mutex_unlock(&mutex);

@@ -10,10 +10,9 @@ static void record_begin(const struct run *r, const struct line *line)
 {
     record_head("begin", line);
     if (r->cpu[0] < 0)
-        printf("\tcpus=free");
+        printf("\tcpus=free\n");
     else
-        printf("\tcpus=%d,%d", r->cpu[0], r->cpu[1]);
-    printf("\tops=%llu\n", (unsigned long long)r->ops);
+        printf("\tcpus=%d,%d\n", r->cpu[0], r->cpu[1]);
 }
 
 /* Everything before the first round. */
@@ -24,6 +23,7 @@ int prepare(struct run *r, const struct line *line)
     strcpy(r->variant, line->variant);
     memcpy(r->values, line->values, sizeof r->values);
     r->ops = line->ops > 0 ? (uint64_t)line->ops : 1;
+    r->first = line->temp == FIRST;
     r->why = "setup failed";
     if (choose_pins(r, line->cpu) != 0)
         return -1;
@@ -66,7 +66,7 @@ int run_one(const struct line *line, uint64_t origin)
 
     if (prepare(r, line) != 0) {
         record_unavailable(line, r->error, r->why);
-        return ENDED_UNAVAILABLE;
+        return fflush(stdout) == 0 ? ENDED_UNAVAILABLE : ENDED_BROKEN;
     }
     record_begin(r, line);
     if (measure_rounds(r, line, origin) != 0) {

@@ -13,7 +13,7 @@ const struct probe probe_pipe_latency = {
     .measures = "time",
     .batch = BATCH_AUTO,
     .disturbed = "",
-    .params = (const struct param[]){{"size", "1 8", "bytes of a message"}, {NULL, NULL, NULL}},
+    .params = (const struct param[]){{"size", "1 8", "bytes of a message", NULL}, {NULL, NULL, NULL, NULL}},
     .expect = (const struct expect[]){{NULL, "syscalls", 1.5, 2.5}, {NULL, NULL, 0, 0}},
     .with = &(const struct pingpong){.same_cpu = -1},
     .setup = pingpong_setup,

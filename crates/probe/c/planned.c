@@ -65,23 +65,6 @@ int plan_read(struct plan *plan, FILE *from)
     return 0;
 }
 
-/* Every other value of every parameter, one at a time. */
-static int sweep_probe(struct plan *plan, const struct probe *probe, long batches)
-{
-    char text[LINE_MOST], value[64];
-    const char *why;
-
-    for (const struct param *p = probe->params; p && p->key; p++) {
-        const char *values = next_word(p->values, value, sizeof value);
-        while (values && (values = next_word(values, value, sizeof value))) {
-            snprintf(text, sizeof text, "probe %s * batches=%ld %s=%s", probe->name, batches, p->key, value);
-            if (plan_add(plan, text, &why) != 0)
-                return -1;
-        }
-    }
-    return 0;
-}
-
 int plan_own(struct plan *plan, int sweep, long batches)
 {
     char text[LINE_MOST];

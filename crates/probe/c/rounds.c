@@ -10,7 +10,7 @@
 struct sample {
     uint64_t ops, start;
     double ns[PROBE_MEASURES];
-    long vol, inv, mig, at, steal;
+    long vol, inv, mig, at, delay, steal;
     char extra[96];
 };
 
@@ -59,6 +59,7 @@ static void keep(struct sample *s, const struct run *r)
     s->inv = r->inv;
     s->mig = r->mig;
     s->at = r->at;
+    s->delay = r->delay;
     s->steal = -1;
     memcpy(s->extra, r->extra, sizeof s->extra);
 }
@@ -102,6 +103,7 @@ static void record_sample(const struct line *line, const struct sample *s, size_
         field("inv", s->inv);
         field("mig", s->mig);
         field("at", s->at);
+        field("delay", s->delay);
         field("steal", s->steal);
         printf("\tstart_ns=%llu%s%s\n", (unsigned long long)s->start, s->extra[0] ? "\t" : "", s->extra);
     }

@@ -73,7 +73,7 @@ static int open_files(struct run *r)
     uint64_t count = param_size(r, "fds");
     struct rlimit limit;
 
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < count + 64 && limit.rlim_max > limit.rlim_cur) {
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && (uint64_t)limit.rlim_cur < count + 64 && limit.rlim_max > limit.rlim_cur) {
         limit.rlim_cur = limit.rlim_max;
         setrlimit(RLIMIT_NOFILE, &limit);
     }
@@ -83,13 +83,8 @@ static int open_files(struct run *r)
     return 0;
 }
 
-int shape_parent(struct run *r)
-{
-    return touch_memory(r) || add_mappings(r) || open_files(r) ? -1 : 0;
-}
-
 /* Whether the kernel gave huge pages is its own decision (memory may be in pieces); so ask. */
-int shape_verify(struct run *r)
+static int got_huge(struct run *r)
 {
 #ifdef __linux__
     char text[256];
@@ -103,9 +98,14 @@ int shape_verify(struct run *r)
             huge = found;
     fclose(file);
     if (huge < bytes / 1024 / 2)
-        return refute(r, "the kernel gave fewer than half of the huge pages");
+        return unavailable(r, 0, "the kernel gave fewer than half of the huge pages");
 #else
     (void)r;
 #endif
     return 0;
+}
+
+int shape_parent(struct run *r)
+{
+    return touch_memory(r) || got_huge(r) || add_mappings(r) || open_files(r) ? -1 : 0;
 }

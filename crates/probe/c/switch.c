@@ -14,7 +14,7 @@ const struct probe probe_switch = {
     .measures = "time",
     .batch = BATCH_AUTO,
     .disturbed = "",
-    .expect = (const struct expect[]){{NULL, "voluntary", 0.9, NAN}, {NULL, NULL, 0, 0}},
+    .expect = (const struct expect[]){{NULL, "switches", 0.8, NAN}, {NULL, NULL, 0, 0}},
     .with = &(const struct pingpong){.same_cpu = 1, .as_process = 1},
     .setup = pingpong_setup,
     .round = pingpong_round,

@@ -79,7 +79,7 @@ int target_make(struct run *r, char **path)
         return -1;
     snprintf(absolute, sizeof absolute, "%s/target", scratch_path());
     *path = absolute;
-    if (strcmp(param_text(r, "path"), "search") != 0)
+    if (strcmp(param_text(r, "path"), "search") != 0 && param_size(r, "misses") == 0)
         return 0;
     *path = (char *)"target";
     return set_path(r);

@@ -41,6 +41,14 @@ struct tally {
 extern struct tally tally;
 void spin_politely(const struct run *r, unsigned *turns);
 
+/* c/side.c: receipts of one thread; -1: cannot tell. */
+struct side {
+    long vol, inv, delay, cpu, moved;
+};
+struct side look(const struct run *r);
+struct side since(const struct run *r, struct side before);
+long together(long one, long other);
+
 /* c/queue.c: a queue with a mutex, which the harness of several mechanisms shares. */
 struct queue {
     pthread_mutex_t lock;
@@ -65,10 +73,10 @@ int read_events(uint64_t *events, int most);
 int drain_bytes(void);
 
 #define HANDOFF_PARAMS                                                                                                                       \
-    {"gap", "0 10 100 1000", "microseconds that the receiver sleeps before the event (asleep)"},                                             \
-        {"n", "10 100 1000", "events of a burst"}, {"depth", "1 8 64", "events in flight (flow)"}
+    {"gap", "0 10 100 1000", "microseconds that the receiver sleeps before the event", "asleep"},                                             \
+        {"n", "10 100 1000", "events of a burst", "burst"}, {"depth", "1 8 64", "events in flight", "flow"}
 #define HANDOFF_END                                                                                                                          \
-    {NULL, NULL, NULL}
+    {NULL, NULL, NULL, NULL}
 #define SLEEPS_WHEN_ASLEEP                                                                                                                   \
     {"asleep", "voluntary", 0.5, NAN}, {"awake", "voluntary", 0, 0.5}, {NULL, NULL, 0, 0}
 #define HANDOFF_TRAITS                                                                                                                       \

@@ -20,6 +20,7 @@ struct run;
 /* A parameter: the first of the blank-separated values is the default. */
 struct param {
     const char *key, *values, *about;
+    const char *only; /* the variant that it is for; NULL: all */
 };
 
 /* What an honest operation shows, per operation. NAN: not stated. variant NULL: all variants. */
@@ -46,6 +47,7 @@ struct probe {
     const char *measures;  /* blank-separated, at most PROBE_MEASURES */
     enum batch batch;
     int pairs;                   /* rounds of N and 2N although batch is not auto */
+    int matrix;                  /* its price is one of every pair of CPUs */
     const char *disturbed;       /* receipts that spoil a sample: "inv mig", "inv", "" */
     const void *with;            /* the mechanism, where probes share a harness */
     const struct param *params;  /* ends with a NULL key; may be NULL */
@@ -67,12 +69,13 @@ struct run {
 
     /* of the last round */
     double ns[PROBE_MEASURES];
-    long vol, inv, mig, at; /* -1: cannot tell */
+    long vol, inv, mig, at, delay; /* -1: cannot tell */
     char extra[96];         /* further columns, "key=value\tkey=value" */
 
     /* the worker's */
     uint64_t lap_start;
-    long lap_vol, lap_inv, lap_cpu;
+    long lap_vol, lap_inv, lap_cpu, lap_delay;
+    int first; /* the first call of a process: nothing else is called before it that can be spared */
     const char *why;
     int error;
     volatile int *counting; /* 1 inside of the timed part, in a run whose system calls are counted */
@@ -91,6 +94,8 @@ void receipt_end(struct run *r);
 /* Switches of the calling thread; 0 where they can be told. */
 int thread_switches(long *vol, long *inv);
 long this_cpu(void);
+/* Nanoseconds that the calling thread was runnable without a CPU, since it began; -1: cannot tell. */
+long run_delay(const struct run *r);
 int pin_to(int cpu); /* the calling thread; cpu -1: does nothing */
 /* "free", "same", "other", "A", "A,B": sets run->cpu. 0, or unavailable(). */
 int choose_pins(struct run *r, const char *text);

@@ -37,15 +37,14 @@ extern const char *self_path;
 /* c/shape.c: memory, mappings and descriptors of the parent, by its parameters. */
 int shape_parent(struct run *r);
 volatile char *shape_memory(size_t *length);
-int shape_verify(struct run *r);
 
 #define SHAPE_PARAMS                                                                                                                         \
-    {"rss", "0 64M 256M 1G", "memory that the parent has touched"}, {"pages", "4k huge", "of what pages it is"},                             \
-        {"maps", "0 1000 10000", "further mappings of the parent"}, {"fds", "0 100 1000", "further open files of the parent"}
+    {"rss", "0 64M 256M 1G", "memory that the parent has touched", NULL}, {"pages", "4k huge", "of what pages that memory is", NULL},                             \
+        {"maps", "0 1000 10000", "further mappings of the parent", NULL}, {"fds", "0 100 1000", "further open files of the parent", NULL}
 #define PATH_PARAMS                                                                                                                          \
-    {"path", "absolute search", "how the target is named"}, {"misses", "0 1 8 32", "directories of PATH that lack it (path=search)"}
+    {"path", "absolute search", "how the target is named", NULL}, {"misses", "0 1 8 32", "directories of PATH that lack it; more than 0 means search", NULL}
 #define NO_MORE                                                                                                                              \
-    {NULL, NULL, NULL}
+    {NULL, NULL, NULL, NULL}
 #define SPAWN_TRAITS                                                                                                                         \
     .group = "process", .unit = "one child", .source = __FILE__, .measures = "parent child reaped", .batch = BATCH_ONE, .disturbed = "",     \
     .setup = spawn_setup, .round = spawn_round, .verify = spawn_verify, .teardown = spawn_teardown

@@ -20,8 +20,9 @@ extern const struct waiter *const system_waiter; /* epoll, or NULL */
 int waiter_open(struct run *r, const struct waiter **waiter);
 
 #define WAIT_PARAM                                                                                                                           \
-    {"wait", "select poll epoll", "what the receiver sleeps in"}
+    {"wait", "select poll epoll", "what the receiver sleeps in", NULL}
+#define WAITING_TRAITS                                                                                                                       \
+    HANDOFF_TRAITS, .params = (const struct param[]){WAIT_PARAM, HANDOFF_PARAMS, HANDOFF_END}
 #define WAITING_HANDOFF                                                                                                                      \
-    HANDOFF_TRAITS, .params = (const struct param[]){WAIT_PARAM, HANDOFF_PARAMS, HANDOFF_END},                                               \
-                    .expect = (const struct expect[]){SLEEPS_WHEN_ASLEEP}
+    WAITING_TRAITS, .expect = (const struct expect[]){SLEEPS_WHEN_ASLEEP}
 #endif

@@ -45,6 +45,7 @@ int has_word(const char *words, const char *word);
 int parse_line(const char *text, struct line *line, const char **why);
 int plan_add(struct plan *plan, const char *text, const char **why);
 int plan_read(struct plan *plan, FILE *from); /* 0, or 2 after an `error` record */
+int sweep_probe(struct plan *plan, const struct probe *probe, long batches); /* c/sweep.c */
 int plan_own(struct plan *plan, int sweep, long batches);
 
 /* launch.c */
@@ -75,7 +76,7 @@ double clock_cost(void);
 int become_init(void);                  /* 1: nobody but this process runs on this kernel */
 int plan_of_kernel(struct plan *plan); /* 0, or 2 after an `error` record */
 void power_off(void);
-void die_with_parent(void);
+void die_with_parent(int signal);
 long steal_ticks(void); /* -1: cannot tell */
 double count_syscalls(struct run *r, const struct line *line, const char **why); /* per operation; negative: not counted */
 double tsc_hz(void);

@@ -20,6 +20,8 @@ pub struct Parameter {
     pub key: String,
     /// Values of the sweep; the first is the default.
     pub values: Vec<String>,
+    /// The variant that it is for; `None` for all.
+    pub only: Option<String>,
     /// What it is.
     pub about: String,
 }
@@ -29,7 +31,7 @@ pub struct Parameter {
 pub struct Expectation {
     /// The variant that it is about; `None` for all.
     pub variant: Option<String>,
-    /// `syscalls`, `voluntary` or `cpu_changes`.
+    /// `syscalls`, `voluntary`, or `switches` (voluntary and involuntary).
     pub receipt: String,
     /// No less than this.
     pub least: Option<f64>,
@@ -60,6 +62,8 @@ pub struct Probe {
     pub batch: Batch,
     /// Whether rounds alternate between N and 2N operations when the plan does not say.
     pub pairs: bool,
+    /// Whether it has one price for every pair of CPUs (`cpu=A,B`).
+    pub matrix: bool,
     /// Receipts that spoil a sample when they are not 0.
     pub disturbed: Vec<String>,
     /// The file that holds it; see [`crate::source`].
@@ -107,6 +111,7 @@ fn probe(fields: &Fields<'_>) -> Result<Probe, String> {
             other => return Err(format!("no such batch: {other}")),
         },
         pairs: flag("pairs")?,
+        matrix: fields.get("matrix") == Some(&"1"),
         disturbed: list("disturbed")?,
         source: text("source")?,
         parameters: Vec::new(),
@@ -144,6 +149,7 @@ fn attach(probes: &mut [Probe], kind: &str, fields: &Fields<'_>) -> Result<(), S
         owner.parameters.push(Parameter {
             key: take(fields, "key")?.to_owned(),
             values: words(take(fields, "values")?),
+            only: fields.get("only").filter(|v| !v.is_empty()).map(|v| (*v).to_owned()),
             about: take(fields, "about")?.to_owned(),
         });
         return Ok(());

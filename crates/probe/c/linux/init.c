@@ -27,7 +27,8 @@ int become_init(void)
         return 0;
     mount("devtmpfs", "/dev", "devtmpfs", 0, NULL); /* may be mounted already */
     mount("tmpfs", "/tmp", "tmpfs", 0, NULL);
-    if ((console = open("/dev/console", O_RDWR)) >= 0) {
+    /* Without a console in its first file system the kernel starts this process without open files. */
+    if (fcntl(1, F_GETFD) < 0 && (console = open("/dev/console", O_RDWR)) >= 0) {
         dup2(console, 0);
         dup2(console, 1);
         dup2(console, 2);
@@ -61,7 +62,7 @@ void power_off(void)
         pause();
 }
 
-void die_with_parent(void)
+void die_with_parent(int signal)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_PDEATHSIG, signal);
 }
