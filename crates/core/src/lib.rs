@@ -27,3 +27,4 @@ pub mod claims;
 pub mod gate;
 pub mod price;
 pub mod schedule;
+pub mod trace;

@@ -1,0 +1,97 @@
+//! What a tracer counts in the kernel instead of streaming it, and what it lost.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::event::{CallNumber, Pid};
+
+/// What was counted over one trace, beside the stream.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counts {
+    /// System calls by who made them and which.
+    pub calls: Vec<CallCell>,
+    /// What did not arrive.
+    pub lost: Lost,
+    /// What the observing itself took.
+    pub own: OwnCost,
+}
+
+/// All calls of one kind that one command or process made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallCell {
+    /// Who made them.
+    pub by: CallGroup,
+    /// Which call.
+    pub call: CallNumber,
+    /// How often it was entered.
+    pub entered: u64,
+    /// How often it did not return (`exit_group`, and what a signal ended).
+    pub not_returned: u64,
+    /// Calls that failed, by error number.
+    pub errors: Vec<(i32, u64)>,
+    /// Wall time within it, nanoseconds; `None` when only counting.
+    pub total_ns: Option<u64>,
+    /// The longest of them, nanoseconds.
+    pub max_ns: Option<u64>,
+    /// Of the wall time: waiting for a CPU, nanoseconds.
+    pub runnable_ns: Option<u64>,
+    /// Of the wall time: blocked, nanoseconds.
+    pub blocked_ns: Option<u64>,
+    /// How many lasted from 2^i up to 2^(i+1) nanoseconds.
+    pub histogram: Vec<u64>,
+}
+
+/// Whose calls are counted together.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CallGroup {
+    /// The kernel's name of the program (`comm`).
+    pub name: String,
+    /// Made after a fork and before an exec, so still with the parent's program.
+    pub forked: bool,
+    /// The process, when calls are counted by process.
+    pub process: Option<Pid>,
+}
+
+/// What did not arrive, by class, summed over the CPUs. All zero is a complete trace.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Lost {
+    /// Records for which the ring had no room.
+    pub ring: u64,
+    /// Counters for which a map had no room.
+    pub map: u64,
+    /// Tasks for which no storage was to be had, so that they were not followed.
+    pub storage: u64,
+    /// Paths that could not be read (paged out, or too long).
+    pub string: u64,
+    /// Stacks that could not be taken.
+    pub stack: u64,
+    /// Runs of a program that the kernel skipped because it was already running on that CPU.
+    pub recursion: u64,
+    /// Intervals without an end, or an end without a beginning.
+    pub unfinished: u64,
+    /// Switches that the tracepoint did not show; the next record of the CPU mended the account.
+    pub gaps: u64,
+    /// Lost records per CPU, ring and recursion taken together; empty when none.
+    pub by_cpu: Vec<u64>,
+}
+
+/// What the observing itself took, on the CPUs where it happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct OwnCost {
+    /// Nanoseconds that a traced system call became dearer, calibrated just before.
+    pub call_ns: Option<f64>,
+    /// Nanoseconds that a switch with its wake-up became dearer, calibrated just before.
+    pub switch_ns: Option<f64>,
+    /// Switches of tasks of the tree that were observed.
+    pub switches: u64,
+    /// CPU time of whyfaster itself while the command ran, nanoseconds.
+    pub tool_ns: u64,
+}
+
+impl Lost {
+    /// Records, counters or tasks that are missing: a gap was mended and an unfinished interval is labelled.
+    pub fn any(&self) -> bool {
+        self.ring + self.map + self.storage + self.string + self.stack + self.recursion > 0
+    }
+}

@@ -1,0 +1,5 @@
+//! One command observed: the stream and the counts of a tracer, and what follows from them.
+
+pub mod counts;
+pub mod event;
+pub mod report;

@@ -1,0 +1,351 @@
+//! What a trace says, as stored and as other tools read it: the documented paths of `--json`. Times are seconds.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::counts::Lost;
+use crate::host::{NotMeasured, Warning};
+
+/// What follows from one trace. An empty list of a level that cannot see it stands beside an entry in `not_measured`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TraceReport {
+    /// From the first exec to the end of the last task of the tree (or of the observation), of the traced run itself.
+    pub wall_s: f64,
+    /// What was observed.
+    pub level: Level,
+    /// How many processes came and went.
+    pub processes: Processes,
+    /// The tree, folded by command, parents before children.
+    pub tree: Vec<TreeRow>,
+    /// Tasks of the tree: all, or the ones with the longest lives where there are very many (`tasks_total`).
+    pub tasks: Vec<TaskRow>,
+    /// How many tasks there were.
+    pub tasks_total: u64,
+    /// Where the time of each command's tasks went.
+    pub commands: Vec<CommandRow>,
+    /// System calls.
+    pub syscalls: Vec<SyscallRow>,
+    /// Failed execs taken together: a search of PATH with k misses is one row.
+    pub searches: Vec<SearchRow>,
+    /// Blocked time by cause.
+    pub waits: Vec<WaitRow>,
+    /// Who held the CPU while tasks of the tree waited for one.
+    pub cpu_sharers: Vec<SharerRow>,
+    /// Seconds that tasks of the tree waited for a CPU while another one that they were allowed on stood idle.
+    pub avoidable_wait_s: Option<f64>,
+    /// The longest such wait.
+    pub avoidable_longest_s: Option<f64>,
+    /// Stages of pipelines, and who starved whom.
+    pub stages: Vec<StageRow>,
+    /// CPU time of the tree over wall time.
+    pub effective_parallelism: Option<f64>,
+    /// The critical path from the end back to the start; empty until it is made.
+    pub critical_path: Vec<PathRow>,
+    /// What did not arrive.
+    pub lost: Lost,
+    /// Whether what arrived fits together.
+    pub checks: Vec<Check>,
+    /// What the observing cost.
+    pub overhead: Overhead,
+    /// What to know before believing a number.
+    pub warnings: Vec<Warning>,
+    /// What this level could not see, why, and what would give it.
+    pub not_measured: Vec<NotMeasured>,
+}
+
+/// What could be observed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// Nothing but what the kernel adds up for a parent (`wait4`).
+    #[default]
+    Rusage,
+    /// Forks, execs and exits by ptrace, and each task's run time and run-queue wait at its exit.
+    Unprivileged,
+    /// Every system call by ptrace.
+    Ptrace,
+    /// Everything, by BPF programs in the kernel.
+    Full,
+}
+
+/// How many processes came and went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Processes {
+    /// Processes made.
+    pub forks: u64,
+    /// Threads made.
+    pub threads: u64,
+    /// Programs begun.
+    pub execs: u64,
+    /// Execs that failed; null: this level does not see them.
+    pub failed_execs: Option<u64>,
+    /// Processes that ended.
+    pub exits: u64,
+    /// Processes still there at the end.
+    pub alive: u64,
+}
+
+/// Processes of one command below the same chain of commands, taken together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TreeRow {
+    /// Index of the row above it in the tree; null for the root.
+    pub parent: Option<usize>,
+    /// The command.
+    pub command: String,
+    /// How many processes.
+    pub processes: u64,
+    /// CPU time of them.
+    pub cpu_s: f64,
+    /// Sum of their lives.
+    pub life_s: f64,
+}
+
+/// One task. The four times sum to its life.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TaskRow {
+    /// The command it last ran.
+    pub command: String,
+    /// Its process.
+    pub pid: u32,
+    /// Its own number.
+    pub tid: u32,
+    /// First seen, after the start of the trace.
+    pub from_s: f64,
+    /// Last seen.
+    pub to_s: f64,
+    /// Running user code; null: this level cannot tell it from the kernel's.
+    pub running_user_s: Option<f64>,
+    /// Running in the kernel.
+    pub running_kernel_s: Option<f64>,
+    /// On a CPU, user and kernel.
+    pub running_s: f64,
+    /// Runnable, waiting for a CPU.
+    pub runnable_s: f64,
+    /// Blocked.
+    pub blocked_s: f64,
+}
+
+/// Where the time of a command's tasks went.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CommandRow {
+    /// The command.
+    pub command: String,
+    /// How many tasks.
+    pub tasks: u64,
+    /// Running user code.
+    pub running_user_s: Option<f64>,
+    /// Running in the kernel.
+    pub running_kernel_s: Option<f64>,
+    /// On a CPU.
+    pub running_s: f64,
+    /// Runnable, waiting for a CPU.
+    pub runnable_s: f64,
+    /// Of that: while another CPU that it was allowed on stood idle.
+    pub avoidable_s: Option<f64>,
+    /// Blocked.
+    pub blocked_s: f64,
+    /// Page faults taken in user mode.
+    pub faults: Option<u64>,
+    /// Voluntary context switches.
+    pub voluntary: Option<u64>,
+    /// Involuntary context switches.
+    pub involuntary: Option<u64>,
+    /// Moves to another CPU.
+    pub migrations: Option<u64>,
+    /// CPUs that it ran on.
+    pub cpus: Vec<u16>,
+}
+
+/// Calls of one kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SyscallRow {
+    /// The command; with "(forked)" behind it: after a fork and before an exec. Null when taken together.
+    pub command: Option<String>,
+    /// The process, when rows are by process.
+    pub pid: Option<u32>,
+    /// Name of the call.
+    pub name: String,
+    /// How often it was made.
+    pub calls: u64,
+    /// How often it did not return.
+    pub not_returned: u64,
+    /// How often it failed.
+    pub errors: u64,
+    /// Failures by the name of the error.
+    pub errnos: Vec<(String, u64)>,
+    /// Wall time within it; null when calls were only counted.
+    pub total_s: Option<f64>,
+    /// The longest.
+    pub max_s: Option<f64>,
+    /// Of the wall time: on a CPU.
+    pub cpu_s: Option<f64>,
+    /// Waiting for a CPU.
+    pub runnable_s: Option<f64>,
+    /// Blocked.
+    pub blocked_s: Option<f64>,
+    /// How many lasted from 2^i up to 2^(i+1) nanoseconds, i being the place in the list.
+    pub histogram_log2_ns: Vec<u64>,
+}
+
+/// A search of PATH, or any other exec that failed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SearchRow {
+    /// Who searched.
+    pub command: String,
+    /// The program's name.
+    pub program: String,
+    /// How often it was searched.
+    pub searches: u64,
+    /// Failed execs over all of them.
+    pub misses: u64,
+    /// Whether it was found in the end.
+    pub found: u64,
+    /// The errors by name.
+    pub errnos: Vec<(String, u64)>,
+}
+
+/// Blocked time of a command by cause.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WaitRow {
+    /// The command.
+    pub command: String,
+    /// Why.
+    pub cause: Cause,
+    /// The command at the other end, where there is one.
+    pub peer: Option<String>,
+    /// How long.
+    pub seconds: f64,
+    /// How often.
+    pub count: u64,
+}
+
+/// Why a task was blocked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// Wanted to read from a pipe with nothing in it.
+    PipeEmpty,
+    /// Wanted to write to a pipe with no room in it.
+    PipeFull,
+    /// Waited for a child.
+    Child,
+    /// Waited for a disk.
+    Disk,
+    /// Waited until data had been written to a disk.
+    WriteBack,
+    /// Waited for a lock.
+    Lock,
+    /// Slept until a time.
+    Timer,
+    /// Waited for the network.
+    Network,
+    /// Waited for a terminal.
+    Terminal,
+    /// Was stopped.
+    Stopped,
+    /// The kernel served a page fault.
+    PageFault,
+    /// Waited for another process through a socket, a signal, or several descriptors at once.
+    OtherProcess,
+    /// None of these.
+    Other,
+}
+
+/// Who held the CPU.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SharerRow {
+    /// The command that waited.
+    pub command: String,
+    /// Who ran instead.
+    pub sharer: String,
+    /// What kind.
+    pub kind: SharerKind,
+    /// How long.
+    pub seconds: f64,
+}
+
+/// What kind of task held the CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SharerKind {
+    /// A task of the tree.
+    Tree,
+    /// A thread of the kernel, by its work function where it has one.
+    Kernel,
+    /// Another program.
+    Other,
+    /// whyfaster itself.
+    Tool,
+    /// Nobody: the CPU stood idle until it was there (wake-up latency).
+    Idle,
+    /// The cgroup's quota was used up.
+    Throttled,
+    /// The hypervisor had the CPU.
+    Steal,
+    /// Switches that the trace did not show.
+    Unknown,
+}
+
+/// One stage of a pipeline.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StageRow {
+    /// The command.
+    pub command: String,
+    /// The stages that it reads from, by index.
+    pub reads_from: Vec<usize>,
+    /// Time it lived.
+    pub life_s: f64,
+    /// On a CPU.
+    pub running_s: f64,
+    /// Waiting for a CPU.
+    pub runnable_s: f64,
+    /// Waiting for its input: starved by the stage before.
+    pub starved_s: f64,
+    /// Waiting for room in its output: held up by the stage behind.
+    pub held_up_s: f64,
+    /// Blocked otherwise.
+    pub other_s: f64,
+    /// Whether it sets the pace: it waits least for the others.
+    pub bottleneck: bool,
+}
+
+/// A segment of the critical path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PathRow {
+    /// The command on it.
+    pub command: String,
+    /// What it did there.
+    pub kind: String,
+    /// How long.
+    pub seconds: f64,
+}
+
+/// Whether two accounts of the same thing agree.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Check {
+    /// What must agree.
+    pub what: String,
+    /// One side.
+    pub left: f64,
+    /// The other.
+    pub right: f64,
+    /// Largest relative difference allowed.
+    pub within: f64,
+    /// Whether they do.
+    pub holds: bool,
+}
+
+/// What the observing cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Overhead {
+    /// Wall time of the traced run over that of an untraced run; null when none was made.
+    pub traced_over_untraced: Option<f64>,
+    /// Events times their calibrated cost, as a share of the wall time; null where it was not calibrated.
+    pub calibrated_share: Option<f64>,
+    /// The same for system calls, as a share of the time in them.
+    pub calls_share: Option<f64>,
+    /// The same for switches, as a share of the wall time.
+    pub switches_share: Option<f64>,
+    /// CPU time of whyfaster itself while the command ran, over the wall time.
+    pub tool_share: Option<f64>,
+}
