@@ -1,0 +1,6 @@
+//! Observing a process tree: what the kernel and the privileges at hand allow, from everything (BPF) down to the bare
+//! times of a child. Every level streams the same events and says what it cannot see.
+
+mod wanted;
+
+pub use wanted::{CallsBy, Wanted};
