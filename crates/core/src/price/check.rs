@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use super::clean::Rejected;
 use super::list::{Price, PriceList, SCHEMA};
 use super::sample::{Range, Row, Series};
 pub use crate::validate::Invalid;
@@ -108,8 +109,8 @@ fn check_price(price: &Price, place: impl Fn() -> String) -> Result<(), Invalid>
     for value in counts.into_iter().flatten() {
         nanoseconds(value, &place)?;
     }
-    let rejected = &price.rejected;
-    let counts = [price.samples, price.repetitions, rejected.involuntary, rejected.migration, rejected.steal];
+    let Rejected { involuntary, migration, delay, steal } = price.rejected;
+    let counts = [price.samples, price.repetitions, involuntary, migration, delay, steal];
     ensure(counts.iter().all(|count| *count <= MAX_COUNT), &place, "a count is absurd")?;
     if let Some(given) = price.given {
         amount(given.seconds, &place)?;
@@ -126,7 +127,7 @@ fn check_row(row: &Row, place: impl Fn() -> String) -> Result<(), Invalid> {
         short(text, &place)?;
     }
     let Range { min, max } = row.expect.syscalls;
-    let bounds = [&row.expect.switches, &row.expect.migrations].map(|range| [range.min, range.max]);
+    let bounds = [&row.expect.switches, &row.expect.voluntary].map(|range| [range.min, range.max]);
     for value in bounds.concat().into_iter().chain([min, max, row.syscalls]).flatten() {
         nanoseconds(value, &place)?;
     }
@@ -136,7 +137,7 @@ fn check_row(row: &Row, place: impl Fn() -> String) -> Result<(), Invalid> {
 fn check_series(series: &Series, place: impl Fn() -> String) -> Result<(), Invalid> {
     ensure(series.even(), &place, "its columns are not equally long")?;
     amount(series.began_s, &place)?;
-    for value in series.elapsed_ns.iter().chain(&series.steal_ns) {
+    for value in series.elapsed_ns.iter().chain(&series.steal_ns).chain(series.delay_ns.iter().flatten()) {
         nanoseconds(*value, &place)?;
     }
     let counts = series.voluntary.iter().chain(&series.involuntary).chain(&series.migrations).flatten();
@@ -182,6 +183,7 @@ mod tests {
             ("samples[1]", |l| l.samples[1].repetition = 0),
             ("samples[2]", |l| l.samples[2].ops.push(1)),
             ("samples[2]", |l| l.samples[2].elapsed_ns[0] = f64::NAN),
+            ("samples[2]", |l| l.samples[2].delay_ns[0] = Some(-1.0)),
             ("samples[2]", |l| l.samples[2].migrations[0] = Some(u64::MAX)),
         ];
         assert_eq!(sound().validate(), Ok(()));

@@ -2,12 +2,14 @@
 //! by N against 2N operations and taken off.
 //!
 //! A sample is disturbed by something that is not the operation: the kernel took the CPU away (an involuntary switch),
-//! moved the task (a migration), or the hypervisor ran somebody else (steal). What counts as one is said by the row,
+//! moved the task (a migration), gave its CPU to somebody else while it was ready ([`super::delay`]), or the hypervisor
+//! ran somebody else (steal). What counts as one is said by the row,
 //! because a hand-over between two threads may well push one of them off its CPU.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::delay::Usual;
 use super::sample::{Expect, Sample, Series};
 use crate::stats::quantile;
 
@@ -18,6 +20,9 @@ pub struct Rejected {
     pub involuntary: u64,
     /// The task moved to another CPU.
     pub migration: u64,
+    /// A task of the operation was ready, and somebody else's work had the CPU.
+    #[serde(default)]
+    pub delay: u64,
     /// The hypervisor ran somebody else.
     pub steal: u64,
 }
@@ -25,13 +30,14 @@ pub struct Rejected {
 impl Rejected {
     /// All of them.
     pub fn total(&self) -> u64 {
-        self.involuntary.saturating_add(self.migration).saturating_add(self.steal)
+        [self.involuntary, self.migration, self.delay, self.steal].into_iter().fold(0, u64::saturating_add)
     }
 
     fn count(&mut self, why: Disturbance) {
         match why {
             Disturbance::Involuntary => self.involuntary += 1,
             Disturbance::Migration => self.migration += 1,
+            Disturbance::Delay => self.delay += 1,
             Disturbance::Steal => self.steal += 1,
         }
     }
@@ -44,17 +50,21 @@ pub enum Disturbance {
     Involuntary,
     /// The task moved to another CPU.
     Migration,
+    /// A task was ready, and somebody else's work had the CPU.
+    Delay,
     /// The hypervisor ran somebody else.
     Steal,
 }
 
 /// What the kernel did to this sample, if anything. What was not counted disturbs nothing.
-pub fn disturbance(sample: &Sample, expect: &Expect) -> Option<Disturbance> {
+pub fn disturbance(sample: &Sample, expect: &Expect, usual: &Usual) -> Option<Disturbance> {
     let happened = |count: Option<u64>| count.is_some_and(|n| n > 0);
     if expect.involuntary_disturbs && happened(sample.involuntary) {
         Some(Disturbance::Involuntary)
+    } else if expect.migration_disturbs && happened(sample.migrations) {
+        Some(Disturbance::Migration)
     } else {
-        (expect.migration_disturbs && happened(sample.migrations)).then_some(Disturbance::Migration)
+        usual.exceeded(sample).then_some(Disturbance::Delay)
     }
 }
 
@@ -100,10 +110,13 @@ impl Clean {
     /// Sorts the samples of these series, all of one row, into kept and left out.
     pub fn of<'a>(series: impl IntoIterator<Item = &'a Series>, expect: &Expect) -> Self {
         let mut clean = Self::default();
-        for one in series {
+        let samples = |one: &Series| one.samples().filter(|sample| sample.ops > 0).collect::<Vec<_>>();
+        let all: Vec<(&Series, Vec<Sample>)> = series.into_iter().map(|one| (one, samples(one))).collect();
+        let usual = Usual::of(all.iter().flat_map(|(_, samples)| samples));
+        for (one, samples) in all {
             let mut kept = Vec::new();
-            for sample in one.samples().filter(|sample| sample.ops > 0) {
-                match disturbance(&sample, expect) {
+            for sample in samples {
+                match disturbance(&sample, expect, &usual) {
                     Some(why) => clean.rejected.count(why),
                     None => kept.push(sample),
                 }
@@ -199,7 +212,7 @@ mod tests {
         ];
         let clean = Clean::of([&series(&samples)], &strict());
         assert_eq!(clean.len(), 2);
-        assert_eq!(clean.rejected, Rejected { involuntary: 1, migration: 1, steal: 0 });
+        assert_eq!(clean.rejected, Rejected { involuntary: 1, migration: 1, ..Rejected::default() });
         // A row about hand-overs keeps them.
         assert_eq!(Clean::of([&series(&samples)], &Expect::default()).rejected.total(), 0);
     }

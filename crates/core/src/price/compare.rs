@@ -48,7 +48,7 @@ pub struct Comparison {
     pub lists: Vec<String>,
     /// What differs between the baseline's machine and each other one.
     pub machines: Vec<Vec<Difference>>,
-    /// The rows, the largest difference first.
+    /// The rows, the worst first: dearer, then cheaper, each by its ratio; then undecided, the same, not measured.
     pub rows: Vec<Beside>,
     /// Probability that any verdict is wrong, as far as it is noise.
     pub alpha: f64,
@@ -158,19 +158,26 @@ fn beside<'a>(
 const NOT_IN_LIST: &str = "not in this list";
 const NO_SPREAD: &str = "neither list tells its spread";
 
-/// How a row is ordered: decided ones and those of sources first, by their ratio; then undecided, same, not measured.
-fn severity(row: &Beside) -> (u8, f64) {
-    let of = |other: &Other| {
-        let distance = other.ratio.map_or(0.0, |ratio| ratio.ln().abs());
-        let rank = match (other.ratio, other.verdict) {
-            (None, _) => 0,
-            (_, Some(Verdict::Same)) => 1,
-            (_, Some(Verdict::Undecided)) => 2,
-            (_, Some(Verdict::Faster | Verdict::Slower) | None) => 3,
+impl Other {
+    /// By what rows are ordered, the worst having the most: dearer (decided, or a source's), cheaper, undecided, the same,
+    /// not measured; then the distance of the ratio from 1.
+    pub fn severity(&self) -> (u8, f64) {
+        let Some(ratio) = self.ratio else { return (0, 0.0) };
+        let rank = match self.verdict {
+            Some(Verdict::Same) => 1,
+            Some(Verdict::Undecided) => 2,
+            Some(Verdict::Faster) => 3,
+            Some(Verdict::Slower) => 4,
+            None => 3 + u8::from(ratio >= 1.0),
         };
-        (rank, distance)
-    };
-    row.others.iter().map(of).fold((0, 0.0), |worst, one| if one > worst { one } else { worst })
+        (rank, ratio.ln().abs())
+    }
+}
+
+/// The order of a row: that of the machine on which it is worst.
+fn severity(row: &Beside) -> (u8, f64) {
+    let all = row.others.iter().map(Other::severity);
+    all.fold((0, 0.0), |worst, one| if one > worst { one } else { worst })
 }
 
 /// A list with the repetitions of its rows.

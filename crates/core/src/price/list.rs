@@ -179,10 +179,11 @@ fn nothing_kept(rejected: &Rejected) -> String {
         return "no sample was taken".to_owned();
     }
     format!(
-        "all {} samples were disturbed ({} by an involuntary switch, {} by a migration, {} by steal): other work keeps these CPUs busy",
+        "all {} samples were disturbed ({} by an involuntary switch, {} by a migration, {} by waiting for a CPU, {} by steal): other work keeps these CPUs busy",
         rejected.total(),
         rejected.involuntary,
         rejected.migration,
+        rejected.delay,
         rejected.steal
     )
 }

@@ -70,10 +70,12 @@ pub fn refusal(row: &Row, receipt: &Receipt, typical_ns: f64) -> Option<String> 
         return Some(format!("refused: {typical_ns:.5} ns is no time for {}: nothing happened", unit(row)));
     }
     let expect = &row.expect;
+    let both =
+        receipt.switches.zip(receipt.involuntary).map(|(voluntary, involuntary)| voluntary + involuntary);
     let checks = [
-        (receipt.switches, expect.switches, "context switches", "a switch that did not happen"),
+        (receipt.switches, expect.voluntary, "voluntary context switches", "a task that did not go to sleep"),
+        (both, expect.switches, "context switches", "a switch that did not happen"),
         (receipt.syscalls, expect.syscalls, "system calls", "a call that never entered the kernel"),
-        (receipt.migrations, expect.migrations, "changes of CPU", "a change of CPU that did not happen"),
     ];
     checks.into_iter().find_map(|(seen, range, what, lie)| contradiction(seen?, range, what, lie))
 }
@@ -119,6 +121,7 @@ mod tests {
     fn planted_lies_are_refused_with_the_reason() {
         let seen = |switches, syscalls| Receipt {
             switches: Some(switches),
+            involuntary: Some(0.0),
             syscalls: Some(syscalls),
             batch_ticks: Some(500.0),
             ..Receipt::default()
@@ -126,6 +129,12 @@ mod tests {
         let why = |row: &Row, receipt, ns| refusal(row, &receipt, ns).unwrap_or_default();
         // The context switch that did not happen (60 ns by one well known program).
         assert!(why(&row(least(1.0), Range::default()), seen(0.0, 1.0), 60.0).contains("did not happen"));
+        // One that another task forced is a switch all the same, but no sleep.
+        let pushed = Receipt { involuntary: Some(1.0), ..seen(0.0, 1.0) };
+        assert_eq!(refusal(&row(least(1.0), Range::default()), &pushed, 60.0), None);
+        let mut asleep = row(Range::default(), Range::default());
+        asleep.expect.voluntary = least(0.5);
+        assert!(why(&asleep, pushed, 60.0).contains("did not go to sleep"));
         // The getpid that a C library answered.
         assert!(
             why(&row(Range::default(), least(1.0)), seen(0.0, 0.0), 3.0).contains("never entered the kernel")
@@ -173,7 +182,7 @@ mod tests {
         /// Below the bounds by more than the slack: always refused. Within: never.
         #[test]
         fn the_rule_is_monotone(min in 0.1..10.0f64, share in 0.0..3.0f64) {
-            let refused = refusal(&row(least(min), Range::default()), &Receipt { switches: Some(min * share), ..Receipt::default() }, 100.0).is_some();
+            let refused = refusal(&row(least(min), Range::default()), &Receipt { switches: Some(min * share), involuntary: Some(0.0), ..Receipt::default() }, 100.0).is_some();
             prop_assert_eq!(refused, min * share < min * (1.0 - SLACK));
         }
     }

@@ -44,15 +44,15 @@ pub fn row_id(name: &str, variant: &str) -> String {
 /// What a probe promises of every operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Expect {
-    /// Voluntary context switches per operation.
+    /// Voluntary context switches per operation: the task went to sleep.
+    #[serde(default)]
+    pub voluntary: Range,
+    /// Context switches per operation, voluntary and involuntary.
     #[serde(default)]
     pub switches: Range,
     /// System calls per operation.
     #[serde(default)]
     pub syscalls: Range,
-    /// Changes of CPU per operation.
-    #[serde(default)]
-    pub migrations: Range,
     /// Whether an involuntary switch is a disturbance. It is none where a hand-over between tasks is what is measured: the
     /// one that wakes up may push the other one off its CPU.
     #[serde(default)]
@@ -92,6 +92,8 @@ pub struct Series {
     pub involuntary: Vec<Option<u64>>,
     /// Migrations to another CPU meanwhile.
     pub migrations: Vec<Option<u64>>,
+    /// Nanoseconds meanwhile in which a task of the operation was ready and had no CPU.
+    pub delay_ns: Vec<Option<f64>>,
 }
 
 /// One sample of a series.
@@ -107,6 +109,8 @@ pub struct Sample {
     pub involuntary: Option<u64>,
     /// Migrations meanwhile.
     pub migrations: Option<u64>,
+    /// Nanoseconds meanwhile in which a task of the operation was ready and had no CPU.
+    pub delay_ns: Option<f64>,
 }
 
 impl Series {
@@ -132,13 +136,14 @@ impl Series {
         self.voluntary.push(sample.voluntary);
         self.involuntary.push(sample.involuntary);
         self.migrations.push(sample.migrations);
+        self.delay_ns.push(sample.delay_ns);
     }
 
     /// Whether all columns are equally long.
     pub fn even(&self) -> bool {
         let n = self.elapsed_ns.len();
         let counts = [&self.voluntary, &self.involuntary, &self.migrations];
-        self.ops.len() == n && counts.iter().all(|column| column.len() == n)
+        self.ops.len() == n && self.delay_ns.len() == n && counts.iter().all(|column| column.len() == n)
     }
 
     /// The samples in the order in which they were taken.
@@ -149,6 +154,7 @@ impl Series {
             voluntary: self.voluntary[i],
             involuntary: self.involuntary[i],
             migrations: self.migrations[i],
+            delay_ns: self.delay_ns[i],
         })
     }
 }

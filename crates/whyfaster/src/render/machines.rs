@@ -1,13 +1,13 @@
 //! Price lists side by side on the screen.
 
 use whyfaster_core::price::PriceList;
-use whyfaster_core::price::compare::{Beside, Comparison, Other, Rule};
+use whyfaster_core::price::compare::{Beside, Comparison, Rule};
 use whyfaster_core::price::project::{Projection, SumCheck};
 use whyfaster_core::verdict::Verdict;
 
+use super::beside;
 use super::grid::{ABSENT, Column, Grid, Group};
 use super::look::Look;
-use super::table::{interval, verdict_word};
 use super::text::{Tone, finish, for_look, shorten, tone, wrap, wrap_indented};
 use super::units::{digits, percent, time};
 use crate::cmd::machines::Machines;
@@ -23,7 +23,7 @@ pub fn report(lists: &[PriceList], machines: &Machines, all: bool, rule: &Rule, 
         for sentence in summary(comparison, look) {
             lines.extend(wrap(&sentence, look.width, 0));
         }
-        lines.extend(tables(comparison, all, look));
+        lines.extend(beside::tables(comparison, all, look));
         lines.push(String::new());
         lines.extend(differing(comparison, look));
         let method = format!(
@@ -46,7 +46,7 @@ pub fn report(lists: &[PriceList], machines: &Machines, all: bool, rule: &Rule, 
     text
 }
 
-fn name(comparison: &Comparison, at: usize, look: &Look) -> String {
+pub(super) fn name(comparison: &Comparison, at: usize, look: &Look) -> String {
     let name = comparison.lists.get(at).map(String::as_str).unwrap_or_default();
     shorten(&for_look(name, look), NAME, look.unicode)
 }
@@ -57,119 +57,36 @@ fn summary(comparison: &Comparison, look: &Look) -> Vec<String> {
     (0..comparison.lists.len() - 1)
         .map(|at| {
             let of = |row: &Beside| row.others.get(at).cloned().unwrap_or_default();
-            let count = |verdict| comparison.rows.iter().filter(|row| of(row).verdict == Some(verdict)).count();
-            let rated = comparison.rows.iter().filter(|row| of(row).ratio.is_some());
-            let worst = rated.clone().max_by(|a, b| distance(&of(a)).total_cmp(&distance(&of(b))));
-            let worst = worst.map_or_else(String::new, |row| {
-                let ratio = of(row).ratio.unwrap_or(1.0);
-                format!("; the largest difference: {} {}, {} times as much", row.name, row.variant, digits(ratio))
+            let count =
+                |verdict| comparison.rows.iter().filter(|row| of(row).verdict == Some(verdict)).count();
+            let rated: Vec<&Beside> = comparison.rows.iter().filter(|row| of(row).ratio.is_some()).collect();
+            let all = rated.len();
+            // Rows of two sources have a ratio and no verdict.
+            let judged = [
+                (count(Verdict::Slower), "slower"),
+                (count(Verdict::Faster), "faster"),
+                (count(Verdict::Same), "the same"),
+                (count(Verdict::Undecided), "undecided"),
+                (rated.iter().filter(|row| of(row).verdict.is_none()).count(), "without a spread"),
+            ];
+            let judged: Vec<String> = judged
+                .iter()
+                .filter(|(count, _)| *count > 0)
+                .map(|(count, word)| format!("{count} {word}"))
+                .collect();
+            let judged = if judged.is_empty() { String::new() } else { format!(" ({})", judged.join(", ")) };
+            let ratio = |row: &Beside| of(row).ratio.unwrap_or(1.0);
+            let worst = rated.iter().max_by(|a, b| ratio(a).total_cmp(&ratio(b)));
+            let worst = worst.filter(|row| ratio(row) > 1.0).map_or_else(String::new, |row| {
+                format!("; the worst is {} {}, {} times as much", row.name, row.variant, digits(ratio(row)))
             });
-            tone(
-                Tone::Strong,
-                &format!(
-                    "{} against {baseline}: {} rows in both, {} slower, {} faster, {} the same, {} undecided{worst}.",
-                    name(comparison, at + 1, look),
-                    rated.count(),
-                    count(Verdict::Slower),
-                    count(Verdict::Faster),
-                    count(Verdict::Same),
-                    count(Verdict::Undecided),
-                ),
-            )
+            let text = format!(
+                "{} against {baseline}: {all} rows in both{judged}{worst}.",
+                name(comparison, at + 1, look)
+            );
+            tone(Tone::Strong, &for_look(&text, look))
         })
         .collect()
-}
-
-fn distance(other: &Other) -> f64 {
-    other.ratio.map_or(0.0, |ratio| ratio.ln().abs())
-}
-
-fn tables(comparison: &Comparison, all: bool, look: &Look) -> Vec<String> {
-    let shared = |row: &&Beside| all || row.others.iter().any(|other| other.ratio.is_some());
-    let rows: Vec<&Beside> = comparison.rows.iter().filter(shared).collect();
-    let hidden = comparison.rows.len() - rows.len();
-    let column = |header: String, cell: &dyn Fn(&Beside) -> String| {
-        Column::new(header, rows.iter().map(|row| cell(row)).collect())
-    };
-    let price =
-        |ns: Option<f64>| ns.map_or_else(|| "not measured".to_owned(), |ns| time(ns * 1e-9, look.time_unit));
-    let machines = 1..comparison.lists.len();
-    let other = |row: &Beside, at: usize| row.others.get(at - 1).cloned().unwrap_or_default();
-    let several = comparison.lists.len() > 2;
-    let mut groups = Vec::new();
-    for at in machines.clone() {
-        // With two machines there is one ratio, and no need to say of which.
-        let header =
-            if several { format!("{} ratio", name(comparison, at, look)) } else { "ratio".to_owned() };
-        groups.push(Group::new(
-            "more ratios",
-            vec![
-                column(header, &|row| other(row, at).ratio.map_or_else(|| ABSENT.to_owned(), digits)),
-                column("verdict".into(), &|row| verdict(&other(row, at))),
-            ],
-        ));
-    }
-    groups.push(Group::new("prices", vec![column(name(comparison, 0, look), &|row| price(row.ns))]));
-    for at in machines.clone() {
-        groups.push(Group::new(
-            "prices",
-            vec![column(name(comparison, at, look), &|row| price(other(row, at).ns))],
-        ));
-    }
-    for at in machines {
-        let ends = |row: &Beside| interval(other(row, at).low, other(row, at).high, digits);
-        let header = |word: &str| match several {
-            true => format!("{} {word}", name(comparison, at, look)),
-            false => word.to_owned(),
-        };
-        groups.push(Group::new("intervals", vec![column(header("interval"), &ends)]));
-        if rows.iter().any(|row| !other(row, at).explained_by.is_empty()) {
-            let facts = |row: &Beside| explained(&other(row, at));
-            groups.push(Group::new("what may explain it", vec![column(header("may come from"), &facts)]));
-        }
-    }
-    let key = column("operation".into(), &|row| for_look(&format!("{} {}", row.name, row.variant), look));
-    let drawn = Grid { key, groups }.draw(look.width, 2 * comparison.lists.len());
-    let mut lines = vec![String::new()];
-    lines.extend(drawn.lines);
-    lines.extend(crowds(&rows, look));
-    if hidden > 0 {
-        lines.push(format!(
-            "  {hidden} more rows stand in one list only: not measured in the other (--all shows them)"
-        ));
-    }
-    lines
-}
-
-/// Why rows that differ have no verdict, each reason once.
-fn crowds(rows: &[&Beside], look: &Look) -> Vec<String> {
-    let mut reasons: Vec<(String, usize)> = Vec::new();
-    for why in rows
-        .iter()
-        .flat_map(|row| &row.others)
-        .filter(|o| o.verdict == Some(Verdict::Undecided))
-        .filter_map(|o| o.not_measured.clone())
-    {
-        match reasons.iter_mut().find(|(known, _)| *known == why) {
-            Some((_, count)) => *count += 1,
-            None => reasons.push((why, 1)),
-        }
-    }
-    let lines = reasons.into_iter().map(|(why, count)| format!("{count} rows: {}", for_look(&why, look)));
-    lines.flat_map(|line| wrap_indented(&tone(Tone::Unsure, &line), look.width, 2)).collect()
-}
-
-fn verdict(other: &Other) -> String {
-    match (other.verdict, other.ratio) {
-        (Some(verdict), _) => verdict_word(verdict),
-        (None, Some(_)) => "no spread given".to_owned(),
-        (None, None) => ABSENT.to_owned(),
-    }
-}
-
-fn explained(other: &Other) -> String {
-    let facts: Vec<&str> = other.explained_by.iter().map(|fact| fact.name()).collect();
-    if facts.is_empty() { ABSENT.to_owned() } else { facts.join(", ") }
 }
 
 /// How the machines differ.

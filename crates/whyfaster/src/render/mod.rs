@@ -1,5 +1,6 @@
 //! From records to bytes on a screen or in a file. No arithmetic beyond units.
 
+pub mod beside;
 pub mod chart;
 pub mod doctor;
 pub mod export;

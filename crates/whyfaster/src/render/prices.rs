@@ -7,7 +7,6 @@ use whyfaster_probe::Probe;
 use super::grid::{ABSENT, Column, Drawn, Grid, Group};
 use super::look::Look;
 use super::price_sentences::sentences;
-use super::table::interval;
 use super::text::{Tone, finish, for_look, tone, width, wrap, wrap_indented};
 use super::units::{count, digits, duration, percent, tick, time};
 
@@ -39,8 +38,7 @@ pub fn report(list: &PriceList, look: &Look) -> String {
         }
     }
     if list.prices.iter().any(|price| price.not_measured.is_none()) {
-        let receipts = "receipt: voluntary switches / system calls / changes of CPU, each per operation; '-' was not counted";
-        lines.extend(wrap(&tone(Tone::Quiet, receipts), look.width, 2));
+        lines.extend(wrap(&tone(Tone::Quiet, &legend(list, look)), look.width, 2));
     }
     lines.extend(chart(list, look));
     lines.extend(without_price(list, look));
@@ -66,6 +64,16 @@ fn head(list: &PriceList, look: &Look) -> Vec<String> {
     wrap(&tone(Tone::Strong, &title), look.width, 0)
 }
 
+/// What the columns of the tables are.
+fn legend(list: &PriceList, look: &Look) -> String {
+    let plus_minus = if look.unicode { "±" } else { "+/-" };
+    let confidence = percent(list.confidence);
+    format!(
+        "typical: median; {plus_minus}: how far its {confidence} interval reaches; floor: 5th percentile; receipt: voluntary \
+         switches / system calls / changes of CPU, each per operation; samples: kept / taken; '-': not measured"
+    )
+}
+
 /// The groups in the order of the list.
 fn groups(list: &PriceList) -> Vec<&str> {
     let mut groups: Vec<&str> = Vec::new();
@@ -83,30 +91,79 @@ fn ns(value: Option<f64>, look: &Look) -> String {
 
 /// A count an operation, to hundredths: less is noise of the batch's ends.
 fn per_operation(value: Option<f64>) -> String {
-    value.map_or_else(|| ABSENT.to_owned(), |value| count((value * 100.0).round() / 100.0))
+    let short = |value: f64, places: usize| {
+        let text = format!("{value:.places$}");
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    };
+    match value {
+        None => ABSENT.to_owned(),
+        Some(value) if value < 9.995 => short(value, 2),
+        Some(value) if value < 999.5 => short(value, 1),
+        Some(value) => count(value),
+    }
 }
 
+/// How far the interval reaches from the typical cost, on its longer side, as a share of it.
+fn reach(price: &Price) -> String {
+    let reach = |low: f64, high: f64, typical: f64| (high - typical).max(typical - low) / typical;
+    match (price.low_ns, price.high_ns, price.typical_ns()) {
+        (Some(low), Some(high), Some(typical)) if typical > 0.0 => percent(reach(low, high, typical)),
+        _ => ABSENT.to_owned(),
+    }
+}
+
+/// A line of a table: the name above the rows of a probe, or a row.
+#[derive(Clone, Copy)]
+enum Line<'a> {
+    Name(&'a str),
+    Row(&'a Price),
+}
+
+/// Widest first column that leaves room for all others on a screen of 80 columns.
+const WIDEST: usize = 28;
+
+/// The table of a group. Where name and variant are long, the name stands on a line of its own above the variants.
 fn grid(rows: &[&Price], look: &Look) -> Grid {
-    let column = |header: &str, cell: &dyn Fn(&Price) -> String| {
-        Column::new(header, rows.iter().map(|price| cell(price)).collect())
+    let flat = |p: &Price| for_look(&format!("{} {}", p.name, p.variant), look);
+    let nested = rows.iter().any(|price| width(&flat(price)) > WIDEST);
+    let mut lines: Vec<Line<'_>> = Vec::new();
+    for (at, price) in rows.iter().enumerate() {
+        if nested && (at == 0 || rows[at - 1].name != price.name) {
+            lines.push(Line::Name(&price.name));
+        }
+        lines.push(Line::Row(price));
+    }
+    let column = |header: &str, name: &dyn Fn(&str) -> String, cell: &dyn Fn(&Price) -> String| {
+        let cells = lines.iter().map(|line| match line {
+            Line::Name(text) => name(text),
+            Line::Row(price) => cell(price),
+        });
+        Column::new(header, cells.collect())
     };
+    let number = |header: &str, cell: &dyn Fn(&Price) -> String| column(header, &|_| String::new(), cell);
     let receipt = |p: &Price| {
         let receipt = &p.receipt;
         [receipt.switches, receipt.syscalls, receipt.migrations].map(per_operation).join("/")
     };
     let samples = |p: &Price| format!("{}/{}", p.samples, p.samples + p.rejected.total());
+    let plus_minus = if look.unicode { "±" } else { "+/-" };
     let groups = vec![
-        Group::new("typical", vec![column("typical", &|p| ns(p.typical_ns(), look))]),
-        Group::new("floor", vec![column("floor", &|p| ns(p.floor_ns, look))]),
-        Group::new("tail", vec![column("p99", &|p| ns(p.p99_ns, look))]),
-        Group::new("receipts", vec![column("receipt", &receipt)]),
         Group::new(
-            "interval",
-            vec![column("interval", &|p| interval(p.low_ns, p.high_ns, |v| ns(Some(v), look)))],
+            "typical",
+            vec![number("typical", &|p| ns(p.typical_ns(), look)), number(plus_minus, &reach)],
         ),
-        Group::new("samples", vec![column("samples", &samples)]),
+        Group::new("receipts", vec![number("receipt", &receipt)]),
+        Group::new("floor", vec![number("floor", &|p| ns(p.floor_ns, look))]),
+        Group::new("tail", vec![number("p99", &|p| ns(p.p99_ns, look))]),
+        Group::new("samples", vec![number("samples", &samples)]),
     ];
-    Grid { key: column("operation", &|p| for_look(&format!("{} {}", p.name, p.variant), look)), groups }
+    let key = if nested {
+        let indented = |p: &Price| format!("  {}", for_look(&p.variant, look));
+        column("operation", &|name| for_look(name, look), &indented)
+    } else {
+        column("operation", &|_| String::new(), &flat)
+    };
+    Grid { key, groups }
 }
 
 /// One bar a probe, by the variant that stands for it, on one logarithmic axis.

@@ -107,6 +107,7 @@ impl<'a> Collector<'a> {
             voluntary: sample.voluntary,
             involuntary: sample.involuntary,
             migrations: sample.migrations,
+            delay_ns: sample.delay_ns,
         });
         if let Some(ticks) = sample.steal_ticks {
             let total = series.steal_ns.get_or_insert(0.0);
@@ -127,7 +128,7 @@ impl<'a> Collector<'a> {
         if let Some(index) = self.known.get(&id) {
             return Ok(*index);
         }
-        self.rows.push(row(probe, head, measure));
+        self.rows.push(row(probe, head, measure)?);
         self.known.insert(id, self.rows.len() - 1);
         Ok(self.rows.len() - 1)
     }

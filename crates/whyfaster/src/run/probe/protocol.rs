@@ -33,6 +33,8 @@ pub struct SampleRecord {
     pub involuntary: Option<u64>,
     /// Changes of CPU.
     pub migrations: Option<u64>,
+    /// Nanoseconds that a task of the operation was ready and had no CPU.
+    pub delay_ns: Option<f64>,
     /// Ticks that were stolen between the two readings around it.
     pub steal_ticks: Option<u64>,
     /// Nanoseconds since the worker began.
@@ -167,6 +169,7 @@ impl Fields<'_> {
             voluntary: self.number("vol")?,
             involuntary: self.number("inv")?,
             migrations: self.number("mig")?,
+            delay_ns: self.number("delay")?.filter(|ns| (0.0..1e18).contains(ns)),
             steal_ticks: self.number("steal")?,
             start_ns: self.number("start_ns")?,
         })

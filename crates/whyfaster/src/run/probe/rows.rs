@@ -10,17 +10,17 @@ use whyfaster_probe::Probe;
 use super::protocol::Head;
 
 /// The row of a list to which a measure of the worker's row belongs. What the probe does not describe is no row.
-pub fn row(probe: &Probe, head: &Head, measure: &str) -> Row {
-    Row {
+pub fn row(probe: &Probe, head: &Head, measure: &str) -> Result<Row, String> {
+    Ok(Row {
         group: probe.group.clone(),
         name: probe.name.clone(),
         variant: variant(probe, head, measure),
         unit: probe.unit.clone(),
         exercises: probe.exercises.clone(),
-        expect: expect(probe, head),
+        expect: expect(probe, head)?,
         syscalls: None,
         unavailable: None,
-    }
+    })
 }
 
 /// The variant in the words of a list.
@@ -73,20 +73,33 @@ fn shown(probe: &Probe, param: &str, burst: bool) -> bool {
     default.is_none_or(|default| default != value)
 }
 
-fn expect(probe: &Probe, head: &Head) -> Expect {
-    // A later expectation, of this variant in particular, takes the place of an earlier one.
-    let range = |receipt: &str| {
-        let about = |variant: &Option<String>| variant.as_ref().is_none_or(|v| *v == head.variant);
-        let mut found = probe.expectations.iter().filter(|e| e.receipt == receipt && about(&e.variant));
-        found.next_back().map_or_else(Range::default, |e| Range { min: e.least, max: e.most })
-    };
+/// What the worker expects of every operation of this row. An expectation that is not understood here is an error: what
+/// it forbids would be printed.
+fn expect(probe: &Probe, head: &Head) -> Result<Expect, String> {
     let disturbs = |receipt: &str| probe.disturbed.iter().any(|one| one == receipt);
-    Expect {
-        switches: range("voluntary"),
-        syscalls: range("syscalls"),
-        migrations: range("cpu_changes"),
+    let mut expect = Expect {
         involuntary_disturbs: disturbs("inv"),
         migration_disturbs: disturbs("mig"),
+        ..Expect::default()
+    };
+    // A later expectation, of this variant in particular, takes the place of an earlier one.
+    for one in &probe.expectations {
+        let range = match one.receipt.as_str() {
+            "syscalls" => &mut expect.syscalls,
+            "voluntary" => &mut expect.voluntary,
+            "switches" => &mut expect.switches,
+            other => {
+                return Err(format!("'{}' expects something of '{other}', which is not known", probe.name));
+            }
+        };
+        if one.variant.as_ref().is_none_or(|variant| *variant == head.variant) {
+            *range = Range { min: one.least, max: one.most };
+        }
+    }
+    let known = ["inv", "mig"];
+    match probe.disturbed.iter().find(|one| !known.contains(&one.as_str())) {
+        Some(other) => Err(format!("'{}' is disturbed by '{other}', which is not known", probe.name)),
+        None => Ok(expect),
     }
 }
 
@@ -151,9 +164,30 @@ mod tests {
     #[test]
     fn what_is_expected_of_a_variant_overrides_what_is_expected_of_all() {
         let kernel = probe("kernel", "libc raw vdso", "time");
-        let of = |variant: &str| row(&kernel, &head(variant, "", "free", "warm"), "time").expect;
+        let of = |variant: &str| row(&kernel, &head(variant, "", "free", "warm"), "time").unwrap().expect;
         assert_eq!(of("raw").syscalls, Range { min: Some(1.0), max: None });
         assert_eq!(of("vdso").syscalls, Range { min: None, max: Some(0.0) });
         assert!(of("raw").involuntary_disturbs && !of("raw").migration_disturbs);
+    }
+
+    #[test]
+    fn every_receipt_is_taken_and_an_unknown_one_is_an_error() {
+        let mut cpu = probe("cpu", "pipe", "time");
+        let one = head("pipe", "", "same", "warm");
+        for (receipt, least) in [("voluntary", 0.5), ("switches", 0.8)] {
+            cpu.expectations.push(whyfaster_probe::Expectation {
+                variant: None,
+                receipt: receipt.into(),
+                least: Some(least),
+                most: None,
+            });
+        }
+        let expect = row(&cpu, &one, "time").unwrap().expect;
+        assert_eq!((expect.voluntary.min, expect.switches.min), (Some(0.5), Some(0.8)));
+        cpu.expectations[0].receipt = "cpu_changes".into();
+        assert!(row(&cpu, &one, "time").unwrap_err().contains("cpu_changes"));
+        let mut moved = probe("cpu", "pipe", "time");
+        moved.disturbed.push("later".into());
+        assert!(row(&moved, &one, "time").unwrap_err().contains("later"));
     }
 }
