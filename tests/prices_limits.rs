@@ -228,6 +228,7 @@ fn a_limit_of_processes_makes_rows_without_a_price() {
     // A user of this test's own: the limit counts all processes of a user. The program, the worker and the process of a
     // line find room; what they would start in addition does not.
     let user = format!("{}", 3_300_000 + std::process::id());
+    let mut told = 0;
     for limit in ["--nproc=3", "--nproc=2", "--nproc=1"] {
         let mut command = place.command("setpriv", &["--reuid", &user, "--regid", &user, "--clear-groups"]);
         command.args(["prlimit", limit, PROGRAM]).args(QUICK).args(["getpid", "fork", "cond"]);
@@ -237,11 +238,13 @@ fn a_limit_of_processes_makes_rows_without_a_price() {
                 let list = list_of(&ran);
                 let why = why(&list, "cond", "asleep,same_cpu");
                 assert!(why.contains("EAGAIN"), "{limit}: {why}");
+                told += 1;
             }
             code => ran.expect_error(code, &[]),
         }
         place.assert_clean();
     }
+    assert!(told > 0, "under no limit were there rows with a price and rows without");
 }
 
 #[test]
