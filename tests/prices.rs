@@ -148,6 +148,8 @@ fn wrong_words_say_what_is_meant() {
         (&["prices", "--explain", "fork+exec"], "did you mean 'fork+execve'"),
         (&["prices", "getpid", "--pin", "8000"], "CPU 8000 may not be used here"),
         (&["prices", "--project", "many forks"], "expected a count and a name"),
+        (&["prices", "getpid", "--seed", "x"], "expected a whole number from 0"),
+        (&["machines", "debian-2.6.32", "--project", "3 forks"], "no list has a price of 'forks'"),
         (&["machines", "macosx-10.8"], "one list alone"),
         (&["machines", "macosx-10.8", "debian-2.6.32"], "did you mean 'macosx-10.7'"),
         (&["study", "threads", "--load", "10"], "there is no load"),

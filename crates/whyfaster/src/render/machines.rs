@@ -33,6 +33,12 @@ pub fn report(lists: &[PriceList], machines: &Machines, all: bool, rule: &Rule, 
             percent(rule.delta)
         );
         lines.extend(wrap(&method, look.width, 0));
+        let mean =
+            |list: &PriceList| list.prices.iter().any(|p| p.median_ns.is_none() && p.mean_ns.is_some());
+        if lists.iter().any(mean) && !lists.iter().all(mean) {
+            let means = "A source gives means, so ratios to it compare means; the prices shown are medians where there are any.";
+            lines.extend(wrap(means, look.width, 0));
+        }
         lines.extend(sources(lists, look));
     }
     let mut text = finish(&lines.join("\n"), look.color);
