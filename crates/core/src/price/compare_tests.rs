@@ -117,6 +117,19 @@ fn numbers_of_a_source_have_a_ratio_and_borrow_the_spread() {
 }
 
 #[test]
+fn one_noisy_repetition_does_not_drag_the_ratio_out_of_its_interval() {
+    let mut all = samples(15, 10, 1000.0);
+    all[4].elapsed_ns.iter_mut().for_each(|ns| *ns *= 500.0);
+    let measured = list(vec![(row("process", "fork", "reaped"), all)]);
+    for lists in [[measured.clone(), source(5000.0)], [source(5000.0), measured]] {
+        let found = compare(&lists, &Rule::default());
+        let other = &found.rows[0].others[0];
+        let (low, ratio, high) = (other.low.unwrap(), other.ratio.unwrap(), other.high.unwrap());
+        assert!(low <= ratio && ratio <= high, "{low} {ratio} {high}");
+    }
+}
+
+#[test]
 fn a_row_that_one_list_lacks_says_so() {
     let measured = list(vec![(row("kernel", "getpid", "raw"), samples(6, 10, 90.0))]);
     let found = compare(&[measured, source(5000.0)], &Rule::default());
