@@ -1,9 +1,6 @@
 /* One line of the plan, in a process of its own: setup, rounds, verify, teardown, records. */
 #include "worker.h"
 
-#include <errno.h>
-#include <string.h>
-
 static struct run prepared;
 
 static void record_begin(const struct run *r, const struct line *line)
@@ -13,26 +10,6 @@ static void record_begin(const struct run *r, const struct line *line)
         printf("\tcpus=free\n");
     else
         printf("\tcpus=%d,%d\n", r->cpu[0], r->cpu[1]);
-}
-
-/* Everything before the first round. */
-int prepare(struct run *r, const struct line *line)
-{
-    memset(r, 0, sizeof *r);
-    r->probe = line->probe;
-    strcpy(r->variant, line->variant);
-    memcpy(r->values, line->values, sizeof r->values);
-    r->ops = line->ops > 0 ? (uint64_t)line->ops : 1;
-    r->first = line->temp == FIRST;
-    r->why = "setup failed";
-    if (choose_pins(r, line->cpu) != 0)
-        return -1;
-    if (pin_to(r->cpu[0]) != 0)
-        return unavailable(r, errno, "the CPU refused this thread");
-    if (line->probe->setup && line->probe->setup(r) != 0)
-        return -1;
-    r->why = NULL;
-    return 0;
 }
 
 /* The system calls of one operation, in a traced process that nobody times. */
