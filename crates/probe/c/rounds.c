@@ -1,6 +1,7 @@
 /* The rounds of one line: sizes the batch, warms up, runs, keeps the samples, writes them at the end. */
 #include "samples.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 /* `cold` and `first` are single operations by definition. */
@@ -11,7 +12,7 @@ static void first_rounds(struct run *r, const struct line *line)
     else if (line->ops == 0 && r->probe->batch == BATCH_AUTO)
         r->ops = size_batch(r);
     if (line->temp != FIRST)
-        for (int i = 0; i < 2; i++)
+        for (int i = 0; i < 2 && !r->why; i++)
             r->probe->round(r);
 }
 
@@ -20,8 +21,10 @@ static void timed_round(struct run *r, const struct line *line, struct sample *s
 {
     uint64_t start = 0;
 
-    if (line->temp == COLD)
-        walk_caches();
+    if (line->temp == COLD && walk_caches() != 0) {
+        unavailable(r, ENOMEM, "memory to walk through, so that the caches are cold");
+        return;
+    }
     if (line->temp != FIRST)
         start = now_ns();
     r->probe->round(r);
@@ -37,12 +40,15 @@ static int goes_on(const struct line *line, size_t used, size_t total, uint64_t 
     return used < total && (used < whole || used % whole || end == UINT64_MAX || now_ns() < end);
 }
 
+static struct sample *samples;
+static size_t used;
+
 int measure_rounds(struct run *r, const struct line *line, uint64_t origin)
 {
-    size_t total = (size_t)(line->temp == FIRST ? 1 : line->batches) * (line->pairs ? 2 : 1), used = 0, shared = 0;
-    struct sample *samples = calloc(total, sizeof *samples);
+    size_t total = (size_t)(line->temp == FIRST ? 1 : line->batches) * (line->pairs ? 2 : 1), shared = 0;
     uint64_t ops, end = UINT64_MAX;
 
+    samples = calloc(total, sizeof *samples);
     if (!samples)
         return unavailable(r, 0, "no memory for the samples");
     r->why = NULL;
@@ -62,8 +68,12 @@ int measure_rounds(struct run *r, const struct line *line, uint64_t origin)
     }
     share_steal(samples, shared, used, 1);
     r->ops = ops;
+    return r->why ? -1 : 0;
+}
+
+void record_samples(const struct line *line)
+{
     for (size_t i = 0; i < used; i++)
         record_sample(line, &samples[i], i);
     free(samples);
-    return r->why ? -1 : 0;
 }

@@ -77,8 +77,9 @@ void record_unavailable(const struct line *line, int error, const char *why);
 int allowed_cpus(const int **cpus); /* how many, or 0 where it cannot be told */
 
 int measure_rounds(struct run *r, const struct line *line, uint64_t origin);
+void record_samples(const struct line *line);
 uint64_t size_batch(struct run *r);
-void walk_caches(void);
+int walk_caches(void);
 
 /* describe.c, hello.c */
 void describe(int hidden);
