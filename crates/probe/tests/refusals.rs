@@ -25,7 +25,10 @@ fn restricted(restrictions: &[String], arguments: &[&str], plan: &str) -> Option
     // Another user must find the worker, and a directory for it.
     Command::new("chmod").args(["-R", "a+rwx"]).arg(place).status().unwrap();
     let worker = worker.to_str().unwrap();
-    let mut all: Vec<&str> = restrictions.iter().map(String::as_str).collect();
+    // Who may not look at files cannot clear up after itself; the test does.
+    let own = format!("temporary={}", place.display());
+    let mut all = vec![own.as_str()];
+    all.extend(restrictions.iter().map(String::as_str));
     all.extend(["--", worker]);
     all.extend(arguments);
     let output = common::run(&launcher, &all, plan);
