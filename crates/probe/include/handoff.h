@@ -47,7 +47,7 @@ struct side {
 };
 struct side look(const struct run *r);
 struct side since(const struct run *r, struct side before);
-long together(long one, long other);
+long difference(long after, long before); /* -1 where either cannot be told */
 
 /* c/queue.c: a queue with a mutex, which the harness of several mechanisms shares. */
 struct queue {

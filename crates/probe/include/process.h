@@ -31,6 +31,11 @@ void child_life(struct job *job);
 /* Waits for the end of a child, whatever signals come. */
 void reap(pid_t pid, int *status);
 
+/* A pipe from the target, which writes to its descriptor 3, to spawned.stamps. */
+int open_stamps(struct run *r);
+/* c/execve_chain.c: a child that becomes the target, told TARGET_CHAIN or TARGET_TOLD, which replaces itself until `ops` programs ran. */
+pid_t chain_start(char *path, const char *how, uint64_t ops);
+int chain_is_whole(struct run *r, char *path); /* for verify */
 int spawn_setup(struct run *r);
 void spawn_round(struct run *r);
 int spawn_verify(struct run *r);
