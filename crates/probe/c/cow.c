@@ -69,7 +69,7 @@ const struct probe probe_cow = {
     .variants = "parent",
     .measures = "time",
     .batch = BATCH_PARAM,
-    .disturbed = "inv",
+    .disturbed = "inv delay",
     .params = (const struct param[]){{"rss", "64M 256M 1G", "memory that the parent has touched", NULL},
                                      {"pages", "4k huge", "of what pages that memory is", NULL},
                                      NO_MORE},

@@ -48,7 +48,7 @@ struct probe {
     enum batch batch;
     int pairs;                   /* rounds of N and 2N although batch is not auto */
     int matrix;                  /* its price is one of every pair of CPUs */
-    const char *disturbed;       /* receipts that spoil a sample: "inv mig", "inv", "" */
+    const char *disturbed;       /* receipts that spoil a sample: "inv mig delay", "inv", ""; PROTOCOL.md */
     const void *with;            /* the mechanism, where probes share a harness */
     const struct param *params;  /* ends with a NULL key; may be NULL */
     const struct expect *expect; /* ends with a NULL receipt; may be NULL */

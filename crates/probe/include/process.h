@@ -59,6 +59,6 @@ volatile char *shape_memory(size_t *length);
 #define NO_MORE                                                                                                                              \
     {NULL, NULL, NULL, NULL}
 #define SPAWN_TRAITS                                                                                                                         \
-    .group = "process", .unit = "one child", .source = __FILE__, .measures = "parent child reaped", .batch = BATCH_ONE, .disturbed = "",     \
+    .group = "process", .unit = "one child", .source = __FILE__, .measures = "parent child reaped", .batch = BATCH_ONE, .disturbed = "delay",     \
     .setup = spawn_setup, .round = spawn_round, .verify = spawn_verify, .teardown = spawn_teardown
 #endif
