@@ -1,5 +1,5 @@
 /* The waits for a CPU of all tasks that take part in a round. Each is read outside of the timed part, or its reading is taken off. */
-#include "probe.h"
+#include "delay.h"
 
 long together(long one, long other)
 {

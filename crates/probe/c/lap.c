@@ -1,5 +1,5 @@
 /* The timed part of a round, and its receipts: switches, CPU at the begin and the end. */
-#include "probe.h"
+#include "delay.h"
 
 #include <sys/resource.h>
 #include <sys/time.h>

@@ -2,6 +2,7 @@
 #ifndef WHYFASTER_HANDOFF_H
 #define WHYFASTER_HANDOFF_H
 
+#include "delay.h"
 #include "probe.h"
 
 #include <errno.h>

@@ -2,6 +2,7 @@
 #ifndef WHYFASTER_PEER_H
 #define WHYFASTER_PEER_H
 
+#include "delay.h"
 #include "probe.h"
 
 #include <errno.h>

@@ -99,18 +99,6 @@ void receipt_end(struct run *r);
 /* Switches of the calling thread; 0 where they can be told. */
 int thread_switches(long *vol, long *inv);
 long this_cpu(void);
-/* Nanoseconds that a task was runnable without a CPU, since it began; -1: cannot tell. The calling thread; any other. */
-long run_delay(const struct run *r);
-long run_delay_of(const struct run *r, pid_t task);
-pid_t this_task(void);
-int await_end(pid_t child); /* without reaping it; -1 where the system cannot */
-/* c/delays.c. A task that lives as long as the run; the delay of all of those; that of a thread that is about to end, or of a child
- * when it has ended and is not reaped yet, and how many nanoseconds it took to read it. */
-void takes_part(struct run *r, pid_t task);
-long delay_of_mates(const struct run *r);
-long delay_at_end(const struct run *r, uint64_t *took);
-long delay_of_child(const struct run *r, pid_t child, uint64_t *took);
-long together(long one, long other); /* the sum; -1 where either cannot be told */
 int pin_to(int cpu); /* the calling thread; cpu -1: does nothing */
 /* "free", "same", "other", "A", "A,B": sets run->cpu. 0, or unavailable(). */
 int choose_pins(struct run *r, const char *text);

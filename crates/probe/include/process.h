@@ -2,6 +2,7 @@
 #ifndef WHYFASTER_PROCESS_H
 #define WHYFASTER_PROCESS_H
 
+#include "delay.h"
 #include "probe.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* How long a task was runnable without a CPU: the second number of its schedstat (Documentation/scheduler/sched-stats.rst). A process
  * that has ended still has one until it is reaped. */
-#include "probe.h"
+#include "delay.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* What Linux offers and this system does not, or not in a way that the worker knows. */
+#include "delay.h"
 #include "kernel.h"
 #include "pingpong.h"
 #include "stream.h"
