@@ -83,6 +83,9 @@ pub enum What {
         name: String,
         /// The path, if it could be read.
         path: Option<String>,
+        /// What the kernel had counted for the task when the program before this one was left, since it was made.
+        /// [`Totals::default`] where nobody asked the kernel then.
+        so_far: Totals,
     },
     /// An exec of the tree failed.
     ExecFailed {
@@ -109,14 +112,6 @@ pub enum What {
         /// Exit code, or minus the number of the signal that ended it; `None`: it was still there.
         status: Option<i32>,
         /// What the kernel counted for it.
-        totals: Totals,
-    },
-    /// What the kernel has counted so far for a task of the tree. Sent before its [`What::Exec`], so that the account of
-    /// the program before ends there.
-    SoFar {
-        /// Who.
-        task: Tid,
-        /// What would be sent if it ended now.
         totals: Totals,
     },
     /// A task is known by this name from now on: any task of the machine, once before it first matters.
@@ -259,7 +254,7 @@ pub struct Totals {
     pub calls_entered: Option<u64>,
     /// System calls that returned.
     pub calls_returned: Option<u64>,
-    /// Page faults taken in user mode.
+    /// Page faults, minor and major, as `getrusage` counts them.
     pub faults: Option<u64>,
     /// Voluntary context switches.
     pub voluntary: Option<u64>,
