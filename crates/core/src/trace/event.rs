@@ -3,6 +3,9 @@
 //! Events of one CPU come in order; a tracer hands them on sorted by time over all CPUs. Times are nanoseconds of
 //! `CLOCK_MONOTONIC`. A task is a thread (the kernel's pid), a process a thread group (the kernel's tgid).
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// Number of a task: what `gettid()` returns in the initial pid namespace.
 pub type Tid = u32;
 
@@ -70,14 +73,6 @@ pub enum What {
         /// CPUs on which the new task may run, one bit each, lowest word first.
         allowed: Vec<u64>,
     },
-    /// What the kernel had counted for a task of the tree up to here. Comes just before its [`What::Exec`], so that the
-    /// program that it leaves and the one that it begins are told apart.
-    SoFar {
-        /// Who.
-        task: Tid,
-        /// What [`What::End`] would say if it ended now.
-        totals: Totals,
-    },
     /// A process of the tree began another program.
     Exec {
         /// The task, which has the process's number from now on.
@@ -88,6 +83,9 @@ pub enum What {
         name: String,
         /// The path, if it could be read.
         path: Option<String>,
+        /// What the kernel had counted for the task when the program before this one was left, since it was made.
+        /// [`Totals::default`] where nobody asked the kernel then.
+        so_far: Totals,
     },
     /// An exec of the tree failed.
     ExecFailed {
@@ -194,7 +192,7 @@ pub enum FileKind {
 }
 
 /// A system call, as the process that made it numbers them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct CallNumber {
     /// Its number.
     pub number: u32,

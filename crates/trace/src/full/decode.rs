@@ -124,9 +124,8 @@ impl Decoder {
             self.executed.insert(head.task, path.clone());
         }
         self.symbols.forget(head.task);
-        let former = head.other;
-        self.push(head, What::SoFar { task: former, totals: totals(&r.so_far) });
-        self.push(head, What::Exec { task: head.task, former, name: name(&r.name), path });
+        let (former, so_far) = (head.other, totals(&r.so_far));
+        self.push(head, What::Exec { task: head.task, former, name: name(&r.name), path, so_far });
         Some(())
     }
 
