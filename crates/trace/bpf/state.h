@@ -37,7 +37,6 @@ struct {
 
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(map_flags, BPF_F_NO_PREALLOC);
     __uint(max_entries, 4096);
     __type(key, struct group_key);
     __type(value, u32);

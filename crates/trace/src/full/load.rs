@@ -17,8 +17,8 @@ use crate::wanted::{CallsBy, Wanted};
 const SYSCALLS: usize = 512;
 
 /// With counting by process: cells and groups at once. Ended processes are taken out while the trace runs.
-const CELLS_BY_PROCESS: u32 = 1 << 18;
-const GROUPS_BY_PROCESS: u32 = 1 << 16;
+const CELLS_BY_PROCESS: u32 = 1 << 17;
+const GROUPS_BY_PROCESS: u32 = 1 << 15;
 
 /// What libbpf said last, for the error message.
 static SAID: Mutex<String> = Mutex::new(String::new());
@@ -107,8 +107,9 @@ pub(crate) fn ring_bytes(wanted: &Wanted) -> u32 {
 fn resize(open: &mut OpenWhyfasterSkel<'_>, wanted: &Wanted) -> libbpf_rs::Result<()> {
     open.maps.ring.set_max_entries(ring_bytes(wanted))?;
     if wanted.calls_by == CallsBy::Process {
+        open.maps.cells.set_type(MapType::Hash)?;
         open.maps.cells.set_max_entries(CELLS_BY_PROCESS)?;
-        open.maps.errors.set_max_entries(CELLS_BY_PROCESS)?;
+        open.maps.errors.set_max_entries(GROUPS_BY_PROCESS)?;
         open.maps.groups.set_max_entries(GROUPS_BY_PROCESS)?;
     }
     Ok(())

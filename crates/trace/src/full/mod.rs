@@ -3,6 +3,7 @@
 mod calibrate;
 mod decode;
 mod follow;
+mod images;
 mod inbox;
 mod load;
 mod programs;
@@ -10,6 +11,7 @@ mod samples;
 mod symbols;
 mod tables;
 mod tally;
+mod watch;
 
 use std::cell::RefCell;
 use std::fmt;
@@ -25,6 +27,7 @@ use whyfaster_core::trace::event::{Event, Pid, What};
 use self::decode::Decoder;
 use self::load::Loaded;
 use self::tally::Tally;
+use self::watch::Watch;
 use crate::support::{Missing, Unsupported, support};
 use crate::wanted::{CallsBy, Wanted};
 
@@ -42,6 +45,7 @@ pub struct Full {
     // In this order: the ring and the sampling refer to the programs.
     ring: RingBuffer<'static>,
     samples: Vec<Link>,
+    watch: Watch,
     loaded: Loaded,
     decoder: Rc<RefCell<Decoder>>,
     tally: Tally,
@@ -99,6 +103,9 @@ impl Full {
         follow::tool(&loaded, own).map_err(|e| refused("labelling this process", &e))?;
         loaded.attach().map_err(|e| refused("attaching the programs", &e))?;
         loaded.note_running();
+        let stacks = wanted.samples_per_s.is_some() || wanted.blocking_stacks;
+        let watch = if stacks { Watch::start() } else { Ok(Watch::default()) };
+        let watch = watch.map_err(|e| refused("watching what is mapped", &e))?;
         let samples = match wanted.samples_per_s {
             Some(rate) => samples::start(&loaded, rate).map_err(|e| refused("sampling stacks", &e))?,
             None => Vec::new(),
@@ -106,6 +113,7 @@ impl Full {
         Ok(Self {
             ring,
             samples,
+            watch,
             loaded,
             decoder,
             tally: Tally::default(),
@@ -215,6 +223,7 @@ impl Full {
         lost.unfinished = unfinished;
         lost.gaps += decoder.inbox.late;
         lost.map += decoder.foreign;
+        lost.string += self.watch.lost;
         self.own.switches = decoder.switches;
         self.own.tool_ns = self.cpu_before.map_or(0, |before| cpu_time().saturating_sub(before));
         drop(decoder);
@@ -232,8 +241,12 @@ impl Full {
         Ok(())
     }
 
-    fn consume(&self) -> Result<(), TraceError> {
-        self.ring.consume().map_err(|e| TraceError::Read { what: "records", why: e.to_string() })
+    fn consume(&mut self) -> Result<(), TraceError> {
+        self.ring.consume().map_err(|e| TraceError::Read { what: "records", why: e.to_string() })?;
+        let mut decoder = self.decoder.borrow_mut();
+        self.watch.tell(&mut decoder.symbols.images);
+        decoder.name_stacks();
+        Ok(())
     }
 
     /// Takes the counts of ended processes out of the kernel before its maps are full.
