@@ -27,7 +27,7 @@ static SAID: Mutex<String> = Mutex::new(String::new());
 pub(crate) struct Loaded {
     /// Their maps.
     pub(crate) skel: WhyfasterSkel<'static>,
-    /// While these live the programs run.
+    /// While these live the programs run. The last one is that of new tasks.
     pub(crate) links: Vec<Link>,
 }
 
@@ -156,8 +156,9 @@ impl Loaded {
         for program in [
             &mut p.softirq_begins, &mut p.softirq_ends, &mut p.hardirq_begins, &mut p.hardirq_ends,
             &mut p.timer_begins, &mut p.timer_ends, &mut p.work_begins, &mut p.work_ends, &mut p.cpu_switches,
-            &mut p.task_wakes, &mut p.task_queued, &mut p.new_task_queued, &mut p.task_migrates, &mut p.task_made,
+            &mut p.task_wakes, &mut p.task_queued, &mut p.new_task_queued, &mut p.task_migrates,
             &mut p.program_begins, &mut p.task_exits, &mut p.task_renamed, &mut p.call_begins, &mut p.call_ends,
+            &mut p.task_made,
         ] {
             if program.autoload() {
                 links.push(program.attach_trace()?);

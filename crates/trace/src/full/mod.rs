@@ -21,7 +21,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use libbpf_rs::{Iter, Link, ProgramMut, RingBuffer, RingBufferBuilder};
-use whyfaster_core::trace::counts::{Counts, OwnCost};
+use whyfaster_core::trace::counts::{Counts, Lost, OwnCost};
 use whyfaster_core::trace::event::{Event, Pid, What};
 
 use self::decode::Decoder;
@@ -53,8 +53,8 @@ pub struct Full {
     own: OwnCost,
     /// CPU time of this process when the first task was followed.
     cpu_before: Option<u64>,
-    /// Skipped runs before that: they were not of the trace.
-    missed_before: u64,
+    /// What was lost before that was not of the trace.
+    lost_before: Lost,
 }
 
 /// Observing failed.
@@ -120,7 +120,7 @@ impl Full {
             wanted: wanted.clone(),
             own: OwnCost::default(),
             cpu_before: None,
-            missed_before: 0,
+            lost_before: Lost::default(),
         })
     }
 
@@ -208,9 +208,11 @@ impl Full {
     /// Detaches the programs, hands on the rest and the tasks that are still alive, and reads the counts.
     pub fn finish(mut self, sink: &mut dyn FnMut(Event)) -> Result<Counts, TraceError> {
         self.samples.clear();
+        // No new tasks from here on; those that are there end either way, but each once.
+        self.loaded.links.pop();
+        let told = read_iterator(&self.loaded.skel.progs.who_is_alive)?;
         self.loaded.links.clear();
         self.consume()?;
-        let told = read_iterator(&self.loaded.skel.progs.who_is_alive)?;
         let mut decoder = self.decoder.borrow_mut();
         let mut unfinished = 0;
         for record in told.chunks_exact(size_of::<programs::types::end_record>()) {
@@ -218,8 +220,7 @@ impl Full {
             unfinished += 1;
         }
         decoder.inbox.hand_on(u64::MAX, sink);
-        let mut lost = tally::losses(&self.loaded)?;
-        lost.recursion -= self.missed_before.min(lost.recursion);
+        let mut lost = tally::since(&self.lost_before, tally::losses(&self.loaded)?);
         lost.unfinished = unfinished;
         lost.gaps += decoder.inbox.late;
         lost.map += decoder.foreign;
@@ -236,7 +237,7 @@ impl Full {
     fn begin(&mut self) -> Result<(), TraceError> {
         if self.cpu_before.is_none() {
             self.cpu_before = Some(cpu_time());
-            self.missed_before = tally::losses(&self.loaded)?.recursion;
+            self.lost_before = tally::losses(&self.loaded)?;
         }
         Ok(())
     }
