@@ -27,6 +27,7 @@ mod rows;
 mod searches;
 pub mod setting;
 mod stages;
+pub mod stored;
 mod syscalls;
 mod task;
 mod timeline;
@@ -35,3 +36,6 @@ mod waits;
 pub use analysis::Analysis;
 pub use report::TraceReport;
 pub use setting::{Facts, Scheduling, Setting, Throttled};
+
+#[cfg(test)]
+mod tests;

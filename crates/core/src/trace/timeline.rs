@@ -6,7 +6,7 @@
 
 use super::cpus::{Cpus, Holder};
 use super::event::{Block, Context, Left, Tid};
-use super::idle::{Idle, KINDS, Use};
+use super::idle::{self, Idle, Use};
 use super::known::Known;
 use super::labels::Labels;
 use super::ledger::Ledger;
@@ -263,9 +263,7 @@ impl Timeline {
         if let (State::Runnable(cpu), Some(label)) = (state, task.queued_as.take()) {
             self.cpus.dequeue(cpu, label, now);
             let avoidable = self.idle.end(&mut task.wait, task.mask, now);
-            for kind in 0..KINDS {
-                task.segment.avoidable[kind] += avoidable[kind];
-            }
+            idle::add(&mut task.segment.avoidable, &avoidable);
             self.ledger.avoided(&avoidable);
         }
         task.state = next;
