@@ -88,7 +88,7 @@ impl Analysis {
     fn fork(&mut self, (parent, child, process): (Tid, Tid, Pid), allowed: &[u64], cpu: u16, now: u64) {
         if self.line.known.tree.contains_key(&child) {
             // Its end did not arrive, and the number is used again.
-            self.line.flaws.unfinished += 1;
+            self.line.flaws.unfinished += u64::from(!self.line.setting.whole());
             self.end(child, false, None, now);
         }
         let above = self.line.known.tree.get(&parent).map(|task| (task.process, task.label));
@@ -108,14 +108,9 @@ impl Analysis {
         self.line.known.tree.insert(child, task);
         let first = if above.is_some() { State::Runnable(cpu) } else { self.found(child) };
         self.line.turn(child, now, first);
-        self.processes.forked(above.map(|(process, _)| process), process, thread, label, now);
+        self.processes.forked(above.map(|(process, _)| process), process, label, now);
         if counts && self.began.is_none() {
             self.began = Some(now);
-        }
-        match (above, thread) {
-            (None, _) => self.processes.roots += u64::from(!thread),
-            (Some(_), true) => self.processes.counted.threads += 1,
-            (Some(_), false) => self.processes.counted.forks += 1,
         }
     }
 

@@ -83,7 +83,9 @@ impl Model {
                 Now::Waits(cpu, since) => {
                     it.wait += us;
                     *self.holders.entry(self.current[*cpu]).or_default() += us;
-                    if self.current[*cpu] != 0 && idle & self.masks[index] != 0 {
+                    // With but one allowed CPU there is no other.
+                    let several = self.masks[index].count_ones() > 1;
+                    if several && self.current[*cpu] != 0 && idle & self.masks[index] != 0 {
                         let counts = to.saturating_sub(from.max(since + 50));
                         it.avoidable += counts;
                         self.present[index] += counts;
