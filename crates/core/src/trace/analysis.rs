@@ -86,6 +86,10 @@ impl Analysis {
     }
 
     fn fork(&mut self, (parent, child, process): (Tid, Tid, Pid), allowed: &[u64], cpu: u16, now: u64) {
+        if child == 0 {
+            // Number 0 is a CPU that idles.
+            return;
+        }
         if self.line.known.tree.contains_key(&child) {
             // Its end did not arrive, and the number is used again.
             self.line.flaws.unfinished += u64::from(!self.line.setting.whole());
@@ -132,7 +136,8 @@ impl Analysis {
             self.take_number(tid, former, now);
         }
         let label = self.line.labels.of(name);
-        let Some(task) = self.line.known.tree.get_mut(&tid) else {
+        let it = self.line.known.tree.get_mut(&tid);
+        let Some(task) = it.filter(|task| task.state != State::Dead) else {
             self.line.flaws.unfinished += 1;
             return;
         };
@@ -149,6 +154,7 @@ impl Analysis {
             task.base = task.start;
             self.began.get_or_insert(now);
         } else {
+            self.line.must_run(tid, cpu, now);
             // A task that runs another program has run: a total of nothing is none.
             self.next_segment(tid, (*so_far != Totals::default()).then_some(so_far), now);
         }

@@ -53,8 +53,8 @@ impl Model {
         let mut current = [0; CPUS];
         current[0] = FIRST;
         let mut tasks = vec![Now::Runs];
-        for index in 1..TASKS {
-            script.fork(0, 0, FIRST, FIRST + index as Tid, masks[index]);
+        for (index, mask) in masks.iter().enumerate().skip(1) {
+            script.fork(0, 0, FIRST, FIRST + index as Tid, *mask);
             tasks.push(Now::Waits(0, 0));
         }
         let empty = vec![Expected::default(); TASKS];
