@@ -1,6 +1,6 @@
 //! All options of `compare` together: to a plan and to outputs. Second step of the command line.
 
-use whyfaster_core::plan::{Loads, Mode, Output, Placement, Plan, Rounds, Shell, defaults};
+use whyfaster_core::plan::{Because, Loads, Mode, Output, Placement, Plan, Rounds, Shell, User, defaults};
 
 use super::args::{Allowance, CompareArgs, HyperfineArgs, LoadArgs, ModeWord, PlacementArgs, PlacementWord};
 use super::numbers::show_cpu_list;
@@ -34,6 +34,7 @@ pub fn resolve(raw: &CompareArgs, host: &HostSeed) -> Result<(Plan, Outputs), Fa
     plan.timeout_s = statistics.timeout;
     plan.check_output = !statistics.no_check_output;
     place(&mut plan, &raw.placement, host)?;
+    let user = host.user(raw.user.as_root)?;
     plan.fail_if_slower = raw.output.fail_if_slower.map(|allowance| match allowance {
         Allowance::Delta => plan.delta,
         Allowance::Fraction(fraction) => fraction,
@@ -41,6 +42,8 @@ pub fn resolve(raw: &CompareArgs, host: &HostSeed) -> Result<(Plan, Outputs), Fa
     check_gate(&plan)?;
     outputs.fail_if_slower = plan.fail_if_slower;
     outputs.notes = notes(raw);
+    outputs.notes.extend(user_note(&user));
+    plan.user = Some(user);
     check_words(&plan)?;
     check_streams(&plan, &outputs)?;
     Ok((plan, outputs))
@@ -151,6 +154,14 @@ fn notes(raw: &CompareArgs) -> Vec<String> {
         })
         .into_iter()
         .collect()
+}
+
+/// Under sudo: as whom the commands run, which nobody sees otherwise.
+pub(crate) fn user_note(user: &User) -> Option<String> {
+    let name = user.name.as_deref().unwrap_or("no name");
+    let who = format!("{name} (uid {})", user.uid);
+    (user.because == Because::Sudo)
+        .then(|| format!("the commands run as {who}, who called sudo; --as-root runs them as root"))
 }
 
 /// Without a shell every command line must be words. Better to know before the first run than in the middle. (Hooks always

@@ -19,6 +19,7 @@ mod noise;
 mod privilege;
 mod root;
 mod security;
+pub(crate) mod user;
 
 pub use counters::{Counters, MachineCounters};
 pub use facts::facts;
@@ -26,3 +27,4 @@ pub use judge::{Finding, Mark, judge};
 pub use noise::{Noise, Spread, measure};
 pub use root::{Process, Root, Unreadable};
 pub use security::{mitigations, seccomp};
+pub use user::{Caller, user};

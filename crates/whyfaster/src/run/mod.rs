@@ -12,5 +12,6 @@ pub mod probe;
 mod protocol;
 mod resolve;
 mod rig;
+mod run_as;
 pub mod session;
 mod status_check;

@@ -45,12 +45,26 @@ pub(crate) struct Request {
     pub(crate) own_session: bool,
     /// CPUs of the copies.
     pub(crate) cpus: Option<Vec<u32>>,
+    /// As whom they run, if not as we do.
+    pub(crate) user: Option<RunAs>,
     /// End a copy and its tree after this many seconds.
     pub(crate) timeout_s: Option<f64>,
     /// How the copies arrive.
     pub(crate) arrivals: Arrivals,
     /// What is asked of the batch.
     pub(crate) purpose: Purpose,
+}
+
+/// A user to become.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct RunAs {
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
+    pub(crate) groups: Vec<u32>,
+    /// Variables to set: who one is. Those of the request go before.
+    pub(crate) set: Vec<(String, String)>,
+    /// Variables to take away.
+    pub(crate) unset: Vec<String>,
 }
 
 /// How the copies arrive.

@@ -13,7 +13,7 @@ use super::client::{Launcher, NoOutcome};
 use super::hooks::{Hook, Hooks};
 use super::interrupts::Interrupts;
 use super::output_check::{Kept, OutputCheck, Tail};
-use super::protocol::{Arrivals, Ended, LaunchError, Outcome, Purpose, Request};
+use super::protocol::{Arrivals, Ended, LaunchError, Outcome, Purpose, Request, RunAs};
 use super::resolve::{self, Command};
 use super::status_check::{cannot_execute, error_text};
 use crate::exit::{Exit, Failure};
@@ -40,6 +40,8 @@ pub(super) struct Rig<'a> {
     commands: Vec<Command>,
     launcher: Launcher,
     rng: ChaCha8Rng,
+    /// Whom the commands are to become.
+    run_as: Option<RunAs>,
     /// Alternatives whose setup ran.
     set_up: usize,
     /// Exit status that every run must have, by alternative; known after the trials.
@@ -59,10 +61,11 @@ impl<'a> Rig<'a> {
         Ok(Self {
             plan,
             interrupts,
-            hooks: Hooks { shell: &plan.shell, interrupts, show },
+            hooks: Hooks { shell: &plan.shell, interrupts, show, run_as: RunAs::of(plan.user.as_ref()) },
             commands: Vec::new(),
             launcher,
             rng: ChaCha8Rng::seed_from_u64(plan.seed ^ 0x656e_7673_697a_6573),
+            run_as: RunAs::of(plan.user.as_ref()),
             set_up: 0,
             expected: vec![None; plan.alternatives.len()],
         })
@@ -271,6 +274,7 @@ impl<'a> Rig<'a> {
             output: alternative.output.clone(),
             own_session: plan.placement == Placement::Session,
             cpus: plan.cpus.clone(),
+            user: self.run_as.clone(),
             timeout_s: plan.timeout_s,
             arrivals,
             purpose,

@@ -127,7 +127,10 @@ pub(super) fn cannot_execute(command: &Command, errno: i32) -> Failure {
     let hint = match errno {
         libc::ENOEXEC => "it is no program: a script needs a '#!' line, or a shell to read it (leave out -N)",
         libc::ENOENT => "the file, or the interpreter after its '#!', does not exist",
-        libc::EACCES => "check its permissions, and whether its file system is mounted noexec",
+        libc::EACCES => {
+            "check its permissions and those of the directories above it, also for the user who called sudo, and whether its file system is mounted noexec"
+        }
+        libc::EAGAIN => "a limit on the processes of this user was met (ulimit -u): raise it or lower --load",
         libc::E2BIG => "its words and environment are too long together",
         _ => "run it by hand to see more",
     };

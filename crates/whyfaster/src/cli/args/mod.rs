@@ -7,7 +7,7 @@ mod prices;
 
 pub use compare::{
     Allowance, CompareArgs, CpuList, LoadArgs, ModeWord, OutputArgs, PlacementArgs, PlacementWord,
-    StatisticsArgs,
+    StatisticsArgs, UserArgs,
 };
 pub use hyperfine::{DisplayArgs, ExportArgs, HyperfineArgs};
 pub use others::{DoctorArgs, ShowArgs, StudyArgs};
