@@ -173,6 +173,8 @@ pub enum Input {
     Null,
     /// Every copy opens this file for itself.
     File(PathBuf),
+    /// whyfaster's own; only for a command that runs once.
+    Inherit,
 }
 
 /// Where the output of a timed copy goes.

@@ -19,6 +19,8 @@ pub(super) struct Blueprint {
     argv: Vec<CString>,
     env: Vec<CString>,
     input: Option<CString>,
+    /// A standard input that came with the request.
+    stdin: Option<OwnedFd>,
     stdout: Stream,
     stderr: Stream,
     own_session: bool,
@@ -43,6 +45,7 @@ impl Blueprint {
     /// From a request. Words with a NUL byte cannot be passed to a program and are an error.
     pub(super) fn new(
         request: &Request,
+        stdin: Option<OwnedFd>,
         stdout: Stream,
         stderr: Stream,
         files: Option<Rlimit>,
@@ -52,9 +55,10 @@ impl Blueprint {
             argv: request.argv.iter().map(|word| CString::new(word.as_str())).collect::<Result<_, _>>()?,
             env: environment(&request.env, request.user.as_ref())?,
             input: match &request.input {
-                Input::Null => None,
+                Input::Null | Input::Inherit => None,
                 Input::File(path) => Some(c_path(path)?),
             },
+            stdin,
             stdout,
             stderr,
             own_session: request.own_session,
@@ -119,6 +123,9 @@ impl Blueprint {
         if let Some(path) = &self.input {
             let file = open_read(path).map_err(|e| (Step::Input, e))?;
             rustix::stdio::dup2_stdin(&file).map_err(|e| (Step::Input, e.into()))?;
+        }
+        if let Some(fd) = &self.stdin {
+            rustix::stdio::dup2_stdin(fd).map_err(|e| (Step::Input, e.into()))?;
         }
         if let Some(fd) = self.stdout.of(index) {
             rustix::stdio::dup2_stdout(fd).map_err(|e| (Step::Output, e.into()))?;
