@@ -3,3 +3,4 @@
 pub mod counts;
 pub mod event;
 pub mod report;
+pub mod table;

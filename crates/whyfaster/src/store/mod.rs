@@ -6,7 +6,7 @@ pub mod stdout;
 
 mod trouble;
 
-pub use atomic::{check_writable, write_atomic};
+pub use atomic::{AtomicFile, check_writable, write_atomic};
 pub use read::{parse_prices, read_prices, read_record};
 pub use stdout::{StdoutClosed, to_stdout};
 
