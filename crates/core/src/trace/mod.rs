@@ -2,5 +2,7 @@
 
 pub mod counts;
 pub mod event;
+pub mod plan;
+pub mod record;
 pub mod report;
 pub mod table;
