@@ -72,7 +72,8 @@ pub struct Lost {
     pub unfinished: u64,
     /// Switches that the tracepoint did not show; the next record of the CPU mended the account.
     pub gaps: u64,
-    /// Lost records per CPU, ring and recursion taken together; empty when none.
+    /// Records, counters, stacks and paths lost per CPU; empty when none. Skipped runs of programs are left out: the
+    /// kernel tells them by program, not by CPU.
     pub by_cpu: Vec<u64>,
 }
 

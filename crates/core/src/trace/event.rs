@@ -80,6 +80,8 @@ pub enum What {
         name: String,
         /// The path, if it could be read.
         path: Option<String>,
+        /// What the kernel had counted for the task when the program before this one was left, since it was made.
+        so_far: Totals,
     },
     /// An exec of the tree failed.
     ExecFailed {
@@ -248,7 +250,7 @@ pub struct Totals {
     pub calls_entered: Option<u64>,
     /// System calls that returned.
     pub calls_returned: Option<u64>,
-    /// Page faults taken in user mode.
+    /// Page faults, minor and major, as `getrusage` counts them.
     pub faults: Option<u64>,
     /// Voluntary context switches.
     pub voluntary: Option<u64>,

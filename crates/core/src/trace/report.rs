@@ -144,7 +144,7 @@ pub struct CommandRow {
     pub avoidable_s: Option<f64>,
     /// Blocked.
     pub blocked_s: f64,
-    /// Page faults taken in user mode.
+    /// Page faults, minor and major.
     pub faults: Option<u64>,
     /// Voluntary context switches.
     pub voluntary: Option<u64>,
