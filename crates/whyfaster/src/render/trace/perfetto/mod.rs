@@ -15,7 +15,6 @@ use std::collections::HashMap;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use prost::Message;
 use rustix::time::{ClockId, clock_gettime};
 use whyfaster_core::trace::counts::Lost;
 use whyfaster_core::trace::event::{Context, Event, Left, TaskKind, Tid, What};
@@ -235,28 +234,41 @@ impl Perfetto {
             what: Some(what),
         };
         match &event.what {
-            What::Switch { prev, next, left, .. } => vec![by(*prev, 0, Kernel::Switch(proto::Switch {
-                prev_comm: comm(*prev),
-                prev_pid: pid(*prev),
-                prev_prio: Some(USUAL_PRIO),
-                prev_state: Some(state(*left)),
-                next_comm: comm(*next),
-                next_pid: pid(*next),
-                next_prio: Some(USUAL_PRIO),
-            }))],
+            What::Switch { prev, next, left, .. } => vec![by(
+                *prev,
+                0,
+                Kernel::Switch(proto::Switch {
+                    prev_comm: comm(*prev),
+                    prev_pid: pid(*prev),
+                    prev_prio: Some(USUAL_PRIO),
+                    prev_state: Some(state(*left)),
+                    next_comm: comm(*next),
+                    next_pid: pid(*next),
+                    next_prio: Some(USUAL_PRIO),
+                }),
+            )],
             What::Wake { wakee, waker, context } => {
                 let target = self.last_cpu.get(wakee);
                 let wake = self.wake(*wakee, *target.unwrap_or(&event.cpu));
-                let new = target.is_none() && self.who.get(*wakee).is_some_and(|known| known.forked && known.tree);
-                vec![by(*waker, flags(context), if new { Kernel::WakeupNew(wake) } else { Kernel::Waking(wake) })]
+                let new =
+                    target.is_none() && self.who.get(*wakee).is_some_and(|known| known.forked && known.tree);
+                vec![by(
+                    *waker,
+                    flags(context),
+                    if new { Kernel::WakeupNew(wake) } else { Kernel::Waking(wake) },
+                )]
             }
             What::Queued { task, on } => vec![by(0, 0, Kernel::Wakeup(self.wake(*task, *on)))],
-            What::Migrate { task, from, to } => vec![by(0, 0, Kernel::Migrate(proto::Migrate {
-                comm: comm(*task),
-                pid: pid(*task),
-                orig_cpu: Some(i32::from(*from)),
-                dest_cpu: Some(i32::from(*to)),
-            }))],
+            What::Migrate { task, from, to } => vec![by(
+                0,
+                0,
+                Kernel::Migrate(proto::Migrate {
+                    comm: comm(*task),
+                    pid: pid(*task),
+                    orig_cpu: Some(i32::from(*from)),
+                    dest_cpu: Some(i32::from(*to)),
+                }),
+            )],
             What::Fork { parent, child, process, .. } => {
                 let flags = if child == process { 0 } else { CLONE_THREAD };
                 let new = proto::NewTask { pid: pid(*child), comm: comm(*parent), clone_flags: Some(flags) };
@@ -268,7 +280,7 @@ impl Perfetto {
                 };
                 vec![by(*parent, 0, Kernel::NewTask(new)), by(*parent, 0, Kernel::Fork(fork))]
             }
-            What::Exec { task, former, name, path } => {
+            What::Exec { task, former, name, path, .. } => {
                 let rename = proto::Rename { pid: pid(*task), old: comm(*former), new: Some(name.clone()) };
                 let exec = proto::Exec { filename: path.clone(), pid: pid(*task), old_pid: pid(*former) };
                 vec![by(*task, 0, Kernel::Rename(rename)), by(*task, 0, Kernel::Exec(exec))]

@@ -12,7 +12,8 @@ use whyfaster_core::trace::event::{
 use super::proto::{Kernel, Packet, Trace};
 use super::{Clock, HARDIRQ, Perfetto};
 
-const CLOCK: Clock = Clock { monotonic_ns: 1_000, boottime_ns: 501_000, realtime_ns: 1_700_000_000_000_000_000 };
+const CLOCK: Clock =
+    Clock { monotonic_ns: 1_000, boottime_ns: 501_000, realtime_ns: 1_700_000_000_000_000_000 };
 
 fn at(at: u64, cpu: u16, what: What) -> Event {
     Event { at, cpu, what }
@@ -35,6 +36,8 @@ fn story() -> Vec<Event> {
         file: FileKind::Pipe,
         inode: 7,
     };
+    // nanosleep on x86-64; without a name the timer that wakes it says enough.
+    let sleep = Block { call: Some(CallNumber { number: 35, compat: false }), file: FileKind::None, ..pipe };
     let fork = |parent, child| What::Fork { parent, child, process: child, allowed: vec![3] };
     let exec = |task, name: &str| What::Exec {
         task,
@@ -45,7 +48,11 @@ fn story() -> Vec<Event> {
     };
     let wake = |wakee, waker, context| What::Wake { wakee, waker, context };
     vec![
-        at(1_000, 0, What::Name { task: 99, process: 99, name: "stranger".to_owned(), kind: TaskKind::Other }),
+        at(
+            1_000,
+            0,
+            What::Name { task: 99, process: 99, name: "stranger".to_owned(), kind: TaskKind::Other },
+        ),
         at(1_001, 0, fork(0, 10)),
         at(1_002, 0, exec(10, "sh")),
         at(1_010, 0, fork(10, 11)),
@@ -58,20 +65,28 @@ fn story() -> Vec<Event> {
         at(1_061, 0, What::Queued { task: 11, on: 1 }),
         at(1_062, 1, What::Migrate { task: 11, from: 1, to: 0 }),
         at(1_070, 0, switch(10, 11, Left::Runnable, None)),
-        at(1_075, 0, What::Call(Call {
-            task: 11,
-            call: CallNumber { number: 0, compat: false },
-            began: 1_025,
-            args: [0, 0, 65536, 0, 0, 0],
-            result: Some(512),
-            path: None,
-            run_ns: 10,
-            runnable_ns: 10,
-        })),
-        at(1_080, 0, switch(11, 10, Left::Uninterruptible, Some(Block { file: FileKind::File, io: true, ..pipe }))),
+        at(
+            1_075,
+            0,
+            What::Call(Call {
+                task: 11,
+                call: CallNumber { number: 0, compat: false },
+                began: 1_025,
+                args: [0, 0, 65536, 0, 0, 0],
+                result: Some(512),
+                path: None,
+                run_ns: 10,
+                runnable_ns: 10,
+            }),
+        ),
+        at(
+            1_080,
+            0,
+            switch(11, 10, Left::Uninterruptible, Some(Block { file: FileKind::File, io: true, ..pipe })),
+        ),
         at(1_090, 1, wake(11, 0, Context::Softirq(Softirq::Block))),
         at(1_095, 0, switch(10, 11, Left::Runnable, None)),
-        at(1_096, 0, switch(11, 10, Left::Sleeping, None)),
+        at(1_096, 0, switch(11, 10, Left::Sleeping, Some(sleep))),
         at(1_097, 0, wake(11, 0, Context::Timer)),
         at(1_098, 0, switch(10, 11, Left::Sleeping, None)),
         at(1_100, 0, switch(11, 0, Left::Dead, None)),
@@ -115,7 +130,7 @@ fn the_kernels_events_stand_in_bundles_of_their_cpu() {
             _ => None,
         })
         .collect();
-    assert_eq!(switches.len(), 7);
+    assert_eq!(switches.len(), 8);
     // Boot time is half a millisecond ahead of the monotonic clock here.
     assert!(switches.contains(&(Some(501_030), Some("cat"), Some(1), Some("stranger"))), "{switches:?}");
     assert!(switches.contains(&(Some(501_100), Some("cat"), Some(0x10), Some("swapper"))), "{switches:?}");
@@ -132,7 +147,8 @@ fn the_kernels_events_stand_in_bundles_of_their_cpu() {
 fn waits_are_slices_and_wake_ups_are_arrows() {
     let packets = written();
     let events: Vec<_> = packets.iter().filter_map(|p| Some((p.timestamp?, p.event.as_ref()?))).collect();
-    let named = |name: &str| events.iter().filter(|(_, e)| e.name.as_deref() == Some(name)).collect::<Vec<_>>();
+    let named =
+        |name: &str| events.iter().filter(|(_, e)| e.name.as_deref() == Some(name)).collect::<Vec<_>>();
     let piped = named("waiting for input from a pipe");
     assert_eq!(piped.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [501_030]);
     assert_eq!(named("waiting for a disk").len(), 1);

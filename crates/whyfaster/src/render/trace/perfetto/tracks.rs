@@ -26,8 +26,14 @@ const OWN: u64 = 1;
 
 /// The first packet of the sequence: the track of the trace itself.
 pub(super) fn first_packet() -> Packet {
-    let track = TrackDescriptor { uuid: Some(OWN), name: Some("whyfaster".to_owned()), thread: None, parent: None };
-    Packet { sequence: Some(SEQUENCE), sequence_flags: Some(CLEARED), track: Some(track), ..Packet::default() }
+    let track =
+        TrackDescriptor { uuid: Some(OWN), name: Some("whyfaster".to_owned()), thread: None, parent: None };
+    Packet {
+        sequence: Some(SEQUENCE),
+        sequence_flags: Some(CLEARED),
+        track: Some(track),
+        ..Packet::default()
+    }
 }
 
 /// What the tasks of the tree wait for now.
@@ -51,7 +57,11 @@ struct Waiter {
 #[derive(Clone, Debug, PartialEq)]
 enum State {
     Running,
-    Blocked { since: u64, left: Left, block: Option<Block> },
+    Blocked {
+        since: u64,
+        left: Left,
+        block: Option<Block>,
+    },
     /// Its slice has begun.
     Runnable,
 }
@@ -76,7 +86,9 @@ impl Tracks {
             What::Name { task, process, name, kind: TaskKind::Tree } if !self.tasks.contains_key(task) => {
                 self.begin(*task, *process, name.clone())
             }
-            What::Exec { task, former, name, path } => self.exec(*task, *former, path.as_deref().unwrap_or(name), at),
+            What::Exec { task, former, name, path, .. } => {
+                self.exec(*task, *former, path.as_deref().unwrap_or(name), at)
+            }
             What::ExecFailed { task, path, errno } => {
                 let name = format!("exec failed: {}", path.as_deref().unwrap_or("(path not read)"));
                 self.instant(*task, name, vec![number("errno", i64::from(*errno))], at)
@@ -108,7 +120,8 @@ impl Tracks {
             .map(|(name, count)| number(name, i64::try_from(count).unwrap_or(i64::MAX)))
             .collect();
         if !annotations.is_empty() {
-            packets.push(packet(at, TrackEvent { annotations, ..slice(INSTANT, OWN, Some("lost".to_owned())) }));
+            packets
+                .push(packet(at, TrackEvent { annotations, ..slice(INSTANT, OWN, Some("lost".to_owned())) }));
         }
         packets
     }
@@ -119,9 +132,17 @@ impl Tracks {
         let of = ThreadDescriptor { pid: pid(process), tid: Some(i64::from(task)), name: Some(name) };
         let tracks = [
             TrackDescriptor { uuid: Some(thread), name: None, thread: Some(of), parent: None },
-            TrackDescriptor { uuid: Some(waits), name: Some("waits".to_owned()), thread: None, parent: Some(thread) },
+            TrackDescriptor {
+                uuid: Some(waits),
+                name: Some("waits".to_owned()),
+                thread: None,
+                parent: Some(thread),
+            },
         ];
-        tracks.into_iter().map(|track| Packet { sequence: Some(SEQUENCE), track: Some(track), ..Packet::default() }).collect()
+        tracks
+            .into_iter()
+            .map(|track| Packet { sequence: Some(SEQUENCE), track: Some(track), ..Packet::default() })
+            .collect()
     }
 
     fn next_track(&mut self) -> u64 {
@@ -150,7 +171,9 @@ impl Tracks {
         match std::mem::replace(&mut waiter.state, State::Running) {
             State::Runnable => vec![packet(at, slice(END, waits, None))],
             // Its wake-up was not seen.
-            State::Blocked { since, left, block } => blocked(waits, since, at, left, block.as_ref(), None, Vec::new()),
+            State::Blocked { since, left, block } => {
+                blocked(waits, since, at, left, block.as_ref(), None, Vec::new())
+            }
             State::Running => Vec::new(),
         }
     }
@@ -163,7 +186,9 @@ impl Tracks {
         let (since, left, block) = match waiter.state {
             State::Blocked { since, left, block } => (Some(since), left, block),
             // A new task waits for its first CPU; a task that is awake needs no waking.
-            State::Running if who.get(wakee).is_some_and(|known| known.forked) => (None, Left::Runnable, None),
+            State::Running if who.get(wakee).is_some_and(|known| known.forked) => {
+                (None, Left::Runnable, None)
+            }
             _ => return Vec::new(),
         };
         waiter.state = State::Runnable;
@@ -176,7 +201,15 @@ impl Tracks {
             Context::Timer => "a timer".to_owned(),
         };
         if let Some(since) = since {
-            packets.extend(blocked(waits, since, at, left, block.as_ref(), Some(context), vec![text("woken by", by)]));
+            packets.extend(blocked(
+                waits,
+                since,
+                at,
+                left,
+                block.as_ref(),
+                Some(context),
+                vec![text("woken by", by)],
+            ));
         }
         let mut wait = slice(BEGIN, waits, Some("waiting for a CPU".to_owned()));
         if let Some(from) = from {
@@ -202,7 +235,8 @@ impl Tracks {
 
     fn call(&self, call: &Call, clock: Clock, at: u64) -> Vec<Packet> {
         let Some(waiter) = self.tasks.get(&call.task) else { return Vec::new() };
-        let mut annotations: Vec<Annotation> = call.path.iter().map(|path| text("path", path.clone())).collect();
+        let mut annotations: Vec<Annotation> =
+            call.path.iter().map(|path| text("path", path.clone())).collect();
         annotations.push(match call.result {
             Some(result) => number("result", result),
             None => text("result", "did not return".to_owned()),
