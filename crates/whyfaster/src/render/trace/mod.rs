@@ -1,11 +1,15 @@
 //! A trace on the screen: one sentence, the level, then a section for each question. Sections without content are left
 //! out; what could not be seen stands under "not measured".
 
+pub mod calls;
 mod costs;
+pub mod flame;
+pub mod perfetto;
 mod sentence;
 mod syscalls;
 mod times;
 mod waits;
+mod who;
 
 #[cfg(test)]
 pub(crate) mod fixture;
