@@ -22,8 +22,8 @@ pub fn resolve(raw: &CompareArgs, host: &HostSeed) -> Result<(Plan, Outputs), Fa
         Plan::new(alternatives::resolve(&raw.commands, words)?, statistics.seed.unwrap_or(host.seed));
 
     plan.baseline_named = words.reference.is_some();
-    plan.shell = output_policy::shell(words.shell.as_deref(), words.no_shell)?;
-    plan.input = output_policy::input(words.input.as_deref())?;
+    plan.shell = output_policy::shell(words.start.shell.as_deref(), words.start.no_shell)?;
+    plan.input = output_policy::input(words.start.input.as_deref())?;
     plan.failures = output_policy::failures(words.ignore_failure.as_deref())?;
     plan.warmup = words.warmup;
     plan.rounds = rounds(words, statistics.max_time)?;
@@ -121,19 +121,7 @@ fn place(plan: &mut Plan, args: &PlacementArgs, host: &HostSeed) -> Result<(), F
         Some(PlacementWord::Session) | None => Placement::Session,
     };
     plan.cpus = args.pin.as_ref().map(|list| list.0.clone());
-    if let (Some(cpus), Some(allowed)) = (&plan.cpus, &host.cpus_allowed) {
-        let missing: Vec<u32> = cpus.iter().copied().filter(|cpu| !allowed.contains(cpu)).collect();
-        if !missing.is_empty() {
-            return Err(usage(
-                format!(
-                    "--pin {}: CPU {} may not be used here",
-                    show_cpu_list(cpus),
-                    show_cpu_list(&missing)
-                ),
-                format!("Choose from the CPUs that this process may use: {}", show_cpu_list(allowed)),
-            ));
-        }
-    }
+    check_pin(plan.cpus.as_deref(), host)?;
     plan.drop_caches = args.drop_caches;
     if args.drop_caches && host.euid != 0 {
         return Err(Failure::new(
@@ -143,6 +131,19 @@ fn place(plan: &mut Plan, args: &PlacementArgs, host: &HostSeed) -> Result<(), F
         ));
     }
     Ok(())
+}
+
+/// CPUs that may not be used cannot be pinned to.
+pub(super) fn check_pin(cpus: Option<&[u32]>, host: &HostSeed) -> Result<(), Failure> {
+    let (Some(cpus), Some(allowed)) = (cpus, &host.cpus_allowed) else { return Ok(()) };
+    let missing: Vec<u32> = cpus.iter().copied().filter(|cpu| !allowed.contains(cpu)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(usage(
+        format!("--pin {}: CPU {} may not be used here", show_cpu_list(cpus), show_cpu_list(&missing)),
+        format!("Choose from the CPUs that this process may use: {}", show_cpu_list(allowed)),
+    ))
 }
 
 fn notes(raw: &CompareArgs) -> Vec<String> {
@@ -170,18 +171,20 @@ fn check_words(plan: &Plan) -> Result<(), Failure> {
     if plan.shell != Shell::None {
         return Ok(());
     }
-    for command in plan.alternatives.iter().map(|alternative| &alternative.command) {
-        let why = match shell_words::split(command) {
-            Ok(words) if words.first().is_some_and(|word| !word.is_empty()) => continue,
-            Ok(_) => "it names no program".to_owned(),
-            Err(error) => error.to_string(),
-        };
-        return Err(usage(
-            format!("'{command}' cannot be started without a shell: {why}"),
-            "Correct the quotes, or leave out -N so that a shell runs it.",
-        ));
-    }
-    Ok(())
+    plan.alternatives.iter().try_for_each(|alternative| check_line(&alternative.command))
+}
+
+/// A command line that is started without a shell must be words.
+pub(super) fn check_line(command: &str) -> Result<(), Failure> {
+    let why = match shell_words::split(command) {
+        Ok(words) if words.first().is_some_and(|word| !word.is_empty()) => return Ok(()),
+        Ok(_) => "it names no program".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Err(usage(
+        format!("'{command}' cannot be started without a shell: {why}"),
+        "Correct the quotes, or leave out -N so that a shell runs it.",
+    ))
 }
 
 /// The record on standard output must stay readable.

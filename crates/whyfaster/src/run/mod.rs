@@ -16,3 +16,4 @@ mod rig;
 mod run_as;
 pub mod session;
 mod status_check;
+pub mod trace;

@@ -15,7 +15,7 @@ use super::interrupts::Interrupts;
 use super::output_check::{Kept, OutputCheck, Tail};
 use super::protocol::{Arrivals, Ended, LaunchError, Outcome, Purpose, Request, RunAs};
 use super::resolve::{self, Command};
-use super::status_check::{cannot_execute, error_text};
+use super::status_check::{cannot_create, cannot_execute, cannot_prepare};
 use crate::exit::{Exit, Failure};
 
 /// In open mode, more copies than this under way at once mean that the rate cannot be sustained.
@@ -317,19 +317,12 @@ impl<'a> Rig<'a> {
                 Ended::ExecFailed { errno } => Err(cannot_execute(command, errno)),
             },
             Err(NoOutcome::Failure(failure)) => Err(failure),
-            Err(NoOutcome::Launch(LaunchError::Fork { copy, errno })) => Ok(Ran::CannotRun(format!(
-                "copy {copy} could not be created: {}; a limit on processes or memory was met (ulimit -u, pids.max): raise it or lower --load",
-                error_text(errno)
-            ))),
-            Err(NoOutcome::Launch(LaunchError::Prepare { what, errno })) => Err(Failure::new(
-                Exit::Error,
-                format!(
-                    "cannot run '{}': {what}: {}",
-                    self.plan.alternatives[index].command,
-                    error_text(errno)
-                ),
-                "check --input, --output and --pin",
-            )),
+            Err(NoOutcome::Launch(LaunchError::Fork { copy, errno })) => {
+                Ok(Ran::CannotRun(cannot_create(copy, errno)))
+            }
+            Err(NoOutcome::Launch(LaunchError::Prepare { what, errno })) => {
+                Err(cannot_prepare(&self.plan.alternatives[index].command, &what, errno))
+            }
         }
     }
 }

@@ -141,6 +141,23 @@ pub(super) fn cannot_execute(command: &Command, errno: i32) -> Failure {
     )
 }
 
+/// The error when something had to be opened or set before a command could run.
+pub(super) fn cannot_prepare(command: &str, what: &str, errno: i32) -> Failure {
+    Failure::new(
+        Exit::Error,
+        format!("cannot run '{command}': {what}: {}", error_text(errno)),
+        "check --input, --output and --pin",
+    )
+}
+
+/// Why a copy could not be created.
+pub(super) fn cannot_create(copy: u32, errno: i32) -> String {
+    format!(
+        "copy {copy} could not be created: {}; a limit on processes or memory was met (ulimit -u, pids.max): raise it or lower --load",
+        error_text(errno)
+    )
+}
+
 /// An exit status in words.
 fn ended(status: i32) -> String {
     if status >= 0 {
@@ -153,7 +170,7 @@ fn ended(status: i32) -> String {
 }
 
 /// An error number in words.
-pub(super) fn error_text(errno: i32) -> String {
+fn error_text(errno: i32) -> String {
     std::io::Error::from_raw_os_error(errno).to_string()
 }
 
