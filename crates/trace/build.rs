@@ -22,12 +22,10 @@ fn main() {
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("programs.rs");
     // -mcpu=v3: atomic additions that return the old value.
-    let arguments = ["-mcpu=v3", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wno-unknown-warning-option"];
-    let built = SkeletonBuilder::new()
-        .source(SOURCE)
-        .clang(clang())
-        .clang_args(arguments)
-        .build_and_generate(&out);
+    let arguments =
+        ["-mcpu=v3", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wno-unknown-warning-option"];
+    let built =
+        SkeletonBuilder::new().source(SOURCE).clang(clang()).clang_args(arguments).build_and_generate(&out);
     if let Err(e) = built {
         panic!("the BPF programs could not be built from {SOURCE}: {e:#}");
     }

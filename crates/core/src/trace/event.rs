@@ -3,6 +3,9 @@
 //! Events of one CPU come in order; a tracer hands them on sorted by time over all CPUs. Times are nanoseconds of
 //! `CLOCK_MONOTONIC`. A task is a thread (the kernel's pid), a process a thread group (the kernel's tgid).
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// Number of a task: what `gettid()` returns in the initial pid namespace.
 pub type Tid = u32;
 
@@ -110,6 +113,14 @@ pub enum What {
         /// What the kernel counted for it.
         totals: Totals,
     },
+    /// What the kernel has counted so far for a task of the tree. Sent before its [`What::Exec`], so that the account of
+    /// the program before ends there.
+    SoFar {
+        /// Who.
+        task: Tid,
+        /// What would be sent if it ended now.
+        totals: Totals,
+    },
     /// A task is known by this name from now on: any task of the machine, once before it first matters.
     Name {
         /// Who.
@@ -188,7 +199,7 @@ pub enum FileKind {
 }
 
 /// A system call, as the process that made it numbers them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct CallNumber {
     /// Its number.
     pub number: u32,

@@ -9,9 +9,9 @@ use whyfaster_core::trace::plan::TracePlan;
 use whyfaster_core::trace::record::TraceRecord;
 
 use super::results;
+use crate::cli::HostSeed;
 use crate::cli::args::TraceArgs;
 use crate::cli::trace::{TraceOutputs, resolve};
-use crate::cli::HostSeed;
 use crate::exit::{self, Exit, Failure, say};
 use crate::render::look::Look;
 use crate::render::trace::calls::{CallFilter, Calls};
@@ -31,8 +31,9 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<Exit> {
     }
     let interrupts = Interrupts::take_over()?;
     let mut sinks = Sinks::open(&plan, &outputs)?;
-    let observed =
-        observe(&plan, &interrupts, &mut |note| say(&format!("note: {note}")), &mut |event| sinks.push(event))?;
+    let observed = observe(&plan, &interrupts, &mut |note| say(&format!("note: {note}")), &mut |event| {
+        sinks.push(event)
+    })?;
     let record = observed.record;
     let written = sinks.finish(&record, &outputs).and(write(&record, &outputs));
     let written = written.map_or_else(|error| exit::report(Err(error)), |()| Exit::Ok);
@@ -77,8 +78,11 @@ impl Sinks {
             self.calls = None;
             self.failed.get_or_insert(error.into());
         }
-        if let Some(perfetto) = &mut self.perfetto {
-            perfetto.push(event);
+        if let Some(perfetto) = &mut self.perfetto
+            && let Err(error) = perfetto.push(event)
+        {
+            self.perfetto = None;
+            self.failed.get_or_insert(error.into());
         }
         if let Some(flame) = &mut self.flame {
             flame.push(event);
@@ -93,7 +97,7 @@ impl Sinks {
                 first = result;
             }
         };
-        if let Some((calls, mut out)) = self.calls {
+        if let Some((mut calls, mut out)) = self.calls {
             keep(calls.finish(&mut out).and_then(|()| out.flush()).map_err(Into::into));
         }
         if let Some(perfetto) = self.perfetto {
@@ -134,7 +138,6 @@ pub(super) fn report(record: &TraceRecord, outputs: &TraceOutputs, look: &Look) 
     let mut shown = Shown::of(record.plan.target.words());
     (shown.by, shown.sort, shown.top) = (outputs.by, outputs.sort, outputs.top);
     shown.as_whom = record.plan.user.as_ref().and_then(whom);
-    shown.exit_status = record.exit_status;
     screen(&record.report, &shown, look)
 }
 

@@ -10,7 +10,7 @@ const CPUS: &str = "/sys/devices/system/cpu";
 pub fn cores(root: &Root) -> Vec<u16> {
     let mut cores = Vec::new();
     while let Ok(text) = root.text(format!("{CPUS}/cpu{}/topology/thread_siblings_list", cores.len())) {
-        let first = cpu_list(text.trim()).ok().and_then(|cpus| cpus.first().copied());
+        let first = cpu_list(text.trim()).and_then(|cpus| cpus.first().copied());
         let Some(first) = first.and_then(|first| u16::try_from(first).ok()) else { return Vec::new() };
         cores.push(first);
     }

@@ -71,8 +71,8 @@ impl Interrupts {
         // SAFETY: the kernel filled it, and it is plain data; the bytes need not be aligned for this read.
         let info: libc::signalfd_siginfo = unsafe { std::ptr::read_unaligned(info.as_ptr().cast()) };
         // The terminal's own signals come from the kernel, and go to its whole foreground process group.
-        let of_terminal = info.ssi_code == SI_KERNEL
-            && [libc::SIGINT, libc::SIGQUIT].contains(&(info.ssi_signo as i32));
+        let of_terminal =
+            info.ssi_code == SI_KERNEL && [libc::SIGINT, libc::SIGQUIT].contains(&(info.ssi_signo as i32));
         Some(if of_terminal { Source::Terminal } else { Source::Other })
     }
 

@@ -16,8 +16,10 @@ pub(super) struct Around {
 impl Around {
     pub(super) fn begin() -> Self {
         let root = Root::real();
-        let steal_s =
-            host::MachineCounters::open(&root).ok().and_then(|counters| counters.read()).map(|now| now.steal_s);
+        let steal_s = host::MachineCounters::open(&root)
+            .ok()
+            .and_then(|counters| counters.read())
+            .map(|now| now.steal_s);
         Self { throttled: host::throttling(&root), steal_s }
     }
 

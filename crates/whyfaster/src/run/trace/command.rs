@@ -61,7 +61,8 @@ pub(super) fn watch(
         watched.facts.ended = Some(around::now_ns());
     }
     watched.interrupted = watch.stop == Some(Stop::Asked) || killed && !watch.pressed.is_empty();
-    watched.runs = Runs { traced_s: watch.stop.is_none().then_some(outcome.makespan_s), untraced_s: Vec::new() };
+    watched.runs =
+        Runs { traced_s: watch.stop.is_none().then_some(outcome.makespan_s), untraced_s: Vec::new() };
     if !watched.interrupted {
         untraced::compare(&mut watch, &mut watched)?;
     }
@@ -123,8 +124,7 @@ impl Watch<'_> {
         say: Say<'_>,
         take: Take<'_>,
     ) -> Result<Box<Outcome>, Failure> {
-        let deadline =
-            self.plan.duration_s.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
+        let deadline = self.plan.duration_s.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
         loop {
             let left = deadline.map_or(POLL, |deadline| deadline.saturating_duration_since(Instant::now()));
             let fds: Vec<_> = [Some(self.launcher.as_fd()), observer.fd()].into_iter().flatten().collect();
@@ -190,11 +190,9 @@ impl Watch<'_> {
     pub(super) fn failed(&self, error: NoOutcome) -> Failure {
         match error {
             NoOutcome::Failure(failure) => failure,
-            NoOutcome::Launch(LaunchError::Fork { copy, errno }) => Failure::new(
-                Exit::Unfit,
-                cannot_create(copy, errno),
-                "free what is short, then try again",
-            ),
+            NoOutcome::Launch(LaunchError::Fork { copy, errno }) => {
+                Failure::new(Exit::Unfit, cannot_create(copy, errno), "free what is short, then try again")
+            }
             NoOutcome::Launch(LaunchError::Prepare { what, errno }) => {
                 cannot_prepare(&self.plan.target.words(), &what, errno)
             }

@@ -22,7 +22,6 @@ use whyfaster_core::trace::plan::{Target, TracePlan};
 use whyfaster_core::trace::record::{Runs, SCHEMA, TraceRecord};
 use whyfaster_core::trace::report::TraceReport;
 use whyfaster_core::trace::setting::Facts;
-use whyfaster_core::trace::stored::Recorder;
 use whyfaster_trace::Wanted;
 
 use super::interrupts::Interrupts;
@@ -66,14 +65,10 @@ pub fn observe(
     let before = host::facts(&root);
     let chosen = level::choose(plan)?;
     let setting = around::setting(&root, plan, chosen.level);
-    let mut analysis = Analysis::new(setting.clone());
-    let mut recorder = plan.keep_schedule.then(|| Recorder::new(setting));
+    let mut analysis = Analysis::new(setting);
     let mut take = |event: Event| {
         sink(&event);
         analysis.push(&event);
-        if let Some(recorder) = &mut recorder {
-            recorder.push(&event);
-        }
     };
     let missing = chosen.not_measured.clone();
     let mut watched = match &plan.target {
@@ -100,7 +95,6 @@ pub fn observe(
         exit_status: watched.exit_status,
         runs: watched.runs,
         report,
-        schedule: recorder.map(|recorder| recorder.finish(&watched.counts, &watched.facts)),
     };
     Ok(Observed { record, failure })
 }
@@ -133,8 +127,11 @@ fn incomplete(report: &TraceReport) -> Option<Failure> {
         ("stacks", lost.stack),
         ("runs of a program", lost.recursion),
     ];
-    let mut said: Vec<String> =
-        classes.iter().filter(|(_, lost)| *lost > 0).map(|(what, lost)| format!("{lost} {what} lost")).collect();
+    let mut said: Vec<String> = classes
+        .iter()
+        .filter(|(_, lost)| *lost > 0)
+        .map(|(what, lost)| format!("{lost} {what} lost"))
+        .collect();
     let broken = report.checks.iter().filter(|check| !check.holds);
     said.extend(broken.map(|check| format!("{}: {} is not {}", check.what, check.left, check.right)));
     (!said.is_empty()).then(|| {

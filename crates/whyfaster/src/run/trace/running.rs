@@ -23,7 +23,11 @@ pub(super) fn watch(
     let mut observer = chosen.observer;
     let failed = |error: TraceError| {
         let exit = if matches!(error, TraceError::Follow { .. }) { Exit::Unfit } else { Exit::Error };
-        Failure::new(exit, format!("--follow: {error}"), "name a process or cgroup that is there and may be observed; sudo observes those of others")
+        Failure::new(
+            exit,
+            format!("--follow: {error}"),
+            "name a process or cgroup that is there and may be observed; sudo observes those of others",
+        )
     };
     observer.calibrate().map_err(failed)?;
     let around = around::Around::begin();

@@ -42,7 +42,8 @@ fn reason_against(watch: &Watch<'_>, watched: &Watched) -> Option<String> {
     }
     if plan.input == Input::Inherit && !rustix::termios::isatty(std::io::stdin()) && !is_null() {
         return Some(
-            "the command's standard input can be read only once; with --input FILE it can be run again".to_owned(),
+            "the command's standard input can be read only once; with --input FILE it can be run again"
+                .to_owned(),
         );
     }
     (traced_s > BUDGET_S).then(|| {
@@ -81,7 +82,8 @@ fn run(watch: &mut Watch<'_>, watched: &mut Watched) -> Result<Result<f64, Strin
         }
         let status = outcome.copies.status.first().copied();
         if status != watched.exit_status {
-            let ends = |status: Option<i32>| status.map_or("not at all".to_owned(), |status| status.to_string());
+            let ends =
+                |status: Option<i32>| status.map_or("not at all".to_owned(), |status| status.to_string());
             return Ok(Err(format!(
                 "the command does not end alike when it runs again ({}, then {}): it may have changed what it reads",
                 ends(watched.exit_status),
