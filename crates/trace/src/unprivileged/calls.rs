@@ -159,14 +159,15 @@ impl Calls {
     }
 
     fn cell(&mut self, by: &CallGroup, call: CallNumber) -> &mut CallCell {
+        let timed = self.times.then_some(0);
         self.cells.entry((by.clone(), call)).or_insert_with(|| CallCell {
             by: by.clone(),
             call,
             entered: 0,
             not_returned: 0,
             errors: Vec::new(),
-            total_ns: None,
-            max_ns: None,
+            total_ns: timed,
+            max_ns: timed,
             runnable_ns: None,
             blocked_ns: None,
             histogram: Vec::new(),
@@ -212,7 +213,7 @@ mod tests {
             (cells[0].entered, cells[0].errors.as_slice(), cells[0].total_ns),
             (1, &[(2, 1)][..], Some(10))
         );
-        assert_eq!((cells[1].entered, cells[1].not_returned, cells[1].total_ns), (1, 1, None));
+        assert_eq!((cells[1].entered, cells[1].not_returned, cells[1].total_ns), (1, 1, Some(0)));
     }
 
     #[test]

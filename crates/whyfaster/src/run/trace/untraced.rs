@@ -16,7 +16,7 @@ use crate::exit::Failure;
 const BUDGET_S: f64 = 10.0;
 
 /// How the report calls what is made here.
-const RATIO: &str = "traced over untraced time";
+const RATIO: &str = "overhead.traced_over_untraced";
 
 /// Runs the command untraced as often as the plan and the time allow.
 pub(super) fn compare(watch: &mut Watch<'_>, watched: &mut Watched) -> Result<(), Failure> {
