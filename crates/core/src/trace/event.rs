@@ -73,6 +73,14 @@ pub enum What {
         /// CPUs on which the new task may run, one bit each, lowest word first.
         allowed: Vec<u64>,
     },
+    /// What the kernel had counted for a task of the tree up to here. Comes just before its [`What::Exec`], so that the
+    /// program that it leaves and the one that it begins are told apart.
+    SoFar {
+        /// Who.
+        task: Tid,
+        /// What [`What::End`] would say if it ended now.
+        totals: Totals,
+    },
     /// A process of the tree began another program.
     Exec {
         /// The task, which has the process's number from now on.
@@ -83,8 +91,6 @@ pub enum What {
         name: String,
         /// The path, if it could be read.
         path: Option<String>,
-        /// What the kernel had counted for the task when the program before this one was left, since it was made.
-        so_far: Totals,
     },
     /// An exec of the tree failed.
     ExecFailed {
