@@ -3,6 +3,9 @@
 //! Events of one CPU come in order; a tracer hands them on sorted by time over all CPUs. Times are nanoseconds of
 //! `CLOCK_MONOTONIC`. A task is a thread (the kernel's pid), a process a thread group (the kernel's tgid).
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// Number of a task: what `gettid()` returns in the initial pid namespace.
 pub type Tid = u32;
 
@@ -81,6 +84,7 @@ pub enum What {
         /// The path, if it could be read.
         path: Option<String>,
         /// What the kernel had counted for the task when the program before this one was left, since it was made.
+        /// [`Totals::default`] where nobody asked the kernel then.
         so_far: Totals,
     },
     /// An exec of the tree failed.
@@ -188,7 +192,7 @@ pub enum FileKind {
 }
 
 /// A system call, as the process that made it numbers them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct CallNumber {
     /// Its number.
     pub number: u32,

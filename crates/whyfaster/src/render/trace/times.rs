@@ -80,8 +80,8 @@ pub(super) fn commands(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<
     if rows.is_empty() {
         return Vec::new();
     }
-    let values = |row: &&CommandRow| [row.running_s, row.runnable_s, row.blocked_s];
-    let scale = scale(rows.iter().flat_map(values), look);
+    let values = |row: &&CommandRow| [Some(row.running_s), row.runnable_s, row.blocked_s];
+    let scale = scale(rows.iter().flat_map(values).flatten(), look);
     let number = |value: Option<f64>| value.map_or_else(|| ABSENT.to_owned(), |v| scale.number(v));
     let whole = |value: Option<u64>| value.map_or_else(|| ABSENT.to_owned(), |v| count(v as f64));
     let switches = |row: &&CommandRow| format!("{} + {}", whole(row.voluntary), whole(row.involuntary));
@@ -96,9 +96,9 @@ pub(super) fn commands(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<
         key: column("command", &rows, |row| name(&row.command, look)),
         groups: vec![
             Group::new("running", running),
-            single("wait CPU", "", &rows, |row| number(Some(row.runnable_s))),
+            single("wait CPU", "", &rows, |row| number(row.runnable_s)),
             single("avoidable", "", &rows, |row| number(row.avoidable_s)),
-            single("blocked", "", &rows, |row| number(Some(row.blocked_s))),
+            single("blocked", "", &rows, |row| number(row.blocked_s)),
             single("tasks", "", &rows, |row| thousands(row.tasks)),
             single("switches vol + invol", "", &rows, switches),
             single("faults", "", &rows, |row| whole(row.faults)),
@@ -112,7 +112,7 @@ pub(super) fn commands(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<
 }
 
 fn life(row: &CommandRow) -> f64 {
-    row.running_s + row.runnable_s + row.blocked_s
+    row.running_s + row.runnable_s.unwrap_or(0.0) + row.blocked_s.unwrap_or(0.0)
 }
 
 /// CPUs as ranges: "0-3,6".
