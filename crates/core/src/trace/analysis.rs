@@ -67,12 +67,11 @@ impl Analysis {
             What::Fork { parent, child, process, allowed } => {
                 self.fork((*parent, *child, *process), allowed, event.cpu, now);
             }
-            What::Exec { task, former, name, path, .. } => {
-                self.exec((*task, *former), name, path.as_deref(), event.cpu, now)
+            What::Exec { task, former, name, path, so_far } => {
+                self.exec((*task, *former), (name, path.as_deref()), so_far, event.cpu, now)
             }
             What::ExecFailed { task, path, errno } => self.exec_failed(*task, path.as_deref(), *errno),
             What::Allowed { task, cpus } => self.allowed(*task, cpus, now),
-            What::SoFar { task, totals } => self.so_far(*task, totals),
             What::End { task, status, totals, .. } => self.end(*task, status.is_none(), Some(totals), now),
             What::Name { task, name, kind, .. } => self.name(*task, name, *kind),
             What::Work { task, function } => self.work(*task, function, event.cpu, now),
@@ -126,7 +125,14 @@ impl Analysis {
         self.line.cpus.all().find(runs).map_or(State::Lost, State::Running)
     }
 
-    fn exec(&mut self, (tid, former): (Tid, Tid), name: &str, path: Option<&str>, cpu: u16, now: u64) {
+    fn exec(
+        &mut self,
+        (tid, former): (Tid, Tid),
+        (name, path): (&str, Option<&str>),
+        so_far: &Totals,
+        cpu: u16,
+        now: u64,
+    ) {
         if former != tid {
             self.take_number(tid, former, now);
         }
@@ -144,11 +150,12 @@ impl Analysis {
             (task.from, task.segment.from, task.since) = (now, now, now);
             task.state = State::Running(cpu);
             task.last_cpu = Some(cpu);
-            task.start = task.so_far.take().unwrap_or_default();
+            task.start = *so_far;
             task.base = task.start;
             self.began.get_or_insert(now);
         } else {
-            self.next_segment(tid, now);
+            // A task that runs another program has run: a total of nothing is none.
+            self.next_segment(tid, (*so_far != Totals::default()).then_some(so_far), now);
         }
         if let Some(task) = self.line.known.tree.get_mut(&tid) {
             task.label = label;
@@ -192,12 +199,6 @@ impl Analysis {
             self.line.idle.moved(&mut task.wait, (former, mask), cpu, now);
         }
         self.line.idle.release(former);
-    }
-
-    fn so_far(&mut self, task: Tid, totals: &Totals) {
-        if let Some(task) = self.line.known.tree.get_mut(&task) {
-            task.so_far = Some(*totals);
-        }
     }
 
     fn name(&mut self, task: Tid, name: &str, kind: TaskKind) {

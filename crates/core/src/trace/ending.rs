@@ -90,21 +90,20 @@ impl Analysis {
 
     /// A task runs another program from now on: its time so far is that of the command before. Where times come from
     /// what the kernel adds up and it was not asked in time, all of it goes to the last command.
-    pub(super) fn next_segment(&mut self, tid: Tid, now: u64) {
+    pub(super) fn next_segment(&mut self, tid: Tid, totals: Option<&Totals>, now: u64) {
         let Some(mut task) = self.line.known.tree.remove(&tid) else { return };
-        let totals = task.so_far.take();
         let whole = self.line.setting.whole();
         if whole || totals.is_some() {
             task.charge(now);
             if let Some(totals) = totals.filter(|_| !whole) {
-                task.segment.times = by_totals(&task, &totals, now);
+                task.segment.times = by_totals(&task, totals, now);
             }
             let told = whole || totals.is_some_and(|totals| totals.delay_ns.is_some());
-            self.close_segment(&task, totals.as_ref(), told);
+            self.close_segment(&task, totals, told);
             task.before.add(&task.segment.times);
             task.segment = Segment { from: now, ..Segment::default() };
             task.based = totals.is_some();
-            task.base = totals.unwrap_or(task.base);
+            task.base = totals.copied().unwrap_or(task.base);
         }
         self.line.known.tree.insert(tid, task);
     }

@@ -73,14 +73,6 @@ pub enum What {
         /// CPUs on which the new task may run, one bit each, lowest word first.
         allowed: Vec<u64>,
     },
-    /// What the kernel had counted for a task of the tree up to here. Comes just before its [`What::Exec`], so that the
-    /// program that it leaves and the one that it begins are told apart.
-    SoFar {
-        /// Who.
-        task: Tid,
-        /// What [`What::End`] would say if it ended now.
-        totals: Totals,
-    },
     /// A process of the tree began another program.
     Exec {
         /// The task, which has the process's number from now on.
@@ -91,6 +83,9 @@ pub enum What {
         name: String,
         /// The path, if it could be read.
         path: Option<String>,
+        /// What the kernel had counted for the task when the program before this one was left, since it was made.
+        /// [`Totals::default`] where nobody asked the kernel then.
+        so_far: Totals,
     },
     /// An exec of the tree failed.
     ExecFailed {
@@ -117,14 +112,6 @@ pub enum What {
         /// Exit code, or minus the number of the signal that ended it; `None`: it was still there.
         status: Option<i32>,
         /// What the kernel counted for it.
-        totals: Totals,
-    },
-    /// What the kernel has counted so far for a task of the tree. Sent before its [`What::Exec`], so that the account of
-    /// the program before ends there.
-    SoFar {
-        /// Who.
-        task: Tid,
-        /// What would be sent if it ended now.
         totals: Totals,
     },
     /// A task is known by this name from now on: any task of the machine, once before it first matters.

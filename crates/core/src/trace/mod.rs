@@ -9,6 +9,7 @@ mod analysis;
 mod assemble;
 pub mod cause;
 mod checks;
+pub mod claims;
 mod class;
 pub mod counts;
 mod cpus;

@@ -91,8 +91,6 @@ pub(super) struct Task {
     pub(super) start: Totals,
     /// [`Task::base`] was given for this segment, or it is the first one.
     pub(super) based: bool,
-    /// What the kernel has counted so far, if that has just been said.
-    pub(super) so_far: Option<Totals>,
     pub(super) left: Left,
     pub(super) block: Option<Block>,
     pub(super) early: Option<EarlyWake>,
@@ -118,7 +116,6 @@ impl Task {
             base: Totals::default(),
             start: Totals::default(),
             based: true,
-            so_far: None,
             left: Left::Runnable,
             block: None,
             early: None,

@@ -44,9 +44,7 @@ fn timer(cpu: i32, per_second: u32) -> std::io::Result<OwnedFd> {
     attributes.set_freq(1);
     const CLOEXEC: libc::c_ulong = 1 << 3; // PERF_FLAG_FD_CLOEXEC
     // SAFETY: the attributes are readable and say how long they are; the rest are integers.
-    let fd = unsafe {
-        libc::syscall(libc::SYS_perf_event_open, &raw const attributes, -1, cpu, -1, CLOEXEC)
-    };
+    let fd = unsafe { libc::syscall(libc::SYS_perf_event_open, &raw const attributes, -1, cpu, -1, CLOEXEC) };
     let fd = i32::try_from(fd).unwrap_or(-1);
     if fd < 0 {
         return Err(std::io::Error::last_os_error());

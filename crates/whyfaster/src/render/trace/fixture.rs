@@ -3,8 +3,8 @@
 use whyfaster_core::host::{NotMeasured, Warning};
 use whyfaster_core::trace::counts::Lost;
 use whyfaster_core::trace::report::{
-    Cause, Check, CommandRow, Level, Overhead, Processes, SearchRow, SharerKind, SharerRow, StageRow,
-    SyscallRow, TraceReport, TreeRow, WaitRow,
+    Avoidable, Cause, Check, CommandRow, Level, Overhead, Processes, SearchRow, SharerKind, SharerRow,
+    StageRow, SyscallRow, TraceReport, TreeRow, WaitRow,
 };
 
 fn tree(parent: Option<usize>, command: &str, processes: u64, cpu_s: f64, life_s: f64) -> TreeRow {
@@ -18,9 +18,9 @@ fn command(command: &str, tasks: u64, [user, kernel, wait, avoidable, blocked]: 
         running_user_s: Some(user),
         running_kernel_s: Some(kernel),
         running_s: user + kernel,
-        runnable_s: wait,
+        runnable_s: Some(wait),
         avoidable_s: Some(avoidable),
-        blocked_s: blocked,
+        blocked_s: Some(blocked),
         faults: Some(tasks * 120),
         voluntary: Some(tasks * 2),
         involuntary: Some(tasks / 3),
@@ -54,7 +54,14 @@ pub(crate) fn call(
 }
 
 fn wait(command: &str, cause: Cause, peer: Option<&str>, seconds: f64, count: u64) -> WaitRow {
-    WaitRow { command: command.to_owned(), cause, peer: peer.map(str::to_owned), seconds, count }
+    WaitRow {
+        command: command.to_owned(),
+        cause,
+        peer: peer.map(str::to_owned),
+        seconds,
+        count,
+        unfinished: 0,
+    }
 }
 
 fn sharer(command: &str, sharer: &str, kind: SharerKind, seconds: f64) -> SharerRow {
@@ -121,6 +128,13 @@ pub(crate) fn dispatch() -> TraceReport {
             sharer("sh", "", SharerKind::Idle, 0.4),
         ],
         avoidable_wait_s: Some(0.34),
+        avoidable: Some(Avoidable {
+            threshold_s: 5e-5,
+            waits: 412,
+            sibling_only_s: Some(0.02),
+            throttled_s: 0.0,
+            steal_s: Some(0.11),
+        }),
         avoidable_longest_s: Some(0.0038),
         effective_parallelism: Some(1.362),
         lost: Lost { gaps: 3, ..Lost::default() },

@@ -72,8 +72,12 @@ fn for_itself(cause: Cause) -> bool {
     matches!(cause, Cause::Child | Cause::PipeEmpty | Cause::PipeFull | Cause::OtherProcess)
 }
 
-/// What the tasks did, as shares of their lives without their waits for one another, the largest first.
+/// What the tasks did, as shares of their lives without their waits for one another, the largest first. A level that
+/// cannot tell waiting for a CPU from being blocked knows no share.
 fn shares(report: &TraceReport) -> Vec<(&'static str, f64)> {
+    if report.commands.iter().any(|c| c.runnable_s.is_none()) {
+        return Vec::new();
+    }
     let sum = |part: fn(&CommandRow) -> f64| report.commands.iter().map(part).sum::<f64>();
     let mut parts: Vec<(&'static str, f64)> =
         vec![("waiting for a CPU", sum(|c| c.runnable_s.unwrap_or(0.0)))];

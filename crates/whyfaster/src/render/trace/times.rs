@@ -80,9 +80,8 @@ pub(super) fn commands(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<
     if rows.is_empty() {
         return Vec::new();
     }
-    let values =
-        |row: &&CommandRow| [row.running_s, row.runnable_s.unwrap_or(0.0), row.blocked_s.unwrap_or(0.0)];
-    let scale = scale(rows.iter().flat_map(values), look);
+    let values = |row: &&CommandRow| [Some(row.running_s), row.runnable_s, row.blocked_s];
+    let scale = scale(rows.iter().flat_map(values).flatten(), look);
     let number = |value: Option<f64>| value.map_or_else(|| ABSENT.to_owned(), |v| scale.number(v));
     let whole = |value: Option<u64>| value.map_or_else(|| ABSENT.to_owned(), |v| count(v as f64));
     let switches = |row: &&CommandRow| format!("{} + {}", whole(row.voluntary), whole(row.involuntary));

@@ -108,7 +108,27 @@ fn avoidable(report: &TraceReport, look: &Look) -> Vec<String> {
         if seconds > 0.0 { time(seconds, look.time_unit) } else { "none".to_owned() },
     );
     let text = if seconds > 0.0 { tone(Tone::Unsure, &text) } else { text };
+    let text = text + &beside(report, look);
     wrap_indented(&text, look.width, 2)
+}
+
+/// What looks like avoidable waiting, or hides in it.
+fn beside(report: &TraceReport, look: &Look) -> String {
+    let Some(beside) = &report.avoidable else { return String::new() };
+    let text = |seconds: f64| time(seconds, look.time_unit);
+    let mut parts =
+        vec![format!("the first {} of every wait is left out, as waking up takes", text(beside.threshold_s))];
+    let more = [
+        (beside.sibling_only_s, "of it only the second hardware thread of a busy core was idle"),
+        (Some(beside.throttled_s), "more is not counted, as the cgroup's quota was used up"),
+        (beside.steal_s, "the hypervisor took the CPUs meanwhile, hidden in running and waiting"),
+    ];
+    parts.extend(
+        more.into_iter().filter_map(|(seconds, what)| {
+            seconds.filter(|s| *s > 0.0).map(|s| format!("{} {what}", text(s)))
+        }),
+    );
+    format!("; {}", parts.join("; "))
 }
 
 /// The stages of pipelines: who starves whom.
