@@ -117,7 +117,8 @@ fn privileges() -> Option<Missing> {
         return Some(missing("CAP_BPF and CAP_PERFMON", why, "a mounted /proc tells"));
     };
     let has = |capability: u32| effective & (1 << capability) != 0;
-    let first = fs::read_link("/proc/self/ns/user").map_or(true, |n| n.to_string_lossy() == FIRST_USER_NAMESPACE);
+    let first =
+        fs::read_link("/proc/self/ns/user").map_or(true, |n| n.to_string_lossy() == FIRST_USER_NAMESPACE);
     let remedy = "run it as root (sudo), or once: make install-caps";
     if !first {
         let why = "this is a user namespace of its own (a container without privileges, say), and the kernel asks for the \

@@ -10,7 +10,9 @@ use std::collections::VecDeque;
 use super::event::Tid;
 
 /// Kinds of clocks.
-pub(super) const KINDS: usize = 3;
+const KINDS: usize = 3;
+/// Nanoseconds by kind of clock.
+pub(super) type ByKind = [u64; KINDS];
 /// Any allowed CPU is idle.
 pub(super) const ANY: usize = 0;
 /// All hardware threads of an allowed CPU's core are idle.
@@ -29,9 +31,9 @@ pub(super) struct Wait {
     /// The own CPU.
     cpu: u16,
     /// The clock when the wait came to count on this CPU; `None` in the part that is left out.
-    base: Option<[u64; KINDS]>,
+    base: Option<ByKind>,
     /// From CPUs that it waited for before it was moved.
-    sum: [u64; KINDS],
+    sum: ByKind,
 }
 
 /// A set of allowed CPUs and its clocks.
@@ -43,15 +45,15 @@ struct Mask {
     idle_cores: u32,
     runs: [bool; KINDS],
     since: u64,
-    clock: [u64; KINDS],
+    clock: ByKind,
     /// By CPU: how far the clocks went while it was busy, and the clocks when it came to be busy.
     busy: Vec<Busy>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Busy {
-    sum: [u64; KINDS],
-    from: Option<[u64; KINDS]>,
+    sum: ByKind,
+    from: Option<ByKind>,
 }
 
 /// What each CPU does, as far as idling goes.
@@ -207,35 +209,31 @@ impl Idle {
     }
 
     /// The wait is over: how much of it was avoidable, by kind.
-    pub(super) fn end(&self, wait: &mut Wait, mask: Option<usize>, now: u64) -> [u64; KINDS] {
+    pub(super) fn end(&self, wait: &mut Wait, mask: Option<usize>, now: u64) -> ByKind {
         self.collect(wait, mask, now);
         std::mem::take(wait).sum
     }
 
     fn collect(&self, wait: &mut Wait, mask: Option<usize>, now: u64) {
         let Some((base, value)) = wait.base.zip(self.value(mask, wait.cpu, now)) else { return };
-        for kind in 0..KINDS {
-            wait.sum[kind] += value[kind] - base[kind];
-        }
+        add_since(&mut wait.sum, &value, &base);
     }
 
     /// How far the clocks of a set went, up to now, while this CPU was busy.
-    fn value(&self, mask: Option<usize>, cpu: u16, now: u64) -> Option<[u64; KINDS]> {
+    fn value(&self, mask: Option<usize>, cpu: u16, now: u64) -> Option<ByKind> {
         let mask = self.masks.get(mask?)?;
         let busy = mask.busy.get(usize::from(cpu)).copied().unwrap_or_default();
         let mut value = busy.sum;
         if let Some(from) = busy.from {
             let clock = mask.clock_at(now);
-            for kind in 0..KINDS {
-                value[kind] += clock[kind] - from[kind];
-            }
+            add_since(&mut value, &clock, &from);
         }
         Some(value)
     }
 }
 
 impl Mask {
-    fn clock_at(&self, now: u64) -> [u64; KINDS] {
+    fn clock_at(&self, now: u64) -> ByKind {
         let passed = now.saturating_sub(self.since);
         std::array::from_fn(|kind| self.clock[kind] + if self.runs[kind] { passed } else { 0 })
     }
@@ -249,9 +247,7 @@ impl Mask {
         let clock = self.clock;
         let busy = &mut self.busy[cpu];
         if let Some(from) = busy.from.take() {
-            for kind in 0..KINDS {
-                busy.sum[kind] += clock[kind] - from[kind];
-            }
+            add_since(&mut busy.sum, &clock, &from);
         }
         busy.from = (used == Use::Busy).then_some(clock);
         if has(&self.cpus, cpu) {
@@ -262,6 +258,16 @@ impl Mask {
     fn judge(&mut self, tree_runs: u32) {
         self.runs = [self.idle > 0, self.idle_cores > 0, self.idle > 0 && tree_runs == 0];
     }
+}
+
+/// Adds each kind to its sum.
+pub(super) fn add(sum: &mut ByKind, part: &ByKind) {
+    sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+}
+
+/// Adds what each clock went from one reading to the next.
+fn add_since(sum: &mut ByKind, now: &ByKind, from: &ByKind) {
+    sum.iter_mut().zip(now.iter().zip(from)).for_each(|(sum, (now, from))| *sum += now - from);
 }
 
 fn has(cpus: &[u64], cpu: usize) -> bool {

@@ -54,15 +54,21 @@ pub(super) struct Processes {
 }
 
 impl Processes {
-    /// A task was made: a process, or a thread of one that is there.
-    pub(super) fn forked(&mut self, parent: Option<Pid>, process: Pid, thread: bool, label: Label, at: u64) {
-        if thread && let Some(process) = self.live.get_mut(&process) {
+    /// A task was made: a process, or a thread of one that is there. `parent` is `None` for what was there before.
+    pub(super) fn forked(&mut self, parent: Option<Pid>, process: Pid, label: Label, at: u64) {
+        if let Some(process) = self.live.get_mut(&process) {
             process.tasks += 1;
+            self.counted.threads += u64::from(parent.is_some());
             return;
         }
         let above = parent.and_then(|parent| self.row_of(parent));
         let new = Process { tasks: 1, above, label, from: at, run: 0, alive: false };
         self.live.insert(process, new);
+        if parent.is_some() {
+            self.counted.forks += 1;
+        } else {
+            self.roots += 1;
+        }
     }
 
     /// A process runs another program. Its time may begin here.

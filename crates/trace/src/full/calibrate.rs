@@ -118,7 +118,8 @@ fn pin() {
 impl Pair {
     fn start() -> std::io::Result<Self> {
         let ends = Ends([pipe()?, pipe()?, pipe()?, pipe()?]);
-        let raw: [(RawFd, RawFd); 4] = std::array::from_fn(|i| (ends.0[i].0.as_raw_fd(), ends.0[i].1.as_raw_fd()));
+        let raw: [(RawFd, RawFd); 4] =
+            std::array::from_fn(|i| (ends.0[i].0.as_raw_fd(), ends.0[i].1.as_raw_fd()));
         let [commands, results, there, back] = raw;
         let second = fork(|| while transfer(there.0, back.1) {})?;
         let first = fork(|| serve(commands.0, results.1, there.1, back.0))?;

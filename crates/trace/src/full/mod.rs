@@ -181,7 +181,8 @@ impl Full {
     /// Labels a process of whyfaster itself (its launcher, say) as the tool where it holds a CPU, and all that come from
     /// it unless they are followed. This process is labelled from the beginning.
     pub fn mark_tool(&mut self, pid: Pid) -> Result<(), TraceError> {
-        let pid = i32::try_from(pid).map_err(|_| TraceError::Follow { pid: -1, why: format!("{pid} is no process") })?;
+        let pid = i32::try_from(pid)
+            .map_err(|_| TraceError::Follow { pid: -1, why: format!("{pid} is no process") })?;
         follow::tool(&self.loaded, pid)
     }
 

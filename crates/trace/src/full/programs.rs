@@ -31,8 +31,7 @@ pub(crate) unsafe trait Plain: Copy + Default {
     /// Reads one from the beginning; `None`: too short.
     fn read(bytes: &[u8]) -> Option<Self> {
         // SAFETY: the slice is long enough, the read needs no alignment, and any bits are a value (the trait's contract).
-        (bytes.len() >= size_of::<Self>())
-            .then(|| unsafe { bytes.as_ptr().cast::<Self>().read_unaligned() })
+        (bytes.len() >= size_of::<Self>()).then(|| unsafe { bytes.as_ptr().cast::<Self>().read_unaligned() })
     }
 
     /// The bytes of one, as the kernel reads them.
@@ -50,8 +49,23 @@ macro_rules! plain {
 }
 
 plain!(
-    record, blocked_record, fork_record, allowed_record, exec_record, failed_record, end_record, name_record,
-    work_record, function_record, call_record, stack_record, group_key, cell_key, cell, error_key, cpu_state,
+    record,
+    blocked_record,
+    fork_record,
+    allowed_record,
+    exec_record,
+    failed_record,
+    end_record,
+    name_record,
+    work_record,
+    function_record,
+    call_record,
+    stack_record,
+    group_key,
+    cell_key,
+    cell,
+    error_key,
+    cpu_state,
     task_state
 );
 

@@ -23,7 +23,11 @@ pub(crate) fn able() -> bool {
     }
     let capabilities = found.missing.iter().any(|m| m.what.contains("CAP_"));
     assert!(capabilities, "the capabilities are there, and yet: {:?}", found.missing);
-    assert!(std::env::var_os("WHYFASTER_TEST_FULL").is_none(), "the full level was asked for: {:?}", found.missing);
+    assert!(
+        std::env::var_os("WHYFASTER_TEST_FULL").is_none(),
+        "the full level was asked for: {:?}",
+        found.missing
+    );
     eprintln!("NOT RUN, the full level is not there: {:?}", found.missing);
     false
 }
@@ -69,9 +73,8 @@ impl Held {
         let argv: Vec<CString> = argv.iter().map(|a| CString::new(*a).unwrap()).collect();
         let mut pointers: Vec<_> = argv.iter().map(|a| a.as_ptr()).collect();
         pointers.push(std::ptr::null());
-        let environment: Vec<CString> = ["PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C"]
-            .map(|e| CString::new(e).unwrap())
-            .into();
+        let environment: Vec<CString> =
+            ["PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C"].map(|e| CString::new(e).unwrap()).into();
         let mut variables: Vec<_> = environment.iter().map(|e| e.as_ptr()).collect();
         variables.push(std::ptr::null());
         let (wait, gate) = pipe();
@@ -142,7 +145,8 @@ pub(crate) fn compiled(source: &str, directory: &std::path::Path) -> String {
     let file = directory.join("program.c");
     let program = directory.join("program");
     std::fs::write(&file, source).unwrap();
-    let built = Command::new("gcc").args(["-O1", "-pthread", "-o"]).arg(&program).arg(&file).status().unwrap();
+    let built =
+        Command::new("gcc").args(["-O1", "-pthread", "-o"]).arg(&program).arg(&file).status().unwrap();
     assert!(built.success());
     program.to_str().unwrap().to_owned()
 }
@@ -207,7 +211,9 @@ pub(crate) fn strace(argv: &[&str]) -> BTreeMap<u32, (u64, u64)> {
     let mut all = BTreeMap::new();
     for line in text.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let (Some(calls), Some(name)) = (words.first().and_then(|w| w.parse().ok()), words.last()) else { continue };
+        let (Some(calls), Some(name)) = (words.first().and_then(|w| w.parse().ok()), words.last()) else {
+            continue;
+        };
         if *name == "total" || words.len() < 2 {
             continue;
         }

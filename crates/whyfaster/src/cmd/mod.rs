@@ -8,3 +8,4 @@ pub mod results;
 pub mod show;
 pub mod study;
 pub mod study_prices;
+pub mod trace;

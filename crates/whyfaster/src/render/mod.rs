@@ -15,6 +15,7 @@ pub mod screen;
 pub mod sentence;
 pub mod table;
 pub mod text;
+pub mod trace;
 pub mod units;
 
 #[cfg(test)]

@@ -1,0 +1,220 @@
+//! Why tasks were blocked, who held the CPU while they waited for one, which stage starves which, what was searched.
+
+use whyfaster_core::trace::report::{Cause, SharerKind, SharerRow, StageRow, TraceReport, WaitRow};
+
+use super::super::grid::{ABSENT, Grid, Group};
+use super::super::look::Look;
+use super::super::text::{Tone, for_look, tone, wrap_indented};
+use super::super::units::{digits, percent, time};
+use super::sentence::{of, thousands};
+use super::{Shown, column, name, quiet, scale, section, single};
+
+/// Blocked time by cause, with who was at the other end.
+pub(super) fn causes(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<String> {
+    let mut all: Vec<&WaitRow> = report.waits.iter().collect();
+    all.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+    let hidden = all.len().saturating_sub(shown.rows());
+    let rows: Vec<&WaitRow> = all.into_iter().take(shown.rows()).collect();
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let scale = scale(rows.iter().map(|row| row.seconds), look);
+    let each = |row: &&WaitRow| match row.count {
+        0 => ABSENT.to_owned(),
+        count => time(row.seconds / count as f64, look.time_unit),
+    };
+    let text = |row: &&WaitRow| {
+        let peer = row.peer.as_deref().map_or_else(String::new, |peer| format!(": {}", name(peer, look)));
+        format!("{} {}{peer}", name(&row.command, look), waited(row.cause))
+    };
+    let grid = Grid {
+        key: column("blocked", &rows, text),
+        groups: vec![
+            single("time", scale.name, &rows, |row| scale.number(row.seconds)),
+            single("times", "", &rows, |row| thousands(row.count)),
+            single("each", "", &rows, each),
+        ],
+    };
+    section("blocked: who waited for what, and who was at the other end", grid, hidden, look)
+}
+
+fn waited(cause: Cause) -> &'static str {
+    match cause {
+        Cause::PipeEmpty => "for input (pipe empty)",
+        Cause::PipeFull => "for room (pipe full)",
+        Cause::Child => "for a child",
+        Cause::Disk => "for a disk",
+        Cause::WriteBack => "for write-back to a disk",
+        Cause::Lock => "for a lock",
+        Cause::Timer => "until a time (sleep, timeout)",
+        Cause::Network => "for the network",
+        Cause::Terminal => "for a terminal",
+        Cause::Stopped => "stopped",
+        Cause::PageFault => "in a page fault",
+        Cause::OtherProcess => "for another process",
+        Cause::Other => "for something else",
+    }
+}
+
+/// Who held the CPU, and how much of the wait was avoidable.
+pub(super) fn sharers(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<String> {
+    let mut all: Vec<&SharerRow> = report.cpu_sharers.iter().collect();
+    all.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+    let hidden = all.len().saturating_sub(shown.rows());
+    let waits: f64 = all.iter().map(|row| row.seconds).sum();
+    let rows: Vec<&SharerRow> = all.into_iter().take(shown.rows()).collect();
+    let mut lines = Vec::new();
+    if !rows.is_empty() {
+        let scale = scale(rows.iter().map(|row| row.seconds), look);
+        let share =
+            |row: &&SharerRow| if waits > 0.0 { percent(row.seconds / waits) } else { ABSENT.to_owned() };
+        let grid = Grid {
+            key: column("who waited: behind whom", &rows, |row| {
+                format!("{}: {}", name(&row.command, look), holder(row, look))
+            }),
+            groups: vec![
+                single("time", scale.name, &rows, |row| scale.number(row.seconds)),
+                single("share", "", &rows, share),
+            ],
+        };
+        lines.extend(section("waiting for a CPU: who held it", grid, hidden, look));
+    }
+    lines.extend(avoidable(report, look));
+    lines
+}
+
+fn holder(row: &SharerRow, look: &Look) -> String {
+    let who = name(&row.sharer, look);
+    match row.kind {
+        SharerKind::Tree => format!("{who} (of the same command)"),
+        SharerKind::Kernel => format!("{who} (kernel)"),
+        SharerKind::Other => format!("{who} (another program)"),
+        SharerKind::Tool => "whyfaster itself".to_owned(),
+        SharerKind::Idle => "nobody, the CPU had to wake up".to_owned(),
+        SharerKind::Throttled => "nobody, the cgroup's quota was used up".to_owned(),
+        SharerKind::Steal => "the hypervisor".to_owned(),
+        SharerKind::Unknown => "unknown".to_owned(),
+    }
+}
+
+fn avoidable(report: &TraceReport, look: &Look) -> Vec<String> {
+    let Some(seconds) = report.avoidable_wait_s else { return Vec::new() };
+    let longest = report
+        .avoidable_longest_s
+        .filter(|_| seconds > 0.0)
+        .map_or_else(String::new, |longest| format!(" (the longest {})", time(longest, look.time_unit)));
+    let text = format!(
+        "avoidable: {}{longest}, with another allowed CPU idle meanwhile",
+        if seconds > 0.0 { time(seconds, look.time_unit) } else { "none".to_owned() },
+    );
+    let text = if seconds > 0.0 { tone(Tone::Unsure, &text) } else { text };
+    let text = text + &beside(report, look);
+    wrap_indented(&text, look.width, 2)
+}
+
+/// What looks like avoidable waiting, or hides in it.
+fn beside(report: &TraceReport, look: &Look) -> String {
+    let Some(beside) = &report.avoidable else { return String::new() };
+    let text = |seconds: f64| time(seconds, look.time_unit);
+    let mut parts =
+        vec![format!("the first {} of every wait is left out, as waking up takes", text(beside.threshold_s))];
+    let more = [
+        (beside.sibling_only_s, "of it only the second hardware thread of a busy core was idle"),
+        (Some(beside.throttled_s), "more is not counted, as the cgroup's quota was used up"),
+        (beside.steal_s, "the hypervisor took the CPUs meanwhile, hidden in running and waiting"),
+    ];
+    parts.extend(
+        more.into_iter().filter_map(|(seconds, what)| {
+            seconds.filter(|s| *s > 0.0).map(|s| format!("{} {what}", text(s)))
+        }),
+    );
+    format!("; {}", parts.join("; "))
+}
+
+/// The stages of pipelines: who starves whom.
+pub(super) fn stages(report: &TraceReport, look: &Look) -> Vec<String> {
+    let rows: Vec<(usize, &StageRow)> = report.stages.iter().enumerate().collect();
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let values = |(_, row): &(usize, &StageRow)| [row.running_s, row.starved_s, row.held_up_s, row.other_s];
+    let scale = scale(rows.iter().flat_map(values), look);
+    let label = |(index, row): &(usize, &StageRow)| {
+        let from: Vec<String> = row.reads_from.iter().map(|stage| (stage + 1).to_string()).collect();
+        let from = if from.is_empty() { String::new() } else { format!(" < {}", from.join(", ")) };
+        format!("{} {}{from}", index + 1, name(&row.command, look))
+    };
+    let part = |header: &'static str, value: fn(&StageRow) -> f64| {
+        single(header, "", &rows, |(_, row)| scale.number(value(row)))
+    };
+    let grid = Grid {
+        key: column("stage < reads from", &rows, label),
+        groups: vec![
+            part("running", |row| row.running_s),
+            Group::new(
+                "waits for the others",
+                vec![
+                    column("starved", &rows, |(_, row)| scale.number(row.starved_s)),
+                    column("held up", &rows, |(_, row)| scale.number(row.held_up_s)),
+                ],
+            ),
+            part("wait CPU", |row| row.runnable_s),
+            part("otherwise", |row| row.other_s),
+            part("life", |row| row.life_s),
+        ],
+    };
+    let title =
+        format!("pipeline, {}: starved = its input was empty, held up = its output was full", scale.name);
+    let mut lines = section(&title, grid, 0, look);
+    lines.extend(pace(report, look));
+    lines
+}
+
+fn pace(report: &TraceReport, look: &Look) -> Vec<String> {
+    let slowest: Vec<String> = report
+        .stages
+        .iter()
+        .enumerate()
+        .filter(|(_, row)| row.bottleneck)
+        .map(|(index, row)| format!("{} {}", index + 1, for_look(&row.command, look)))
+        .collect();
+    let mut said = Vec::new();
+    if !slowest.is_empty() {
+        said.push(format!(
+            "the pace is set by {}, which waits least for the others",
+            slowest.join(" and by ")
+        ));
+    }
+    if let Some(cpus) = report.effective_parallelism {
+        said.push(format!("effective parallelism {}", digits(cpus)));
+    }
+    if said.is_empty() { Vec::new() } else { wrap_indented(&said.join("; "), look.width, 2) }
+}
+
+/// Searches of PATH, and other execs that failed.
+pub(super) fn searches(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<String> {
+    let hidden = report.searches.len().saturating_sub(shown.rows());
+    let rows = &report.searches[..report.searches.len() - hidden];
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![tone(Tone::Strong, "searches for programs: execs that failed on the way")];
+    for row in rows {
+        let errors: Vec<String> =
+            row.errnos.iter().map(|(name, count)| format!("{} {name}", thousands(*count))).collect();
+        let errors = if errors.is_empty() { String::new() } else { format!(" ({})", errors.join(", ")) };
+        let text = format!(
+            "{} looked for {} {}: {} missed{errors}, found {}",
+            for_look(&row.command, look),
+            for_look(&row.program, look),
+            of(row.searches, "time"),
+            of(row.misses, "exec"),
+            thousands(row.found)
+        );
+        lines.extend(wrap_indented(&text, look.width, 2));
+    }
+    if hidden > 0 {
+        lines.extend(quiet(&format!("({hidden} more; --top 0 shows all)"), look));
+    }
+    lines
+}
