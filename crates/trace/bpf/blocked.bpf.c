@@ -1,5 +1,7 @@
 /* On what does a task of the tree block? */
 
+#include "state.h"
+
 /* include/uapi/linux/{stat,magic,major}.h, include/linux/socket.h */
 #define KIND_MASK 0170000
 #define KIND_FIFO 0010000
@@ -72,7 +74,7 @@ static __always_inline void send_blocked(void *ctx, struct task_struct *task, st
     if (!r)
         return;
     u32 number = t->call & ~COMPAT;
-    fill(&r->head, RECORD_BLOCKED, now, t->task, next, left);
+    fill(&r->head, RECORD_BLOCKED, now, number_of(task, t), next, left);
     r->call = t->call;
     r->in_call = t->in_call;
     /* Outside of a call a task blocks in a page fault, unless it is on its way out or stopped by a signal. */
@@ -84,5 +86,5 @@ static __always_inline void send_blocked(void *ctx, struct task_struct *task, st
         look_up_file(r, task, t->args[0]);
     submit(r);
     if (settings.blocking_stacks)
-        send_stack(ctx, task, t->task, now, 1);
+        send_stack(ctx, task, number_of(task, t), now, 1);
 }

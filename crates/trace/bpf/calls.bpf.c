@@ -1,5 +1,7 @@
 /* Which system calls does the tree make: how often, how long, with which errors? */
 
+#include "state.h"
+
 /* Not allocated before it is used: one cell is needed for each pair of command and call that occurs, on each CPU. */
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_HASH);
@@ -115,9 +117,9 @@ static __always_inline void begin(struct task_struct *task, struct task_state *t
     t->forked = 1;
     t->task = task->pid;
     read_totals(&t->base, task);
-    if (t->place == PLACE_RUNNING)
-        t->base.run = run_now(t, now);
+    t->base.run = run_so_far(task, t, now);
     t->based = 1;
+    t->announced = 1;
     t->place = PLACE_RUNNING;
     t->run_in = t->base.run;
     t->since = now;
@@ -199,14 +201,14 @@ static __always_inline u64 read_path(char *to, u64 from)
     return n - 1;
 }
 
-static __always_inline void send_call(struct task_state *t, u64 now, long result, bool returned)
+static __always_inline void send_call(struct task_struct *task, struct task_state *t, u64 now, long result, bool returned)
 {
     u32 zero = 0;
     struct call_and_path *s = bpf_map_lookup_elem(&call_scratch, &zero);
     if (!s)
         return;
     u32 number = t->call & ~COMPAT;
-    fill(&s->call.head, RECORD_CALL, now, t->task, 0, 0);
+    fill(&s->call.head, RECORD_CALL, now, number_of(task, t), 0, 0);
     s->call.began = t->began;
     __builtin_memcpy(s->call.args, t->args, sizeof(t->args));
     s->call.result = result;
@@ -225,13 +227,13 @@ static __always_inline void send_call(struct task_state *t, u64 now, long result
     send_copy(s, sizeof(s->call) + (n & (PATH_BYTES - 1)));
 }
 
-static __always_inline void send_failed_exec(struct task_state *t, u64 now, u32 error, u64 path)
+static __always_inline void send_failed_exec(struct task_struct *task, struct task_state *t, u64 now, u32 error, u64 path)
 {
     u32 zero = 0;
     struct failed_and_path *s = bpf_map_lookup_elem(&failed_scratch, &zero);
     if (!s)
         return;
-    fill(&s->failed.head, RECORD_EXEC_FAILED, now, t->task, error, 0);
+    fill(&s->failed.head, RECORD_EXEC_FAILED, now, number_of(task, t), error, 0);
     u64 n = read_path(s->path, path);
     s->failed.path_bytes = n;
     send_copy(s, sizeof(s->failed) + (n & (PATH_BYTES - 1)));
@@ -263,12 +265,12 @@ int BPF_PROG(call_ends, struct pt_regs *regs, long result)
     if (settings.call_times)
         t->call_run += now - t->began - t->blocked - t->runnable;
     if (settings.each_call)
-        send_call(t, now, result, true);
+        send_call(task, t, now, result, true);
     if (error && !(t->call & COMPAT) && (number == settings.execve || number == settings.execveat))
-        send_failed_exec(t, now ? now : bpf_ktime_get_ns(), error,
+        send_failed_exec(task, t, now ? now : bpf_ktime_get_ns(), error,
                          number == settings.execve ? t->args[0] : t->args[1]);
     if (number == settings.setaffinity && !error && settings.scheduling)
-        send_allowed(now ? now : bpf_ktime_get_ns(), task, t->task);
+        send_allowed(now ? now : bpf_ktime_get_ns(), task, number_of(task, t));
     t->in_call = 0;
     return 0;
 }
@@ -280,7 +282,7 @@ static __always_inline void count_unfinished(struct task_struct *task, struct ta
         return;
     count(task, t, now, 0, false);
     if (settings.each_call)
-        send_call(t, now, 0, false);
+        send_call(task, t, now, 0, false);
     if (settings.call_times)
         t->call_run += now - t->began - t->blocked - t->runnable;
     t->in_call = 0;

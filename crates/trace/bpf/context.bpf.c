@@ -1,5 +1,7 @@
 /* In which context does a CPU work: a soft or hard interrupt, a timer, a function of a kernel worker? */
 
+#include "state.h"
+
 SEC("tp_btf/softirq_entry")
 int BPF_PROG(softirq_begins, unsigned int number)
 {

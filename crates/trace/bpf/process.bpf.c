@@ -1,5 +1,7 @@
 /* Who makes whom, which programs begin, and under which name? */
 
+#include "state.h"
+
 struct exec_and_path {
     struct exec_record exec;
     char path[PATH_BYTES];
@@ -60,12 +62,13 @@ int BPF_PROG(task_made, struct task_struct *parent, struct task_struct *child)
     c->forked = thread ? p->forked : 1;
     c->group = thread ? p->group : 0;
     c->based = 1;
+    c->announced = 1;
     c->place = PLACE_BLOCKED; /* until it is woken for the first time */
     c->since = now;
     c->cpus = child->nr_cpus_allowed;
     c->mask = child->cpus_mask.bits[0];
     __sync_fetch_and_add(&tree.alive, 1);
-    send_fork(now, child, p->task);
+    send_fork(now, child, number_of(parent, p));
     return 0;
 }
 
@@ -89,7 +92,9 @@ int BPF_PROG(program_begins, struct task_struct *task, int former, struct linux_
         return 0;
     fill(&s->exec.head, RECORD_EXEC, now, task->pid, former, 0);
     copy_name(s->exec.name, task);
-    totals_since(&s->exec.so_far, task, t, t->place == PLACE_RUNNING ? run_now(t, now) : task->se.sum_exec_runtime);
+    totals_since(&s->exec.so_far, task, t, run_so_far(task, t, now));
+    if (t->in_call && settings.call_times)
+        s->exec.so_far.call_run += now - t->began - t->blocked - t->runnable;
     long n = bpf_probe_read_kernel_str(s->path, PATH_BYTES, program->filename);
     if (n <= 0)
         LOST(string);
@@ -122,7 +127,7 @@ int BPF_PROG(task_renamed, struct task_struct *task, const char *name)
     struct name_record *r = RESERVE(sizeof(*r));
     if (!r)
         return 0;
-    fill(&r->head, RECORD_NAME, bpf_ktime_get_ns(), t->task, 0, KIND_TREE);
+    fill(&r->head, RECORD_NAME, bpf_ktime_get_ns(), number_of(task, t), 0, KIND_TREE);
     r->process = task->tgid;
     r->unused = 0;
     __builtin_memset(r->name, 0, NAME_BYTES);

@@ -218,7 +218,8 @@ struct task_state {
     u8 exiting;
     u8 forked;   /* has not begun a program of its own */
     u8 based;    /* `base` is set */
-    u16 unused;
+    u8 announced;
+    u8 unused;
     u32 task;    /* its number, which an exec of a thread changes a little before the exec is seen */
     u32 group;   /* 0: none yet */
     u32 call;

@@ -1,5 +1,7 @@
 /* Who runs where, who waits for a CPU, who woke whom? */
 
+#include "state.h"
+
 /* `state` is what the task wanted when it called the scheduler. A signal that came in between makes it run on, which
  * older kernels tell in the task only. */
 static __always_inline u8 left_state(struct task_struct *task, bool preempted, u64 state)
@@ -66,7 +68,7 @@ static __always_inline void send_end(u64 now, struct task_struct *task, struct t
     struct end_record *r = RESERVE(sizeof(*r));
     if (!r)
         return;
-    fill(&r->head, RECORD_END, now, t->task, 0, 0);
+    fill(&r->head, RECORD_END, now, number_of(task, t), 0, 0);
     r->process = task->tgid;
     r->alive = 0;
     r->exit_code = task->exit_code;
@@ -105,7 +107,7 @@ static __always_inline void notice_mask(struct task_struct *task, struct task_st
         return;
     t->mask = task->cpus_mask.bits[0];
     t->cpus = task->nr_cpus_allowed;
-    send_allowed(now, task, t->task);
+    send_allowed(now, task, number_of(task, t));
 }
 
 SEC("tp_btf/sched_switch")
@@ -116,16 +118,11 @@ int BPF_PROG(cpu_switches, bool preempted, struct task_struct *prev, struct task
         return 0;
     u64 state = settings.state_argument ? (u32)ctx[3] : prev->__state;
     u64 now = bpf_ktime_get_ns();
-    u32 out = prev->pid, in = next->pid;
-    struct task_state *p = out ? state_of(prev) : 0;
-    struct task_state *n = in ? state_of(next) : 0;
+    struct task_state *p = prev->pid ? state_of(prev) : 0;
+    struct task_state *n = next->pid ? state_of(next) : 0;
+    u32 out = number_of(prev, p), in = number_of(next, n);
     u8 left = left_state(prev, preempted, state);
     bool of_tree = p && p->mode == MODE_ACTIVE;
-    /* An exec of a thread takes the number of its process a little before the exec is seen. */
-    if (of_tree && p->task)
-        out = p->task;
-    if (n && n->mode == MODE_ACTIVE && n->task)
-        in = n->task;
     if (cpu->known && cpu->next != out)
         mend(cpu, prev, out, now);
     bool first = !cpu->known;
@@ -152,6 +149,24 @@ int BPF_PROG(cpu_switches, bool preempted, struct task_struct *prev, struct task
         ends(prev, p, now);
     if (n && n->mode != MODE_TOOL && n->mode != MODE_GONE)
         arrives(next, n, now);
+    return 0;
+}
+
+/* Run once on each CPU when the observation begins, so that it is known who runs there. */
+SEC("raw_tp/sched_switch")
+int who_runs_here(void *ctx)
+{
+    struct cpu_state *cpu = this_cpu();
+    struct task_struct *task = bpf_get_current_task_btf();
+    if (!cpu || !settings.scheduling)
+        return 0;
+    u64 now = bpf_ktime_get_ns();
+    if (task->pid)
+        introduce(now, task, state_of(task));
+    cpu->known = 1;
+    cpu->next = task->pid;
+    cpu->switched_at = now;
+    send_small(RECORD_SWITCH, now, task->pid, task->pid, LEFT_RUNNABLE);
     return 0;
 }
 
@@ -194,8 +209,7 @@ static __always_inline void send_wake(struct task_struct *task, struct task_stat
 {
     if (!settings.scheduling)
         return;
-    u32 number = t && t->task ? t->task : task->pid;
-    send_small(RECORD_WAKE, now, number, (u32)bpf_get_current_pid_tgid(), this_context());
+    send_small(RECORD_WAKE, now, number_of(task, t), (u32)bpf_get_current_pid_tgid(), this_context());
 }
 
 SEC("tp_btf/sched_waking")
@@ -213,8 +227,7 @@ static __always_inline void send_queued(struct task_struct *task, struct task_st
 {
     if (!settings.scheduling)
         return;
-    u32 number = t && t->task ? t->task : task->pid;
-    send_small(RECORD_QUEUED, now, number, task->thread_info.cpu, 0);
+    send_small(RECORD_QUEUED, now, number_of(task, t), task->thread_info.cpu, 0);
 }
 
 /* Comes after the CPU was chosen; and after sched_waking when that came before the task had gone to sleep. */
@@ -244,8 +257,6 @@ int BPF_PROG(new_task_queued, struct task_struct *task)
 SEC("tp_btf/sched_migrate_task")
 int BPF_PROG(task_migrates, struct task_struct *task, int to)
 {
-    struct task_state *t = state_of(task);
-    u32 number = t && t->task ? t->task : task->pid;
-    send_small(RECORD_MIGRATE, bpf_ktime_get_ns(), number, task->thread_info.cpu << 16 | (to & 0xffff), 0);
+    send_small(RECORD_MIGRATE, bpf_ktime_get_ns(), number_of(task, state_of(task)), task->thread_info.cpu << 16 | (to & 0xffff), 0);
     return 0;
 }

@@ -1,5 +1,7 @@
 /* Where in its code is a task, when the clock ticks or when it blocks? */
 
+#include "state.h"
+
 struct stack_and_frames {
     struct stack_record stack;
     u64 frames[2 * STACK_FRAMES + 2];
@@ -42,6 +44,6 @@ int clock_ticks(void *ctx)
     struct task_struct *task = bpf_get_current_task_btf();
     struct task_state *t = active(task);
     if (t)
-        send_stack(ctx, task, t->task, bpf_ktime_get_ns(), 0);
+        send_stack(ctx, task, number_of(task, t), bpf_ktime_get_ns(), 0);
     return 0;
 }

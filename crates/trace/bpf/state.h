@@ -187,10 +187,20 @@ static __always_inline void totals_since(struct totals *to, struct task_struct *
     to->returned = t->returned;
 }
 
-/* Its run time now, if it is running since `since`. */
-static __always_inline u64 run_now(struct task_state *t, u64 now)
+/* Its run time up to now, by the scheduler's account. */
+static __always_inline u64 run_so_far(struct task_struct *task, struct task_state *t, u64 now)
 {
-    return t->run_in + (now - t->since);
+    return t->place == PLACE_RUNNING ? t->run_in + (now - t->since) : task->se.sum_exec_runtime;
+}
+
+/* The number under which a followed task is known: that of its making, until its exec is seen. */
+static __always_inline u32 number_of(struct task_struct *task, struct task_state *t)
+{
+    if (!t || t->mode != MODE_ACTIVE)
+        return task->pid;
+    if (!t->task)
+        t->task = task->pid;
+    return t->task;
 }
 
 /* The number of the command (or process) that its calls are counted under. */

@@ -3,6 +3,7 @@
 
 mod full;
 mod support;
+pub mod unprivileged;
 mod wanted;
 
 pub use full::{Full, TraceError};

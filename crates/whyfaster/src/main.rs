@@ -13,6 +13,7 @@ fn main() -> ExitCode {
     let args = Args::parse();
     let ended = match &args.verb {
         Verb::Compare(args) => cmd::compare::run(args),
+        Verb::Trace(args) => cmd::trace::run(args),
         Verb::Show(args) => cmd::show::run(args),
         Verb::Study(args) => cmd::study::run_args(args),
         Verb::Prices(args) => cmd::prices::run(args),

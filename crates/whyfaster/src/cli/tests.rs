@@ -9,7 +9,7 @@ use super::{Args, Format, HostSeed, Outputs, Sort, Style, Target, TimeUnit, Verb
 use crate::exit::{Exit, Failure};
 
 fn host() -> HostSeed {
-    HostSeed { euid: 1000, cpus_allowed: Some(vec![0, 1]), seed: 7 }
+    HostSeed { euid: 1000, cpus_allowed: Some(vec![0, 1]), seed: 7, caller: crate::host::Caller::default() }
 }
 
 /// Splits a line as a shell would, so that tests read like use.

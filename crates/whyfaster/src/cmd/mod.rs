@@ -9,3 +9,4 @@ pub mod show;
 pub mod study;
 mod study_dispatch;
 pub mod study_prices;
+pub mod trace;

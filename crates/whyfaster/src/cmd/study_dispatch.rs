@@ -11,6 +11,7 @@ use whyfaster_core::trace::plan::{Target, TracePlan};
 use super::compare::measured;
 use super::results;
 use crate::cli::args::StudyArgs;
+use crate::cli::compare::user_note;
 use crate::cli::{HostSeed, Outputs};
 use crate::exit::{Exit, Failure, say};
 use crate::render::screen::screen;
@@ -36,8 +37,10 @@ pub(super) fn run(args: &StudyArgs, outputs: &Outputs) -> anyhow::Result<Exit> {
     }
     let (dispatchers, left_out) = study.installed(&env::var_os("PATH").unwrap_or_default())?;
     let size = study.size(args.quick);
-    let seed = args.seed.unwrap_or(HostSeed::here().seed);
-    let plan = study.plan(&dispatchers, size, seed, args.max_time);
+    let here = HostSeed::here();
+    let mut plan = study.plan(&dispatchers, size, args.seed.unwrap_or(here.seed), args.max_time);
+    plan.user = Some(here.user(args.user.as_root)?);
+    plan.user.as_ref().and_then(user_note).iter().for_each(|note| say(&format!("note: {note}")));
     let interrupts = Interrupts::take_over()?;
     let finished = measured(&plan, outputs, &interrupts)?;
     let (mut record, failure) = (finished.record, finished.failure);

@@ -19,10 +19,13 @@ mod noise;
 mod privilege;
 mod root;
 mod security;
+pub(crate) mod user;
 
 pub use counters::{Counters, MachineCounters};
-pub use facts::facts;
+pub use cpu::cores;
+pub use facts::{facts, throttling};
 pub use judge::{Finding, Mark, judge};
 pub use noise::{Noise, Spread, measure};
 pub use root::{Process, Root, Unreadable};
 pub use security::{mitigations, seccomp};
+pub use user::{Caller, user};

@@ -16,7 +16,7 @@ use anyhow::Context;
 use serde::Deserialize;
 use whyfaster_core::claims::{Claim, Figure, Pair};
 use whyfaster_core::plan::{
-    Alternative, FailurePolicy, Input, Loads, Mode, Output, Placement, Plan, Rounds, Shell,
+    Alternative, FailurePolicy, Input, Loads, Mode, Output, Placement, Plan, Rounds, Shell, User,
 };
 
 use crate::exit::{Exit, Failure};
@@ -149,6 +149,8 @@ pub struct Options {
     pub record: Option<PathBuf>,
     /// Write the record, with the study's findings in it, to standard output instead of the report.
     pub json: bool,
+    /// As whom the commands run.
+    pub user: Option<User>,
 }
 
 /// The files of a study as they stand in the program.
@@ -261,6 +263,7 @@ impl Study {
             check_output: true,
             failures: FailurePolicy::Raise,
             fail_if_slower: None,
+            user: options.user.clone(),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 use whyfaster_core::plan::Loads;
 
+use super::compare::UserArgs;
 use super::hyperfine::{DisplayArgs, ExportArgs};
 use crate::cli::display::Style;
 use crate::cli::numbers;
@@ -54,6 +55,10 @@ pub struct StudyArgs {
     /// Seed of the input and of the random order
     #[arg(long, value_name = "NUM", help_heading = "Statistics")]
     pub seed: Option<u64>,
+
+    /// As whom the study's commands run.
+    #[command(flatten)]
+    pub user: UserArgs,
 
     /// Write the record, with every raw sample, to FILE ('-' is standard output)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
