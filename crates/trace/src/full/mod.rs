@@ -18,7 +18,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 use std::rc::Rc;
 
-use libbpf_rs::{Iter, ProgramMut, RingBuffer, RingBufferBuilder};
+use libbpf_rs::{Iter, Link, ProgramMut, RingBuffer, RingBufferBuilder};
 use whyfaster_core::trace::counts::{Counts, OwnCost};
 use whyfaster_core::trace::event::{Event, Pid, What};
 
@@ -41,7 +41,7 @@ const ENDED_AT_ONCE: usize = 512;
 pub struct Full {
     // In this order: the ring and the sampling refer to the programs.
     ring: RingBuffer<'static>,
-    samples: Vec<samples::Sampling>,
+    samples: Vec<Link>,
     loaded: Loaded,
     decoder: Rc<RefCell<Decoder>>,
     tally: Tally,

@@ -1,21 +1,14 @@
 //! Stacks by the clock: a timer on each CPU runs the program that takes the stack of a followed task.
 
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 
 use libbpf_rs::{Link, libbpf_sys};
 
 use super::TraceError;
 use super::load::Loaded;
 
-/// One CPU's timer, and the program attached to it.
-#[derive(Debug)]
-pub(crate) struct Sampling {
-    _link: Link,
-    _event: OwnedFd,
-}
-
 /// Takes samples this many times a second on every CPU that is online.
-pub(crate) fn start(loaded: &Loaded, per_second: u32) -> Result<Vec<Sampling>, TraceError> {
+pub(crate) fn start(loaded: &Loaded, per_second: u32) -> Result<Vec<Link>, TraceError> {
     let failed = |why: String| TraceError::Read { what: "stacks", why };
     let cpus = libbpf_rs::num_possible_cpus().map_err(|e| failed(e.to_string()))?;
     let mut all = Vec::new();
@@ -27,7 +20,9 @@ pub(crate) fn start(loaded: &Loaded, per_second: u32) -> Result<Vec<Sampling>, T
             Err(e) => return Err(failed(format!("perf_event_open: {e}"))),
         };
         let link = loaded.skel.progs.clock_ticks.attach_perf_event(event.as_raw_fd());
-        all.push(Sampling { _link: link.map_err(|e| failed(e.to_string()))?, _event: event });
+        all.push(link.map_err(|e| failed(e.to_string()))?);
+        // The link closes it.
+        let _ = event.into_raw_fd();
     }
     Ok(all)
 }

@@ -5,7 +5,7 @@ use whyfaster_core::trace::report::{Cause, SharerKind, SharerRow, StageRow, Trac
 use super::super::grid::{ABSENT, Grid, Group};
 use super::super::look::Look;
 use super::super::text::{Tone, for_look, tone, wrap_indented};
-use super::super::units::{digits, percent, time};
+use super::super::units::{digits, time};
 use super::sentence::{of, thousands};
 use super::{Shown, column, name, quiet, scale, section, single};
 
@@ -67,7 +67,7 @@ pub(super) fn sharers(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<S
     if !rows.is_empty() {
         let scale = scale(rows.iter().map(|row| row.seconds), look);
         let share =
-            |row: &&SharerRow| if waits > 0.0 { percent(row.seconds / waits) } else { ABSENT.to_owned() };
+            |row: &&SharerRow| if waits > 0.0 { format!("{:.1}%", row.seconds / waits * 100.0) } else { ABSENT.to_owned() };
         let grid = Grid {
             key: column("who waited: behind whom", &rows, |row| {
                 format!("{}: {}", name(&row.command, look), holder(row, look))
@@ -86,7 +86,7 @@ pub(super) fn sharers(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<S
 fn holder(row: &SharerRow, look: &Look) -> String {
     let who = name(&row.sharer, look);
     match row.kind {
-        SharerKind::Tree => format!("{who} (of the same command)"),
+        SharerKind::Tree => format!("{who} (of this tree)"),
         SharerKind::Kernel => format!("{who} (kernel)"),
         SharerKind::Other => format!("{who} (another program)"),
         SharerKind::Tool => "whyfaster itself".to_owned(),
