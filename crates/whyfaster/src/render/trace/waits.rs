@@ -66,8 +66,9 @@ pub(super) fn sharers(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<S
     let mut lines = Vec::new();
     if !rows.is_empty() {
         let scale = scale(rows.iter().map(|row| row.seconds), look);
-        let share =
-            |row: &&SharerRow| if waits > 0.0 { format!("{:.1}%", row.seconds / waits * 100.0) } else { ABSENT.to_owned() };
+        let share = |row: &&SharerRow| {
+            if waits > 0.0 { format!("{:.1}%", row.seconds / waits * 100.0) } else { ABSENT.to_owned() }
+        };
         let grid = Grid {
             key: column("who waited: behind whom", &rows, |row| {
                 format!("{}: {}", name(&row.command, look), holder(row, look))
