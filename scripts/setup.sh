@@ -63,6 +63,8 @@ packages_for() {
         return
     fi
     need python3-venv 'holds the spelling checker' has_venv
+    need strace 'the tests of trace count beside it' has strace
+    need libcap2-bin 'setcap, for the tests of trace without root' has setcap
 }
 
 install_packages() {

@@ -86,9 +86,13 @@ impl Analysis {
     }
 
     fn fork(&mut self, (parent, child, process): (Tid, Tid, Pid), allowed: &[u64], cpu: u16, now: u64) {
+        if child == 0 {
+            // Number 0 is a CPU that idles.
+            return;
+        }
         if self.line.known.tree.contains_key(&child) {
             // Its end did not arrive, and the number is used again.
-            self.line.flaws.unfinished += 1;
+            self.line.flaws.unfinished += u64::from(!self.line.setting.whole());
             self.end(child, false, None, now);
         }
         let above = self.line.known.tree.get(&parent).map(|task| (task.process, task.label));
@@ -108,14 +112,9 @@ impl Analysis {
         self.line.known.tree.insert(child, task);
         let first = if above.is_some() { State::Runnable(cpu) } else { self.found(child) };
         self.line.turn(child, now, first);
-        self.processes.forked(above.map(|(process, _)| process), process, thread, label, now);
+        self.processes.forked(above.map(|(process, _)| process), process, label, now);
         if counts && self.began.is_none() {
             self.began = Some(now);
-        }
-        match (above, thread) {
-            (None, _) => self.processes.roots += u64::from(!thread),
-            (Some(_), true) => self.processes.counted.threads += 1,
-            (Some(_), false) => self.processes.counted.forks += 1,
         }
     }
 
@@ -137,7 +136,8 @@ impl Analysis {
             self.take_number(tid, former, now);
         }
         let label = self.line.labels.of(name);
-        let Some(task) = self.line.known.tree.get_mut(&tid) else {
+        let it = self.line.known.tree.get_mut(&tid);
+        let Some(task) = it.filter(|task| task.state != State::Dead) else {
             self.line.flaws.unfinished += 1;
             return;
         };
@@ -154,6 +154,7 @@ impl Analysis {
             task.base = task.start;
             self.began.get_or_insert(now);
         } else {
+            self.line.must_run(tid, cpu, now);
             // A task that runs another program has run: a total of nothing is none.
             self.next_segment(tid, (*so_far != Totals::default()).then_some(so_far), now);
         }

@@ -10,16 +10,20 @@ use std::collections::VecDeque;
 use super::event::Tid;
 
 /// Kinds of clocks.
-pub(super) const KINDS: usize = 3;
+const KINDS: usize = 4;
+/// Nanoseconds by kind of clock.
+pub(super) type ByKind = [u64; KINDS];
 /// Any allowed CPU is idle.
 pub(super) const ANY: usize = 0;
 /// All hardware threads of an allowed CPU's core are idle.
 pub(super) const CORE: usize = 1;
 /// Any allowed CPU is idle, and no task of the tree runs anywhere: so it looks when the cgroup's quota is used up.
 pub(super) const ALONE: usize = 2;
+/// A CPU is idle, but none that is allowed.
+pub(super) const ELSEWHERE: usize = 3;
 
 /// Sets of allowed CPUs that are told apart at a time. A set beyond is not looked at, and that is counted.
-const MOST_MASKS: usize = 256;
+const MOST_MASKS: usize = 1024;
 
 /// One wait, as far as it concerns the clocks.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,9 +33,9 @@ pub(super) struct Wait {
     /// The own CPU.
     cpu: u16,
     /// The clock when the wait came to count on this CPU; `None` in the part that is left out.
-    base: Option<[u64; KINDS]>,
+    base: Option<ByKind>,
     /// From CPUs that it waited for before it was moved.
-    sum: [u64; KINDS],
+    sum: ByKind,
 }
 
 /// A set of allowed CPUs and its clocks.
@@ -43,15 +47,15 @@ struct Mask {
     idle_cores: u32,
     runs: [bool; KINDS],
     since: u64,
-    clock: [u64; KINDS],
+    clock: ByKind,
     /// By CPU: how far the clocks went while it was busy, and the clocks when it came to be busy.
     busy: Vec<Busy>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Busy {
-    sum: [u64; KINDS],
-    from: Option<[u64; KINDS]>,
+    sum: ByKind,
+    from: Option<ByKind>,
 }
 
 /// What each CPU does, as far as idling goes.
@@ -73,6 +77,8 @@ pub(super) struct Idle {
     from_ns: u64,
     number: u64,
     tree_runs: u32,
+    /// CPUs that are idle.
+    idle: u32,
     /// Tasks whose set of CPUs was not looked at.
     pub(super) unwatched: u64,
 }
@@ -88,13 +94,14 @@ impl Idle {
             from_ns,
             number: 0,
             tree_runs: 0,
+            idle: 0,
             unwatched: 0,
         }
     }
 
-    /// The clocks for a set of allowed CPUs; `None` for one CPU (there is no other) and beyond the bound.
+    /// The clocks for a set of allowed CPUs; `None` for an unknown set and beyond the bound.
     pub(super) fn mask(&mut self, cpus: &[u64], now: u64) -> Option<usize> {
-        if cpus.iter().map(|word| word.count_ones()).sum::<u32>() < 2 {
+        if cpus.iter().all(|word| *word == 0) {
             return None;
         }
         if let Some(index) = self.masks.iter().position(|mask| mask.tasks > 0 && mask.cpus == cpus) {
@@ -127,7 +134,7 @@ impl Idle {
                 _ => {}
             }
         }
-        mask.judge(self.tree_runs);
+        mask.judge(self.tree_runs, self.idle);
         mask
     }
 
@@ -151,6 +158,7 @@ impl Idle {
         }
         let core_before = self.core_idle(cpu);
         self.uses[cpu] = used;
+        self.idle = self.idle + u32::from(used == Use::Idle) - u32::from(former == Use::Idle);
         let core_after = self.core_idle(cpu);
         let uses = self.uses.len();
         let alone = [cpu];
@@ -165,7 +173,7 @@ impl Idle {
                 mask.idle_cores =
                     if core_after { mask.idle_cores + threads } else { mask.idle_cores - threads };
             }
-            mask.judge(self.tree_runs);
+            mask.judge(self.tree_runs, self.idle);
         }
     }
 
@@ -207,35 +215,31 @@ impl Idle {
     }
 
     /// The wait is over: how much of it was avoidable, by kind.
-    pub(super) fn end(&self, wait: &mut Wait, mask: Option<usize>, now: u64) -> [u64; KINDS] {
+    pub(super) fn end(&self, wait: &mut Wait, mask: Option<usize>, now: u64) -> ByKind {
         self.collect(wait, mask, now);
         std::mem::take(wait).sum
     }
 
     fn collect(&self, wait: &mut Wait, mask: Option<usize>, now: u64) {
         let Some((base, value)) = wait.base.zip(self.value(mask, wait.cpu, now)) else { return };
-        for kind in 0..KINDS {
-            wait.sum[kind] += value[kind] - base[kind];
-        }
+        add_since(&mut wait.sum, &value, &base);
     }
 
     /// How far the clocks of a set went, up to now, while this CPU was busy.
-    fn value(&self, mask: Option<usize>, cpu: u16, now: u64) -> Option<[u64; KINDS]> {
+    fn value(&self, mask: Option<usize>, cpu: u16, now: u64) -> Option<ByKind> {
         let mask = self.masks.get(mask?)?;
         let busy = mask.busy.get(usize::from(cpu)).copied().unwrap_or_default();
         let mut value = busy.sum;
         if let Some(from) = busy.from {
             let clock = mask.clock_at(now);
-            for kind in 0..KINDS {
-                value[kind] += clock[kind] - from[kind];
-            }
+            add_since(&mut value, &clock, &from);
         }
         Some(value)
     }
 }
 
 impl Mask {
-    fn clock_at(&self, now: u64) -> [u64; KINDS] {
+    fn clock_at(&self, now: u64) -> ByKind {
         let passed = now.saturating_sub(self.since);
         std::array::from_fn(|kind| self.clock[kind] + if self.runs[kind] { passed } else { 0 })
     }
@@ -249,9 +253,7 @@ impl Mask {
         let clock = self.clock;
         let busy = &mut self.busy[cpu];
         if let Some(from) = busy.from.take() {
-            for kind in 0..KINDS {
-                busy.sum[kind] += clock[kind] - from[kind];
-            }
+            add_since(&mut busy.sum, &clock, &from);
         }
         busy.from = (used == Use::Busy).then_some(clock);
         if has(&self.cpus, cpu) {
@@ -259,9 +261,20 @@ impl Mask {
         }
     }
 
-    fn judge(&mut self, tree_runs: u32) {
-        self.runs = [self.idle > 0, self.idle_cores > 0, self.idle > 0 && tree_runs == 0];
+    fn judge(&mut self, tree_runs: u32, idle: u32) {
+        self.runs =
+            [self.idle > 0, self.idle_cores > 0, self.idle > 0 && tree_runs == 0, self.idle == 0 && idle > 0];
     }
+}
+
+/// Adds each kind to its sum.
+pub(super) fn add(sum: &mut ByKind, part: &ByKind) {
+    sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+}
+
+/// Adds what each clock went from one reading to the next.
+fn add_since(sum: &mut ByKind, now: &ByKind, from: &ByKind) {
+    sum.iter_mut().zip(now.iter().zip(from)).for_each(|(sum, (now, from))| *sum += now - from);
 }
 
 fn has(cpus: &[u64], cpu: usize) -> bool {

@@ -6,7 +6,7 @@
 use rustc_hash::FxHashMap;
 
 use super::event::Totals;
-use super::idle::{ALONE, ANY, KINDS};
+use super::idle::{self, ALONE, ANY, ByKind};
 use super::labels::{Label, Labels};
 use super::report::{Cause, CommandRow, WaitRow};
 use super::task::{Segment, Times};
@@ -74,7 +74,7 @@ pub(super) enum Avoided {
 }
 
 impl Avoided {
-    pub(super) fn of(self, avoidable: &[u64; KINDS]) -> u64 {
+    pub(super) fn of(self, avoidable: &ByKind) -> u64 {
         match self {
             Self::All => avoidable[ANY],
             Self::NotThrottled => avoidable[ANY] - avoidable[ALONE],
@@ -87,7 +87,7 @@ impl Avoided {
 struct Account {
     tasks: u64,
     times: Times,
-    avoidable: [u64; KINDS],
+    avoidable: ByKind,
     kernel: Sum,
     waits_unknown: bool,
     faults: Sum,
@@ -112,7 +112,7 @@ pub(super) struct Ledger {
     waits: FxHashMap<(Label, Cause, Option<Label>), Blocked>,
     /// Times of all tasks whose time is known.
     pub(super) all: Times,
-    pub(super) avoidable: [u64; KINDS],
+    pub(super) avoidable: ByKind,
     pub(super) avoidable_waits: u64,
     /// The longest avoidable part of one wait; and what is left of one without the time in which nothing of the tree ran.
     pub(super) avoidable_longest: u64,
@@ -131,7 +131,7 @@ impl Ledger {
     }
 
     /// A wait for a CPU is over that was avoidable for so long.
-    pub(super) fn avoided(&mut self, avoidable: &[u64; KINDS]) {
+    pub(super) fn avoided(&mut self, avoidable: &ByKind) {
         self.avoidable_waits += u64::from(avoidable[ANY] > 0);
         self.avoidable_longest = self.avoidable_longest.max(avoidable[ANY]);
         let beside = avoidable[ANY] - avoidable[ALONE];
@@ -161,10 +161,8 @@ impl Ledger {
         self.all.add(&segment.times);
         // A wait that was mended afterwards may have become shorter than its avoidable part.
         let avoidable = segment.avoidable.map(|ns| ns.min(segment.times.wait));
-        for kind in 0..KINDS {
-            account.avoidable[kind] += avoidable[kind];
-            self.avoidable[kind] += avoidable[kind];
-        }
+        idle::add(&mut account.avoidable, &avoidable);
+        idle::add(&mut self.avoidable, &avoidable);
         account.waits_unknown |= !wait_known;
         account.kernel.add(details.kernel.map(|ns| ns.min(segment.times.run)));
         account.faults.add(details.faults);

@@ -30,6 +30,7 @@ mod rows;
 mod searches;
 pub mod setting;
 mod stages;
+pub mod stored;
 mod syscalls;
 pub mod table;
 mod task;
@@ -39,3 +40,6 @@ mod waits;
 pub use analysis::Analysis;
 pub use report::TraceReport;
 pub use setting::{Facts, Scheduling, Setting, Throttled};
+
+#[cfg(test)]
+mod tests;

@@ -8,10 +8,22 @@ use rustc_hash::FxHashMap;
 use super::event::Pid;
 use super::labels::{Label, Labels};
 use super::ledger::seconds;
-use super::report::{Processes as Counted, TreeRow};
+use super::report::TreeRow;
 
 /// Rows of the tree. Beyond, a process is counted in the row of its parent.
 const MOST: usize = 1 << 14;
+
+/// How many came and went.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counted {
+    /// Processes that were there before, or held: not forked by a task of the tree.
+    pub(super) roots: u64,
+    pub(super) forks: u64,
+    pub(super) threads: u64,
+    pub(super) execs: u64,
+    pub(super) exits: u64,
+    pub(super) alive: u64,
+}
 
 /// A process while any of its tasks lives.
 #[derive(Debug)]
@@ -49,20 +61,24 @@ pub(super) struct Processes {
     rows: Vec<Row>,
     by_chain: FxHashMap<(Option<usize>, Label), usize>,
     pub(super) counted: Counted,
-    /// First tasks: not forked by a task of the tree.
-    pub(super) roots: u64,
 }
 
 impl Processes {
-    /// A task was made: a process, or a thread of one that is there.
-    pub(super) fn forked(&mut self, parent: Option<Pid>, process: Pid, thread: bool, label: Label, at: u64) {
-        if thread && let Some(process) = self.live.get_mut(&process) {
+    /// A task was made: a process, or a thread of one that is there. `parent` is `None` for what was there before.
+    pub(super) fn forked(&mut self, parent: Option<Pid>, process: Pid, label: Label, at: u64) {
+        if let Some(process) = self.live.get_mut(&process) {
             process.tasks += 1;
+            self.counted.threads += u64::from(parent.is_some());
             return;
         }
         let above = parent.and_then(|parent| self.row_of(parent));
         let new = Process { tasks: 1, above, label, from: at, run: 0, alive: false };
         self.live.insert(process, new);
+        if parent.is_some() {
+            self.counted.forks += 1;
+        } else {
+            self.counted.roots += 1;
+        }
     }
 
     /// A process runs another program. Its time may begin here.

@@ -1,7 +1,7 @@
 //! What is known of one task of the tree: its state now, and its time so far.
 
 use super::event::{Block, Context, Left, Pid, Tid, Totals};
-use super::idle::Wait;
+use super::idle::{ByKind, Wait};
 use super::labels::Label;
 use super::searches::Search;
 
@@ -58,7 +58,7 @@ pub(super) struct Segment {
     /// Of the waiting: perhaps it ran already.
     pub(super) doubtful_wait: u64,
     /// Waits that were avoidable, by kind ([`super::idle`]).
-    pub(super) avoidable: [u64; super::idle::KINDS],
+    pub(super) avoidable: ByKind,
     pub(super) voluntary: u64,
     pub(super) involuntary: u64,
     pub(super) migrations: u64,

@@ -6,7 +6,7 @@
 
 use super::cpus::{Cpus, Holder};
 use super::event::{Block, Context, Left, Tid};
-use super::idle::{Idle, KINDS, Use};
+use super::idle::{self, Idle, Use};
 use super::known::Known;
 use super::labels::Labels;
 use super::ledger::Ledger;
@@ -235,6 +235,20 @@ impl Timeline {
         }
     }
 
+    /// A task does something that only a running one can do.
+    pub(super) fn must_run(&mut self, tid: Tid, cpu: u16, now: u64) {
+        let Some(state) = self.known.tree.get(&tid).map(|task| task.state) else { return };
+        match state {
+            State::Running(_) | State::Dead => return,
+            _ if !self.setting.whole() => return,
+            State::Runnable(_) => {}
+            State::Blocked => self.wake_unseen(tid, now),
+            State::Lost => self.settle_lost(tid, now, true),
+        }
+        self.flaws.gaps += 1;
+        self.turn(tid, now, State::Running(cpu));
+    }
+
     /// A waiting task waits for another CPU from now on.
     fn requeue(&mut self, tid: Tid, to: u16, now: u64) {
         let Some(State::Runnable(from)) = self.known.tree.get(&tid).map(|task| task.state) else { return };
@@ -263,9 +277,7 @@ impl Timeline {
         if let (State::Runnable(cpu), Some(label)) = (state, task.queued_as.take()) {
             self.cpus.dequeue(cpu, label, now);
             let avoidable = self.idle.end(&mut task.wait, task.mask, now);
-            for kind in 0..KINDS {
-                task.segment.avoidable[kind] += avoidable[kind];
-            }
+            idle::add(&mut task.segment.avoidable, &avoidable);
             self.ledger.avoided(&avoidable);
         }
         task.state = next;

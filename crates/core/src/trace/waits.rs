@@ -10,7 +10,8 @@ use super::timeline::Timeline;
 impl Timeline {
     /// A task was blocked for so long.
     pub(super) fn unblock_for(&mut self, tid: Tid, ns: u64, wake: Option<(Tid, &Context)>) {
-        let Some(task) = self.known.tree.get(&tid).filter(|task| task.counts) else { return };
+        let counts = self.setting.whole();
+        let Some(task) = self.known.tree.get(&tid).filter(|task| counts && task.counts) else { return };
         let (label, process, block) = (task.label, task.process, task.block);
         let context = wake.map(|(_, context)| context);
         let cause = cause::cause_of(self.setting.abi, task.left, block.as_ref(), context);
