@@ -246,6 +246,8 @@ pub enum TaskKind {
 pub struct Totals {
     /// Time on a CPU by the scheduler's own account (`sum_exec_runtime`), nanoseconds.
     pub run_ns: u64,
+    /// Time on a CPU that the hypervisor had taken away meanwhile, nanoseconds. `run_ns` leaves it out; the stream cannot.
+    pub stolen_ns: Option<u64>,
     /// Time it was runnable and waited for a CPU by the kernel's own account (`sched_info.run_delay`), nanoseconds.
     pub delay_ns: Option<u64>,
     /// Time on a CPU within system calls, nanoseconds.

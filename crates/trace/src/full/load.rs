@@ -17,8 +17,8 @@ use crate::wanted::{CallsBy, Wanted};
 const SYSCALLS: usize = 512;
 
 /// With counting by process: cells and groups at once. Ended processes are taken out while the trace runs.
-const CELLS_BY_PROCESS: u32 = 1 << 18;
-const GROUPS_BY_PROCESS: u32 = 1 << 16;
+const CELLS_BY_PROCESS: u32 = 1 << 17;
+const GROUPS_BY_PROCESS: u32 = 1 << 15;
 
 /// What libbpf said last, for the error message.
 static SAID: Mutex<String> = Mutex::new(String::new());
@@ -27,7 +27,7 @@ static SAID: Mutex<String> = Mutex::new(String::new());
 pub(crate) struct Loaded {
     /// Their maps.
     pub(crate) skel: WhyfasterSkel<'static>,
-    /// While these live the programs run.
+    /// While these live the programs run. The last one is that of new tasks.
     pub(crate) links: Vec<Link>,
 }
 
@@ -107,8 +107,9 @@ pub(crate) fn ring_bytes(wanted: &Wanted) -> u32 {
 fn resize(open: &mut OpenWhyfasterSkel<'_>, wanted: &Wanted) -> libbpf_rs::Result<()> {
     open.maps.ring.set_max_entries(ring_bytes(wanted))?;
     if wanted.calls_by == CallsBy::Process {
+        open.maps.cells.set_type(MapType::Hash)?;
         open.maps.cells.set_max_entries(CELLS_BY_PROCESS)?;
-        open.maps.errors.set_max_entries(CELLS_BY_PROCESS)?;
+        open.maps.errors.set_max_entries(GROUPS_BY_PROCESS)?;
         open.maps.groups.set_max_entries(GROUPS_BY_PROCESS)?;
     }
     Ok(())
@@ -118,8 +119,7 @@ fn resize(open: &mut OpenWhyfasterSkel<'_>, wanted: &Wanted) -> libbpf_rs::Resul
 fn choose(open: &mut OpenWhyfasterSkel<'_>, wanted: &Wanted) {
     let btf = Btf::from_vmlinux().ok();
     let there = |tracepoint: &str| {
-        btf.as_ref()
-            .is_none_or(|b| b.type_by_name::<Typedef<'_>>(&format!("btf_trace_{tracepoint}")).is_some())
+        btf.as_ref().is_none_or(|b| b.type_by_name::<Typedef<'_>>(&format!("btf_trace_{tracepoint}")).is_some())
     };
     let times = wanted.call_times || wanted.each_call || wanted.scheduling;
     let softirq = wanted.scheduling && there("softirq_entry") && there("softirq_exit");
@@ -143,12 +143,7 @@ fn choose(open: &mut OpenWhyfasterSkel<'_>, wanted: &Wanted) {
     progs.who_runs_here.set_autoload(wanted.scheduling);
     progs.clock_ticks.set_autoload(wanted.samples_per_s.is_some());
     // Attached one by one below: a perf event, a test run and iterators are no tracepoints.
-    for program in [
-        &mut progs.who_runs_here,
-        &mut progs.clock_ticks,
-        &mut progs.who_is_alive,
-        &mut progs.who_was_taken_up,
-    ] {
+    for program in [&mut progs.who_runs_here, &mut progs.clock_ticks, &mut progs.who_is_alive, &mut progs.who_was_taken_up] {
         program.set_autoattach(false);
     }
 }
@@ -159,25 +154,11 @@ impl Loaded {
         let p = &mut self.skel.progs;
         let mut links = Vec::new();
         for program in [
-            &mut p.softirq_begins,
-            &mut p.softirq_ends,
-            &mut p.hardirq_begins,
-            &mut p.hardirq_ends,
-            &mut p.timer_begins,
-            &mut p.timer_ends,
-            &mut p.work_begins,
-            &mut p.work_ends,
-            &mut p.cpu_switches,
-            &mut p.task_wakes,
-            &mut p.task_queued,
-            &mut p.new_task_queued,
-            &mut p.task_migrates,
+            &mut p.softirq_begins, &mut p.softirq_ends, &mut p.hardirq_begins, &mut p.hardirq_ends,
+            &mut p.timer_begins, &mut p.timer_ends, &mut p.work_begins, &mut p.work_ends, &mut p.cpu_switches,
+            &mut p.task_wakes, &mut p.task_queued, &mut p.new_task_queued, &mut p.task_migrates,
+            &mut p.program_begins, &mut p.task_exits, &mut p.task_renamed, &mut p.call_begins, &mut p.call_ends,
             &mut p.task_made,
-            &mut p.program_begins,
-            &mut p.task_exits,
-            &mut p.task_renamed,
-            &mut p.call_begins,
-            &mut p.call_ends,
         ] {
             if program.autoload() {
                 links.push(program.attach_trace()?);
@@ -210,11 +191,7 @@ impl Loaded {
     /// Tasks of the tree that are alive.
     pub(crate) fn alive(&self) -> u64 {
         // SAFETY: a counter in memory that is shared with the kernel; it is mapped as long as the skeleton lives.
-        self.skel
-            .maps
-            .bss_data
-            .as_deref()
-            .map_or(0, |bss| unsafe { (&raw const bss.tree.alive).read_volatile() })
+        self.skel.maps.bss_data.as_deref().map_or(0, |bss| unsafe { (&raw const bss.tree.alive).read_volatile() })
     }
 
     /// Most bytes that the maps can grow to.

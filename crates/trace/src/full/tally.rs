@@ -161,11 +161,25 @@ pub(crate) fn losses(loaded: &Loaded) -> Result<Lost, TraceError> {
         lost.gaps += l.gaps;
         lost.by_cpu.push(l.ring + l.map + l.storage + l.string + l.stack);
     }
-    if lost.by_cpu.iter().all(|n| *n == 0) {
-        lost.by_cpu.clear();
-    }
     lost.recursion = recursion(loaded)?;
     Ok(lost)
+}
+
+/// What was lost between two readings.
+pub(crate) fn since(before: &Lost, after: Lost) -> Lost {
+    let by_cpu = after.by_cpu.iter().enumerate().map(|(i, n)| n - before.by_cpu.get(i).unwrap_or(&0));
+    let by_cpu: Vec<u64> = by_cpu.collect();
+    Lost {
+        ring: after.ring - before.ring,
+        map: after.map - before.map,
+        storage: after.storage - before.storage,
+        string: after.string - before.string,
+        stack: after.stack - before.stack,
+        recursion: after.recursion - before.recursion,
+        unfinished: 0,
+        gaps: after.gaps - before.gaps,
+        by_cpu: if by_cpu.iter().any(|n| *n > 0) { by_cpu } else { Vec::new() },
+    }
 }
 
 /// Runs that the kernel skipped, over all programs (counted by Linux since 5.12).
