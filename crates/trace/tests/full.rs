@@ -70,7 +70,10 @@ fn failed_execs_equal_strace_and_tell_their_paths() {
         })
         .collect();
     let paths: Vec<&str> = failed.iter().map(|(p, _)| p.as_str()).collect();
-    assert_eq!(paths, ["/nowhere/true", "/nor/here/true", "/nowhere/nonesuch", "/nor/here/nonesuch", "/bin/nonesuch"]);
+    assert_eq!(
+        paths,
+        ["/nowhere/true", "/nor/here/true", "/nowhere/nonesuch", "/nor/here/nonesuch", "/bin/nonesuch"]
+    );
     assert!(failed.iter().all(|(_, errno)| *errno == libc::ENOENT), "{failed:?}");
 }
 
@@ -260,6 +263,7 @@ fn calls_of_the_32_bit_table_are_told_apart() {
         eprintln!("NOT RUN, this kernel has no 32-bit calls");
         return;
     }
-    let compat: Vec<_> = t.counts.calls.iter().filter(|c| c.call.compat).map(|c| (c.call.number, c.entered)).collect();
+    let compat: Vec<_> =
+        t.counts.calls.iter().filter(|c| c.call.compat).map(|c| (c.call.number, c.entered)).collect();
     assert_eq!(compat, [(20, 100)]);
 }

@@ -187,7 +187,8 @@ fn two_capabilities_are_enough_for_anybody() {
             .env("WHYFASTER_TEST_FULL", "1")
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        let said =
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success() && said.contains("1 passed") && !said.contains("NOT RUN"), "{said}");
     }
 }
@@ -217,6 +218,7 @@ fn without_capabilities_it_says_what_is_missing_and_what_gives_it() {
         .env(ASKED, "1")
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let said =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && said.contains("asked"), "{said}");
 }

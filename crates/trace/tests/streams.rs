@@ -13,7 +13,10 @@ fn run_time_of_the_stream_equals_the_kernels_account() {
     if !able() {
         return;
     }
-    let t = sh(&Wanted::default(), "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done & seq 100000 | sort -n | tail -1; wait");
+    let t = sh(
+        &Wanted::default(),
+        "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done & seq 100000 | sort -n | tail -1; wait",
+    );
     assert!(!t.counts.lost.any(), "{:?}", t.counts.lost);
     let mut since: BTreeMap<u32, u64> = BTreeMap::new();
     let mut ran: BTreeMap<u32, u64> = BTreeMap::new();
@@ -87,7 +90,10 @@ fn blocked_and_runnable_time_within_a_call_is_told_apart() {
     let t = trace(&Wanted::default(), &["sleep", "0.3"]);
     let nap = t.counts.calls.iter().find(|c| i64::from(c.call.number) == libc::SYS_clock_nanosleep).unwrap();
     let (total, blocked) = (nap.total_ns.unwrap(), nap.blocked_ns.unwrap());
-    assert!(total >= 300_000_000 && blocked <= total && blocked as f64 > 0.95 * total as f64 - 1e7, "{nap:?}");
+    assert!(
+        total >= 300_000_000 && blocked <= total && blocked as f64 > 0.95 * total as f64 - 1e7,
+        "{nap:?}"
+    );
     assert_eq!(nap.histogram.iter().sum::<u64>(), 1);
     assert_eq!(nap.histogram.len() - 1, usize::try_from(total.ilog2()).unwrap());
 }
@@ -98,7 +104,9 @@ fn affinity_is_told_at_the_fork_and_when_it_changes() {
         return;
     }
     let t = sh(&Wanted::default(), "taskset -c 0 sh -c '/bin/true; :'");
-    let now_one = t.how_many(|w| matches!(w, What::Allowed { cpus, .. } if cpus[0] == 1 && cpus[1..].iter().all(|c| *c == 0)));
+    let now_one = t.how_many(
+        |w| matches!(w, What::Allowed { cpus, .. } if cpus[0] == 1 && cpus[1..].iter().all(|c| *c == 0)),
+    );
     let inherited = t.how_many(|w| matches!(w, What::Fork { allowed, .. } if allowed[0] == 1));
     assert!(now_one >= 1 && inherited >= 1, "{now_one} {inherited}");
 }
@@ -157,11 +165,13 @@ fn stacks_name_the_functions_of_the_program_and_of_the_kernel() {
     let wanted = Wanted { samples_per_s: Some(997), blocking_stacks: true, ..Wanted::default() };
     let t = trace(&wanted, &[&program]);
     let stacks = || t.events.iter().filter_map(|e| if let What::Stack(s) = &e.what { Some(s) } else { None });
-    let spinning = stacks().filter(|s| !s.blocking && s.user.first().is_some_and(|f| f.starts_with("spin_for_the_test")));
+    let spinning = stacks()
+        .filter(|s| !s.blocking && s.user.first().is_some_and(|f| f.starts_with("spin_for_the_test")));
     assert!(spinning.count() > 20, "{:?}", stacks().take(20).collect::<Vec<_>>());
     let naps = stacks().filter(|s| s.blocking && !s.kernel.is_empty());
     assert!(naps.clone().count() >= 20);
-    if std::fs::read_to_string("/proc/kallsyms").unwrap().lines().any(|l| !l.starts_with("0000000000000000")) {
+    if std::fs::read_to_string("/proc/kallsyms").unwrap().lines().any(|l| !l.starts_with("0000000000000000"))
+    {
         assert!(naps.clone().any(|s| s.kernel.iter().any(|f| f.contains("nanosleep"))), "{:?}", naps.last());
     }
     assert_eq!(t.counts.lost.stack, 0);
