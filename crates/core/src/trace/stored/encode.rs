@@ -245,7 +245,17 @@ fn parts(totals: &Totals) -> [Option<u64>; 9] {
         migrations,
         stolen_ns,
     } = *totals;
-    [delay_ns, call_run_ns, calls_entered, calls_returned, faults, voluntary, involuntary, migrations, stolen_ns]
+    [
+        delay_ns,
+        call_run_ns,
+        calls_entered,
+        calls_returned,
+        faults,
+        voluntary,
+        involuntary,
+        migrations,
+        stolen_ns,
+    ]
 }
 
 fn flag(at: usize, set: bool) -> u8 {
