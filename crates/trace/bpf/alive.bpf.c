@@ -51,6 +51,9 @@ int who_is_alive(struct bpf_iter__task *ctx)
     struct task_state *t = active(task);
     if (!t)
         return 0;
+    u32 number = number_of(task, t);
+    if (!claim_end(t))
+        return 0;
     u64 now = bpf_ktime_get_ns();
     struct end_record r = {};
     if (!t->based) {
@@ -62,11 +65,10 @@ int who_is_alive(struct bpf_iter__task *ctx)
     else if (t->place == PLACE_RUNNABLE)
         t->runnable += now - t->since;
     count_unfinished(task, t, now);
-    fill(&r.head, RECORD_END, now, number_of(task, t), 0, 0);
+    fill(&r.head, RECORD_END, now, number, 0, 0);
     r.process = task->tgid;
     r.alive = 1;
     totals_since(&r.totals, task, t, run_so_far(task, t, now));
-    t->mode = MODE_GONE;
     bpf_seq_write(seq, &r, sizeof(r));
     return 0;
 }

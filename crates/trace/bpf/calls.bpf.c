@@ -2,19 +2,18 @@
 
 #include "state.h"
 
-/* Not allocated before it is used: one cell is needed for each pair of command and call that occurs, on each CPU. */
+/* All memory is there before it is needed: what is allocated from a tracepoint may fail, and then a call is not counted.
+ * Counted by process this becomes a plain hash, which many processes fit into; the cells are then shared by the CPUs. */
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_HASH);
-    __uint(map_flags, BPF_F_NO_PREALLOC);
-    __uint(max_entries, 32768);
+    __uint(max_entries, 4096);
     __type(key, struct cell_key);
     __type(value, struct cell);
 } cells SEC(".maps");
 
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(map_flags, BPF_F_NO_PREALLOC);
-    __uint(max_entries, 32768);
+    __uint(max_entries, 8192);
     __type(key, struct error_key);
     __type(value, u64);
 } errors SEC(".maps");
@@ -164,24 +163,47 @@ int BPF_PROG(call_begins, struct pt_regs *regs, long number)
     return 0;
 }
 
+/* Threads of a process share its cells. */
+static __always_inline void add(u64 *counter, u64 n)
+{
+    if (settings.by_process)
+        __sync_fetch_and_add(counter, n);
+    else
+        *counter += n;
+}
+
+static __always_inline void raise(u64 *most, u64 n)
+{
+    if (!settings.by_process) {
+        if (n > *most)
+            *most = n;
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        u64 seen = *(volatile u64 *)most;
+        if (n <= seen || __sync_val_compare_and_swap(most, seen, n) == seen)
+            return;
+    }
+}
+
 static __always_inline void count(struct task_struct *task, struct task_state *t, u64 now, long error, bool returned)
 {
     struct cell *cell = cell_of(group_of(task, t), t->call);
     if (cell) {
-        cell->entered++;
+        add(&cell->entered, 1);
         if (!returned) {
-            cell->not_returned++;
+            add(&cell->not_returned, 1);
         } else if (settings.call_times) {
             u64 total = now - t->began;
             u32 bucket = log2_of(total);
-            cell->total += total;
-            cell->blocked += t->blocked;
-            cell->runnable += t->runnable;
-            if (total > cell->max)
-                cell->max = total;
+            add(&cell->total, total);
+            add(&cell->blocked, t->blocked);
+            add(&cell->runnable, t->runnable);
+            raise(&cell->max, total);
             if (bucket >= BUCKETS)
                 bucket = BUCKETS - 1;
-            cell->histogram[bucket]++;
+            add(&cell->histogram[bucket], 1);
         }
     }
     if (error)

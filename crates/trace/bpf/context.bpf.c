@@ -60,7 +60,6 @@ int BPF_PROG(timer_ends)
 /* Functions whose names were told already. */
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(map_flags, BPF_F_NO_PREALLOC);
     __uint(max_entries, 4096);
     __type(key, u64);
     __type(value, u8);

@@ -70,6 +70,7 @@ struct totals {
     u64 voluntary;
     u64 involuntary;
     u64 migrations;
+    u64 stolen;
 };
 
 /* Followed by `words` words of the mask of allowed CPUs. */
@@ -212,17 +213,18 @@ enum mode {
 enum place { PLACE_UNKNOWN, PLACE_RUNNING, PLACE_RUNNABLE, PLACE_BLOCKED };
 
 struct task_state {
-    u8 mode;
+    u32 mode;
     u8 place;
     u8 in_call;
     u8 exiting;
     u8 forked;   /* has not begun a program of its own */
     u8 based;    /* `base` is set */
     u8 announced;
-    u8 unused;
+    u16 unused;
     u32 task;    /* its number, which an exec of a thread changes a little before the exec is seen */
     u32 group;   /* 0: none yet */
     u32 call;
+    u32 unused2;
     u32 cpus;    /* how many it may run on */
     u64 mask;    /* the first of them, to notice a change */
     u64 since;   /* when it came to its place */
@@ -232,6 +234,8 @@ struct task_state {
     u64 run_in;  /* sum_exec_runtime when it got the CPU */
     u64 delay_out; /* run_delay when it left the CPU */
     u64 args[6];
+    u64 switches;  /* that the kernel had counted when it last left a CPU */
+    u64 stolen;    /* on a CPU that the hypervisor had taken */
     u64 call_run;
     u64 entered;
     u64 returned;

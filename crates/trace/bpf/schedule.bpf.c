@@ -31,6 +31,22 @@ static __always_inline void arrives(struct task_struct *task, struct task_state 
     t->run_in = task->se.sum_exec_runtime;
 }
 
+/* The turn on the CPU that ends now, by the clock and by the scheduler's account. The scheduler leaves out what the
+ * hypervisor took (rq_clock_task(), CONFIG_PARAVIRT_TIME_ACCOUNTING). It counts switches too, so that one that was not
+ * seen within the turn is not taken for that. */
+static __always_inline void compare_turn(struct task_struct *task, struct task_state *t, u64 now)
+{
+    u64 unseen = task->nvcsw + task->nivcsw - t->switches - 1;
+    u64 turn = now - t->since, ran = task->se.sum_exec_runtime - t->run_in;
+    if (t->switches && unseen && unseen < 1 << 20) {
+        struct cpu_state *cpu = this_cpu();
+        if (cpu)
+            cpu->lost.gaps += unseen;
+    } else if (turn > ran) {
+        t->stolen += turn - ran;
+    }
+}
+
 /* A task leaves its CPU. */
 static __always_inline void leaves(struct task_struct *task, struct task_state *t, u64 now, u8 left)
 {
@@ -44,6 +60,9 @@ static __always_inline void leaves(struct task_struct *task, struct task_state *
     }
     if (t->place != PLACE_RUNNING)
         heal(task, t, now);
+    else
+        compare_turn(task, t, now);
+    t->switches = task->nvcsw + task->nivcsw;
     t->place = left == LEFT_RUNNABLE ? PLACE_RUNNABLE : PLACE_BLOCKED;
     t->since = now;
     if (bpf_core_field_exists(task->sched_info.run_delay))
@@ -63,12 +82,12 @@ static __always_inline void mend(struct cpu_state *cpu, struct task_struct *prev
     send_small(RECORD_SWITCH, at, cpu->next, prev_number, LEFT_SLEEPING);
 }
 
-static __always_inline void send_end(u64 now, struct task_struct *task, struct task_state *t)
+static __always_inline void send_end(u64 now, struct task_struct *task, struct task_state *t, u32 number)
 {
     struct end_record *r = RESERVE(sizeof(*r));
     if (!r)
         return;
-    fill(&r->head, RECORD_END, now, number_of(task, t), 0, 0);
+    fill(&r->head, RECORD_END, now, number, 0, 0);
     r->process = task->tgid;
     r->alive = 0;
     r->exit_code = task->exit_code;
@@ -81,12 +100,14 @@ static __always_inline void send_end(u64 now, struct task_struct *task, struct t
  * time of a short process. */
 static __always_inline void ends(struct task_struct *task, struct task_state *t, u64 now)
 {
+    u32 number = number_of(task, t);
+    if (!claim_end(t))
+        return;
     count_unfinished(task, t, now);
     if (t->exiting)
         t->call_run += now - t->began - t->blocked - t->runnable;
-    t->mode = MODE_GONE;
     __sync_fetch_and_add(&tree.alive, -1ull);
-    send_end(now, task, t);
+    send_end(now, task, t, number);
 }
 
 /* Tells the name of a task outside of the tree, once. */

@@ -37,7 +37,6 @@ struct {
 
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(map_flags, BPF_F_NO_PREALLOC);
     __uint(max_entries, 4096);
     __type(key, struct group_key);
     __type(value, u32);
@@ -67,6 +66,12 @@ static __always_inline struct task_state *active(struct task_struct *task)
 {
     struct task_state *t = state_of(task);
     return t && t->mode == MODE_ACTIVE ? t : 0;
+}
+
+/* Whether it is for the caller to report the end of this task: its last switch and the end of the observation may meet. */
+static __always_inline bool claim_end(struct task_state *t)
+{
+    return __sync_val_compare_and_swap(&t->mode, MODE_ACTIVE, MODE_GONE) == MODE_ACTIVE;
 }
 
 #define LOST(class)                                                                                                    \
@@ -169,6 +174,7 @@ static __always_inline void read_totals(struct totals *to, struct task_struct *t
     to->voluntary = task->nvcsw;
     to->involuntary = task->nivcsw;
     to->migrations = task->se.nr_migrations;
+    to->stolen = 0;
 }
 
 /* What the kernel counted since the task came into the tree. A running task's own account is brought up to date by
@@ -182,6 +188,7 @@ static __always_inline void totals_since(struct totals *to, struct task_struct *
     to->voluntary -= t->base.voluntary;
     to->involuntary -= t->base.involuntary;
     to->migrations -= t->base.migrations;
+    to->stolen = t->stolen;
     to->call_run = t->call_run;
     to->entered = t->entered;
     to->returned = t->returned;

@@ -256,6 +256,8 @@ pub enum TaskKind {
 pub struct Totals {
     /// Time on a CPU by the scheduler's own account (`sum_exec_runtime`), nanoseconds.
     pub run_ns: u64,
+    /// Time on a CPU that the hypervisor had taken away meanwhile, nanoseconds. `run_ns` leaves it out; the stream cannot.
+    pub stolen_ns: Option<u64>,
     /// Time it was runnable and waited for a CPU by the kernel's own account (`sched_info.run_delay`), nanoseconds.
     pub delay_ns: Option<u64>,
     /// Time on a CPU within system calls, nanoseconds.
@@ -272,6 +274,13 @@ pub struct Totals {
     pub involuntary: Option<u64>,
     /// Moves to another CPU.
     pub migrations: Option<u64>,
+}
+
+impl Totals {
+    /// Time on a CPU as a stream of switches shows it: with what the hypervisor took meanwhile.
+    pub fn on_cpu_ns(&self) -> u64 {
+        self.run_ns + self.stolen_ns.unwrap_or(0)
+    }
 }
 
 /// One system call.

@@ -21,6 +21,8 @@ pub(crate) struct Decoder {
     pub(crate) inbox: Inbox,
     /// Names of addresses.
     pub(crate) symbols: Symbols,
+    /// Stacks whose frames are not named yet.
+    stacks: Vec<(types::stack_record, Vec<u8>)>,
     /// Processes of which the last task has ended since this was last asked for.
     pub(crate) ended: Vec<Pid>,
     /// Switches of the tree's tasks that have ended.
@@ -43,6 +45,15 @@ impl Decoder {
         if self.try_take(bytes).is_none() {
             self.foreign += 1;
         }
+    }
+
+    /// Names the frames of the stacks that have come, once it is known what was mapped until then.
+    pub(crate) fn name_stacks(&mut self) {
+        for (record, frames) in std::mem::take(&mut self.stacks) {
+            let stack = self.symbols.stack(&record, &frames);
+            self.push(&record.head, What::Stack(stack));
+        }
+        self.symbols.images.forget_ended();
     }
 
     fn try_take(&mut self, bytes: &[u8]) -> Option<()> {
@@ -69,10 +80,8 @@ impl Decoder {
             }
             record_kind::RECORD_CALL => self.call(&head, bytes)?,
             record_kind::RECORD_STACK => {
-                let stack = self
-                    .symbols
-                    .stack(&types::stack_record::read(bytes)?, rest::<types::stack_record>(bytes));
-                self.push(&head, What::Stack(stack));
+                let r = types::stack_record::read(bytes)?;
+                self.stacks.push((r, rest::<types::stack_record>(bytes).to_vec()));
             }
             _ => self.process(&head, bytes)?,
         }
@@ -128,9 +137,7 @@ impl Decoder {
         if let Some(path) = &path {
             self.executed.insert(head.task, path.clone());
         }
-        self.symbols.forget(head.task);
-        let former = head.other;
-        let so_far = totals(&r.so_far);
+        let (former, so_far) = (head.other, totals(&r.so_far));
         self.push(head, What::Exec { task: head.task, former, name: name(&r.name), path, so_far });
         Some(())
     }
@@ -144,7 +151,6 @@ impl Decoder {
             if *alive == 0 {
                 self.tasks.remove(&r.process);
                 self.ended.push(r.process);
-                self.symbols.forget(r.process);
             }
         }
         let status = (r.alive == 0).then(|| match r.exit_code & 0x7f {
@@ -295,6 +301,7 @@ fn task_kind(detail: u8) -> Option<TaskKind> {
 fn totals(t: &types::totals) -> Totals {
     Totals {
         run_ns: t.run,
+        stolen_ns: Some(t.stolen),
         delay_ns: Some(t.delay),
         call_run_ns: Some(t.call_run),
         calls_entered: Some(t.entered),

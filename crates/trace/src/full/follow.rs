@@ -41,7 +41,7 @@ fn set(loaded: &Loaded, task: i32, thread: bool, state: &task_state) -> Result<(
 }
 
 fn state(mode: types::mode) -> task_state {
-    task_state { mode: u8::try_from(mode.0).expect("few modes"), ..task_state::default() }
+    task_state { mode: mode.0, ..task_state::default() }
 }
 
 /// A process that is held at a gate.
@@ -104,7 +104,7 @@ fn add(loaded: &Loaded, task: i32, thread: bool, state: &task_state) -> Result<(
     let key = fd.as_raw_fd().to_ne_bytes();
     let map = &loaded.skel.maps.tasks;
     let known = map.lookup(&key, MapFlags::ANY).ok().flatten().and_then(|v| task_state::read(&v));
-    if known.is_some_and(|s| u32::from(s.mode) == types::mode::MODE_ACTIVE.0) {
+    if known.is_some_and(|s| s.mode == types::mode::MODE_ACTIVE.0) {
         return Ok(());
     }
     map.update(&key, state.bytes(), MapFlags::ANY).map_err(|e| cannot(task, e))

@@ -17,8 +17,8 @@ use crate::wanted::{CallsBy, Wanted};
 const SYSCALLS: usize = 512;
 
 /// With counting by process: cells and groups at once. Ended processes are taken out while the trace runs.
-const CELLS_BY_PROCESS: u32 = 1 << 18;
-const GROUPS_BY_PROCESS: u32 = 1 << 16;
+const CELLS_BY_PROCESS: u32 = 1 << 17;
+const GROUPS_BY_PROCESS: u32 = 1 << 15;
 
 /// What libbpf said last, for the error message.
 static SAID: Mutex<String> = Mutex::new(String::new());
@@ -27,7 +27,7 @@ static SAID: Mutex<String> = Mutex::new(String::new());
 pub(crate) struct Loaded {
     /// Their maps.
     pub(crate) skel: WhyfasterSkel<'static>,
-    /// While these live the programs run.
+    /// While these live the programs run. The last one is that of new tasks.
     pub(crate) links: Vec<Link>,
 }
 
@@ -107,8 +107,9 @@ pub(crate) fn ring_bytes(wanted: &Wanted) -> u32 {
 fn resize(open: &mut OpenWhyfasterSkel<'_>, wanted: &Wanted) -> libbpf_rs::Result<()> {
     open.maps.ring.set_max_entries(ring_bytes(wanted))?;
     if wanted.calls_by == CallsBy::Process {
+        open.maps.cells.set_type(MapType::Hash)?;
         open.maps.cells.set_max_entries(CELLS_BY_PROCESS)?;
-        open.maps.errors.set_max_entries(CELLS_BY_PROCESS)?;
+        open.maps.errors.set_max_entries(GROUPS_BY_PROCESS)?;
         open.maps.groups.set_max_entries(GROUPS_BY_PROCESS)?;
     }
     Ok(())
@@ -172,12 +173,12 @@ impl Loaded {
             &mut p.task_queued,
             &mut p.new_task_queued,
             &mut p.task_migrates,
-            &mut p.task_made,
             &mut p.program_begins,
             &mut p.task_exits,
             &mut p.task_renamed,
             &mut p.call_begins,
             &mut p.call_ends,
+            &mut p.task_made,
         ] {
             if program.autoload() {
                 links.push(program.attach_trace()?);

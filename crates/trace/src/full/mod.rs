@@ -3,6 +3,7 @@
 mod calibrate;
 mod decode;
 mod follow;
+mod images;
 mod inbox;
 mod load;
 mod programs;
@@ -10,6 +11,7 @@ mod samples;
 mod symbols;
 mod tables;
 mod tally;
+mod watch;
 
 use std::cell::RefCell;
 use std::fmt;
@@ -18,13 +20,14 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 use std::rc::Rc;
 
-use libbpf_rs::{Iter, ProgramMut, RingBuffer, RingBufferBuilder};
-use whyfaster_core::trace::counts::{Counts, OwnCost};
+use libbpf_rs::{Iter, Link, ProgramMut, RingBuffer, RingBufferBuilder};
+use whyfaster_core::trace::counts::{Counts, Lost, OwnCost};
 use whyfaster_core::trace::event::{Event, Pid, What};
 
 use self::decode::Decoder;
 use self::load::Loaded;
 use self::tally::Tally;
+use self::watch::Watch;
 use crate::support::{Missing, Unsupported, support};
 use crate::wanted::{CallsBy, Wanted};
 
@@ -41,7 +44,8 @@ const ENDED_AT_ONCE: usize = 512;
 pub struct Full {
     // In this order: the ring and the sampling refer to the programs.
     ring: RingBuffer<'static>,
-    samples: Vec<samples::Sampling>,
+    samples: Vec<Link>,
+    watch: Watch,
     loaded: Loaded,
     decoder: Rc<RefCell<Decoder>>,
     tally: Tally,
@@ -49,8 +53,8 @@ pub struct Full {
     own: OwnCost,
     /// CPU time of this process when the first task was followed.
     cpu_before: Option<u64>,
-    /// Skipped runs before that: they were not of the trace.
-    missed_before: u64,
+    /// What was lost before that was not of the trace.
+    lost_before: Lost,
 }
 
 /// Observing failed.
@@ -99,6 +103,9 @@ impl Full {
         follow::tool(&loaded, own).map_err(|e| refused("labelling this process", &e))?;
         loaded.attach().map_err(|e| refused("attaching the programs", &e))?;
         loaded.note_running();
+        let stacks = wanted.samples_per_s.is_some() || wanted.blocking_stacks;
+        let watch = if stacks { Watch::start() } else { Ok(Watch::default()) };
+        let watch = watch.map_err(|e| refused("watching what is mapped", &e))?;
         let samples = match wanted.samples_per_s {
             Some(rate) => samples::start(&loaded, rate).map_err(|e| refused("sampling stacks", &e))?,
             None => Vec::new(),
@@ -106,13 +113,14 @@ impl Full {
         Ok(Self {
             ring,
             samples,
+            watch,
             loaded,
             decoder,
             tally: Tally::default(),
             wanted: wanted.clone(),
             own: OwnCost::default(),
             cpu_before: None,
-            missed_before: 0,
+            lost_before: Lost::default(),
         })
     }
 
@@ -201,9 +209,11 @@ impl Full {
     /// Detaches the programs, hands on the rest and the tasks that are still alive, and reads the counts.
     pub fn finish(mut self, sink: &mut dyn FnMut(Event)) -> Result<Counts, TraceError> {
         self.samples.clear();
+        // No new tasks from here on; those that are there end either way, but each once.
+        self.loaded.links.pop();
+        let told = read_iterator(&self.loaded.skel.progs.who_is_alive)?;
         self.loaded.links.clear();
         self.consume()?;
-        let told = read_iterator(&self.loaded.skel.progs.who_is_alive)?;
         let mut decoder = self.decoder.borrow_mut();
         let mut unfinished = 0;
         for record in told.chunks_exact(size_of::<programs::types::end_record>()) {
@@ -211,11 +221,11 @@ impl Full {
             unfinished += 1;
         }
         decoder.inbox.hand_on(u64::MAX, sink);
-        let mut lost = tally::losses(&self.loaded)?;
-        lost.recursion -= self.missed_before.min(lost.recursion);
+        let mut lost = tally::since(&self.lost_before, tally::losses(&self.loaded)?);
         lost.unfinished = unfinished;
         lost.gaps += decoder.inbox.late;
         lost.map += decoder.foreign;
+        lost.string += self.watch.lost;
         self.own.switches = decoder.switches;
         self.own.tool_ns = self.cpu_before.map_or(0, |before| cpu_time().saturating_sub(before));
         drop(decoder);
@@ -228,13 +238,17 @@ impl Full {
     fn begin(&mut self) -> Result<(), TraceError> {
         if self.cpu_before.is_none() {
             self.cpu_before = Some(cpu_time());
-            self.missed_before = tally::losses(&self.loaded)?.recursion;
+            self.lost_before = tally::losses(&self.loaded)?;
         }
         Ok(())
     }
 
-    fn consume(&self) -> Result<(), TraceError> {
-        self.ring.consume().map_err(|e| TraceError::Read { what: "records", why: e.to_string() })
+    fn consume(&mut self) -> Result<(), TraceError> {
+        self.ring.consume().map_err(|e| TraceError::Read { what: "records", why: e.to_string() })?;
+        let mut decoder = self.decoder.borrow_mut();
+        self.watch.tell(&mut decoder.symbols.images);
+        decoder.name_stacks();
+        Ok(())
     }
 
     /// Takes the counts of ended processes out of the kernel before its maps are full.

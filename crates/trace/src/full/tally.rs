@@ -29,8 +29,11 @@ fn unreadable(what: &'static str, e: &libbpf_rs::Error) -> TraceError {
     TraceError::Read { what, why: e.to_string() }
 }
 
+/// Key and value of a map; a value for each CPU where it has one.
+type Entry = (Vec<u8>, Vec<Vec<u8>>);
+
 /// All entries of a hash map, as bytes.
-fn entries(map: &impl MapCore, what: &'static str) -> Result<Vec<(Vec<u8>, Vec<Vec<u8>>)>, TraceError> {
+fn entries(map: &impl MapCore, what: &'static str) -> Result<Vec<Entry>, TraceError> {
     let per_cpu = map.map_type().is_percpu();
     let mut all = Vec::new();
     for key in map.keys() {
@@ -161,11 +164,25 @@ pub(crate) fn losses(loaded: &Loaded) -> Result<Lost, TraceError> {
         lost.gaps += l.gaps;
         lost.by_cpu.push(l.ring + l.map + l.storage + l.string + l.stack);
     }
-    if lost.by_cpu.iter().all(|n| *n == 0) {
-        lost.by_cpu.clear();
-    }
     lost.recursion = recursion(loaded)?;
     Ok(lost)
+}
+
+/// What was lost between two readings.
+pub(crate) fn since(before: &Lost, after: Lost) -> Lost {
+    let by_cpu = after.by_cpu.iter().enumerate().map(|(i, n)| n - before.by_cpu.get(i).unwrap_or(&0));
+    let by_cpu: Vec<u64> = by_cpu.collect();
+    Lost {
+        ring: after.ring - before.ring,
+        map: after.map - before.map,
+        storage: after.storage - before.storage,
+        string: after.string - before.string,
+        stack: after.stack - before.stack,
+        recursion: after.recursion - before.recursion,
+        unfinished: 0,
+        gaps: after.gaps - before.gaps,
+        by_cpu: if by_cpu.iter().any(|n| *n > 0) { by_cpu } else { Vec::new() },
+    }
 }
 
 /// Runs that the kernel skipped, over all programs (counted by Linux since 5.12).

@@ -137,8 +137,13 @@ impl Blueprint {
             user.become_it().map_err(|e| (Step::User, e))?;
         }
         // Again, because the kernel forgets it when a process becomes someone else: prctl(2), PR_SET_PDEATHSIG.
+        // Readable by its own user again, as any program is: a file with capabilities (make install-caps) makes a process that
+        // only root may trace, and the levels without privileges trace: ptrace(2), prctl(2) PR_SET_DUMPABLE.
         // SAFETY: plain system calls on this process.
-        unsafe { die_with(launcher) };
+        unsafe {
+            libc::prctl(libc::PR_SET_DUMPABLE, 1);
+            die_with(launcher);
+        }
         Ok(())
     }
 
