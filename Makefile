@@ -20,7 +20,7 @@ MDBOOK := $(TOOLS)/mdbook-$(MDBOOK_VERSION)/bin/mdbook
 HYPERFINE := $(TOOLS)/hyperfine-$(HYPERFINE_VERSION)/bin/hyperfine
 WHYFASTER := target/release/whyfaster
 # `make bench BENCHES=launch` runs one of them.
-BENCHES ?= launch noise load prices
+BENCHES ?= launch noise load prices trace
 
 # A clone that is thrown away gains nothing from incremental compilation.
 ifdef CI

@@ -70,8 +70,8 @@ packages_for() {
         return
     fi
     need python3-venv 'holds the spelling checker' has_venv
-    need strace 'the tests of trace count beside it' has strace
-    need util-linux 'setpriv, for the tests of trace as other users' has setpriv
+    need strace 'the tests of trace compare with its counts' has strace
+    need util-linux 'the tests of trace run as other users with setpriv' has setpriv
     need libcap2-bin 'setcap, for the tests of trace without root' has setcap
 }
 

@@ -6,7 +6,7 @@ use super::analysis::Analysis;
 use super::checks::{self, Compared};
 use super::counts::Counts;
 use super::cpus::Holder;
-use super::idle::CORE;
+use super::idle::{CORE, ELSEWHERE};
 use super::ledger::{Avoided, seconds};
 use super::overhead;
 use super::report::{Avoidable, Level, Processes, SharerKind, SharerRow, TraceReport};
@@ -75,13 +75,25 @@ impl Analysis {
             waits: self.line.ledger.avoidable_waits,
             sibling_only_s: cores.then(|| seconds(sibling_only)),
             throttled_s: seconds(all - counted),
+            but_for_affinity_s: (avoided == Avoided::All).then(|| seconds(sums[ELSEWHERE])),
             steal_s: facts.steal_ns.map(seconds),
         }
     }
 
     fn processes(&self) -> Processes {
-        let sees_failures = matches!(self.line.setting.level, Level::Full | Level::Ptrace);
-        Processes { failed_execs: sees_failures.then(|| self.searches.failures()), ..self.processes.counted }
+        let level = self.line.setting.level;
+        // What the kernel adds up for a parent says nothing of how many there were.
+        let sees = |count: u64| (level != Level::Rusage).then_some(count);
+        let failed = matches!(level, Level::Full | Level::Ptrace).then(|| self.searches.failures());
+        let counted = &self.processes.counted;
+        Processes {
+            forks: sees(counted.forks),
+            threads: sees(counted.threads),
+            execs: sees(counted.execs),
+            failed_execs: failed,
+            exits: sees(counted.exits),
+            alive: sees(counted.alive),
+        }
     }
 
     fn compared<'a>(&'a self, counts: &'a Counts) -> Compared<'a> {
@@ -92,7 +104,7 @@ impl Analysis {
             counts,
             whole: self.line.setting.whole(),
             switches: self.line.flaws.switches,
-            processes: (made.forks + self.processes.roots, made.exits + made.alive),
+            processes: (made.forks + made.roots, made.exits + made.alive),
             blocked: (ledger.all.blocked, ledger.blocked_ns()),
             waited: (ledger.all.wait, self.line.cpus.sharers.values().sum()),
         }

@@ -64,9 +64,9 @@ pub enum Quantity {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Tally {
     /// Processes made, over the whole tree.
-    pub forks: u64,
+    pub forks: Option<u64>,
     /// Programs begun.
-    pub execs: u64,
+    pub execs: Option<u64>,
     /// Execs that failed.
     pub failed_execs: Option<u64>,
     /// Calls of wait4 and waitid.
@@ -111,8 +111,8 @@ impl Tally {
     // Counts beyond 2^53 do not occur.
     fn get(&self, quantity: Quantity) -> Option<f64> {
         match quantity {
-            Quantity::Forks => Some(self.forks as f64),
-            Quantity::Execs => Some(self.execs as f64),
+            Quantity::Forks => self.forks.map(|n| n as f64),
+            Quantity::Execs => self.execs.map(|n| n as f64),
             Quantity::OwnForks => self.own_forks.map(|n| n as f64),
             Quantity::OwnForkWaitCpu => self.own_fork_wait_cpu_s,
         }
@@ -198,7 +198,12 @@ mod tests {
     fn report(rows: Vec<SyscallRow>, forks: u64) -> TraceReport {
         TraceReport {
             syscalls: rows,
-            processes: Processes { forks, execs: forks, failed_execs: Some(3), ..Processes::default() },
+            processes: Processes {
+                forks: Some(forks),
+                execs: Some(forks),
+                failed_execs: Some(3),
+                ..Processes::default()
+            },
             ..TraceReport::default()
         }
     }
@@ -220,13 +225,13 @@ mod tests {
         let tally = Tally::of(&split(), "split");
         assert_eq!(
             (tally.forks, tally.own_forks, tally.own_waits, tally.waits),
-            (10_004, Some(4), Some(4), Some(10_004))
+            (Some(10_004), Some(4), Some(4), Some(10_004))
         );
         assert_eq!(tally.own_fork_wait_cpu_s, Some(0.003));
         let blind = Tally::of(&report(Vec::new(), 5), "split");
         assert_eq!(
             (blind.forks, blind.own_forks, blind.waits, blind.own_fork_wait_cpu_s),
-            (5, None, None, None)
+            (Some(5), None, None, None)
         );
     }
 

@@ -52,7 +52,8 @@ pub(super) fn warnings(it: &Analysis, counts: &Counts, facts: &Facts, report: &T
         warn(what, "their avoidable wait is not counted");
     }
     scheduling(it, facts, report, &mut warn);
-    if counts.calls.iter().any(|cell| it.line.setting.abi.known(cell.call) == Some("io_uring_enter")) {
+    let ring = |call| it.line.setting.abi.known(call).is_some_and(|name| name.starts_with("io_uring_"));
+    if counts.calls.iter().any(|cell| ring(cell.call)) {
         let what =
             "io_uring is used: what the kernel does on its own for a ring is no system call".to_owned();
         warn(
@@ -105,6 +106,10 @@ pub(super) fn not_measured(
     let level = it.line.setting.level;
     if level == Level::Rusage {
         add("process tree", format!("this level sees one child and what it adds up for it; {FULL}"));
+        add(
+            "processes.{forks, threads, execs, exits, alive}",
+            "what the kernel adds up for a parent does not say how many there were".to_owned(),
+        );
     }
     by_scheduling(it, report, &mut add);
     if matches!(level, Level::Rusage | Level::Unprivileged) {
@@ -144,6 +149,10 @@ fn by_scheduling(it: &Analysis, report: &TraceReport, add: &mut impl FnMut(&str,
     let setting = &it.line.setting;
     let why = match setting.scheduling {
         Scheduling::Whole => {
+            if report.avoidable.is_some_and(|avoidable| avoidable.but_for_affinity_s.is_none()) {
+                let why = "the cgroup's CPU quota was used up, which looks the same for a task that may run on one CPU";
+                add("avoidable.but_for_affinity_s", why.to_owned());
+            }
             if setting.cores.is_empty() {
                 let why = "which CPUs are hardware threads of one core is not known";
                 add("avoidable.sibling_only_s", why.to_owned());

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use super::event::Tid;
 
 /// Kinds of clocks.
-const KINDS: usize = 3;
+const KINDS: usize = 4;
 /// Nanoseconds by kind of clock.
 pub(super) type ByKind = [u64; KINDS];
 /// Any allowed CPU is idle.
@@ -19,9 +19,11 @@ pub(super) const ANY: usize = 0;
 pub(super) const CORE: usize = 1;
 /// Any allowed CPU is idle, and no task of the tree runs anywhere: so it looks when the cgroup's quota is used up.
 pub(super) const ALONE: usize = 2;
+/// A CPU is idle, but none that is allowed.
+pub(super) const ELSEWHERE: usize = 3;
 
 /// Sets of allowed CPUs that are told apart at a time. A set beyond is not looked at, and that is counted.
-const MOST_MASKS: usize = 256;
+const MOST_MASKS: usize = 1024;
 
 /// One wait, as far as it concerns the clocks.
 #[derive(Clone, Copy, Debug, Default)]
@@ -75,6 +77,8 @@ pub(super) struct Idle {
     from_ns: u64,
     number: u64,
     tree_runs: u32,
+    /// CPUs that are idle.
+    idle: u32,
     /// Tasks whose set of CPUs was not looked at.
     pub(super) unwatched: u64,
 }
@@ -90,13 +94,14 @@ impl Idle {
             from_ns,
             number: 0,
             tree_runs: 0,
+            idle: 0,
             unwatched: 0,
         }
     }
 
-    /// The clocks for a set of allowed CPUs; `None` for one CPU (there is no other) and beyond the bound.
+    /// The clocks for a set of allowed CPUs; `None` for an unknown set and beyond the bound.
     pub(super) fn mask(&mut self, cpus: &[u64], now: u64) -> Option<usize> {
-        if cpus.iter().map(|word| word.count_ones()).sum::<u32>() < 2 {
+        if cpus.iter().all(|word| *word == 0) {
             return None;
         }
         if let Some(index) = self.masks.iter().position(|mask| mask.tasks > 0 && mask.cpus == cpus) {
@@ -129,7 +134,7 @@ impl Idle {
                 _ => {}
             }
         }
-        mask.judge(self.tree_runs);
+        mask.judge(self.tree_runs, self.idle);
         mask
     }
 
@@ -153,6 +158,7 @@ impl Idle {
         }
         let core_before = self.core_idle(cpu);
         self.uses[cpu] = used;
+        self.idle = self.idle + u32::from(used == Use::Idle) - u32::from(former == Use::Idle);
         let core_after = self.core_idle(cpu);
         let uses = self.uses.len();
         let alone = [cpu];
@@ -167,7 +173,7 @@ impl Idle {
                 mask.idle_cores =
                     if core_after { mask.idle_cores + threads } else { mask.idle_cores - threads };
             }
-            mask.judge(self.tree_runs);
+            mask.judge(self.tree_runs, self.idle);
         }
     }
 
@@ -255,8 +261,9 @@ impl Mask {
         }
     }
 
-    fn judge(&mut self, tree_runs: u32) {
-        self.runs = [self.idle > 0, self.idle_cores > 0, self.idle > 0 && tree_runs == 0];
+    fn judge(&mut self, tree_runs: u32, idle: u32) {
+        self.runs =
+            [self.idle > 0, self.idle_cores > 0, self.idle > 0 && tree_runs == 0, self.idle == 0 && idle > 0];
     }
 }
 

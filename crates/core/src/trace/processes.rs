@@ -8,10 +8,22 @@ use rustc_hash::FxHashMap;
 use super::event::Pid;
 use super::labels::{Label, Labels};
 use super::ledger::seconds;
-use super::report::{Processes as Counted, TreeRow};
+use super::report::TreeRow;
 
 /// Rows of the tree. Beyond, a process is counted in the row of its parent.
 const MOST: usize = 1 << 14;
+
+/// How many came and went.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counted {
+    /// Processes that were there before, or held: not forked by a task of the tree.
+    pub(super) roots: u64,
+    pub(super) forks: u64,
+    pub(super) threads: u64,
+    pub(super) execs: u64,
+    pub(super) exits: u64,
+    pub(super) alive: u64,
+}
 
 /// A process while any of its tasks lives.
 #[derive(Debug)]
@@ -49,8 +61,6 @@ pub(super) struct Processes {
     rows: Vec<Row>,
     by_chain: FxHashMap<(Option<usize>, Label), usize>,
     pub(super) counted: Counted,
-    /// First tasks: not forked by a task of the tree.
-    pub(super) roots: u64,
 }
 
 impl Processes {
@@ -67,7 +77,7 @@ impl Processes {
         if parent.is_some() {
             self.counted.forks += 1;
         } else {
-            self.roots += 1;
+            self.counted.roots += 1;
         }
     }
 

@@ -71,21 +71,21 @@ pub enum Level {
     Full,
 }
 
-/// How many processes came and went.
+/// How many processes came and went; null: this level does not see them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Processes {
     /// Processes made.
-    pub forks: u64,
+    pub forks: Option<u64>,
     /// Threads made.
-    pub threads: u64,
+    pub threads: Option<u64>,
     /// Programs begun.
-    pub execs: u64,
-    /// Execs that failed; null: this level does not see them.
+    pub execs: Option<u64>,
+    /// Execs that failed.
     pub failed_execs: Option<u64>,
     /// Processes that ended.
-    pub exits: u64,
+    pub exits: Option<u64>,
     /// Processes still there at the end.
-    pub alive: u64,
+    pub alive: Option<u64>,
 }
 
 /// Processes of one command below the same chain of commands, taken together.
@@ -303,6 +303,10 @@ pub struct Avoidable {
     pub sibling_only_s: Option<f64>,
     /// Left out: a CPU stood idle, but the cgroup's quota was used up and no task of the tree ran anywhere.
     pub throttled_s: f64,
+    /// Beside the avoidable wait: seconds that tasks waited while a CPU stood idle on which only their own set of allowed
+    /// CPUs (affinity or cpuset) forbade them to run. Null: not told from throttling.
+    #[serde(default)]
+    pub but_for_affinity_s: Option<f64>,
     /// Time that the hypervisor took from the CPUs during the trace; it hides in running and waiting. Null: not known.
     pub steal_s: Option<f64>,
 }

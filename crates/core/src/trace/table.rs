@@ -1,6 +1,6 @@
 //! Rows of system calls taken together for a table, and the order of rows.
 
-use super::report::SyscallRow;
+use super::report::{SharerRow, SyscallRow, WaitRow};
 
 /// Whose calls make one row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,6 +50,52 @@ pub fn total(rows: &[SyscallRow]) -> Option<SyscallRow> {
     sum.name = "total".to_owned();
     others.iter().for_each(|row| add(&mut sum, row));
     Some(sum)
+}
+
+/// The rows that matter, the longest first, and what the others add up to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Folded<'a, T> {
+    /// The longest.
+    pub rows: Vec<&'a T>,
+    /// How many others there are.
+    pub others: usize,
+    /// Seconds of the others together.
+    pub others_s: f64,
+    /// Seconds of all.
+    pub all_s: f64,
+}
+
+/// A row with a time.
+pub trait Timed {
+    /// Its time.
+    fn seconds(&self) -> f64;
+}
+
+impl Timed for SharerRow {
+    fn seconds(&self) -> f64 {
+        self.seconds
+    }
+}
+
+impl Timed for WaitRow {
+    fn seconds(&self) -> f64 {
+        self.seconds
+    }
+}
+
+/// Keeps at most `most` rows that have at least this share of all time.
+pub fn fold<T: Timed>(rows: &[T], least_share: f64, most: usize) -> Folded<'_, T> {
+    let all_s: f64 = rows.iter().map(Timed::seconds).sum();
+    let mut sorted: Vec<&T> = rows.iter().collect();
+    sorted.sort_by(|a, b| b.seconds().total_cmp(&a.seconds()));
+    let kept = sorted.iter().take(most).take_while(|row| row.seconds() >= all_s * least_share).count();
+    let others = sorted.split_off(kept);
+    Folded {
+        rows: sorted,
+        others: others.len(),
+        others_s: others.iter().map(|row| row.seconds()).sum(),
+        all_s,
+    }
 }
 
 fn labelled(row: &SyscallRow, together: Together) -> SyscallRow {
@@ -155,6 +201,24 @@ mod tests {
         let sum = &table(&rows, Together::Command, Order::Time)[0];
         assert_eq!((sum.calls, sum.total_s, sum.max_s), (6, None, None));
         assert_eq!(total(&[]), None);
+    }
+
+    #[test]
+    fn small_rows_are_folded_and_no_time_is_lost() {
+        let wait = |seconds| WaitRow {
+            command: "sh".to_owned(),
+            cause: crate::trace::report::Cause::Child,
+            peer: None,
+            seconds,
+            count: 1,
+            unfinished: 0,
+        };
+        let rows = [wait(1.0), wait(97.0), wait(0.5), wait(1.5)];
+        let folded = fold(&rows, 0.02, 8);
+        assert_eq!((folded.rows.len(), folded.others, folded.others_s, folded.all_s), (1, 3, 3.0, 100.0));
+        assert_eq!(fold(&rows, 0.0, usize::MAX).others, 0);
+        assert_eq!(fold(&rows, 0.0, 2).others, 2);
+        assert_eq!(fold::<WaitRow>(&[], 0.02, 8).rows.len(), 0);
     }
 
     #[test]

@@ -64,6 +64,15 @@ pub fn run_args(args: &StudyArgs) -> anyhow::Result<Exit> {
     if let Some(study) = study::find_of_prices(name)? {
         return super::study_prices::run(&study, args, &outputs);
     }
+    if *name == study::dispatch()?.name {
+        return super::study_dispatch::run(args, &outputs);
+    }
+    if args.quick {
+        let message = format!("--quick: study {name} has no smaller size");
+        return Err(
+            Failure::new(Exit::Usage, message, "leave --quick away, or limit it with --max-time").into()
+        );
+    }
     let here = HostSeed::here();
     let options = Options {
         full: args.full,
@@ -110,7 +119,9 @@ pub fn run_args(args: &StudyArgs) -> anyhow::Result<Exit> {
 pub fn list(out: &mut dyn Write) -> anyhow::Result<Exit> {
     let pipes = study::all()?.into_iter().map(|s| [s.name, s.title, s.question, s.article.source]);
     let prices = study::all_of_prices()?.into_iter().map(|s| [s.name, s.title, s.question, s.source]);
-    for [name, title, question, source] in pipes.chain(prices) {
+    let d = study::dispatch()?;
+    let dispatch = [d.name, d.title, d.question, d.article.source];
+    for [name, title, question, source] in pipes.chain(prices).chain([dispatch]) {
         writeln!(out, "{name}  {title}")?;
         writeln!(out, "  {question}")?;
         writeln!(out, "  Source: {source}. Run it with `whyfaster study {name}`.")?;

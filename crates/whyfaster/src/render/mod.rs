@@ -19,7 +19,7 @@ pub mod trace;
 pub mod units;
 
 #[cfg(test)]
-mod fixture;
+pub(crate) mod fixture;
 #[cfg(test)]
 mod screen_tests;
 #[cfg(test)]

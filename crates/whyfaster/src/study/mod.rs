@@ -2,6 +2,8 @@
 //!
 //! A study is a folder under `studies/`; its files are part of the program, so that it works outside its source tree.
 
+mod dispatch;
+mod dispatch_report;
 mod input;
 mod prices;
 mod report;
@@ -19,6 +21,9 @@ use whyfaster_core::plan::{
 
 use crate::exit::{Exit, Failure};
 
+pub use dispatch::{
+    DispatchFindings, DispatchStudy, Dispatcher, Figure as DispatchFigure, Row as DispatchRow, dispatch,
+};
 pub use input::{Generated, ifconfig_log};
 pub use prices::{PriceFindings, PriceRow, PriceStudy};
 pub use report::{Findings, InputFacts, findings, text};
@@ -186,6 +191,7 @@ pub fn find(name: &str) -> anyhow::Result<Study> {
         .map(|study| &study.name)
         .chain(prices.iter().map(|study| &study.name))
         .cloned()
+        .chain([dispatch()?.name])
         .collect();
     studies.into_iter().find(|study| study.name == name).ok_or_else(|| {
         let hint = format!("the studies are: {}", names.join(", "));

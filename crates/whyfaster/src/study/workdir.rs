@@ -104,7 +104,8 @@ pub fn check_needs(study: &Study, search_path: &OsStr) -> Result<(), Failure> {
     Ok(())
 }
 
-fn is_on(search_path: &OsStr, program: &str) -> bool {
+/// Whether a program is on the search path.
+pub(super) fn is_on(search_path: &OsStr, program: &str) -> bool {
     env::split_paths(search_path)
         .map(|directory| directory.join(program))
         .any(|file| file.is_file() && access(&file, Access::EXEC_OK).is_ok())

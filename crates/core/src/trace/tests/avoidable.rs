@@ -30,6 +30,8 @@ fn it_counts_only_where_the_task_may_run() {
     assert_eq!(report.avoidable.unwrap().waits, 1);
     let pinned = waits_beside_idle(0b01).report();
     assert_eq!(pinned.avoidable_wait_s, Some(0.0));
+    assert_eq!(pinned.avoidable.unwrap().but_for_affinity_s.map(us), Some(500));
+    assert_eq!(report.avoidable.unwrap().but_for_affinity_s, Some(0.0));
 }
 
 #[test]

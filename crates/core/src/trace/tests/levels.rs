@@ -54,7 +54,7 @@ fn an_exec_at_which_nobody_asked_gives_all_to_the_last_command() {
     let report = script.report();
     assert_eq!(report.commands.len(), 1);
     assert_eq!(us(command(&report, "true").running_s), 340);
-    assert_eq!(report.processes.execs, 2);
+    assert_eq!(report.processes.execs, Some(2));
 }
 
 #[test]
@@ -120,5 +120,5 @@ fn a_running_tree_counts_from_where_it_was_found() {
     // It was asleep when it was found, nobody saw where.
     assert_eq!(task(&report, 10), (390, 10, 100));
     assert_eq!(report.tasks[0].command, "server");
-    assert_eq!(report.processes.alive, 1);
+    assert_eq!(report.processes.alive, Some(1));
 }

@@ -28,6 +28,7 @@ struct Expected {
     wait: u64,
     blocked: u64,
     avoidable: u64,
+    forbidden: u64,
 }
 
 struct Model {
@@ -83,12 +84,12 @@ impl Model {
                 Now::Waits(cpu, since) => {
                     it.wait += us;
                     *self.holders.entry(self.current[*cpu]).or_default() += us;
-                    // With but one allowed CPU there is no other.
-                    let several = self.masks[index].count_ones() > 1;
-                    if several && self.current[*cpu] != 0 && idle & self.masks[index] != 0 {
-                        let counts = to.saturating_sub(from.max(since + 50));
+                    let counts = to.saturating_sub(from.max(since + 50));
+                    if self.current[*cpu] != 0 && idle & self.masks[index] != 0 {
                         it.avoidable += counts;
                         self.present[index] += counts;
+                    } else if self.current[*cpu] != 0 && idle != 0 {
+                        it.forbidden += counts;
                     }
                 }
             }
@@ -201,6 +202,8 @@ proptest! {
         prop_assert!(report.checks.iter().all(|check| check.holds), "{:?}", report.checks);
         let avoidable = model.expected.iter().map(|it| it.avoidable).sum::<u64>();
         prop_assert_eq!(us(report.avoidable_wait_s.unwrap()), avoidable);
+        let forbidden = model.expected.iter().map(|it| it.forbidden).sum::<u64>();
+        prop_assert_eq!(us(report.avoidable.unwrap().but_for_affinity_s.unwrap()), forbidden);
         prop_assert_eq!(us(report.avoidable_longest_s.unwrap()), model.longest);
         let waited = model.expected.iter().map(|it| it.wait).sum::<u64>();
         prop_assert!(avoidable <= waited);
@@ -260,6 +263,8 @@ pub(in crate::trace) fn any_event() -> impl Strategy<Value = Event> {
         1 => (tid.clone(), tid.clone(), path.clone(), used.clone()).prop_map(|(task, former, path, so_far)| {
             What::Exec { task, former, name: "prog".to_owned(), path, so_far }
         }),
+        1 => (tid.clone(), 0_u64..3, 0_u64..3)
+            .prop_map(|(task, input, output)| What::Pipes { task, input, output }),
         1 => (tid.clone(), path, -1_i32..20).prop_map(|(task, path, errno)| What::ExecFailed { task, path, errno }),
         1 => (tid.clone(), allowed).prop_map(|(task, cpus)| What::Allowed { task, cpus }),
         2 => (tid.clone(), tid.clone(), prop::option::of(-9_i32..9), used)

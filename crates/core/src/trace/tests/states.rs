@@ -112,6 +112,6 @@ fn what_is_open_at_the_end_is_labelled() {
     assert_eq!(task(&report, 10), (100, 0, 900));
     assert_eq!(report.waits[0].unfinished, 1);
     assert_eq!((report.waits[0].cause, report.lost.unfinished), (Cause::Child, 1));
-    assert_eq!((report.processes.alive, report.processes.exits), (1, 0));
+    assert_eq!((report.processes.alive, report.processes.exits), (Some(1), Some(0)));
     assert!(report.checks.iter().all(|check| check.holds), "{:?}", report.checks);
 }

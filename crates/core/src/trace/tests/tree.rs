@@ -29,7 +29,10 @@ fn processes_are_folded_by_chain_of_commands() {
         .collect();
     assert_eq!(rows, [(None, "sh", 1, 5000), (Some(0), "true", 2, 200), (Some(0), "sh (forked)", 1, 100)]);
     let counted = report.processes;
-    assert_eq!((counted.forks, counted.execs, counted.exits, counted.alive), (3, 3, 4, 0));
+    assert_eq!(
+        (counted.forks, counted.execs, counted.exits, counted.alive),
+        (Some(3), Some(3), Some(4), Some(0))
+    );
     assert_eq!(report.tasks_total, 4);
 }
 

@@ -40,6 +40,10 @@ pub struct StudyArgs {
     #[arg(long, help_heading = "Load")]
     pub full: bool,
 
+    /// Take a tenth of the size (study dispatch)
+    #[arg(long, conflicts_with = "full", help_heading = "Load")]
+    pub quick: bool,
+
     /// Copies at once instead of the study's own levels: a list such as 1,10
     #[arg(long, value_name = "LIST", value_parser = numbers::loads, help_heading = "Load")]
     pub load: Option<Loads>,

@@ -74,12 +74,12 @@ pub(crate) fn dispatch() -> TraceReport {
         wall_s: 7.814,
         level: Level::Full,
         processes: Processes {
-            forks: 20_002,
-            threads: 0,
-            execs: 20_003,
+            forks: Some(20_002),
+            threads: Some(0),
+            execs: Some(20_003),
             failed_execs: Some(100_000),
-            exits: 20_003,
-            alive: 0,
+            exits: Some(20_003),
+            alive: Some(0),
         },
         tree: vec![
             tree(None, "sh", 1, 0.001, 7.814),
@@ -129,6 +129,7 @@ pub(crate) fn dispatch() -> TraceReport {
         ],
         avoidable_wait_s: Some(0.34),
         avoidable: Some(Avoidable {
+            but_for_affinity_s: Some(0.0),
             threshold_s: 5e-5,
             waits: 412,
             sibling_only_s: Some(0.02),
@@ -176,7 +177,14 @@ pub(crate) fn pipeline() -> TraceReport {
     TraceReport {
         wall_s: 0.412,
         level: Level::Full,
-        processes: Processes { forks: 3, threads: 2, execs: 4, failed_execs: Some(0), exits: 4, alive: 0 },
+        processes: Processes {
+            forks: Some(3),
+            threads: Some(2),
+            execs: Some(4),
+            failed_execs: Some(0),
+            exits: Some(4),
+            alive: Some(0),
+        },
         commands: vec![
             command("cat", 1, [0.002, 0.031, 0.004, 0.0, 0.375]),
             command("gzip", 1, [0.36, 0.02, 0.012, 0.0, 0.02]),

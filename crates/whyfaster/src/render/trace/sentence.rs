@@ -1,6 +1,6 @@
 //! What the command spent its time on, in one sentence.
 
-use whyfaster_core::trace::report::{Cause, CommandRow, Level, TraceReport};
+use whyfaster_core::trace::report::{Cause, CommandRow, TraceReport};
 
 use super::super::look::Look;
 use super::super::text::for_look;
@@ -31,11 +31,13 @@ pub(super) fn sentence(report: &TraceReport, look: &Look) -> String {
     if let Some(who) = list(busiest(report, look)) {
         parts.push(format!(", mostly by {who}"));
     }
-    let made = report.processes.forks + report.processes.threads;
-    if report.level > Level::Rusage && made > 0 {
+    let (forks, threads) = (report.processes.forks.unwrap_or(0), report.processes.threads.unwrap_or(0));
+    let made = forks + threads;
+    // What this level does not see is not spoken of.
+    if made > 0 {
         let failed = report.processes.failed_execs.filter(|failed| *failed > 0);
         let failed = failed.map_or_else(String::new, |failed| format!(" and {} failed", of(failed, "exec")));
-        let kinds = [(report.processes.forks, "process"), (report.processes.threads, "thread")];
+        let kinds = [(forks, "process"), (threads, "thread")];
         let kinds = list(kinds.iter().filter(|(n, _)| *n > 0).map(|(n, what)| of(*n, what)));
         let verb = if made == 1 { "was" } else { "were" };
         parts.push(format!("; {} {verb} made{failed}", kinds.unwrap_or_default()));

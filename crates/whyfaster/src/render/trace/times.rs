@@ -38,18 +38,24 @@ pub(super) fn tree(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<Stri
 
 fn processes(report: &TraceReport) -> String {
     let p = &report.processes;
+    let Some((forks, threads, execs, exits)) =
+        p.forks.zip(p.threads).zip(p.execs).zip(p.exits).map(|(((a, b), c), d)| (a, b, c, d))
+    else {
+        return "tree: not measured".to_owned();
+    };
     let failed = p.failed_execs.map_or_else(
         || "failed execs not measured".to_owned(),
         |failed| format!("{} failed", of(failed, "exec")),
     );
+    let alive = p.alive.filter(|alive| *alive > 0);
     let alive =
-        if p.alive > 0 { format!(", {} still there at the end", thousands(p.alive)) } else { String::new() };
+        alive.map_or_else(String::new, |alive| format!(", {} still there at the end", thousands(alive)));
     format!(
         "tree: {}, {}, {}, {failed}, {}{alive}",
-        of(p.forks, "fork"),
-        of(p.threads, "thread"),
-        of(p.execs, "exec"),
-        of(p.exits, "exit")
+        of(forks, "fork"),
+        of(threads, "thread"),
+        of(execs, "exec"),
+        of(exits, "exit")
     )
 }
 

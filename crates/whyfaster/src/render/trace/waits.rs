@@ -1,20 +1,26 @@
 //! Why tasks were blocked, who held the CPU while they waited for one, which stage starves which, what was searched.
 
 use whyfaster_core::trace::report::{Cause, SharerKind, SharerRow, StageRow, TraceReport, WaitRow};
+use whyfaster_core::trace::table::{Folded, fold};
 
 use super::super::grid::{ABSENT, Grid, Group};
 use super::super::look::Look;
 use super::super::text::{Tone, for_look, tone, wrap_indented};
-use super::super::units::{digits, percent, time};
+use super::super::units::{digits, time};
 use super::sentence::{of, thousands};
-use super::{Shown, column, name, quiet, scale, section, single};
+use super::{Shown, TOP, column, name, quiet, scale, section, single};
+
+/// Below this share a holder of the CPU is one of the others, and a cause of blocking is left out, unless all rows are
+/// asked for.
+const LEAST_HOLDER: f64 = 0.02;
+const LEAST_CAUSE: f64 = 0.001;
+/// Holders that are shown unless told otherwise.
+const HOLDERS: usize = 8;
 
 /// Blocked time by cause, with who was at the other end.
 pub(super) fn causes(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<String> {
-    let mut all: Vec<&WaitRow> = report.waits.iter().collect();
-    all.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
-    let hidden = all.len().saturating_sub(shown.rows());
-    let rows: Vec<&WaitRow> = all.into_iter().take(shown.rows()).collect();
+    let least = if shown.top == 0 { 0.0 } else { LEAST_CAUSE };
+    let Folded { rows, others: hidden, .. } = fold(&report.waits, least, shown.rows());
     if rows.is_empty() {
         return Vec::new();
     }
@@ -27,14 +33,15 @@ pub(super) fn causes(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<St
         let peer = row.peer.as_deref().map_or_else(String::new, |peer| format!(": {}", name(peer, look)));
         format!("{} {}{peer}", name(&row.command, look), waited(row.cause))
     };
-    let grid = Grid {
-        key: column("blocked", &rows, text),
-        groups: vec![
-            single("time", scale.name, &rows, |row| scale.number(row.seconds)),
-            single("times", "", &rows, |row| thousands(row.count)),
-            single("each", "", &rows, each),
-        ],
-    };
+    let mut groups = vec![
+        single("time", scale.name, &rows, |row| scale.number(row.seconds)),
+        single("times", "", &rows, |row| thousands(row.count)),
+        single("each", "", &rows, each),
+    ];
+    if rows.iter().any(|row| row.unfinished > 0) {
+        groups.push(single("unfinished", "", &rows, |row| thousands(row.unfinished)));
+    }
+    let grid = Grid { key: column("blocked", &rows, text), groups };
     section("blocked: who waited for what, and who was at the other end", grid, hidden, look)
 }
 
@@ -58,26 +65,35 @@ fn waited(cause: Cause) -> &'static str {
 
 /// Who held the CPU, and how much of the wait was avoidable.
 pub(super) fn sharers(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<String> {
-    let mut all: Vec<&SharerRow> = report.cpu_sharers.iter().collect();
-    all.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
-    let hidden = all.len().saturating_sub(shown.rows());
-    let waits: f64 = all.iter().map(|row| row.seconds).sum();
-    let rows: Vec<&SharerRow> = all.into_iter().take(shown.rows()).collect();
+    let (least, most) = match shown.top {
+        0 => (0.0, usize::MAX),
+        TOP => (LEAST_HOLDER, HOLDERS),
+        top => (0.0, top),
+    };
+    let folded = fold(&report.cpu_sharers, least, most);
+    let mut rows: Vec<(String, f64)> = folded
+        .rows
+        .iter()
+        .map(|row| (format!("{}: {}", name(&row.command, look), holder(row, look)), row.seconds))
+        .collect();
+    if folded.others > 0 {
+        rows.push((format!("{} others, each less (--top 0 shows all)", folded.others), folded.others_s));
+    }
     let mut lines = Vec::new();
     if !rows.is_empty() {
-        let scale = scale(rows.iter().map(|row| row.seconds), look);
-        let share =
-            |row: &&SharerRow| if waits > 0.0 { percent(row.seconds / waits) } else { ABSENT.to_owned() };
+        let scale = scale(rows.iter().map(|(_, seconds)| *seconds), look);
+        let share = |seconds: f64| match folded.all_s > 0.0 {
+            true => format!("{:.1}%", seconds / folded.all_s * 100.0),
+            false => ABSENT.to_owned(),
+        };
         let grid = Grid {
-            key: column("who waited: behind whom", &rows, |row| {
-                format!("{}: {}", name(&row.command, look), holder(row, look))
-            }),
+            key: column("who waited: behind whom", &rows, |(who, _)| who.clone()),
             groups: vec![
-                single("time", scale.name, &rows, |row| scale.number(row.seconds)),
-                single("share", "", &rows, share),
+                single("time", scale.name, &rows, |(_, seconds)| scale.number(*seconds)),
+                single("share", "", &rows, |(_, seconds)| share(*seconds)),
             ],
         };
-        lines.extend(section("waiting for a CPU: who held it", grid, hidden, look));
+        lines.extend(section("waiting for a CPU: who held it", grid, 0, look));
     }
     lines.extend(avoidable(report, look));
     lines
@@ -86,7 +102,7 @@ pub(super) fn sharers(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<S
 fn holder(row: &SharerRow, look: &Look) -> String {
     let who = name(&row.sharer, look);
     match row.kind {
-        SharerKind::Tree => format!("{who} (of the same command)"),
+        SharerKind::Tree => format!("{who} (of this tree)"),
         SharerKind::Kernel => format!("{who} (kernel)"),
         SharerKind::Other => format!("{who} (another program)"),
         SharerKind::Tool => "whyfaster itself".to_owned(),

@@ -58,8 +58,10 @@ impl Who {
             }
             What::Name { task, process, name, kind } => {
                 let known = self.of(*task);
-                (known.name, known.process, known.tree) = (name.clone(), *process, *kind == TaskKind::Tree);
-                known.forked &= known.tree;
+                let tree = *kind == TaskKind::Tree;
+                // A child that is not called like its parent runs a program of its own.
+                known.forked &= tree && (known.name.is_empty() || known.name == *name);
+                (known.name, known.process, known.tree) = (name.clone(), *process, tree);
             }
             What::End { task, .. } => self.end(*task),
             _ => {}

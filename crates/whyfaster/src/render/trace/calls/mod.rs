@@ -1,5 +1,6 @@
 //! The calls of the tree as they happened, like `strace -Tttf`: when, who, the call with the arguments that matter, its
-//! result, and how long it took. Times are seconds after the first event of the trace.
+//! result, and how long it took. Times are seconds after
+//! the first exec, as everywhere in the report (of a tree that ran already: after its first call).
 //!
 //! A call is streamed when it ends. Lines are printed in the order in which calls began, so a line waits until no call
 //! that began before it can still end: for [`WINDOW_NS`], or until [`HELD`] lines wait. A call that ended later than
@@ -80,10 +81,17 @@ impl Calls {
 
     /// Takes one event of the stream, and prints what may be printed.
     pub fn push(&mut self, event: &Event, out: &mut dyn Write) -> io::Result<()> {
-        self.first.get_or_insert(event.at);
         match &event.what {
-            What::Call(call) => self.call(call, event.at),
-            What::Exec { task, former, .. } if task != former => drop(self.renamed.insert(*former, *task)),
+            What::Call(call) => {
+                self.first.get_or_insert(call.began);
+                self.call(call, event.at);
+            }
+            What::Exec { task, former, .. } => {
+                self.first.get_or_insert(event.at);
+                if task != former {
+                    self.renamed.insert(*former, *task);
+                }
+            }
             What::Fork { child, .. } => drop(self.renamed.remove(child)),
             _ => {}
         }

@@ -40,7 +40,10 @@ fn lines(filter: CallFilter, events: &[Event]) -> Vec<String> {
 fn story() -> Vec<Event> {
     const S: u64 = 1_000_000_000;
     let cwd = (-100_i32) as u32;
+    let exec =
+        What::Exec { task: 7, former: 7, name: "sh".to_owned(), path: None, so_far: Totals::default() };
     vec![
+        at(S, exec),
         name(7, "sh"),
         name(8, "cat"),
         at(

@@ -28,7 +28,8 @@ pub(super) struct Packet {
     pub(super) track: Option<TrackDescriptor>,
 }
 
-/// `Trace`: what a file is.
+/// `Trace`: what a file is. Only tests read one whole.
+#[cfg(test)]
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Trace {
     #[prost(message, repeated, tag = "1")]
