@@ -36,7 +36,7 @@ impl Sums {
             return;
         };
         self.run += times.run;
-        self.kernel_run += totals.run_ns.saturating_sub(start.run_ns);
+        self.kernel_run += totals.on_cpu_ns().saturating_sub(start.on_cpu_ns());
         self.entered.add(totals.calls_entered);
         self.returned.add(totals.calls_returned);
     }

@@ -19,7 +19,7 @@ impl Analysis {
             self.cut(tid, state, now);
         }
         if let Some((task, totals)) = self.line.known.tree.get(&tid).zip(totals) {
-            let kernel_run = totals.run_ns.saturating_sub(task.start.run_ns + task.before.run);
+            let kernel_run = totals.on_cpu_ns().saturating_sub(task.start.on_cpu_ns() + task.before.run);
             self.line.correct(tid, kernel_run);
         }
         let Some(mut task) = self.line.known.tree.remove(&tid) else { return };
@@ -130,7 +130,7 @@ impl Analysis {
 /// The times of a segment by what the kernel adds up.
 fn by_totals(task: &Task, totals: &Totals, at: u64) -> Times {
     let life = at - task.segment.from;
-    let run = totals.run_ns.saturating_sub(task.base.run_ns);
+    let run = totals.on_cpu_ns().saturating_sub(task.base.on_cpu_ns());
     let wait = totals.delay_ns.unwrap_or(0).saturating_sub(task.base.delay_ns.unwrap_or(0));
     Times::of_totals(life, run, wait)
 }

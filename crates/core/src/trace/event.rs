@@ -266,6 +266,13 @@ pub struct Totals {
     pub migrations: Option<u64>,
 }
 
+impl Totals {
+    /// Time on a CPU as a stream of switches shows it: with what the hypervisor took meanwhile.
+    pub fn on_cpu_ns(&self) -> u64 {
+        self.run_ns + self.stolen_ns.unwrap_or(0)
+    }
+}
+
 /// One system call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {

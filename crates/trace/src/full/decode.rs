@@ -80,13 +80,8 @@ impl Decoder {
             }
             record_kind::RECORD_CALL => self.call(&head, bytes)?,
             record_kind::RECORD_STACK => {
-<<<<<<< HEAD
-                let stack = self.symbols.stack(&types::stack_record::read(bytes)?, rest::<types::stack_record>(bytes));
-                self.push(&head, What::Stack(stack));
-=======
                 let r = types::stack_record::read(bytes)?;
                 self.stacks.push((r, rest::<types::stack_record>(bytes).to_vec()));
->>>>>>> w-t1
             }
             _ => self.process(&head, bytes)?,
         }
@@ -111,7 +106,10 @@ impl Decoder {
             record_kind::RECORD_NAME => {
                 let r = types::name_record::read(bytes)?;
                 let kind = task_kind(head.detail)?;
-                self.push(head, What::Name { task: head.task, process: r.process, name: name(&r.name), kind });
+                self.push(
+                    head,
+                    What::Name { task: head.task, process: r.process, name: name(&r.name), kind },
+                );
             }
             record_kind::RECORD_END => self.end(head, bytes)?,
             _ => return None,
@@ -139,10 +137,6 @@ impl Decoder {
         if let Some(path) = &path {
             self.executed.insert(head.task, path.clone());
         }
-<<<<<<< HEAD
-        self.symbols.forget(head.task);
-=======
->>>>>>> w-t1
         let (former, so_far) = (head.other, totals(&r.so_far));
         self.push(head, What::Exec { task: head.task, former, name: name(&r.name), path, so_far });
         Some(())
@@ -212,8 +206,8 @@ impl Decoder {
     fn call(&mut self, head: &types::record, bytes: &[u8]) -> Option<()> {
         let r = types::call_record::read(bytes)?;
         let call = call_number(r.call);
-        let exec = !call.compat
-            && [libc::SYS_execve, libc::SYS_execveat].contains(&libc::c_long::from(call.number));
+        let exec =
+            !call.compat && [libc::SYS_execve, libc::SYS_execveat].contains(&libc::c_long::from(call.number));
         // After an exec the old program's memory is gone: the path came with the record of the exec.
         let path = match exec && r.returned != 0 && r.result >= 0 {
             true => self.executed.remove(&head.task),

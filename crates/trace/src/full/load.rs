@@ -119,7 +119,8 @@ fn resize(open: &mut OpenWhyfasterSkel<'_>, wanted: &Wanted) -> libbpf_rs::Resul
 fn choose(open: &mut OpenWhyfasterSkel<'_>, wanted: &Wanted) {
     let btf = Btf::from_vmlinux().ok();
     let there = |tracepoint: &str| {
-        btf.as_ref().is_none_or(|b| b.type_by_name::<Typedef<'_>>(&format!("btf_trace_{tracepoint}")).is_some())
+        btf.as_ref()
+            .is_none_or(|b| b.type_by_name::<Typedef<'_>>(&format!("btf_trace_{tracepoint}")).is_some())
     };
     let times = wanted.call_times || wanted.each_call || wanted.scheduling;
     let softirq = wanted.scheduling && there("softirq_entry") && there("softirq_exit");
@@ -143,7 +144,12 @@ fn choose(open: &mut OpenWhyfasterSkel<'_>, wanted: &Wanted) {
     progs.who_runs_here.set_autoload(wanted.scheduling);
     progs.clock_ticks.set_autoload(wanted.samples_per_s.is_some());
     // Attached one by one below: a perf event, a test run and iterators are no tracepoints.
-    for program in [&mut progs.who_runs_here, &mut progs.clock_ticks, &mut progs.who_is_alive, &mut progs.who_was_taken_up] {
+    for program in [
+        &mut progs.who_runs_here,
+        &mut progs.clock_ticks,
+        &mut progs.who_is_alive,
+        &mut progs.who_was_taken_up,
+    ] {
         program.set_autoattach(false);
     }
 }
@@ -154,10 +160,24 @@ impl Loaded {
         let p = &mut self.skel.progs;
         let mut links = Vec::new();
         for program in [
-            &mut p.softirq_begins, &mut p.softirq_ends, &mut p.hardirq_begins, &mut p.hardirq_ends,
-            &mut p.timer_begins, &mut p.timer_ends, &mut p.work_begins, &mut p.work_ends, &mut p.cpu_switches,
-            &mut p.task_wakes, &mut p.task_queued, &mut p.new_task_queued, &mut p.task_migrates,
-            &mut p.program_begins, &mut p.task_exits, &mut p.task_renamed, &mut p.call_begins, &mut p.call_ends,
+            &mut p.softirq_begins,
+            &mut p.softirq_ends,
+            &mut p.hardirq_begins,
+            &mut p.hardirq_ends,
+            &mut p.timer_begins,
+            &mut p.timer_ends,
+            &mut p.work_begins,
+            &mut p.work_ends,
+            &mut p.cpu_switches,
+            &mut p.task_wakes,
+            &mut p.task_queued,
+            &mut p.new_task_queued,
+            &mut p.task_migrates,
+            &mut p.program_begins,
+            &mut p.task_exits,
+            &mut p.task_renamed,
+            &mut p.call_begins,
+            &mut p.call_ends,
             &mut p.task_made,
         ] {
             if program.autoload() {
@@ -191,7 +211,11 @@ impl Loaded {
     /// Tasks of the tree that are alive.
     pub(crate) fn alive(&self) -> u64 {
         // SAFETY: a counter in memory that is shared with the kernel; it is mapped as long as the skeleton lives.
-        self.skel.maps.bss_data.as_deref().map_or(0, |bss| unsafe { (&raw const bss.tree.alive).read_volatile() })
+        self.skel
+            .maps
+            .bss_data
+            .as_deref()
+            .map_or(0, |bss| unsafe { (&raw const bss.tree.alive).read_volatile() })
     }
 
     /// Most bytes that the maps can grow to.

@@ -2,8 +2,8 @@
 
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 
-use libbpf_rs::libbpf_sys::{self, perf_event_attr};
 use libbpf_rs::Link;
+use libbpf_rs::libbpf_sys::{self, perf_event_attr};
 
 use super::load::Loaded;
 

@@ -62,11 +62,8 @@ impl Symbols {
             return known.clone();
         }
         // The image of the kernel, if there is one, has the same names and would be searched for on every disk.
-        let source = Source::Kernel(Kernel {
-            vmlinux: MaybeDefault::None,
-            debug_syms: false,
-            ..Kernel::default()
-        });
+        let source =
+            Source::Kernel(Kernel { vmlinux: MaybeDefault::None, debug_syms: false, ..Kernel::default() });
         let name = self.look_up(&source, Input::AbsAddr(address)).unwrap_or_else(|| format!("{address:#x}"));
         self.kernel.insert(address, name.clone());
         name
@@ -84,7 +81,10 @@ impl Symbols {
         source.debug_syms = false;
         let named = self.look_up(&Source::Elf(source), Input::FileOffset(offset));
         let name = named.unwrap_or_else(|| {
-            let object = key.0.file_name().map_or_else(|| key.0.display().to_string(), |n| n.to_string_lossy().into_owned());
+            let object = key
+                .0
+                .file_name()
+                .map_or_else(|| key.0.display().to_string(), |n| n.to_string_lossy().into_owned());
             format!("{object}+{offset:#x}")
         });
         self.user.insert(key, name.clone());

@@ -101,7 +101,8 @@ fn apply(record: &Record, images: &mut Images) -> Option<()> {
         FORK if process != word(4)? => images.forked(word(4)?, process, record.at),
         EXIT if process == word(8)? => images.ended(process),
         MMAP2 => {
-            let (start, length, offset) = (number(&record.body, 8)?, number(&record.body, 16)?, number(&record.body, 24)?);
+            let (start, length, offset) =
+                (number(&record.body, 8)?, number(&record.body, 16)?, number(&record.body, 24)?);
             let name = record.body.get(64..)?;
             let name = &name[..name.iter().position(|b| *b == 0)?];
             let file = PathBuf::from(String::from_utf8_lossy(name).into_owned());
@@ -134,7 +135,8 @@ impl Ring {
         if memory == libc::MAP_FAILED {
             return Err(std::io::Error::last_os_error());
         }
-        let memory = NonNull::new(memory.cast()).ok_or_else(|| std::io::Error::other("mapped at address 0"))?;
+        let memory =
+            NonNull::new(memory.cast()).ok_or_else(|| std::io::Error::other("mapped at address 0"))?;
         Ok(Self { memory, length, page, _event: event })
     }
 

@@ -82,10 +82,10 @@ impl DispatchStudy {
     /// What strace without -f could not see, in numbers of this machine.
     fn unseen(&self, found: &DispatchFindings) -> String {
         let counted = self.row(found, &self.alternative).and_then(|row| row.counted.as_ref());
-        let Some((tally, own)) = counted.and_then(|tally| Some((tally, tally.own_forks?))) else {
+        let Some((forks, own)) = counted.and_then(|tally| Some((tally.forks?, tally.own_forks?))) else {
             return "What the shells behind split do could not be counted at this level.".to_owned();
         };
-        let below = tally.forks.saturating_sub(own);
+        let below = forks.saturating_sub(own);
         format!(
             "{} forks {own} times itself, but the shells that it feeds fork {below} times: strace -c without -f sees only the first.",
             self.alternative
@@ -136,8 +136,8 @@ fn trees(found: &DispatchFindings) -> Grid {
     Grid {
         key: key(rows),
         groups: vec![
-            Group::new("forks", vec![column("forks", rows, |row| of(row, |t| Some(t.forks)))]),
-            Group::new("execs", vec![column("execs", rows, |row| of(row, |t| Some(t.execs)))]),
+            Group::new("forks", vec![column("forks", rows, |row| of(row, |t| t.forks))]),
+            Group::new("execs", vec![column("execs", rows, |row| of(row, |t| t.execs))]),
             Group::new("failed", vec![column("failed execs", rows, |row| of(row, |t| t.failed_execs))]),
             Group::new("waits", vec![column("wait4", rows, |row| of(row, |t| t.waits))]),
             Group::new("work", vec![column("CPU s", rows, work)]),

@@ -93,9 +93,9 @@ fn record(study: &DispatchStudy) -> Record {
 }
 
 fn tallies() -> Vec<(String, Tally)> {
-    let tally = |forks, own_forks, own_waits, cpu| Tally {
-        forks,
-        execs: forks + 1,
+    let tally = |forks: u64, own_forks, own_waits, cpu| Tally {
+        forks: Some(forks),
+        execs: Some(forks + 1),
         failed_execs: Some(0),
         waits: Some(forks + own_waits),
         own_forks: Some(own_forks),

@@ -136,6 +136,7 @@ impl<'a> Decoder<'a> {
             voluntary: part()?,
             involuntary: part()?,
             migrations: part()?,
+            stolen_ns: part()?,
         })
     }
 

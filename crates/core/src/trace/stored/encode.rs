@@ -232,7 +232,7 @@ impl Recorder {
 }
 
 /// The totals that may not be known, in the order of the stream.
-fn parts(totals: &Totals) -> [Option<u64>; 8] {
+fn parts(totals: &Totals) -> [Option<u64>; 9] {
     let Totals {
         run_ns: _,
         delay_ns,
@@ -243,8 +243,19 @@ fn parts(totals: &Totals) -> [Option<u64>; 8] {
         voluntary,
         involuntary,
         migrations,
+        stolen_ns,
     } = *totals;
-    [delay_ns, call_run_ns, calls_entered, calls_returned, faults, voluntary, involuntary, migrations]
+    [
+        delay_ns,
+        call_run_ns,
+        calls_entered,
+        calls_returned,
+        faults,
+        voluntary,
+        involuntary,
+        migrations,
+        stolen_ns,
+    ]
 }
 
 fn flag(at: usize, set: bool) -> u8 {
