@@ -13,6 +13,7 @@ use super::report::TraceReport;
 use super::rows::Tasks;
 use super::searches::Searches;
 use super::setting::{Facts, Setting};
+use super::stages::End;
 use super::task::{State, Task};
 use super::timeline::{Switch, Timeline};
 
@@ -70,6 +71,7 @@ impl Analysis {
             What::Exec { task, former, name, path, so_far } => {
                 self.exec((*task, *former), (name, path.as_deref()), so_far, event.cpu, now)
             }
+            What::Pipes { task, input, output } => self.pipes(*task, *input, *output),
             What::ExecFailed { task, path, errno } => self.exec_failed(*task, path.as_deref(), *errno),
             What::Allowed { task, cpus } => self.allowed(*task, cpus, now),
             What::End { task, status, totals, .. } => self.end(*task, status.is_none(), Some(totals), now),
@@ -105,6 +107,7 @@ impl Analysis {
         self.line.known.others.remove(&child);
         let mut task = Task::new(process, label, now, cpu);
         task.counts = above.is_some() || self.line.setting.running;
+        task.parent = above.map(|(process, _)| process);
         task.mask = self.line.idle.mask(allowed, now);
         let counts = task.counts;
         // From nothing it comes into its first state, so that a wait has a beginning as any other.
@@ -189,6 +192,16 @@ impl Analysis {
     fn exec_failed(&mut self, task: Tid, path: Option<&str>, errno: i32) {
         if let Some(task) = self.line.known.tree.get_mut(&task) {
             self.searches.failed(&mut self.line.labels, task.label, &mut task.search, path, errno);
+        }
+    }
+
+    fn pipes(&mut self, task: Tid, input: u64, output: u64) {
+        let Some(task) = self.line.known.tree.get(&task) else { return };
+        let end = |writes| End { process: task.process, label: task.label, parent: task.parent, writes };
+        for (inode, writes) in [(input, false), (output, true)] {
+            if inode != 0 && self.line.setting.whole() {
+                self.line.stages.holds(inode, end(writes));
+            }
         }
     }
 

@@ -87,6 +87,16 @@ pub enum What {
         /// [`Totals::default`] where nobody asked the kernel then.
         so_far: Totals,
     },
+    /// Pipes at the standard descriptors of a task. Sent behind its [`What::Exec`], so that a pipeline is known whose
+    /// stages never waited for each other.
+    Pipes {
+        /// Who.
+        task: Tid,
+        /// Inode of the pipe that it reads as standard input; 0: none.
+        input: u64,
+        /// Inode of the pipe that it writes as standard output; 0: none.
+        output: u64,
+    },
     /// An exec of the tree failed.
     ExecFailed {
         /// Who tried.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::plan::TracePlan;
 use super::report::TraceReport;
+use super::stored::Stored;
 use crate::host::Host;
 use crate::record::Status;
 use crate::validate::{Invalid, MAX_COUNT, amount, ensure};
@@ -36,6 +37,9 @@ pub struct TraceRecord {
     /// What follows from the trace.
     #[serde(flatten)]
     pub report: TraceReport,
+    /// The scheduling records, if they were kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<Stored>,
 }
 
 /// Wall times of the same command.
@@ -119,6 +123,7 @@ mod tests {
             exit_status: Some(0),
             runs: Runs { traced_s: Some(1.0), untraced_s: vec![0.9] },
             report: TraceReport { wall_s: 1.0, ..TraceReport::default() },
+            schedule: None,
         };
         let row = |parent| TreeRow { parent, command: "x".to_owned(), processes: 1, cpu_s: 0.1, life_s: 0.2 };
         record.report.tree = vec![row(None), row(Some(0))];

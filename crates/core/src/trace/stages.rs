@@ -1,9 +1,13 @@
 //! Stages of pipelines: who reads from whom, and who waits for whom.
 //!
 //! Two processes are neighbours when one of them, blocked on a pipe, is woken by the other, twice: one such wake-up may
-//! be a signal (`SIGCHLD` ends a read as well). A reader that ends with no better knowledge takes its last waker, which
-//! closed the pipe. Processes are folded when they end, by command and by the commands of their neighbours, so that memory
-//! does not grow with their number.
+//! be a signal (`SIGCHLD` ends a read as well). Where nobody waited so often, those are neighbours that have the pipe as
+//! standard output and input, without the children that inherited it; and failing that the last that woke a reader, which
+//! closed the pipe (but not a child of its own: `xargs` waits for the exec of each on a pipe that closes with it).
+//! Processes are folded when they end, by command and by the commands of their neighbours, so that memory does not grow
+//! with their number.
+
+use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
@@ -17,6 +21,8 @@ use super::task::Times;
 const MOST_PIPES: usize = 1 << 16;
 /// Neighbours of a pipe, and commands beside a process, that are told apart.
 const MOST_BESIDE: usize = 16;
+/// Pipes that are kept for a reader to come.
+const MOST_UNREAD: usize = 1 << 10;
 /// Kinds of stages that are told apart.
 const MOST_STAGES: usize = 1 << 12;
 
@@ -31,6 +37,18 @@ pub(super) struct Contact {
     pub(super) waker: (Pid, Label),
     /// It wanted to read (otherwise to write).
     pub(super) reads: bool,
+    /// The waker is a child of the blocked process.
+    pub(super) own_child: bool,
+}
+
+/// A process that has a pipe as standard input or output.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct End {
+    pub(super) process: Pid,
+    pub(super) label: Label,
+    pub(super) parent: Option<Pid>,
+    /// As output.
+    pub(super) writes: bool,
 }
 
 /// A writer and a reader of one pipe.
@@ -44,7 +62,9 @@ struct Pair {
 #[derive(Debug, Default)]
 struct Pipe {
     pairs: Vec<Pair>,
+    /// The last that woke a reader and was no child of it.
     last: Option<Pair>,
+    ends: Vec<End>,
 }
 
 /// What a process did with pipes, and its time.
@@ -82,6 +102,8 @@ pub(super) struct Stages {
     pipes: FxHashMap<u64, Pipe>,
     live: FxHashMap<Pid, Side>,
     folded: FxHashMap<Shape, Sums>,
+    /// Pipes whose writers are gone and whose reader has not come yet, the oldest first.
+    unread: VecDeque<u64>,
     /// Neighbours that were known only when the writer had been folded.
     late: Vec<(Label, Label)>,
 }
@@ -98,19 +120,18 @@ impl Stages {
 
     /// Somebody blocked on a pipe was woken by somebody else of the tree. The command at the other end.
     pub(super) fn contact(&mut self, contact: &Contact) -> Label {
-        let Contact { inode, blocked, waker, reads } = *contact;
+        let Contact { inode, blocked, waker, reads, own_child } = *contact;
         if self.pipes.len() >= MOST_PIPES && !self.pipes.contains_key(&inode) {
             return waker.1;
         }
         let (writer, reader) = if reads { (waker, blocked) } else { (blocked, waker) };
         let pipe = self.pipes.entry(inode).or_default();
         let pair = pipe.met(writer, reader);
-        for process in [writer.0, reader.0] {
-            let pipes = &mut self.live.entry(process).or_default().pipes;
-            if !pipes.contains(&inode) && pipes.len() < MOST_BESIDE {
-                pipes.push(inode);
-            }
+        if !own_child {
+            pipe.last = Some(pair);
         }
+        self.uses(writer.0, inode);
+        self.uses(reader.0, inode);
         if pair.times == 2 {
             self.neighbours(&pair);
         }
@@ -120,6 +141,26 @@ impl Stages {
             |pair: &&Pair| (if reads { pair.reader.0 } else { pair.writer.0 }) == blocked.0 && pair.times > 1;
         let known = self.pipes.get(&inode).and_then(|pipe| pipe.pairs.iter().find(own)).map(other);
         if pair.times > 1 { waker.1 } else { known.unwrap_or(waker.1) }
+    }
+
+    /// A process has this pipe as standard input or output.
+    pub(super) fn holds(&mut self, inode: u64, end: End) {
+        if self.pipes.len() >= MOST_PIPES && !self.pipes.contains_key(&inode) {
+            return;
+        }
+        let ends = &mut self.pipes.entry(inode).or_default().ends;
+        ends.retain(|it| it.process != end.process || it.writes != end.writes);
+        if ends.len() < MOST_BESIDE {
+            ends.push(end);
+        }
+        self.uses(end.process, inode);
+    }
+
+    fn uses(&mut self, process: Pid, inode: u64) {
+        let pipes = &mut self.live.entry(process).or_default().pipes;
+        if !pipes.contains(&inode) && pipes.len() < MOST_BESIDE {
+            pipes.push(inode);
+        }
     }
 
     fn neighbours(&mut self, pair: &Pair) {
@@ -155,24 +196,43 @@ impl Stages {
 
     /// The process reads and writes this pipe no longer.
     fn leave(&mut self, process: Pid, inode: u64, side: &mut Side) {
-        let Some(pipe) = self.pipes.get_mut(&inode) else { return };
-        let knows = pipe.pairs.iter().any(|pair| pair.reader.0 == process && pair.times > 1);
-        if let Some(last) = pipe.last.filter(|last| last.reader.0 == process && !knows) {
-            if !side.up.contains(&last.writer.1) {
-                side.up.push(last.writer.1);
+        let Some(pipe) = self.pipes.get(&inode) else { return };
+        let writers = pipe.writers_to(process);
+        for (writer, reader) in writers {
+            if !side.up.contains(&writer.1) {
+                side.up.push(writer.1);
             }
-            match self.live.get_mut(&last.writer.0) {
-                Some(writer) if !writer.down.contains(&last.reader.1) => writer.down.push(last.reader.1),
+            match self.live.get_mut(&writer.0) {
+                Some(writer) if !writer.down.contains(&reader) => writer.down.push(reader),
                 Some(_) => {}
-                None if self.late.len() < MOST_STAGES => self.late.push((last.writer.1, last.reader.1)),
+                None if self.late.len() < MOST_STAGES => self.late.push((writer.1, reader)),
                 None => {}
             }
         }
-        let live = &self.live;
-        let lives = |pid: Pid| live.contains_key(&pid);
-        if !pipe.pairs.iter().any(|pair| lives(pair.writer.0) || lives(pair.reader.0)) {
-            self.pipes.remove(&inode);
+        if self.used(inode) {
+            return;
         }
+        // A short writer may be gone before its reader has begun its program: the pipe is kept for a while.
+        let waits = |pipe: &Pipe| pipe.ends.iter().all(|end| end.writes) && !pipe.ends.is_empty();
+        if !self.pipes.get(&inode).is_some_and(waits) {
+            self.pipes.remove(&inode);
+            return;
+        }
+        self.unread.push_back(inode);
+        if self.unread.len() > MOST_UNREAD
+            && let Some(oldest) = self.unread.pop_front()
+            && !self.used(oldest)
+        {
+            self.pipes.remove(&oldest);
+        }
+    }
+
+    /// A process that lives reads or writes this pipe.
+    fn used(&self, inode: u64) -> bool {
+        let lives = |pid: Pid| self.live.contains_key(&pid);
+        let met = |pair: &Pair| lives(pair.writer.0) || lives(pair.reader.0);
+        let used = |pipe: &Pipe| pipe.pairs.iter().any(met) || pipe.ends.iter().any(|end| lives(end.process));
+        self.pipes.get(&inode).is_some_and(used)
     }
 
     /// The stages, those that read from nobody first.
@@ -231,6 +291,25 @@ impl Stages {
 }
 
 impl Pipe {
+    /// Who writes what this process has read, and as which command it has, where no two of them waited for each other
+    /// often enough to be known.
+    fn writers_to(&self, process: Pid) -> Vec<((Pid, Label), Label)> {
+        if self.pairs.iter().any(|pair| pair.times > 1) {
+            return Vec::new();
+        }
+        let top = |writes: bool| {
+            let all = self.ends.iter().filter(move |end| end.writes == writes);
+            all.filter(move |end| {
+                !self.ends.iter().any(|it| it.writes == writes && Some(it.process) == end.parent)
+            })
+        };
+        if let Some(reader) = top(false).find(|end| end.process == process) {
+            return top(true).map(|writer| ((writer.process, writer.label), reader.label)).collect();
+        }
+        let last = self.last.filter(|last| last.reader.0 == process && self.ends.is_empty());
+        last.map(|last| (last.writer, last.reader.1)).into_iter().collect()
+    }
+
     fn met(&mut self, writer: (Pid, Label), reader: (Pid, Label)) -> Pair {
         let found = self.pairs.iter_mut().find(|pair| pair.writer.0 == writer.0 && pair.reader.0 == reader.0);
         let pair = match found {
@@ -249,7 +328,6 @@ impl Pipe {
                 pair
             }
         };
-        self.last = Some(pair);
         pair
     }
 }

@@ -75,6 +75,8 @@ pub(super) struct EarlyWake {
 #[derive(Debug)]
 pub(super) struct Task {
     pub(super) process: Pid,
+    /// The process that made it, if that is of the tree.
+    pub(super) parent: Option<Pid>,
     pub(super) label: Label,
     pub(super) state: State,
     /// Since when it is in this state (or since when its time is not yet added up).
@@ -106,6 +108,7 @@ impl Task {
     pub(super) fn new(process: Pid, label: Label, at: u64, cpu: u16) -> Self {
         Self {
             process,
+            parent: None,
             label,
             state: State::Runnable(cpu),
             since: at,

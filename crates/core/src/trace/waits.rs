@@ -60,6 +60,7 @@ impl Timeline {
                 blocked: (blocked.process, blocked.label),
                 waker: (other.process, other.label),
                 reads: cause == Cause::PipeEmpty,
+                own_child: other.parent == Some(blocked.process),
             })),
         }
     }

@@ -29,8 +29,11 @@ fn unreadable(what: &'static str, e: &libbpf_rs::Error) -> TraceError {
     TraceError::Read { what, why: e.to_string() }
 }
 
+/// Key and value of a map; a value for each CPU where it has one.
+type Entry = (Vec<u8>, Vec<Vec<u8>>);
+
 /// All entries of a hash map, as bytes.
-fn entries(map: &impl MapCore, what: &'static str) -> Result<Vec<(Vec<u8>, Vec<Vec<u8>>)>, TraceError> {
+fn entries(map: &impl MapCore, what: &'static str) -> Result<Vec<Entry>, TraceError> {
     let per_cpu = map.map_type().is_percpu();
     let mut all = Vec::new();
     for key in map.keys() {

@@ -24,7 +24,7 @@ pub fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
 }
 
 /// A trace once more: analysed again where its scheduling records were kept.
-fn show_trace(trace: TraceRecord, args: &ShowArgs, common: Outputs) -> anyhow::Result<()> {
+fn show_trace(mut trace: TraceRecord, args: &ShowArgs, common: Outputs) -> anyhow::Result<()> {
     if !common.exports.is_empty() {
         return Err(Failure::new(
             Exit::Usage,
@@ -32,6 +32,15 @@ fn show_trace(trace: TraceRecord, args: &ShowArgs, common: Outputs) -> anyhow::R
             "leave the exports out, or take --json",
         )
         .into());
+    }
+    if let Some(schedule) = &trace.schedule {
+        trace.report = schedule.analyse().map_err(|error| {
+            Failure::new(
+                Exit::Error,
+                format!("the scheduling records in '{}' cannot be used: {error}", args.record.display()),
+                "it was changed or damaged: take an undamaged copy, or trace again",
+            )
+        })?;
     }
     let outputs = TraceOutputs { common, top: TOP, ..TraceOutputs::default() };
     let bytes = match outputs.common.json {

@@ -23,7 +23,10 @@ pub fn record_bytes(record: &Record) -> serde_json::Result<Vec<u8>> {
 
 /// A trace as the bytes of a file: indented, or on one line where it holds the scheduling records.
 pub fn trace_bytes(record: &TraceRecord) -> serde_json::Result<Vec<u8>> {
-    let mut bytes = serde_json::to_vec_pretty(record)?;
+    let mut bytes = match record.schedule {
+        Some(_) => serde_json::to_vec(record)?,
+        None => serde_json::to_vec_pretty(record)?,
+    };
     bytes.push(b'\n');
     Ok(bytes)
 }

@@ -71,6 +71,7 @@ impl<'a> Decoder<'a> {
                 path: if flag(0) { Some(self.string()?) } else { None },
                 so_far: self.totals()?,
             },
+            kind::PIPES => What::Pipes { task: self.small()?, input: self.number()?, output: self.number()? },
             kind::EXEC_FAILED => What::ExecFailed {
                 task: self.small()?,
                 errno: self.signed()?,

@@ -24,6 +24,7 @@ pub(super) mod kind {
     pub(in super::super) const END: u8 = 8;
     pub(in super::super) const NAME: u8 = 9;
     pub(in super::super) const WORK: u8 = 10;
+    pub(in super::super) const PIPES: u8 = 11;
 }
 
 /// Flags in the high half of the first byte.
@@ -128,6 +129,10 @@ impl Recorder {
                 self.string(name);
                 path.iter().for_each(|path| self.string(path));
                 self.totals(so_far);
+            }
+            What::Pipes { task, input, output } => {
+                head(kind::PIPES);
+                self.numbers(&[u64::from(*task), *input, *output]);
             }
             What::ExecFailed { task, path, errno } => {
                 head(kind::EXEC_FAILED | flag(0, path.is_some()));

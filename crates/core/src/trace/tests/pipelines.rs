@@ -1,7 +1,7 @@
 //! Stages: who reads from whom, and who waits for whom.
 
 use super::fixture::*;
-use crate::trace::event::{FileKind, Left};
+use crate::trace::event::{FileKind, Left, What};
 use crate::trace::report::Cause;
 
 /// sh (10) makes `gen` (11) on CPU 1 and `eat` (12) on CPU 2; gen writes and eat reads pipe 7.
@@ -117,4 +117,40 @@ fn a_short_pipe_with_one_wake_up_is_seen_at_the_end() {
     let rows: Vec<(&str, &[usize])> =
         report.stages.iter().map(|row| (row.command.as_str(), &row.reads_from[..])).collect();
     assert_eq!(rows, [("gen", &[][..]), ("eat", &[0][..])]);
+}
+
+#[test]
+fn stages_that_never_waited_are_known_by_their_descriptors() {
+    // gen ends before eat runs; sh's own output is another pipe, which eat inherits; eat's child inherits both.
+    let mut script = Script::began(0, 10, "sh");
+    let pipes = |task, input, output| What::Pipes { task, input, output };
+    script.add(0, 0, pipes(10, 0, 8)).fork(10, 0, 10, 11, 0b10).switch(10, 1, 0, 11, Left::Runnable);
+    script.exec(20, 1, 11, "gen").add(20, 1, pipes(11, 0, 7)).end(50, 1, 11, 0, 40);
+    script.fork(60, 0, 10, 12, 0b10).switch(60, 1, 0, 12, Left::Runnable);
+    script.exec(70, 1, 12, "eat").add(70, 1, pipes(12, 7, 8));
+    script.fork(80, 1, 12, 13, 0b100).switch(80, 2, 0, 13, Left::Runnable);
+    script.exec(90, 2, 13, "child").add(90, 2, pipes(13, 7, 8)).end(120, 2, 13, 0, 40);
+    script.end(200, 1, 12, 0, 140).end(300, 0, 10, 0, 300);
+    let report = script.report();
+    sound(&report);
+    let rows: Vec<(&str, &[usize])> =
+        report.stages.iter().map(|row| (row.command.as_str(), &row.reads_from[..])).collect();
+    assert_eq!(rows, [("gen", &[][..]), ("eat", &[0][..])]);
+}
+
+#[test]
+fn a_child_that_closes_a_pipe_by_its_exec_is_no_stage() {
+    // xargs reads whether the exec worked, on a pipe that closes with it: one wake-up each, by its own child.
+    let mut script = Script::began(0, 10, "xargs");
+    for turn in 0..3_u32 {
+        let (at, child) = (u64::from(turn) * 1000, 20 + turn);
+        script.fork(at, 0, 10, child, 0b10).switch(at, 1, 0, child, Left::Runnable);
+        script.sleep(at + 10, 0, 10, 0, block(READ, FileKind::Pipe, 100 + u64::from(turn)));
+        script.wake(at + 30, 1, 10, child, 0).switch(at + 30, 0, 0, 10, Left::Runnable);
+        script.exec(at + 30, 1, child, "true").end(at + 50, 1, child, 0, 50);
+    }
+    let report = script.end(4000, 0, 10, 0, 3940).report();
+    sound(&report);
+    assert_eq!(report.stages, []);
+    assert!(waits(&report).contains(&("xargs", Cause::PipeEmpty, Some("xargs (forked)"), 60, 3)));
 }

@@ -263,6 +263,8 @@ pub(in crate::trace) fn any_event() -> impl Strategy<Value = Event> {
         1 => (tid.clone(), tid.clone(), path.clone(), used.clone()).prop_map(|(task, former, path, so_far)| {
             What::Exec { task, former, name: "prog".to_owned(), path, so_far }
         }),
+        1 => (tid.clone(), 0_u64..3, 0_u64..3)
+            .prop_map(|(task, input, output)| What::Pipes { task, input, output }),
         1 => (tid.clone(), path, -1_i32..20).prop_map(|(task, path, errno)| What::ExecFailed { task, path, errno }),
         1 => (tid.clone(), allowed).prop_map(|(task, cpus)| What::Allowed { task, cpus }),
         2 => (tid.clone(), tid.clone(), prop::option::of(-9_i32..9), used)

@@ -14,7 +14,7 @@ mod untraced;
 
 use std::time::Instant;
 
-use whyfaster_core::host::Host;
+use whyfaster_core::host::{Host, NotMeasured};
 use whyfaster_core::record::Status;
 use whyfaster_core::trace::Analysis;
 use whyfaster_core::trace::event::Event;
@@ -22,11 +22,16 @@ use whyfaster_core::trace::plan::{Target, TracePlan};
 use whyfaster_core::trace::record::{Runs, SCHEMA, TraceRecord};
 use whyfaster_core::trace::report::TraceReport;
 use whyfaster_core::trace::setting::Facts;
+use whyfaster_core::trace::stored::Recorder;
 use whyfaster_trace::Wanted;
 
 use super::interrupts::Interrupts;
 use crate::exit::{Exit, Failure};
 use crate::host;
+
+/// Bytes of scheduling records that are kept at most, with `--keep-schedule`: some ten million switches, and a record that
+/// can be read again.
+const MOST_KEPT: usize = 96 << 20;
 
 /// What observing gives: a record in any case, and what ended it early if something did.
 #[derive(Debug)]
@@ -65,10 +70,14 @@ pub fn observe(
     let before = host::facts(&root);
     let chosen = level::choose(plan)?;
     let setting = around::setting(&root, plan, chosen.level);
-    let mut analysis = Analysis::new(setting);
+    let mut analysis = Analysis::new(setting.clone());
+    let mut recorder = plan.keep_schedule.then(|| Recorder::new(MOST_KEPT));
     let mut take = |event: Event| {
         sink(&event);
         analysis.push(&event);
+        if let Some(recorder) = &mut recorder {
+            recorder.push(&event);
+        }
     };
     let missing = chosen.not_measured.clone();
     let mut watched = match &plan.target {
@@ -77,6 +86,16 @@ pub fn observe(
     };
     watched.facts.not_measured.extend(missing);
     let host = Host { after: host::facts(&root).since(&before), before };
+    let (schedule, too_long) = match recorder {
+        Some(recorder) => match recorder.finish(setting, watched.counts.clone(), watched.facts.clone()) {
+            Ok(stored) => (Some(stored), None),
+            Err(error) => (None, Some(error.to_string())),
+        },
+        None => (None, None),
+    };
+    if let Some(why) = too_long {
+        watched.facts.not_measured.push(NotMeasured { what: "schedule".to_owned(), why });
+    }
     let report = analysis.finish(&watched.counts, &watched.facts);
     let failure = watched.failure.or_else(|| plan.strict.then(|| incomplete(&report)).flatten());
     let status = match (&failure, watched.interrupted) {
@@ -95,6 +114,7 @@ pub fn observe(
         exit_status: watched.exit_status,
         runs: watched.runs,
         report,
+        schedule,
     };
     Ok(Observed { record, failure })
 }
