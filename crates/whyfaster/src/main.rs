@@ -43,6 +43,7 @@ fn work() -> anyhow::Result<Exit> {
     let args = Args::parse();
     match &args.verb {
         Verb::Compare(args) => cmd::compare::run(args),
+        Verb::Trace(args) => cmd::trace::run(args),
         Verb::Show(args) => cmd::show::run(args),
         Verb::Study(args) => cmd::study::run_args(args),
         Verb::Prices(args) => cmd::prices::run(args),

@@ -2,10 +2,13 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
+use std::os::unix::net::UnixStream;
 
 use whyfaster_core::sample::{Copies, Orphans};
 
-use super::super::protocol::{Account, Arrivals, Ended, LaunchError, Needs, Purpose, Request};
+use super::super::protocol::{
+    Account, Arrivals, Ended, LaunchError, Message, Needs, Purpose, Reply, Request, receive, send,
+};
 use super::account;
 use super::copy::Blueprint;
 use super::gate::{Gate, Step, Used, now_ns};
@@ -14,6 +17,9 @@ use super::tree::{self, Identity};
 
 /// How often a trial is looked at.
 const LOOK_NS: u64 = 2_000_000;
+
+/// How often we look whether anything that a command left behind is still there.
+const ALONE_NS: u64 = 100_000_000;
 
 /// A copy between its creation and its end.
 struct Live {
@@ -150,6 +156,18 @@ impl<'a> Run<'a> {
         })
     }
 
+    /// Says which process stands at the gate, and waits for the word to go. Says whether it came.
+    pub(super) fn hold(&mut self, socket: &UnixStream) -> bool {
+        let (Purpose::Observed, Some(&pid)) = (self.request.purpose, self.prepared.front()) else {
+            return true;
+        };
+        if send(socket, &Reply::Held(pid), &[]).is_err() {
+            return false;
+        }
+        // A program that died closes the socket, so this cannot wait for ever.
+        matches!(receive::<Message>(socket), Ok(Some((Message::Go(true), _))))
+    }
+
     fn create_one(&mut self) -> io::Result<()> {
         let slot = self.free_slots.pop().ok_or_else(|| io::Error::from_raw_os_error(libc::EAGAIN))?;
         self.gate.slot(slot).reset();
@@ -193,7 +211,7 @@ impl<'a> Run<'a> {
     }
 
     /// Releases the copies and waits for all their ends.
-    pub(super) fn time(&mut self) -> Ended {
+    pub(super) fn time(&mut self, socket: &UnixStream) -> Ended {
         self.released_ns = now_ns();
         let released_ns = self.released_ns;
         let until_ns = |duration_s: f64| released_ns + nanoseconds(duration_s);
@@ -237,7 +255,31 @@ impl<'a> Run<'a> {
                 })
             }
         };
+        let ended = match (ended, self.request.purpose) {
+            (Ended::Normally, Purpose::Observed) => self.until_alone(socket),
+            (ended, _) => ended,
+        };
         self.exec_errno.map_or(ended, |errno| Ended::ExecFailed { errno })
+    }
+
+    /// Waits for what the command left running: it belongs to the observed tree.
+    fn until_alone(&mut self, socket: &UnixStream) -> Ended {
+        let mut told = false;
+        loop {
+            self.reap();
+            if tree::below_this().iter().all(|process| self.helpers.contains(process)) {
+                return Ended::Normally;
+            }
+            if !told {
+                told = true;
+                // A program that is gone is seen by the signal of its death.
+                let _ = send(socket, &Reply::Alone, &[]);
+            }
+            // Also without a signal: who becomes our child as a zombie gives none.
+            if self.signals.wait(Some(now_ns() + ALONE_NS)) == Woken::Stop {
+                return Ended::Aborted;
+            }
+        }
     }
 
     /// Waits until no released copy is left. `pace` releases further copies when it is time and says when it wants to be
