@@ -37,7 +37,6 @@ fn extremes_come_back() {
         voluntary: Some(3),
         involuntary: Some(4),
         migrations: None,
-        stolen_ns: Some(10),
     };
     let start = LATEST - LONGEST;
     let name = || "ä name with spaces".to_owned();
