@@ -30,7 +30,7 @@ static void *receiver(void *argument)
             atomic_fetch_add(&taken, (uint64_t)n);
     }
     tally.received = sum;
-    receiver_delay = delay_at_end(run, &receiver_looked);
+    receiver_delay = delay_at_end(run, run->lap_start, &receiver_looked);
     return NULL;
 }
 

@@ -2,7 +2,7 @@
 #include "newthread.h"
 
 struct newthreads newthreads;
-static uint64_t arrived, looked;
+static uint64_t started, arrived, looked;
 static long delay;
 static const struct run *run;
 
@@ -16,7 +16,7 @@ static void *body(void *event)
 static void *fresh_body(void *event)
 {
     body(event);
-    delay = delay_at_end(run, &looked);
+    delay = delay_at_end(run, started, &looked);
     return NULL;
 }
 
@@ -47,7 +47,7 @@ void newthread_fresh(struct run *r)
 
     run = r;
     receipt_begin(r);
-    start = now_ns();
+    started = start = now_ns();
     error = pthread_create(&thread, &newthreads.attributes, fresh_body, (void *)(uintptr_t)7);
     away = now_ns();
     if (!error)

@@ -13,7 +13,7 @@ int await_end(pid_t child); /* without reaping it; -1 where the system cannot */
  * when it has ended and is not reaped yet, and how many nanoseconds it took to read it. */
 void takes_part(struct run *r, pid_t task);
 long delay_of_mates(const struct run *r);
-long delay_at_end(const struct run *r, uint64_t *took);
+long delay_at_end(const struct run *r, uint64_t begun, uint64_t *took); /* 0: since `begun` it cannot have waited for long */
 long delay_of_child(const struct run *r, pid_t child, uint64_t *took);
 long together(long one, long other); /* the sum; -1 where either cannot be told */
 #endif
