@@ -67,12 +67,13 @@ packages_for() {
         need linux-perf 'perf bench, a peer of prices' runs_perf_bench
         need stress-ng 'a peer of prices' has stress-ng
         need rt-tests 'hackbench, a peer of prices' has hackbench
+        need strace 'a peer of trace' has strace
         return
     fi
     need python3-venv 'holds the spelling checker' has_venv
-    need strace 'the tests of trace compare with its counts' has strace
-    need util-linux 'the tests of trace run as other users with setpriv' has setpriv
+    need strace 'the tests of trace count beside it' has strace
     need libcap2-bin 'setcap, for the tests of trace without root' has setcap
+    need util-linux 'the tests of trace run as other users with setpriv' has setpriv
 }
 
 install_packages() {

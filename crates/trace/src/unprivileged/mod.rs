@@ -7,11 +7,13 @@
 mod bare;
 mod calls;
 mod memory;
+mod probe;
 mod proc;
 mod seized;
 mod stop;
 
 pub use bare::{Bare, bare};
+pub use probe::possible;
 pub use proc::schedstat;
 pub use seized::{Seized, Tracing};
 pub use stop::{EVENTS, go_on, pass_on, seize};

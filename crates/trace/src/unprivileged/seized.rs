@@ -57,6 +57,8 @@ pub struct Seized {
     events: VecDeque<Event>,
     lost: Lost,
     each_call: bool,
+    /// CPU time of this process when the tracing began.
+    own_cpu_ns: u64,
 }
 
 impl Seized {
@@ -73,6 +75,7 @@ impl Seized {
             events: VecDeque::new(),
             lost: Lost::default(),
             each_call: wanted.each_call,
+            own_cpu_ns: own_cpu_ns(),
         })
     }
 
@@ -158,6 +161,7 @@ impl Seized {
         }
         self.events.drain(..).for_each(sink);
         let mut counts = Counts { lost: self.lost, ..Counts::default() };
+        counts.own.tool_ns = own_cpu_ns().saturating_sub(self.own_cpu_ns);
         if let Some(calls) = self.calls.take() {
             counts.lost.string += calls.unread;
             counts.calls = calls.cells();
@@ -396,6 +400,12 @@ fn release(task: i32) {
         }
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
+}
+
+/// CPU time of this process so far, nanoseconds.
+fn own_cpu_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
 /// `CLOCK_MONOTONIC`, nanoseconds.

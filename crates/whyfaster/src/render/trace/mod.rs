@@ -135,6 +135,17 @@ fn scale(times: impl IntoIterator<Item = f64>, look: &Look) -> Scale {
     Scale::choose([times.into_iter().fold(0.0, f64::max)], look.time_unit)
 }
 
+/// A time of a column whose unit its largest value decides: small ones end at six decimals, as in strace.
+fn number(scale: Scale, seconds: f64) -> String {
+    let text = scale.number(seconds);
+    let shown = seconds / scale.seconds;
+    match shown.abs() {
+        _ if text.len() <= 7 => text,
+        below if below < 1e-6 => "<0.000001".to_owned(),
+        _ => format!("{shown:.6}"),
+    }
+}
+
 /// A command as it is shown in a column.
 fn name(command: &str, look: &Look) -> String {
     shorten(&for_look(command, look), 24, look.unicode)

@@ -91,7 +91,8 @@ impl View<'_> {
 
     fn grid(&self, label: &str, rows: &[&SyscallRow]) -> Grid {
         let scale = self.scale;
-        let number = |value: Option<f64>| value.map_or_else(|| ABSENT.to_owned(), |v| scale.number(v));
+        let number =
+            |value: Option<f64>| value.map_or_else(|| ABSENT.to_owned(), |v| super::number(scale, v));
         let mut groups = Vec::new();
         let calls = column("calls", rows, |row| row.calls.to_string());
         let errors = column("errors", rows, |row| blank(row.errors));

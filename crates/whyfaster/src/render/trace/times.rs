@@ -29,8 +29,8 @@ pub(super) fn tree(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<Stri
         key: column("command, below who started it", &rows, |(label, _)| label.clone()),
         groups: vec![
             single("processes", "", &rows, |(_, row)| thousands(row.processes)),
-            single("CPU", cpu.name, &rows, |(_, row)| cpu.number(row.cpu_s)),
-            single("lives", life.name, &rows, |(_, row)| life.number(row.life_s)),
+            single("CPU", cpu.name, &rows, |(_, row)| super::number(cpu, row.cpu_s)),
+            single("lives", life.name, &rows, |(_, row)| super::number(life, row.life_s)),
         ],
     };
     section(&processes(report), grid, hidden, look)
@@ -88,7 +88,7 @@ pub(super) fn commands(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<
     }
     let values = |row: &&CommandRow| [Some(row.running_s), row.runnable_s, row.blocked_s];
     let scale = scale(rows.iter().flat_map(values).flatten(), look);
-    let number = |value: Option<f64>| value.map_or_else(|| ABSENT.to_owned(), |v| scale.number(v));
+    let number = |value: Option<f64>| value.map_or_else(|| ABSENT.to_owned(), |v| super::number(scale, v));
     let whole = |value: Option<u64>| value.map_or_else(|| ABSENT.to_owned(), |v| count(v as f64));
     let switches = |row: &&CommandRow| format!("{} + {}", whole(row.voluntary), whole(row.involuntary));
     let mut running = vec![

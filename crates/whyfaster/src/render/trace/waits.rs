@@ -34,7 +34,7 @@ pub(super) fn causes(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<St
         format!("{} {}{peer}", name(&row.command, look), waited(row.cause))
     };
     let mut groups = vec![
-        single("time", scale.name, &rows, |row| scale.number(row.seconds)),
+        single("time", scale.name, &rows, |row| super::number(scale, row.seconds)),
         single("times", "", &rows, |row| thousands(row.count)),
         single("each", "", &rows, each),
     ];
@@ -89,7 +89,7 @@ pub(super) fn sharers(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<S
         let grid = Grid {
             key: column("who waited: behind whom", &rows, |(who, _)| who.clone()),
             groups: vec![
-                single("time", scale.name, &rows, |(_, seconds)| scale.number(*seconds)),
+                single("time", scale.name, &rows, |(_, seconds)| super::number(scale, *seconds)),
                 single("share", "", &rows, |(_, seconds)| share(*seconds)),
             ],
         };
@@ -119,11 +119,15 @@ fn avoidable(report: &TraceReport, look: &Look) -> Vec<String> {
         .avoidable_longest_s
         .filter(|_| seconds > 0.0)
         .map_or_else(String::new, |longest| format!(" (the longest {})", time(longest, look.time_unit)));
-    let text = format!(
-        "avoidable: {}{longest}, with another allowed CPU idle meanwhile",
-        if seconds > 0.0 { time(seconds, look.time_unit) } else { "none".to_owned() },
-    );
-    let text = if seconds > 0.0 { tone(Tone::Unsure, &text) } else { text };
+    let text = if seconds > 0.0 {
+        let text = format!(
+            "avoidable: {}{longest}: another CPU stood idle meanwhile, and was allowed",
+            time(seconds, look.time_unit)
+        );
+        tone(Tone::Unsure, &text)
+    } else {
+        "avoidable: none: no other CPU that was allowed stood idle meanwhile".to_owned()
+    };
     let text = text + &beside(report, look);
     wrap_indented(&text, look.width, 2)
 }
@@ -136,6 +140,10 @@ fn beside(report: &TraceReport, look: &Look) -> String {
         vec![format!("the first {} of every wait is left out, as waking up takes", text(beside.threshold_s))];
     let more = [
         (beside.sibling_only_s, "of it only the second hardware thread of a busy core was idle"),
+        (
+            beside.but_for_affinity_s,
+            "more would be, had the tasks been allowed on every CPU (--pin, taskset, cpuset)",
+        ),
         (Some(beside.throttled_s), "more is not counted, as the cgroup's quota was used up"),
         (beside.steal_s, "the hypervisor took the CPUs meanwhile, hidden in running and waiting"),
     ];
@@ -161,7 +169,7 @@ pub(super) fn stages(report: &TraceReport, look: &Look) -> Vec<String> {
         format!("{} {}{from}", index + 1, name(&row.command, look))
     };
     let part = |header: &'static str, value: fn(&StageRow) -> f64| {
-        single(header, "", &rows, |(_, row)| scale.number(value(row)))
+        single(header, "", &rows, |(_, row)| super::number(scale, value(row)))
     };
     let grid = Grid {
         key: column("stage < reads from", &rows, label),
@@ -170,8 +178,8 @@ pub(super) fn stages(report: &TraceReport, look: &Look) -> Vec<String> {
             Group::new(
                 "waits for the others",
                 vec![
-                    column("starved", &rows, |(_, row)| scale.number(row.starved_s)),
-                    column("held up", &rows, |(_, row)| scale.number(row.held_up_s)),
+                    column("starved", &rows, |(_, row)| super::number(scale, row.starved_s)),
+                    column("held up", &rows, |(_, row)| super::number(scale, row.held_up_s)),
                 ],
             ),
             part("wait CPU", |row| row.runnable_s),
