@@ -28,7 +28,6 @@ fn event(at: u64, what: What) -> Event {
 fn extremes_come_back() {
     let all = Totals {
         run_ns: MOST,
-        stolen_ns: Some(3),
         delay_ns: Some(0),
         call_run_ns: Some(1),
         calls_entered: None,
