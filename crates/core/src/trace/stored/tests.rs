@@ -36,6 +36,7 @@ fn extremes_come_back() {
         voluntary: Some(3),
         involuntary: Some(4),
         migrations: None,
+        stolen_ns: Some(9),
     };
     let start = LATEST - LONGEST;
     let name = || "ä name with spaces".to_owned();
