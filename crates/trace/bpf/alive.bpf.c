@@ -1,6 +1,6 @@
 /* Who of the tree is there: when a running tree is taken up, and when the observation ends? */
 
-#include "state.h"
+#include "files.h"
 
 struct fork_and_mask {
     struct fork_record fork;
@@ -36,6 +36,7 @@ int who_was_taken_up(struct bpf_iter__task *ctx)
     s->fork.process = task->tgid;
     s->fork.words = words;
     copy_name(s->fork.name, task);
+    look_up_pipes(&s->fork.pipes, task);
     bpf_probe_read_kernel(s->mask, words * 8, &task->cpus_mask);
     bpf_seq_write(seq, s, sizeof(s->fork) + words * 8);
     return 0;

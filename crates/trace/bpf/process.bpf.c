@@ -1,6 +1,6 @@
 /* Who makes whom, which programs begin, and under which name? */
 
-#include "state.h"
+#include "files.h"
 
 struct exec_and_path {
     struct exec_record exec;
@@ -23,6 +23,7 @@ static __always_inline void send_fork(u64 now, struct task_struct *child, u32 pa
     fill(&r->head, RECORD_FORK, now, child->pid, parent, 0);
     r->process = child->tgid;
     r->words = words;
+    r->pipes.input = r->pipes.output = 0;
     copy_name(r->name, child);
     bpf_probe_read_kernel(r + 1, words * 8, &child->cpus_mask);
     submit(r);
@@ -92,6 +93,7 @@ int BPF_PROG(program_begins, struct task_struct *task, int former, struct linux_
         return 0;
     fill(&s->exec.head, RECORD_EXEC, now, task->pid, former, 0);
     copy_name(s->exec.name, task);
+    look_up_pipes(&s->exec.pipes, task);
     totals_since(&s->exec.so_far, task, t, run_so_far(task, t, now));
     if (t->in_call && settings.call_times)
         s->exec.so_far.call_run += now - t->began - t->blocked - t->runnable;

@@ -73,11 +73,18 @@ struct totals {
     u64 stolen;
 };
 
+/* Inodes of the pipes at descriptors 0 and 1; 0: none there. */
+struct pipes {
+    u64 input;
+    u64 output;
+};
+
 /* Followed by `words` words of the mask of allowed CPUs. */
 struct fork_record {
     struct record head;
     u32 process;
     u32 words;
+    struct pipes pipes; /* of a task that is taken up while it runs */
     char name[NAME_BYTES];
 };
 
@@ -90,6 +97,7 @@ struct allowed_record {
 struct exec_record {
     struct record head;
     struct totals so_far;
+    struct pipes pipes;
     char name[NAME_BYTES];
     u64 path_bytes;
 };

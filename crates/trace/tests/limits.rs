@@ -5,11 +5,12 @@ mod common;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use common::{Held, able, ended, sh, trace_with};
-use whyfaster_core::trace::event::{TaskKind, What};
+use whyfaster_core::trace::event::{Event, TaskKind, What};
 use whyfaster_trace::{Full, Wanted};
 
 /// In the environment of this test program when it is to be the observer that gets killed.
@@ -87,30 +88,49 @@ fn this_process_is_labelled_as_the_tool() {
     assert!(t.how_many(kernel) > 0);
 }
 
+/// A shell and all that it starts; gone with this, also when a test fails.
+struct Group(std::process::Child);
+
+impl Group {
+    fn start(script: &str) -> Self {
+        let mut command = Command::new("sh");
+        Self(command.args(["-c", script]).stdout(Stdio::null()).process_group(0).spawn().unwrap())
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // SAFETY: the group of our own child, which we have not waited for yet.
+        unsafe { libc::kill(-i32::try_from(self.0.id()).unwrap(), libc::SIGKILL) };
+        let _ = self.0.wait();
+    }
+}
+
 #[test]
 fn a_running_tree_is_taken_up_with_its_threads_and_children() {
     if !able() {
         return;
     }
-    let mut child = Command::new("sh")
-        .args(["-c", "sleep 1 & while :; do /bin/true; sleep 0.02; done"])
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
+    let group = Group::start("sleep 100 & while :; do /bin/true; sleep 0.02; done");
     std::thread::sleep(Duration::from_millis(100));
     let mut full = Full::open(&Wanted::default()).unwrap();
-    let pid = i32::try_from(child.id()).unwrap();
+    let pid = i32::try_from(group.0.id()).unwrap();
     let tasks = full.follow_running(pid).unwrap();
     assert!(tasks >= 2, "{tasks}");
     assert!(full.alive() >= 2);
     let mut events = Vec::new();
-    for _ in 0..30 {
+    let enough = |events: &[Event]| {
+        events.iter().filter(|e| matches!(&e.what, What::Exec { name, .. } if name == "true")).count() >= 3
+    };
+    for _ in 0..1000 {
         std::thread::sleep(Duration::from_millis(10));
         full.poll(&mut |e| events.push(e)).unwrap();
+        if enough(&events) {
+            break;
+        }
     }
     let counts = full.finish(&mut |e| events.push(e)).unwrap();
-    child.kill().unwrap();
-    child.wait().unwrap();
+    drop(group);
     let t = common::Traced { events, counts, status: 0 };
     assert!(t.execs().iter().filter(|n| *n == "true").count() >= 3, "{:?}", t.execs());
     let alive = t.how_many(|w| matches!(w, What::End { status: None, .. }));

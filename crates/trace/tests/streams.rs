@@ -66,6 +66,15 @@ fn a_wait_for_a_pipe_names_the_pipe_and_who_ended_it() {
         assert_eq!(i64::from(block.call.unwrap().number), libc::SYS_read);
         assert!(block.inode != 0 && left == Left::Sleeping && !block.fault);
     }
+    let pipes: Vec<_> = t
+        .events
+        .iter()
+        .filter_map(|e| {
+            if let What::Pipes { task, input, output } = e.what { Some((task, input, output)) } else { None }
+        })
+        .collect();
+    let read = pipes.iter().find(|(task, ..)| *task == cat).unwrap().1;
+    assert!(read != 0 && pipes.iter().any(|(task, _, output)| *task != cat && *output == read), "{pipes:?}");
     let sleep = t.events.iter().any(|e| matches!(&e.what, What::Wake { wakee, context: Context::Timer, .. } if name.get(wakee).is_some_and(|n| n == "sleep")));
     assert!(sleep, "the timer wakes sleep");
     let woken = t.events.iter().any(|e| matches!(&e.what, What::Wake { wakee, waker, context: Context::Task } if *wakee == cat && name.get(waker).is_some_and(|n| n == "sh")));

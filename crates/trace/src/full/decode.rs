@@ -128,6 +128,7 @@ impl Decoder {
         self.push(head, What::Fork { parent: head.other, child: head.task, process: r.process, allowed });
         let name = name(&r.name);
         self.push(head, What::Name { task: head.task, process: r.process, name, kind: TaskKind::Tree });
+        self.pipes(head, &r.pipes);
         Some(())
     }
 
@@ -139,7 +140,15 @@ impl Decoder {
         }
         let (former, so_far) = (head.other, totals(&r.so_far));
         self.push(head, What::Exec { task: head.task, former, name: name(&r.name), path, so_far });
+        self.pipes(head, &r.pipes);
         Some(())
+    }
+
+    fn pipes(&mut self, head: &types::record, pipes: &types::pipes) {
+        let types::pipes { input, output } = *pipes;
+        if input != 0 || output != 0 {
+            self.push(head, What::Pipes { task: head.task, input, output });
+        }
     }
 
     fn end(&mut self, head: &types::record, bytes: &[u8]) -> Option<()> {
