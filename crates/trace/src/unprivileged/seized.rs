@@ -276,7 +276,7 @@ impl Seized {
         let process = proc::process(child as i32).map_or(child, |process| process as Pid);
         let by =
             if process == mother.process { mother.by } else { self.group(&mother.by.name, true, process) };
-        self.say(What::Fork { parent, child, process, allowed: proc::allowed(child as i32) });
+        self.say_of(parent, What::Fork { parent, child, process, allowed: proc::allowed(child as i32) });
         self.tasks.insert(child, Task { process, by, base: Totals::default(), began: mother.began });
         if self.early.remove(&child) {
             stop::go_on(self.how(), child as i32, 0);
@@ -301,7 +301,7 @@ impl Seized {
         let name = proc::name(task as i32);
         let by = self.group(&name, false, known.process);
         let so_far = self.totals(&known, task).unwrap_or_default();
-        self.say(What::Exec { task, former, name, path: proc::program(task as i32), so_far });
+        self.say_of(task, What::Exec { task, former, name, path: proc::program(task as i32), so_far });
         // The call that began the program is the former one's, as in all other levels; it ends in the new one.
         self.tasks.insert(task, Task { by, began: true, ..known });
     }
@@ -354,6 +354,12 @@ impl Seized {
 
     fn say(&mut self, what: What) {
         self.events.push(Event { at: now_ns(), cpu: 0, what });
+    }
+
+    /// Says something of a task that is stopped, with the CPU that it was on where that matters.
+    fn say_of(&mut self, task: Tid, what: What) {
+        let cpu = self.switches.as_ref().and_then(|_| proc::cpu(task as i32)).unwrap_or(0);
+        self.events.push(Event { at: now_ns(), cpu, what });
     }
 
     /// What is traced.

@@ -3,10 +3,11 @@
 //!
 //! Only what user code did may be seen, so stacks hold no frames of the kernel. Events of one CPU come in order.
 
+use std::collections::HashMap;
 use std::io;
 
 use libbpf_rs::libbpf_sys::{self, perf_event_attr};
-use whyfaster_core::trace::event::{Event, Left, Stack, What};
+use whyfaster_core::trace::event::{Event, Left, Stack, Tid, What};
 
 use crate::full::symbols::Symbols;
 use crate::full::watch::apply;
@@ -25,6 +26,8 @@ const MARKS: u64 = -4095_i64 as u64;
 pub(super) struct Switches {
     rings: Vec<Ring>,
     symbols: Symbols,
+    /// Who is on each CPU, as far as it is of the tree.
+    running: HashMap<u16, Tid>,
     /// Records for which there was no room.
     pub(super) lost: u64,
 }
@@ -44,7 +47,7 @@ impl Switches {
                 rings.push(Ring::new(event, Ends::TaskTimeCpu)?);
             }
         }
-        Ok(Self { rings, symbols: Symbols::default(), lost: 0 })
+        Ok(Self { rings, symbols: Symbols::default(), running: HashMap::new(), lost: 0 })
     }
 
     /// Takes in what has come, in the order of time.
@@ -55,7 +58,7 @@ impl Switches {
         for record in &records {
             match record.kind {
                 LOST => self.lost += number(&record.body, 8).unwrap_or(0),
-                SWITCH => into.push(switch(record)),
+                SWITCH => self.switch(record, into),
                 SAMPLE => into.extend(self.sample(record)),
                 _ => {
                     // What is mapped where, to name frames.
@@ -74,17 +77,25 @@ impl Switches {
         let what = What::Stack(Stack { task: record.who.1, blocking: false, kernel: Vec::new(), user });
         Some(Event { at: record.at, cpu: record.cpu, what })
     }
-}
 
-/// Who else ran is not told: 0 stands for anybody.
-fn switch(record: &Record) -> Event {
-    let task = record.who.1;
-    let (prev, next) = if record.misc & OUT != 0 { (task, 0) } else { (0, task) };
-    let left = match record.misc & OUT != 0 && record.misc & OUT_PREEMPT == 0 {
-        true => Left::Sleeping,
-        false => Left::Runnable,
-    };
-    Event { at: record.at, cpu: record.cpu, what: What::Switch { prev, next, left, block: None } }
+    /// Who else ran is not told: 0 stands for anybody. A task that ends leaves its CPU without a record, because its events
+    /// end before it; that it is gone shows when the next one comes.
+    fn switch(&mut self, record: &Record, into: &mut Vec<Event>) {
+        let (task, out) = (record.who.1, record.misc & OUT != 0);
+        let mut say = |prev, next, left| {
+            let what = What::Switch { prev, next, left, block: None };
+            into.push(Event { at: record.at, cpu: record.cpu, what });
+        };
+        if let Some(gone) = self.running.remove(&record.cpu).filter(|gone| *gone != task) {
+            say(gone, 0, Left::Dead);
+        }
+        if !out {
+            self.running.insert(record.cpu, task);
+            return say(0, task, Left::Runnable);
+        }
+        let preempted = record.misc & OUT_PREEMPT != 0;
+        say(task, 0, if preempted { Left::Runnable } else { Left::Sleeping });
+    }
 }
 
 /// An event that counts nothing and records switches, and what is mapped.
