@@ -1,5 +1,7 @@
 //! What happens at the limits: a ring that is too small, two observers, being killed, few privileges, running trees.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod common;
 
 use std::collections::BTreeSet;
