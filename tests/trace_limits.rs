@@ -38,7 +38,7 @@ fn what_cannot_be_run_is_named() {
         run(&["--input", "/no/such", "true"]).expect_error(2, &["--input"]);
         run(&["--record", "/no/such/r.json", "true"]).expect_error(1, &["/no/such/r.json"]);
         run(&["--ring-size", "3M", "true"]).expect(2, &["power of two"]);
-        run(&["--follow", "999999999"]).expect(if level == "rusage" { 6 } else { 6 }, &["error"]);
+        run(&["--follow", "999999999"]).expect_error(6, &["--follow"]);
         place.assert_clean();
     }
     place.run(&["trace", "--follow", "x"]).expect_error(2, &["--follow"]);

@@ -1,8 +1,8 @@
 //! The analysis of a stream: events go in one by one, the report comes out.
 //!
 //! Memory does not grow with the length of the trace. It holds the tasks that live, the tasks kept for the report
-//! ([`super::rows::MOST_TASKS`]), and tables by command, cause and pipe with a bound each; about 500 bytes a living task
-//! and 200 a row. An event costs the same however long tasks wait.
+//! ([`super::rows::MOST_TASKS`]), and tables by command, cause and pipe with a bound each; less than 1000
+//! bytes a living task. An event costs the same however long tasks wait.
 
 use super::counts::Counts;
 use super::event::{Event, Pid, TaskKind, Tid, Totals, What};

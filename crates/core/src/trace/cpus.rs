@@ -8,12 +8,15 @@ use rustc_hash::FxHashMap;
 
 use super::event::Tid;
 use super::known::Known;
-use super::labels::{Label, UNNAMED};
+use super::labels::{Label, REST, UNNAMED};
 use super::report::SharerKind;
 
 /// A stretch of waiting on an idle CPU that lasts longer than this is no wake-up. It counts as throttled where the
 /// cgroup's quota was used up; nothing else leaves a runnable task on an idle CPU for so long.
 const WAKE_UP_NS: u64 = 1_000_000;
+
+/// Pairs of a command and a holder that are told apart; further holders have one name.
+const MOST_SHARERS: usize = 1 << 16;
 
 /// Who held a CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -88,6 +91,8 @@ impl Cpus {
             Some(task) => holder(known, task),
         };
         for (label, count) in &self.cpus[usize::from(cpu)].waiters {
+            let full = self.sharers.len() >= MOST_SHARERS && !self.sharers.contains_key(&(*label, holder));
+            let holder = if full { Holder::Task(SharerKind::Other, REST) } else { holder };
             *self.sharers.entry((*label, holder)).or_default() += passed * count;
         }
     }

@@ -8,7 +8,7 @@ pub(super) type Label = u32;
 /// The name of a task whose name was not seen.
 pub(super) const UNNAMED: Label = 0;
 /// The name that stands for all beyond the bound.
-const REST: Label = 1;
+pub(super) const REST: Label = 1;
 /// How many names are kept.
 const MOST: usize = 1 << 16;
 /// Behind the name of a process that was forked and has not begun a program of its own.

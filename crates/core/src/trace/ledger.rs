@@ -20,6 +20,9 @@ pub(super) fn seconds(ns: u64) -> f64 {
     ns as f64 / NS
 }
 
+/// Rows of waits in which peers are told apart; further peers of a command are not named.
+const MOST_WAITS: usize = 1 << 16;
+
 /// A sum that is known only if all its parts are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sum {
@@ -44,6 +47,7 @@ impl Sum {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Details {
     pub(super) kernel: Option<u64>,
+    pub(super) stolen: Option<u64>,
     pub(super) faults: Option<u64>,
     pub(super) voluntary: Option<u64>,
     pub(super) involuntary: Option<u64>,
@@ -55,6 +59,7 @@ impl Details {
     pub(super) fn between(from: &Totals, to: &Totals) -> Self {
         let less = |a: Option<u64>, b: Option<u64>| a.map(|a| a.saturating_sub(b.unwrap_or(0)));
         Self {
+            stolen: less(to.stolen_ns, from.stolen_ns),
             kernel: less(to.call_run_ns, from.call_run_ns),
             faults: less(to.faults, from.faults),
             voluntary: less(to.voluntary, from.voluntary),
@@ -89,6 +94,7 @@ struct Account {
     times: Times,
     avoidable: ByKind,
     kernel: Sum,
+    stolen: Sum,
     waits_unknown: bool,
     faults: Sum,
     voluntary: Sum,
@@ -147,7 +153,10 @@ impl Ledger {
         ns: u64,
         unfinished: bool,
     ) {
-        let wait = self.waits.entry((by, cause, peer)).or_default();
+        let full = self.waits.len() >= MOST_WAITS && !self.waits.contains_key(&(by, cause, peer));
+        let peer = peer.filter(|_| !full);
+        let full = self.waits.len() >= MOST_WAITS && !self.waits.contains_key(&(by, cause, peer));
+        let wait = self.waits.entry((by, cause, peer.filter(|_| !full))).or_default();
         wait.ns += ns;
         wait.count += 1;
         wait.unfinished += u64::from(unfinished);
@@ -165,6 +174,7 @@ impl Ledger {
         idle::add(&mut self.avoidable, &avoidable);
         account.waits_unknown |= !wait_known;
         account.kernel.add(details.kernel.map(|ns| ns.min(segment.times.run)));
+        account.stolen.add(details.stolen.map(|ns| ns.min(segment.times.run)));
         account.faults.add(details.faults);
         account.voluntary.add(details.voluntary);
         account.involuntary.add(details.involuntary);
@@ -216,6 +226,7 @@ impl Account {
             running_user_s: kernel.map(|kernel| seconds(self.times.run - kernel.min(self.times.run))),
             running_kernel_s: kernel.map(seconds),
             running_s: seconds(self.times.run),
+            stolen_s: self.stolen.known().map(seconds),
             runnable_s: told.then(|| seconds(self.times.wait)),
             avoidable_s: avoidable.map(|avoided| seconds(avoided.of(&self.avoidable))),
             blocked_s: told.then(|| seconds(self.times.blocked)),

@@ -141,6 +141,9 @@ pub struct CommandRow {
     pub running_kernel_s: Option<f64>,
     /// On a CPU.
     pub running_s: f64,
+    /// Of that: the hypervisor had taken the CPU away, so nothing ran. Null: not known.
+    #[serde(default)]
+    pub stolen_s: Option<f64>,
     /// Runnable, waiting for a CPU; null: this level cannot tell it from being blocked.
     pub runnable_s: Option<f64>,
     /// Of that: while another CPU that it was allowed on stood idle.

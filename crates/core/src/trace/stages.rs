@@ -312,7 +312,7 @@ impl Pipe {
 
     fn met(&mut self, writer: (Pid, Label), reader: (Pid, Label)) -> Pair {
         let found = self.pairs.iter_mut().find(|pair| pair.writer.0 == writer.0 && pair.reader.0 == reader.0);
-        let pair = match found {
+        match found {
             Some(pair) => {
                 *pair = Pair { writer, reader, times: pair.times.saturating_add(1) };
                 *pair
@@ -327,8 +327,7 @@ impl Pipe {
                 self.pairs.push(pair);
                 pair
             }
-        };
-        pair
+        }
     }
 }
 

@@ -11,6 +11,7 @@ mod probe;
 mod proc;
 mod seized;
 mod stop;
+mod waiting;
 
 pub use bare::{Bare, bare};
 pub use probe::possible;

@@ -118,6 +118,14 @@ impl Recorder {
                 head(kind::MIGRATE);
                 self.numbers(&[u64::from(*task), u64::from(*from), u64::from(*to)]);
             }
+            other => self.life(event, other),
+        }
+    }
+
+    /// What is not scheduling.
+    fn life(&mut self, event: &Event, what: &What) {
+        let mut head = |kind: u8| self.head(kind, event);
+        match what {
             What::Fork { parent, child, process, allowed } => {
                 head(kind::FORK);
                 self.numbers(&[u64::from(*parent), u64::from(*child), u64::from(*process)]);
@@ -160,6 +168,8 @@ impl Recorder {
                 self.number(u64::from(*task));
                 self.string(function);
             }
+            // Scheduling is written above; calls and stacks are not kept.
+            What::Switch { .. } | What::Wake { .. } | What::Queued { .. } | What::Migrate { .. } => {}
             What::Call(_) | What::Stack(_) => {}
         }
     }

@@ -28,7 +28,6 @@ fn event(at: u64, what: What) -> Event {
 fn extremes_come_back() {
     let all = Totals {
         run_ns: MOST,
-        stolen_ns: Some(3),
         delay_ns: Some(0),
         call_run_ns: Some(1),
         calls_entered: None,
@@ -37,6 +36,7 @@ fn extremes_come_back() {
         voluntary: Some(3),
         involuntary: Some(4),
         migrations: None,
+        stolen_ns: Some(9),
     };
     let start = LATEST - LONGEST;
     let name = || "ä name with spaces".to_owned();

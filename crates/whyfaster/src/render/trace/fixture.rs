@@ -18,6 +18,7 @@ fn command(command: &str, tasks: u64, [user, kernel, wait, avoidable, blocked]: 
         running_user_s: Some(user),
         running_kernel_s: Some(kernel),
         running_s: user + kernel,
+        stolen_s: None,
         runnable_s: Some(wait),
         avoidable_s: Some(avoidable),
         blocked_s: Some(blocked),

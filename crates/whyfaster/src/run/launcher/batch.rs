@@ -6,9 +6,7 @@ use std::os::unix::net::UnixStream;
 
 use whyfaster_core::sample::{Copies, Orphans};
 
-use super::super::protocol::{
-    Account, Arrivals, Ended, LaunchError, Message, Needs, Purpose, Reply, Request, receive, send,
-};
+use super::super::protocol::{Account, Arrivals, Ended, LaunchError, Needs, Purpose, Request};
 use super::account;
 use super::copy::Blueprint;
 use super::gate::{Gate, Step, Used, now_ns};
@@ -17,9 +15,6 @@ use super::tree::{self, Identity};
 
 /// How often a trial is looked at.
 const LOOK_NS: u64 = 2_000_000;
-
-/// How often we look whether anything that a command left behind is still there.
-const ALONE_NS: u64 = 100_000_000;
 
 /// A copy between its creation and its end.
 struct Live {
@@ -31,16 +26,16 @@ struct Live {
 
 /// A batch under way.
 pub(super) struct Run<'a> {
-    request: &'a Request,
+    pub(super) request: &'a Request,
     blueprint: &'a Blueprint,
-    signals: &'a Signals,
+    pub(super) signals: &'a Signals,
     gate: Gate,
     /// Processes of ours that are no copies.
-    helpers: Vec<Identity>,
+    pub(super) helpers: Vec<Identity>,
     live: HashMap<i32, Live>,
     free_slots: Vec<usize>,
     /// Copies that stand at the gate, oldest first.
-    prepared: VecDeque<i32>,
+    pub(super) prepared: VecDeque<i32>,
     created: usize,
     /// Released copies in the order of their release; those that ended are taken off the front lazily.
     released: VecDeque<(i32, usize, u64)>,
@@ -156,18 +151,6 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// Says which process stands at the gate, and waits for the word to go. Says whether it came.
-    pub(super) fn hold(&mut self, socket: &UnixStream) -> bool {
-        let (Purpose::Observed, Some(&pid)) = (self.request.purpose, self.prepared.front()) else {
-            return true;
-        };
-        if send(socket, &Reply::Held(pid), &[]).is_err() {
-            return false;
-        }
-        // A program that died closes the socket, so this cannot wait for ever.
-        matches!(receive::<Message>(socket), Ok(Some((Message::Go(true), _))))
-    }
-
     fn create_one(&mut self) -> io::Result<()> {
         let slot = self.free_slots.pop().ok_or_else(|| io::Error::from_raw_os_error(libc::EAGAIN))?;
         self.gate.slot(slot).reset();
@@ -262,26 +245,6 @@ impl<'a> Run<'a> {
         self.exec_errno.map_or(ended, |errno| Ended::ExecFailed { errno })
     }
 
-    /// Waits for what the command left running: it belongs to the observed tree.
-    fn until_alone(&mut self, socket: &UnixStream) -> Ended {
-        let mut told = false;
-        loop {
-            self.reap();
-            if tree::below_this().iter().all(|process| self.helpers.contains(process)) {
-                return Ended::Normally;
-            }
-            if !told {
-                told = true;
-                // A program that is gone is seen by the signal of its death.
-                let _ = send(socket, &Reply::Alone, &[]);
-            }
-            // Also without a signal: who becomes our child as a zombie gives none.
-            if self.signals.wait(Some(now_ns() + ALONE_NS)) == Woken::Stop {
-                return Ended::Aborted;
-            }
-        }
-    }
-
     /// Waits until no released copy is left. `pace` releases further copies when it is time and says when it wants to be
     /// called again; it is called after every wake-up.
     fn until_done(&mut self, mut pace: impl FnMut(&mut Self) -> io::Result<Option<u64>>) -> Ended {
@@ -335,7 +298,7 @@ impl<'a> Run<'a> {
     }
 
     /// Takes in all children that changed.
-    fn reap(&mut self) {
+    pub(super) fn reap(&mut self) {
         while let Ok(Some(child)) = next() {
             self.take(&child);
         }

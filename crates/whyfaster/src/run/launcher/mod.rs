@@ -8,6 +8,7 @@ mod batch;
 mod copy;
 mod drain;
 mod gate;
+mod observed;
 mod reap;
 mod tree;
 
