@@ -1,6 +1,8 @@
 //! What the full level counts, against `strace`, and what it streams of a tree. Needs root or `CAP_BPF` and `CAP_PERFMON`;
 //! without them each test says that it was not run.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod common;
 
 use common::{able, compiled, sh, strace, trace};

@@ -1,5 +1,7 @@
 //! What happens at the limits: a ring that is too small, two observers, being killed, few privileges, running trees.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod common;
 
 use std::collections::BTreeSet;
@@ -62,16 +64,16 @@ fn calibrating_measures_and_leaves_no_trace() {
     let began = Instant::now();
     let own = full.calibrate().unwrap();
     eprintln!("calibrated in {:?}: {own:?}", began.elapsed());
-    let (call, switch) = (own.call_ns.unwrap(), own.switch_ns.unwrap());
-    // A call that is looked at twice cannot be free, nor dear as a stop by a tracer.
-    assert!(call > 10.0 && call < 10_000.0, "{call}");
-    assert!((0.0..100_000.0).contains(&switch), "{switch}");
+    // A call that is looked at twice cannot be free, nor dear as a stop by a tracer. Where other processes disturb the
+    // calibration too much, it says nothing.
+    assert!(own.call_ns.is_none_or(|ns| ns > 5.0 && ns < 10_000.0), "{own:?}");
+    assert!(own.switch_ns.is_none_or(|ns| ns > 0.0 && ns < 100_000.0), "{own:?}");
     assert_eq!(full.alive(), 0);
     assert!(full.memory_bytes() > 1 << 24);
     let t = trace_with(full, &["/bin/true"]);
     assert_eq!((t.forks(), t.ends()), (1, 1));
     assert_eq!(t.counts.calls.iter().filter(|c| i64::from(c.call.number) == libc::SYS_getppid).count(), 0);
-    assert_eq!(t.counts.own.call_ns, Some(call));
+    assert_eq!(t.counts.own.call_ns, own.call_ns);
     assert!(t.counts.own.tool_ns > 0);
 }
 

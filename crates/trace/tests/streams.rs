@@ -1,5 +1,7 @@
 //! What the full level streams: run time, blocking, wake-ups, calls one by one, stacks.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod common;
 
 use std::collections::BTreeMap;
@@ -181,7 +183,11 @@ fn stacks_name_the_functions_of_the_program_and_of_the_kernel() {
     assert!(naps.clone().count() >= 20);
     if std::fs::read_to_string("/proc/kallsyms").unwrap().lines().any(|l| !l.starts_with("0000000000000000"))
     {
-        assert!(naps.clone().any(|s| s.kernel.iter().any(|f| f.contains("nanosleep"))), "{:?}", naps.last());
+        assert!(
+            naps.clone().any(|s| s.kernel.iter().any(|f| f.contains("nanosleep"))),
+            "{:?}",
+            naps.clone().next_back()
+        );
     }
     assert_eq!(t.counts.lost.stack, 0);
 }

@@ -128,8 +128,8 @@ impl Full {
     /// followed. The result is also part of [`Counts::own`].
     pub fn calibrate(&mut self) -> Result<OwnCost, TraceError> {
         let measured = calibrate::measure(&mut self.loaded)?;
-        self.own.call_ns = Some(measured.call_ns);
-        self.own.switch_ns = Some(measured.switch_ns);
+        self.own.call_ns = measured.call_ns;
+        self.own.switch_ns = measured.switch_ns;
         self.consume()?;
         // What was observed of the calibration is no part of the trace, but for the names: nobody is named twice.
         self.decoder.borrow_mut().inbox.discard(|event| matches!(event.what, What::Name { .. }));

@@ -1,6 +1,7 @@
 //! A small launcher: a child that is held at a pipe, followed, and released; and what came of it.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests, which clippy does not take for tests")]
 
 use std::collections::BTreeMap;
 use std::ffi::CString;

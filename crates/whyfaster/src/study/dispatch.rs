@@ -126,6 +126,9 @@ pub struct Row {
     pub article: Option<Figure>,
 }
 
+/// Dispatchers that are not installed, with what is missing.
+pub type LeftOut = Vec<(String, String)>;
+
 /// What the study found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DispatchFindings {
@@ -136,7 +139,7 @@ pub struct DispatchFindings {
     /// A row for each dispatcher that is installed.
     pub rows: Vec<Row>,
     /// Those that are not, with what is missing.
-    pub left_out: Vec<(String, String)>,
+    pub left_out: LeftOut,
     /// What the traces could not see, and why.
     pub not_traced: Vec<String>,
     /// What became of the claims.
@@ -162,7 +165,7 @@ impl DispatchStudy {
     }
 
     /// The dispatchers whose programs are there, and those left out with what is missing.
-    pub fn installed(&self, path: &OsStr) -> Result<(Vec<&Dispatcher>, Vec<(String, String)>), Failure> {
+    pub fn installed(&self, path: &OsStr) -> Result<(Vec<&Dispatcher>, LeftOut), Failure> {
         if let Some(need) = self.needs.iter().find(|need| !is_on(path, &need.program)) {
             let message =
                 format!("study {} needs {}, which is not on the search path", self.name, need.program);
@@ -196,7 +199,7 @@ impl DispatchStudy {
         &self,
         record: &Record,
         tallies: &[(String, Tally)],
-        left_out: Vec<(String, String)>,
+        left_out: LeftOut,
         not_traced: Vec<String>,
     ) -> DispatchFindings {
         let tally = |name: &str| tallies.iter().find(|(known, _)| known == name).map(|(_, tally)| tally);

@@ -22,7 +22,8 @@ use whyfaster_core::plan::{
 use crate::exit::{Exit, Failure};
 
 pub use dispatch::{
-    DispatchFindings, DispatchStudy, Dispatcher, Figure as DispatchFigure, Row as DispatchRow, dispatch,
+    DispatchFindings, DispatchStudy, Dispatcher, Figure as DispatchFigure, LeftOut as LeftOutDispatchers,
+    Row as DispatchRow, dispatch,
 };
 pub use input::{Generated, ifconfig_log};
 pub use prices::{PriceFindings, PriceRow, PriceStudy};

@@ -33,7 +33,7 @@ pub(super) fn losses(report: &TraceReport, look: &Look) -> Vec<String> {
         }
     } else {
         let tone_of = if report.lost.any() { Tone::Unsure } else { Tone::Quiet };
-        parts.push(format!("{} {}", tone(tone_of, "lost:"), classes.join(", ")));
+        parts.push(format!("{} {}", tone(tone_of, "lost:"), classes.join("; ")));
     }
     let cpus: Vec<String> = report
         .lost
@@ -53,18 +53,18 @@ pub(super) fn losses(report: &TraceReport, look: &Look) -> Vec<String> {
 
 fn classes(lost: &Lost) -> Vec<String> {
     [
-        (lost.ring, "records (no room in the ring)"),
-        (lost.map, "counters (no room in a map)"),
-        (lost.storage, "tasks (no storage, not followed)"),
-        (lost.string, "paths (could not be read)"),
-        (lost.stack, "stacks (could not be taken)"),
+        (lost.ring, "records for which the ring had no room"),
+        (lost.map, "counters for which a map had no room"),
+        (lost.storage, "tasks that were not followed, for want of storage"),
+        (lost.string, "paths that could not be read"),
+        (lost.stack, "stacks that could not be taken"),
         (lost.recursion, "runs of a program that the kernel skipped"),
-        (lost.unfinished, "intervals without an end (still counted, as unfinished)"),
+        (lost.unfinished, "intervals without an end (counted, as unfinished)"),
         (lost.gaps, "switches that were not shown (mended)"),
     ]
     .into_iter()
     .filter(|(count, _)| *count > 0)
-    .map(|(count, what)| format!("{count} {what}"))
+    .map(|(count, what)| format!("{what}: {count}"))
     .collect()
 }
 

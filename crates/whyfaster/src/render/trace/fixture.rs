@@ -69,6 +69,48 @@ fn sharer(command: &str, sharer: &str, kind: SharerKind, seconds: f64) -> Sharer
     SharerRow { command: command.to_owned(), sharer: sharer.to_owned(), kind, seconds }
 }
 
+fn dispatch_tree() -> Vec<TreeRow> {
+    vec![
+        tree(None, "sh", 1, 0.001, 7.814),
+        tree(Some(0), "seq", 1, 0.003, 0.02),
+        tree(Some(0), "xargs", 1, 0.43, 7.81),
+        tree(Some(2), "sh", 10_000, 5.25, 30.1),
+        tree(Some(3), "true", 10_000, 4.95, 9.6),
+    ]
+}
+
+fn dispatch_calls() -> Vec<SyscallRow> {
+    vec![
+        call("sh", "wait4", 10_000, 0, [24.1, 0.31, 4.9]),
+        call("xargs", "wait4", 28_561, 0, [7.1, 0.12, 0.6]),
+        call("true", "execve", 10_000, 0, [3.2, 2.1, 1.1]),
+        call("xargs (forked)", "execve", 110_000, 100_000, [1.4, 0.9, 0.5]),
+        call("sh", "vfork", 10_000, 0, [0.9, 0.4, 0.2]),
+        call("true", "mmap", 80_000, 0, [0.31, 0.3, 0.01]),
+        call("true", "exit_group", 10_000, 0, [0.0, 0.0, 0.0]),
+        call("xargs", "clone", 10_000, 0, [0.26, 0.25, 0.01]),
+    ]
+}
+
+fn dispatch_waits() -> Vec<WaitRow> {
+    vec![
+        wait("sh", Cause::Child, Some("true"), 18.7, 10_000),
+        wait("xargs", Cause::Child, Some("sh"), 6.8, 9_871),
+        wait("seq", Cause::PipeFull, Some("xargs"), 0.016, 11),
+        wait("sh", Cause::PageFault, None, 0.05, 31),
+    ]
+}
+
+fn dispatch_commands() -> Vec<CommandRow> {
+    vec![
+        command("sh", 10_001, [1.83, 3.42, 6.1, 0.21, 18.75]),
+        command("true", 10_000, [1.02, 3.93, 4.65, 0.12, 0.0]),
+        command("xargs", 1, [0.05, 0.25, 0.71, 0.0, 6.8]),
+        command("xargs (forked)", 10_000, [0.01, 0.13, 0.4, 0.01, 0.0]),
+        command("seq", 1, [0.001, 0.002, 0.001, 0.0, 0.016]),
+    ]
+}
+
 /// The first command of the article about dispatchers, seen by the full level.
 pub(crate) fn dispatch() -> TraceReport {
     TraceReport {
@@ -82,31 +124,10 @@ pub(crate) fn dispatch() -> TraceReport {
             exits: Some(20_003),
             alive: Some(0),
         },
-        tree: vec![
-            tree(None, "sh", 1, 0.001, 7.814),
-            tree(Some(0), "seq", 1, 0.003, 0.02),
-            tree(Some(0), "xargs", 1, 0.43, 7.81),
-            tree(Some(2), "sh", 10_000, 5.25, 30.1),
-            tree(Some(3), "true", 10_000, 4.95, 9.6),
-        ],
+        tree: dispatch_tree(),
         tasks_total: 20_003,
-        commands: vec![
-            command("sh", 10_001, [1.83, 3.42, 6.1, 0.21, 18.75]),
-            command("true", 10_000, [1.02, 3.93, 4.65, 0.12, 0.0]),
-            command("xargs", 1, [0.05, 0.25, 0.71, 0.0, 6.8]),
-            command("xargs (forked)", 10_000, [0.01, 0.13, 0.4, 0.01, 0.0]),
-            command("seq", 1, [0.001, 0.002, 0.001, 0.0, 0.016]),
-        ],
-        syscalls: vec![
-            call("sh", "wait4", 10_000, 0, [24.1, 0.31, 4.9]),
-            call("xargs", "wait4", 28_561, 0, [7.1, 0.12, 0.6]),
-            call("true", "execve", 10_000, 0, [3.2, 2.1, 1.1]),
-            call("xargs (forked)", "execve", 110_000, 100_000, [1.4, 0.9, 0.5]),
-            call("sh", "vfork", 10_000, 0, [0.9, 0.4, 0.2]),
-            call("true", "mmap", 80_000, 0, [0.31, 0.3, 0.01]),
-            call("true", "exit_group", 10_000, 0, [0.0, 0.0, 0.0]),
-            call("xargs", "clone", 10_000, 0, [0.26, 0.25, 0.01]),
-        ],
+        commands: dispatch_commands(),
+        syscalls: dispatch_calls(),
         searches: vec![SearchRow {
             command: "xargs (forked)".to_owned(),
             program: "sh".to_owned(),
@@ -115,12 +136,7 @@ pub(crate) fn dispatch() -> TraceReport {
             found: 10_000,
             errnos: vec![("ENOENT".to_owned(), 100_000)],
         }],
-        waits: vec![
-            wait("sh", Cause::Child, Some("true"), 18.7, 10_000),
-            wait("xargs", Cause::Child, Some("sh"), 6.8, 9_871),
-            wait("seq", Cause::PipeFull, Some("xargs"), 0.016, 11),
-            wait("sh", Cause::PageFault, None, 0.05, 31),
-        ],
+        waits: dispatch_waits(),
         cpu_sharers: vec![
             sharer("sh", "true", SharerKind::Tree, 4.2),
             sharer("true", "sh", SharerKind::Tree, 3.9),

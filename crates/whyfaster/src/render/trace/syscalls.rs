@@ -20,7 +20,7 @@ pub(super) fn tables(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<St
     let mut lines = wrap(&title(&all, look), look.width, 2);
     lines.iter_mut().for_each(|line| *line = tone(Tone::Strong, line));
     for group in groups(visible) {
-        let of_group: Vec<SyscallRow> = rows.iter().filter(|row| same(row, &group[0])).cloned().collect();
+        let of_group: Vec<SyscallRow> = rows.iter().filter(|row| same(row, group[0])).cloned().collect();
         lines.extend(view.group(&group, total(&of_group).as_ref()));
     }
     lines.extend(left(hidden, look));

@@ -112,8 +112,12 @@ pub(super) fn commands(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<
             single("CPUs", "", &rows, |row| cpus(&row.cpus)),
         ],
     };
-    let title =
-        format!("time of each command's tasks, {}: running + waiting for a CPU + blocked = life", scale.name);
+    let parts = if rows.iter().all(|row| row.runnable_s.is_some()) {
+        ": running + waiting for a CPU + blocked = life"
+    } else {
+        ""
+    };
+    let title = format!("time of each command's tasks, {}{parts}", scale.name);
     section(&title, grid, hidden, look)
 }
 

@@ -226,13 +226,7 @@ impl Perfetto {
 
     /// The kernel's events that say the same.
     fn kernel(&self, event: &Event) -> Vec<Ftrace> {
-        let comm = |task: Tid| Some(if task == 0 { "swapper".to_owned() } else { self.who.name(task) });
-        let by = |pid: Tid, flags: u32, what: Kernel| Ftrace {
-            timestamp: None,
-            pid: Some(pid),
-            flags: (flags != 0).then_some(flags),
-            what: Some(what),
-        };
+        let comm = |task: Tid| self.comm(task);
         match &event.what {
             What::Switch { prev, next, left, .. } => vec![by(
                 *prev,
@@ -269,6 +263,14 @@ impl Perfetto {
                     dest_cpu: Some(i32::from(*to)),
                 }),
             )],
+            what => self.life(what),
+        }
+    }
+
+    /// Beginnings and ends of tasks and programs.
+    fn life(&self, what: &What) -> Vec<Ftrace> {
+        let comm = |task: Tid| self.comm(task);
+        match what {
             What::Fork { parent, child, process, .. } => {
                 let flags = if child == process { 0 } else { CLONE_THREAD };
                 let new = proto::NewTask { pid: pid(*child), comm: comm(*parent), clone_flags: Some(flags) };
@@ -295,6 +297,10 @@ impl Perfetto {
         }
     }
 
+    fn comm(&self, task: Tid) -> Option<String> {
+        Some(if task == 0 { "swapper".to_owned() } else { self.who.name(task) })
+    }
+
     fn wake(&self, task: Tid, cpu: u16) -> Wake {
         Wake {
             comm: Some(self.who.name(task)),
@@ -304,6 +310,11 @@ impl Perfetto {
             target_cpu: Some(i32::from(cpu)),
         }
     }
+}
+
+/// An event of the kernel while this task was running.
+fn by(pid: Tid, flags: u32, what: Kernel) -> Ftrace {
+    Ftrace { timestamp: None, pid: Some(pid), flags: (flags != 0).then_some(flags), what: Some(what) }
 }
 
 /// Numbers of tasks end at 2^22 (`PID_MAX_LIMIT`).

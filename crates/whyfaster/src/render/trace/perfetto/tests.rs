@@ -36,8 +36,6 @@ fn story() -> Vec<Event> {
         file: FileKind::Pipe,
         inode: 7,
     };
-    // nanosleep on x86-64; without a name the timer that wakes it says enough.
-    let sleep = Block { call: Some(CallNumber { number: 35, compat: false }), file: FileKind::None, ..pipe };
     let fork = |parent, child| What::Fork { parent, child, process: child, allowed: vec![3] };
     let exec = |task, name: &str| What::Exec {
         task,
@@ -47,7 +45,7 @@ fn story() -> Vec<Event> {
         so_far: Totals::default(),
     };
     let wake = |wakee, waker, context| What::Wake { wakee, waker, context };
-    vec![
+    let first = vec![
         at(
             1_000,
             0,
@@ -79,6 +77,16 @@ fn story() -> Vec<Event> {
                 runnable_ns: 10,
             }),
         ),
+    ];
+    first.into_iter().chain(second(pipe)).collect()
+}
+
+/// It waits for a disk, sleeps, and ends.
+fn second(pipe: Block) -> Vec<Event> {
+    // nanosleep on x86-64; without a name the timer that wakes it says enough.
+    let sleep = Block { call: Some(CallNumber { number: 35, compat: false }), file: FileKind::None, ..pipe };
+    let wake = |wakee, waker, context| What::Wake { wakee, waker, context };
+    vec![
         at(
             1_080,
             0,
