@@ -125,6 +125,17 @@ fn without_privileges_the_tree_is_whole_too() {
     assert_eq!(tree(&trace), [25, 4, 1, 26, 0]);
     assert!(rows(&trace, "not_measured").iter().any(|row| row["what"] == "system calls"));
     assert_eq!(rows(&trace, "syscalls").len(), 0);
+    // Where perf events are allowed, it is known who ran where, and no switch is missing.
+    if rows(&trace, "not_measured").iter().any(|row| row["what"] == "switch records") {
+        skipped("switch records (perf_event_open is refused here)");
+    } else {
+        assert!(
+            rows(&trace, "commands").iter().all(|row| !rows(row, "cpus").is_empty()),
+            "{:#}",
+            trace["commands"]
+        );
+        assert_eq!((trace["lost"]["ring"].as_u64(), trace["lost"]["gaps"].as_u64()), (Some(0), Some(0)));
+    }
     // The kernel's own account of what ran and waited.
     for task in rows(&trace, "tasks") {
         assert!(task["running_s"].as_f64().unwrap() > 0.0, "{task}");
@@ -148,6 +159,20 @@ fn who_forks_twice_and_leaves_the_session_is_followed_to_the_end() {
         assert!(trace["wall_s"].as_f64().unwrap() >= 0.4, "{level}: it did not wait");
         assert!(rows(&trace, "tree").iter().any(|row| row["command"] == "sleep"), "{level}");
     }
+}
+
+#[test]
+fn without_privileges_the_stacks_of_user_code_are_seen() {
+    let place = open_place();
+    let burn = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
+    let ran =
+        nobody_traces(&place, &["--level", "unprivileged", "--untraced-runs", "0", "--folded", "f", burn]);
+    if ran.code() == 6 {
+        return skipped("stacks of user code (perf_event_open is refused here)");
+    }
+    ran.expect(0, &[]);
+    let folded = std::fs::read_to_string(place.path("f")).unwrap();
+    assert!(folded.lines().any(|line| line.starts_with("on-CPU;sh;")), "{folded}");
 }
 
 #[test]

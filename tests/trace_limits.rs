@@ -60,7 +60,7 @@ fn what_a_level_cannot_give_is_refused_with_the_way_to_it() {
     let place = open_place();
     nobody_traces(&place, &["--level", "full", "true"]).expect_error(6, &["CAP_BPF", "install-caps"]);
     nobody_traces(&place, &["--calls", "true"]).expect_error(6, &["--ptrace"]);
-    nobody_traces(&place, &["--folded", "f.txt", "true"]).expect_error(6, &["full level"]);
+    nobody_traces(&place, &["--ptrace", "--folded", "f.txt", "true"]).expect_error(6, &["stacks"]);
     nobody_traces(&place, &["--follow", "1"]).expect_error(6, &["process 1"]);
     assert!(!place.path("f.txt").exists());
     let trace = json(&nobody_traces(&place, &["--json", "true"]));

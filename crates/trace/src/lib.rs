@@ -2,6 +2,7 @@
 //! times of a child. Every level streams the same events and says what it cannot see.
 
 mod full;
+mod ring;
 mod support;
 pub mod unprivileged;
 mod wanted;

@@ -12,7 +12,7 @@ use super::processes::Processes;
 use super::report::TraceReport;
 use super::rows::Tasks;
 use super::searches::Searches;
-use super::setting::{Facts, Setting};
+use super::setting::{Facts, Scheduling, Setting};
 use super::stages::End;
 use super::task::{State, Task};
 use super::timeline::{Switch, Timeline};
@@ -163,7 +163,7 @@ impl Analysis {
         }
         if let Some(task) = self.line.known.tree.get_mut(&tid) {
             task.label = label;
-            if self.line.setting.whole() {
+            if self.line.setting.scheduling != Scheduling::None {
                 self.line.ledger.ran_on(label, task.last_cpu.unwrap_or(cpu));
             }
         }

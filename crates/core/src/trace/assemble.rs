@@ -39,7 +39,7 @@ impl Analysis {
             syscalls: syscalls::rows(counts, line.setting.abi),
             searches: self.searches.rows(&line.labels),
             waits: line.ledger.waits(&line.labels),
-            cpu_sharers: self.sharers(facts),
+            cpu_sharers: if whole { self.sharers(facts) } else { Vec::new() },
             avoidable_wait_s: avoidable.map(|avoided| seconds(avoided.of(&line.ledger.avoidable))),
             avoidable_longest_s: whole.then(|| seconds(longest)),
             avoidable: whole.then(|| self.beside_avoidable(facts, avoided)),

@@ -8,10 +8,10 @@ mod inbox;
 mod load;
 mod programs;
 mod samples;
-mod symbols;
+pub(crate) mod symbols;
 mod tables;
 mod tally;
-mod watch;
+pub(crate) mod watch;
 
 use std::cell::RefCell;
 use std::fmt;

@@ -57,6 +57,14 @@ impl Symbols {
         Stack { task: r.head.task, blocking, kernel, user }
     }
 
+    /// Names the frames of user code, innermost first.
+    pub(crate) fn user(&mut self, process: Pid, at: u64, frames: &[u64]) -> Vec<String> {
+        if self.user.len() > KEPT {
+            self.user.clear();
+        }
+        calling(frames).map(|address| self.user_name(process, at, address)).collect()
+    }
+
     fn kernel_name(&mut self, address: u64) -> String {
         if let Some(known) = self.kernel.get(&address) {
             return known.clone();

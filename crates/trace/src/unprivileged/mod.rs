@@ -11,6 +11,7 @@ mod probe;
 mod proc;
 mod seized;
 mod stop;
+mod switches;
 mod waiting;
 
 pub use bare::{Bare, bare};

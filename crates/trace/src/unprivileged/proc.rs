@@ -55,6 +55,12 @@ fn faults(process: i32, task: i32) -> Option<u64> {
     Some(fields.get(7)?.parse::<u64>().ok()? + fields.get(9)?.parse::<u64>().ok()?)
 }
 
+/// The CPU that it was last on: field 39 of proc_pid_stat(5).
+pub(super) fn cpu(task: i32) -> Option<u16> {
+    let text = fs::read_to_string(format!("/proc/{task}/stat")).ok()?;
+    text.get(text.rfind(')')? + 2..)?.split(' ').nth(36)?.parse().ok()
+}
+
 /// The kernel's name of it.
 pub(super) fn name(task: i32) -> String {
     let text = fs::read(format!("/proc/{task}/comm")).unwrap_or_default();

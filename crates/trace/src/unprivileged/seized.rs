@@ -4,7 +4,7 @@
 //! are there and hold everything, the taking down of its memory included. A stop at the end (`PTRACE_EVENT_EXIT`) comes
 //! before that.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
@@ -13,6 +13,7 @@ use whyfaster_core::trace::counts::{CallGroup, Counts, Lost};
 use whyfaster_core::trace::event::{Event, Pid, TaskKind, Tid, Totals, What};
 
 use super::calls::{Calls, Seen, errno, is_exec};
+use super::switches::Switches;
 use super::waiting::{child_signals, drain, next, release, take};
 use super::{proc, stop};
 use crate::full::TraceError;
@@ -54,7 +55,12 @@ pub struct Seized {
     early: HashSet<Tid>,
     /// Tasks that their parent's event has told of and that have not stopped yet.
     awaited: HashSet<Tid>,
-    events: VecDeque<Event>,
+    /// What has not been handed on yet.
+    events: Vec<Event>,
+    /// Whether switches can be recorded, or why not.
+    allowed: Result<(), String>,
+    switches: Option<Switches>,
+    samples_per_s: Option<u32>,
     lost: Lost,
     each_call: bool,
     /// CPU time of this process when the tracing began.
@@ -72,7 +78,15 @@ impl Seized {
             tasks: HashMap::new(),
             early: HashSet::new(),
             awaited: HashSet::new(),
-            events: VecDeque::new(),
+            events: Vec::new(),
+            allowed: match tracing {
+                Tracing::Events => Switches::allowed().map_err(|error| error.to_string()),
+                Tracing::Calls => {
+                    Err("calls are stopped at, so that switches are mostly the tracer's own".to_owned())
+                }
+            },
+            switches: None,
+            samples_per_s: wanted.samples_per_s,
             lost: Lost::default(),
             each_call: wanted.each_call,
             own_cpu_ns: own_cpu_ns(),
@@ -95,6 +109,10 @@ impl Seized {
             allowed: proc::allowed(pid),
         });
         self.tasks.insert(pid as Tid, task);
+        if self.allowed.is_ok() {
+            let switches = Switches::of(pid, self.samples_per_s);
+            self.switches = Some(switches.map_err(|error| refused(pid, &error))?);
+        }
         if self.calls.is_some() {
             // Only a task that stopped can be told to stop at its calls.
             stop::interrupt(pid).map_err(|error| refused(pid, &error))?;
@@ -139,14 +157,27 @@ impl Seized {
                 let Some(status) = take(task) else { break };
                 self.on_stop(task, status);
             }
-            while let Some(event) = self.events.pop_front() {
-                sink(event);
-            }
         }
-        while let Some(event) = self.events.pop_front() {
-            sink(event);
-        }
+        self.hand_on(sink);
         Ok(())
+    }
+
+    /// Whether switches of the tree are recorded, and if not, why.
+    pub fn switches(&self) -> Result<(), &str> {
+        self.allowed.as_ref().map(|()| ()).map_err(String::as_str)
+    }
+
+    /// Hands on what is older than anything that can still come.
+    fn hand_on(&mut self, sink: &mut dyn FnMut(Event)) {
+        let Some(switches) = &mut self.switches else {
+            return self.events.drain(..).for_each(sink);
+        };
+        // Records of other CPUs that are as old as this are there before the first of them is read.
+        let until = now_ns();
+        switches.take(&mut self.events);
+        self.events.sort_by_key(|event| event.at);
+        let ready = self.events.partition_point(|event| event.at < until);
+        self.events.drain(..ready).for_each(sink);
     }
 
     /// Ends the tracing: who is still alive is told as such and goes on untraced.
@@ -159,6 +190,11 @@ impl Seized {
             self.say(What::End { task: tid, process: task.process, status: None, totals });
             release(tid as i32);
         }
+        if let Some(mut switches) = self.switches.take() {
+            switches.take(&mut self.events);
+            self.lost.ring += switches.lost;
+        }
+        self.events.sort_by_key(|event| event.at);
         self.events.drain(..).for_each(sink);
         let mut counts = Counts { lost: self.lost, ..Counts::default() };
         counts.own.tool_ns = own_cpu_ns().saturating_sub(self.own_cpu_ns);
@@ -240,7 +276,7 @@ impl Seized {
         let process = proc::process(child as i32).map_or(child, |process| process as Pid);
         let by =
             if process == mother.process { mother.by } else { self.group(&mother.by.name, true, process) };
-        self.say(What::Fork { parent, child, process, allowed: proc::allowed(child as i32) });
+        self.say_of(parent, What::Fork { parent, child, process, allowed: proc::allowed(child as i32) });
         self.tasks.insert(child, Task { process, by, base: Totals::default(), began: mother.began });
         if self.early.remove(&child) {
             stop::go_on(self.how(), child as i32, 0);
@@ -265,7 +301,7 @@ impl Seized {
         let name = proc::name(task as i32);
         let by = self.group(&name, false, known.process);
         let so_far = self.totals(&known, task).unwrap_or_default();
-        self.say(What::Exec { task, former, name, path: proc::program(task as i32), so_far });
+        self.say_of(task, What::Exec { task, former, name, path: proc::program(task as i32), so_far });
         // The call that began the program is the former one's, as in all other levels; it ends in the new one.
         self.tasks.insert(task, Task { by, began: true, ..known });
     }
@@ -317,7 +353,13 @@ impl Seized {
     }
 
     fn say(&mut self, what: What) {
-        self.events.push_back(Event { at: now_ns(), cpu: 0, what });
+        self.events.push(Event { at: now_ns(), cpu: 0, what });
+    }
+
+    /// Says something of a task that is stopped, with the CPU that it was on where that matters.
+    fn say_of(&mut self, task: Tid, what: What) {
+        let cpu = self.switches.as_ref().and_then(|_| proc::cpu(task as i32)).unwrap_or(0);
+        self.events.push(Event { at: now_ns(), cpu, what });
     }
 
     /// What is traced.

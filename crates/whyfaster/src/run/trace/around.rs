@@ -2,7 +2,7 @@
 
 use whyfaster_core::trace::plan::{Target, TracePlan};
 use whyfaster_core::trace::report::Level;
-use whyfaster_core::trace::setting::{Facts, Setting, Throttled};
+use whyfaster_core::trace::setting::{Facts, Scheduling, Setting, Throttled};
 
 use crate::host::{self, Root};
 
@@ -36,8 +36,10 @@ impl Around {
 }
 
 /// How the stream is to be read.
-pub(super) fn setting(root: &Root, plan: &TracePlan, level: Level) -> Setting {
+pub(super) fn setting(root: &Root, plan: &TracePlan, level: Level, switches: bool) -> Setting {
+    let scheduling = if switches { Scheduling::SwitchesOnly } else { Setting::of(level).scheduling };
     Setting {
+        scheduling,
         running: !matches!(plan.target, Target::Command(_)),
         cores: host::cores(root),
         ..Setting::of(level)

@@ -15,6 +15,8 @@ use crate::exit::{Exit, Failure};
 pub(super) struct Chosen {
     pub(super) level: Level,
     pub(super) observer: Observer,
+    /// Whether switches of the tree are recorded, where that is not all of the scheduling.
+    pub(super) switches: bool,
     /// Why it is not a better one, and what would give that.
     pub(super) not_measured: Vec<NotMeasured>,
 }
@@ -31,12 +33,16 @@ pub(super) fn choose(plan: &TracePlan) -> Result<Chosen, Failure> {
         })?,
         LevelChoice::Auto => match full(plan) {
             Ok(chosen) => chosen,
-            Err(missing) => Chosen { not_measured: why(&missing), ..seized(plan, Tracing::Events)? },
+            Err(missing) => {
+                let mut chosen = seized(plan, Tracing::Events)?;
+                chosen.not_measured.extend(why(&missing));
+                chosen
+            }
         },
         LevelChoice::Unprivileged => seized(plan, Tracing::Events)?,
         LevelChoice::Ptrace => seized(plan, Tracing::Calls)?,
         LevelChoice::Rusage => {
-            Chosen { level: Level::Rusage, observer: Observer::Nothing, not_measured: Vec::new() }
+            Chosen { level: Level::Rusage, observer: Observer::Nothing, switches: false, not_measured: Vec::new() }
         }
     };
     check(plan, chosen)
@@ -56,9 +62,10 @@ fn check(plan: &TracePlan, chosen: Chosen) -> Result<Chosen, Failure> {
             "--ptrace sees them without privileges, at a cost: see 'whyfaster help trace'",
         );
     }
-    if chosen.level != Level::Full && (plan.samples_per_s.is_some() || plan.blocking_stacks) {
+    let stacks = chosen.level == Level::Full || chosen.switches;
+    if !stacks && (plan.samples_per_s.is_some() || plan.blocking_stacks) {
         return unfit(
-            "--flamegraph and --folded need stacks, which only the full level takes",
+            "--flamegraph and --folded need stacks, and nothing here takes them",
             "run with sudo, or see 'whyfaster doctor' for what the full level needs",
         );
     }
@@ -73,7 +80,7 @@ fn check(plan: &TracePlan, chosen: Chosen) -> Result<Chosen, Failure> {
 
 fn full(plan: &TracePlan) -> Result<Chosen, Unsupported> {
     let observer = Observer::Full(Box::new(Full::open(&wanted(plan))?));
-    Ok(Chosen { level: Level::Full, observer, not_measured: Vec::new() })
+    Ok(Chosen { level: Level::Full, observer, switches: false, not_measured: Vec::new() })
 }
 
 fn seized(plan: &TracePlan, tracing: Tracing) -> Result<Chosen, Failure> {
@@ -88,7 +95,23 @@ fn seized(plan: &TracePlan, tracing: Tracing) -> Result<Chosen, Failure> {
         Tracing::Events => Level::Unprivileged,
         Tracing::Calls => Level::Ptrace,
     };
-    Ok(Chosen { level, observer: Observer::Seized(Box::new(seized)), not_measured: Vec::new() })
+    // Those who run already would need an event for each thread on each CPU.
+    let own = matches!(plan.target, Target::Command(_));
+    let switches = own && seized.switches().is_ok();
+    let mut not_measured = Vec::new();
+    if let (Level::Unprivileged, true, Err(why)) = (level, own, seized.switches()) {
+        not_measured.push(NotMeasured {
+            what: "switch records".to_owned(),
+            why: format!("perf_event_open is refused ({why}): kernel.perf_event_paranoid above 2, or the filter of a container"),
+        });
+    }
+    if switches && plan.blocking_stacks {
+        not_measured.push(NotMeasured {
+            what: "stacks of the kernel, and of where tasks block".to_owned(),
+            why: "without privileges only the stacks of user code that runs are given; the full level takes all".to_owned(),
+        });
+    }
+    Ok(Chosen { level, observer: Observer::Seized(Box::new(seized)), switches, not_measured })
 }
 
 fn why(missing: &Unsupported) -> Vec<NotMeasured> {

@@ -69,7 +69,7 @@ pub fn observe(
     let clock = Instant::now();
     let before = host::facts(&root);
     let chosen = level::choose(plan)?;
-    let setting = around::setting(&root, plan, chosen.level);
+    let setting = around::setting(&root, plan, chosen.level, chosen.switches);
     let mut analysis = Analysis::new(setting.clone());
     let mut recorder = plan.keep_schedule.then(|| Recorder::new(MOST_KEPT));
     let mut take = |event: Event| {
