@@ -29,6 +29,7 @@ pub mod report;
 mod rows;
 mod searches;
 pub mod setting;
+mod stage_rows;
 mod stages;
 pub mod stored;
 mod syscalls;

@@ -333,7 +333,7 @@ pub struct StageRow {
     pub held_up_s: f64,
     /// Blocked otherwise.
     pub other_s: f64,
-    /// Whether it sets the pace: it waits least for the others.
+    /// Whether it sets the pace: of all stages it spent the longest time not waiting for the others.
     pub bottleneck: bool,
 }
 

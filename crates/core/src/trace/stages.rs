@@ -12,15 +12,14 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 
 use super::event::Pid;
-use super::labels::{Label, Labels};
-use super::ledger::seconds;
-use super::report::{Cause, StageRow};
+use super::labels::Label;
+use super::report::Cause;
 use super::task::Times;
 
 /// Pipes that are followed at a time; a process in a pipe beyond has no neighbours.
 const MOST_PIPES: usize = 1 << 16;
 /// Neighbours of a pipe, and commands beside a process, that are told apart.
-const MOST_BESIDE: usize = 16;
+pub(super) const MOST_BESIDE: usize = 16;
 /// Pipes that are kept for a reader to come.
 const MOST_UNREAD: usize = 1 << 10;
 /// Kinds of stages that are told apart.
@@ -65,6 +64,8 @@ struct Pipe {
     /// The last that woke a reader and was no child of it.
     last: Option<Pair>,
     ends: Vec<End>,
+    /// There were too many ends to know all.
+    crowded: bool,
 }
 
 /// What a process did with pipes, and its time.
@@ -77,15 +78,17 @@ struct Side {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Sums {
-    life: u64,
-    times: Times,
-    starved: u64,
-    held_up: u64,
+pub(super) struct Sums {
+    pub(super) processes: u64,
+    pub(super) life: u64,
+    pub(super) times: Times,
+    pub(super) starved: u64,
+    pub(super) held_up: u64,
 }
 
 impl Sums {
-    fn add(&mut self, other: &Self) {
+    pub(super) fn add(&mut self, other: &Self) {
+        self.processes += other.processes;
         self.life += other.life;
         self.times.add(&other.times);
         self.starved += other.starved;
@@ -94,18 +97,18 @@ impl Sums {
 }
 
 /// A command with the commands before and behind it.
-type Shape = (Label, Vec<Label>, Vec<Label>);
+pub(super) type Shape = (Label, Vec<Label>, Vec<Label>);
 
 /// All processes and pipes that matter.
 #[derive(Debug, Default)]
 pub(super) struct Stages {
     pipes: FxHashMap<u64, Pipe>,
     live: FxHashMap<Pid, Side>,
-    folded: FxHashMap<Shape, Sums>,
+    pub(super) folded: FxHashMap<Shape, Sums>,
     /// Pipes whose writers are gone and whose reader has not come yet, the oldest first.
     unread: VecDeque<u64>,
     /// Neighbours that were known only when the writer had been folded.
-    late: Vec<(Label, Label)>,
+    pub(super) late: Vec<(Label, Label)>,
 }
 
 impl Stages {
@@ -148,10 +151,18 @@ impl Stages {
         if self.pipes.len() >= MOST_PIPES && !self.pipes.contains_key(&inode) {
             return;
         }
-        let ends = &mut self.pipes.entry(inode).or_default().ends;
-        ends.retain(|it| it.process != end.process || it.writes != end.writes);
-        if ends.len() < MOST_BESIDE {
-            ends.push(end);
+        let live = &self.live;
+        let pipe = self.pipes.entry(inode).or_default();
+        pipe.ends.retain(|it| it.process != end.process || it.writes != end.writes);
+        if pipe.ends.len() >= MOST_BESIDE {
+            // Children that inherited it and are gone make room. Without room, who comes later is not looked at.
+            let first: Vec<Pid> =
+                [true, false].iter().flat_map(|writes| pipe.top(*writes)).map(|end| end.process).collect();
+            pipe.ends.retain(|it| live.contains_key(&it.process) || first.contains(&it.process));
+            pipe.crowded |= pipe.ends.len() >= MOST_BESIDE;
+        }
+        if !pipe.crowded {
+            pipe.ends.push(end);
         }
         self.uses(end.process, inode);
     }
@@ -181,7 +192,7 @@ impl Stages {
     /// The process is gone.
     pub(super) fn ended(&mut self, process: Pid, label: Label, life: u64) {
         let Some(mut side) = self.live.remove(&process) else { return };
-        side.sums.life = life;
+        (side.sums.processes, side.sums.life) = (1, life);
         for inode in std::mem::take(&mut side.pipes) {
             self.leave(process, inode, &mut side);
         }
@@ -234,60 +245,6 @@ impl Stages {
         let used = |pipe: &Pipe| pipe.pairs.iter().any(met) || pipe.ends.iter().any(|end| lives(end.process));
         self.pipes.get(&inode).is_some_and(used)
     }
-
-    /// The stages, those that read from nobody first.
-    pub(super) fn rows(&self, labels: &Labels) -> Vec<StageRow> {
-        let shapes = self.shapes(labels);
-        let mut rows: Vec<StageRow> = shapes.iter().map(|(shape, sums)| row(labels, shape, sums)).collect();
-        for (index, ((label, up, _), _)) in shapes.iter().enumerate() {
-            let before = |((other, _, down), _): &(Shape, Sums)| up.contains(other) && down.contains(label);
-            rows[index].reads_from = shapes
-                .iter()
-                .enumerate()
-                .filter(|(at, it)| *at != index && before(it))
-                .map(|(at, _)| at)
-                .collect();
-        }
-        let pace = |row: &StageRow| (row.starved_s + row.held_up_s) / row.life_s;
-        let setter = (0..rows.len()).filter(|at| rows[*at].life_s > 0.0).min_by(|a, b| {
-            let by_pace = pace(&rows[*a]).total_cmp(&pace(&rows[*b]));
-            by_pace.then_with(|| rows[*b].running_s.total_cmp(&rows[*a].running_s))
-        });
-        if let Some(setter) = setter.filter(|_| rows.len() > 1) {
-            rows[setter].bottleneck = true;
-        }
-        rows
-    }
-
-    /// Shapes with neighbours; those of one command of which one has all neighbours of the other are one.
-    fn shapes(&self, labels: &Labels) -> Vec<(Shape, Sums)> {
-        let mut all: Vec<(Shape, Sums)> =
-            self.folded.iter().map(|(shape, sums)| (shape.clone(), *sums)).collect();
-        for ((label, up, down), _) in
-            all.iter_mut().filter(|((_, up, down), _)| up.is_empty() && down.is_empty())
-        {
-            down.extend(self.late.iter().filter(|(writer, _)| writer == label).map(|(_, reader)| *reader));
-            up.extend(self.late.iter().filter(|(_, reader)| reader == label).map(|(writer, _)| *writer));
-        }
-        all.retain(|((_, up, down), _)| !up.is_empty() || !down.is_empty());
-        all.sort_by_key(|((label, up, down), _)| {
-            (std::cmp::Reverse(up.len() + down.len()), labels.name(*label).to_owned(), up.clone())
-        });
-        let mut shapes: Vec<(Shape, Sums)> = Vec::new();
-        for (shape, sums) in all {
-            let within = |((label, up, down), _): &&mut (Shape, Sums)| {
-                *label == shape.0
-                    && shape.1.iter().all(|it| up.contains(it))
-                    && shape.2.iter().all(|it| down.contains(it))
-            };
-            match shapes.iter_mut().find(within) {
-                Some((_, sum)) => sum.add(&sums),
-                None => shapes.push((shape, sums)),
-            }
-        }
-        shapes.sort_by_key(|((label, up, _), _)| (up.len(), labels.name(*label).to_owned()));
-        shapes
-    }
 }
 
 impl Pipe {
@@ -310,6 +267,14 @@ impl Pipe {
         last.map(|last| (last.writer, last.reader.1)).into_iter().collect()
     }
 
+    /// Those that have it as standard output (or input), without the children that inherited it.
+    fn top(&self, writes: bool) -> impl Iterator<Item = &End> {
+        let all = self.ends.iter().filter(move |end| end.writes == writes);
+        let holds =
+            move |pid: Option<Pid>| self.ends.iter().any(|it| it.writes == writes && Some(it.process) == pid);
+        all.filter(move |end| !holds(end.parent))
+    }
+
     fn met(&mut self, writer: (Pid, Label), reader: (Pid, Label)) -> Pair {
         let found = self.pairs.iter_mut().find(|pair| pair.writer.0 == writer.0 && pair.reader.0 == reader.0);
         match found {
@@ -328,20 +293,5 @@ impl Pipe {
                 pair
             }
         }
-    }
-}
-
-fn row(labels: &Labels, shape: &Shape, sums: &Sums) -> StageRow {
-    let waits = sums.starved + sums.held_up;
-    StageRow {
-        command: labels.name(shape.0).to_owned(),
-        reads_from: Vec::new(),
-        life_s: seconds(sums.life),
-        running_s: seconds(sums.times.run),
-        runnable_s: seconds(sums.times.wait),
-        starved_s: seconds(sums.starved),
-        held_up_s: seconds(sums.held_up),
-        other_s: seconds(sums.times.blocked.saturating_sub(waits)),
-        bottleneck: false,
     }
 }

@@ -17,7 +17,11 @@ impl Timeline {
         let cause = cause::cause_of(self.setting.abi, task.left, block.as_ref(), context);
         let peer = self.peer(tid, cause, block.as_ref(), wake);
         self.ledger.blocked(label, cause, peer, ns, wake.is_none());
-        self.stages.waited(process, cause, ns);
+        // What a process waits for from its own child is not its place in a pipeline.
+        let waker = wake.and_then(|(waker, _)| self.known.tree.get(&waker));
+        if waker.is_none_or(|waker| waker.parent != Some(process)) {
+            self.stages.waited(process, cause, ns);
+        }
     }
 
     /// The command at the other end: who woke the task, unless that was only the messenger.

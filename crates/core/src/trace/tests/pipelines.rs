@@ -4,6 +4,25 @@ use super::fixture::*;
 use crate::trace::event::{FileKind, Left, What};
 use crate::trace::report::Cause;
 
+#[test]
+fn stages_stand_in_their_order_and_the_slowest_sets_the_pace() {
+    // z writes pipe 7, m reads it and writes pipe 8, a reads that. z ends first; m runs long; a waits for its end.
+    let mut script = Script::began(0, 10, "sh");
+    for (tid, name, input, output) in [(11, "z", 0, 7), (12, "m", 7, 8), (13, "a", 8, 0)] {
+        let cpu = tid as u16 - 10;
+        script.fork(0, 0, 10, tid, 1 << cpu).switch(0, cpu, 0, tid, Left::Runnable).exec(0, cpu, tid, name);
+        script.add(0, cpu, What::Pipes { task: tid, input, output });
+    }
+    script.sleep(10, 3, 13, 0, block(READ, FileKind::Pipe, 8)).end(20, 1, 11, 0, 20);
+    script.wake(900, 2, 13, 12, 3).end(900, 2, 12, 0, 900).switch(900, 3, 0, 13, Left::Runnable);
+    let report = script.end(950, 3, 13, 0, 60).end(1000, 0, 10, 0, 1000).report();
+    sound(&report);
+    let rows: Vec<(&str, &[usize], bool)> =
+        report.stages.iter().map(|row| (row.command.as_str(), &row.reads_from[..], row.bottleneck)).collect();
+    assert_eq!(rows, [("z", &[][..], false), ("m", &[0][..], true), ("a", &[1][..], false)]);
+    assert_eq!(us(report.stages[2].starved_s), 890);
+}
+
 /// sh (10) makes `gen` (11) on CPU 1 and `eat` (12) on CPU 2; gen writes and eat reads pipe 7.
 fn pair() -> Script {
     let mut script = Script::began(0, 10, "sh");
