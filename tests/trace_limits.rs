@@ -179,6 +179,7 @@ fn a_duration_ends_the_command() {
         assert!(began.elapsed() < Duration::from_secs(30));
         assert_eq!(trace["status"], "complete", "{level}");
         assert!(trace["overhead"]["traced_over_untraced"].is_null());
+        assert_ne!(trace["exit_status"].as_i64().unwrap(), 0, "{level}: {}", trace["exit_status"]);
         assert!(trace["wall_s"].as_f64().unwrap() >= 0.29, "{level}: {}", trace["wall_s"]);
         place.assert_clean();
     }
@@ -299,9 +300,13 @@ fn two_traces_at_once_do_not_disturb_each_other() {
     }
     let place = open_place();
     let line = "i=0; while [ $i -lt 50 ]; do /bin/true; i=$((i+1)); done";
-    let args = ["trace", "--json", "--untraced-runs", "0", "--strict", line];
+    let args = ["trace", "--json", "--untraced-runs", "0", line];
     let both = [place.start(&args), place.start(&args)];
     for running in both {
-        assert_eq!(json(&running.wait())["processes"]["forks"], 50);
+        let trace = json(&running.wait());
+        assert_eq!(trace["processes"]["forks"], 50);
+        for class in ["ring", "map", "storage", "recursion"] {
+            assert_eq!(trace["lost"][class], 0, "{}", trace["lost"]);
+        }
     }
 }

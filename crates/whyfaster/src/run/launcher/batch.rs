@@ -334,6 +334,11 @@ impl<'a> Run<'a> {
         self.free_slots.push(copy.slot);
     }
 
+    /// Copies whose end was not told yet.
+    pub(super) fn alive(&self) -> usize {
+        self.live.len()
+    }
+
     /// Ends all that is left of the batch: copies never released, copies cut short, and what outlived its copy.
     pub(super) fn end(&mut self, gentle: bool) -> u32 {
         self.reap();
@@ -344,10 +349,10 @@ impl<'a> Run<'a> {
         }
         let helpers = self.helpers.clone();
         let unreleased: Vec<i32> = self.prepared.drain(..).collect();
-        let alive = |run: &Self| run.live.len();
-        let before = alive(self);
+        let before = self.alive();
         let (killed, left) = tree::end_all(&helpers, gentle, || self.reap());
-        let copies_ended = before.saturating_sub(alive(self)).max(unreleased.len());
+        self.reap_ended();
+        let copies_ended = before.saturating_sub(self.alive()).max(unreleased.len());
         self.orphans.killed += killed.saturating_sub(copies_ended as u32);
         left
     }

@@ -1,6 +1,7 @@
 //! A command that is observed: held at the gate until its observer is ready, and awaited with all that it leaves running.
 
 use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
 use super::super::protocol::{Ended, Message, Purpose, Reply, receive, send};
 use super::batch::Run;
@@ -10,6 +11,9 @@ use super::tree;
 
 /// How often we look whether anything that a command left behind is still there.
 const ALONE_NS: u64 = 100_000_000;
+
+/// How long an end that has happened may take to be told.
+const PATIENCE_NS: u64 = 1_000_000_000;
 
 impl Run<'_> {
     /// Says which process stands at the gate, and waits for the word to go. Says whether it came.
@@ -41,6 +45,16 @@ impl Run<'_> {
             if self.signals.wait(Some(now_ns() + ALONE_NS)) == Woken::Stop {
                 return Ended::Aborted;
             }
+        }
+    }
+
+    /// Takes in copies that have ended and were not told yet: who is traced is first told to the tracer.
+    pub(super) fn reap_ended(&mut self) {
+        let until_ns = now_ns() + PATIENCE_NS;
+        self.reap();
+        while self.alive() > 0 && now_ns() < until_ns {
+            std::thread::sleep(Duration::from_millis(1));
+            self.reap();
         }
     }
 }
