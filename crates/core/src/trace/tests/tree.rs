@@ -37,7 +37,7 @@ fn processes_are_folded_by_chain_of_commands() {
 }
 
 #[test]
-fn time_before_an_exec_is_the_forked_childs() {
+fn time_before_an_exec_belongs_to_the_forked_child() {
     let report = family().report();
     let forked = command(&report, "sh (forked)");
     assert_eq!((us(forked.running_s), forked.tasks), (40 + 40 + 100, 3));
