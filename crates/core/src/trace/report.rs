@@ -116,9 +116,10 @@ pub struct TaskRow {
     pub from_s: f64,
     /// Last seen.
     pub to_s: f64,
-    /// Running user code; null: this level cannot tell it from the kernel's.
+    /// Running outside of system calls: user code, and the page faults and interrupts that came in it (the kernel shows
+    /// where those begin, not where they end). Null: this level cannot tell it.
     pub running_user_s: Option<f64>,
-    /// Running in the kernel.
+    /// Running within system calls.
     pub running_kernel_s: Option<f64>,
     /// On a CPU, user and kernel.
     pub running_s: f64,
@@ -135,9 +136,9 @@ pub struct CommandRow {
     pub command: String,
     /// How many tasks.
     pub tasks: u64,
-    /// Running user code.
+    /// Running outside of system calls: user code, page faults, interrupts.
     pub running_user_s: Option<f64>,
-    /// Running in the kernel.
+    /// Running within system calls.
     pub running_kernel_s: Option<f64>,
     /// On a CPU.
     pub running_s: f64,
