@@ -260,7 +260,7 @@ mod tests {
                 let comparison = super::super::compare::compare(&[sound(), list.clone()], &super::super::compare::Rule::default());
                 let others = comparison.rows.iter().flat_map(|row| &row.others);
                 prop_assert!(others.filter_map(|other| other.ratio).all(|ratio| ratio >= 0.0));
-                super::super::project::fork_execve(&list);
+                super::super::sum::fork_execve(&list);
             }
         }
     }

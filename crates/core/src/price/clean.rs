@@ -103,6 +103,8 @@ fn stolen(samples: &[Sample], steal_ns: f64) -> Vec<bool> {
 pub struct Clean {
     /// Undisturbed samples of each repetition that has any, in the order of the repetitions.
     pub repetitions: Vec<Vec<Sample>>,
+    /// The number of each of these repetitions: rows are paired by it, for one may lack what another has.
+    pub numbers: Vec<u32>,
     /// What was left out.
     pub rejected: Rejected,
 }
@@ -134,6 +136,7 @@ impl Clean {
             }
             if !kept.is_empty() {
                 clean.repetitions.push(kept);
+                clean.numbers.push(one.repetition);
             }
         }
         clean

@@ -226,7 +226,7 @@ impl<'a> Side<'a> {
             if costs.is_empty() {
                 continue;
             }
-            let found = Repetitions::of(&costs);
+            let found = Repetitions::of(&costs.into_iter().map(|(_, costs)| costs).collect::<Vec<_>>());
             drifts.entry(&price.group).or_default().push(found.drift());
             repetitions.insert((price.name.as_str(), price.variant.as_str()), found);
         }

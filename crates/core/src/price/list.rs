@@ -220,12 +220,14 @@ impl PriceList {
         }
     }
 
-    /// Costs per operation by repetition, as its price was made from them; empty for numbers of a source.
-    pub fn costs(&self, name: &str, variant: &str) -> Vec<Vec<f64>> {
+    /// Costs per operation by repetition, each with its number, as its price was made from them; empty for numbers of a
+    /// source. A repetition in which every sample was disturbed is not there.
+    pub fn costs(&self, name: &str, variant: &str) -> Vec<(u32, Vec<f64>)> {
         let found = self.rows.iter().position(|row| row.name == name && row.variant == variant);
         let Some(index) = found else { return Vec::new() };
         let clean = Clean::of(self.samples.iter().filter(|s| s.row == index), &self.rows[index].expect);
-        clean.costs(clean.fixed_ns().unwrap_or(0.0))
+        let costs = clean.costs(clean.fixed_ns().unwrap_or(0.0));
+        clean.numbers.into_iter().zip(costs).collect()
     }
 }
 

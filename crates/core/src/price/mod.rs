@@ -2,7 +2,7 @@
 //!
 //! The flow: [`sample`] (what the worker said) → [`clean`] and [`delay`] (what disturbed is left out and counted, the fixed
 //! cost of a batch is taken off) → [`summary`] (floor, typical, tail, interval) → [`receipt`] (did it really happen?) → [`list`] (the
-//! stored document) → [`compare`], [`project`], [`claims`] (what lists say beside each other). [`check`] reads a list with
+//! stored document) → [`compare`], [`project`], [`sum`], [`claims`] (what lists say beside each other). [`check`] reads a list with
 //! suspicion, [`fingerprint`] names what differs between two machines.
 
 pub mod check;
@@ -12,9 +12,11 @@ pub mod compare;
 pub mod delay;
 pub mod fingerprint;
 pub mod list;
+mod paired;
 pub mod project;
 pub mod receipt;
 pub mod sample;
+pub mod sum;
 pub mod summary;
 
 #[cfg(test)]

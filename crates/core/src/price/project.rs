@@ -1,5 +1,4 @@
-//! Counts times prices: what so many operations cost on each machine. And the check whether fork and execve together cost
-//! what they cost alone.
+//! Counts times prices: what so many operations cost on each machine.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -183,54 +182,6 @@ fn on_machine(list: &PriceList, terms: &[Settled]) -> Projected {
     Projected { total_s: total, low_s: low, high_s: high, ..projected }
 }
 
-/// Two operations alone against both in one go.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SumCheck {
-    /// Name of the list.
-    pub name: String,
-    /// The rows of the parts.
-    pub parts: Vec<String>,
-    /// The row of the whole.
-    pub whole: String,
-    /// Sum of the parts, nanoseconds.
-    pub sum_ns: f64,
-    /// The whole as it was measured.
-    pub whole_ns: f64,
-    /// Whole minus sum.
-    pub difference_ns: f64,
-    /// That as a share of the whole.
-    pub share: f64,
-}
-
-/// Whether fork alone and execve alone add up to fork+execve measured together: of a dynamic program, as compilers make
-/// them, or else of the program that the list has. `None` where it lacks one of the three.
-pub fn fork_execve(list: &PriceList) -> Option<SumCheck> {
-    sum_check(list, &["fork/reaped", "execve/dynamic"], "fork+execve/reaped,dynamic")
-        .or_else(|| sum_check(list, &["fork", "execve"], "fork+execve"))
-}
-
-/// Whether these parts add up to the whole. Each is `name` or `name/variant`.
-pub fn sum_check(list: &PriceList, parts: &[&str], whole: &str) -> Option<SumCheck> {
-    let find = |id: &str| {
-        let (name, variant) = id.split_once('/').map_or((id, None), |(name, variant)| (name, Some(variant)));
-        let price = list.find(name, variant)?;
-        Some((price.id(), price.typical_ns()?))
-    };
-    let (whole, whole_ns) = find(whole)?;
-    let parts = parts.iter().map(|part| find(part)).collect::<Option<Vec<_>>>()?;
-    let sum_ns: f64 = parts.iter().map(|(_, ns)| ns).sum();
-    let difference_ns = whole_ns - sum_ns;
-    Some(SumCheck {
-        name: list.name.clone(),
-        parts: parts.into_iter().map(|(id, _)| id).collect(),
-        whole,
-        sum_ns,
-        whole_ns,
-        difference_ns,
-        share: if whole_ns > 0.0 { difference_ns / whole_ns } else { 0.0 },
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -282,16 +233,6 @@ mod tests {
         assert_eq!(lacking.machines[0].total_s, None);
         assert_eq!(lacking.machines[0].not_measured[0].what, "vfork");
         assert!(lacking.machines[0].seconds[1].is_some());
-    }
-
-    #[test]
-    fn the_whole_against_its_parts() {
-        let check = fork_execve(&machine(3e4, 7e5, 7.3e5)).unwrap();
-        assert!(check.share.abs() < 0.03, "{check:?}");
-        assert_eq!(check.parts, ["fork/reaped", "execve/chain"]);
-        let check = fork_execve(&machine(3e4, 7e5, 1.46e6)).unwrap();
-        assert!((check.share - 0.5).abs() < 0.03);
-        assert_eq!(fork_execve(&list(Vec::new())), None);
     }
 
     #[test]

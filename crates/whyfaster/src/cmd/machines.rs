@@ -5,7 +5,8 @@ use std::path::Path;
 use serde::Serialize;
 use whyfaster_core::price::PriceList;
 use whyfaster_core::price::compare::{Comparison, Rule, compare};
-use whyfaster_core::price::project::{Projection, SumCheck, fork_execve, project};
+use whyfaster_core::price::project::{Projection, project};
+use whyfaster_core::price::sum::{SumCheck, fork_execve};
 
 use super::prices::counts;
 use super::results;

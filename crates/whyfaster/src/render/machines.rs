@@ -2,7 +2,8 @@
 
 use whyfaster_core::price::PriceList;
 use whyfaster_core::price::compare::{Beside, Comparison, Rule};
-use whyfaster_core::price::project::{Projection, SumCheck};
+use whyfaster_core::price::project::Projection;
+use whyfaster_core::price::sum::{SumCheck, WITHIN};
 use whyfaster_core::verdict::Verdict;
 
 use super::beside;
@@ -144,18 +145,37 @@ pub fn checks(checks: &[SumCheck], look: &Look) -> String {
     for check in checks {
         let sign = if check.difference_ns < 0.0 { "less" } else { "more" };
         let line = format!(
-            "{}: {} cost {} alone and {} together ({}): {} {sign}, {} of the whole.",
+            "{}: {} cost {} alone and {} together ({}): {} {sign}, {} of the whole{}.",
             for_look(&check.name, look),
             check.parts.join(" and "),
             us(check.sum_ns),
             us(check.whole_ns),
             check.whole,
             us(check.difference_ns.abs()),
-            percent(check.share.abs())
+            percent(check.share.abs()),
+            for_look(&added_up(check), look)
         );
         text.push_str(&format!("\n{}", finish(&wrap(&line, look.width, 2).join("\n"), look.color)));
     }
     if text.is_empty() { text } else { text + "\n" }
+}
+
+/// What the interval says of a sum.
+fn added_up(check: &SumCheck) -> String {
+    let interval = match (check.low, check.high) {
+        (Some(low), Some(high)) => format!(" (interval {:+.1}% to {:+.1}%)", low * 100.0, high * 100.0),
+        _ => String::new(),
+    };
+    let verdict = match check.verdict {
+        Some(Verdict::Same) => format!(": they add up within {}", percent(WITHIN)),
+        Some(Verdict::Slower) => ": together they cost more".to_owned(),
+        Some(Verdict::Faster) => ": together they cost less".to_owned(),
+        Some(Verdict::Undecided) => {
+            format!(": undecided: {}", check.doubt.as_deref().unwrap_or("no reason is known"))
+        }
+        None => "; no spread given".to_owned(),
+    };
+    format!("{interval}{verdict}")
 }
 
 /// What counts cost on each machine.

@@ -5,7 +5,8 @@ use comfy_table::{CellAlignment, Table, presets};
 use serde::{Deserialize, Serialize};
 use whyfaster_core::claims::Judgement;
 use whyfaster_core::price::claims::{Claim, judge};
-use whyfaster_core::price::project::{SumCheck, Term, fork_execve, parse};
+use whyfaster_core::price::project::{Term, parse};
+use whyfaster_core::price::sum::{SumCheck, fork_execve};
 use whyfaster_core::price::{Price, PriceList};
 
 use super::report::{claim_lines, tally};
