@@ -101,6 +101,9 @@ fn check_price(price: &Price, place: impl Fn() -> String) -> Result<(), Invalid>
     for value in times.into_iter().flatten() {
         nanoseconds(value, &place)?;
     }
+    for value in [price.fixed_low_ns, price.fixed_high_ns].into_iter().flatten() {
+        ensure(value.abs() <= MAX_NS, &place, format!("{value} is no time in nanoseconds"))?;
+    }
     let ordered = price.low_ns.zip(price.high_ns).is_none_or(|(low, high)| low <= high);
     ensure(ordered, &place, "the interval is upside down")?;
     let receipt = &price.receipt;

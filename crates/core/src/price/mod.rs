@@ -1,7 +1,7 @@
 //! What one operation costs: from the worker's raw samples to a price, to a list of prices, to the difference of two lists.
 //!
-//! The flow: [`sample`] (what the worker said) → [`clean`] and [`delay`] (what disturbed is left out and counted, the fixed
-//! cost of a batch is taken off) → [`summary`] (floor, typical, tail, interval) → [`receipt`] (did it really happen?) → [`list`] (the
+//! The flow: [`sample`] (what the worker said) → [`clean`] and [`delay`] (what disturbed is left out and counted), [`fixed`]
+//! (the fixed cost of a batch is taken off) → [`summary`] (floor, typical, tail, interval) → [`receipt`] (did it really happen?) → [`list`] (the
 //! stored document) → [`compare`], [`project`], [`sum`], [`claims`] (what lists say beside each other). [`check`] reads a list with
 //! suspicion, [`fingerprint`] names what differs between two machines.
 
@@ -11,6 +11,7 @@ pub mod clean;
 pub mod compare;
 pub mod delay;
 pub mod fingerprint;
+pub mod fixed;
 pub mod list;
 mod paired;
 pub mod project;
