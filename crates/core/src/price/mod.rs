@@ -10,6 +10,7 @@ pub mod claims;
 pub mod clean;
 pub mod compare;
 pub mod delay;
+mod evidence;
 pub mod fingerprint;
 pub mod fixed;
 pub mod list;
@@ -17,6 +18,7 @@ mod paired;
 pub mod project;
 pub mod receipt;
 pub mod sample;
+mod side;
 pub mod sum;
 pub mod summary;
 
