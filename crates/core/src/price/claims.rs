@@ -71,6 +71,16 @@ pub enum Rule {
 }
 
 impl Claim {
+    /// The rows of this machine that the claim rests on.
+    pub fn rows(&self) -> impl Iterator<Item = &str> {
+        let (row, others): (&String, &[String]) = match &self.rule {
+            Rule::Cheaper { row, than } | Rule::Dearer { row, than } => (row, than),
+            Rule::AddUp { parts, whole, .. } => (whole, parts),
+            Rule::Syscalls { row, .. } | Rule::CheaperThanReference { row, .. } => (row, &[]),
+        };
+        std::iter::once(row).chain(others).map(String::as_str)
+    }
+
     /// Ratios with an interval that the claim rests on.
     fn intervals(&self) -> usize {
         match &self.rule {
