@@ -381,4 +381,4 @@ pub fn probes(probes: &[Probe], look: &Look) -> String {
 
 #[cfg(test)]
 #[path = "prices_tests.rs"]
-mod tests;
+pub(super) mod tests;

@@ -29,6 +29,11 @@ fn list() -> PriceList {
     ];
     prices[0].receipt.syscalls = Some(1.0);
     prices[0].rejected.involuntary = 10;
+    list_of(prices)
+}
+
+/// A partial list of these prices.
+pub(in crate::render) fn list_of(prices: Vec<Price>) -> PriceList {
     let empty = serde_json::json!({
         "schema": SCHEMA, "tool_version": "0", "name": "box\u{1b}[2J", "started": "2026", "took_s": 12.0,
         "status": "interrupted", "confidence": 0.95, "clock": null, "fingerprint": {"missing": []}, "prices": []
