@@ -199,6 +199,32 @@ fn the_list_has_the_paths_that_other_tools_read() {
     assert!(!list["samples"].as_array().unwrap().is_empty());
 }
 
+/// A recorded list is printed again as it was, its prices made anew from its samples.
+#[test]
+fn a_recorded_list_is_shown_again() {
+    let _alone = alone();
+    let place = Sandbox::new();
+    let (file, csv) = (place.file("here.json"), place.file("here.csv"));
+    let first = run(&["prices", "getpid", "umask", "--quick", "--record", &file]);
+    first.expect(0, &[]);
+    let again = run(&["show", &file]);
+    again.expect(0, &[]);
+    assert_eq!(first.out, again.out);
+    run(&["show", &file, "--export-csv", &csv]).expect(0, &[]);
+    assert!(fs::read_to_string(&csv).unwrap().starts_with("group,name,variant"));
+    run(&["show", &file, "--export-markdown", &csv]).expect(2, &["--export-csv"]);
+    // What a hand wrote over the prices is not what the samples say.
+    let mut list: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let honest = price(&list, "getpid", "raw")["median_ns"].clone();
+    for price in list["prices"].as_array_mut().unwrap() {
+        price["median_ns"] = 1.0.into();
+    }
+    fs::write(&file, list.to_string()).unwrap();
+    let shown: Value = serde_json::from_str(&run(&["show", "--json", &file]).out).unwrap();
+    assert_eq!(price(&shown, "getpid", "raw")["median_ns"], honest);
+    run(&["machines", &file]).expect(2, &["whyfaster show FILE"]);
+}
+
 #[test]
 fn wrong_words_say_what_is_meant() {
     let cases: &[(&[&str], &str)] = &[

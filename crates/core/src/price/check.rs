@@ -109,7 +109,7 @@ fn check_price(price: &Price, place: impl Fn() -> String) -> Result<(), Invalid>
     let receipt = &price.receipt;
     let counts =
         [receipt.switches, receipt.involuntary, receipt.syscalls, receipt.migrations, receipt.batch_ticks];
-    for value in counts.into_iter().flatten() {
+    for value in counts.into_iter().chain([receipt.apart, receipt.bytes, price.bytes_per_s]).flatten() {
         nanoseconds(value, &place)?;
     }
     let Rejected { involuntary, migration, delay, steal } = price.rejected;
@@ -144,7 +144,8 @@ fn check_series(series: &Series, place: impl Fn() -> String) -> Result<(), Inval
         nanoseconds(*value, &place)?;
     }
     let counts = series.voluntary.iter().chain(&series.involuntary).chain(&series.migrations).flatten();
-    let sane = series.ops.iter().chain(counts).all(|count| *count <= MAX_COUNT);
+    let bytes = series.bytes.iter().flatten();
+    let sane = series.ops.iter().chain(counts).chain(bytes).all(|count| *count <= MAX_COUNT);
     ensure(sane, place, "a count is absurd")
 }
 

@@ -103,6 +103,9 @@ pub struct Price {
     /// Upper end.
     #[serde(default)]
     pub fixed_high_ns: Option<f64>,
+    /// Bytes a second, at the typical cost, where an operation moves some.
+    #[serde(default)]
+    pub bytes_per_s: Option<f64>,
     /// Samples behind it.
     #[serde(default)]
     pub samples: u64,
@@ -142,6 +145,12 @@ impl Price {
         self.median_ns.or(self.mean_ns)
     }
 
+    /// Bytes a second at this cost. CPU time is no time in which bytes arrive.
+    fn rate(&self, ns: f64) -> Option<f64> {
+        let cpu_time = ["writer_cpu", "reader_cpu"].iter().any(|measure| self.variant.ends_with(measure));
+        self.receipt.bytes.filter(|_| ns > 0.0 && !cpu_time).map(|bytes| bytes / ns * 1e9)
+    }
+
     /// The price of a row from its samples.
     fn of<'a>(
         row: &Row,
@@ -179,6 +188,7 @@ impl Price {
         if let (None, Some(found)) = (&price.not_measured, found) {
             price.floor_ns = Some(found.floor_ns);
             price.median_ns = Some(found.median_ns);
+            price.bytes_per_s = price.rate(found.median_ns);
             price.p99_ns = Some(found.p99_ns);
             price.mean_ns = Some(found.mean_ns);
             let widened = |(low, high)| fixed.map_or((low, high), |fixed| fixed.widen(low, high));

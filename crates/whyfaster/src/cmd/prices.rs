@@ -154,7 +154,12 @@ fn looks_like_a_path(text: &str) -> bool {
 }
 
 /// Writes the list, then the table of commas, then standard output: what is dearest first.
-fn write(list: &PriceList, terms: Option<&[Term]>, outputs: &Outputs, look: &Look) -> anyhow::Result<()> {
+pub(super) fn write(
+    list: &PriceList,
+    terms: Option<&[Term]>,
+    outputs: &Outputs,
+    look: &Look,
+) -> anyhow::Result<()> {
     if let Some(path) = &outputs.record {
         store::write_atomic(path, &store::price_bytes(list)?)?;
     }

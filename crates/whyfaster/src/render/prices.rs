@@ -69,8 +69,9 @@ fn legend(list: &PriceList, look: &Look) -> String {
     let plus_minus = if look.unicode { "±" } else { "+/-" };
     let confidence = percent(list.confidence);
     format!(
-        "typical: median; {plus_minus}: how far its {confidence} interval reaches; floor: 5th percentile; receipt: voluntary \
-         switches / system calls / changes of CPU, each per operation; samples: kept / taken; '-': not measured"
+        "typical: median; {plus_minus}: how far its {confidence} interval reaches; floor: 5th percentile; receipt: voluntary + \
+         involuntary switches / system calls / changes of CPU, each per operation; placed: samples whose two sides ran on different CPUs; \
+         samples: kept / taken; '-': not measured"
     )
 }
 
@@ -143,7 +144,8 @@ fn grid(rows: &[&Price], look: &Look) -> Grid {
     let number = |header: &str, cell: &dyn Fn(&Price) -> String| column(header, &|_| String::new(), cell);
     let receipt = |p: &Price| {
         let receipt = &p.receipt;
-        [receipt.switches, receipt.syscalls, receipt.migrations].map(per_operation).join("/")
+        let switches = [receipt.switches, receipt.involuntary].map(per_operation).join("+");
+        [switches, per_operation(receipt.syscalls), per_operation(receipt.migrations)].join("/")
     };
     let samples = |p: &Price| format!("{}/{}", p.samples, p.samples + p.rejected.total());
     let plus_minus = if look.unicode { "±" } else { "+/-" };
@@ -157,6 +159,8 @@ fn grid(rows: &[&Price], look: &Look) -> Grid {
         Group::new("tail", vec![number("p99", &|p| ns(p.p99_ns, look))]),
         Group::new("samples", vec![number("samples", &samples)]),
     ];
+    let mut groups = groups;
+    groups.extend(extra(rows, &number));
     let key = if nested {
         let indented = |p: &Price| format!("  {}", for_look(&p.variant, look));
         column("operation", &|name| for_look(name, look), &indented)
@@ -164,6 +168,25 @@ fn grid(rows: &[&Price], look: &Look) -> Grid {
         column("operation", &|_| String::new(), &flat)
     };
     Grid { key, groups }
+}
+
+/// Columns that only some groups have: where the scheduler put the two sides of a hand-over, and bytes a second.
+fn extra(rows: &[&Price], number: &dyn Fn(&str, &dyn Fn(&Price) -> String) -> Column) -> Vec<Group> {
+    let free = |p: &Price| p.variant.split(',').any(|part| part == "free");
+    let placed = |p: &Price| match p.receipt.apart.filter(|_| free(p)) {
+        Some(share) => format!("{} apart", percent(share)),
+        None => ABSENT.to_owned(),
+    };
+    let rate =
+        |p: &Price| p.bytes_per_s.map_or_else(|| ABSENT.to_owned(), |rate| format!("{}B/s", count(rate)));
+    let mut groups = Vec::new();
+    if rows.iter().any(|p| free(p) && p.receipt.apart.is_some()) {
+        groups.push(Group::new("placed", vec![number("placed", &placed)]));
+    }
+    if rows.iter().any(|p| p.bytes_per_s.is_some()) {
+        groups.insert(0, Group::new("bytes a second", vec![number("rate", &rate)]));
+    }
+    groups
 }
 
 /// One bar a probe, by the variant that stands for it, on one logarithmic axis.
@@ -325,8 +348,11 @@ pub fn csv(list: &PriceList) -> anyhow::Result<Vec<u8>> {
         "high_ns",
         "mean_ns",
         "switches",
+        "involuntary",
         "syscalls",
         "migrations",
+        "apart",
+        "bytes_per_s",
         "samples",
         "rejected",
         "not_measured",
@@ -337,9 +363,10 @@ pub fn csv(list: &PriceList) -> anyhow::Result<Vec<u8>> {
         let times =
             [price.floor_ns, price.median_ns, price.p99_ns, price.low_ns, price.high_ns, price.mean_ns];
         let receipt = &price.receipt;
-        let counts = [receipt.switches, receipt.syscalls, receipt.migrations];
+        let counts =
+            [receipt.switches, receipt.involuntary, receipt.syscalls, receipt.migrations, receipt.apart];
         let mut row: Vec<String> = text.to_vec();
-        row.extend(times.into_iter().chain(counts).map(number));
+        row.extend(times.into_iter().chain(counts).chain([price.bytes_per_s]).map(number));
         row.extend([price.samples.to_string(), price.rejected.total().to_string()]);
         row.push(price.not_measured.clone().unwrap_or_default());
         writer.write_record(row)?;

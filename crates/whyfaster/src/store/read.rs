@@ -65,20 +65,62 @@ pub fn read_prices(path: &Path) -> Result<PriceList, Failure> {
     Ok(list)
 }
 
+/// What this program records.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Recorded {
+    /// A comparison.
+    Comparison(Box<Record>),
+    /// A price list, its prices made anew from its samples.
+    Prices(Box<PriceList>),
+}
+
+/// Reads and checks whichever of its documents this is; `-` is standard input. What is neither is refused as a record.
+pub fn read_recorded(path: &Path) -> Result<Recorded, Failure> {
+    let bytes = bytes_of(path)?;
+    let head = serde_json::from_slice::<Head>(&bytes).ok().and_then(|head| head.schema);
+    if !head.is_some_and(|schema| schema.starts_with(PRICES_STEM)) {
+        return understood(path, &bytes).map(|record| Recorded::Comparison(Box::new(record)));
+    }
+    let mut list: PriceList = understood(path, &bytes)?;
+    list.reprice();
+    Ok(Recorded::Prices(Box::new(list)))
+}
+
+/// With what the schema of a price list of any version begins.
+const PRICES_STEM: &str = "whyfaster-prices/";
+
 /// A price list that is part of the program, or of a test.
 pub fn parse_prices(bytes: &[u8]) -> Result<PriceList, String> {
     parse(bytes).map_err(|(why, _)| why)
 }
 
 fn read<D: Document>(path: &Path) -> Result<D, Failure> {
+    understood(path, &bytes_of(path)?)
+}
+
+fn bytes_of(path: &Path) -> Result<Vec<u8>, Failure> {
     let bytes =
         if path == Path::new("-") { bounded(io::stdin().lock()) } else { File::open(path).and_then(bounded) };
     let bytes = bytes.map_err(|error| trouble::reading(path, &error))?;
-    parse(&bytes).map_err(|(why, hint)| {
-        let name =
-            if path == Path::new("-") { "standard input".into() } else { format!("'{}'", path.display()) };
-        Failure::new(Exit::Error, format!("{name} is no {} that can be used: {why}", D::KIND), hint)
+    let refuse = |why: String| {
+        let message = format!("{} is no file of ours: {why}", called(path));
+        Err(Failure::new(Exit::Error, message, Record::OTHER_FILE))
+    };
+    // Bounds come before anything is parsed.
+    match too_much(&bytes) {
+        Some(why) => refuse(why),
+        None => Ok(bytes),
+    }
+}
+
+fn understood<D: Document>(path: &Path, bytes: &[u8]) -> Result<D, Failure> {
+    parse(bytes).map_err(|(why, hint)| {
+        Failure::new(Exit::Error, format!("{} is no {} that can be used: {why}", called(path), D::KIND), hint)
     })
+}
+
+fn called(path: &Path) -> String {
+    if path == Path::new("-") { "standard input".to_owned() } else { format!("'{}'", path.display()) }
 }
 
 fn bounded(source: impl Read) -> io::Result<Vec<u8>> {
@@ -93,16 +135,22 @@ struct Head {
     schema: Option<String>,
 }
 
+/// Why these bytes are more than anything that this program writes.
+fn too_much(bytes: &[u8]) -> Option<String> {
+    if bytes.len() as u64 > MAX_BYTES {
+        return Some(format!("it is larger than {} MiB", MAX_BYTES >> 20));
+    }
+    let values = bytes.iter().filter(|byte| **byte == b',').count();
+    (values > MAX_VALUES).then(|| format!("it holds more than {MAX_VALUES} values"))
+}
+
 /// The document, or what is wrong and what to do.
 fn parse<D: Document>(bytes: &[u8]) -> Result<D, (String, &'static str)> {
     if bytes.is_empty() {
         return Err(("it is empty".to_owned(), D::OTHER_FILE));
     }
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err((format!("it is larger than {} MiB", MAX_BYTES >> 20), D::OTHER_FILE));
-    }
-    if bytes.iter().filter(|byte| **byte == b',').count() > MAX_VALUES {
-        return Err((format!("it holds more than {MAX_VALUES} values"), D::OTHER_FILE));
+    if let Some(why) = too_much(bytes) {
+        return Err((why, D::OTHER_FILE));
     }
     // First the version: a later one may look different in every other respect.
     let head: Head = serde_json::from_slice(bytes).map_err(|error| explain::<D>(&error, bytes))?;
