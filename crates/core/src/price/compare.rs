@@ -252,18 +252,21 @@ fn judged(pairing: Pairing, levels: &Levels, rule: &Rule) -> Other {
     };
     let level = if verdict == Verdict::Same { levels.same } else { levels.different };
     (other.low, other.high) = evidence.interval(level).map(|(low, high)| (low.exp(), high.exp())).unzip();
-    let count = |n: usize| u32::try_from(n).ok();
-    other.repetitions = count(evidence.repetitions);
+    other.repetitions = whole(evidence.repetitions);
     if verdict == Verdict::Undecided {
         // Where drift or a crowd stands in the way, more repetitions of the same kind do not help.
         let settled = ratio.abs() <= band && drift <= band;
         other.not_measured = hindrance.filter(|_| !settled).map(|why| format!("no verdict: {why}"));
         if other.not_measured.is_none() {
-            other.repetitions_needed = needed(&evidence, ratio, band, levels).and_then(count);
+            other.repetitions_needed = needed(&evidence, ratio, band, levels).and_then(whole);
         }
     }
     other.verdict = Some(verdict);
     other
+}
+
+fn whole(repetitions: usize) -> Option<u32> {
+    u32::try_from(repetitions).ok()
 }
 
 /// With how many repetitions an undecided row would about be decided, if all else stayed as it is.

@@ -4,6 +4,7 @@ use whyfaster_core::price::{PriceList, SCHEMA};
 
 use super::*;
 use crate::render::fixture::look;
+use crate::render::price_chart::BarScale;
 
 fn list() -> PriceList {
     let price = |group: &str, name: &str, variant: &str, ns: f64| Price {

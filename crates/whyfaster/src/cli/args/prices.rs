@@ -32,7 +32,7 @@ pub struct PricesArgs {
     pub all: bool,
 
     /// List the probes: their variants, what one operation is, what they need
-    #[arg(long, help_heading = "Rows", conflicts_with_all = ["source", "explain"])]
+    #[arg(long, help_heading = "Rows", conflicts_with_all = ["source", "explain", "words", "json"])]
     pub list: bool,
 
     /// Run on these CPUs only, such as 0-3,5
