@@ -177,7 +177,7 @@ pub fn checks(checks: &[SumCheck], look: &Look) -> String {
             check.whole,
             us(check.difference_ns.abs()),
             percent(check.share.abs()),
-            for_look(&added_up(check), look)
+            added_up(check, look)
         );
         text.push_str(&format!("\n{}", finish(&wrap(&line, look.width, 2).join("\n"), look.color)));
     }
@@ -185,7 +185,7 @@ pub fn checks(checks: &[SumCheck], look: &Look) -> String {
 }
 
 /// What the interval says of a sum.
-fn added_up(check: &SumCheck) -> String {
+fn added_up(check: &SumCheck, look: &Look) -> String {
     let interval = match (check.low, check.high) {
         (Some(low), Some(high)) => format!(" (interval {:+.1}% to {:+.1}%)", low * 100.0, high * 100.0),
         _ => String::new(),
@@ -195,7 +195,8 @@ fn added_up(check: &SumCheck) -> String {
         Some(Verdict::Slower) => ": together they cost more".to_owned(),
         Some(Verdict::Faster) => ": together they cost less".to_owned(),
         Some(Verdict::Undecided) => {
-            format!(": undecided: {}", check.doubt.as_deref().unwrap_or("no reason is known"))
+            let why = check.doubt.as_deref().unwrap_or("no reason is known");
+            format!(": undecided: {}", for_look(why, look))
         }
         None => "; no spread given".to_owned(),
     };
