@@ -101,12 +101,15 @@ fn check_price(price: &Price, place: impl Fn() -> String) -> Result<(), Invalid>
     for value in times.into_iter().flatten() {
         nanoseconds(value, &place)?;
     }
+    for value in [price.fixed_low_ns, price.fixed_high_ns].into_iter().flatten() {
+        ensure(value.abs() <= MAX_NS, &place, format!("{value} is no time in nanoseconds"))?;
+    }
     let ordered = price.low_ns.zip(price.high_ns).is_none_or(|(low, high)| low <= high);
     ensure(ordered, &place, "the interval is upside down")?;
     let receipt = &price.receipt;
     let counts =
         [receipt.switches, receipt.involuntary, receipt.syscalls, receipt.migrations, receipt.batch_ticks];
-    for value in counts.into_iter().flatten() {
+    for value in counts.into_iter().chain([receipt.apart, receipt.bytes, price.bytes_per_s]).flatten() {
         nanoseconds(value, &place)?;
     }
     let Rejected { involuntary, migration, delay, steal } = price.rejected;
@@ -141,7 +144,8 @@ fn check_series(series: &Series, place: impl Fn() -> String) -> Result<(), Inval
         nanoseconds(*value, &place)?;
     }
     let counts = series.voluntary.iter().chain(&series.involuntary).chain(&series.migrations).flatten();
-    let sane = series.ops.iter().chain(counts).all(|count| *count <= MAX_COUNT);
+    let bytes = series.bytes.iter().flatten();
+    let sane = series.ops.iter().chain(counts).chain(bytes).all(|count| *count <= MAX_COUNT);
     ensure(sane, place, "a count is absurd")
 }
 
@@ -260,7 +264,7 @@ mod tests {
                 let comparison = super::super::compare::compare(&[sound(), list.clone()], &super::super::compare::Rule::default());
                 let others = comparison.rows.iter().flat_map(|row| &row.others);
                 prop_assert!(others.filter_map(|other| other.ratio).all(|ratio| ratio >= 0.0));
-                super::super::project::fork_execve(&list);
+                super::super::sum::fork_execve(&list);
             }
         }
     }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::clean::{Clean, Rejected};
 use super::fingerprint::Fingerprint;
+use super::fixed::Fixed;
 use super::receipt::{Receipt, receipt, refusal};
 use super::sample::{Row, Series, row_id};
 use super::summary::summary;
@@ -96,6 +97,15 @@ pub struct Price {
     /// What was taken off every batch as its fixed cost; null if nothing was.
     #[serde(default)]
     pub fixed_ns: Option<f64>,
+    /// Lower end of what the repetitions say of the fixed cost of a batch; null where batches are of one size.
+    #[serde(default)]
+    pub fixed_low_ns: Option<f64>,
+    /// Upper end.
+    #[serde(default)]
+    pub fixed_high_ns: Option<f64>,
+    /// Bytes a second, at the typical cost, where an operation moves some.
+    #[serde(default)]
+    pub bytes_per_s: Option<f64>,
     /// Samples behind it.
     #[serde(default)]
     pub samples: u64,
@@ -135,6 +145,12 @@ impl Price {
         self.median_ns.or(self.mean_ns)
     }
 
+    /// Bytes a second at this cost. CPU time is no time in which bytes arrive.
+    fn rate(&self, ns: f64) -> Option<f64> {
+        let cpu_time = ["writer_cpu", "reader_cpu"].iter().any(|measure| self.variant.ends_with(measure));
+        self.receipt.bytes.filter(|_| ns > 0.0 && !cpu_time).map(|bytes| bytes / ns * 1e9)
+    }
+
     /// The price of a row from its samples.
     fn of<'a>(
         row: &Row,
@@ -143,13 +159,16 @@ impl Price {
         alpha: f64,
     ) -> Self {
         let clean = Clean::of(series, &row.expect);
-        let fixed_ns = clean.fixed_ns();
+        let fixed = Fixed::of(&clean, alpha);
+        let fixed_ns = fixed.and_then(|fixed| fixed.taken_off());
         let mut price = Self {
             group: row.group.clone(),
             name: row.name.clone(),
             variant: row.variant.clone(),
             unit: row.unit.clone(),
             fixed_ns,
+            fixed_low_ns: fixed.map(|fixed| fixed.low_ns),
+            fixed_high_ns: fixed.map(|fixed| fixed.high_ns),
             samples: clean.len() as u64,
             repetitions: clean.repetitions.len() as u64,
             rejected: clean.rejected,
@@ -160,14 +179,20 @@ impl Price {
         price.not_measured = match (&row.unavailable, found) {
             (Some(why), _) => Some(why.clone()),
             (None, None) => Some(nothing_kept(&clean.rejected)),
-            (None, Some(found)) => refusal(row, &price.receipt, found.floor_ns.min(found.median_ns)),
+            (None, Some(found)) => {
+                let least = found.floor_ns.min(found.median_ns);
+                let unresolved = fixed.and_then(|fixed| fixed.unresolved(least));
+                unresolved.or_else(|| refusal(row, &price.receipt, least))
+            }
         };
         if let (None, Some(found)) = (&price.not_measured, found) {
             price.floor_ns = Some(found.floor_ns);
             price.median_ns = Some(found.median_ns);
+            price.bytes_per_s = price.rate(found.median_ns);
             price.p99_ns = Some(found.p99_ns);
             price.mean_ns = Some(found.mean_ns);
-            (price.low_ns, price.high_ns) = found.interval.unzip();
+            let widened = |(low, high)| fixed.map_or((low, high), |fixed| fixed.widen(low, high));
+            (price.low_ns, price.high_ns) = found.interval.map(widened).unzip();
         }
         price
     }
@@ -220,12 +245,15 @@ impl PriceList {
         }
     }
 
-    /// Costs per operation by repetition, as its price was made from them; empty for numbers of a source.
-    pub fn costs(&self, name: &str, variant: &str) -> Vec<Vec<f64>> {
+    /// Costs per operation by repetition, each with its number, as its price was made from them; empty for numbers of a
+    /// source. A repetition in which every sample was disturbed is not there.
+    pub fn costs(&self, name: &str, variant: &str) -> Vec<(u32, Vec<f64>)> {
         let found = self.rows.iter().position(|row| row.name == name && row.variant == variant);
         let Some(index) = found else { return Vec::new() };
         let clean = Clean::of(self.samples.iter().filter(|s| s.row == index), &self.rows[index].expect);
-        clean.costs(clean.fixed_ns().unwrap_or(0.0))
+        let fixed = Fixed::of(&clean, 1.0 - self.confidence).and_then(|fixed| fixed.taken_off());
+        let costs = clean.costs(fixed.unwrap_or(0.0));
+        clean.numbers.into_iter().zip(costs).collect()
     }
 }
 
