@@ -14,8 +14,15 @@
 #include <sys/types.h>
 
 #define PROBE_MEASURES 4
+#define MATES 2
 
 struct run;
+
+/* Nanoseconds that the calling thread and the other tasks of a run had stood ready without a CPU, and when they were asked. */
+struct waits {
+    uint64_t asked;
+    long own, mates[MATES]; /* -1: cannot tell */
+};
 
 /* A parameter: the first of the blank-separated values is the default. */
 struct param {
@@ -74,8 +81,10 @@ struct run {
 
     /* the worker's */
     uint64_t lap_start;
-    long lap_vol, lap_inv, lap_cpu, lap_delay;
-    pid_t mates[2]; /* tasks that take part in every round beside the calling thread */
+    long lap_vol, lap_inv, lap_cpu;
+    struct waits lap_waits;
+    uint64_t looked; /* nanoseconds of the timed part that reading others' waits took; taken off */
+    pid_t mates[MATES]; /* tasks that take part in every round beside the calling thread */
     int first; /* the first call of a process: nothing else is called before it that can be spared */
     const char *why;
     int error;
