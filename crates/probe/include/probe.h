@@ -9,20 +9,15 @@
 #ifndef WHYFASTER_PROBE_H
 #define WHYFASTER_PROBE_H
 
+#include "waits.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #define PROBE_MEASURES 4
-#define MATES 2
 
 struct run;
-
-/* Nanoseconds that the calling thread and the other tasks of a run had stood ready without a CPU, and when they were asked. */
-struct waits {
-    uint64_t asked;
-    long own, mates[MATES]; /* -1: cannot tell */
-};
 
 /* A parameter: the first of the blank-separated values is the default. */
 struct param {
