@@ -16,7 +16,6 @@
 #include <sys/types.h>
 
 #define PROBE_MEASURES 4
-
 struct run;
 
 /* A parameter: the first of the blank-separated values is the default. */
@@ -118,6 +117,4 @@ int refute(struct run *r, const char *why);
 
 /* Keeps the compiler from dropping or merging what a loop computes. */
 #define KEEP(value) __asm__ volatile("" : : "g"(value) : "memory")
-
-#define PROBE(symbol) extern const struct probe symbol
 #endif
