@@ -46,6 +46,18 @@ impl Abi {
     }
 }
 
+/// Whether this is the name of a call in any table of this machine.
+pub fn is_call(name: &str) -> bool {
+    calls().any(|known| known == name)
+}
+
+/// The names of all calls of this machine, those of 32-bit programs behind the others.
+pub fn calls() -> impl Iterator<Item = &'static str> {
+    // No table is longer; x86-64 has gaps below 512, and 32-bit Arm has a few numbers far above.
+    let table = |compat| (0..1024).filter_map(move |number| Abi::HOST.known(CallNumber { number, compat }));
+    table(false).chain(table(true))
+}
+
 /// The name of a call of this machine.
 pub fn call_name(call: CallNumber) -> Cow<'static, str> {
     Abi::HOST.name(call)

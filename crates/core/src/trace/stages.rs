@@ -105,6 +105,8 @@ pub(super) struct Stages {
     pipes: FxHashMap<u64, Pipe>,
     live: FxHashMap<Pid, Side>,
     pub(super) folded: FxHashMap<Shape, Sums>,
+    /// Whether pipes at standard descriptors are told at all.
+    told: bool,
     /// Pipes whose writers are gone and whose reader has not come yet, the oldest first.
     unread: VecDeque<u64>,
     /// Neighbours that were known only when the writer had been folded.
@@ -112,8 +114,16 @@ pub(super) struct Stages {
 }
 
 impl Stages {
-    /// A task of this process waited for its input or output.
-    pub(super) fn waited(&mut self, process: Pid, cause: Cause, ns: u64) {
+    /// A task of this process waited for its input or output. Where standard descriptors are told, only these count: a
+    /// pipe that a program made for itself (as `xargs` does to learn of a failed exec) says nothing of the pipeline.
+    pub(super) fn waited(&mut self, process: Pid, cause: Cause, inode: u64, ns: u64) {
+        let writes = cause == Cause::PipeFull;
+        let standard = |pipe: &Pipe| {
+            pipe.crowded || pipe.ends.iter().any(|end| end.process == process && end.writes == writes)
+        };
+        if self.told && !self.pipes.get(&inode).is_some_and(standard) {
+            return;
+        }
         match cause {
             Cause::PipeEmpty => self.live.entry(process).or_default().sums.starved += ns,
             Cause::PipeFull => self.live.entry(process).or_default().sums.held_up += ns,
@@ -148,6 +158,7 @@ impl Stages {
 
     /// A process has this pipe as standard input or output.
     pub(super) fn holds(&mut self, inode: u64, end: End) {
+        self.told = true;
         if self.pipes.len() >= MOST_PIPES && !self.pipes.contains_key(&inode) {
             return;
         }

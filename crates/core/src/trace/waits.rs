@@ -20,7 +20,7 @@ impl Timeline {
         // What a process waits for from its own child is not its place in a pipeline.
         let waker = wake.and_then(|(waker, _)| self.known.tree.get(&waker));
         if waker.is_none_or(|waker| waker.parent != Some(process)) {
-            self.stages.waited(process, cause, ns);
+            self.stages.waited(process, cause, block.map_or(0, |block| block.inode), ns);
         }
     }
 

@@ -154,8 +154,9 @@ impl Decoder {
     fn end(&mut self, head: &types::record, bytes: &[u8]) -> Option<()> {
         let r = types::end_record::read(bytes)?;
         self.executed.remove(&head.task);
-        self.switches += r.totals.voluntary + r.totals.involuntary;
         if let Some(alive) = self.tasks.get_mut(&r.process) {
+            // Who calibrated may end late, and is no part of the tree.
+            self.switches += r.totals.voluntary + r.totals.involuntary;
             *alive -= 1;
             if *alive == 0 {
                 self.tasks.remove(&r.process);

@@ -208,6 +208,8 @@ impl Full {
 
     /// Detaches the programs, hands on the rest and the tasks that are still alive, and reads the counts.
     pub fn finish(mut self, sink: &mut dyn FnMut(Event)) -> Result<Counts, TraceError> {
+        // Taking the programs down is no part of the observing.
+        self.own.tool_ns = self.cpu_before.map_or(0, |before| cpu_time().saturating_sub(before));
         self.samples.clear();
         // No new tasks from here on; those that are there end either way, but each once.
         self.loaded.links.pop();
@@ -227,7 +229,6 @@ impl Full {
         lost.map += decoder.foreign;
         lost.string += self.watch.lost;
         self.own.switches = decoder.switches;
-        self.own.tool_ns = self.cpu_before.map_or(0, |before| cpu_time().saturating_sub(before));
         drop(decoder);
         self.tally.take(&self.loaded, &|_| true)?;
         let timed = self.wanted.call_times || self.wanted.each_call;

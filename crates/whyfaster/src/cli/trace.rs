@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use whyfaster_core::plan::{Input, Output, Shell};
+use whyfaster_core::trace::names;
 use whyfaster_core::trace::plan::{LevelChoice, Target, TracePlan};
 
 use super::args::{LevelWord, TraceArgs, TraceShowArgs};
@@ -13,6 +14,7 @@ use super::outputs::Outputs;
 use super::seed::HostSeed;
 use crate::exit::{Exit, Failure};
 use crate::render::trace::TOP;
+use crate::run::probe::select::nearest;
 
 /// Stacks a second when flame graphs are asked for and nothing is said: not a divisor of the kernel's own ticks, so that
 /// samples do not march in step with them.
@@ -176,11 +178,24 @@ fn outputs(raw: &TraceArgs) -> Result<TraceOutputs, Failure> {
         by: raw.show.by.unwrap_or_default(),
         sort: raw.show.sort.unwrap_or_default(),
         top: raw.show.top.unwrap_or(TOP),
-        calls: filter(&raw.show),
+        calls: filter(&raw.show).map(known).transpose()?,
         perfetto: raw.output.perfetto.clone(),
         flamegraph: raw.output.flamegraph.clone(),
         folded: raw.output.folded.clone(),
     })
+}
+
+/// The filter, if its calls are calls: a wrong name would print nothing, or everything.
+fn known(filter: Filter) -> Result<Filter, Failure> {
+    let bare = |name: &String| name.trim_start_matches('!').to_owned();
+    let Some(wrong) = filter.calls.iter().map(bare).find(|name| !names::is_call(name)) else {
+        return Ok(filter);
+    };
+    let hint = match nearest(&wrong, names::calls()) {
+        Some(like) => format!("Did you mean '{like}'? A command is named with a colon: '{wrong}:'."),
+        None => format!("Name calls as in the table of calls; a command is named with a colon: '{wrong}:'."),
+    };
+    Err(usage(format!("--calls: '{wrong}' is no system call of this machine"), hint))
 }
 
 /// `--calls=openat,!read,sort:`: calls and commands in one list.

@@ -138,6 +138,7 @@ pub(super) fn report(record: &TraceRecord, outputs: &TraceOutputs, look: &Look) 
     let mut shown = Shown::of(record.plan.target.words());
     (shown.by, shown.sort, shown.top) = (outputs.by, outputs.sort, outputs.top);
     shown.as_whom = record.plan.user.as_ref().and_then(whom);
+    shown.exit_status = record.exit_status;
     screen(&record.report, &shown, look)
 }
 

@@ -31,6 +31,8 @@ pub struct Shown {
     pub command: String,
     /// As whom it ran, where that is not obvious.
     pub as_whom: Option<String>,
+    /// How it ended: its exit status, or minus the signal; `None`: it goes on, or was not started here.
+    pub exit_status: Option<i32>,
     /// Whose calls make one row.
     pub by: By,
     /// Order of the rows.
@@ -48,6 +50,7 @@ impl Shown {
         Self {
             command: command.into(),
             as_whom: None,
+            exit_status: None,
             by: By::default(),
             sort: CallSort::default(),
             top: TOP,
@@ -86,10 +89,19 @@ pub fn screen(report: &TraceReport, shown: &Shown, look: &Look) -> String {
 fn head(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<String> {
     let command = shorten(&for_look(&shown.command, look), look.width.saturating_sub(2), look.unicode);
     let mut lines = vec![command];
-    let said = sentence::sentence(report, look);
+    let said = sentence::sentence(report, look) + &ended(shown.exit_status);
     lines.extend(wrap(&said, look.width, 0).iter().map(|line| tone(Tone::Strong, line)));
     lines.extend(costs::level(report, shown.as_whom.as_deref(), look));
     lines
+}
+
+/// How the command ended, if not well.
+fn ended(status: Option<i32>) -> String {
+    match status {
+        None | Some(0) => String::new(),
+        Some(code @ 1..) => format!(" It ended with exit status {code}."),
+        Some(signal) => format!(" Signal {} ended it.", -signal),
+    }
 }
 
 /// A title, the rows, and what was left out.

@@ -22,7 +22,11 @@ pub(super) fn sentence(report: &TraceReport, look: &Look) -> String {
             }
         )
     });
-    let mut parts = vec![format!("It took {wall}{cpus}")];
+    let lost = match report.lost.any() {
+        true => "Incomplete: records were lost, so counts and times are too low. ",
+        false => "",
+    };
+    let mut parts = vec![format!("{lost}It took {wall}{cpus}")];
     let spent =
         list(shares(report).iter().map(|(what, share)| format!("{what} ({})", whole_percent(*share))));
     if let Some(spent) = spent {
