@@ -2,7 +2,7 @@
  *
  * Usage: article cond|pipe_cond|pipe|pipe_cached|newthread N RUNS [PAUSE]
  * The clock runs from the first event to the end of the receiver; for newthread, until the last thread was made. PAUSE: microseconds
- * that the receiver is given to start before the clock does. */
+ * that the receiver is given to start before the clock does (0); for newthread, that are slept between runs (2000). */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -130,7 +130,8 @@ int main(int argc, char **argv)
 {
     if (argc != 4 && argc != 5)
         return fprintf(stderr, "usage: article WAY N RUNS [PAUSE]\n"), 2;
-    pause_us = argc == 5 ? strtoul(argv[4], NULL, 10) : 0;
+    int made_anew = strcmp(argv[1], "newthread") == 0;
+    pause_us = argc == 5 ? strtoul(argv[4], NULL, 10) : made_anew ? 2000 : 0;
     num = strtoul(argv[2], NULL, 10);
     queue = calloc(num, sizeof *queue);
     for (long left = strtol(argv[3], NULL, 10); left > 0; left--) {
@@ -141,7 +142,7 @@ int main(int argc, char **argv)
         close(ends[0]);
         close(ends[1]);
         /* The detached threads end in their own time. */
-        usleep(strcmp(argv[1], "newthread") == 0 ? 2000 : 0);
+        usleep(made_anew ? (useconds_t)pause_us : 0);
     }
     return 0;
 }

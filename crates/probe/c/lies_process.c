@@ -32,11 +32,12 @@ static pid_t start_another(struct job *job)
 }
 
 #define LIAR                                                                                                                                 \
-    SPAWN_PHASES, .group = "selftest", .hidden = 1, .needs = "nothing", .portable = 1, .variants = "exit",                                   \
+    .group = "selftest", .hidden = 1, .needs = "nothing", .portable = 1, .variants = "exit",                                   \
         .params = (const struct param[]){SHAPE_PARAMS, NO_MORE},                                                                              \
         .expect = (const struct expect[]){CALLS_OF_A_CHILD(NULL, NAN), NO_MORE_EXPECTED}
 
 const struct probe probe_lie_children = {
+    SPAWN_PHASES,
     LIAR,
     .name = "lie_children",
     .exercises = "one child, it says",
@@ -44,6 +45,7 @@ const struct probe probe_lie_children = {
 };
 
 const struct probe probe_lie_child = {
+    SPAWN_PHASES,
     LIAR,
     .name = "lie_child",
     .exercises = "the child that it names, it says",
@@ -51,6 +53,7 @@ const struct probe probe_lie_child = {
 };
 
 const struct probe probe_lie_vfork = {
+    SPAWN_PHASES,
     LIAR,
     .name = "lie_vfork",
     .exercises = "a child in borrowed memory, it says",

@@ -42,7 +42,7 @@ pid_t chain_start(char *path, const char *how, uint64_t ops);
 int chain_is_whole(struct run *r, char *path); /* for verify */
 int spawn_setup(struct run *r);
 void spawn_round(struct run *r);
-int spawn_verify(struct run *r); /* c/spawn_verify.c */
+int spawn_verify(struct run *r);
 void spawn_teardown(struct run *r);
 
 /* c/target_file.c, c/target_path.c: makes the target of the run's variant and the PATH that finds it. */
