@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::clean::{Clean, Rejected};
 use super::fingerprint::Fingerprint;
+use super::inside::{Figures, Inside, Unit};
 use super::receipt::{Receipt, receipt, refusal};
 use super::sample::{Row, Series, row_id};
 use super::summary::summary;
@@ -32,6 +33,12 @@ pub struct PriceList {
     pub took_s: f64,
     /// How it ended.
     pub status: Status,
+    /// What its prices are. Lists of different units are never compared.
+    #[serde(default, skip_serializing_if = "Unit::is_usual")]
+    pub unit: Unit,
+    /// Where the worker ran, if not as an ordinary process of this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inside: Option<Inside>,
     /// Confidence of every interval by itself.
     pub confidence: f64,
     /// The clock that was used; null where a source does not say.
@@ -96,6 +103,9 @@ pub struct Price {
     /// What was taken off every batch as its fixed cost; null if nothing was.
     #[serde(default)]
     pub fixed_ns: Option<f64>,
+    /// The figures where the list's unit is guest instructions; the fields of nanoseconds are null then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<Figures>,
     /// Samples behind it.
     #[serde(default)]
     pub samples: u64,
@@ -205,6 +215,9 @@ impl PriceList {
         let prices = self.rows.iter().zip(of_row);
         self.prices =
             prices.map(|(row, series)| Price::of(row, series.into_iter(), resolution, alpha)).collect();
+        if self.unit == Unit::GuestInstructions {
+            self.prices.iter_mut().for_each(Price::count_instructions);
+        }
     }
 
     /// The price of this name and variant. Without a variant: the only one, or the one that stands for the name.

@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::inside::Unit;
 use super::list::{Price, PriceList};
 use super::sample::row_id;
 
@@ -135,8 +136,11 @@ fn on_machine(list: &PriceList, terms: &[Term]) -> Projected {
         let price = list.find(&term.name, term.variant.as_deref());
         let ns = price.and_then(Price::typical_ns);
         if ns.is_none() {
-            let why =
-                price.and_then(|p| p.not_measured.clone()).unwrap_or_else(|| "not in this list".to_owned());
+            let none = || match list.unit {
+                Unit::Nanoseconds => "not in this list".to_owned(),
+                other => format!("this list is in {}, not in nanoseconds", other.name()),
+            };
+            let why = price.and_then(|p| p.not_measured.clone()).unwrap_or_else(none);
             projected.not_measured.push(crate::host::NotMeasured { what: term.id(), why });
         }
         projected.seconds.push(ns.map(|ns| term.count * ns * 1e-9));
