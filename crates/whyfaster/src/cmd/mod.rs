@@ -2,6 +2,7 @@
 
 pub mod compare;
 pub mod doctor;
+pub mod inside;
 pub mod machines;
 pub mod prices;
 pub mod results;

@@ -38,10 +38,17 @@ pub fn run(args: &PricesArgs) -> anyhow::Result<Exit> {
     }
     results::check(&outputs)?;
     let terms = args.project.as_deref().map(counts).transpose()?;
-    let request = request(args, &probes, terms.as_deref())?;
-    let worker = Worker::carried()?;
     let interrupts = Interrupts::take_over()?;
-    let Measured { list, failure } = measured(&probes, &request, &worker, &interrupts, &outputs);
+    let Measured { list, failure } = if args.inside.inside.is_some() {
+        let Some(measured) = super::inside::measured(args, &probes, terms.as_deref(), &interrupts, &outputs)? else {
+            anstream::eprintln!("interrupted: nothing had been measured");
+            return Ok(Exit::Interrupted);
+        };
+        measured
+    } else {
+        let request = request(args, &probes, terms.as_deref())?;
+        measured(&probes, &request, &Worker::carried()?, &interrupts, &outputs)
+    };
     if list.samples.is_empty() && list.status == Status::Interrupted {
         anstream::eprintln!("interrupted: nothing had been measured");
         return Ok(Exit::Interrupted);
@@ -79,12 +86,7 @@ fn request(args: &PricesArgs, probes: &[Probe], terms: Option<&[Term]>) -> Resul
         Some(pin) => pin_to(&pin.0, here.cpus_allowed.as_deref())?,
         None => here.cpus_allowed.unwrap_or_default(),
     };
-    let mut words = args.words.clone();
-    // Whoever asks for a projection and for nothing else needs only the prices in it.
-    if words.is_empty() {
-        words = terms.into_iter().flatten().map(|term| term.name.clone()).collect();
-    }
-    let wanted = Wanted { words, cold: args.cold, sweep: args.sweep, all: args.all, quick: args.quick, cpus };
+    let wanted = wanted(args, terms, cpus);
     let selection = select(probes, &wanted)?;
     let (repetitions, least, budget_s) = match args.quick {
         true => (8, 6, 7.5),
@@ -93,6 +95,16 @@ fn request(args: &PricesArgs, probes: &[Probe], terms: Option<&[Term]>) -> Resul
         false => (15, 8, 48.0),
     };
     Ok(Request { selection, repetitions, least, budget_s, seed: args.seed.unwrap_or(here.seed) })
+}
+
+/// The rows that the words and options mean.
+pub(super) fn wanted(args: &PricesArgs, terms: Option<&[Term]>, cpus: Vec<u32>) -> Wanted {
+    let mut words = args.words.clone();
+    // Whoever asks for a projection and for nothing else needs only the prices in it.
+    if words.is_empty() {
+        words = terms.into_iter().flatten().map(|term| term.name.clone()).collect();
+    }
+    Wanted { words, cold: args.cold, sweep: args.sweep, all: args.all, quick: args.quick, cpus }
 }
 
 /// Keeps this process, and so the worker, on these CPUs.

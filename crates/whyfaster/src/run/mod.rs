@@ -5,6 +5,7 @@
 
 mod client;
 mod hooks;
+pub mod inside;
 pub mod interrupts;
 pub mod launcher;
 mod output_check;

@@ -11,7 +11,7 @@ pub use compare::{
 };
 pub use hyperfine::{DisplayArgs, ExportArgs, HyperfineArgs};
 pub use others::{DoctorArgs, ShowArgs, StudyArgs};
-pub use prices::{MachinesArgs, PricesArgs, ViewArgs};
+pub use prices::{InsideArgs, MachinesArgs, PricesArgs, ViewArgs};
 
 use clap::{Parser, Subcommand};
 
