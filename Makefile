@@ -29,7 +29,7 @@ export CARGO_TERM_COLOR ?= never
 endif
 
 .PHONY: help setup setup-demo setup-test setup-bench build demo test bench docs install clean \
-	format format-check lint unit generated deny advisories spelling rustdoc
+	format format-check lint unit cross generated deny advisories spelling rustdoc
 
 help:
 	@echo 'make demo     build, then run the main job: whyfaster study pipes'
@@ -61,7 +61,7 @@ install: setup-demo
 
 # ---- tests, the quick ones first ----
 
-test: setup-test format-check spelling deny lint unit generated rustdoc docs
+test: setup-test format-check spelling deny lint unit cross generated rustdoc docs
 	@echo 'make test: all passed'
 
 format:
@@ -86,6 +86,10 @@ lint:
 # Unit, property, end-to-end and documentation tests.
 unit:
 	cargo test --workspace --locked
+
+# The worker of `prices` for systems that are not at hand; the arm64 one also runs. Needs no more than a C compiler from PyPI.
+cross: setup-test
+	scripts/cross-link.sh
 
 generated:
 	cargo run --quiet --locked -p xtask -- check

@@ -23,10 +23,10 @@ BOOTSTRAP_DRAWS = 2000
 # ---- running ----
 
 
-def parser(description):
+def parser(description, programs=("whyfaster", "hyperfine")):
     """The options that every bench has. Paths come from the environment when `bench/run` calls."""
     found = argparse.ArgumentParser(description=description.split("\n", maxsplit=1)[0])
-    for name in ("whyfaster", "hyperfine"):
+    for name in programs:
         path = os.environ.get(name.upper())
         found.add_argument(f"--{name}", default=path, required=path is None, metavar="PATH", help=f"the {name} to run")
     found.add_argument("--quick", action="store_true", help="few repetitions: shows that the bench works, proves nothing")

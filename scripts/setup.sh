@@ -47,6 +47,7 @@ need() {
 
 has_libc_headers() { echo '#include <stdlib.h>' | gcc -E - >/dev/null 2>&1; }
 runs_perf_bench() { perf bench -f simple syscall basic -l 10; }
+has_qemu_arm64() { has qemu-aarch64 || has qemu-aarch64-static; }
 has_venv() { python3 -c 'import venv, ensurepip'; }
 
 packages_for() {
@@ -62,7 +63,8 @@ packages_for() {
         need rt-tests 'hackbench, a peer of prices' has hackbench
         return
     fi
-    need python3-venv 'holds the spelling checker' has_venv
+    need python3-venv 'holds the spelling checker and the C compiler for other systems' has_venv
+    need qemu-user 'runs the arm64 worker' has_qemu_arm64
 }
 
 install_packages() {

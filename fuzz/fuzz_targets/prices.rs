@@ -7,9 +7,13 @@ use whyfaster_core::price::compare::{Rule, compare};
 use whyfaster_core::price::project::{fork_execve, parse, project};
 
 fuzz_target!(|data: &[u8]| {
-    // Counts are text of a user; lists are files of anybody.
-    let terms = std::str::from_utf8(data).ok().and_then(|text| parse(text).ok()).unwrap_or_default();
-    let Ok(mut list) = serde_json::from_slice::<PriceList>(data) else { return };
+    // A list is a file of anybody; after a zero byte stand counts, which are text of a user.
+    let (document, counts) = match data.iter().position(|byte| *byte == 0) {
+        Some(end) => (&data[..end], &data[end + 1..]),
+        None => (data, &data[data.len()..]),
+    };
+    let terms = std::str::from_utf8(counts).ok().and_then(|text| parse(text).ok()).unwrap_or_default();
+    let Ok(mut list) = serde_json::from_slice::<PriceList>(document) else { return };
     if list.validate().is_err() {
         return;
     }

@@ -133,8 +133,9 @@ impl Sandbox {
         let tmp = format!("TMPDIR={}", self.path("tmp").display());
         let ours = |pid: &i32| {
             words(*pid).iter().any(|word| word.contains(&self.marker))
-                || fs::read(format!("/proc/{pid}/environ"))
-                    .is_ok_and(|text| text.split(|&byte| byte == 0).any(|entry| entry == tmp.as_bytes()))
+                || fs::read(format!("/proc/{pid}/environ")).is_ok_and(|text| {
+                    text.split(|&byte| byte == 0).any(|entry| entry.starts_with(tmp.as_bytes()))
+                })
         };
         processes().filter(ours).map(|pid| format!("{pid}: {}", words(pid).join(" "))).collect()
     }

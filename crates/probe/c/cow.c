@@ -2,7 +2,6 @@
 #include "process.h"
 
 #include <errno.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define STEP (1u << 20) /* one page of every MiB */
@@ -45,8 +44,7 @@ static void measure(struct run *r)
     lap_end(r);
     close(hold[0]);
     close(hold[1]);
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        ;
+    reap(pid, NULL);
 }
 
 static int verify(struct run *r)

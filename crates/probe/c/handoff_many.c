@@ -63,6 +63,8 @@ void many_round(struct run *r)
     }
     lap_begin(r);
     send_all(r, how, depth);
+    if (tally.error) /* the receiver would wait for ever */
+        return;
     pthread_join(handoff_receiver, NULL);
     lap_end(r);
     tally.sent = r->ops * (r->ops + 1) / 2;

@@ -40,7 +40,7 @@ void hello(void)
         name.sysname[0] = name.release[0] = name.machine[0] = 0;
     printf("hello\tprotocol=%d\tversion=%s\tos=%s\trelease=%s\tmachine=%s", PROTOCOL, WORKER_VERSION, name.sysname, name.release,
            name.machine);
-    printf("\tlibc=%s %s\tclock=%s\tresolution_ns=%.0f\tclock_cost_ns=%.2f", LIBC_NAME, LIBC_VERSION, clock_label(), clock_resolution(),
+    printf("\tlibc=%s %s%s\tclock=%s\tresolution_ns=%.0f\tclock_cost_ns=%.2f", LIBC_NAME, LIBC_VERSION, linked_statically() == 0 ? ", linked dynamically" : "", clock_label(), clock_resolution(),
            clock_cost());
     if (hz > 0)
         printf("\ttsc_hz=%.0f", hz);

@@ -60,12 +60,6 @@ static int verify(struct run *r)
     return 0;
 }
 
-static void teardown(struct run *r)
-{
-    (void)r;
-    scratch_leave();
-}
-
 const struct probe probe_lstat = {
     CALL_TRAITS,
     .name = "lstat",
@@ -80,5 +74,5 @@ const struct probe probe_lstat = {
     .setup = setup,
     .round = measure,
     .verify = verify,
-    .teardown = teardown,
+    .teardown = scratch_teardown,
 };

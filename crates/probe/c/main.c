@@ -17,12 +17,6 @@ static const char *own_path(const char *zeroth)
     return strchr(zeroth, '/') ? realpath(zeroth, NULL) : NULL;
 }
 
-static int refuse(const char *why)
-{
-    printf("error\tline=-\twhy=%s\n", why);
-    return 2;
-}
-
 static int print_plan(const struct plan *plan)
 {
     for (size_t i = 0; i < plan->used; i++)
@@ -37,33 +31,8 @@ static int one(char **argv)
     const char *why;
 
     if (parse_line(argv[3], &line, &why) != 0)
-        return refuse(why);
+        return refuse_arguments(why);
     return run_one(&line, strtoull(argv[2], NULL, 10));
-}
-
-/* The plan of the options; -1 if they are wrong. */
-static int read_plan(struct plan *plan, int argc, char **argv)
-{
-    const char *option = argc > 1 ? argv[1] : "";
-    long batches = argc > 2 ? strtol(argv[argc - 1], NULL, 10) : 20;
-    int print = strcmp(option, "--print") == 0;
-    FILE *file;
-
-    if (argc == 1)
-        return plan_read(plan, stdin);
-    if (argc == 3 && strcmp(option, "--plan") == 0)
-        return (file = fopen(argv[2], "r")) ? plan_read(plan, file) : refuse("the plan file cannot be read");
-    if (print && (argc == 3 || argc == 4)) {
-        option = argv[2];
-        batches = argc == 4 ? batches : 20;
-    } else if (argc > 3 || strncmp(option, "--", 2) != 0) {
-        return refuse("an option that the worker does not have; see PROTOCOL.md");
-    } else {
-        option += 2;
-    }
-    if ((strcmp(option, "all") != 0 && strcmp(option, "sweep") != 0) || batches < 1)
-        return refuse("an option that the worker does not have; see PROTOCOL.md");
-    return plan_own(plan, option[0] == 's', batches) == 0 ? 0 : refuse("out of memory");
 }
 
 int main(int argc, char **argv)
@@ -83,7 +52,7 @@ int main(int argc, char **argv)
     if (getpid() == 1 && (bare = become_init()) != 0)
         refused = plan_of_kernel(&plan);
     else
-        refused = read_plan(&plan, argc, argv);
+        refused = plan_of_arguments(&plan, argc, argv);
     if (refused && !bare)
         return refused;
     if (argc > 1 && strcmp(argv[1], "--print") == 0)

@@ -1,63 +1,32 @@
 /* A mutex, which on Linux is a futex: locked and unlocked where nobody else wants it, and where another CPU always does. */
-#include "peer.h"
+#include "rival.h"
 
-#include <pthread.h>
+#include <math.h>
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t guarded, expected;
-static struct shared *page;
-
-static void lock_often(uint64_t ops)
-{
-    for (uint64_t i = 0; i < ops; i++) {
-        pthread_mutex_lock(&mutex);
-        guarded++;
-        KEEP(guarded);
-        pthread_mutex_unlock(&mutex);
-    }
-}
-
-/* Goes on as long as the measured side does, so that every one of its operations meets a rival. */
-static void rival(struct shared *s)
-{
-    uint64_t before = atomic_load(&s->moved);
-
-    while (atomic_load(&s->moved) == before) {
-        pthread_mutex_lock(&mutex);
-        atomic_store(&s->word, 1);
-        pthread_mutex_unlock(&mutex);
-    }
-}
 
 static int setup(struct run *r)
 {
-    if (is_variant(r, "uncontended"))
-        return 0;
-    if (r->cpu[0] < 0 && choose_pins(r, "other") != 0)
-        return -1;
-    if (r->cpu_same)
-        return unavailable(r, 0, "this price needs two CPUs");
-    if (pin_to(r->cpu[0]) != 0)
-        return unavailable(r, errno, "the CPU refused this thread");
-    return peer_start(r, &page, 0, rival);
+    return is_variant(r, "uncontended") ? 0 : rival_start(r);
 }
 
 static void measure(struct run *r)
 {
+    int contended = is_variant(r, "contended");
+
     expected += r->ops;
-    if (page) {
-        atomic_store(&page->word, 0);
-        peer_begin(r, page, 0);
-        while (!atomic_load(&page->word))
-            relax();
-    }
+    if (contended)
+        rival_begins(r);
     lap_begin(r);
-    lock_often(r->ops);
-    lap_end(r);
-    if (page) {
-        atomic_fetch_add(&page->moved, 1);
-        peer_end(r, page);
+    for (uint64_t i = 0; i < r->ops; i++) {
+        pthread_mutex_lock(&contested);
+        guarded++;
+        KEEP(guarded);
+        pthread_mutex_unlock(&contested);
     }
+    lap_end(r);
+    if (contended)
+        rival_ends(r);
 }
 
 static int verify(struct run *r)
@@ -67,10 +36,8 @@ static int verify(struct run *r)
 
 static void teardown(struct run *r)
 {
-    (void)r;
-    if (page)
-        peer_stop(page);
-    page = NULL;
+    if (is_variant(r, "contended"))
+        rival_stop();
 }
 
 const struct probe probe_mutex = {

@@ -1,8 +1,8 @@
 /* One line of the plan, in a process of its own: setup, rounds, verify, teardown, records. */
+#include "scratch.h"
 #include "worker.h"
 
 #include <errno.h>
-#include <string.h>
 
 static struct run prepared;
 
@@ -13,26 +13,6 @@ static void record_begin(const struct run *r, const struct line *line)
         printf("\tcpus=free\n");
     else
         printf("\tcpus=%d,%d\n", r->cpu[0], r->cpu[1]);
-}
-
-/* Everything before the first round. */
-int prepare(struct run *r, const struct line *line)
-{
-    memset(r, 0, sizeof *r);
-    r->probe = line->probe;
-    strcpy(r->variant, line->variant);
-    memcpy(r->values, line->values, sizeof r->values);
-    r->ops = line->ops > 0 ? (uint64_t)line->ops : 1;
-    r->first = line->temp == FIRST;
-    r->why = "setup failed";
-    if (choose_pins(r, line->cpu) != 0)
-        return -1;
-    if (pin_to(r->cpu[0]) != 0)
-        return unavailable(r, errno, "the CPU refused this thread");
-    if (line->probe->setup && line->probe->setup(r) != 0)
-        return -1;
-    r->why = NULL;
-    return 0;
 }
 
 /* The system calls of one operation, in a traced process that nobody times. */
@@ -48,12 +28,24 @@ static void record_receipt(struct run *r, const struct line *line)
         printf("\tsyscalls=%.4f\twhy=\n", calls);
 }
 
-static int record_verify(struct run *r, const struct line *line)
+/* A system that forbids a call (seccomp) or lacks it says so only when it is made: then there is no price, rather than a wrong one. */
+static int is_refused(int error)
+{
+    return error == ENOSYS || error == EPERM;
+}
+
+static int record_price(struct run *r, const struct line *line)
 {
     int failed;
 
     r->why = "";
+    errno = 0;
     failed = line->probe->verify && line->probe->verify(r) != 0;
+    if (failed && is_refused(errno)) {
+        record_unavailable(line, errno, r->why);
+        return ENDED_UNAVAILABLE;
+    }
+    record_samples(line);
     record_head("verify", line);
     printf("\tok=%d\twhy=%s\n", !failed, failed ? r->why : "");
     return failed ? ENDED_FAILED : ENDED_OK;
@@ -62,19 +54,18 @@ static int record_verify(struct run *r, const struct line *line)
 int run_one(const struct line *line, uint64_t origin)
 {
     struct run *r = &prepared;
-    int ended;
+    int ended = ENDED_UNAVAILABLE;
 
     if (prepare(r, line) != 0) {
         record_unavailable(line, r->error, r->why);
+        scratch_leave(); /* what it wrote must not be in the next line's way */
         return fflush(stdout) == 0 ? ENDED_UNAVAILABLE : ENDED_BROKEN;
     }
     record_begin(r, line);
-    if (measure_rounds(r, line, origin) != 0) {
+    if (measure_rounds(r, line, origin) != 0)
         record_unavailable(line, r->error, r->why);
-        ended = ENDED_UNAVAILABLE;
-    } else {
-        ended = record_verify(r, line);
-    }
+    else
+        ended = record_price(r, line);
     if (line->probe->teardown)
         line->probe->teardown(r);
     if (ended != ENDED_UNAVAILABLE)

@@ -31,12 +31,6 @@ static int verify(struct run *r)
     return (is_variant(r, "raw") ? raw_pair() : close(open("file", O_RDONLY))) != 0 ? refute(r, "the calls failed") : 0;
 }
 
-static void teardown(struct run *r)
-{
-    (void)r;
-    scratch_leave();
-}
-
 const struct probe probe_open_close = {
     CALL_TRAITS,
     .name = "open_close",
@@ -48,5 +42,5 @@ const struct probe probe_open_close = {
     .setup = setup,
     .round = measure,
     .verify = verify,
-    .teardown = teardown,
+    .teardown = scratch_teardown,
 };

@@ -1,4 +1,4 @@
-/* Whole plans: read from a file, or the worker's own. */
+/* Whole plans, line by line. */
 #include "worker.h"
 
 #include <stdlib.h>
@@ -61,22 +61,6 @@ int plan_read(struct plan *plan, FILE *from)
             continue;
         printf("error\tline=%ld\twhy=%s\n", at, why);
         return 2;
-    }
-    return 0;
-}
-
-int plan_own(struct plan *plan, int sweep, long batches)
-{
-    char text[LINE_MOST];
-    const struct probe *probe;
-    const char *why;
-
-    for (size_t i = 0; (probe = probe_at(i)); i++) {
-        if (probe->hidden)
-            continue;
-        snprintf(text, sizeof text, "probe %s * batches=%ld", probe->name, batches);
-        if (plan_add(plan, text, &why) != 0 || (sweep && sweep_probe(plan, probe, batches) != 0))
-            return -1;
     }
     return 0;
 }

@@ -5,7 +5,6 @@
 #include "scratch.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,25 +43,6 @@ int scratch_enter(struct run *r)
     return chdir(path) == 0 && getcwd(path, sizeof path) ? 0 : unavailable(r, errno, "the directory made for the probe");
 }
 
-int scratch_file(struct run *r, const char *name, const void *bytes, size_t length, mode_t mode)
-{
-    const char *from = bytes;
-    int file = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
-
-    if (file < 0)
-        return unavailable(r, errno, "a file in the probe's directory");
-    while (length > 0) {
-        ssize_t n = write(file, from, length);
-        if (n <= 0) {
-            close(file);
-            return unavailable(r, errno, "writing a file in the probe's directory");
-        }
-        from += n;
-        length -= (size_t)n;
-    }
-    return close(file);
-}
-
 static int drop(const char *name, const struct stat *status, int type, struct FTW *walk)
 {
     (void)status, (void)type, (void)walk;
@@ -78,4 +58,15 @@ void scratch_leave(void)
     if (chdir("/") == 0)
         nftw(path, drop, 16, FTW_DEPTH | FTW_PHYS);
     path[0] = 0;
+}
+
+void scratch_teardown(struct run *r)
+{
+    (void)r;
+    scratch_leave();
+}
+
+void scratch_inherit(void)
+{
+    owner = getpid();
 }

@@ -6,56 +6,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-#define HUGE_PAGE (2u << 20)
-
-static char *memory;
-static size_t bytes;
-
-volatile char *shape_memory(size_t *length)
-{
-    *length = bytes;
-    return memory;
-}
-
-static int wants_huge(const struct run *r)
-{
-    return strcmp(param_text(r, "pages"), "huge") == 0;
-}
-
-static int advise(struct run *r)
-{
-#if defined(MADV_HUGEPAGE) && defined(MADV_NOHUGEPAGE)
-    if (madvise(memory, bytes, wants_huge(r) ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) != 0 && wants_huge(r))
-        return unavailable(r, errno, "huge pages");
-    return 0;
-#else
-    return wants_huge(r) ? unavailable(r, ENOSYS, "this system lets no program ask for huge pages") : 0;
-#endif
-}
-
-static int touch_memory(struct run *r)
-{
-    char *start;
-
-    bytes = param_size(r, "rss");
-    if (bytes == 0)
-        return 0;
-    start = mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
-    if (start == MAP_FAILED)
-        return unavailable(r, errno, "memory for the parent");
-    memory = start + (HUGE_PAGE - (uintptr_t)start % HUGE_PAGE) % HUGE_PAGE;
-    if (advise(r) != 0)
-        return -1;
-    for (size_t i = 0; i < bytes; i += 4096)
-        ((volatile char *)memory)[i] = 1;
-    return 0;
-}
 
 /* Neighbours with equal rights would be merged into one mapping. */
 static int add_mappings(struct run *r)
@@ -83,29 +36,7 @@ static int open_files(struct run *r)
     return 0;
 }
 
-/* Whether the kernel gave huge pages is its own decision (memory may be in pieces); so ask. */
-static int got_huge(struct run *r)
-{
-#ifdef __linux__
-    char text[256];
-    unsigned long huge = 0, found;
-    FILE *file;
-
-    if (!wants_huge(r) || bytes == 0 || !(file = fopen("/proc/self/smaps_rollup", "r")))
-        return 0;
-    while (fgets(text, sizeof text, file))
-        if (sscanf(text, "AnonHugePages: %lu", &found) == 1)
-            huge = found;
-    fclose(file);
-    if (huge < bytes / 1024 / 2)
-        return unavailable(r, 0, "the kernel gave fewer than half of the huge pages");
-#else
-    (void)r;
-#endif
-    return 0;
-}
-
 int shape_parent(struct run *r)
 {
-    return touch_memory(r) || got_huge(r) || add_mappings(r) || open_files(r) ? -1 : 0;
+    return shape_touch(r) || add_mappings(r) || open_files(r) ? -1 : 0;
 }

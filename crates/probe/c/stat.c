@@ -39,12 +39,6 @@ static int verify(struct run *r)
     return s.st_size != 4 ? refute(r, "it shows another size than was written") : 0;
 }
 
-static void teardown(struct run *r)
-{
-    (void)r;
-    scratch_leave();
-}
-
 const struct probe probe_stat = {
     CALL_TRAITS,
     .name = "stat",
@@ -56,5 +50,5 @@ const struct probe probe_stat = {
     .setup = setup,
     .round = measure,
     .verify = verify,
-    .teardown = teardown,
+    .teardown = scratch_teardown,
 };

@@ -1,4 +1,4 @@
-/* The file that the process probes start, and the PATH in which it is found after some misses. */
+/* The file that the process probes start. */
 #include "scratch.h"
 #include "process.h"
 #include "target.h"
@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #if defined(__has_include)
@@ -51,26 +50,6 @@ static int write_static(struct run *r)
     return failed;
 }
 
-/* PATH: `misses` empty directories, then the scratch directory. */
-static int set_path(struct run *r)
-{
-    uint64_t misses = param_size(r, "misses");
-    static char path[65536];
-    char name[24];
-    size_t used = 0;
-
-    if (misses > 60)
-        return unavailable(r, 0, "misses is 0 to 60");
-    for (uint64_t i = 0; i < misses; i++) {
-        snprintf(name, sizeof name, "empty%u", (unsigned)i);
-        if (mkdir(name, 0700) != 0)
-            return unavailable(r, errno, "mkdir");
-        used += (size_t)snprintf(path + used, sizeof path - used, "%s/%s:", scratch_path(), name);
-    }
-    snprintf(path + used, sizeof path - used, "%s", scratch_path());
-    return setenv("PATH", path, 1) == 0 ? 0 : unavailable(r, errno, "setenv");
-}
-
 int target_make(struct run *r, char **path)
 {
     static char absolute[1100];
@@ -82,5 +61,5 @@ int target_make(struct run *r, char **path)
     if (strcmp(param_text(r, "path"), "search") != 0 && param_size(r, "misses") == 0)
         return 0;
     *path = (char *)"target";
-    return set_path(r);
+    return target_path(r);
 }

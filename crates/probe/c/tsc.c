@@ -1,4 +1,4 @@
-/* How fast the time stamp counter counts; only where there is one. */
+/* How fast the time stamp counter counts; 0 where there is none. */
 #include "worker.h"
 
 #if defined(__x86_64__)
@@ -23,16 +23,23 @@ static struct pair read_both(void)
 }
 #endif
 
-double tsc_hz(void)
+/* Both clocks are read to some ten nanoseconds, so the rate is as good as the time is long. */
+double tsc_rate(uint64_t over_ns)
 {
 #if defined(__x86_64__)
     struct pair start = read_both(), end;
 
     do
         end = read_both();
-    while (end.ns - start.ns < 20000000u);
+    while (end.ns - start.ns < over_ns);
     return (double)(end.cycles - start.cycles) / (double)(end.ns - start.ns) * 1e9;
 #else
+    (void)over_ns;
     return 0;
 #endif
+}
+
+double tsc_hz(void)
+{
+    return tsc_rate(20000000);
 }

@@ -27,3 +27,12 @@ int has_word(const char *words, const char *word)
             return 1;
     return 0;
 }
+
+/* -1 where it does not fit or is empty. */
+int copy_word(char *to, size_t room, const char *from)
+{
+    if (strlen(from) >= room || *from == 0)
+        return -1;
+    strcpy(to, from);
+    return 0;
+}

@@ -26,7 +26,7 @@ void handoff_round(struct run *r);
 int handoff_verify(struct run *r);
 void handoff_teardown(struct run *r);
 
-/* c/handoff_oneway.c */
+/* c/handoff_oneway.c, see oneway.h */
 int oneway_start(struct run *r);
 void oneway_round(struct run *r);
 void oneway_stop(void);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <time.h>
 #include <unistd.h>
 
 /* One round: the expression, run->ops times. */
@@ -37,6 +38,9 @@ int vdso_setup(struct run *r, const char *name);
 /* The address of a function in the vDSO, or NULL. */
 void *vdso_symbol(const char *name);
 
+/* c/clocks.c: 0, or -1 where this system lacks the clock. */
+int clock_by_name(const char *name, clockid_t *id);
+
 #if defined(__aarch64__)
 #define VDSO_NAME(call) "__kernel_" call
 #else
@@ -66,4 +70,10 @@ void *vdso_symbol(const char *name);
 
 /* A call that any thread may make at any time: what all of them share of a description. */
 #define CALL_TRAITS .group = "kernel", .unit = "one call", .source = __FILE__, .measures = "time", .batch = BATCH_AUTO, .disturbed = "inv mig"
+
+/* Probes that only tests use; c/burn.c: spins that many cycles of the time stamp counter. */
+void spin_cycles(uint64_t cycles);
+#define SELFTEST \
+    .group = "selftest", .unit = "one call", .source = __FILE__, .measures = "time", \
+    .disturbed = "inv mig", .hidden = 1, .portable = 1
 #endif

@@ -1,4 +1,4 @@
-/* The other side of a pipe or a ping-pong, a thread or a process, with receipts of its own: c/peer.c. */
+/* The other side of a pipe or a ping-pong, a thread or a process, with receipts of its own: c/peer.c, c/peer_round.c. */
 #ifndef WHYFASTER_PEER_H
 #define WHYFASTER_PEER_H
 
@@ -24,6 +24,9 @@ int peer_start(struct run *r, struct shared **shared, int as_process, void (*rou
 void peer_begin(const struct run *r, struct shared *s, uint64_t ops);
 void peer_end(struct run *r, struct shared *s);
 void peer_stop(struct shared *s);
+/* c/peer_round.c: what the other side does. */
+void peer_look_again(const struct run *run);
+void peer_round(const struct run *run, struct shared *s, void (*body)(struct shared *));
 /* CPU time of the calling thread. */
 uint64_t thread_cpu_ns(void);
 #endif

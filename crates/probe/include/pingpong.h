@@ -9,6 +9,19 @@ struct pingpong {
     int as_process;
 };
 
+struct pingpong_state {
+    int forth[2], back[2];
+    size_t message; /* bytes */
+    int failed;
+};
+extern struct pingpong_state pingpong;
+
+/* c/pingpong_turns.c */
+void pingpong_move(int from, int to);                      /* reads a message, writes one; -1: does not */
+void pingpong_take_turn(struct shared *s, uint32_t mine);  /* waits until it is this side's turn, and gives it to the other */
+void pingpong_answer_pipe(struct shared *s);
+void pingpong_answer_word(struct shared *s);
+
 int pingpong_setup(struct run *r);
 void pingpong_round(struct run *r); /* an operation is one way, half of a round trip */
 int pingpong_verify(struct run *r);

@@ -82,9 +82,13 @@ struct run {
     char values[8][64]; /* of the parameters, in their order */
 };
 
-/* ---- what a probe may call (c/lap.c, c/clock.c, c/params.c) ---- */
+/* ---- what a probe may call (c/lap.c, c/cpu.c, c/clock.c, c/params.c) ---- */
 
 uint64_t now_ns(void);
+/* The CPU's own counter, read without the clock's code; where there is none that programs may read, the clock (c/cycles.c). */
+uint64_t cycles(void);
+double cycles_hz(void);
+int cycles_are_the_clock(void);
 /* Starts and ends the timed part: clock, switches, CPU. lap_end sets ns[0], vol, inv, mig, at. */
 void lap_begin(struct run *r);
 void lap_end(struct run *r);

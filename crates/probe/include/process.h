@@ -15,6 +15,9 @@ struct job {
     int stamps;    /* where the target's time is read from */
 };
 
+/* What the children of this process are to do. */
+extern struct job spawned;
+
 /* The process id, in the parent; -1 with errno. */
 typedef pid_t start_child(struct job *job);
 
@@ -25,17 +28,22 @@ struct starter {
 /* The child's whole life; safe behind vfork too. */
 void child_life(struct job *job);
 
+/* Waits for the end of a child, whatever signals come. */
+void reap(pid_t pid, int *status);
+
 int spawn_setup(struct run *r);
 void spawn_round(struct run *r);
 int spawn_verify(struct run *r);
 void spawn_teardown(struct run *r);
 
-/* c/target_file.c: makes the target of the run's variant and the PATH that finds it. */
+/* c/target_file.c, c/target_path.c: makes the target of the run's variant and the PATH that finds it. */
 int target_make(struct run *r, char **path);
+int target_path(struct run *r);
 extern const char *self_path;
 
-/* c/shape.c: memory, mappings and descriptors of the parent, by its parameters. */
+/* c/shape.c, c/shape_memory.c: memory, mappings and descriptors of the parent, by its parameters. */
 int shape_parent(struct run *r);
+int shape_touch(struct run *r);
 volatile char *shape_memory(size_t *length);
 
 #define SHAPE_PARAMS                                                                                                                         \

@@ -13,4 +13,8 @@ const char *scratch_path(void);
 /* Makes file `name` in it with `bytes` bytes, mode as given. */
 int scratch_file(struct run *r, const char *name, const void *bytes, size_t length, mode_t mode);
 void scratch_leave(void);
+/* A forked child takes it over from its parent. */
+void scratch_inherit(void);
+/* The teardown of a probe that needs no more. */
+void scratch_teardown(struct run *r);
 #endif

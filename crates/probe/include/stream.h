@@ -1,4 +1,4 @@
-/* Bytes through a pipe as fast as they go: c/stream.c. */
+/* Bytes through a pipe as fast as they go: c/stream.c, c/stream_setup.c. */
 #ifndef WHYFASTER_STREAM_H
 #define WHYFASTER_STREAM_H
 
@@ -9,6 +9,18 @@ struct stream {
     ssize_t (*get)(int pipe, char *buffer, size_t size);  /* the reader's */
     int (*open)(struct run *r);                            /* may be NULL */
 };
+
+/* The stream that this process measures. */
+struct stream_state {
+    const struct stream *how;
+    struct shared *page;
+    int ends[2], all_read[2];
+    char *buffer;
+    size_t size; /* of a write */
+    int reader_apart; /* in a process of its own */
+    int failed;
+};
+extern struct stream_state stream;
 
 int stream_setup(struct run *r);
 void stream_round(struct run *r);

@@ -23,6 +23,75 @@ fn left_behind(directory: &str, worker: u32) -> Vec<u32> {
         .collect()
 }
 
+/// What of a worker is left in the places that systems keep things in for programs that end.
+fn leftovers(place: &str) -> Vec<String> {
+    let own = std::fs::read_dir(place).unwrap().flatten().filter(|e| e.file_name() != "worker");
+    let named = |directory: &'static str| {
+        let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+        entries.filter(|e| e.file_name().to_string_lossy().starts_with("whyfaster-"))
+    };
+    own.chain(named("/dev/shm")).chain(named("/dev/mqueue")).map(|e| e.path().display().to_string()).collect()
+}
+
+/// Starts a line, signals the worker while it runs, and sees that everything goes.
+fn interrupted(line: &str, signal: &str) {
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path().to_str().unwrap().to_owned();
+    let before = leftovers(&place);
+    let worker = common::install(directory.path());
+    let mut child = Command::new(worker)
+        .env("TMPDIR", &place)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let plan = format!("probe {line} batches=1000000 budget_ms=50000 count=0\nend\n");
+    child.stdin.take().unwrap().write_all(plan.as_bytes()).unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(lines.next().unwrap().unwrap().starts_with("hello\t"));
+    let patience = Instant::now() + Duration::from_secs(20);
+    // The guard, and the line's own process at least.
+    while left_behind(&place, child.id()).len() < 2 && Instant::now() < patience {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    assert!(left_behind(&place, child.id()).len() >= 2, "{line}: the probe never started");
+    std::thread::sleep(Duration::from_millis(60));
+    let told = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+    assert!(told.success());
+    child.wait().unwrap();
+    // Other tests' workers may come and go meanwhile.
+    let left =
+        || (left_behind(&place, 0), leftovers(&place).into_iter().filter(|f| !before.contains(f)).collect());
+    while left() != (Vec::new(), Vec::<String>::new()) && Instant::now() < patience {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(left(), (Vec::new(), Vec::new()), "{line} after {signal}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn nothing_stays_of_a_line_that_was_interrupted() {
+    let groups = [
+        "lstat libc depth=8 temp=cold",
+        "fork exit rss=64M",
+        "fork+execve static",
+        "execve dynamic chain=1000",
+        "cow parent",
+        "mqueue asleep",
+        "fd_thread burst",
+        "uring_msg flow",
+        "pipe_latency processes",
+        "pipe_bandwidth processes",
+        "pipe_splice processes",
+        "switch futex",
+    ];
+    for line in groups {
+        for signal in ["-TERM", "-KILL"] {
+            interrupted(line, signal);
+        }
+    }
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn sigterm_ends_the_probe_too() {

@@ -207,3 +207,13 @@ fn a_budget_ends_a_line_but_not_before_its_first_pair() {
     let samples = output.of("sample").count();
     assert!((2..900_000).contains(&samples) || output.of("unavailable").count() == 1, "{samples} samples");
 }
+
+#[test]
+fn every_source_can_be_read_in_one_screen() {
+    for (name, text) in whyfaster_probe::sources() {
+        let lines = text.lines().count();
+        // Headers state what many files share.
+        let most = if name.starts_with("include/") { 120 } else { 80 };
+        assert!(lines <= most, "{name} has {lines} lines");
+    }
+}

@@ -27,7 +27,7 @@ pub enum Exit {
 }
 
 /// An error with its exit status and the next step.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Failure {
     /// The exit status.

@@ -229,6 +229,66 @@ mod tests {
         assert!(!with("whyfaster/2").is_newer() && !with("whyfaster-prices/0").is_newer());
     }
 
+    /// Puts a value somewhere into a document: `place` chooses the way down.
+    fn plant(document: &mut serde_json::Value, mut place: usize, value: serde_json::Value) {
+        let mut here = document;
+        loop {
+            let size = match here {
+                serde_json::Value::Array(all) => all.len(),
+                serde_json::Value::Object(all) => all.len(),
+                _ => 0,
+            };
+            // One place in eight is hit before its end, so that whole branches are replaced as well.
+            if size == 0 || place.is_multiple_of(8) {
+                *here = value;
+                return;
+            }
+            place /= 8;
+            let (next, rest) = (place % size, place / size);
+            place = rest + 1;
+            here = match here {
+                serde_json::Value::Array(all) => &mut all[next],
+                serde_json::Value::Object(all) => all.values_mut().nth(next).unwrap(),
+                _ => unreachable!("only these have a size"),
+            };
+        }
+    }
+
+    fn hostile() -> impl Strategy<Value = serde_json::Value> {
+        use serde_json::json;
+        prop_oneof![
+            Just(json!(null)),
+            Just(json!([])),
+            Just(json!({})),
+            Just(json!("x")),
+            any::<f64>().prop_map(|number| json!(number)),
+            any::<u64>().prop_map(|number| json!(number)),
+            (-2..3i64).prop_map(|number| json!(number)),
+            prop::collection::vec(0..3u64, 0..6).prop_map(|numbers| json!(numbers)),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+        /// Whatever values are put anywhere: refused, or all that follows works and says nothing absurd.
+        #[test]
+        fn hostile_values_are_refused_or_harmless(plants in prop::collection::vec((any::<usize>(), hostile()), 1..4)) {
+            let mut document = serde_json::to_value(sound()).unwrap();
+            for (place, value) in plants {
+                plant(&mut document, place, value);
+            }
+            if let Ok(mut list) = serde_json::from_value::<PriceList>(document)
+                && list.validate().is_ok()
+            {
+                list.reprice();
+                let comparison = super::super::compare::compare(&[sound(), list.clone()], &super::super::compare::Rule::default());
+                let others = comparison.rows.iter().flat_map(|row| &row.others);
+                prop_assert!(others.filter_map(|other| other.ratio).all(|ratio| ratio >= 0.0));
+                super::super::project::fork_execve(&list);
+            }
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         /// Whatever one hostile byte makes of a list: it is refused, or all that follows works.

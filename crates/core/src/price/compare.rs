@@ -309,9 +309,15 @@ impl<'a> Side<'a> {
                 found.ratio = shift.map(|shift| shift.estimate.exp()).or(found.ratio);
                 shift.and_then(|shift| shift.interval)
             }
-            (Some(here), None) => alone(&logs(here), alpha).map(|(low, high)| (b.ln() - high, b.ln() - low)),
+            (Some(here), None) => {
+                let (middle, interval) = alone(&logs(here), alpha);
+                found.ratio = middle.map(|ln| b / ln.exp()).or(found.ratio);
+                interval.map(|(low, high)| (b.ln() - high, b.ln() - low))
+            }
             (None, Some(there)) => {
-                alone(&logs(there), alpha).map(|(low, high)| (low - a.ln(), high - a.ln()))
+                let (middle, interval) = alone(&logs(there), alpha);
+                found.ratio = middle.map(|ln| ln.exp() / a).or(found.ratio);
+                interval.map(|(low, high)| (low - a.ln(), high - a.ln()))
             }
             (None, None) => {
                 found.not_measured = Some(NO_SPREAD.to_owned());
@@ -342,10 +348,10 @@ fn feels_crowd(price: &Price) -> bool {
     price.group != "kernel" || price.receipt.switches.is_some_and(|switches| switches > 0.1)
 }
 
-/// The interval of one side's median, where the other side is one number.
-fn alone(logs: &[f64], alpha: f64) -> Option<(f64, f64)> {
+/// The median of one side's repetitions and its interval, where the other side is one number.
+fn alone(logs: &[f64], alpha: f64) -> (Option<f64>, Option<(f64, f64)>) {
     let observations: Vec<Observation> = logs.iter().map(|ln| (*ln).into()).collect();
-    sign::median_interval(&observations, alpha)
+    (quantile::median(logs), sign::median_interval(&observations, alpha))
 }
 
 /// The verdict of a row: the rule of this module from step 2 on. `floor` is the ln ratio of the floors, if both are known.

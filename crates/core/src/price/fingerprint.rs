@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::list::Price;
-use crate::host::HostFacts;
+use crate::host::{CPU_QUOTA, HostFacts};
 
 /// The machine on which a list was made.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -171,10 +171,26 @@ impl Fingerprint {
             Fact::Seccomp => self.seccomp.clone(),
             Fact::HugePages => facts.huge_pages.clone(),
             Fact::Governor => facts.governor.clone(),
-            Fact::Quota => facts.cgroup_cpus.map(|cpus| format!("{cpus} CPUs")),
+            Fact::Quota => {
+                let counted = facts.cpus_online.is_some() && self.why_missing(fact).is_none();
+                let none = counted.then(|| "none".to_owned());
+                facts.cgroup_cpus.map(|cpus| format!("{cpus} CPUs")).or(none)
+            }
             Fact::AllowedCpus => facts.cpus_allowed.as_ref().map(|cpus| cpus.len().to_string()),
             Fact::Libc => self.libc.clone(),
         }
+    }
+
+    /// Why a fact of the machine is missing, where that is told.
+    fn why_missing(&self, fact: Fact) -> Option<&str> {
+        let what = match fact {
+            Fact::Cpu => "CPU model",
+            Fact::Quota => CPU_QUOTA,
+            Fact::AllowedCpus => "CPUs allowed",
+            other => other.name(),
+        };
+        let found = self.facts.missing.iter().find(|missing| missing.what == what);
+        found.map(|missing| missing.why.as_str())
     }
 
     /// How crowded the machine was during the run, if it was: whoever hands over to another task then waits for a CPU, and
@@ -194,6 +210,12 @@ impl Fingerprint {
     /// Every known fact, by name.
     pub fn known(&self) -> Vec<(&'static str, String)> {
         Fact::ALL.into_iter().filter_map(|fact| Some((fact.name(), self.fact(fact)?))).collect()
+    }
+
+    /// Every fact that is not known, with the reason where one is told.
+    pub fn unknown(&self) -> Vec<(&'static str, Option<&str>)> {
+        let unknown = Fact::ALL.into_iter().filter(|fact| self.fact(*fact).is_none());
+        unknown.map(|fact| (fact.name(), self.why_missing(fact))).collect()
     }
 }
 
@@ -218,6 +240,7 @@ pub fn differences(first: &Fingerprint, second: &Fingerprint) -> Vec<Difference>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::NotMeasured;
 
     fn machine(mitigation: &str, clocksource: &str) -> Fingerprint {
         Fingerprint {
@@ -259,5 +282,21 @@ mod tests {
     fn what_one_machine_does_not_tell_is_no_difference() {
         assert!(differences(&machine("Mitigation: PTI", "tsc"), &Fingerprint::default()).is_empty());
         assert_eq!(Fingerprint::default().known(), []);
+        let mut here = machine("Vulnerable", "tsc");
+        here.facts.missing.push(NotMeasured { what: "governor".into(), why: "no such file".into() });
+        assert!(here.unknown().contains(&("governor", Some("no such file"))));
+        assert!(here.unknown().contains(&("seccomp", None)));
+    }
+
+    #[test]
+    fn no_quota_is_a_fact_only_where_it_was_looked_for() {
+        let mut here = machine("Vulnerable", "tsc");
+        assert_eq!(here.fact(Fact::Quota), None);
+        here.facts.cpus_online = Some(2);
+        assert_eq!(here.fact(Fact::Quota).as_deref(), Some("none"));
+        here.facts.missing.push(NotMeasured { what: CPU_QUOTA.into(), why: "no /proc".into() });
+        assert_eq!(here.fact(Fact::Quota), None);
+        here.facts.cgroup_cpus = Some(1.5);
+        assert_eq!(here.fact(Fact::Quota).as_deref(), Some("1.5 CPUs"));
     }
 }

@@ -5,6 +5,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
+#include "count.h"
 #include "worker.h"
 
 #include <errno.h>
@@ -14,15 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define STOP_OF_CALL (SIGTRAP | 0x80)
 #define FOLLOW (PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_EXITKILL)
 
-struct page {
-    volatile int counting, done;
-    volatile double ops;
-};
-
-static void traced(struct run *r, const struct line *line, struct page *page)
+static void traced(struct run *r, const struct line *line, struct counted *page)
 {
     if (ptrace(PTRACE_TRACEME, 0, 0, 0) != 0)
         _exit(1);
@@ -41,35 +36,9 @@ static void traced(struct run *r, const struct line *line, struct page *page)
     _exit(0);
 }
 
-/* Lets all run from stop to stop until the first process has ended; returns the stops inside of the round. */
-static long follow(pid_t first, const struct page *page)
-{
-    long stops = 0;
-    int status;
-    pid_t pid;
-
-    while ((pid = waitpid(-1, &status, __WALL)) > 0 || errno == EINTR) {
-        int signal = 0;
-        if (pid <= 0)
-            continue;
-        if (!WIFSTOPPED(status)) {
-            if (pid == first)
-                break;
-            stops += page->counting; /* it never comes back from its last call */
-            continue;
-        }
-        if (WSTOPSIG(status) == STOP_OF_CALL)
-            stops += page->counting;
-        else if (status >> 16 == 0 && WSTOPSIG(status) != SIGSTOP && WSTOPSIG(status) != SIGTRAP)
-            signal = WSTOPSIG(status);
-        ptrace(PTRACE_SYSCALL, pid, 0, signal);
-    }
-    return stops;
-}
-
 double count_syscalls(struct run *r, const struct line *line, const char **why)
 {
-    struct page *page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct counted *page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     int status = 0;
     long stops;
     pid_t pid;
@@ -88,7 +57,7 @@ double count_syscalls(struct run *r, const struct line *line, const char **why)
         return -1;
     }
     ptrace(PTRACE_SYSCALL, pid, 0, 0);
-    stops = follow(pid, page);
+    stops = count_follow(pid, page);
     *why = "the counted run did not come to its end";
     return page->done ? (double)stops / 2 / page->ops : -1;
 }

@@ -43,6 +43,11 @@ double count_syscalls(struct run *r, const struct line *line, const char **why)
     return -1;
 }
 
+int linked_statically(void)
+{
+    return -1;
+}
+
 void *vdso_symbol(const char *name)
 {
     (void)name;

@@ -133,6 +133,11 @@ pub fn count(text: &str) -> Result<u32, String> {
     }
 }
 
+/// A seed of chance.
+pub fn seed(text: &str) -> Result<u64, String> {
+    text.trim().parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
+}
+
 /// A finite number. `inf` and `nan`, which Rust would read, are none.
 fn finite(text: &str) -> Option<f64> {
     text.parse::<f64>().ok().filter(|f| f.is_finite())

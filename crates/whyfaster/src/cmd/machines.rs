@@ -14,6 +14,7 @@ use crate::cli::args::MachinesArgs;
 use crate::exit::{Exit, Failure};
 use crate::reference;
 use crate::render::machines as render;
+use crate::run::probe::select::nearest;
 use crate::store;
 
 /// Lists side by side; with `--json` this is what is printed.
@@ -47,6 +48,9 @@ pub fn run(args: &MachinesArgs) -> anyhow::Result<Exit> {
         .into());
     }
     let lists = open(&args.lists)?;
+    for term in terms.iter().flatten() {
+        priced_somewhere(&lists, &term.name)?;
+    }
     let mut rule = Rule::default();
     if let Some(delta) = args.delta {
         rule.delta = delta;
@@ -67,6 +71,19 @@ pub fn run(args: &MachinesArgs) -> anyhow::Result<Exit> {
     };
     store::to_stdout(&bytes)?;
     Ok(Exit::Ok)
+}
+
+/// A count of what no list has is a slip of the pen.
+fn priced_somewhere(lists: &[PriceList], name: &str) -> Result<(), Failure> {
+    let names = || lists.iter().flat_map(|list| &list.prices).map(|price| price.name.as_str());
+    if names().any(|known| known == name) {
+        return Ok(());
+    }
+    let hint = match nearest(name, names()) {
+        Some(like) => format!("did you mean '{like}'? --all shows every row"),
+        None => "--all shows every row".to_owned(),
+    };
+    Err(Failure::new(Exit::Usage, format!("--project: no list has a price of '{name}'"), hint))
 }
 
 /// Opens the lists; two of the same name are told apart by what they were called on the command line.

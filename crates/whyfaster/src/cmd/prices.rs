@@ -53,6 +53,10 @@ pub fn run(args: &PricesArgs) -> anyhow::Result<Exit> {
         anstream::eprintln!("interrupted: nothing had been measured");
         return Ok(Exit::Interrupted);
     }
+    if let (true, Some(failure)) = (list.samples.is_empty(), &failure) {
+        // A report without a number would hide why there is none.
+        return Err(failure.clone().into());
+    }
     write(&list, terms.as_deref(), &outputs, &look)?;
     match (failure, list.status) {
         (Some(failure), _) => Err(failure.into()),

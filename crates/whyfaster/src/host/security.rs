@@ -25,7 +25,7 @@ pub fn seccomp(root: &Root) -> Option<String> {
         "0" => Some("none".to_owned()),
         "1" => Some("strict".to_owned()),
         "2" => Some(match value("Seccomp_filters:") {
-            Some(filters) => format!("{filters} filters"),
+            Some(filters) => format!("filter ({filters})"),
             None => "filter".to_owned(),
         }),
         _ => None,
@@ -51,7 +51,7 @@ mod tests {
         fs::write(&status, "Name:\tx\nSeccomp:\t2\nSeccomp_filters:\t3\n").unwrap();
         let root = Root::fake(directory.path(), Process::ask());
         assert_eq!(mitigations(&root).unwrap()["meltdown"], "Mitigation: PTI");
-        assert_eq!(seccomp(&root).as_deref(), Some("3 filters"));
+        assert_eq!(seccomp(&root).as_deref(), Some("filter (3)"));
         fs::write(&status, "Seccomp:\t0\n").unwrap();
         assert_eq!(seccomp(&root).as_deref(), Some("none"));
     }

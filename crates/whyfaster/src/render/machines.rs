@@ -33,6 +33,12 @@ pub fn report(lists: &[PriceList], machines: &Machines, all: bool, rule: &Rule, 
             percent(rule.delta)
         );
         lines.extend(wrap(&method, look.width, 0));
+        let mean =
+            |list: &PriceList| list.prices.iter().any(|p| p.median_ns.is_none() && p.mean_ns.is_some());
+        if lists.iter().any(mean) && !lists.iter().all(mean) {
+            let means = "A source gives means, so ratios to it compare means; the prices shown are medians where there are any.";
+            lines.extend(wrap(means, look.width, 0));
+        }
         lines.extend(sources(lists, look));
     }
     let mut text = finish(&lines.join("\n"), look.color);
@@ -81,8 +87,9 @@ fn summary(comparison: &Comparison, look: &Look) -> Vec<String> {
                 format!("; the worst is {} {}, {} times as much", row.name, row.variant, digits(ratio(row)))
             });
             let text = format!(
-                "{} against {baseline}: {all} rows in both{judged}{worst}.",
-                name(comparison, at + 1, look)
+                "{} against {baseline}: {all} {} in both{judged}{worst}.",
+                name(comparison, at + 1, look),
+                if all == 1 { "row" } else { "rows" }
             );
             tone(Tone::Strong, &for_look(&text, look))
         })
@@ -136,8 +143,8 @@ pub fn checks(checks: &[SumCheck], look: &Look) -> String {
     let us = |ns: f64| time(ns * 1e-9, look.time_unit);
     for check in checks {
         let sign = if check.difference_ns < 0.0 { "less" } else { "more" };
-        text.push_str(&format!(
-            "\n{}: {} cost {} alone and {} together ({}): {} {sign}, {} of the whole.",
+        let line = format!(
+            "{}: {} cost {} alone and {} together ({}): {} {sign}, {} of the whole.",
             for_look(&check.name, look),
             check.parts.join(" and "),
             us(check.sum_ns),
@@ -145,7 +152,8 @@ pub fn checks(checks: &[SumCheck], look: &Look) -> String {
             check.whole,
             us(check.difference_ns.abs()),
             percent(check.share.abs())
-        ));
+        );
+        text.push_str(&format!("\n{}", finish(&wrap(&line, look.width, 2).join("\n"), look.color)));
     }
     if text.is_empty() { text } else { text + "\n" }
 }

@@ -278,9 +278,27 @@ fn foot(list: &PriceList, look: &Look) -> Vec<String> {
     let known = list.fingerprint.known();
     let facts: Vec<String> = known.iter().map(|(name, value)| format!("{name} {value}")).collect();
     lines.extend(wrap(&for_look(&facts.join("; "), look), look.width, 2));
-    if let Some(steal) = list.fingerprint.steal_during {
-        lines.push(format!("steal during the run: {}", percent(steal)));
+    // One reason often stands for several facts.
+    let mut unknown: Vec<(Option<&str>, Vec<&str>)> = Vec::new();
+    for (name, why) in list.fingerprint.unknown() {
+        match unknown.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, names)) => names.push(name),
+            None => unknown.push((why, vec![name])),
+        }
     }
+    let unknown: Vec<String> = unknown
+        .iter()
+        .map(|(why, names)| match why {
+            Some(why) => format!("{} ({why})", names.join(", ")),
+            None => names.join(", "),
+        })
+        .collect();
+    if !unknown.is_empty() {
+        let text = format!("not known: {}", unknown.join("; "));
+        lines.extend(wrap(&for_look(&text, look), look.width, 2));
+    }
+    let steal = list.fingerprint.steal_during.map_or_else(|| "not measured".to_owned(), percent);
+    lines.push(format!("steal during the run: {steal}"));
     for warning in &list.warnings {
         let text = format!("warning: {}; {}", warning.what, warning.remedy);
         lines.extend(wrap(&tone(Tone::Unsure, &for_look(&text, look)), look.width, 2));

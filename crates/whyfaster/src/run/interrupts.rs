@@ -11,6 +11,8 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use crate::exit::{Exit, Failure};
+
 /// The interrupting signals of this process.
 #[derive(Debug)]
 pub struct Interrupts {
@@ -21,7 +23,17 @@ pub struct Interrupts {
 impl Interrupts {
     /// Takes over Ctrl-C, SIGTERM and the hang-up of the terminal. One that we were started to ignore stays ignored, as
     /// with `nohup`, or with `&` in a script.
-    pub fn take_over() -> io::Result<Self> {
+    pub fn take_over() -> Result<Self, Failure> {
+        Self::blocked().map_err(|error| {
+            Failure::new(
+                Exit::Unfit,
+                format!("cannot wait for signals: {error}"),
+                "raise the limit of open files (ulimit -n): sixteen are enough",
+            )
+        })
+    }
+
+    fn blocked() -> io::Result<Self> {
         let mut set = MaybeUninit::uninit();
         // SAFETY: sigemptyset initialises the set, the other calls take an initialised one; signalfd returns a new
         // descriptor that nobody else owns.

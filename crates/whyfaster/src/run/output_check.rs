@@ -101,8 +101,9 @@ impl<'a> OutputCheck<'a> {
         let first =
             if *at >= kept.total { "(end of output)".to_owned() } else { kept.line(self.line_start, *at) };
         let mut line = kept.bytes_at(self.line_start, *at);
+        let before = line.len();
         line.extend(ours);
-        Some(Difference { place: Some((*at + 1, self.newlines + 1)), first, other: shown(&line) })
+        Some(Difference { place: Some((*at + 1, self.newlines + 1)), first, other: shown(&line, before) })
     }
 
     fn compare(&mut self, bytes: &[u8]) {
@@ -150,10 +151,11 @@ impl Kept {
     /// The line that begins at `start`, shown around `at`.
     fn line(&self, start: u64, at: u64) -> String {
         let mut bytes = self.bytes_at(start, at);
+        let before = bytes.len();
         let mut rest = vec![0; SHOWN_BYTES];
         let have = read_at(&self.file, &mut rest, at, self.bytes);
         bytes.extend(&rest[..have]);
-        if bytes.is_empty() { "(end of output)".to_owned() } else { shown(&bytes) }
+        if bytes.is_empty() { "(end of output)".to_owned() } else { shown(&bytes, before) }
     }
 
     /// What stands between two places, at most the last part of it.
@@ -175,11 +177,32 @@ fn read_at(file: &File, buffer: &mut [u8], at: u64, end: u64) -> usize {
     }
 }
 
-/// One line, as text, without what would upset a terminal.
-fn shown(bytes: &[u8]) -> String {
+/// Bytes that are shown of binary output: so many before the difference, so many in all.
+const HEX_BEFORE: usize = 8;
+const HEX_BYTES: usize = 24;
+
+/// One line, as text, without what would upset a terminal. Of what is no text, the bytes around the difference, which is at
+/// `differs`.
+fn shown(bytes: &[u8], differs: usize) -> String {
+    if !is_text(bytes) {
+        let from = differs.saturating_sub(HEX_BEFORE).min(bytes.len());
+        let hex: Vec<String> =
+            bytes[from..].iter().take(HEX_BYTES).map(|byte| format!("{byte:02x}")).collect();
+        return format!("(hex) {}", hex.join(" "));
+    }
     let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let text = String::from_utf8_lossy(&line[..line.len().min(2 * SHOWN_BYTES)]);
     text.escape_debug().to_string()
+}
+
+/// Whether this is a piece of text. It may begin and end in the middle of a character.
+fn is_text(bytes: &[u8]) -> bool {
+    let inside = bytes.iter().take(3).take_while(|byte| **byte & 0xc0 == 0x80).count();
+    let utf8 = match std::str::from_utf8(&bytes[inside..]) {
+        Ok(_) => true,
+        Err(error) => error.error_len().is_none(),
+    };
+    utf8 && !bytes.contains(&0)
 }
 
 /// Keeps the end of what comes: what a failing command said last.
@@ -255,6 +278,20 @@ mod tests {
     fn control_characters_are_not_printed_as_they_are() {
         let found = differ(&[b"\x1b[2Jx\n"], &[b"\x1b[2Jy\n"]).unwrap();
         assert!(!found.first.contains('\x1b'), "{found:?}");
+    }
+
+    #[test]
+    fn binary_output_is_shown_as_bytes_around_the_difference() {
+        let found = differ(&[b"\x7fELF\x00\x01\xff"], &[b"\x7fELF\x00\x02\xff"]).unwrap();
+        assert_eq!(found.first, "(hex) 7f 45 4c 46 00 01 ff");
+        assert_eq!(found.other, "(hex) 7f 45 4c 46 00 02 ff");
+        let far: Vec<u8> = (0..=255).cycle().take(1000).collect();
+        let mut other = far.clone();
+        other[600] = 0xee;
+        let found = differ(&[&far], &[&other]).unwrap();
+        assert!(found.first.starts_with("(hex) 50 51") && found.other.contains("57 ee 59"), "{found:?}");
+        // A character that is cut in two is text.
+        assert!(is_text("äb".as_bytes()) && is_text(&"äb".as_bytes()[1..]) && is_text(&"bä".as_bytes()[..2]));
     }
 
     #[test]

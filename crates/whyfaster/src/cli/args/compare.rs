@@ -108,7 +108,7 @@ pub struct StatisticsArgs {
     pub confidence: Option<f64>,
 
     /// Seed of the random order [default: a fresh one, kept in the record]
-    #[arg(long, value_name = "NUM")]
+    #[arg(long, value_name = "NUM", value_parser = numbers::seed)]
     pub seed: Option<u64>,
 
     /// End a copy, with all its processes, after this time; it then counts as too slow

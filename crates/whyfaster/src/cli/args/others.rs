@@ -48,7 +48,7 @@ pub struct StudyArgs {
     pub max_time: Option<f64>,
 
     /// Seed of the input and of the random order
-    #[arg(long, value_name = "NUM", help_heading = "Statistics")]
+    #[arg(long, value_name = "NUM", value_parser = numbers::seed, help_heading = "Statistics")]
     pub seed: Option<u64>,
 
     /// Write the record, with every raw sample, to FILE ('-' is standard output)

@@ -45,7 +45,7 @@ pub struct PricesArgs {
     pub inside: InsideArgs,
 
     /// Seed of the random order [default: a fresh one]
-    #[arg(long, value_name = "NUM", help_heading = "Statistics")]
+    #[arg(long, value_name = "NUM", value_parser = numbers::seed, help_heading = "Statistics")]
     pub seed: Option<u64>,
 
     /// Price counts of operations: '30000 fork+execve', several with ', ' between them, or a file with one a line

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::MemfdFlags;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use tempfile::TempDir;
 
 use super::super::interrupts::Interrupts;
 use crate::exit::{Exit, Failure};
@@ -30,6 +31,9 @@ pub struct Worker {
     path: PathBuf,
     /// Keeps the file.
     _held: Held,
+    /// Where probes make their files. It goes with us, so that a probe that was killed leaves nothing behind. Without one
+    /// (a full disk, a directory that is not ours to write) the worker looks for a place itself, and says so if there is none.
+    scratch: Option<TempDir>,
 }
 
 #[derive(Debug)]
@@ -66,7 +70,11 @@ impl Worker {
 
     /// A worker that is a file already (tests).
     pub fn given(path: &Path) -> Self {
-        Self { path: path.to_owned(), _held: Held::Given }
+        Self::new(path.to_owned(), Held::Given)
+    }
+
+    fn new(path: PathBuf, held: Held) -> Self {
+        Self { path, _held: held, scratch: tempfile::Builder::new().prefix("whyfaster-").tempdir().ok() }
     }
 
     /// Runs a plan in a fresh worker; every line that it writes goes to `take`.
@@ -76,7 +84,7 @@ impl Worker {
         interrupts: &Interrupts,
         take: &mut dyn FnMut(&str) -> Result<(), Failure>,
     ) -> Result<Ended, Failure> {
-        let mut running = Running::start(&self.path)?;
+        let mut running = Running::start(&self.path, self.scratch.as_ref().map(TempDir::path))?;
         running.feed(plan)?;
         let ended = running.read(interrupts, take);
         match ended {
@@ -95,7 +103,7 @@ fn memory(bytes: &[u8]) -> io::Result<Worker> {
     if !path.exists() {
         return Err(io::ErrorKind::NotFound.into());
     }
-    Ok(Worker { path, _held: Held::Memory { _file: file } })
+    Ok(Worker::new(path, Held::Memory { _file: file }))
 }
 
 fn temporary(bytes: &[u8]) -> io::Result<Worker> {
@@ -104,7 +112,7 @@ fn temporary(bytes: &[u8]) -> io::Result<Worker> {
     file.as_file().set_permissions(std::fs::Permissions::from_mode(0o700))?;
     // A file that is open for writing cannot be run (ETXTBSY).
     let path = file.into_temp_path();
-    Ok(Worker { path: path.to_path_buf(), _held: Held::Temporary { _file: path } })
+    Ok(Worker::new(path.to_path_buf(), Held::Temporary { _file: path }))
 }
 
 struct Running {
@@ -115,8 +123,9 @@ struct Running {
 }
 
 impl Running {
-    fn start(path: &Path) -> Result<Self, Failure> {
+    fn start(path: &Path, scratch: Option<&Path>) -> Result<Self, Failure> {
         let mut child = Command::new(path)
+            .envs(scratch.map(|path| ("TMPDIR", path)))
             .arg0("whyfaster-worker")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -1,0 +1,97 @@
+//! Limits on rounds and on time.
+
+use super::*;
+
+#[test]
+fn the_largest_number_of_rounds_is_kept() {
+    let trace = simulated(&plan(2, soft(10, 12, 600.0)), &Machine::with(&TWO), &[(1, 6), (4, 6)], NEVER);
+    assert_eq!(trace.ended, [(1, 12), (4, 12)]);
+    // Also where it is below the least number.
+    let trace = simulated(&plan(2, soft(10, 3, 600.0)), &Machine::with(&TWO), &[(1, 6)], NEVER);
+    assert_eq!(trace.ended, [(1, 3)]);
+}
+
+#[test]
+fn a_fixed_number_of_rounds_ignores_verdicts_and_the_soft_limit() {
+    let fixed = Rounds { fixed: true, ..soft(25, 25, 1.0) };
+    let trace = simulated(&plan(2, fixed), &Machine::with(&TWO), &[(1, 6), (10, 6)], &after(1));
+    assert_eq!(trace.ended, [(1, 25), (10, 25)]);
+    assert!(trace.took_s > 1.0);
+    assert!(trace.rounds.iter().all(|round| round.expected == 25));
+}
+
+#[test]
+fn a_hard_limit_cuts_a_fixed_number_and_the_least_number_short() {
+    let machine = Machine::with(&TWO);
+    let fixed = Rounds { fixed: true, ..hard(1000, 1000, 10.0) };
+    for rounds in [fixed, hard(1000, u32::MAX, 10.0)] {
+        let trace = simulated(&plan(2, rounds), &machine, &[(1, 6)], NEVER);
+        assert_eq!(trace.ended.len(), 1);
+        assert!(trace.ended[0].1 > 10, "{:?}: time was left unused", trace.ended);
+        assert!(trace.took_s <= 10.0, "{}", trace.took_s);
+    }
+}
+
+#[test]
+fn a_soft_limit_is_kept_but_for_the_least_rounds_of_the_lowest_level() {
+    let machine = Machine::with(&[(1.0, 1.0), (1.0, 1.0)]);
+    // Ten rounds of three seconds do not fit into 12, and run all the same.
+    let trace = simulated(&plan(2, soft(10, u32::MAX, 12.0)), &machine, &[(1, 6)], NEVER);
+    assert_eq!(trace.ended, [(1, 10)]);
+    // Beyond the least rounds the time is kept.
+    let trace = simulated(&plan(2, soft(10, u32::MAX, 100.0)), &machine, &[(1, 6)], NEVER);
+    assert!(trace.at(1) > 20 && trace.took_s <= 100.0, "{} rounds, {} s", trace.at(1), trace.took_s);
+    // Levels above the lowest get fewer when the time is over, but are tried once.
+    let trace = simulated(&plan(2, soft(10, u32::MAX, 12.0)), &machine, &[(1, 6), (4, 6)], NEVER);
+    assert_eq!((trace.at(1), trace.at(4)), (10, 1));
+}
+
+#[test]
+fn the_first_round_always_runs_and_a_level_without_time_is_skipped_with_the_reason() {
+    let machine = Machine::with(&[(1.0, 1.0), (1.0, 1.0)]);
+    let trace = simulated(&plan(2, hard(10, u32::MAX, 0.5)), &machine, &[(1, 6), (100, 6)], NEVER);
+    assert_eq!(trace.ended, [(1, 1)], "with nothing at all there is nothing to report");
+    let (load, why) = &trace.skipped[0];
+    assert_eq!(*load, 100);
+    assert!(
+        why.contains("150 s") && why.contains("0 s are left of --max-time") && why.contains("allow more"),
+        "{why}"
+    );
+}
+
+#[test]
+fn a_level_that_cannot_fit_does_not_keep_the_others_from_their_rounds() {
+    let machine = Machine::with(&[(0.01, 0.01), (0.01, 0.01)]);
+    let levels = [(1, 6), (10, 6), (100_000, 6)];
+    let trace = simulated(&plan(2, hard(6, u32::MAX, 20.0)), &machine, &levels, NEVER);
+    assert!(trace.at(1) >= 6 && trace.at(10) >= 6, "{:?}", trace.ended);
+    assert_eq!(trace.skipped.iter().map(|it| it.0).collect::<Vec<_>>(), [100_000]);
+    assert!(trace.took_s <= 20.0, "{}", trace.took_s);
+}
+
+#[test]
+fn every_level_gets_its_least_rounds_where_all_fit() {
+    let machine = Machine::with(&[(0.01, 0.01), (0.01, 0.01)]);
+    let levels = [(1, 8), (10, 8), (100, 8), (1000, 8)];
+    // A round at 1000 takes 15 s: eight of them and their account fit into 180 s with those below.
+    let trace = simulated(&plan(2, hard(1, u32::MAX, 180.0)), &machine, &levels, NEVER);
+    for (load, least) in levels {
+        assert!(trace.at(load) >= least as usize, "load {load}: {:?}", trace.ended);
+    }
+    assert!(trace.took_s <= 180.0, "{}", trace.took_s);
+}
+
+#[test]
+fn what_an_early_verdict_saves_goes_to_later_levels() {
+    let machine = Machine::with(&[(0.1, 0.1), (0.1, 0.1)]);
+    let levels = [(1, 6), (2, 6), (4, 6)];
+    let plan = plan(2, hard(6, u32::MAX, 30.0));
+    let rounds_at_4 = |decided_at_1: u32| {
+        let verdict = move |load: u32, done: u32| match load {
+            1 if done >= decided_at_1 => Verdict::Faster,
+            _ => Verdict::Undecided,
+        };
+        simulated(&plan, &machine, &levels, &verdict).at(4)
+    };
+    assert!(rounds_at_4(6) > rounds_at_4(u32::MAX), "{} against {}", rounds_at_4(6), rounds_at_4(u32::MAX));
+}

@@ -1,0 +1,54 @@
+//! What the tests of `prices` share: one measurement at a time, the list that words measure, a row of it.
+
+#![allow(dead_code, reason = "every test file uses a part of it")]
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value;
+
+use super::process::{Ran, Sandbox};
+
+/// Two measurements at once would disturb each other.
+static ALONE: Mutex<()> = Mutex::new(());
+
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub(crate) fn run(words: &[&str]) -> Ran {
+    Sandbox::new().run(words)
+}
+
+/// The price list that these words measure.
+pub(crate) fn list(words: &[&str]) -> Value {
+    list_of(&run(&[&["prices", "--json"], words].concat()))
+}
+
+/// The price list that a run of `prices --json` printed.
+pub(crate) fn list_of(ran: &Ran) -> Value {
+    ran.expect(0, &[]);
+    let list: Value = serde_json::from_str(&ran.out).unwrap();
+    for price in list["prices"].as_array().unwrap() {
+        assert!(price["median_ns"].is_f64() != price["not_measured"].is_string(), "{price}");
+    }
+    list
+}
+
+pub(crate) fn price<'a>(list: &'a Value, name: &str, variant: &str) -> &'a Value {
+    let all = list["prices"].as_array().unwrap();
+    let found = all.iter().find(|price| price["name"] == name && price["variant"] == variant);
+    found.unwrap_or_else(|| {
+        panic!("no {name}/{variant} in {:?}", all.iter().map(|p| &p["variant"]).collect::<Vec<_>>())
+    })
+}
+
+pub(crate) fn floor(list: &Value, name: &str, variant: &str) -> f64 {
+    let price = price(list, name, variant);
+    price["floor_ns"].as_f64().unwrap_or_else(|| panic!("{price}"))
+}
+
+/// Why a row has no price.
+pub(crate) fn why<'a>(list: &'a Value, name: &str, variant: &str) -> &'a str {
+    let price = price(list, name, variant);
+    price["not_measured"].as_str().unwrap_or_else(|| panic!("it has a price: {price}"))
+}
