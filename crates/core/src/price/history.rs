@@ -89,14 +89,24 @@ pub fn history(lists: &[PriceList], delta: f64) -> Result<History, String> {
         });
     }
     steps.sort_by(|a, b| b.ratio.ln().abs().total_cmp(&a.ratio.ln().abs()));
-    let kernels = lists.iter().map(kernel).collect();
+    let kernels = names(lists);
     Ok(History { unit, kernels, rows, steps, delta })
 }
 
-/// What to call the kernel of a list.
-fn kernel(list: &PriceList) -> String {
-    let inside = list.inside.as_ref().and_then(|inside| inside.kernel.clone());
-    inside.unwrap_or_else(|| list.name.clone())
+/// What to call the kernels: their versions, or all that they call themselves where two have the same version.
+fn names(lists: &[PriceList]) -> Vec<String> {
+    let whole: Vec<String> = lists
+        .iter()
+        .map(|list| list.inside.as_ref().and_then(|inside| inside.kernel.clone()).unwrap_or_else(|| list.name.clone()))
+        .collect();
+    let short: Vec<String> = whole
+        .iter()
+        .map(|name| name.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect::<String>())
+        .map(|name| name.trim_end_matches('.').to_owned())
+        .collect();
+    let mut seen = std::collections::BTreeSet::new();
+    let told_apart = short.iter().all(|name| !name.is_empty() && seen.insert(name));
+    if told_apart { short } else { whole }
 }
 
 fn ratio(before: &Price, after: &Price) -> Option<f64> {

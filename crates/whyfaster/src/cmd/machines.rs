@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use whyfaster_core::price::PriceList;
-use whyfaster_core::price::compare::{Comparison, Rule, compare};
+use whyfaster_core::price::compare::{Comparison, Rule, compare, compare_by_unit};
 use whyfaster_core::price::project::{Projection, SumCheck, fork_execve, project};
 
 use super::prices::counts;
@@ -23,6 +23,9 @@ pub struct Machines {
     /// The rows.
     #[serde(flatten)]
     pub comparison: Comparison,
+    /// The lists in another unit than the first one, compared among themselves.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other_units: Vec<Comparison>,
     /// What counts cost on each machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub projection: Option<Projection>,
@@ -32,6 +35,9 @@ pub struct Machines {
 
 /// Runs the verb.
 pub fn run(args: &MachinesArgs) -> anyhow::Result<Exit> {
+    if !args.kernels.is_empty() {
+        return super::kernels::run(args);
+    }
     let outputs = Outputs::of_machines(args);
     let look = results::look(&outputs);
     if args.lists.is_empty() {
@@ -55,8 +61,10 @@ pub fn run(args: &MachinesArgs) -> anyhow::Result<Exit> {
     if let Some(delta) = args.delta {
         rule.delta = delta;
     }
+    let mut by_unit = compare_by_unit(&lists, &rule).into_iter();
     let machines = Machines {
-        comparison: compare(&lists, &rule),
+        comparison: by_unit.next().unwrap_or_else(|| compare(&lists, &rule)),
+        other_units: by_unit.collect(),
         projection: terms.map(|terms| project(&lists, &terms)),
         checks: lists.iter().filter_map(fork_execve).collect(),
     };

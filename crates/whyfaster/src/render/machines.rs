@@ -17,7 +17,35 @@ const NAME: usize = 24;
 
 /// The report.
 pub fn report(lists: &[PriceList], machines: &Machines, all: bool, rule: &Rule, look: &Look) -> String {
-    let comparison = &machines.comparison;
+    let mut lines = Vec::new();
+    for comparison in [&machines.comparison].into_iter().chain(&machines.other_units) {
+        if !machines.other_units.is_empty() {
+            lines.extend(wrap(&tone(Tone::Strong, &unit_title(comparison, look)), look.width, 0));
+        }
+        lines.extend(compared(lists, comparison, all, rule, look));
+    }
+    let mut text = finish(&lines.join("\n"), look.color);
+    if !lines.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(&checks(&machines.checks, look));
+    if let Some(found) = &machines.projection {
+        text.push_str(&projection(found, look));
+    }
+    text
+}
+
+/// What is compared here and nowhere else.
+fn unit_title(comparison: &Comparison, look: &Look) -> String {
+    let names: Vec<String> = (0..comparison.lists.len()).map(|at| name(comparison, at, look)).collect();
+    let alone = if names.len() == 1 { "; nothing else has this unit, so there is no ratio" } else { "" };
+    format!("In {}: {}{alone}. Units are never compared with each other.", comparison.unit.name(), names.join(", "))
+}
+
+/// The lists of one unit.
+fn compared(lists: &[PriceList], comparison: &Comparison, all: bool, rule: &Rule, look: &Look) -> Vec<String> {
+    let look = &Look { price_unit: comparison.unit, ..look.clone() };
+    let lists: Vec<&PriceList> = lists.iter().filter(|list| list.unit == comparison.unit).collect();
     let mut lines = Vec::new();
     if comparison.lists.len() > 1 {
         for sentence in summary(comparison, look) {
@@ -34,22 +62,14 @@ pub fn report(lists: &[PriceList], machines: &Machines, all: bool, rule: &Rule, 
         );
         lines.extend(wrap(&method, look.width, 0));
         let mean =
-            |list: &PriceList| list.prices.iter().any(|p| p.median_ns.is_none() && p.mean_ns.is_some());
+            |list: &&PriceList| list.prices.iter().any(|p| p.median_ns.is_none() && p.mean_ns.is_some());
         if lists.iter().any(mean) && !lists.iter().all(mean) {
             let means = "A source gives means, so ratios to it compare means; the prices shown are medians where there are any.";
             lines.extend(wrap(means, look.width, 0));
         }
-        lines.extend(sources(lists, look));
+        lines.extend(sources(&lists, look));
     }
-    let mut text = finish(&lines.join("\n"), look.color);
-    if !lines.is_empty() {
-        text.push('\n');
-    }
-    text.push_str(&checks(&machines.checks, look));
-    if let Some(found) = &machines.projection {
-        text.push_str(&projection(found, look));
-    }
-    text
+    lines
 }
 
 pub(super) fn name(comparison: &Comparison, at: usize, look: &Look) -> String {
@@ -117,7 +137,7 @@ fn differing(comparison: &Comparison, look: &Look) -> Vec<String> {
     lines
 }
 
-fn sources(lists: &[PriceList], look: &Look) -> Vec<String> {
+fn sources(lists: &[&PriceList], look: &Look) -> Vec<String> {
     let mut lines = Vec::new();
     for list in lists {
         let Some(source) = &list.source else { continue };

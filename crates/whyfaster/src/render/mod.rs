@@ -6,6 +6,7 @@ pub mod doctor;
 pub mod export;
 pub mod grid;
 mod lead;
+pub mod history;
 pub mod look;
 pub mod machines;
 pub mod notes;

@@ -3,7 +3,7 @@
 use whyfaster_core::price::{Price, PriceList};
 
 use super::look::Look;
-use super::units::time;
+use super::units::price;
 
 /// The sentences that this list supports.
 pub fn sentences(list: &PriceList, look: &Look) -> Vec<String> {
@@ -24,7 +24,7 @@ impl Prices<'_> {
     }
 
     fn text(&self, ns: f64) -> String {
-        time(ns * 1e-9, self.look.time_unit)
+        price(ns, self.look)
     }
 }
 

@@ -1,6 +1,6 @@
 //! A price list on the screen: sentences, a table with bars and receipts for each group, what has no price and why.
 
-use whyfaster_core::price::{Price, PriceList};
+use whyfaster_core::price::{Inside, Price, PriceList, Unit};
 use whyfaster_core::record::Status;
 use whyfaster_probe::Probe;
 
@@ -8,7 +8,7 @@ use super::grid::{ABSENT, Column, Drawn, Grid, Group};
 use super::look::Look;
 use super::price_sentences::sentences;
 use super::text::{Tone, finish, for_look, tone, width, wrap, wrap_indented};
-use super::units::{count, digits, duration, percent, tick, time};
+use super::units::{count, digits, duration, percent, price, price_tick};
 
 /// Cells of a bar at most, and what makes a chart worth its lines.
 const BAR: usize = 48;
@@ -18,6 +18,9 @@ const VALUE: usize = 8;
 
 /// The report.
 pub fn report(list: &PriceList, look: &Look) -> String {
+    // From here on every figure says its unit by the look.
+    let look = &Look { price_unit: list.unit, ..look.clone() };
+    let list = &list.unlabelled();
     let mut lines = head(list, look);
     for sentence in sentences(list, look) {
         lines.extend(wrap(&sentence, look.width, 0));
@@ -68,8 +71,12 @@ fn head(list: &PriceList, look: &Look) -> Vec<String> {
 fn legend(list: &PriceList, look: &Look) -> String {
     let plus_minus = if look.unicode { "±" } else { "+/-" };
     let confidence = percent(list.confidence);
+    let unit = match list.unit {
+        Unit::Nanoseconds => "",
+        Unit::GuestInstructions => ", in instructions of the guest",
+    };
     format!(
-        "typical: median; {plus_minus}: how far its {confidence} interval reaches; floor: 5th percentile; receipt: voluntary \
+        "typical: median{unit}; {plus_minus}: how far its {confidence} interval reaches; floor: 5th percentile; receipt: voluntary \
          switches / system calls / changes of CPU, each per operation; samples: kept / taken; '-': not measured"
     )
 }
@@ -86,7 +93,7 @@ fn groups(list: &PriceList) -> Vec<&str> {
 }
 
 fn ns(value: Option<f64>, look: &Look) -> String {
-    value.map_or_else(|| ABSENT.to_owned(), |ns| time(ns * 1e-9, look.time_unit))
+    value.map_or_else(|| ABSENT.to_owned(), |ns| price(ns, look))
 }
 
 /// A count an operation, to hundredths: less is noise of the batch's ends.
@@ -235,11 +242,11 @@ impl BarScale {
     }
 
     fn low_text(&self, look: &Look) -> String {
-        tick(self.low * 1e-9, look.time_unit)
+        price_tick(self.low, look)
     }
 
     fn high_text(&self, look: &Look) -> String {
-        tick(self.high * 1e-9, look.time_unit)
+        price_tick(self.high, look)
     }
 }
 
@@ -264,6 +271,21 @@ fn without_price(list: &PriceList, look: &Look) -> Vec<String> {
     lines
 }
 
+/// Where the worker ran.
+fn place(inside: &Inside) -> String {
+    let mut text = format!("measured inside: {}", inside.mechanism);
+    if let Some(version) = &inside.version {
+        text.push_str(&format!(" ({version})"));
+    }
+    if let (Some(kernel), Some(machine)) = (&inside.kernel, &inside.machine) {
+        text.push_str(&format!("; the kernel calls itself {kernel} on {machine}"));
+    }
+    if let Some(calibration) = inside.calibration {
+        text.push_str(&format!("; calibration: a loop of 2 instructions was counted as {calibration:.3}"));
+    }
+    text
+}
+
 fn foot(list: &PriceList, look: &Look) -> Vec<String> {
     let mut lines = vec![String::new()];
     let rejected: u64 = list.prices.iter().map(|price| price.rejected.total()).sum();
@@ -275,6 +297,9 @@ fn foot(list: &PriceList, look: &Look) -> Vec<String> {
         percent(share)
     );
     lines.extend(wrap(&left_out, look.width, 2));
+    if let Some(inside) = &list.inside {
+        lines.extend(wrap(&for_look(&place(inside), look), look.width, 2));
+    }
     let known = list.fingerprint.known();
     let facts: Vec<String> = known.iter().map(|(name, value)| format!("{name} {value}")).collect();
     lines.extend(wrap(&for_look(&facts.join("; "), look), look.width, 2));
@@ -330,6 +355,9 @@ pub fn csv(list: &PriceList) -> anyhow::Result<Vec<u8>> {
         "samples",
         "rejected",
         "not_measured",
+        "floor_instructions",
+        "median_instructions",
+        "p99_instructions",
     ])?;
     let number = |value: Option<f64>| value.map_or_else(String::new, |v| v.to_string());
     for price in &list.prices {
@@ -342,6 +370,8 @@ pub fn csv(list: &PriceList) -> anyhow::Result<Vec<u8>> {
         row.extend(times.into_iter().chain(counts).map(number));
         row.extend([price.samples.to_string(), price.rejected.total().to_string()]);
         row.push(price.not_measured.clone().unwrap_or_default());
+        let figures = price.instructions.unwrap_or_default();
+        row.extend([figures.floor, figures.median, figures.p99].map(number));
         writer.write_record(row)?;
     }
     Ok(writer.into_inner()?)

@@ -13,6 +13,7 @@ use whyfaster_core::validate::Invalid;
 
 use super::trouble;
 use crate::exit::{Exit, Failure};
+use crate::run::inside::foreign;
 
 /// Largest record that is read. A thousand copies in a hundred rounds of three arms make about 25 MiB.
 const MAX_BYTES: u64 = 256 << 20;
@@ -59,10 +60,35 @@ pub fn read_record(path: &Path) -> Result<Record, Failure> {
 }
 
 /// Reads and checks a price list; `-` is standard input. Its prices are made anew from its samples.
+///
+/// What a bare worker wrote on a machine without this program is read too.
 pub fn read_prices(path: &Path) -> Result<PriceList, Failure> {
-    let mut list: PriceList = read(path)?;
+    let bytes = bytes(path)?;
+    let mut list: PriceList = if foreign::is_one(&bytes) { bare(path, &bytes)? } else { document(path, &bytes)? };
     list.reprice();
     Ok(list)
+}
+
+/// Whether a file begins as a price list does, of this program or of a bare worker.
+pub fn looks_like_prices(path: &Path) -> bool {
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(64).read_to_end(&mut head));
+    read.is_ok() && (head.trim_ascii_start().starts_with(b"{") || foreign::is_one(&head))
+}
+
+fn bare(path: &Path, bytes: &[u8]) -> Result<PriceList, Failure> {
+    let modified = File::open(path).and_then(|file| file.metadata()).and_then(|data| data.modified());
+    let started = modified.ok().and_then(|time| jiff::Timestamp::try_from(time).ok());
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let started = started.unwrap_or_else(jiff::Timestamp::now).to_string();
+    foreign::list(bytes, &whyfaster_probe::descriptions(), &name, &started).map_err(|why| {
+        let name = shown(path);
+        Failure::new(
+            Exit::Error,
+            format!("{name} begins as a worker's own list, and cannot be used: {why}"),
+            "Write it with 'worker --all > FILE', and copy it whole.",
+        )
+    })
 }
 
 /// A price list that is part of the program, or of a test.
@@ -71,14 +97,24 @@ pub fn parse_prices(bytes: &[u8]) -> Result<PriceList, String> {
 }
 
 fn read<D: Document>(path: &Path) -> Result<D, Failure> {
+    document(path, &bytes(path)?)
+}
+
+fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     let bytes =
         if path == Path::new("-") { bounded(io::stdin().lock()) } else { File::open(path).and_then(bounded) };
-    let bytes = bytes.map_err(|error| trouble::reading(path, &error))?;
-    parse(&bytes).map_err(|(why, hint)| {
-        let name =
-            if path == Path::new("-") { "standard input".into() } else { format!("'{}'", path.display()) };
+    bytes.map_err(|error| trouble::reading(path, &error))
+}
+
+fn document<D: Document>(path: &Path, bytes: &[u8]) -> Result<D, Failure> {
+    parse(bytes).map_err(|(why, hint)| {
+        let name = shown(path);
         Failure::new(Exit::Error, format!("{name} is no {} that can be used: {why}", D::KIND), hint)
     })
+}
+
+fn shown(path: &Path) -> String {
+    if path == Path::new("-") { "standard input".into() } else { format!("'{}'", path.display()) }
 }
 
 fn bounded(source: impl Read) -> io::Result<Vec<u8>> {

@@ -1,6 +1,7 @@
 //! What may stand behind `--inside`.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 /// gVisor's ways to catch system calls.
@@ -42,7 +43,10 @@ pub enum Kind {
         platform: Platform,
     },
     /// User-mode Linux.
-    Uml,
+    Uml {
+        /// The kernel, if not the one that the package installs.
+        kernel: Option<PathBuf>,
+    },
     /// An emulator of one process.
     QemuUser {
         /// As in `qemu-aarch64`.
@@ -68,7 +72,7 @@ pub enum Kind {
 }
 
 /// Every kind in one line, for errors.
-pub const FORMS: &str = "gvisor[:systrap|:ptrace], uml, qemu-user:ARCH, qemu:KERNEL, qemu-timed:KERNEL, qemu-kvm:KERNEL, \
+pub const FORMS: &str = "gvisor[:systrap|:ptrace], uml[:FILE], qemu-user:ARCH, qemu:KERNEL, qemu-timed:KERNEL, qemu-kvm:KERNEL, \
                          ssh:HOST or command:WORDS";
 
 impl FromStr for Kind {
@@ -93,8 +97,8 @@ impl FromStr for Kind {
                      which most virtual machines lack)"
                 )),
             },
-            "uml" if rest.is_none() => Ok(Self::Uml),
-            "uml" => Err("'uml' stands alone".to_owned()),
+            "uml" if rest == Some("") => Err("'uml:' needs a kernel that is a program".to_owned()),
+            "uml" => Ok(Self::Uml { kernel: rest.map(PathBuf::from) }),
             "qemu-user" => Ok(Self::QemuUser { arch: arch(&need("an instruction set, such as aarch64")?)? }),
             "qemu" => kernel(How::Counted),
             "qemu-timed" => kernel(How::Timed),
@@ -125,11 +129,26 @@ fn words(text: &str) -> Result<Vec<String>, String> {
     if words.is_empty() { Err("'command:' needs a program that starts another one".to_owned()) } else { Ok(words) }
 }
 
+impl Kind {
+    /// A short name for tables: of an image file only the file's name.
+    pub fn short(&self) -> String {
+        match self {
+            Self::Qemu { kernel, how } => {
+                let kernel = kernel.rsplit('/').next().unwrap_or_default().to_owned();
+                Self::Qemu { kernel, how: *how }.to_string()
+            }
+            Self::Uml { .. } => "uml".to_owned(),
+            _ => self.to_string(),
+        }
+    }
+}
+
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Gvisor { platform } => write!(f, "gvisor:{}", platform.word()),
-            Self::Uml => write!(f, "uml"),
+            Self::Uml { kernel: None } => write!(f, "uml"),
+            Self::Uml { kernel: Some(kernel) } => write!(f, "uml:{}", kernel.display()),
             Self::QemuUser { arch } => write!(f, "qemu-user:{arch}"),
             Self::Qemu { kernel, how: How::Counted } => write!(f, "qemu:{kernel}"),
             Self::Qemu { kernel, how: How::Timed } => write!(f, "qemu-timed:{kernel}"),
@@ -150,6 +169,7 @@ mod tests {
             "gvisor:systrap",
             "gvisor:ptrace",
             "uml",
+            "uml:/opt/linux",
             "qemu-user:aarch64",
             "qemu:debian:6.12",
             "qemu-timed:/boot/vmlinuz",
@@ -169,7 +189,7 @@ mod tests {
         for (text, why) in [
             ("docker", "there is no kind 'docker'"),
             ("gvisor:kvm", "systrap or ptrace"),
-            ("uml:6.1", "stands alone"),
+            ("uml:", "needs a kernel"),
             ("qemu-user", "needs an instruction set"),
             ("qemu-user:../x", "no instruction set"),
             ("qemu:", "needs a kernel"),

@@ -67,7 +67,7 @@ pub trait Guest: Site {
 pub fn open(kind: &Kind, options: &Options) -> Result<Box<dyn Guest>, Failure> {
     Ok(match kind {
         Kind::Gvisor { platform } => Box::new(gvisor::Gvisor::open(*platform, options)?),
-        Kind::Uml => Box::new(uml::Uml::open(options)?),
+        Kind::Uml { kernel } => Box::new(uml::Uml::open(kernel.as_deref(), options)?),
         Kind::QemuUser { arch } => Box::new(qemu_user::QemuUser::open(arch, options)?),
         Kind::Qemu { kernel, how } => Box::new(qemu::Qemu::open(kernel, *how, options)?),
         Kind::Ssh { host } => Box::new(ssh::Ssh::open(host, options)),

@@ -19,8 +19,11 @@ use crate::exit::{Exit, Failure};
 
 /// How long it gets to end by itself before it is killed.
 const GRACE: Duration = Duration::from_secs(3);
-/// Lines of a console that are shown when something went wrong.
-const LAST: usize = 8;
+/// Lines of a console that are kept, and shown when something went wrong.
+const KEPT: usize = 200;
+const SHOWN: usize = 8;
+/// How a kernel says that it is at its end; some go on to hang.
+const PANIC: &str = "Kernel panic";
 /// Longest line that is kept.
 const MAX_LINE: usize = 1 << 16;
 
@@ -54,10 +57,20 @@ impl Console {
         let line = line.trim_end();
         if !line.is_empty() {
             self.0.push_back(line.chars().take(200).collect());
-            if self.0.len() > LAST {
+            if self.0.len() > KEPT {
                 self.0.pop_front();
             }
         }
+    }
+
+    fn panicked(&self) -> bool {
+        self.0.iter().any(|line| line.contains(PANIC))
+    }
+
+    /// The lines that tell most: those up to a panic, else the last ones.
+    fn telling(&self) -> Vec<&str> {
+        let end = self.0.iter().position(|line| line.contains(PANIC)).map_or(self.0.len(), |at| at + 1);
+        self.0.iter().skip(end.saturating_sub(SHOWN)).take(SHOWN.min(end)).map(String::as_str).collect()
     }
 }
 
@@ -84,6 +97,7 @@ pub fn run(start: Start<'_>, interrupts: &Interrupts, take: &mut Take<'_>) -> Re
             let why = format!("nothing came from it for {} s: it hangs", silence.as_secs());
             Err(lost(&what, &why, &reading, console))
         }
+        Err(Stop::Panicked) => Err(lost(&what, "its kernel panicked", &reading, console)),
         Err(Stop::Failed(failure)) => Err(failure),
         Err(Stop::Broken(error)) => Err(lost(&what, &format!("reading from it failed: {error}"), &reading, console)),
     }
@@ -101,7 +115,7 @@ fn lost(what: &str, why: &str, reading: &Reading, console: Option<&dyn Fn() -> S
     let mut lines = Console::default();
     console.map(|console| console()).unwrap_or_default().lines().for_each(|line| lines.take(line));
     reading.console.0.iter().for_each(|line| lines.take(line));
-    let said: Vec<String> = lines.0.iter().map(|line| format!("  {line}")).collect();
+    let said: Vec<String> = lines.telling().iter().map(|line| format!("  {line}")).collect();
     let state = if reading.hello { "the worker had begun" } else { "the worker never began" };
     let mut message = format!("{what}: {why}; {state}");
     if !said.is_empty() {
@@ -114,6 +128,7 @@ fn lost(what: &str, why: &str, reading: &Reading, console: Option<&dyn Fn() -> S
 /// Why reading stopped.
 enum Stop {
     Silent,
+    Panicked,
     Failed(Failure),
     Broken(io::Error),
 }
@@ -193,6 +208,9 @@ impl Reading {
                 for line in self.out.lines().map_err(Stop::Broken)? {
                     self.take(&line, take).map_err(Stop::Failed)?;
                 }
+            }
+            if self.console.panicked() {
+                return Err(Stop::Panicked);
             }
             if ready.get(1) == Some(&true) {
                 self.err.lines().map_err(Stop::Broken)?.iter().for_each(|line| self.console.take(line));

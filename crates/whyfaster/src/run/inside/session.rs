@@ -131,8 +131,8 @@ fn label(list: &mut PriceList, kind: &Kind, about: &About, hello: &Hello) {
     let told = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
     list.unit = about.unit;
     list.name = match told(&hello.release) {
-        Some(release) => format!("{kind}, {} {release}", hello.os),
-        None => kind.to_string(),
+        Some(release) => format!("{}, {} {release}", kind.short(), hello.os),
+        None => kind.short(),
     };
     list.inside = Some(Inside {
         kind: kind.to_string(),

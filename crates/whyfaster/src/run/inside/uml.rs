@@ -1,6 +1,6 @@
 //! `uml`: the worker as the first process of a user-mode Linux kernel.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -13,6 +13,16 @@ use crate::run::interrupts::Interrupts;
 use crate::run::probe::site::{Site, Take};
 use crate::run::probe::worker::Ended;
 
+/// Kernels before 6.13 keep a task's registers in a space of fixed size, which those of newer CPUs exceed.
+fn explained(failure: Failure) -> Failure {
+    if !failure.message.contains("set fp regs failed") {
+        return failure;
+    }
+    let hint = "this user-mode Linux is older than this CPU and cannot hold its registers: install a newer user-mode-linux \
+                (Debian trixie or later), or name one with uml:FILE";
+    Failure { exit: Exit::Unfit, hint: Some(hint.to_owned()), ..failure }
+}
+
 /// A kernel that is a program.
 #[derive(Debug)]
 pub struct Uml {
@@ -23,8 +33,11 @@ pub struct Uml {
 
 impl Uml {
     /// Finds the kernel and lays out its root, a directory of this machine.
-    pub fn open(options: &Options) -> Result<Self, Failure> {
-        let kernel = tools::find(&["linux.uml", "linux"], "apt install user-mode-linux")?;
+    pub fn open(kernel: Option<&Path>, options: &Options) -> Result<Self, Failure> {
+        let kernel = match kernel {
+            Some(kernel) => kernel.to_owned(),
+            None => tools::find(&["linux.uml", "linux"], "apt install user-mode-linux")?,
+        };
         let directory = directory()?;
         for name in ["root", "root/proc", "root/dev", "root/tmp", "run"] {
             std::fs::create_dir(directory.path().join(name))
@@ -48,7 +61,7 @@ impl Site for Uml {
         let what = "user-mode Linux".to_owned();
         let start =
             Start { command, what, input: Vec::new(), hold: true, silence: self.silence, console: None };
-        process::run(start, interrupts, take)
+        process::run(start, interrupts, take).map_err(explained)
     }
 
     fn at_once(&self) -> bool {
