@@ -134,7 +134,13 @@ pub fn compare(lists: &[PriceList], rule: &Rule) -> Comparison {
 fn alike_compared(lists: &[PriceList], rule: &Rule) -> Comparison {
     let names = lists.iter().map(|list| list.name.clone()).collect();
     let Some((base, others)) = lists.split_first() else {
-        return Comparison { lists: names, machines: Vec::new(), rows: Vec::new(), alpha: rule.alpha, unit: Unit::default() };
+        return Comparison {
+            lists: names,
+            machines: Vec::new(),
+            rows: Vec::new(),
+            alpha: rule.alpha,
+            unit: Unit::default(),
+        };
     };
     let machines: Vec<Vec<Difference>> =
         others.iter().map(|other| differences(&base.fingerprint, &other.fingerprint)).collect();

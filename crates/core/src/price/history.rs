@@ -97,7 +97,9 @@ pub fn history(lists: &[PriceList], delta: f64) -> Result<History, String> {
 fn names(lists: &[PriceList]) -> Vec<String> {
     let whole: Vec<String> = lists
         .iter()
-        .map(|list| list.inside.as_ref().and_then(|inside| inside.kernel.clone()).unwrap_or_else(|| list.name.clone()))
+        .map(|list| {
+            list.inside.as_ref().and_then(|inside| inside.kernel.clone()).unwrap_or_else(|| list.name.clone())
+        })
         .collect();
     let short: Vec<String> = whole
         .iter()
@@ -146,7 +148,8 @@ mod tests {
 
     #[test]
     fn steps_are_named_the_largest_first_and_noise_is_none() {
-        let lists = kernels(&[("4.4", 184_000.0, 123.0), ("5.4", 269_000.0, 195.0), ("6.1", 272_000.0, 338.0)]);
+        let lists =
+            kernels(&[("4.4", 184_000.0, 123.0), ("5.4", 269_000.0, 195.0), ("6.1", 272_000.0, 338.0)]);
         let found = history(&lists, 0.05).unwrap();
         let told: Vec<(&str, usize, usize)> =
             found.steps.iter().map(|s| (found.rows[s.row].name.as_str(), s.from, s.to)).collect();

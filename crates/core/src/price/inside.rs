@@ -156,7 +156,9 @@ mod tests {
         assert_eq!(list.validate(), Ok(()));
         let json = serde_json::to_value(&list).unwrap();
         assert_eq!(json["unit"], "guest_instructions");
-        assert!(json["prices"][0]["median_ns"].is_null() && json["prices"][0]["instructions"]["median"].is_f64());
+        assert!(
+            json["prices"][0]["median_ns"].is_null() && json["prices"][0]["instructions"]["median"].is_f64()
+        );
         assert_eq!(list.unlabelled().prices[0].median_ns, time.median_ns);
         // A list of another unit projects to nothing.
         let terms = super::super::project::parse("10 getppid").unwrap();

@@ -17,8 +17,25 @@ use crate::store;
 
 /// The rows that are followed if nobody says which: some of every group that one processor can measure.
 const ROWS: [&str; 20] = [
-    "getppid", "umask", "clock_gettime", "stat", "fstat", "open_close", "read", "write", "sched_yield", "fork",
-    "vfork", "posix_spawn", "fork+execve", "newthread", "cond", "semaphore", "eventfd", "pipe_latency", "switch",
+    "getppid",
+    "umask",
+    "clock_gettime",
+    "stat",
+    "fstat",
+    "open_close",
+    "read",
+    "write",
+    "sched_yield",
+    "fork",
+    "vfork",
+    "posix_spawn",
+    "fork+execve",
+    "newthread",
+    "cond",
+    "semaphore",
+    "eventfd",
+    "pipe_latency",
+    "switch",
     "fault",
 ];
 

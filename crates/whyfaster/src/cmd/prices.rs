@@ -40,7 +40,8 @@ pub fn run(args: &PricesArgs) -> anyhow::Result<Exit> {
     let terms = args.project.as_deref().map(counts).transpose()?;
     let interrupts = Interrupts::take_over()?;
     let Measured { list, failure } = if args.inside.inside.is_some() {
-        let Some(measured) = super::inside::measured(args, &probes, terms.as_deref(), &interrupts, &outputs)? else {
+        let Some(measured) = super::inside::measured(args, &probes, terms.as_deref(), &interrupts, &outputs)?
+        else {
             anstream::eprintln!("interrupted: nothing had been measured");
             return Ok(Exit::Interrupted);
         };

@@ -80,7 +80,9 @@ fn table(history: &History, look: &Look) -> Vec<String> {
             Group::new("more kernels", vec![Column::new(for_look(kernel, look), cells)])
         })
         .collect();
-    let overall = |line: &Line| line.overall.map_or_else(|| ABSENT.to_owned(), |r| format!("{:+.0}%", (r - 1.0) * 100.0));
+    let overall = |line: &Line| {
+        line.overall.map_or_else(|| ABSENT.to_owned(), |r| format!("{:+.0}%", (r - 1.0) * 100.0))
+    };
     groups.push(Group::new(
         "overall",
         vec![Column::new("overall", history.rows.iter().map(overall).collect())],
@@ -135,7 +137,10 @@ mod tests {
                 line("fork", &[Some(184_017.0), Some(268_943.0), Some(270_000.0)], Some(1.467)),
                 line("clone3", &[None, Some(1000.0), Some(500.0)], Some(0.5)),
             ],
-            steps: vec![Step { row: 1, from: 1, to: 2, ratio: 0.5 }, Step { row: 0, from: 0, to: 1, ratio: 1.4615 }],
+            steps: vec![
+                Step { row: 1, from: 1, to: 2, ratio: 0.5 },
+                Step { row: 0, from: 0, to: 1, ratio: 1.4615 },
+            ],
             delta: 0.05,
         }
     }
@@ -145,7 +150,9 @@ mod tests {
         let text = report(&history(), &look(100, true));
         assert!(text.contains("fork reaped +46% from 4.4 to 5.4 (184k instr to 269k instr)"), "{text}");
         assert!(text.contains("clone3 reaped -50% from 5.4 to 6.1"), "{text}");
-        assert!(text.contains("2 rows over 3 kernels, 4.4 to 6.1, in guest instructions: 1 steps up and 1 down"));
+        assert!(
+            text.contains("2 rows over 3 kernels, 4.4 to 6.1, in guest instructions: 1 steps up and 1 down")
+        );
         assert!(text.contains("▅▅ ██ ██") && text.contains("-- ██ ▄▄"), "{text}");
         assert!(text.contains("+47%") && !text.contains(" ns"), "{text}");
     }

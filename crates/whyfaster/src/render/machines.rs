@@ -39,11 +39,21 @@ pub fn report(lists: &[PriceList], machines: &Machines, all: bool, rule: &Rule, 
 fn unit_title(comparison: &Comparison, look: &Look) -> String {
     let names: Vec<String> = (0..comparison.lists.len()).map(|at| name(comparison, at, look)).collect();
     let alone = if names.len() == 1 { "; nothing else has this unit, so there is no ratio" } else { "" };
-    format!("In {}: {}{alone}. Units are never compared with each other.", comparison.unit.name(), names.join(", "))
+    format!(
+        "In {}: {}{alone}. Units are never compared with each other.",
+        comparison.unit.name(),
+        names.join(", ")
+    )
 }
 
 /// The lists of one unit.
-fn compared(lists: &[PriceList], comparison: &Comparison, all: bool, rule: &Rule, look: &Look) -> Vec<String> {
+fn compared(
+    lists: &[PriceList],
+    comparison: &Comparison,
+    all: bool,
+    rule: &Rule,
+    look: &Look,
+) -> Vec<String> {
     let look = &Look { price_unit: comparison.unit, ..look.clone() };
     let lists: Vec<&PriceList> = lists.iter().filter(|list| list.unit == comparison.unit).collect();
     let mut lines = Vec::new();

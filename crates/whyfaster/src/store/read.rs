@@ -64,7 +64,8 @@ pub fn read_record(path: &Path) -> Result<Record, Failure> {
 /// What a bare worker wrote on a machine without this program is read too.
 pub fn read_prices(path: &Path) -> Result<PriceList, Failure> {
     let bytes = bytes(path)?;
-    let mut list: PriceList = if foreign::is_one(&bytes) { bare(path, &bytes)? } else { document(path, &bytes)? };
+    let mut list: PriceList =
+        if foreign::is_one(&bytes) { bare(path, &bytes)? } else { document(path, &bytes)? };
     list.reprice();
     Ok(list)
 }

@@ -30,7 +30,8 @@ impl Launcher {
         // Whoever the launcher becomes must get to the worker.
         workers::open_to_all(directory.path())?;
         let path = path.to_string_lossy().into_owned();
-        let name = directory.path().file_name().unwrap_or_default().to_string_lossy().into_owned() + "/worker";
+        let name =
+            directory.path().file_name().unwrap_or_default().to_string_lossy().into_owned() + "/worker";
         let placed = words.iter().any(|word| word.contains("{}") || word.contains("{name}"));
         let mut words: Vec<String> =
             words.iter().map(|word| word.replace("{}", &path).replace("{name}", &name)).collect();

@@ -32,21 +32,8 @@ pub fn archive(entries: &[Entry<'_>]) -> Vec<u8> {
 fn one(out: &mut Vec<u8>, number: usize, entry: &Entry<'_>) {
     let links = if entry.mode & 0o040_000 == 0 { 1 } else { 2 };
     // Inode, mode, user, group, links, time, size, device twice, its device twice, length of the name, sum.
-    let fields = [
-        number,
-        entry.mode as usize,
-        0,
-        0,
-        links,
-        0,
-        entry.bytes.len(),
-        0,
-        0,
-        0,
-        0,
-        entry.name.len() + 1,
-        0,
-    ];
+    let fields =
+        [number, entry.mode as usize, 0, 0, links, 0, entry.bytes.len(), 0, 0, 0, 0, entry.name.len() + 1, 0];
     out.extend_from_slice(b"070701");
     for field in fields {
         out.extend_from_slice(format!("{field:08x}").as_bytes());

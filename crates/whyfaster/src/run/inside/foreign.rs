@@ -122,7 +122,10 @@ mod tests {
         );
         for batch in 0..6 {
             let ops = 100 + 100 * (batch % 2);
-            text += &format!("sample\t{head}\tmeasure=time\tbatch={batch}\tops={ops}\tns={}\tvol=0\tinv=0\tmig=0\n", ops * 90 + 40);
+            text += &format!(
+                "sample\t{head}\tmeasure=time\tbatch={batch}\tops={ops}\tns={}\tvol=0\tinv=0\tmig=0\n",
+                ops * 90 + 40
+            );
         }
         text += &format!("sample\t{}\tmeasure=time\tops=1\tns=9\n", head.replace("getpid", "kqueue"));
         if done { text + "done\tlines=1\n" } else { text }
@@ -150,7 +153,11 @@ mod tests {
         assert!(cut.warnings[0].what.contains("ends in the middle"));
         assert!(list(b"hello\tprotocol=1\n", &probes, "", "").unwrap_err().contains("no price"));
         assert!(list(b"hello\tprotocol=2\n", &probes, "", "").unwrap_err().contains("line 1"));
-        assert!(list(b"hello\tprotocol=1\nsample\tname=getpid\n", &probes, "", "").unwrap_err().contains("line 2"));
+        assert!(
+            list(b"hello\tprotocol=1\nsample\tname=getpid\n", &probes, "", "")
+                .unwrap_err()
+                .contains("line 2")
+        );
         assert!(list(b"hello\t\xff", &probes, "", "").unwrap_err().contains("no text"));
     }
 }

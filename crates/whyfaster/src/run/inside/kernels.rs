@@ -62,7 +62,8 @@ pub fn image(words: &str, fetch: bool) -> Result<PathBuf, Failure> {
         };
         return Err(Failure::new(Exit::Usage, format!("'{words}' is no kernel image"), hint));
     };
-    let plain = !version.is_empty() && version.bytes().all(|b| b.is_ascii_alphanumeric() || b".+-~".contains(&b));
+    let plain =
+        !version.is_empty() && version.bytes().all(|b| b.is_ascii_alphanumeric() || b".+-~".contains(&b));
     if !plain {
         return Err(Failure::new(Exit::Usage, format!("'{version}' is no version"), "such as debian:6.12"));
     }
@@ -84,7 +85,8 @@ pub fn image(words: &str, fetch: bool) -> Result<PathBuf, Failure> {
 /// The image of a version in the cache, of whatever distribution.
 fn cached_version(version: &str) -> Option<PathBuf> {
     let store = store().ok()?;
-    let found = DISTRIBUTIONS.iter().map(|known| store.join(format!("{}-{version}", known.name)).join("vmlinuz"));
+    let found =
+        DISTRIBUTIONS.iter().map(|known| store.join(format!("{}-{version}", known.name)).join("vmlinuz"));
     let plain = !version.is_empty() && !version.contains('/');
     found.filter(|_| plain).find(|path| path.is_file())
 }
@@ -97,7 +99,9 @@ fn sound(path: &Path) -> Result<PathBuf, Failure> {
     let read = std::fs::File::open(path).and_then(|file| file.take(0x206).read_to_end(&mut head));
     let wrong = match read {
         Err(error) => format!("cannot read the kernel '{}': {error}", path.display()),
-        Ok(_) if head.get(0x202..0x206) == Some(b"HdrS") || head.starts_with(b"\x7fELF") => return Ok(path.to_owned()),
+        Ok(_) if head.get(0x202..0x206) == Some(b"HdrS") || head.starts_with(b"\x7fELF") => {
+            return Ok(path.to_owned());
+        }
         Ok(_) => format!("'{}' is no kernel image for x86-64", path.display()),
     };
     Err(Failure::new(Exit::Usage, wrong, "name a vmlinuz, such as one in /boot, or debian:VERSION"))
@@ -106,7 +110,11 @@ fn sound(path: &Path) -> Result<PathBuf, Failure> {
 fn store() -> Result<PathBuf, Failure> {
     let cache = workers::cache().map(|cache| cache.join("kernels"));
     cache.ok_or_else(|| {
-        Failure::new(Exit::Unfit, "neither XDG_CACHE_HOME nor HOME is set", "set one of them, or name an image file")
+        Failure::new(
+            Exit::Unfit,
+            "neither XDG_CACHE_HOME nor HOME is set",
+            "set one of them, or name an image file",
+        )
     })
 }
 
@@ -164,12 +172,17 @@ fn best(names: &[String], version: &str, flavours: &[&str]) -> Option<String> {
             let rest = rest.and_then(|rest| rest.strip_prefix(version));
             // 6.1 is not 6.12, and -dbg and -rt are other kernels.
             rest.is_some_and(|rest| {
-                !rest.starts_with(|c: char| c.is_ascii_digit()) && rest.ends_with(flavour) && !rest.contains("-rt")
+                !rest.starts_with(|c: char| c.is_ascii_digit())
+                    && rest.ends_with(flavour)
+                    && !rest.contains("-rt")
             })
         };
-        let key = |name: &String| name.trim_start_matches("linux-image-").trim_start_matches("linux-binary-").to_owned();
+        let key = |name: &String| {
+            name.trim_start_matches("linux-image-").trim_start_matches("linux-binary-").to_owned()
+        };
         let order = |a: &&String, b: &&String| {
-            natural(&key(a), &key(b)).then_with(|| a.starts_with("linux-binary").cmp(&b.starts_with("linux-binary")))
+            natural(&key(a), &key(b))
+                .then_with(|| a.starts_with("linux-binary").cmp(&b.starts_with("linux-binary")))
         };
         names.iter().filter(fits).max_by(order).cloned()
     };
@@ -228,20 +241,28 @@ fn fetched(distribution: &Distribution, version: &str, kept: &Path) -> Result<()
     sound(&image)?;
     let bytes = std::fs::read(&image).map_err(|error| broken(&package, &error.to_string()))?;
     made(kept.parent().unwrap_or(Path::new(".")))?;
-    crate::store::write_atomic(kept, &bytes)
-        .map_err(|error| Failure::new(Exit::Unfit, format!("'{}': {error:#}", kept.display()), "make room in the cache"))
+    crate::store::write_atomic(kept, &bytes).map_err(|error| {
+        Failure::new(Exit::Unfit, format!("'{}': {error:#}", kept.display()), "make room in the cache")
+    })
 }
 
 fn broken(package: &str, why: &str) -> Failure {
-    Failure::new(Exit::Error, format!("the package {package} cannot be used: {why}"), "name an image file instead")
+    Failure::new(
+        Exit::Error,
+        format!("the package {package} cannot be used: {why}"),
+        "name an image file instead",
+    )
 }
 
 /// The kernel in an unpacked package: `boot/vmlinuz-*`, or `usr/lib/modules/*/vmlinuz`.
 fn vmlinuz(root: &Path) -> Option<PathBuf> {
-    let entries = |dir: PathBuf| std::fs::read_dir(dir).ok().into_iter().flatten().flatten().map(|entry| entry.path());
+    let entries =
+        |dir: PathBuf| std::fs::read_dir(dir).ok().into_iter().flatten().flatten().map(|entry| entry.path());
     let boot = entries(root.join("boot"))
         .find(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("vmlinuz")));
-    boot.or_else(|| entries(root.join("usr/lib/modules")).map(|dir| dir.join("vmlinuz")).find(|path| path.is_file()))
+    boot.or_else(|| {
+        entries(root.join("usr/lib/modules")).map(|dir| dir.join("vmlinuz")).find(|path| path.is_file())
+    })
 }
 
 /// Ubuntu's keys, which Debian packages since trixie.
@@ -265,7 +286,10 @@ fn ubuntu_keyring() -> Result<PathBuf, Failure> {
     let names = std::fs::read_dir(work).ok().into_iter().flatten().flatten().map(|entry| entry.path());
     let file = names.into_iter().find(|path| path.extension().is_some_and(|e| e == "deb"));
     let mut unpack = Command::new("dpkg-deb");
-    unpack.arg("-x").arg(file.ok_or_else(|| broken("ubuntu-keyring", "apt downloaded no package"))?).arg(work.join("root"));
+    unpack
+        .arg("-x")
+        .arg(file.ok_or_else(|| broken("ubuntu-keyring", "apt downloaded no package"))?)
+        .arg(work.join("root"));
     run(unpack, "dpkg-deb")?;
     let found = work.join("root/usr/share/keyrings/ubuntu-archive-keyring.gpg");
     std::fs::copy(&found, &kept).map_err(|error| broken("ubuntu-keyring", &error.to_string()))?;
@@ -283,12 +307,15 @@ fn made(directory: &Path) -> Result<(), Failure> {
 }
 
 fn kept(path: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(path, text)
-        .map_err(|error| Failure::new(Exit::Unfit, format!("cannot write '{}': {error}", path.display()), "make room there"))
+    std::fs::write(path, text).map_err(|error| {
+        Failure::new(Exit::Unfit, format!("cannot write '{}': {error}", path.display()), "make room there")
+    })
 }
 
 fn run(mut command: Command, program: &str) -> Result<String, Failure> {
-    let failed = |why: String| Failure::new(Exit::Unfit, format!("{program}: {why}"), "check the network, or name an image file");
+    let failed = |why: String| {
+        Failure::new(Exit::Unfit, format!("{program}: {why}"), "check the network, or name an image file")
+    };
     let output = command.stdin(Stdio::null()).output().map_err(|error| failed(error.to_string()))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -126,7 +126,11 @@ fn host(text: String) -> Result<String, String> {
 
 fn words(text: &str) -> Result<Vec<String>, String> {
     let words = shell_words::split(text).map_err(|error| format!("'{text}': {error}"))?;
-    if words.is_empty() { Err("'command:' needs a program that starts another one".to_owned()) } else { Ok(words) }
+    if words.is_empty() {
+        Err("'command:' needs a program that starts another one".to_owned())
+    } else {
+        Ok(words)
+    }
 }
 
 impl Kind {

@@ -28,8 +28,7 @@ const PANIC: &str = "Kernel panic";
 const MAX_LINE: usize = 1 << 16;
 
 /// The kinds of records that a worker writes; every other line is the console's.
-const RECORDS: [&str; 8] =
-    ["hello", "begin", "sample", "receipt", "verify", "unavailable", "error", "done"];
+const RECORDS: [&str; 8] = ["hello", "begin", "sample", "receipt", "verify", "unavailable", "error", "done"];
 
 /// What to start.
 #[expect(missing_debug_implementations, reason = "it holds a closure")]
@@ -97,9 +96,11 @@ pub fn run(start: Start<'_>, interrupts: &Interrupts, take: &mut Take<'_>) -> Re
             let why = format!("nothing came from it for {} s: it hangs", silence.as_secs());
             Err(lost(&what, &why, &reading, console))
         }
-        Err(Stop::Panicked) => Err(lost(&what, "its kernel panicked", &reading, console)),
+        Err(Stop::Panicked) => Err(lost(&what, "its kernel gave up", &reading, console)),
         Err(Stop::Failed(failure)) => Err(failure),
-        Err(Stop::Broken(error)) => Err(lost(&what, &format!("reading from it failed: {error}"), &reading, console)),
+        Err(Stop::Broken(error)) => {
+            Err(lost(&what, &format!("reading from it failed: {error}"), &reading, console))
+        }
     }
 }
 
@@ -179,9 +180,10 @@ impl Stream {
 
 impl Reading {
     fn of(child: &mut Child) -> Result<Self, Failure> {
-        let streams = Stream::of(child.stdout.take()).and_then(|out| Ok((out, Stream::of(child.stderr.take())?)));
-        let (out, err) =
-            streams.map_err(|e| Failure::new(Exit::Error, format!("cannot read a pipe: {e}"), "run it again"))?;
+        let streams =
+            Stream::of(child.stdout.take()).and_then(|out| Ok((out, Stream::of(child.stderr.take())?)));
+        let (out, err) = streams
+            .map_err(|e| Failure::new(Exit::Error, format!("cannot read a pipe: {e}"), "run it again"))?;
         Ok(Self { out, err, console: Console::default(), hello: false, done: false })
     }
 

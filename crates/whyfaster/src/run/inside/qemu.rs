@@ -46,7 +46,8 @@ pub struct Qemu {
 impl Qemu {
     /// Finds the emulator and the kernel.
     pub fn open(kernel: &str, how: How, options: &Options) -> Result<Self, Failure> {
-        let program = tools::find(&[PROGRAM_NAME], "apt install --no-install-recommends qemu-system-x86 seabios")?;
+        let program =
+            tools::find(&[PROGRAM_NAME], "apt install --no-install-recommends qemu-system-x86 seabios")?;
         let worker = workers::of("x86_64", options)?;
         let mut silence = options.silence;
         if how == How::Kvm {
@@ -66,7 +67,15 @@ impl Qemu {
             How::Kvm => (&["-accel", "kvm"], "host"),
         };
         command.args(["-M", "q35", "-cpu", cpu, "-smp", "1", "-m", "2048"]).args(accel);
-        command.args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-monitor", "none"]);
+        command.args([
+            "-nodefaults",
+            "-no-user-config",
+            "-display",
+            "none",
+            "-no-reboot",
+            "-monitor",
+            "none",
+        ]);
         // The kernel's console goes to a file, the records through a port of their own: no message cuts a record in two.
         command.arg("-chardev").arg(format!("file,id=console,path={}", self.console().display()));
         command.args(["-serial", "chardev:console", "-chardev", "stdio,id=records,signal=off"]);
@@ -74,9 +83,9 @@ impl Qemu {
         command.arg("-kernel").arg(&self.image).arg("-initrd").arg(root.join("initrd"));
         let settle = if self.how == How::Counted { SETTLE_S } else { 2 };
         let clock = if self.how == How::Counted { " WORKER_CLOCK=tsc" } else { "" };
-        command.arg("-append").arg(format!(
-            "console=ttyS0 panic=-1 WORKER_OUT=/dev/ttyS1 WORKER_SETTLE={settle}{clock}"
-        ));
+        command
+            .arg("-append")
+            .arg(format!("console=ttyS0 panic=-1 WORKER_OUT=/dev/ttyS1 WORKER_SETTLE={settle}{clock}"));
         command
     }
 
@@ -148,7 +157,10 @@ impl Guest for Qemu {
             "instructions say nothing about what one costs: caches, page tables and mitigations that only slow down are not in them",
             "compare them with instructions of other kernels only",
         );
-        let emulated = ("these are times of an emulator: its translation is in every one of them", "compare ratios within this list");
+        let emulated = (
+            "these are times of an emulator: its translation is in every one of them",
+            "compare ratios within this list",
+        );
         About {
             mechanism: mechanism.to_owned(),
             version: tools::version(&self.program, "--version"),

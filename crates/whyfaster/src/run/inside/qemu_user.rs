@@ -30,7 +30,9 @@ impl QemuUser {
             // The kernel runs what the emulated worker starts by itself, without the emulator.
             return Err(Failure::new(
                 Exit::Usage,
-                format!("qemu-user:{arch} is this machine's own instruction set: what the worker starts would not be emulated"),
+                format!(
+                    "qemu-user:{arch} is this machine's own instruction set: what the worker starts would not be emulated"
+                ),
                 "name another one, such as aarch64 or riscv64",
             ));
         }

@@ -50,7 +50,9 @@ pub fn cpus(guest: &dyn Guest, interrupts: &Interrupts) -> Result<Option<Vec<u32
     let greeted = Greeted { guest, hello: RefCell::new(None) };
     match greeted.run("end\n", interrupts, &mut |_| Ok(()))? {
         Ended::Interrupted => Ok(None),
-        Ended::Whole => Ok(Some(greeted.hello.take().and_then(|hello| hello.cpus).unwrap_or_else(|| vec![0]))),
+        Ended::Whole => {
+            Ok(Some(greeted.hello.take().and_then(|hello| hello.cpus).unwrap_or_else(|| vec![0])))
+        }
     }
 }
 

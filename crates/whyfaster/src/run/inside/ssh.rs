@@ -67,7 +67,8 @@ impl Ssh {
     fn machine(&self, interrupts: &Interrupts) -> Result<Option<(String, String)>, Failure> {
         let mut said = None;
         let start = Start {
-            command: self.command(r#"printf 'hello\tos=%s\tmachine=%s\ndone\t\n' "$(uname -s)" "$(uname -m)""#)?,
+            command: self
+                .command(r#"printf 'hello\tos=%s\tmachine=%s\ndone\t\n' "$(uname -s)" "$(uname -m)""#)?,
             what: format!("ssh {}", self.host),
             input: Vec::new(),
             hold: false,
@@ -75,14 +76,19 @@ impl Ssh {
             console: None,
         };
         let ended = process::run(start, interrupts, &mut |line| {
-            let field = |key: &str| line.split('\t').find_map(|part| part.strip_prefix(key)).map(str::to_owned);
+            let field =
+                |key: &str| line.split('\t').find_map(|part| part.strip_prefix(key)).map(str::to_owned);
             said = field("os=").zip(field("machine=")).or(said.take());
             Ok(())
         });
         match ended.map_err(|failure| self.explained(failure))? {
             Ended::Interrupted => Ok(None),
             Ended::Whole => said.map(Some).ok_or_else(|| {
-                Failure::new(Exit::Error, format!("ssh {}: it did not tell what machine it is", self.host), "it needs uname")
+                Failure::new(
+                    Exit::Error,
+                    format!("ssh {}: it did not tell what machine it is", self.host),
+                    "it needs uname",
+                )
             }),
         }
     }
@@ -108,13 +114,31 @@ impl Ssh {
     fn explained(&self, failure: Failure) -> Failure {
         let host = &self.host;
         let (exit, hint) = if failure.message.contains("Host key verification failed") {
-            (Exit::Unfit, format!("whyfaster accepts no unknown host key for you: connect once with 'ssh {host}', check the key, and try again"))
+            (
+                Exit::Unfit,
+                format!(
+                    "whyfaster accepts no unknown host key for you: connect once with 'ssh {host}', check the key, and try again"
+                ),
+            )
         } else if failure.message.contains("Permission denied") {
-            (Exit::Unfit, format!("whyfaster answers no question for a password: make 'ssh -o BatchMode=yes {host} true' work first"))
+            (
+                Exit::Unfit,
+                format!(
+                    "whyfaster answers no question for a password: make 'ssh -o BatchMode=yes {host} true' work first"
+                ),
+            )
         } else if failure.message.contains("whyfaster-remote: no ") {
-            (Exit::Unfit, format!("make room on {host}; to use another directory there, set TMPDIR for its non-interactive shells"))
+            (
+                Exit::Unfit,
+                format!(
+                    "make room on {host}; to use another directory there, set TMPDIR for its non-interactive shells"
+                ),
+            )
         } else if failure.message.contains("whyfaster-remote: ") {
-            (Exit::Unfit, "name a worker for that machine with --worker FILE, or set TMPDIR over there".to_owned())
+            (
+                Exit::Unfit,
+                "name a worker for that machine with --worker FILE, or set TMPDIR over there".to_owned(),
+            )
         } else if failure.message.contains("never began") {
             (Exit::Unfit, format!("make 'ssh -o BatchMode=yes {host} true' work first"))
         } else {

@@ -40,8 +40,9 @@ impl Uml {
         };
         let directory = directory()?;
         for name in ["root", "root/proc", "root/dev", "root/tmp", "run"] {
-            std::fs::create_dir(directory.path().join(name))
-                .map_err(|e| Failure::new(Exit::Unfit, format!("'{name}': {e}"), "set TMPDIR to another directory"))?;
+            std::fs::create_dir(directory.path().join(name)).map_err(|e| {
+                Failure::new(Exit::Unfit, format!("'{name}': {e}"), "set TMPDIR to another directory")
+            })?;
         }
         write(&directory.path().join("root/worker"), &workers::own_or_given(options)?, 0o755)?;
         Ok(Self { kernel, directory, silence: options.silence })
@@ -56,7 +57,15 @@ impl Site for Uml {
         let mut command = Command::new(&self.kernel);
         // Its memory is a file in TMPDIR, its control socket lies in HOME.
         command.env("TMPDIR", &run).env("HOME", &run);
-        command.args(["mem=512M", "rootfstype=hostfs", "rw", "init=/worker", "quiet", "con=null", "con0=fd:0,fd:1"]);
+        command.args([
+            "mem=512M",
+            "rootfstype=hostfs",
+            "rw",
+            "init=/worker",
+            "quiet",
+            "con=null",
+            "con0=fd:0,fd:1",
+        ]);
         command.arg(format!("rootflags={}", root.join("root").display()));
         let what = "user-mode Linux".to_owned();
         let start =

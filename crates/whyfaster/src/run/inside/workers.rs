@@ -103,7 +103,9 @@ fn compile(compiler: &Path, arch: &str) -> Result<Vec<u8>, Failure> {
         let path = root.join(name);
         if let Some(parent) = path.parent() {
             let made = std::fs::create_dir_all(parent);
-            made.map_err(|e| Failure::new(Exit::Unfit, format!("'{}': {e}", parent.display()), "set TMPDIR"))?;
+            made.map_err(|e| {
+                Failure::new(Exit::Unfit, format!("'{}': {e}", parent.display()), "set TMPDIR")
+            })?;
         }
         write(&path, text.as_bytes(), 0o600)?;
     }
@@ -133,7 +135,11 @@ fn compile(compiler: &Path, arch: &str) -> Result<Vec<u8>, Failure> {
 pub fn open_to_all(directory: &Path) -> Result<(), Failure> {
     use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(directory, std::fs::Permissions::from_mode(0o755)).map_err(|error| {
-        Failure::new(Exit::Unfit, format!("'{}': {error}", directory.display()), "set TMPDIR to a directory of yours")
+        Failure::new(
+            Exit::Unfit,
+            format!("'{}': {error}", directory.display()),
+            "set TMPDIR to a directory of yours",
+        )
     })
 }
 

@@ -246,7 +246,8 @@ impl Run<'_> {
 
     fn take(&mut self, line: &str, repetition: u32, on: &mut dyn FnMut(&Event)) -> Result<(), Failure> {
         let defect = |why: String| {
-            let message = format!("the worker wrote what cannot be used: {why}");
+            let shown: String = line.chars().take(160).collect();
+            let message = format!("the worker wrote what cannot be used: {why}: '{shown}'");
             Failure::new(Exit::Error, message, "this is a defect: please report it")
         };
         let Some(record) = parse(line).map_err(defect)? else { return Ok(()) };
