@@ -25,7 +25,7 @@ fn kernel() -> Option<String> {
     let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(|| home.join(".cache"), PathBuf::from);
     let listed = |dir: PathBuf| fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
     let cached = listed(cache.join("whyfaster/kernels")).map(|dir| dir.join("vmlinuz"));
-    let named = std::env::var_os("INSIDE_KERNEL").map(PathBuf::from);
+    let named = std::env::var_os("INSIDE_KERNEL").map(PathBuf::from).filter(|path| path.is_file());
     let mut all: Vec<PathBuf> = cached
         .chain(listed("/boot".into()).filter(|path| path.to_string_lossy().contains("vmlinuz")))
         .filter(|path| path.is_file())

@@ -142,9 +142,9 @@ fn an_interrupt_ends_everything_that_a_place_started() {
 #[test]
 fn a_killed_program_takes_its_place_along() {
     let place = Sandbox::new();
-    let mut running =
-        place.start(&["prices", "getpid", "--quick", "--inside", &format!("command:sleep {}", place.marker)]);
-    eventually("it began or failed", || place.alive().len() > 1 || running.ended());
+    let kind = format!("command:sh -c 'exec sleep {}'", place.marker);
+    let running = place.start(&["prices", "getpid", "--quick", "--inside", &kind]);
+    place.wait_for_sleepers(1);
     running.signal(Signal::KILL);
     let _ = running.wait();
     eventually("nothing is left", || place.alive().is_empty());

@@ -95,7 +95,7 @@ fn priced_somewhere(lists: &[PriceList], name: &str) -> Result<(), Failure> {
 }
 
 /// Opens the lists; two of the same name are told apart by what they were called on the command line.
-fn open(paths: &[impl AsRef<Path>]) -> anyhow::Result<Vec<PriceList>> {
+pub(super) fn open(paths: &[impl AsRef<Path>]) -> anyhow::Result<Vec<PriceList>> {
     let mut lists = paths
         .iter()
         .map(|path| reference::open(path.as_ref()))

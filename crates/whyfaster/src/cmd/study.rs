@@ -63,6 +63,14 @@ pub fn run_args(args: &StudyArgs) -> anyhow::Result<Exit> {
     if let Some(study) = study::find_of_prices(name)? {
         return super::study_prices::run(&study, args, &outputs);
     }
+    if !args.with.is_empty() {
+        return Err(Failure::new(
+            Exit::Usage,
+            format!("--with: study {name} has no table of prices"),
+            "leave --with away, or run 'whyfaster study syscalls'",
+        )
+        .into());
+    }
     let options = Options {
         full: args.full,
         seed: args.seed,

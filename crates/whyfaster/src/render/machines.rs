@@ -3,6 +3,7 @@
 use whyfaster_core::price::PriceList;
 use whyfaster_core::price::compare::{Beside, Comparison, Rule};
 use whyfaster_core::price::project::{Projection, SumCheck};
+use whyfaster_core::record::Status;
 use whyfaster_core::verdict::Verdict;
 
 use super::beside;
@@ -150,12 +151,12 @@ fn differing(comparison: &Comparison, look: &Look) -> Vec<String> {
 fn sources(lists: &[&PriceList], look: &Look) -> Vec<String> {
     let mut lines = Vec::new();
     for list in lists {
-        let Some(source) = &list.source else { continue };
-        lines.extend(wrap(
-            &format!("{}: {}.", for_look(&list.name, look), for_look(source, look)),
-            look.width,
-            2,
-        ));
+        let said = match (&list.source, list.status) {
+            (Some(source), _) => for_look(source, look),
+            (None, Status::Complete) => continue,
+            (None, _) => "a partial list".to_owned(),
+        };
+        lines.extend(wrap(&format!("{}: {said}.", for_look(&list.name, look)), look.width, 2));
         for warning in &list.warnings {
             lines.extend(wrap_indented(
                 &for_look(&format!("{}; {}", warning.what, warning.remedy), look),

@@ -24,6 +24,8 @@ const KEPT: usize = 200;
 const SHOWN: usize = 8;
 /// How a kernel says that it is at its end; some go on to hang.
 const PANIC: &str = "Kernel panic";
+/// Bytes that a pipe holds until we read them: the most that Linux gives everybody.
+const PIPE: usize = 1 << 20;
 /// Longest line that is kept.
 const MAX_LINE: usize = 1 << 16;
 
@@ -154,6 +156,8 @@ impl Stream {
     fn of(file: Option<impl Into<OwnedFd>>) -> io::Result<Self> {
         let fd: OwnedFd = file.ok_or_else(|| io::Error::other("it has no output"))?.into();
         rustix::io::ioctl_fionbio(&fd, true)?;
+        // An emulated serial port drops what its reader is too slow for; a system that allows no more keeps 64 KiB.
+        let _ = rustix::pipe::fcntl_setpipe_size(&fd, PIPE);
         Ok(Self { file: File::from(fd), buffer: Vec::new(), open: true })
     }
 
