@@ -9,23 +9,27 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/klog.h>
 #include <termios.h>
 #include <unistd.h>
 
+#define CONSOLE_LEVEL 8 /* syslog(2) */
+
+/* Some kernels have one serial port only: then the console stays. */
 static void records_to(const char *path)
 {
     int file = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
     struct termios line;
 
-    if (file < 0)
-        return;
-    if (tcgetattr(file, &line) == 0) {
+    if (file >= 0) {
+        dup2(file, 1);
+        close(file);
+    }
+    if (tcgetattr(1, &line) == 0) {
         cfmakeraw(&line);
         cfsetospeed(&line, B115200);
-        tcsetattr(file, TCSANOW, &line);
+        tcsetattr(1, TCSANOW, &line);
     }
-    dup2(file, 1);
-    close(file);
 }
 
 void bare_options(void)
@@ -35,6 +39,7 @@ void bare_options(void)
 
     if (out)
         records_to(out);
+    klogctl(CONSOLE_LEVEL, NULL, 1); /* from here on the kernel's messages are in the way, but for its last one */
     while (left > 0)
         left = sleep(left);
 }

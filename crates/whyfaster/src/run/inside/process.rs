@@ -264,9 +264,14 @@ struct Group {
 impl Group {
     fn start(mut command: Command, what: &str) -> Result<Self, Failure> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-        // SAFETY: prctl is async-signal-safe (signal-safety(7)) and nothing else is called between fork and exec.
+        // SAFETY: prctl, sigemptyset and sigprocmask are async-signal-safe or system calls (signal-safety(7)), the set is a
+        // local one, and nothing else is called between fork and exec.
         unsafe {
             command.pre_exec(|| {
+                // We block the signals that end us, and a mask is inherited: it must hear of them.
+                let mut none = std::mem::MaybeUninit::uninit();
+                libc::sigemptyset(none.as_mut_ptr());
+                libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut());
                 // If we are killed, nobody else would end it.
                 libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
                 Ok(())
