@@ -122,6 +122,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
         }
         'whyfaster;study' {
             [CompletionResult]::new('--load', '--load', [CompletionResultType]::ParameterName, 'Copies at once instead of the study''s own levels: a list such as 1,10')
+            [CompletionResult]::new('--with', '--with', [CompletionResultType]::ParameterName, 'Set these price lists beside the article''s, each in a column of its own (study threads, study syscalls)')
             [CompletionResult]::new('--max-time', '--max-time', [CompletionResultType]::ParameterName, 'Begin nothing that would end after this time, such as 90s or 5m')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of the input and of the random order')
             [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write the record, with every raw sample, to FILE (''-'' is standard output)')
@@ -139,6 +140,9 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
         }
         'whyfaster;prices' {
             [CompletionResult]::new('--pin', '--pin', [CompletionResultType]::ParameterName, 'Run on these CPUs only, such as 0-3,5')
+            [CompletionResult]::new('--inside', '--inside', [CompletionResultType]::ParameterName, 'Measure inside another kernel, behind an emulator, or on another machine')
+            [CompletionResult]::new('--worker', '--worker', [CompletionResultType]::ParameterName, 'Use this worker instead of the one in this program, for another system or instruction set')
+            [CompletionResult]::new('--silence', '--silence', [CompletionResultType]::ParameterName, 'Give up when nothing came from there for this long [default: 3m]')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of the random order [default: a fresh one]')
             [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Price counts of operations: ''30000 fork+execve'', several with '', '' between them, or a file with one a line')
             [CompletionResult]::new('--source', '--source', [CompletionResultType]::ParameterName, 'Print the C source of a probe, as it is measured, and measure nothing')
@@ -152,6 +156,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--sweep', '--sweep', [CompletionResultType]::ParameterName, 'Also price every other value of every parameter: memory of the parent, idle gaps, sizes, clocks')
             [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Price every row that there is; takes some minutes')
             [CompletionResult]::new('--list', '--list', [CompletionResultType]::ParameterName, 'List the probes: their variants, what one operation is, what they need')
+            [CompletionResult]::new('--fetch', '--fetch', [CompletionResultType]::ParameterName, 'Download a kernel that is not in the cache, with apt and a state of our own')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print the price list as JSON on standard output instead of the report')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -160,10 +165,13 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             break
         }
         'whyfaster;machines' {
+            [CompletionResult]::new('--kernels', '--kernels', [CompletionResultType]::ParameterName, 'Follow every price over these kernels: image files, DISTRIBUTION:VERSION, versions in the cache, or recorded lists')
+            [CompletionResult]::new('--rows', '--rows', [CompletionResultType]::ParameterName, 'Groups or probes to follow over the kernels [default: getppid, fork, pipe and others of every group]')
             [CompletionResult]::new('--delta', '--delta', [CompletionResultType]::ParameterName, 'Call two prices the same when they differ by less than this [default: 5%]')
             [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Price counts of operations on every machine: ''30000 fork+execve'', or a file with one count a line')
             [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour: auto, basic, full, nocolor, color or none [default: auto]')
             [CompletionResult]::new('--time-unit', '--time-unit', [CompletionResultType]::ParameterName, 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]')
+            [CompletionResult]::new('--fetch', '--fetch', [CompletionResultType]::ParameterName, 'Download kernels that are not in the cache, with apt and a state of our own')
             [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Show every row, also those that only one list has')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print the comparison as JSON on standard output instead of the report')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')

@@ -116,6 +116,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
         }
         &'whyfaster;study'= {
             cand --load 'Copies at once instead of the study''s own levels: a list such as 1,10'
+            cand --with 'Set these price lists beside the article''s, each in a column of its own (study threads, study syscalls)'
             cand --max-time 'Begin nothing that would end after this time, such as 90s or 5m'
             cand --seed 'Seed of the input and of the random order'
             cand --record 'Write the record, with every raw sample, to FILE (''-'' is standard output)'
@@ -132,6 +133,9 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
         }
         &'whyfaster;prices'= {
             cand --pin 'Run on these CPUs only, such as 0-3,5'
+            cand --inside 'Measure inside another kernel, behind an emulator, or on another machine'
+            cand --worker 'Use this worker instead of the one in this program, for another system or instruction set'
+            cand --silence 'Give up when nothing came from there for this long [default: 3m]'
             cand --seed 'Seed of the random order [default: a fresh one]'
             cand --project 'Price counts of operations: ''30000 fork+execve'', several with '', '' between them, or a file with one a line'
             cand --source 'Print the C source of a probe, as it is measured, and measure nothing'
@@ -145,6 +149,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --sweep 'Also price every other value of every parameter: memory of the parent, idle gaps, sizes, clocks'
             cand --all 'Price every row that there is; takes some minutes'
             cand --list 'List the probes: their variants, what one operation is, what they need'
+            cand --fetch 'Download a kernel that is not in the cache, with apt and a state of our own'
             cand --json 'Print the price list as JSON on standard output instead of the report'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
@@ -152,10 +157,13 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --version 'Print version'
         }
         &'whyfaster;machines'= {
+            cand --kernels 'Follow every price over these kernels: image files, DISTRIBUTION:VERSION, versions in the cache, or recorded lists'
+            cand --rows 'Groups or probes to follow over the kernels [default: getppid, fork, pipe and others of every group]'
             cand --delta 'Call two prices the same when they differ by less than this [default: 5%]'
             cand --project 'Price counts of operations on every machine: ''30000 fork+execve'', or a file with one count a line'
             cand --style 'Colour: auto, basic, full, nocolor, color or none [default: auto]'
             cand --time-unit 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]'
+            cand --fetch 'Download kernels that are not in the cache, with apt and a state of our own'
             cand --all 'Show every row, also those that only one list has'
             cand --json 'Print the comparison as JSON on standard output instead of the report'
             cand -h 'Print help (see more with ''--help'')'

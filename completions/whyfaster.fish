@@ -119,6 +119,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l json -d 'Pr
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -s V -l version -d 'Print version'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l load -d 'Copies at once instead of the study\'s own levels: a list such as 1,10' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l with -d 'Set these price lists beside the article\'s, each in a column of its own (study threads, study syscalls)' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l max-time -d 'Begin nothing that would end after this time, such as 90s or 5m' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l seed -d 'Seed of the input and of the random order' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l record -d 'Write the record, with every raw sample, to FILE (\'-\' is standard output)' -r -F
@@ -141,6 +142,9 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l json -d 'P
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -s V -l version -d 'Print version'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l pin -d 'Run on these CPUs only, such as 0-3,5' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l inside -d 'Measure inside another kernel, behind an emulator, or on another machine' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l worker -d 'Use this worker instead of the one in this program, for another system or instruction set' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l silence -d 'Give up when nothing came from there for this long [default: 3m]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l seed -d 'Seed of the random order [default: a fresh one]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l project -d 'Price counts of operations: \'30000 fork+execve\', several with \', \' between them, or a file with one a line' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l source -d 'Print the C source of a probe, as it is measured, and measure nothing' -r
@@ -163,9 +167,12 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l cold -d '
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l sweep -d 'Also price every other value of every parameter: memory of the parent, idle gaps, sizes, clocks'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l all -d 'Price every row that there is; takes some minutes'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l list -d 'List the probes: their variants, what one operation is, what they need'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l fetch -d 'Download a kernel that is not in the cache, with apt and a state of our own'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l json -d 'Print the price list as JSON on standard output instead of the report'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -s V -l version -d 'Print version'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l kernels -d 'Follow every price over these kernels: image files, DISTRIBUTION:VERSION, versions in the cache, or recorded lists' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l rows -d 'Groups or probes to follow over the kernels [default: getppid, fork, pipe and others of every group]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l delta -d 'Call two prices the same when they differ by less than this [default: 5%]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l project -d 'Price counts of operations on every machine: \'30000 fork+execve\', or a file with one count a line' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
@@ -179,6 +186,7 @@ millisecond\t''
 second\t''
 minute\t''
 hour\t''"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l fetch -d 'Download kernels that are not in the cache, with apt and a state of our own'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l all -d 'Show every row, also those that only one list has'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l json -d 'Print the comparison as JSON on standard output instead of the report'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -s h -l help -d 'Print help (see more with \'--help\')'

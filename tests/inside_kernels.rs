@@ -127,7 +127,7 @@ fn a_kernel_that_hangs_is_ended() {
     let mut bytes = vec![0; 64 << 10];
     bytes[0x1f1] = 4;
     bytes[0x202..0x206].copy_from_slice(b"HdrS");
-    bytes[0x206] = 2;
+    bytes[0x207] = 2;
     bytes[0x200..0x202].copy_from_slice(&[0xeb, 0xfe]);
     fs::write(&image, bytes).unwrap();
     let kind = format!("qemu:{image}");

@@ -355,7 +355,7 @@ mod tests {
         std::fs::write(&file, vec![0; 4096]).unwrap();
         let why = |words: &str| image(words, false).unwrap_err();
         assert!(why(file.to_str().unwrap()).message.contains("no kernel image"));
-        assert!(why("debain:6.1").hint.unwrap().contains("'debian:6.1'"));
+        assert!(why("debbian:6.1").hint.unwrap().contains("'debian:6.1'"));
         assert!(why("debian:../6").message.contains("no version"));
         assert!(why("/nonexistent/vmlinuz").message.contains("neither a kernel image"));
     }
