@@ -85,7 +85,7 @@ int walk_caches(void);
 void describe(int hidden);
 void hello(void);
 
-/* clock.c */
+/* clock.c, clock_quality.c */
 const char *clock_label(void);
 double clock_resolution(void);
 double clock_cost(void);

@@ -63,10 +63,10 @@ mod tests {
         let text = String::from_utf8_lossy(&bytes);
         assert_eq!(text.matches("070701").count(), 3);
         // The second header: 110 bytes after the first one's, its name and the padding.
-        let second = 110 + 4_usize.next_multiple_of(4) + (4 - (110 + 4) % 4) % 4;
+        let second = (110 + "dev\u{0}".len()).next_multiple_of(4);
         assert_eq!(&bytes[second..second + 6], b"070701");
         assert_eq!(&text[second + 14..second + 22], "000081ed");
         assert_eq!(&text[second + 54..second + 62], "00000005");
-        assert!(text.contains("hello\0\0\0070701"));
+        assert!(text.contains("hello\u{0}\u{0}\u{0}070701"));
     }
 }
