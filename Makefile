@@ -20,7 +20,7 @@ MDBOOK := $(TOOLS)/mdbook-$(MDBOOK_VERSION)/bin/mdbook
 HYPERFINE := $(TOOLS)/hyperfine-$(HYPERFINE_VERSION)/bin/hyperfine
 WHYFASTER := target/release/whyfaster
 # `make bench BENCHES=launch` runs one of them.
-BENCHES ?= launch noise load prices
+BENCHES ?= launch noise load prices trace
 # The kernel that the tests boot under instruction counting; scripts/setup.sh fetches it.
 export INSIDE_KERNEL ?= $(TOOLS)/test-kernel/vmlinuz
 
@@ -31,7 +31,7 @@ export CARGO_TERM_COLOR ?= never
 endif
 
 .PHONY: help setup setup-demo setup-test setup-bench build demo test bench docs install clean \
-	format format-check lint unit cross generated deny advisories spelling rustdoc
+	install-caps format format-check lint unit cross generated deny advisories spelling rustdoc
 
 help:
 	@echo 'make demo     build, then run the main job: whyfaster study pipes'
@@ -39,6 +39,7 @@ help:
 	@echo 'make bench    side by side with hyperfine, xargs, perf bench, stress-ng, ...; results in target/bench/'
 	@echo 'make build    the release binary: $(WHYFASTER)'
 	@echo 'make install  the release binary into cargo'\''s bin directory'
+	@echo 'make install-caps  the same, and let it observe everything without root (sudo setcap; see docs/src/privileges.md)'
 	@echo 'make docs     the book: docs/book/index.html'
 	@echo 'make setup    install all that demo, test and bench need (they do it themselves too)'
 	@echo 'make clean    remove target/ and docs/book/'
@@ -60,6 +61,16 @@ demo: build
 
 install: setup-demo
 	cargo install --locked --path crates/whyfaster
+
+# The full level of `trace` for ordinary users. The commands that whyfaster starts do not inherit the capabilities: they
+# are in the file's permitted and effective sets and in no inheritable or ambient one (capabilities(7)).
+install-caps: install
+	@bin="$${CARGO_INSTALL_ROOT:-$${CARGO_HOME:-$$HOME/.cargo}}/bin/whyfaster"; \
+	sudo=; [ "$$(id -u)" -eq 0 ] || sudo=sudo; \
+	PATH=$$PATH:/usr/sbin:/sbin; \
+	command -v setcap >/dev/null || { echo 'setcap is missing: install libcap2-bin' >&2; exit 1; }; \
+	$$sudo "$$(command -v setcap)" cap_bpf,cap_perfmon+ep "$$bin"; \
+	echo "$$bin may observe everything now; undo it with: $$sudo setcap -r $$bin"
 
 # ---- tests, the quick ones first ----
 

@@ -244,5 +244,44 @@ class Prices(unittest.TestCase):
         self.assertEqual(self.prices.judge(peer, [])[1][4], "not measured")
 
 
+class Trace(unittest.TestCase):
+    """How bench/trace makes ratios and judges them."""
+
+    def setUp(self):
+        self.trace = load_script("trace")
+
+    def row(self, load, tool, ratio, low, high):
+        return {"load": load, "tool": tool, "ratio": ratio, "low": low, "high": high}
+
+    def test_a_slow_tool_is_beside_an_untraced_run_of_its_own_size(self):
+        load = self.trace.Load("dd", "dd count=@", 1000, 10, "blocks")
+        fast, slow = self.trace.Tool("whyfaster", ["w"], False), self.trace.Tool("strace -f -c", ["s"], True)
+        times = {("untraced", 1000): 2.0, ("untraced", 10): 0.02, ("whyfaster", 1000): 3.0, ("strace -f -c", 10): 2.0}
+        block = {key: {"whole": value, "wall": value} for key, value in times.items()}
+        self.assertEqual(self.trace.ratios(load, fast, [block], "wall"), ([1.5], 1000))
+        self.assertEqual(self.trace.ratios(load, slow, [block], "wall"), ([100.0], 10))
+        self.assertEqual(load.command(10), "dd count=10")
+        self.assertIn("10 blocks (smaller)", self.trace.row(load, slow, [block])[1])
+
+    def test_aims_are_judged_by_the_spread(self):
+        claims = self.trace.judge([
+            self.row("dd", "whyfaster", 1.85, 1.8, 1.88),
+            self.row("dd", "whyfaster --count-only", 1.7, 1.65, 1.75),
+            self.row("dd", "strace -f -c", 200.0, 150.0, 400.0),
+            self.row("xargs", "whyfaster", 1.04, 1.0, 1.1),
+        ])
+        self.assertEqual(claims["dd: at most 1.9 times untraced"], "holds")
+        self.assertEqual(claims["dd, only counting: at most 1.6 times untraced"], "does not hold")
+        self.assertEqual(claims["xargs: at most 1.05 times untraced"], "undecided (1.040)")
+        self.assertEqual(claims["dd: at most a tenth of strace's cost (0.004)"], "holds")
+
+    def test_the_generated_project_compiles_and_runs(self):
+        with tempfile.TemporaryDirectory() as directory:
+            project = self.trace.make_project(directory)
+            compile_load = self.trace.loads(project, True)[-1]
+            subprocess.run(["sh", "-c", compile_load.command(1)], check=True, capture_output=True)
+            self.assertTrue((project / "out").exists())
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -48,12 +48,19 @@ need() {
 has_libc_headers() { echo '#include <stdlib.h>' | gcc -E - >/dev/null 2>&1; }
 runs_perf_bench() { perf bench -f simple syscall basic -l 10; }
 has_qemu_arm64() { has qemu-aarch64 || has qemu-aarch64-static; }
+has_clang() { "${CLANG:-clang}" --version; }
+has_libelf() { echo '#include <gelf.h>' | gcc -E -; }
+has_zlib() { echo '#include <zlib.h>' | gcc -E -; }
 has_venv() { python3 -c 'import venv, ensurepip'; }
 
 packages_for() {
     need gcc 'links Rust programs' has gcc
     need libc6-dev 'links Rust programs' has_libc_headers
     need make 'runs the tasks' has make
+    need clang 'compiles the programs that observe calls and scheduling in the kernel' has_clang
+    need libelf-dev 'loads them into the kernel' has_libelf
+    need zlib1g-dev 'part of libelf' has_zlib
+    need pkg-config 'finds libelf' has pkg-config
     need mawk 'study pipes measures it' has mawk
     [ "$goal" = demo ] && return
     need python3 'runs the link check and the benches' has python3
@@ -61,10 +68,14 @@ packages_for() {
         need linux-perf 'perf bench, a peer of prices' runs_perf_bench
         need stress-ng 'a peer of prices' has stress-ng
         need rt-tests 'hackbench, a peer of prices' has hackbench
+        need strace 'a peer of trace' has strace
         return
     fi
     need python3-venv 'holds the spelling checker and the C compiler for other systems' has_venv
     need qemu-user 'runs the arm64 worker' has_qemu_arm64
+    need strace 'the tests of trace count beside it' has strace
+    need libcap2-bin 'setcap, for the tests of trace without root' has setcap
+    need util-linux 'the tests of trace run as other users with setpriv' has setpriv
     # What the tests of prices --inside run; without it they are skipped, so other architectures do without.
     [ "$(uname -m)" = x86_64 ] || return 0
     need qemu-system-x86 'boots a bare kernel' has qemu-system-x86_64

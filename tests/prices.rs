@@ -16,38 +16,43 @@ use process::Sandbox;
 use serde_json::Value;
 use shared::{alone, floor, list, price, run};
 
-/// Tries again where a noisy machine spoilt one try; what is wrong stays wrong.
-fn within_tries(tries: u32, what: &str, mut holds: impl FnMut() -> Result<(), String>) {
-    let mut last = String::new();
-    for _ in 0..tries {
-        match holds() {
-            Ok(()) => return,
-            Err(why) => last = why,
-        }
-    }
-    panic!("{what}: {last}");
+/// How often a pair is measured: the middle of so many ratios is off only where most of them are.
+const PAIRS: usize = 5;
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    assert!(!values.is_empty());
+    values[values.len() / 2]
 }
 
-fn close(found: f64, wanted: f64, tolerance: f64) -> Result<(), String> {
-    let off = (found / wanted - 1.0).abs();
-    if off <= tolerance { Ok(()) } else { Err(format!("{found} where {wanted} was planted")) }
+fn assert_close(what: &str, ratios: Vec<f64>, tolerance: f64) {
+    let off = (median(ratios.clone()) - 1.0).abs();
+    assert!(off <= tolerance, "{what}: found over planted: {ratios:?}");
 }
 
+/// Rows of a list are measured interleaved, each repetition in fresh processes, so that a noisy moment hits all of them: the
+/// ratio of two floors of one list is that of the planted costs.
 #[test]
 fn planted_costs_are_priced_within_five_percent() {
     let _alone = alone();
-    within_tries(5, "planted costs", || {
-        let list = list(&["burn", "getpid_k", "--sweep", "--quick"]);
-        if let Some(hz) = list["clock"]["tsc_hz"].as_f64() {
-            let ns = |cycles: f64| cycles / hz * 1e9;
-            close(floor(&list, "burn", "loop,cycles=10000"), ns(10_000.0), 0.05)?;
-        }
-        let one = floor(&list, "getpid_k", "libc");
-        for k in [2.0, 4.0, 8.0] {
-            close(floor(&list, "getpid_k", &format!("libc,k={k}")), k * one, 0.05)?;
-        }
-        Ok(())
-    });
+    let lists: Vec<Value> = (0..PAIRS).map(|_| list(&["burn", "getpid_k", "--sweep", "--quick"])).collect();
+    let all = |of: &dyn Fn(&Value) -> f64| lists.iter().map(of).collect::<Vec<_>>();
+    for k in [2.0, 4.0, 8.0] {
+        let ratio = |list: &Value| {
+            floor(list, "getpid_k", &format!("libc,k={k}")) / (k * floor(list, "getpid_k", "libc"))
+        };
+        assert_close(&format!("{k} calls"), all(&ratio), 0.05);
+    }
+    if lists.iter().any(|list| list["clock"]["tsc_hz"].is_null()) {
+        return;
+    }
+    for key in ["floor_ns", "median_ns", "low_ns", "high_ns"] {
+        let ratio = |list: &Value| {
+            let ns = 10_000.0 / list["clock"]["tsc_hz"].as_f64().unwrap() * 1e9;
+            price(list, "burn", "loop,cycles=10000")[key].as_f64().unwrap() / ns
+        };
+        assert_close(&format!("10000 cycles, {key}"), all(&ratio), 0.05);
+    }
 }
 
 #[test]
@@ -67,55 +72,63 @@ fn planted_lies_are_refused_with_the_reason() {
     }
 }
 
-#[test]
-fn one_machine_twice_differs_in_no_row() {
-    let _alone = alone();
-    let place = Sandbox::new();
+/// Two lists of this machine, measured one after the other: how many rows both have, and which of them differ.
+fn twice(place: &Sandbox) -> (usize, Vec<Value>) {
     let files = ["one.json", "two.json"].map(|name| place.file(name));
-    let names: [&str; 2] = [&files[0], &files[1]];
-    // The rate is 5% a pair; three pairs in a row go wrong by chance once in 8000.
-    within_tries(3, "rows that differ", || {
-        for name in names {
-            run(&["prices", "getpid", "umask", "fstat", "vfork", "pipe", "--quick", "--record", name])
-                .expect(0, &[]);
-        }
-        let output = run(&["machines", "--json", names[0], names[1]]);
-        output.expect(0, &[]);
-        let found: Value = serde_json::from_str(&output.out).unwrap();
-        let rows = found["rows"].as_array().unwrap();
-        assert!(rows.len() > 10 && rows.iter().all(|row| row["others"][0]["ratio"].is_f64()));
-        let differ: Vec<&Value> = rows
-            .iter()
-            .filter(|row| ["faster", "slower"].contains(&row["others"][0]["verdict"].as_str().unwrap()))
-            .collect();
-        if differ.is_empty() { Ok(()) } else { Err(format!("{differ:#?}")) }
-    });
+    for file in &files {
+        let words = ["prices", "getpid", "umask", "fstat", "vfork", "pipe", "--quick", "--record", file];
+        run(&words).expect(0, &[]);
+    }
+    let output = run(&["machines", "--json", &files[0], &files[1]]);
+    output.expect(0, &[]);
+    let found: Value = serde_json::from_str(&output.out).unwrap();
+    let rows = found["rows"].as_array().unwrap();
+    let judged: Vec<&Value> = rows.iter().filter(|row| row["others"][0]["ratio"].is_f64()).collect();
+    let differs = |row: &&Value| {
+        row["others"][0]["verdict"].as_str().is_some_and(|verdict| ["faster", "slower"].contains(&verdict))
+    };
+    (judged.len(), judged.into_iter().filter(differs).cloned().collect())
 }
 
+/// The stated rate: in at most 5% of all pairs of lists is any row called different. Five or more of ten pairs are then an
+/// accident of once in 15000; a tool that calls every second pair different fails more often than not.
+#[test]
+fn one_machine_twice_differs_no_more_often_than_stated() {
+    let _alone = alone();
+    let place = Sandbox::new();
+    let pairs: Vec<(usize, Vec<Value>)> = (0..10).map(|_| twice(&place)).collect();
+    assert!(pairs.iter().map(|(judged, _)| judged).sum::<usize>() > 100, "too few rows had a price twice");
+    let wrong: Vec<&Vec<Value>> = pairs.iter().map(|(_, differ)| differ).filter(|d| !d.is_empty()).collect();
+    assert!(wrong.len() < 5, "{} of 10 pairs: {wrong:#?}", wrong.len());
+}
+
+/// A list that is measured while every CPU has a thread that never rests.
+fn list_in_a_crowd(words: &[&str]) -> Value {
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().unwrap().get() {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    std::hint::black_box((0..1000u64).sum::<u64>());
+                }
+            });
+        }
+        let noisy = list(words);
+        stop.store(true, Ordering::Relaxed);
+        noisy
+    })
+}
+
+/// With and without the neighbour in turn, so that whatever else this machine does hits both.
 #[test]
 fn a_noisy_neighbour_does_not_move_the_floor_of_fast_rows() {
     let _alone = alone();
-    let rows = [("getpid", "raw"), ("umask", "raw"), ("fstat", "raw")];
-    let words = ["getpid", "umask", "fstat", "--quick"];
-    within_tries(5, "the floor moved", || {
-        let quiet = list(&words);
-        let stop = AtomicBool::new(false);
-        let noisy = std::thread::scope(|scope| {
-            for _ in 0..std::thread::available_parallelism().unwrap().get() {
-                scope.spawn(|| {
-                    while !stop.load(Ordering::Relaxed) {
-                        std::hint::black_box((0..1000u64).sum::<u64>());
-                    }
-                });
-            }
-            let noisy = list(&words);
-            stop.store(true, Ordering::Relaxed);
-            noisy
-        });
-        rows.iter().try_for_each(|(name, variant)| {
-            close(floor(&noisy, name, variant), floor(&quiet, name, variant), 0.10)
-        })
-    });
+    let words = ["getpid", "getppid", "umask", "fstat", "--quick"];
+    let pairs: Vec<(Value, Value)> = (0..PAIRS).map(|_| (list(&words), list_in_a_crowd(&words))).collect();
+    for name in ["getpid", "getppid", "umask", "fstat"] {
+        let ratio = |(quiet, noisy): &(Value, Value)| floor(noisy, name, "raw") / floor(quiet, name, "raw");
+        assert_close(name, pairs.iter().map(ratio).collect(), 0.10);
+    }
 }
 
 #[test]
@@ -157,8 +170,9 @@ fn wrong_words_say_what_is_meant() {
     ];
     for (words, part) in cases {
         let output = run(words);
-        output.expect_error(2, &[part]);
-        assert!(output.out.is_empty());
+        output.expect(2, &[part]);
+        let next = ["hint: ", "--help"].iter().any(|next| output.err.contains(next));
+        assert!(next && output.out.is_empty(), "{words:?}: {}", output.err);
     }
 }
 

@@ -204,6 +204,20 @@ fn tight_limits_are_told_and_not_a_crash() {
 }
 
 #[test]
+fn a_small_stack_is_told_before_anything_is_done() {
+    let place = Sandbox::new();
+    for limit in ["64", "256"] {
+        for verb in ["--version", "prices getpid --quick", "compare true false", "doctor"] {
+            let ran = place.shell(&format!("ulimit -s {limit}; exec \"$whyfaster\" {verb}"));
+            ran.expect_error(6, &[&format!("the stack is limited to {limit} KiB"), "ulimit -s 1024"]);
+            assert!(ran.out.is_empty(), "{}", ran.out);
+        }
+    }
+    let _alone = alone();
+    place.shell("ulimit -s 1024; exec \"$whyfaster\" prices getpid cond --quick").expect(0, &[]);
+}
+
+#[test]
 fn a_limit_of_file_sizes_is_told() {
     let _alone = alone();
     let place = Sandbox::new();

@@ -9,6 +9,7 @@ use clap_complete::Shell;
 use schemars::JsonSchema;
 use whyfaster_core::price::PriceList;
 use whyfaster_core::record::Record;
+use whyfaster_core::trace::record::TraceRecord;
 
 /// Contents by path below the root of the repository.
 pub(crate) type Files = BTreeMap<PathBuf, Vec<u8>>;
@@ -20,6 +21,7 @@ const NAME: &str = "whyfaster";
 
 /// The schemas, named after the versions of the documents.
 const SCHEMA_FILE: &str = "schema/whyfaster-1.json";
+const TRACE_SCHEMA_FILE: &str = "schema/whyfaster-trace-1.json";
 const PRICES_SCHEMA_FILE: &str = "schema/whyfaster-prices-1.json";
 
 /// All generated files.
@@ -28,6 +30,7 @@ pub(crate) fn all() -> Result<Files> {
     man_pages(&mut files)?;
     completions(&mut files);
     files.insert(SCHEMA_FILE.into(), schema::<Record>()?);
+    files.insert(TRACE_SCHEMA_FILE.into(), schema::<TraceRecord>()?);
     files.insert(PRICES_SCHEMA_FILE.into(), schema::<PriceList>()?);
     Ok(files)
 }
@@ -78,6 +81,7 @@ mod tests {
             "whyfaster",
             "whyfaster-compare",
             "whyfaster-show",
+            "whyfaster-trace",
             "whyfaster-study",
             "whyfaster-prices",
             "whyfaster-machines",

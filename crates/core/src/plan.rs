@@ -47,6 +47,9 @@ pub struct Plan {
     pub failures: FailurePolicy,
     /// Gate: fail when an alternative is slower than the baseline by more than this fraction.
     pub fail_if_slower: Option<f64>,
+    /// As whom the commands and hooks run; absent in records of versions that did not note it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<User>,
 }
 
 /// What holds where the command line says nothing.
@@ -100,6 +103,7 @@ impl Plan {
             check_output: true,
             failures: FailurePolicy::Raise,
             fail_if_slower: None,
+            user: None,
         }
     }
 }
@@ -169,6 +173,8 @@ pub enum Input {
     Null,
     /// Every copy opens this file for itself.
     File(PathBuf),
+    /// whyfaster's own; only for a command that runs once.
+    Inherit,
 }
 
 /// Where the output of a timed copy goes.
@@ -238,6 +244,33 @@ pub enum Placement {
     Session,
     /// All copies of a batch in one session.
     Shared,
+}
+
+/// A user of this machine, as whom commands run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct User {
+    /// User id.
+    pub uid: u32,
+    /// Group id.
+    pub gid: u32,
+    /// All groups, the group id's among them.
+    pub groups: Vec<u32>,
+    /// Name, if the machine knows one.
+    pub name: Option<String>,
+    /// Why this user.
+    pub because: Because,
+}
+
+/// Why commands run as this user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Because {
+    /// whyfaster itself runs as this user.
+    Own,
+    /// whyfaster was started with sudo by this user, and does not pass root on.
+    Sudo,
+    /// whyfaster was started with sudo, and `--as-root` asks for root.
+    AsRoot,
 }
 
 /// What an exit status other than 0 means.

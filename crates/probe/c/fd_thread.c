@@ -2,12 +2,16 @@
  * the receiver sleeps. Two wake-ups an event. */
 #include "waiter.h"
 
+#include <sched.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 static struct queue queue;
 static const struct waiter *waiter;
 static pthread_t carrier;
 static const struct run *run;
+static _Atomic int begun;
+static pid_t carrier_task;
 
 static void *carry(void *nothing)
 {
@@ -15,6 +19,8 @@ static void *carry(void *nothing)
     int n;
 
     (void)nothing;
+    carrier_task = this_task();
+    atomic_store(&begun, 1);
     pin_to(run->cpu[1]);
     while ((n = waiter->wait(NULL)) >= 0)
         if (n > 0 && (read_events(&event, 1) < 0 || queue_push_signal(&queue, event) != 0))
@@ -30,7 +36,12 @@ static int start(struct run *r)
     if (queue_open(&queue, r) || open_pipe(r) || waiter_open(r, &waiter))
         return -1;
     error = pthread_create(&carrier, NULL, carry, NULL);
-    return error ? unavailable(r, error, "a thread") : 0;
+    if (error)
+        return unavailable(r, error, "a thread");
+    while (!atomic_load(&begun))
+        sched_yield();
+    takes_part(r, carrier_task); /* its waits for a CPU are the event's */
+    return 0;
 }
 
 static int take(uint64_t *events, int most)

@@ -7,6 +7,8 @@
 static struct run *run;
 static uint64_t expected;
 static _Atomic uint64_t taken;
+static long receiver_delay;
+static uint64_t receiver_looked; /* nanoseconds that reading it took */
 
 static void *receiver(void *argument)
 {
@@ -28,6 +30,7 @@ static void *receiver(void *argument)
             atomic_fetch_add(&taken, (uint64_t)n);
     }
     tally.received = sum;
+    receiver_delay = delay_at_end(run, run->lap_start, &receiver_looked);
     return NULL;
 }
 
@@ -68,6 +71,7 @@ void many_round(struct run *r)
     pthread_join(handoff_receiver, NULL);
     lap_end(r);
     tally.sent = r->ops * (r->ops + 1) / 2;
-    r->ns[2] = r->ns[0];
+    r->delay = together(r->delay, receiver_delay);
+    r->ns[2] = r->ns[0] - (double)receiver_looked;
     r->ns[0] = -1;
 }

@@ -32,6 +32,7 @@ static void send_one(struct run *r)
     const struct handoff *how = r->probe->with;
     struct side before, saw;
     uint64_t start, away;
+    long mates = delay_of_mates(r);
 
     oneway_lead_in(r);
     before = look(r);
@@ -50,7 +51,7 @@ static void send_one(struct run *r)
     tally.received = oneway.got;
     r->ns[0] = (double)(oneway.arrived - start);
     r->ns[1] = (double)(away - start);
-    oneway_receipt(r, saw);
+    oneway_receipt(r, saw, difference(delay_of_mates(r), mates));
     snprintf(r->extra, sizeof r->extra, "on=%ld,%ld\tsettle_ns=%llu", saw.cpu, oneway.saw.cpu,
              (unsigned long long)(is_variant(r, "asleep") ? oneway.settle : 0));
 }

@@ -26,12 +26,12 @@ void oneway_lead_in(struct run *r)
     pause_for(param_size(r, "gap") * 1000, 0);
 }
 
-/* Both sides' receipts are the round's. */
-void oneway_receipt(struct run *r, struct side sender)
+/* Both sides' receipts are the round's, and the waits of whoever else takes part. */
+void oneway_receipt(struct run *r, struct side sender, long mates)
 {
     r->vol = together(sender.vol, oneway.saw.vol);
     r->inv = together(sender.inv, oneway.saw.inv);
-    r->delay = together(sender.delay, oneway.saw.delay);
+    r->delay = together(together(sender.delay, oneway.saw.delay), mates);
     r->mig = together(sender.moved, oneway.saw.moved);
     r->at = sender.cpu;
 }

@@ -1,5 +1,5 @@
 /* The timed part of a round, and its receipts: switches, CPU at the begin and the end. */
-#include "probe.h"
+#include "delay.h"
 
 #include <sys/resource.h>
 #include <sys/time.h>
@@ -23,7 +23,7 @@ static void count_calls(const struct run *r, int on)
 
 static void read_begin(struct run *r)
 {
-    r->lap_delay = run_delay(r);
+    r->lap_delay = together(run_delay(r), delay_of_mates(r));
     r->lap_cpu = this_cpu();
     if (switches(&r->lap_vol, &r->lap_inv) != 0)
         r->lap_vol = -1;
@@ -38,7 +38,7 @@ static void read_end(struct run *r)
         r->inv -= r->lap_inv;
     }
     r->at = this_cpu();
-    r->delay = run_delay(r);
+    r->delay = together(run_delay(r), delay_of_mates(r));
     r->delay = r->delay < 0 || r->lap_delay < 0 ? -1 : r->delay - r->lap_delay;
     r->mig = r->at < 0 || r->lap_cpu < 0 ? -1 : r->at != r->lap_cpu;
 }

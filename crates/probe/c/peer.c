@@ -13,19 +13,19 @@ static void (*body)(struct shared *);
 static pthread_t thread;
 static pid_t process;
 
-static void *live(void *argument)
+static void *live(void *shared)
 {
-    struct shared *s = argument;
+    peer_live(run, shared, body);
+    return NULL;
+}
 
-    pin_to(run->cpu[1]);
-    for (uint64_t next = 1;; next++) {
-        while (atomic_load(&s->round) < next && !atomic_load(&s->stop))
-            peer_look_again(run);
-        if (atomic_load(&s->stop))
-            return NULL;
-        peer_round(run, s, body);
-        atomic_store(&s->done, next);
-    }
+/* Its waits for a CPU count too: a thread's are found by the number that it tells. */
+static int joins(struct run *r, struct shared *s)
+{
+    while (!atomic_load(&s->begun))
+        peer_look_again(r);
+    takes_part(r, s->task);
+    return 0;
 }
 
 int peer_start(struct run *r, struct shared **shared, int as_process, void (*round)(struct shared *))
@@ -41,7 +41,7 @@ int peer_start(struct run *r, struct shared **shared, int as_process, void (*rou
     process = -1;
     if (!as_process) {
         error = pthread_create(&thread, NULL, live, s);
-        return error ? unavailable(r, error, "a thread") : 0;
+        return error ? unavailable(r, error, "a thread") : joins(r, s);
     }
     process = fork();
     if (process == 0) {
@@ -49,7 +49,7 @@ int peer_start(struct run *r, struct shared **shared, int as_process, void (*rou
         live(s);
         _exit(0);
     }
-    return process < 0 ? unavailable(r, errno, "a process") : 0;
+    return process < 0 ? unavailable(r, errno, "a process") : joins(r, s);
 }
 
 void peer_begin(const struct run *r, struct shared *s, uint64_t ops)

@@ -1,4 +1,4 @@
-/* One round of the other side, with its receipts. */
+/* The life of the other side: round by round, with its receipts. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
@@ -24,7 +24,7 @@ void peer_look_again(const struct run *run)
         sched_yield();
 }
 
-void peer_round(const struct run *run, struct shared *s, void (*body)(struct shared *))
+static void one_round(const struct run *run, struct shared *s, void (*body)(struct shared *))
 {
     long vol = 0, inv = 0, vol_after = 0, inv_after = 0;
     uint64_t cpu = run->counting ? 0 : thread_cpu_ns();
@@ -36,4 +36,19 @@ void peer_round(const struct run *run, struct shared *s, void (*body)(struct sha
     s->vol = told == 0 ? vol_after - vol : -1;
     s->inv = told == 0 ? inv_after - inv : -1;
     s->cpu_ns = run->counting ? 0 : thread_cpu_ns() - cpu;
+}
+
+void peer_live(const struct run *run, struct shared *s, void (*body)(struct shared *))
+{
+    s->task = this_task();
+    atomic_store(&s->begun, 1);
+    pin_to(run->cpu[1]);
+    for (uint64_t next = 1;; next++) {
+        while (atomic_load(&s->round) < next && !atomic_load(&s->stop))
+            peer_look_again(run);
+        if (atomic_load(&s->stop))
+            return;
+        one_round(run, s, body);
+        atomic_store(&s->done, next);
+    }
 }

@@ -11,7 +11,7 @@ struct side look(const struct run *r)
     return now;
 }
 
-static long difference(long after, long before)
+long difference(long after, long before)
 {
     return after < 0 || before < 0 ? -1 : after - before;
 }
@@ -22,9 +22,4 @@ struct side since(const struct run *r, struct side before)
 
     return (struct side){difference(now.vol, before.vol), difference(now.inv, before.inv), difference(now.delay, before.delay), now.cpu,
                          now.cpu < 0 ? -1 : now.cpu != before.cpu};
-}
-
-long together(long one, long other)
-{
-    return one < 0 || other < 0 ? -1 : one + other;
 }

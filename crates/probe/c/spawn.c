@@ -23,8 +23,9 @@ static int stamp_of_target(struct run *r, int status)
 void spawn_round(struct run *r)
 {
     const struct starter *starter = r->probe->with;
-    uint64_t start, parent, reaped;
+    uint64_t start, parent, reaped, looked = 0;
     int status = 0;
+    long delay = -1;
     pid_t pid;
 
     *spawned.stamp = 0;
@@ -32,10 +33,13 @@ void spawn_round(struct run *r)
     start = now_ns();
     pid = starter->start(&spawned);
     parent = now_ns();
-    if (pid > 0)
+    if (pid > 0) {
+        delay = delay_of_child(r, pid, &looked);
         reap(pid, &status);
-    reaped = now_ns();
+    }
+    reaped = now_ns() - looked;
     receipt_end(r);
+    r->delay = together(r->delay, delay);
     if (pid <= 0) {
         unavailable(r, errno, "the system made no process");
         return;

@@ -33,7 +33,7 @@ const struct probe probe_wakeup = {
     .variants = "pipe",
     .measures = "time",
     .batch = BATCH_AUTO,
-    .disturbed = "mig",
+    .disturbed = "mig delay",
     .expect = (const struct expect[]){{NULL, "voluntary", 0.5, NAN}, {NULL, NULL, 0, 0}},
     .with = &(const struct pingpong){.same_cpu = 0, .as_process = 1},
     .setup = pingpong_setup,

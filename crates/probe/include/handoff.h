@@ -2,6 +2,7 @@
 #ifndef WHYFASTER_HANDOFF_H
 #define WHYFASTER_HANDOFF_H
 
+#include "delay.h"
 #include "probe.h"
 
 #include <errno.h>
@@ -47,7 +48,7 @@ struct side {
 };
 struct side look(const struct run *r);
 struct side since(const struct run *r, struct side before);
-long together(long one, long other);
+long difference(long after, long before); /* -1 where either cannot be told */
 
 /* c/queue.c: a queue with a mutex, which the harness of several mechanisms shares. */
 struct queue {
@@ -81,7 +82,7 @@ int drain_bytes(void);
     {"asleep", "voluntary", 0.5, NAN}, {"awake", "voluntary", 0, 0.5}, {NULL, NULL, 0, 0}
 #define HANDOFF_TRAITS                                                                                                                       \
     .group = "thread", .unit = "one event", .source = __FILE__, .variants = "asleep awake burst flow", .measures = "latency sender total",   \
-    .batch = BATCH_PARAM, .disturbed = "", .setup = handoff_setup, .round = handoff_round, .verify = handoff_verify,                         \
+    .batch = BATCH_PARAM, .disturbed = "delay_apart", .setup = handoff_setup, .round = handoff_round, .verify = handoff_verify,                         \
     .teardown = handoff_teardown
 #define PLAIN_HANDOFF                                                                                                                        \
     HANDOFF_TRAITS, .params = (const struct param[]){HANDOFF_PARAMS, HANDOFF_END}, .expect = (const struct expect[]){SLEEPS_WHEN_ASLEEP}

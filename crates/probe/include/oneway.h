@@ -26,5 +26,5 @@ void gate_sleep(unsigned until);
 void oneway_await(atomic_uint *flag, unsigned value);
 void *oneway_receiver(void *handoff);
 void oneway_lead_in(struct run *r); /* up to the moment in which the event is to be sent */
-void oneway_receipt(struct run *r, struct side sender);
+void oneway_receipt(struct run *r, struct side sender, long mates);
 #endif

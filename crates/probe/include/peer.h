@@ -2,6 +2,7 @@
 #ifndef WHYFASTER_PEER_H
 #define WHYFASTER_PEER_H
 
+#include "delay.h"
 #include "probe.h"
 
 #include <errno.h>
@@ -12,6 +13,8 @@
 struct shared {
     _Atomic uint64_t round, done; /* the peer runs round N when round is N, and says so */
     _Atomic uint32_t stop, word;
+    _Atomic int begun;            /* the peer's task has a number */
+    pid_t task;
     uint64_t ops;
     _Atomic uint64_t moved;       /* whatever the peer counts */
     long vol, inv;                /* the peer's switches in the round */
@@ -26,7 +29,7 @@ void peer_end(struct run *r, struct shared *s);
 void peer_stop(struct shared *s);
 /* c/peer_round.c: what the other side does. */
 void peer_look_again(const struct run *run);
-void peer_round(const struct run *run, struct shared *s, void (*body)(struct shared *));
+void peer_live(const struct run *run, struct shared *s, void (*body)(struct shared *));
 /* CPU time of the calling thread. */
 uint64_t thread_cpu_ns(void);
 #endif

@@ -48,7 +48,7 @@ struct probe {
     enum batch batch;
     int pairs;                   /* rounds of N and 2N although batch is not auto */
     int matrix;                  /* its price is one of every pair of CPUs */
-    const char *disturbed;       /* receipts that spoil a sample: "inv mig", "inv", "" */
+    const char *disturbed;       /* receipts that spoil a sample: "inv mig delay", "inv", ""; PROTOCOL.md */
     const void *with;            /* the mechanism, where probes share a harness */
     const struct param *params;  /* ends with a NULL key; may be NULL */
     const struct expect *expect; /* ends with a NULL receipt; may be NULL */
@@ -75,6 +75,7 @@ struct run {
     /* the worker's */
     uint64_t lap_start;
     long lap_vol, lap_inv, lap_cpu, lap_delay;
+    pid_t mates[2]; /* tasks that take part in every round beside the calling thread */
     int first; /* the first call of a process: nothing else is called before it that can be spared */
     const char *why;
     int error;
@@ -98,8 +99,6 @@ void receipt_end(struct run *r);
 /* Switches of the calling thread; 0 where they can be told. */
 int thread_switches(long *vol, long *inv);
 long this_cpu(void);
-/* Nanoseconds that the calling thread was runnable without a CPU, since it began; -1: cannot tell. */
-long run_delay(const struct run *r);
 int pin_to(int cpu); /* the calling thread; cpu -1: does nothing */
 /* "free", "same", "other", "A", "A,B": sets run->cpu. 0, or unavailable(). */
 int choose_pins(struct run *r, const char *text);

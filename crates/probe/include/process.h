@@ -2,6 +2,7 @@
 #ifndef WHYFASTER_PROCESS_H
 #define WHYFASTER_PROCESS_H
 
+#include "delay.h"
 #include "probe.h"
 
 #include <math.h>
@@ -31,6 +32,11 @@ void child_life(struct job *job);
 /* Waits for the end of a child, whatever signals come. */
 void reap(pid_t pid, int *status);
 
+/* A pipe from the target, which writes to its descriptor 3, to spawned.stamps. */
+int open_stamps(struct run *r);
+/* c/execve_chain.c: a child that becomes the target, told TARGET_CHAIN or TARGET_TOLD, which replaces itself until `ops` programs ran. */
+pid_t chain_start(char *path, const char *how, uint64_t ops);
+int chain_is_whole(struct run *r, char *path); /* for verify */
 int spawn_setup(struct run *r);
 void spawn_round(struct run *r);
 int spawn_verify(struct run *r);
@@ -54,6 +60,6 @@ volatile char *shape_memory(size_t *length);
 #define NO_MORE                                                                                                                              \
     {NULL, NULL, NULL, NULL}
 #define SPAWN_TRAITS                                                                                                                         \
-    .group = "process", .unit = "one child", .source = __FILE__, .measures = "parent child reaped", .batch = BATCH_ONE, .disturbed = "",     \
+    .group = "process", .unit = "one child", .source = __FILE__, .measures = "parent child reaped", .batch = BATCH_ONE, .disturbed = "delay",     \
     .setup = spawn_setup, .round = spawn_round, .verify = spawn_verify, .teardown = spawn_teardown
 #endif

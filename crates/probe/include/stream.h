@@ -31,7 +31,7 @@ int set_pipe_size(int pipe, int bytes);
 
 #define STREAM_TRAITS                                                                                                                        \
     .group = "pipe", .unit = "one write", .source = __FILE__, .variants = "threads processes", .measures = "time writer_cpu reader_cpu",     \
-    .batch = BATCH_PARAM, .disturbed = "",                                                                                                   \
+    .batch = BATCH_PARAM, .disturbed = "delay_apart",                                                                                                   \
     .params = (const struct param[]){{"write", "64K 512 4K 16K 256K 1M", "bytes of a write", NULL},                                                \
                                      {"pipe", "default 4K 64K 1M", "bytes that the pipe holds", NULL},                                             \
                                      {NULL, NULL, NULL, NULL}},                                                                                    \

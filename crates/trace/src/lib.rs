@@ -1,6 +1,12 @@
 //! Observing a process tree: what the kernel and the privileges at hand allow, from everything (BPF) down to the bare
 //! times of a child. Every level streams the same events and says what it cannot see.
 
+mod full;
+mod ring;
+mod support;
+pub mod unprivileged;
 mod wanted;
 
+pub use full::{Full, TraceError};
+pub use support::{Missing, Support, Unsupported, support};
 pub use wanted::{CallsBy, Wanted};

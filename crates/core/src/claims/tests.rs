@@ -29,6 +29,7 @@ fn plan() -> Plan {
         check_output: true,
         failures: FailurePolicy::Raise,
         fail_if_slower: None,
+        user: None,
     }
 }
 

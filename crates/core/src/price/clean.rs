@@ -9,7 +9,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::delay::Usual;
+use super::delay::{Usual, is_foreign};
 use super::sample::{Expect, Sample, Series};
 use crate::stats::quantile;
 
@@ -64,7 +64,8 @@ pub fn disturbance(sample: &Sample, expect: &Expect, usual: &Usual) -> Option<Di
     } else if expect.migration_disturbs && happened(sample.migrations) {
         Some(Disturbance::Migration)
     } else {
-        usual.exceeded(sample).then_some(Disturbance::Delay)
+        let foreign = expect.delay_disturbs && is_foreign(sample);
+        (foreign || usual.exceeded(sample)).then_some(Disturbance::Delay)
     }
 }
 

@@ -3,6 +3,8 @@
 //! A wait of that kind belongs to many operations. Two threads that share a CPU wait for each other, a parent may wait
 //! while its child runs. Such a wait is about as long in every sample, and no longer than the whole operation, for it is
 //! filled with the operation's own work. A wait that exceeds the usual one by more than that was filled by somebody else.
+//! Where no two tasks of an operation want one CPU, that is so for every wait beyond what waking takes, also where a
+//! machine is so busy that such waits are usual.
 
 use super::sample::Sample;
 use crate::stats::quantile;
@@ -13,6 +15,15 @@ const UNDISTURBED: f64 = 0.1;
 /// A neighbour keeps a CPU for a slice of the scheduler, which is longer than this (Linux: 0.7 ms and more by default);
 /// shorter waits are those of tasks that hand over to each other, wherever the scheduler put them.
 const LEAST_NS: f64 = 1e5;
+
+/// A task that wakes up on a CPU of its own waits about a microsecond for the scheduler; on a slow machine less than this.
+const WAKING_NS: f64 = 5e3;
+
+/// Whether a sample of tasks that never want one CPU waited for somebody else's work.
+pub fn is_foreign(sample: &Sample) -> bool {
+    let switches = sample.voluntary.unwrap_or(0) as f64 + sample.involuntary.unwrap_or(0) as f64;
+    sample.delay_ns.is_some_and(|delay| delay > LEAST_NS + WAKING_NS * switches)
+}
 
 /// What a row's samples wait for a CPU when nobody else wants it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -71,6 +82,14 @@ mod tests {
         assert_eq!(held_up(&same_cpu), [false, false, false, true]);
         // Two ways to place a pair of threads are no disturbance, however rare one of them is.
         assert_eq!(held_up(&[sample(1e3, 0.0), sample(1e3, 0.0), sample(1.2e4, 8e3)]), [false; 3]);
+    }
+
+    #[test]
+    fn a_wait_beyond_waking_is_somebody_elses_however_usual() {
+        let chain = |delay_ns, switches| Sample { voluntary: Some(switches), ..sample(7e6, delay_ns) };
+        assert!(is_foreign(&chain(1.4e6, 4)) && is_foreign(&chain(4e6, 64)));
+        assert!(!is_foreign(&chain(9e4, 0)) && !is_foreign(&chain(2.5e5, 64)));
+        assert!(!is_foreign(&Sample { delay_ns: None, ..chain(0.0, 0) }));
     }
 
     #[test]

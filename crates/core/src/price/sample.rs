@@ -60,6 +60,9 @@ pub struct Expect {
     /// Whether a migration is a disturbance. It is none where the scheduler is left free to choose.
     #[serde(default)]
     pub migration_disturbs: bool,
+    /// Whether every wait for a CPU is one for somebody else's work: no two tasks of the operation want one CPU.
+    #[serde(default)]
+    pub delay_disturbs: bool,
 }
 
 /// A number with bounds that may be open.

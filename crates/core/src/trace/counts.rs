@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::event::{CallNumber, Pid};
 
 /// What was counted over one trace, beside the stream.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Counts {
     /// System calls by who made them and which.
     pub calls: Vec<CallCell>,
@@ -17,7 +17,7 @@ pub struct Counts {
 }
 
 /// All calls of one kind that one command or process made.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CallCell {
     /// Who made them.
     pub by: CallGroup,
@@ -42,7 +42,7 @@ pub struct CallCell {
 }
 
 /// Whose calls are counted together.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct CallGroup {
     /// The kernel's name of the program (`comm`).
     pub name: String,
@@ -72,12 +72,13 @@ pub struct Lost {
     pub unfinished: u64,
     /// Switches that the tracepoint did not show; the next record of the CPU mended the account.
     pub gaps: u64,
-    /// Lost records per CPU, ring and recursion taken together; empty when none.
+    /// Records, counters, stacks and paths lost per CPU; empty when none. Skipped runs of programs are left out: the
+    /// kernel tells them by program, not by CPU.
     pub by_cpu: Vec<u64>,
 }
 
 /// What the observing itself took, on the CPUs where it happened.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OwnCost {
     /// Nanoseconds that a traced system call became dearer, calibrated just before.
     pub call_ns: Option<f64>,

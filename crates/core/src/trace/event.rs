@@ -3,6 +3,9 @@
 //! Events of one CPU come in order; a tracer hands them on sorted by time over all CPUs. Times are nanoseconds of
 //! `CLOCK_MONOTONIC`. A task is a thread (the kernel's pid), a process a thread group (the kernel's tgid).
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// Number of a task: what `gettid()` returns in the initial pid namespace.
 pub type Tid = u32;
 
@@ -80,6 +83,19 @@ pub enum What {
         name: String,
         /// The path, if it could be read.
         path: Option<String>,
+        /// What the kernel had counted for the task when the program before this one was left, since it was made.
+        /// [`Totals::default`] where nobody asked the kernel then.
+        so_far: Totals,
+    },
+    /// Pipes at the standard descriptors of a task. Sent behind its [`What::Exec`], so that a pipeline is known whose
+    /// stages never waited for each other.
+    Pipes {
+        /// Who.
+        task: Tid,
+        /// Inode of the pipe that it reads as standard input; 0: none.
+        input: u64,
+        /// Inode of the pipe that it writes as standard output; 0: none.
+        output: u64,
     },
     /// An exec of the tree failed.
     ExecFailed {
@@ -186,7 +202,7 @@ pub enum FileKind {
 }
 
 /// A system call, as the process that made it numbers them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct CallNumber {
     /// Its number.
     pub number: u32,
@@ -240,6 +256,8 @@ pub enum TaskKind {
 pub struct Totals {
     /// Time on a CPU by the scheduler's own account (`sum_exec_runtime`), nanoseconds.
     pub run_ns: u64,
+    /// Time on a CPU that the hypervisor had taken away meanwhile, nanoseconds. `run_ns` leaves it out; the stream cannot.
+    pub stolen_ns: Option<u64>,
     /// Time it was runnable and waited for a CPU by the kernel's own account (`sched_info.run_delay`), nanoseconds.
     pub delay_ns: Option<u64>,
     /// Time on a CPU within system calls, nanoseconds.
@@ -248,7 +266,7 @@ pub struct Totals {
     pub calls_entered: Option<u64>,
     /// System calls that returned.
     pub calls_returned: Option<u64>,
-    /// Page faults taken in user mode.
+    /// Page faults, minor and major, as `getrusage` counts them.
     pub faults: Option<u64>,
     /// Voluntary context switches.
     pub voluntary: Option<u64>,
@@ -256,6 +274,13 @@ pub struct Totals {
     pub involuntary: Option<u64>,
     /// Moves to another CPU.
     pub migrations: Option<u64>,
+}
+
+impl Totals {
+    /// Time on a CPU as a stream of switches shows it: with what the hypervisor took meanwhile.
+    pub fn on_cpu_ns(&self) -> u64 {
+        self.run_ns + self.stolen_ns.unwrap_or(0)
+    }
 }
 
 /// One system call.

@@ -1,5 +1,46 @@
 //! One command observed: the stream and the counts of a tracer, and what follows from them.
+//!
+//! The flow: [`event`] (what a tracer streams) → [`timeline`] (the state of every task at every moment) → the accounts:
+//! [`ledger`] (time by state, blocked time by [`cause`]), [`cpus`] (who held the CPU), [`idle`] (avoidable waiting),
+//! [`processes`] (the tree), [`stages`] (pipelines), [`searches`] (failed execs) → [`assemble`] (the [`report`], with
+//! [`checks`] and [`gaps`]). [`counts`] is what the kernel added up beside the stream, [`setting`] what the program knows.
 
+mod analysis;
+mod assemble;
+pub mod cause;
+mod checks;
+pub mod claims;
+mod class;
 pub mod counts;
+mod cpus;
+mod ending;
 pub mod event;
+mod gaps;
+mod idle;
+mod known;
+mod labels;
+mod ledger;
+pub mod names;
+mod overhead;
+pub mod plan;
+mod processes;
+pub mod record;
 pub mod report;
+mod rows;
+mod searches;
+pub mod setting;
+mod stage_rows;
+mod stages;
+pub mod stored;
+mod syscalls;
+pub mod table;
+mod task;
+mod timeline;
+mod waits;
+
+pub use analysis::Analysis;
+pub use report::TraceReport;
+pub use setting::{Facts, Scheduling, Setting, Throttled};
+
+#[cfg(test)]
+mod tests;

@@ -35,6 +35,9 @@ pub struct TraceReport {
     pub avoidable_wait_s: Option<f64>,
     /// The longest such wait.
     pub avoidable_longest_s: Option<f64>,
+    /// What stands beside the avoidable wait; null where it was not measured.
+    #[serde(default)]
+    pub avoidable: Option<Avoidable>,
     /// Stages of pipelines, and who starved whom.
     pub stages: Vec<StageRow>,
     /// CPU time of the tree over wall time.
@@ -68,21 +71,21 @@ pub enum Level {
     Full,
 }
 
-/// How many processes came and went.
+/// How many processes came and went; null: this level does not see them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Processes {
     /// Processes made.
-    pub forks: u64,
+    pub forks: Option<u64>,
     /// Threads made.
-    pub threads: u64,
+    pub threads: Option<u64>,
     /// Programs begun.
-    pub execs: u64,
-    /// Execs that failed; null: this level does not see them.
+    pub execs: Option<u64>,
+    /// Execs that failed.
     pub failed_execs: Option<u64>,
     /// Processes that ended.
-    pub exits: u64,
+    pub exits: Option<u64>,
     /// Processes still there at the end.
-    pub alive: u64,
+    pub alive: Option<u64>,
 }
 
 /// Processes of one command below the same chain of commands, taken together.
@@ -113,16 +116,17 @@ pub struct TaskRow {
     pub from_s: f64,
     /// Last seen.
     pub to_s: f64,
-    /// Running user code; null: this level cannot tell it from the kernel's.
+    /// Running outside of system calls: user code, and the page faults and interrupts that came in it (the kernel shows
+    /// where those begin, not where they end). Null: this level cannot tell it.
     pub running_user_s: Option<f64>,
-    /// Running in the kernel.
+    /// Running within system calls.
     pub running_kernel_s: Option<f64>,
     /// On a CPU, user and kernel.
     pub running_s: f64,
-    /// Runnable, waiting for a CPU.
-    pub runnable_s: f64,
+    /// Runnable, waiting for a CPU; null: this level cannot tell it from being blocked.
+    pub runnable_s: Option<f64>,
     /// Blocked.
-    pub blocked_s: f64,
+    pub blocked_s: Option<f64>,
 }
 
 /// Where the time of a command's tasks went.
@@ -132,19 +136,22 @@ pub struct CommandRow {
     pub command: String,
     /// How many tasks.
     pub tasks: u64,
-    /// Running user code.
+    /// Running outside of system calls: user code, page faults, interrupts.
     pub running_user_s: Option<f64>,
-    /// Running in the kernel.
+    /// Running within system calls.
     pub running_kernel_s: Option<f64>,
     /// On a CPU.
     pub running_s: f64,
-    /// Runnable, waiting for a CPU.
-    pub runnable_s: f64,
+    /// Of that: the hypervisor had taken the CPU away, so nothing ran. Null: not known.
+    #[serde(default)]
+    pub stolen_s: Option<f64>,
+    /// Runnable, waiting for a CPU; null: this level cannot tell it from being blocked.
+    pub runnable_s: Option<f64>,
     /// Of that: while another CPU that it was allowed on stood idle.
     pub avoidable_s: Option<f64>,
     /// Blocked.
-    pub blocked_s: f64,
-    /// Page faults taken in user mode.
+    pub blocked_s: Option<f64>,
+    /// Page faults, minor and major.
     pub faults: Option<u64>,
     /// Voluntary context switches.
     pub voluntary: Option<u64>,
@@ -217,6 +224,9 @@ pub struct WaitRow {
     pub seconds: f64,
     /// How often.
     pub count: u64,
+    /// Of them: without an end when the trace ended, or with an end that did not arrive.
+    #[serde(default)]
+    pub unfinished: u64,
 }
 
 /// Why a task was blocked.
@@ -286,6 +296,25 @@ pub enum SharerKind {
     Unknown,
 }
 
+/// How the avoidable wait was told apart from what looks like it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Avoidable {
+    /// The first part of every wait that was left out: a wake-up takes that long even on an idle CPU.
+    pub threshold_s: f64,
+    /// How many waits had an avoidable part.
+    pub waits: u64,
+    /// Of the avoidable wait: only hardware threads of busy cores stood idle; null: the cores are not known.
+    pub sibling_only_s: Option<f64>,
+    /// Left out: a CPU stood idle, but the cgroup's quota was used up and no task of the tree ran anywhere.
+    pub throttled_s: f64,
+    /// Beside the avoidable wait: seconds that tasks waited while a CPU stood idle on which only their own set of allowed
+    /// CPUs (affinity or cpuset) forbade them to run. Null: not told from throttling.
+    #[serde(default)]
+    pub but_for_affinity_s: Option<f64>,
+    /// Time that the hypervisor took from the CPUs during the trace; it hides in running and waiting. Null: not known.
+    pub steal_s: Option<f64>,
+}
+
 /// One stage of a pipeline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StageRow {
@@ -305,7 +334,7 @@ pub struct StageRow {
     pub held_up_s: f64,
     /// Blocked otherwise.
     pub other_s: f64,
-    /// Whether it sets the pace: it waits least for the others.
+    /// Whether it sets the pace: of all stages it spent the longest time not waiting for the others.
     pub bottleneck: bool,
 }
 

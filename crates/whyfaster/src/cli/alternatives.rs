@@ -130,7 +130,7 @@ fn complete(drafts: Vec<Draft<'_>>, args: &HyperfineArgs) -> Result<Vec<Alternat
         args.output.iter().map(|word| output_policy::output(word)).collect::<Result<_, _>>()?;
     let output = Shared::new("--output", &outputs, total)?;
     let environments: Vec<BTreeMap<String, String>> =
-        args.env.iter().map(|text| output_policy::environment(text)).collect::<Result<_, _>>()?;
+        args.start.env.iter().map(|text| output_policy::environment(text)).collect::<Result<_, _>>()?;
     let env = Shared::new("--env", &environments, total)?;
 
     let mut taken = BTreeSet::new();

@@ -1,6 +1,6 @@
 //! All options of `compare` together: to a plan and to outputs. Second step of the command line.
 
-use whyfaster_core::plan::{Loads, Mode, Output, Placement, Plan, Rounds, Shell, defaults};
+use whyfaster_core::plan::{Because, Loads, Mode, Output, Placement, Plan, Rounds, Shell, User, defaults};
 
 use super::args::{Allowance, CompareArgs, HyperfineArgs, LoadArgs, ModeWord, PlacementArgs, PlacementWord};
 use super::numbers::show_cpu_list;
@@ -22,8 +22,8 @@ pub fn resolve(raw: &CompareArgs, host: &HostSeed) -> Result<(Plan, Outputs), Fa
         Plan::new(alternatives::resolve(&raw.commands, words)?, statistics.seed.unwrap_or(host.seed));
 
     plan.baseline_named = words.reference.is_some();
-    plan.shell = output_policy::shell(words.shell.as_deref(), words.no_shell)?;
-    plan.input = output_policy::input(words.input.as_deref())?;
+    plan.shell = output_policy::shell(words.start.shell.as_deref(), words.start.no_shell)?;
+    plan.input = output_policy::input(words.start.input.as_deref())?;
     plan.failures = output_policy::failures(words.ignore_failure.as_deref())?;
     plan.warmup = words.warmup;
     plan.rounds = rounds(words, statistics.max_time)?;
@@ -34,6 +34,7 @@ pub fn resolve(raw: &CompareArgs, host: &HostSeed) -> Result<(Plan, Outputs), Fa
     plan.timeout_s = statistics.timeout;
     plan.check_output = !statistics.no_check_output;
     place(&mut plan, &raw.placement, host)?;
+    let user = host.user(raw.user.as_root)?;
     plan.fail_if_slower = raw.output.fail_if_slower.map(|allowance| match allowance {
         Allowance::Delta => plan.delta,
         Allowance::Fraction(fraction) => fraction,
@@ -41,6 +42,8 @@ pub fn resolve(raw: &CompareArgs, host: &HostSeed) -> Result<(Plan, Outputs), Fa
     check_gate(&plan)?;
     outputs.fail_if_slower = plan.fail_if_slower;
     outputs.notes = notes(raw);
+    outputs.notes.extend(user_note(&user));
+    plan.user = Some(user);
     check_words(&plan)?;
     check_streams(&plan, &outputs)?;
     Ok((plan, outputs))
@@ -118,19 +121,7 @@ fn place(plan: &mut Plan, args: &PlacementArgs, host: &HostSeed) -> Result<(), F
         Some(PlacementWord::Session) | None => Placement::Session,
     };
     plan.cpus = args.pin.as_ref().map(|list| list.0.clone());
-    if let (Some(cpus), Some(allowed)) = (&plan.cpus, &host.cpus_allowed) {
-        let missing: Vec<u32> = cpus.iter().copied().filter(|cpu| !allowed.contains(cpu)).collect();
-        if !missing.is_empty() {
-            return Err(usage(
-                format!(
-                    "--pin {}: CPU {} may not be used here",
-                    show_cpu_list(cpus),
-                    show_cpu_list(&missing)
-                ),
-                format!("Choose from the CPUs that this process may use: {}", show_cpu_list(allowed)),
-            ));
-        }
-    }
+    check_pin(plan.cpus.as_deref(), host)?;
     plan.drop_caches = args.drop_caches;
     if args.drop_caches && host.euid != 0 {
         return Err(Failure::new(
@@ -140,6 +131,19 @@ fn place(plan: &mut Plan, args: &PlacementArgs, host: &HostSeed) -> Result<(), F
         ));
     }
     Ok(())
+}
+
+/// CPUs that may not be used cannot be pinned to.
+pub(super) fn check_pin(cpus: Option<&[u32]>, host: &HostSeed) -> Result<(), Failure> {
+    let (Some(cpus), Some(allowed)) = (cpus, &host.cpus_allowed) else { return Ok(()) };
+    let missing: Vec<u32> = cpus.iter().copied().filter(|cpu| !allowed.contains(cpu)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(usage(
+        format!("--pin {}: CPU {} may not be used here", show_cpu_list(cpus), show_cpu_list(&missing)),
+        format!("Choose from the CPUs that this process may use: {}", show_cpu_list(allowed)),
+    ))
 }
 
 fn notes(raw: &CompareArgs) -> Vec<String> {
@@ -153,24 +157,34 @@ fn notes(raw: &CompareArgs) -> Vec<String> {
         .collect()
 }
 
+/// Under sudo: as whom the commands run, which nobody sees otherwise.
+pub(crate) fn user_note(user: &User) -> Option<String> {
+    let name = user.name.as_deref().unwrap_or("no name");
+    let who = format!("{name} (uid {})", user.uid);
+    (user.because == Because::Sudo)
+        .then(|| format!("the commands run as {who}, who called sudo; --as-root runs them as root"))
+}
+
 /// Without a shell every command line must be words. Better to know before the first run than in the middle. (Hooks always
 /// have a shell.)
 fn check_words(plan: &Plan) -> Result<(), Failure> {
     if plan.shell != Shell::None {
         return Ok(());
     }
-    for command in plan.alternatives.iter().map(|alternative| &alternative.command) {
-        let why = match shell_words::split(command) {
-            Ok(words) if words.first().is_some_and(|word| !word.is_empty()) => continue,
-            Ok(_) => "it names no program".to_owned(),
-            Err(error) => error.to_string(),
-        };
-        return Err(usage(
-            format!("'{command}' cannot be started without a shell: {why}"),
-            "Correct the quotes, or leave out -N so that a shell runs it.",
-        ));
-    }
-    Ok(())
+    plan.alternatives.iter().try_for_each(|alternative| check_line(&alternative.command))
+}
+
+/// A command line that is started without a shell must be words.
+pub(super) fn check_line(command: &str) -> Result<(), Failure> {
+    let why = match shell_words::split(command) {
+        Ok(words) if words.first().is_some_and(|word| !word.is_empty()) => return Ok(()),
+        Ok(_) => "it names no program".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Err(usage(
+        format!("'{command}' cannot be started without a shell: {why}"),
+        "Correct the quotes, or leave out -N so that a shell runs it.",
+    ))
 }
 
 /// The record on standard output must stay readable.

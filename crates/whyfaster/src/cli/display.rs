@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
+use whyfaster_core::trace::table::{Order, Together};
 
 /// The unit in which times are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,4 +66,51 @@ pub enum Style {
     Color,
     /// Nothing at all; exports and the exit status are the only result.
     None,
+}
+
+/// Whose system calls make one row of the table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum By {
+    /// Those of one command.
+    #[default]
+    Command,
+    /// Those of one process.
+    Process,
+    /// Those of the whole tree.
+    None,
+}
+
+impl From<By> for Together {
+    fn from(by: By) -> Self {
+        match by {
+            By::Command => Self::Command,
+            By::Process => Self::Process,
+            By::None => Self::All,
+        }
+    }
+}
+
+/// What comes first in the table of system calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum CallSort {
+    /// The most time.
+    #[default]
+    Time,
+    /// The most calls.
+    Calls,
+    /// The most errors.
+    Errors,
+    /// By the name of the call.
+    Name,
+}
+
+impl From<CallSort> for Order {
+    fn from(sort: CallSort) -> Self {
+        match sort {
+            CallSort::Time => Self::Time,
+            CallSort::Calls => Self::Calls,
+            CallSort::Errors => Self::Errors,
+            CallSort::Name => Self::Name,
+        }
+    }
 }

@@ -11,6 +11,7 @@ pub mod numbers;
 pub mod outputs;
 pub mod parameters;
 pub mod seed;
+pub mod trace;
 
 mod alternatives;
 mod output_policy;

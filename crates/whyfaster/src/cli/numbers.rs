@@ -125,6 +125,29 @@ pub fn show_cpu_list(cpus: &[u32]) -> String {
     parts.iter().map(show).collect::<Vec<_>>().join(",")
 }
 
+/// Bytes of the ring of a trace: a power of two from a page to 1 GiB, such as `65536`, `64K` or `16M`.
+pub fn ring_size(text: &str) -> Result<u32, String> {
+    let accepted = "expected a power of two from 4K to 1G, such as 64K, 16M or 1048576";
+    let text = text.trim();
+    let (number, scale) = match text.char_indices().last() {
+        Some((at, 'k' | 'K')) => (&text[..at], 1 << 10),
+        Some((at, 'm' | 'M')) => (&text[..at], 1 << 20),
+        Some((at, 'g' | 'G')) => (&text[..at], 1 << 30),
+        _ => (text, 1_u32),
+    };
+    let bytes = number.parse::<u32>().ok().and_then(|number| number.checked_mul(scale)).ok_or(accepted)?;
+    let possible = bytes.is_power_of_two() && (1 << 12..=1 << 30).contains(&bytes);
+    if possible { Ok(bytes) } else { Err(accepted.to_owned()) }
+}
+
+/// Stacks a second: more than the kernel's own limit, `kernel.perf_event_max_sample_rate`, are refused by it anyway.
+pub fn sample_rate(text: &str) -> Result<u32, String> {
+    match text.trim().parse::<u32>() {
+        Ok(rate @ 1..=10_000) => Ok(rate),
+        _ => Err("expected stacks a second from 1 to 10000".to_owned()),
+    }
+}
+
 /// A count of at least 1.
 pub fn count(text: &str) -> Result<u32, String> {
     match text.trim().parse::<u32>() {
@@ -190,6 +213,18 @@ mod tests {
     }
 
     #[test]
+    fn rings_are_powers_of_two() {
+        let sizes = [("4096", 4096), ("4K", 4096), ("64k", 65_536), ("16M", 16 << 20), ("1G", 1 << 30)];
+        for (text, bytes) in sizes {
+            assert_eq!(ring_size(text), Ok(bytes), "{text}");
+        }
+        for text in ["", "K", "0", "2048", "5000", "3M", "2G", "4G", "-1", "1.5M", "16MB", "99999999999G"] {
+            assert!(ring_size(text).is_err(), "{text} was accepted");
+        }
+        assert!(sample_rate("499").is_ok() && sample_rate("0").is_err() && sample_rate("10001").is_err());
+    }
+
+    #[test]
     fn cpu_lists_follow_the_kernel() {
         assert_eq!(cpu_list("0-3,5"), Ok(vec![0, 1, 2, 3, 5]));
         assert_eq!(cpu_list("5,0-1,1"), Ok(vec![0, 1, 5]));
@@ -208,7 +243,7 @@ mod tests {
         #[test]
         fn no_text_makes_a_parser_panic(text in any::<String>()) {
             let _ = (duration(&text), delta(&text), confidence(&text), percent(&text), rate(&text));
-            let _ = (loads(&text), cpu_list(&text), count(&text));
+            let _ = (loads(&text), cpu_list(&text), count(&text), ring_size(&text), sample_rate(&text));
         }
     }
 }

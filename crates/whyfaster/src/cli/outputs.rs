@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::args::{
-    DisplayArgs, ExportArgs, MachinesArgs, OutputArgs, PricesArgs, ShowArgs, StudyArgs, ViewArgs,
+    DisplayArgs, ExportArgs, MachinesArgs, OutputArgs, PricesArgs, ShowArgs, StudyArgs, TraceOutputArgs,
+    TraceShowArgs, ViewArgs,
 };
 use super::display::{Sort, Style, TimeUnit};
 use crate::exit::{Exit, Failure};
@@ -39,6 +40,8 @@ pub struct Outputs {
     pub exports: Vec<(Format, Target)>,
     /// File for the record.
     pub record: Option<PathBuf>,
+    /// Further files that a verb writes by itself.
+    pub others: Vec<PathBuf>,
     /// The record goes to standard output, the report does not.
     pub json: bool,
     /// Colour and movement.
@@ -80,6 +83,19 @@ impl Outputs {
             .checked()
     }
 
+    /// The outputs of `trace` that other verbs have too; `files` are those that only it has.
+    pub(super) fn of_trace<'a>(
+        output: &TraceOutputArgs,
+        show: &TraceShowArgs,
+        files: impl Iterator<Item = &'a PathBuf>,
+    ) -> Result<Self, Failure> {
+        let others = files.cloned().collect();
+        Self { json: output.json, others, time_unit: show.time_unit, ..Self::default() }
+            .recorded(output.record.as_deref())
+            .viewed(ViewArgs { style: show.style, time_unit: show.time_unit })
+            .checked()
+    }
+
     /// The outputs of `machines`.
     pub fn of_machines(args: &MachinesArgs) -> Self {
         Self { json: args.json, ..Self::default() }.viewed(args.view)
@@ -108,7 +124,8 @@ impl Outputs {
             Target::File(path) => Some(path.as_path()),
             Target::Stdout => None,
         });
-        self.record.as_deref().into_iter().chain(exports)
+        let others = self.others.iter().map(PathBuf::as_path);
+        self.record.as_deref().into_iter().chain(exports).chain(others)
     }
 
     fn displayed(mut self, display: &DisplayArgs) -> Self {

@@ -3,6 +3,11 @@
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 
+use whyfaster_core::plan::User;
+
+use crate::exit::Failure;
+use crate::host::{self, Caller};
+
 /// Bits of a seed that a JSON reader keeps: numbers above 2^53 are rounded by readers that only know doubles.
 const SEED_BITS: u32 = 53;
 
@@ -15,12 +20,24 @@ pub struct HostSeed {
     pub cpus_allowed: Option<Vec<u32>>,
     /// A fresh random seed.
     pub seed: u64,
+    /// What sudo says of its caller.
+    pub caller: Caller,
 }
 
 impl HostSeed {
     /// Reads this machine.
     pub fn here() -> Self {
-        Self { euid: rustix::process::geteuid().as_raw(), cpus_allowed: cpus_allowed(), seed: fresh_seed() }
+        Self {
+            euid: rustix::process::geteuid().as_raw(),
+            cpus_allowed: cpus_allowed(),
+            seed: fresh_seed(),
+            caller: Caller::here(),
+        }
+    }
+
+    /// As whom commands run.
+    pub fn user(&self, as_root: bool) -> Result<User, Failure> {
+        host::user(self.euid, &self.caller, as_root)
     }
 }
 

@@ -9,7 +9,7 @@ use super::{Args, Format, HostSeed, Outputs, Sort, Style, Target, TimeUnit, Verb
 use crate::exit::{Exit, Failure};
 
 fn host() -> HostSeed {
-    HostSeed { euid: 1000, cpus_allowed: Some(vec![0, 1]), seed: 7 }
+    HostSeed { euid: 1000, cpus_allowed: Some(vec![0, 1]), seed: 7, caller: crate::host::Caller::default() }
 }
 
 /// Splits a line as a shell would, so that tests read like use.
@@ -51,7 +51,9 @@ fn names(plan: &Plan) -> Vec<&str> {
 #[test]
 fn a_bare_command_gives_the_defaults_of_the_plan() {
     let (plan, outputs) = both("true").unwrap();
-    assert_eq!(plan, Plan::new(vec![Alternative::new("true")], 7));
+    let user = host().user(false).unwrap();
+    assert_eq!((user.uid, user.because), (1000, whyfaster_core::plan::Because::Own));
+    assert_eq!(plan, Plan { user: Some(user), ..Plan::new(vec![Alternative::new("true")], 7) });
     assert_eq!(outputs, Outputs::default());
 }
 

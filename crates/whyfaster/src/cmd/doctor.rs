@@ -30,7 +30,9 @@ pub fn run(args: &DoctorArgs) -> anyhow::Result<Exit> {
     let look =
         Look::detect(args.style.unwrap_or_default(), io::stdout().is_terminal(), &Environment::of_process());
     let mut out = Vec::new();
-    print(&mut out, &examine(&Root::real()), args.json, &look)?;
+    let mut examination = examine(&Root::real());
+    examination.findings.extend(host::levels());
+    print(&mut out, &examination, args.json, &look)?;
     store::to_stdout(&out)?;
     Ok(Exit::Ok)
 }

@@ -9,4 +9,6 @@ pub mod prices;
 pub mod results;
 pub mod show;
 pub mod study;
+mod study_dispatch;
 pub mod study_prices;
+pub mod trace;

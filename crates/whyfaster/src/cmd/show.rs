@@ -2,20 +2,52 @@
 
 use whyfaster_core::analysis::{Measured, analyse};
 use whyfaster_core::record::Record;
+use whyfaster_core::trace::record::TraceRecord;
 
 use super::results;
 use crate::cli::Outputs;
 use crate::cli::args::ShowArgs;
-use crate::exit::Exit;
-use crate::store;
+use crate::cli::trace::TraceOutputs;
+use crate::exit::{Exit, Failure};
+use crate::render::trace::TOP;
+use crate::store::{self, Shown};
 
 /// Reads the record, analyses its samples again and writes what was asked for.
 pub fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
     let outputs = Outputs::of_show(args)?;
     results::check(&outputs)?;
-    let record = reanalysed(store::read_record(&args.record)?);
-    results::write(&record, &outputs)?;
+    match store::read_shown(&args.record)? {
+        Shown::Record(record) => results::write(&reanalysed(*record), &outputs)?,
+        Shown::Trace(trace) => show_trace(*trace, args, outputs)?,
+    }
     Ok(Exit::Ok)
+}
+
+/// A trace once more: analysed again where its scheduling records were kept.
+fn show_trace(mut trace: TraceRecord, args: &ShowArgs, common: Outputs) -> anyhow::Result<()> {
+    if !common.exports.is_empty() {
+        return Err(Failure::new(
+            Exit::Usage,
+            format!("'{}' is a trace: hyperfine's formats hold times of commands", args.record.display()),
+            "leave the exports out, or take --json",
+        )
+        .into());
+    }
+    if let Some(schedule) = &trace.schedule {
+        trace.report = schedule.analyse().map_err(|error| {
+            Failure::new(
+                Exit::Error,
+                format!("the scheduling records in '{}' cannot be used: {error}", args.record.display()),
+                "it was changed or damaged: take an undamaged copy, or trace again",
+            )
+        })?;
+    }
+    let outputs = TraceOutputs { common, top: TOP, ..TraceOutputs::default() };
+    let bytes = match outputs.common.json {
+        true => store::trace_bytes(&trace)?,
+        false => super::trace::report(&trace, &outputs, &results::look(&outputs.common)).into_bytes(),
+    };
+    store::to_stdout(&bytes)
 }
 
 /// The record with everything that follows from its samples made anew by this version.

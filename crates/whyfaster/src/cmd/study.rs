@@ -12,6 +12,7 @@ use whyfaster_core::record::{Record, Status};
 use super::compare::measured;
 use super::results;
 use crate::cli::args::StudyArgs;
+use crate::cli::compare::user_note;
 use crate::cli::{HostSeed, Outputs};
 use crate::exit::{self, Exit, Failure, say};
 use crate::render::screen::screen;
@@ -63,6 +64,9 @@ pub fn run_args(args: &StudyArgs) -> anyhow::Result<Exit> {
     if let Some(study) = study::find_of_prices(name)? {
         return super::study_prices::run(&study, args, &outputs);
     }
+    if *name == study::dispatch()?.name {
+        return super::study_dispatch::run(args, &outputs);
+    }
     if !args.with.is_empty() {
         return Err(Failure::new(
             Exit::Usage,
@@ -71,6 +75,13 @@ pub fn run_args(args: &StudyArgs) -> anyhow::Result<Exit> {
         )
         .into());
     }
+    if args.quick {
+        let message = format!("--quick: study {name} has no smaller size");
+        return Err(
+            Failure::new(Exit::Usage, message, "leave --quick away, or limit it with --max-time").into()
+        );
+    }
+    let here = HostSeed::here();
     let options = Options {
         full: args.full,
         seed: args.seed,
@@ -78,7 +89,9 @@ pub fn run_args(args: &StudyArgs) -> anyhow::Result<Exit> {
         max_time_s: args.max_time,
         record: args.record.clone(),
         json: args.json,
+        user: Some(here.user(args.user.as_root)?),
     };
+    options.user.as_ref().and_then(user_note).iter().for_each(|note| say(&format!("note: {note}")));
     let interrupts = Interrupts::take_over()?;
     let look = results::look(&outputs);
     let ended = run(
@@ -95,7 +108,7 @@ pub fn run_args(args: &StudyArgs) -> anyhow::Result<Exit> {
             },
             screen: &|record| if look.quiet { String::new() } else { screen(record, &look) },
             out: &mut out,
-            order_seed: HostSeed::here().seed,
+            order_seed: here.seed,
         },
     );
     let printed = store::to_stdout(&out);
@@ -114,7 +127,9 @@ pub fn run_args(args: &StudyArgs) -> anyhow::Result<Exit> {
 pub fn list(out: &mut dyn Write) -> anyhow::Result<Exit> {
     let pipes = study::all()?.into_iter().map(|s| [s.name, s.title, s.question, s.article.source]);
     let prices = study::all_of_prices()?.into_iter().map(|s| [s.name, s.title, s.question, s.source]);
-    for [name, title, question, source] in pipes.chain(prices) {
+    let d = study::dispatch()?;
+    let dispatch = [d.name, d.title, d.question, d.article.source];
+    for [name, title, question, source] in pipes.chain(prices).chain([dispatch]) {
         writeln!(out, "{name}  {title}")?;
         writeln!(out, "  {question}")?;
         writeln!(out, "  Source: {source}. Run it with `whyfaster study {name}`.")?;
@@ -163,6 +178,9 @@ fn measure_in_workdir(
     measure: &mut dyn FnMut(&Plan) -> Outcome,
 ) -> Outcome {
     let dir = WorkDir::make(study, input)?;
+    if let Some(user) = &plan.user {
+        dir.give_to(user)?;
+    }
     let entered = dir.enter()?;
     let (mut record, failure) = measure(plan)?;
     drop(entered);

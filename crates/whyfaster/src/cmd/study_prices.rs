@@ -33,6 +33,12 @@ struct Document<'a> {
 
 /// Runs the study.
 pub fn run(study: &PriceStudy, args: &StudyArgs, outputs: &Outputs) -> anyhow::Result<Exit> {
+    if args.quick {
+        let message = format!("--quick: study {} has no smaller size", study.name);
+        return Err(
+            Failure::new(Exit::Usage, message, "leave --quick away, or limit it with --max-time").into()
+        );
+    }
     if args.load.is_some() {
         return Err(Failure::new(
             Exit::Usage,

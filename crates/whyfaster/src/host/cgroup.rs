@@ -157,13 +157,23 @@ impl Chain {
     /// How often these groups were throttled. The count of a group is of its own quota only, so that those of the ancestors
     /// are added (kernel/sched/core.c: `cpu_cfs_stat_show`, `cpu_extra_stat_show`). A group that has no quota file has no count either.
     pub(super) fn throttled(&self, root: &Root) -> Result<u64, Unreadable> {
+        self.of_quotas(root, "nr_throttled")
+    }
+
+    /// For how long they were throttled, nanoseconds over all CPUs.
+    pub(super) fn throttled_ns(&self, root: &Root) -> Result<u64, Unreadable> {
+        // Version 1 counts nanoseconds, version 2 microseconds.
+        let (key, scale) = if self.v2 { ("throttled_usec", 1000) } else { ("throttled_time", 1) };
+        Ok(self.of_quotas(root, key)?.saturating_mul(scale))
+    }
+
+    fn of_quotas(&self, root: &Root, key: &str) -> Result<u64, Unreadable> {
         let quota_file = if self.v2 { "cpu.max" } else { "cpu.cfs_quota_us" };
         let mut sum = None;
         for dir in self.dirs.iter().filter(|dir| root.path(dir.file(quota_file)).exists()) {
-            let lacks =
-                || Unreadable::Other(format!("{} has no nr_throttled", dir.file("cpu.stat").display()));
-            let times = stat_value(root, dir, "cpu.stat", "nr_throttled")?.ok_or_else(lacks)?;
-            sum = Some(sum.unwrap_or(0_u64).saturating_add(times));
+            let lacks = || Unreadable::Other(format!("{} has no {key}", dir.file("cpu.stat").display()));
+            let value = stat_value(root, dir, "cpu.stat", key)?.ok_or_else(lacks)?;
+            sum = Some(sum.unwrap_or(0_u64).saturating_add(value));
         }
         sum.ok_or_else(|| Unreadable::Other(format!("no group of this process has a file {quota_file}")))
     }

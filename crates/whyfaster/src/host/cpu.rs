@@ -5,6 +5,18 @@ use super::root::{Root, Unreadable, cpu_list};
 const CPUINFO: &str = "/proc/cpuinfo";
 const CPUS: &str = "/sys/devices/system/cpu";
 
+/// The core that each CPU is a hardware thread of, by the number of the CPU: the lowest CPU of that core. Empty where it
+/// cannot be read: Documentation/ABI/stable/sysfs-devices-system-cpu, `thread_siblings_list`.
+pub fn cores(root: &Root) -> Vec<u16> {
+    let mut cores = Vec::new();
+    while let Ok(text) = root.text(format!("{CPUS}/cpu{}/topology/thread_siblings_list", cores.len())) {
+        let first = cpu_list(text.trim()).and_then(|cpus| cpus.first().copied());
+        let Some(first) = first.and_then(|first| u16::try_from(first).ok()) else { return Vec::new() };
+        cores.push(first);
+    }
+    cores
+}
+
 /// `/proc/cpuinfo`, whose lines are `key : value` with a block for every CPU.
 #[derive(Debug)]
 pub(super) struct CpuInfo(String);

@@ -28,6 +28,12 @@ pub fn facts(root: &Root) -> HostFacts {
     facts
 }
 
+/// How often, and for how many nanoseconds over all CPUs, the quotas of this process's groups were used up.
+pub fn throttling(root: &Root) -> Option<(u64, u64)> {
+    let chain = Cgroups::read(root).and_then(|groups| groups.chain(root, "cpu")).ok()?;
+    Some((chain.throttled(root).ok()?, chain.throttled_ns(root).ok()?))
+}
+
 struct Collector<'a> {
     root: &'a Root,
     facts: HostFacts,

@@ -12,6 +12,7 @@ mod facts_tests;
 #[cfg(test)]
 pub(crate) mod fixture;
 mod judge;
+mod levels;
 mod limits;
 mod load;
 mod memory;
@@ -19,10 +20,14 @@ mod noise;
 mod privilege;
 mod root;
 mod security;
+pub(crate) mod user;
 
 pub use counters::{Counters, MachineCounters};
-pub use facts::facts;
+pub use cpu::cores;
+pub use facts::{facts, throttling};
 pub use judge::{Finding, Mark, judge};
+pub use levels::levels;
 pub use noise::{Noise, Spread, measure};
 pub use root::{Process, Root, Unreadable};
 pub use security::{mitigations, seccomp};
+pub use user::{Caller, user};

@@ -93,6 +93,7 @@ fn plan(alternatives: &[(&str, &str)], loads: Loads) -> Plan {
         check_output: true,
         failures: FailurePolicy::Raise,
         fail_if_slower: None,
+        user: None,
     }
 }
 

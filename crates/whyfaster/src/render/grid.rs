@@ -45,6 +45,10 @@ impl Group {
     fn width(&self) -> usize {
         self.columns.iter().map(|column| column.width() + GAP).sum()
     }
+
+    fn says_nothing(&self) -> bool {
+        self.columns.iter().flat_map(|column| &column.cells).all(|cell| cell == ABSENT)
+    }
 }
 
 /// A table that knows which of its columns matter most.
@@ -66,6 +70,13 @@ pub struct Drawn {
 }
 
 impl Grid {
+    /// The grid without groups that hold no value at all: what is missing is explained elsewhere.
+    #[must_use]
+    pub fn with_values(mut self) -> Self {
+        self.groups.retain(|group| !group.says_nothing());
+        self
+    }
+
     /// Draws at most `blocks` tables below each other, each at most `columns` wide and beginning with the key.
     pub fn draw(&self, columns: usize, blocks: usize) -> Drawn {
         let room = columns.saturating_sub(MARGIN + self.key.width());

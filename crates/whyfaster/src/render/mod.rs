@@ -17,10 +17,11 @@ pub mod screen;
 pub mod sentence;
 pub mod table;
 pub mod text;
+pub mod trace;
 pub mod units;
 
 #[cfg(test)]
-mod fixture;
+pub(crate) mod fixture;
 #[cfg(test)]
 mod screen_tests;
 #[cfg(test)]

@@ -14,6 +14,9 @@ use super::launcher::{self, Identity};
 use super::protocol::{LaunchError, Message, Outcome, Reply, Request, receive, send};
 use crate::exit::{Exit, Failure};
 
+/// After this time a launcher is told again to stop: a signal that comes before it listens is lost.
+pub(super) const AGAIN: Duration = Duration::from_millis(100);
+
 /// A running launcher.
 #[derive(Debug)]
 pub(crate) struct Launcher {
@@ -51,12 +54,22 @@ impl From<io::Error> for NoOutcome {
 impl Launcher {
     /// Starts a launcher: this very program under its other verb.
     pub(crate) fn start() -> io::Result<Self> {
+        Self::start_as(&[])
+    }
+
+    /// Starts a launcher that stays in this session and process group: its command has the terminal.
+    pub(crate) fn start_attached() -> io::Result<Self> {
+        Self::start_as(&[launcher::ATTACHED])
+    }
+
+    fn start_as(words: &[&str]) -> io::Result<Self> {
         // Should the launcher be killed, what it leaves behind comes to us and not to init, and Drop finds it.
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
         let (socket, theirs) = UnixStream::pair()?;
         // Not current_exe(): the file may have been replaced since we started.
         let child = Command::new("/proc/self/exe")
             .arg(launcher::VERB)
+            .args(words)
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .spawn()?;
         Ok(Self { child, socket, spared: Vec::new() })
@@ -101,6 +114,7 @@ impl Launcher {
                 return match reply {
                     Reply::Done(outcome) => Ok(*outcome),
                     Reply::Failed(error) => Err(NoOutcome::Launch(error)),
+                    Reply::Held(_) | Reply::Alone => Err(self.lost()),
                 };
             }
             let open: Vec<usize> = (0..streams.len()).filter(|&index| streams[index].0.is_some()).collect();
@@ -110,7 +124,7 @@ impl Launcher {
                 fds.push(self.socket.as_fd());
             }
             // A signal that comes before the launcher listens is lost: so it is repeated.
-            let ready = interrupts.wait(&fds, stopping.then_some(Duration::from_millis(100)))?;
+            let ready = interrupts.wait(&fds, stopping.then_some(AGAIN))?;
             drop(fds);
             if reply.is_none() && ready.last() == Some(&true) {
                 match receive(&self.socket) {
@@ -155,12 +169,21 @@ impl Launcher {
         self.spared = launcher::below_this().into_iter().filter(|(pid, _)| *pid != launcher).collect();
     }
 
-    fn send(&mut self, message: &Message, fds: &[BorrowedFd<'_>]) -> Result<(), NoOutcome> {
+    pub(super) fn send(&mut self, message: &Message, fds: &[BorrowedFd<'_>]) -> Result<(), NoOutcome> {
         send(&self.socket, message, fds).map_err(|_| self.lost())
     }
 
+    pub(super) fn socket(&self) -> &UnixStream {
+        &self.socket
+    }
+
+    /// Its process id.
+    pub(super) fn pid(&self) -> i32 {
+        self.child.id() as i32
+    }
+
     /// The launcher is gone: says how it ended.
-    fn lost(&mut self) -> NoOutcome {
+    pub(super) fn lost(&mut self) -> NoOutcome {
         // Should it live, it must not go on.
         let _ = self.child.kill();
         let how = match self.child.wait() {
@@ -174,7 +197,7 @@ impl Launcher {
         ))
     }
 
-    fn stop_batch(&self) {
+    pub(super) fn stop_batch(&self) {
         if let Some(pid) = Pid::from_raw(self.child.id() as i32) {
             // It is our unreaped child, so the id is still its own. An error means that it is gone, which we shall see.
             let _ = kill_process(pid, Signal::TERM);

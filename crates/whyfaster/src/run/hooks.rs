@@ -15,6 +15,7 @@ use whyfaster_core::plan::{Alternative, Shell};
 use super::client::Launcher;
 use super::interrupts::Interrupts;
 use super::launcher::{Identity, end_tree, identity};
+use super::protocol::RunAs;
 use crate::exit::{Exit, Failure};
 
 /// A hook of an alternative.
@@ -59,6 +60,8 @@ pub(crate) struct Hooks<'a> {
     pub(crate) interrupts: &'a Interrupts,
     /// Show what hooks print (as `--show-output` does).
     pub(crate) show: bool,
+    /// Whom hooks are to become: the same user as the commands, who must be able to use what a hook makes.
+    pub(crate) run_as: Option<RunAs>,
 }
 
 impl Hooks<'_> {
@@ -114,6 +117,13 @@ impl Hooks<'_> {
         let stream = || if self.show { Stdio::inherit() } else { Stdio::null() };
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).arg("-c").arg(line).stdin(Stdio::null()).stdout(stream()).stderr(stream());
+        let run_as = self.run_as.clone();
+        if let Some(user) = &run_as {
+            for name in &user.unset {
+                command.env_remove(name);
+            }
+            command.envs(user.set.iter().map(|(name, value)| (name, value)));
+        }
         command.envs(&alternative.env);
         if let Some(iteration) = iteration {
             command.env("HYPERFINE_ITERATION", iteration);
@@ -122,7 +132,13 @@ impl Hooks<'_> {
         // could `kill` end a server that it starts.
         let announce = launcher.announcer()?;
         // SAFETY: this process has one thread, so between fork and exec the child may use everything, allocation included.
-        unsafe { command.pre_exec(move || announce().and_then(|()| unblock_signals())) };
+        unsafe {
+            command.pre_exec(move || {
+                announce()?;
+                run_as.iter().try_for_each(RunAs::become_it)?;
+                unblock_signals()
+            })
+        };
         // A group of its own, so that an interrupt can end what the shell started as well.
         command.process_group(0).spawn()
     }

@@ -13,6 +13,18 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::exit::{Exit, Failure};
 
+/// The code of a signal that the kernel itself sends: include/uapi/asm-generic/siginfo.h.
+const SI_KERNEL: i32 = 0x80;
+
+/// Where an interrupting signal came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// A key of the terminal (Ctrl-C, Ctrl-\\): all in the foreground got it.
+    Terminal,
+    /// Another process, or the end of the terminal: meant for us.
+    Other,
+}
+
 /// The interrupting signals of this process.
 #[derive(Debug)]
 pub struct Interrupts {
@@ -56,11 +68,24 @@ impl Interrupts {
 
     /// How many interrupting signals came so far.
     pub fn count(&self) -> u32 {
-        let mut info = [0u8; size_of::<libc::signalfd_siginfo>()];
-        while rustix::io::read(&self.fd, &mut info).is_ok_and(|n| n > 0) {
-            self.seen.set(self.seen.get() + 1);
-        }
+        while self.take().is_some() {}
         self.seen.get()
+    }
+
+    /// The next interrupting signal, if one came: where from.
+    pub(crate) fn take(&self) -> Option<Source> {
+        let mut info = [0u8; size_of::<libc::signalfd_siginfo>()];
+        let read = rustix::io::read(&self.fd, &mut info).unwrap_or(0);
+        if read < info.len() {
+            return None;
+        }
+        self.seen.set(self.seen.get() + 1);
+        // SAFETY: the kernel filled it, and it is plain data; the bytes need not be aligned for this read.
+        let info: libc::signalfd_siginfo = unsafe { std::ptr::read_unaligned(info.as_ptr().cast()) };
+        // The terminal's own signals come from the kernel, and go to its whole foreground process group.
+        let of_terminal =
+            info.ssi_code == SI_KERNEL && [libc::SIGINT, libc::SIGQUIT].contains(&(info.ssi_signo as i32));
+        Some(if of_terminal { Source::Terminal } else { Source::Other })
     }
 
     /// Whether we are to stop.

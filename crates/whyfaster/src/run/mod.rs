@@ -4,6 +4,7 @@
 //! another process. Nothing here prints.
 
 mod client;
+mod held;
 mod hooks;
 pub mod inside;
 pub mod interrupts;
@@ -13,5 +14,7 @@ pub mod probe;
 mod protocol;
 mod resolve;
 mod rig;
+mod run_as;
 pub mod session;
 mod status_check;
+pub mod trace;

@@ -24,6 +24,8 @@ use super::launcher::Identity;
 pub(crate) enum Message {
     /// Run a batch and answer.
     Run(Box<Request>),
+    /// What the program waited for has been done: the held command may go, or is to be ended. No answer.
+    Go(bool),
     /// The program runs a hook, or has none any more: the launcher ends it should the program die. No answer.
     Hook(Option<Identity>),
 }
@@ -45,12 +47,26 @@ pub(crate) struct Request {
     pub(crate) own_session: bool,
     /// CPUs of the copies.
     pub(crate) cpus: Option<Vec<u32>>,
+    /// As whom they run, if not as we do.
+    pub(crate) user: Option<RunAs>,
     /// End a copy and its tree after this many seconds.
     pub(crate) timeout_s: Option<f64>,
     /// How the copies arrive.
     pub(crate) arrivals: Arrivals,
     /// What is asked of the batch.
     pub(crate) purpose: Purpose,
+}
+
+/// A user to become.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct RunAs {
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
+    pub(crate) groups: Vec<u32>,
+    /// Variables to set: who one is. Those of the request go before.
+    pub(crate) set: Vec<(String, String)>,
+    /// Variables to take away.
+    pub(crate) unset: Vec<String>,
 }
 
 /// How the copies arrive.
@@ -88,11 +104,18 @@ pub(crate) enum Purpose {
     Trial,
     /// Trace it for the scheduling account of every task.
     Account,
+    /// Hold the only copy at the gate until told to go, and wait for all that comes from it. Its standard input comes with
+    /// the request, if it is to have one of its own.
+    Observed,
 }
 
 /// What the launcher answers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Reply {
+    /// The command stands at the gate under this process id.
+    Held(i32),
+    /// The command itself has ended; what it started runs on.
+    Alone,
     /// The batch ran.
     Done(Box<Outcome>),
     /// It could not be run; nothing of it is left.

@@ -13,9 +13,9 @@ use super::client::{Launcher, NoOutcome};
 use super::hooks::{Hook, Hooks};
 use super::interrupts::Interrupts;
 use super::output_check::{Kept, OutputCheck, Tail};
-use super::protocol::{Arrivals, Ended, LaunchError, Outcome, Purpose, Request};
+use super::protocol::{Arrivals, Ended, LaunchError, Outcome, Purpose, Request, RunAs};
 use super::resolve::{self, Command};
-use super::status_check::{cannot_execute, error_text};
+use super::status_check::{cannot_create, cannot_execute, cannot_prepare};
 use crate::exit::{Exit, Failure};
 
 /// In open mode, more copies than this under way at once mean that the rate cannot be sustained.
@@ -40,6 +40,8 @@ pub(super) struct Rig<'a> {
     commands: Vec<Command>,
     launcher: Launcher,
     rng: ChaCha8Rng,
+    /// Whom the commands are to become.
+    run_as: Option<RunAs>,
     /// Alternatives whose setup ran.
     set_up: usize,
     /// Exit status that every run must have, by alternative; known after the trials.
@@ -59,10 +61,11 @@ impl<'a> Rig<'a> {
         Ok(Self {
             plan,
             interrupts,
-            hooks: Hooks { shell: &plan.shell, interrupts, show },
+            hooks: Hooks { shell: &plan.shell, interrupts, show, run_as: RunAs::of(plan.user.as_ref()) },
             commands: Vec::new(),
             launcher,
             rng: ChaCha8Rng::seed_from_u64(plan.seed ^ 0x656e_7673_697a_6573),
+            run_as: RunAs::of(plan.user.as_ref()),
             set_up: 0,
             expected: vec![None; plan.alternatives.len()],
         })
@@ -271,6 +274,7 @@ impl<'a> Rig<'a> {
             output: alternative.output.clone(),
             own_session: plan.placement == Placement::Session,
             cpus: plan.cpus.clone(),
+            user: self.run_as.clone(),
             timeout_s: plan.timeout_s,
             arrivals,
             purpose,
@@ -313,19 +317,12 @@ impl<'a> Rig<'a> {
                 Ended::ExecFailed { errno } => Err(cannot_execute(command, errno)),
             },
             Err(NoOutcome::Failure(failure)) => Err(failure),
-            Err(NoOutcome::Launch(LaunchError::Fork { copy, errno })) => Ok(Ran::CannotRun(format!(
-                "copy {copy} could not be created: {}; a limit on processes or memory was met (ulimit -u, pids.max): raise it or lower --load",
-                error_text(errno)
-            ))),
-            Err(NoOutcome::Launch(LaunchError::Prepare { what, errno })) => Err(Failure::new(
-                Exit::Error,
-                format!(
-                    "cannot run '{}': {what}: {}",
-                    self.plan.alternatives[index].command,
-                    error_text(errno)
-                ),
-                "check --input, --output and --pin",
-            )),
+            Err(NoOutcome::Launch(LaunchError::Fork { copy, errno })) => {
+                Ok(Ran::CannotRun(cannot_create(copy, errno)))
+            }
+            Err(NoOutcome::Launch(LaunchError::Prepare { what, errno })) => {
+                Err(cannot_prepare(&self.plan.alternatives[index].command, &what, errno))
+            }
         }
     }
 }

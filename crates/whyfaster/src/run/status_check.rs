@@ -127,7 +127,10 @@ pub(super) fn cannot_execute(command: &Command, errno: i32) -> Failure {
     let hint = match errno {
         libc::ENOEXEC => "it is no program: a script needs a '#!' line, or a shell to read it (leave out -N)",
         libc::ENOENT => "the file, or the interpreter after its '#!', does not exist",
-        libc::EACCES => "check its permissions, and whether its file system is mounted noexec",
+        libc::EACCES => {
+            "check its permissions and those of the directories above it, also for the user who called sudo, and whether its file system is mounted noexec"
+        }
+        libc::EAGAIN => "a limit on the processes of this user was met (ulimit -u): raise it or lower --load",
         libc::E2BIG => "its words and environment are too long together",
         _ => "run it by hand to see more",
     };
@@ -135,6 +138,23 @@ pub(super) fn cannot_execute(command: &Command, errno: i32) -> Failure {
         Exit::CommandFailed,
         format!("cannot execute '{}': {}", command.program, error_text(errno)),
         hint,
+    )
+}
+
+/// The error when something had to be opened or set before a command could run.
+pub(super) fn cannot_prepare(command: &str, what: &str, errno: i32) -> Failure {
+    Failure::new(
+        Exit::Error,
+        format!("cannot run '{command}': {what}: {}", error_text(errno)),
+        "check --input, --output and --pin",
+    )
+}
+
+/// Why a copy could not be created.
+pub(super) fn cannot_create(copy: u32, errno: i32) -> String {
+    format!(
+        "copy {copy} could not be created: {}; a limit on processes or memory was met (ulimit -u, pids.max): raise it or lower --load",
+        error_text(errno)
     )
 }
 
@@ -150,7 +170,7 @@ fn ended(status: i32) -> String {
 }
 
 /// An error number in words.
-pub(super) fn error_text(errno: i32) -> String {
+fn error_text(errno: i32) -> String {
     std::io::Error::from_raw_os_error(errno).to_string()
 }
 

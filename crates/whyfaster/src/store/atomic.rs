@@ -30,15 +30,79 @@ enum Destination {
 
 /// Writes the file whole, or leaves everything as it was and says why.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let written = match destination(path) {
-        Ok(Destination::Stream) => stream(path, bytes),
-        Ok(Destination::File { directory, target }) => match unnamed(&directory, &target, bytes) {
-            Err(error) if unsupported(&error) => named(&directory, &target, bytes),
-            other => other,
-        },
-        Err(error) => Err(error),
+    let mut file = AtomicFile::create(path)?;
+    file.write_all(bytes).map_err(|error| trouble::writing(path, &error))?;
+    file.commit()
+}
+
+/// A file that is written piece by piece and stands under its name only once it is whole. Dropped before that, it leaves
+/// everything as it was. What goes to a stream is passed on at once.
+#[derive(Debug)]
+pub struct AtomicFile {
+    path: PathBuf,
+    made: Made,
+}
+
+#[derive(Debug)]
+enum Made {
+    Stream(File),
+    Unnamed { file: File, directory: PathBuf, target: PathBuf },
+    Named { file: tempfile::NamedTempFile, directory: PathBuf, target: PathBuf },
+}
+
+impl AtomicFile {
+    /// Begins the file.
+    pub fn create(path: &Path) -> Result<Self, Failure> {
+        let made = begin(path).map_err(|error| trouble::writing(path, &error))?;
+        Ok(Self { path: path.to_owned(), made })
+    }
+
+    /// Forces the bytes to disk and gives them their name.
+    pub fn commit(self) -> Result<(), Failure> {
+        let path = self.path;
+        let ended = match self.made {
+            Made::Stream(mut file) => file.flush(),
+            Made::Unnamed { mut file, directory, target } => {
+                settle(&mut file, &target).and_then(|()| give_name(&file, &directory, &target))
+            }
+            Made::Named { mut file, directory, target } => {
+                settle(file.as_file_mut(), &target).and_then(|()| {
+                    file.persist(&target).map_err(|error| error.error)?;
+                    sync_directory(&directory);
+                    Ok(())
+                })
+            }
+        };
+        ended.map_err(|error| trouble::writing(&path, &error))
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.made {
+            Made::Stream(file) | Made::Unnamed { file, .. } => file.write(bytes),
+            Made::Named { file, .. } => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        // The files are not buffered; commit waits for the disk.
+        Ok(())
+    }
+}
+
+fn begin(path: &Path) -> io::Result<Made> {
+    let (directory, target) = match destination(path)? {
+        // Appending: a stream that is a file already holds something.
+        Destination::Stream => return Ok(Made::Stream(OpenOptions::new().append(true).open(path)?)),
+        Destination::File { directory, target } => (directory, target),
     };
-    written.map_err(|error| trouble::writing(path, &error))
+    match nameless(&directory) {
+        // Without /proc there is no way to give it a name.
+        Ok(file) if handle(&file).exists() => Ok(Made::Unnamed { file, directory, target }),
+        Err(error) if !unsupported(&error) => Err(error),
+        _ => Ok(Made::Named { file: temporary(&directory)?, directory, target }),
+    }
 }
 
 /// Finds out, before anything is measured, whether [`write_atomic`] can work. Changes nothing.
@@ -95,13 +159,6 @@ fn is_own_stream(path: &Path) -> bool {
         || path.starts_with("/proc/self/fd")
 }
 
-fn stream(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // Appending: a stream that is a file already holds something.
-    let mut file = OpenOptions::new().append(true).open(path)?;
-    file.write_all(bytes)?;
-    file.flush()
-}
-
 fn nameless(directory: &Path) -> io::Result<File> {
     let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
     Ok(rustix::fs::open(directory, flags, Mode::from_raw_mode(NEW_FILE))?.into())
@@ -113,32 +170,24 @@ fn unsupported(error: &io::Error) -> bool {
     matches!(Errno::from_io_error(error), Some(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOSYS))
 }
 
-fn unnamed(directory: &Path, target: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = nameless(directory)?;
-    fill(&mut file, target, bytes)?;
-    let handle = format!("/proc/self/fd/{}", file.as_raw_fd());
-    if !Path::new(&handle).exists() {
-        return Err(Errno::OPNOTSUPP.into());
-    }
+/// The file as `linkat` can name it.
+fn handle(file: &File) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+}
+
+fn give_name(file: &File, directory: &Path, target: &Path) -> io::Result<()> {
+    let handle = handle(file);
     let link = |to: &Path| rustix::fs::linkat(CWD, &handle, CWD, to, AtFlags::SYMLINK_FOLLOW);
     match link(target) {
         Err(Errno::EXIST) => {
             // linkat cannot replace: a second name for an instant, then a rename over the old file.
-            let second =
-                directory.join(format!(".whyfaster-{}-{handle}.tmp", std::process::id()).replace('/', "-"));
+            let own = format!(".whyfaster-{}-{}.tmp", std::process::id(), file.as_raw_fd());
+            let second = directory.join(own);
             link(&second)?;
             fs::rename(&second, target).inspect_err(|_| drop(fs::remove_file(&second)))?;
         }
         other => other?,
     }
-    sync_directory(directory);
-    Ok(())
-}
-
-fn named(directory: &Path, target: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = temporary(directory)?;
-    fill(file.as_file_mut(), target, bytes)?;
-    file.persist(target).map_err(|error| error.error)?;
     sync_directory(directory);
     Ok(())
 }
@@ -155,9 +204,8 @@ fn temporary(directory: &Path) -> io::Result<tempfile::NamedTempFile> {
     made.map_err(|error| number.map_or(error, io::Error::from_raw_os_error))
 }
 
-/// Writes the bytes, keeps the rights of a file that is replaced, and waits for the disk.
-fn fill(file: &mut File, target: &Path, bytes: &[u8]) -> io::Result<()> {
-    file.write_all(bytes)?;
+/// Keeps the rights of a file that is replaced, and waits for the disk.
+fn settle(file: &mut File, target: &Path) -> io::Result<()> {
     if let Ok(old) = fs::metadata(target) {
         file.set_permissions(old.permissions())?;
     }
@@ -172,109 +220,5 @@ fn sync_directory(directory: &Path) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::ffi::OsString;
-    use std::fs::Permissions;
-    use std::os::unix::fs::PermissionsExt;
-
-    fn names(directory: &Path) -> Vec<OsString> {
-        let mut names: Vec<_> = fs::read_dir(directory).unwrap().map(|e| e.unwrap().file_name()).collect();
-        names.sort();
-        names
-    }
-
-    #[test]
-    fn a_file_is_made_and_replaced_and_nothing_else_is_left() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("r.json");
-        check_writable(&path).unwrap();
-        assert!(names(directory.path()).is_empty(), "the check left something");
-        write_atomic(&path, b"one").unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"one");
-        fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
-        check_writable(&path).unwrap();
-        write_atomic(&path, b"two").unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"two");
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640, "rights were not kept");
-        assert_eq!(names(directory.path()), ["r.json"]);
-    }
-
-    #[test]
-    fn the_way_with_a_name_does_the_same() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("r.json");
-        named(directory.path(), &path, b"one").unwrap();
-        named(directory.path(), &path, b"two").unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"two");
-        assert_eq!(names(directory.path()), ["r.json"]);
-        let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o777;
-        unnamed(directory.path(), &directory.path().join("s.json"), b"").unwrap();
-        let other = fs::metadata(directory.path().join("s.json")).unwrap().permissions().mode() & 0o777;
-        assert_eq!(mode, other, "both ways give a new file the same rights");
-    }
-
-    #[test]
-    fn a_link_stays_and_what_it_points_to_is_replaced() {
-        let directory = tempfile::tempdir().unwrap();
-        let (link, file) = (directory.path().join("link"), directory.path().join("file"));
-        fs::write(&file, "old").unwrap();
-        std::os::unix::fs::symlink("file", &link).unwrap();
-        write_atomic(&link, b"new").unwrap();
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert_eq!(fs::read(&file).unwrap(), b"new");
-    }
-
-    #[test]
-    fn devices_and_pipes_are_written_directly() {
-        write_atomic(Path::new("/dev/null"), b"x").unwrap();
-        check_writable(Path::new("/dev/null")).unwrap();
-        check_writable(Path::new("/dev/stdout")).unwrap();
-        let failure = write_atomic(Path::new("/dev/full"), b"x").unwrap_err();
-        assert!(
-            failure.message.contains("/dev/full") && failure.message.contains("No space left"),
-            "{failure}"
-        );
-        assert!(failure.hint.unwrap().contains("Free some space"));
-
-        let directory = tempfile::tempdir().unwrap();
-        let pipe = directory.path().join("pipe");
-        rustix::fs::mknodat(CWD, &pipe, rustix::fs::FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
-        // The check must not wait for a reader.
-        check_writable(&pipe).unwrap();
-        let reader = std::thread::spawn({
-            let pipe = pipe.clone();
-            move || fs::read(pipe).unwrap()
-        });
-        write_atomic(&pipe, b"through").unwrap();
-        assert_eq!(reader.join().unwrap(), b"through");
-    }
-
-    #[test]
-    fn what_cannot_be_written_is_said_before_and_after_in_the_same_words() {
-        let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join("file");
-        fs::write(&file, "kept").unwrap();
-        let cases = [
-            (directory.path().join("none/r.json"), "mkdir -p"),
-            (file.join("r.json"), "A part of the path is a file"),
-            (directory.path().to_owned(), "Name a file in it"),
-            (PathBuf::from("/proc/nowhere.json"), "Choose another file"),
-            (PathBuf::from(""), ""),
-            (PathBuf::from("/"), "Name a file in it"),
-            (directory.path().join("x".repeat(300)), "Choose another file"),
-        ];
-        for (path, hint) in cases {
-            let before = check_writable(&path).map_err(|f| (f.message, f.hint));
-            let after = write_atomic(&path, b"x").map_err(|f| (f.message, f.hint));
-            let (message, said) = after.expect_err(&path.display().to_string());
-            assert!(message.contains(&format!("'{}'", path.display())), "{message}");
-            assert!(said.clone().unwrap().contains(hint), "{said:?}");
-            if path.as_os_str().len() < 300 {
-                assert_eq!(before, Err((message, said)));
-            }
-        }
-        assert_eq!(fs::read(&file).unwrap(), b"kept");
-        assert_eq!(names(directory.path()), ["file"]);
-    }
-}
+#[path = "atomic_tests.rs"]
+mod tests;

@@ -6,16 +6,27 @@ pub mod stdout;
 
 mod trouble;
 
-pub use atomic::{check_writable, write_atomic};
-pub use read::{parse_prices, read_prices, read_record};
+pub use atomic::{AtomicFile, check_writable, write_atomic};
+pub use read::{Shown, parse_prices, read_prices, read_record, read_shown};
 pub use stdout::{StdoutClosed, to_stdout};
 
 use whyfaster_core::price::PriceList;
 use whyfaster_core::record::Record;
+use whyfaster_core::trace::record::TraceRecord;
 
 /// A record as the bytes of a file: JSON, indented, with a line end.
 pub fn record_bytes(record: &Record) -> serde_json::Result<Vec<u8>> {
     let mut bytes = serde_json::to_vec_pretty(record)?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// A trace as the bytes of a file: indented, or on one line where it holds the scheduling records.
+pub fn trace_bytes(record: &TraceRecord) -> serde_json::Result<Vec<u8>> {
+    let mut bytes = match record.schedule {
+        Some(_) => serde_json::to_vec(record)?,
+        None => serde_json::to_vec_pretty(record)?,
+    };
     bytes.push(b'\n');
     Ok(bytes)
 }

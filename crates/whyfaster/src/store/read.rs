@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 use whyfaster_core::price::{self, PriceList};
 use whyfaster_core::record::{self, Record};
+use whyfaster_core::trace::{self, record::TraceRecord};
 use whyfaster_core::validate::Invalid;
 
 use super::trouble;
@@ -54,6 +55,37 @@ impl Document for PriceList {
     }
 }
 
+impl Document for TraceRecord {
+    const SCHEMA: &'static str = trace::record::SCHEMA;
+    const KIND: &'static str = "trace";
+    const OTHER_FILE: &'static str = "Name a file that 'whyfaster trace --record FILE' or '--json' wrote.";
+
+    fn check(&self) -> Result<(), Invalid> {
+        self.validate()
+    }
+}
+
+/// A document that can be shown.
+#[derive(Debug)]
+pub enum Shown {
+    /// Of `compare` or a study.
+    Record(Box<Record>),
+    /// Of `trace`.
+    Trace(Box<TraceRecord>),
+}
+
+/// Reads and checks a record or a trace, whichever it says it is; `-` is standard input.
+pub fn read_shown(path: &Path) -> Result<Shown, Failure> {
+    let bytes = contents(path)?;
+    let trace = parse_head(&bytes).is_some_and(|schema| schema.starts_with("whyfaster-trace/"));
+    if trace { told(path, &bytes).map(Shown::Trace) } else { told(path, &bytes).map(Shown::Record) }
+}
+
+/// What a document says that it is, if it is one at all.
+fn parse_head(bytes: &[u8]) -> Option<String> {
+    (bytes.len() as u64 <= MAX_BYTES).then(|| serde_json::from_slice::<Head>(bytes).ok()?.schema).flatten()
+}
+
 /// Reads and checks a record; `-` is standard input.
 pub fn read_record(path: &Path) -> Result<Record, Failure> {
     read(path)
@@ -63,9 +95,9 @@ pub fn read_record(path: &Path) -> Result<Record, Failure> {
 ///
 /// What a bare worker wrote on a machine without this program is read too.
 pub fn read_prices(path: &Path) -> Result<PriceList, Failure> {
-    let bytes = bytes(path)?;
+    let bytes = contents(path)?;
     let mut list: PriceList =
-        if foreign::is_one(&bytes) { bare(path, &bytes)? } else { document(path, &bytes)? };
+        if foreign::is_one(&bytes) { bare(path, &bytes)? } else { *told(path, &bytes)? };
     list.reprice();
     Ok(list)
 }
@@ -98,17 +130,18 @@ pub fn parse_prices(bytes: &[u8]) -> Result<PriceList, String> {
 }
 
 fn read<D: Document>(path: &Path) -> Result<D, Failure> {
-    document(path, &bytes(path)?)
+    told(path, &contents(path)?).map(|document: Box<D>| *document)
 }
 
-fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+fn contents(path: &Path) -> Result<Vec<u8>, Failure> {
     let bytes =
         if path == Path::new("-") { bounded(io::stdin().lock()) } else { File::open(path).and_then(bounded) };
     bytes.map_err(|error| trouble::reading(path, &error))
 }
 
-fn document<D: Document>(path: &Path, bytes: &[u8]) -> Result<D, Failure> {
-    parse(bytes).map_err(|(why, hint)| {
+/// The document in these bytes, or what is wrong with the file.
+fn told<D: Document>(path: &Path, bytes: &[u8]) -> Result<Box<D>, Failure> {
+    parse(bytes).map(Box::new).map_err(|(why, hint)| {
         let name = shown(path);
         Failure::new(Exit::Error, format!("{name} is no {} that can be used: {why}", D::KIND), hint)
     })

@@ -2,6 +2,8 @@
 //!
 //! A study is a folder under `studies/`; its files are part of the program, so that it works outside its source tree.
 
+mod dispatch;
+mod dispatch_report;
 mod input;
 mod prices;
 mod report;
@@ -14,11 +16,15 @@ use anyhow::Context;
 use serde::Deserialize;
 use whyfaster_core::claims::{Claim, Figure, Pair};
 use whyfaster_core::plan::{
-    Alternative, FailurePolicy, Input, Loads, Mode, Output, Placement, Plan, Rounds, Shell,
+    Alternative, FailurePolicy, Input, Loads, Mode, Output, Placement, Plan, Rounds, Shell, User,
 };
 
 use crate::exit::{Exit, Failure};
 
+pub use dispatch::{
+    DispatchFindings, DispatchStudy, Dispatcher, Figure as DispatchFigure, LeftOut as LeftOutDispatchers,
+    Row as DispatchRow, dispatch,
+};
 pub use input::{Generated, ifconfig_log};
 pub use prices::{PriceFindings, PriceRow, PriceStudy};
 pub use report::{Findings, InputFacts, findings, text};
@@ -144,6 +150,8 @@ pub struct Options {
     pub record: Option<PathBuf>,
     /// Write the record, with the study's findings in it, to standard output instead of the report.
     pub json: bool,
+    /// As whom the commands run.
+    pub user: Option<User>,
 }
 
 /// The files of a study as they stand in the program.
@@ -184,6 +192,7 @@ pub fn find(name: &str) -> anyhow::Result<Study> {
         .map(|study| &study.name)
         .chain(prices.iter().map(|study| &study.name))
         .cloned()
+        .chain([dispatch()?.name])
         .collect();
     studies.into_iter().find(|study| study.name == name).ok_or_else(|| {
         let hint = format!("the studies are: {}", names.join(", "));
@@ -255,6 +264,7 @@ impl Study {
             check_output: true,
             failures: FailurePolicy::Raise,
             fail_if_slower: None,
+            user: options.user.clone(),
         }
     }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access};
 use tempfile::TempDir;
+use whyfaster_core::plan::{Because, User};
 
 use crate::exit::{Exit, Failure};
 
@@ -31,6 +32,21 @@ impl WorkDir {
             fs::write(&path, content).map_err(|error| unwritable(&path, &error))?;
         }
         Ok(Self { dir })
+    }
+
+    /// Gives it, with all that is in it, to the user as whom the commands run, if that is another one.
+    pub fn give_to(&self, user: &User) -> Result<(), Failure> {
+        if user.because != Because::Sudo {
+            return Ok(());
+        }
+        let give = |path: &Path| {
+            std::os::unix::fs::chown(path, Some(user.uid), Some(user.gid))
+                .map_err(|error| unwritable(path, &error))
+        };
+        for file in fs::read_dir(self.path()).map_err(|error| unwritable(self.path(), &error))?.flatten() {
+            give(&file.path())?;
+        }
+        give(self.path())
     }
 
     /// Where it is.
@@ -88,7 +104,8 @@ pub fn check_needs(study: &Study, search_path: &OsStr) -> Result<(), Failure> {
     Ok(())
 }
 
-fn is_on(search_path: &OsStr, program: &str) -> bool {
+/// Whether a program is on the search path.
+pub(super) fn is_on(search_path: &OsStr, program: &str) -> bool {
     env::split_paths(search_path)
         .map(|directory| directory.join(program))
         .any(|file| file.is_file() && access(&file, Access::EXEC_OK).is_ok())

@@ -55,6 +55,7 @@ pub(super) fn plan(names: &[&str], loads: &[u32]) -> Plan {
         check_output: true,
         failures: FailurePolicy::Raise,
         fail_if_slower: None,
+        user: None,
     }
 }
 

@@ -35,6 +35,9 @@ pub struct CompareArgs {
     /// Where the copies run.
     #[command(flatten)]
     pub placement: PlacementArgs,
+    /// As whom the copies run.
+    #[command(flatten)]
+    pub user: UserArgs,
     /// Gates and records.
     #[command(flatten)]
     pub output: OutputArgs,
@@ -140,6 +143,18 @@ pub struct PlacementArgs {
     /// Empty the page cache before every timed run (needs root)
     #[arg(long)]
     pub drop_caches: bool,
+}
+
+/// As whom commands run.
+#[derive(Clone, Copy, Debug, Default, Args)]
+#[command(next_help_heading = "Placement")]
+pub struct UserArgs {
+    /// Under sudo, run the commands as root too
+    ///
+    /// Without it, commands and hooks run as the user who called sudo, with that user's groups and HOME. Without sudo it
+    /// changes nothing.
+    #[arg(long)]
+    pub as_root: bool,
 }
 
 /// A list of CPUs as one value (clap takes a bare `Vec` for a repeated option).

@@ -84,17 +84,6 @@ pub struct HyperfineArgs {
     #[arg(allow_hyphen_values = true, conflicts_with_all = ["parameter_scan", "parameter_step_size"])]
     pub parameter_list: Vec<String>,
 
-    /// Run commands with SHELL: a name, a path, a command line, 'default' (sh) or 'none'
-    ///
-    /// 'none' starts the command itself, split into words; pipes and other things of the shell are then unknown. The
-    /// shell's own time is part of every run, the same for all commands, and is not subtracted.
-    #[arg(short = 'S', long, value_name = "SHELL", overrides_with = "shell", value_hint = ValueHint::CommandString)]
-    pub shell: Option<String>,
-
-    /// The same as --shell=none
-    #[arg(short = 'N', conflicts_with = "shell")]
-    pub no_shell: bool,
-
     /// Go on when a command fails: at any status but 0, or at the comma-separated statuses given
     #[arg(short, long, value_name = "MODE", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "all-non-zero")]
@@ -111,17 +100,41 @@ pub struct HyperfineArgs {
     #[arg(long, value_name = "WHERE", action = ArgAction::Append, conflicts_with = "show_output")]
     pub output: Vec<String>,
 
-    /// Let commands read from WHERE: null, or a file [default: null]
-    ///
-    /// Every copy opens the file for itself.
-    #[arg(long, value_name = "WHERE", value_hint = ValueHint::FilePath)]
-    pub input: Option<PathBuf>,
-
     /// Call a command NAME; given once for each command, in their order
     ///
     /// With parameters: given once for all alternatives or once for each. Parameters are put in.
     #[arg(short = 'n', long, value_name = "NAME", action = ArgAction::Append)]
     pub command_name: Vec<String>,
+
+    /// How commands are started.
+    #[command(flatten)]
+    pub start: StartArgs,
+
+    /// Accepted so that scripts written for hyperfine go on working; the statistics decide how long to measure
+    #[arg(long, value_name = "SECONDS", hide = true)]
+    pub min_benchmarking_time: Option<f64>,
+}
+
+/// How commands are started, as in hyperfine 1.x.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "As in hyperfine")]
+pub struct StartArgs {
+    /// Run commands with SHELL: a name, a path, a command line, 'default' (sh) or 'none'
+    ///
+    /// 'none' starts the command itself, split into words; pipes and other things of the shell are then unknown. The
+    /// shell's own time is part of every run, the same for all commands, and is not subtracted.
+    #[arg(short = 'S', long, value_name = "SHELL", overrides_with = "shell", value_hint = ValueHint::CommandString)]
+    pub shell: Option<String>,
+
+    /// The same as --shell=none
+    #[arg(short = 'N', conflicts_with = "shell")]
+    pub no_shell: bool,
+
+    /// Let commands read from WHERE: null, or a file [default: null]
+    ///
+    /// Every copy opens the file for itself.
+    #[arg(long, value_name = "WHERE", value_hint = ValueHint::FilePath)]
+    pub input: Option<PathBuf>,
 
     /// Set environment variables: NAME=VALUE, several separated by spaces and quoted as in a shell
     ///
@@ -129,10 +142,6 @@ pub struct HyperfineArgs {
     /// hyperfine 2.0.)
     #[arg(long, value_name = "ASSIGNMENTS", action = ArgAction::Append)]
     pub env: Vec<String>,
-
-    /// Accepted so that scripts written for hyperfine go on working; the statistics decide how long to measure
-    #[arg(long, value_name = "SECONDS", hide = true)]
-    pub min_benchmarking_time: Option<f64>,
 }
 
 /// Options about the screen.

@@ -4,14 +4,16 @@ mod compare;
 mod hyperfine;
 mod others;
 mod prices;
+mod trace;
 
 pub use compare::{
     Allowance, CompareArgs, CpuList, LoadArgs, ModeWord, OutputArgs, PlacementArgs, PlacementWord,
-    StatisticsArgs,
+    StatisticsArgs, UserArgs,
 };
-pub use hyperfine::{DisplayArgs, ExportArgs, HyperfineArgs};
+pub use hyperfine::{DisplayArgs, ExportArgs, HyperfineArgs, StartArgs};
 pub use others::{DoctorArgs, ShowArgs, StudyArgs};
 pub use prices::{InsideArgs, MachinesArgs, PricesArgs, ViewArgs};
+pub use trace::{LevelWord, ObserveArgs, StreamArgs, TraceArgs, TraceOutputArgs, TraceShowArgs};
 
 use clap::{Parser, Subcommand};
 
@@ -40,6 +42,13 @@ pub enum Verb {
     /// random order, so that whatever drifts on the machine hits all of them alike. One command alone is measured
     /// without a comparison.
     Compare(Box<CompareArgs>),
+    /// Explain one command or pipeline: where the time of its whole process tree went
+    ///
+    /// Processes, system calls, running, waiting for a CPU, blocked and by what: all from one run, with the cost of
+    /// observing printed. The command shares the terminal, as under strace: it reads from it, and Ctrl-C goes to it
+    /// (three within two seconds end it whatever it makes of them). It runs again untraced, to see what tracing cost.
+    /// The exit status tells whether the trace was made; that of the command is in the report.
+    Trace(Box<TraceArgs>),
     /// Print a record again, with the analysis redone
     ///
     /// A record holds every raw sample, so nothing is run. The exports can be made from it as well.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 use whyfaster_core::plan::Loads;
 
+use super::compare::UserArgs;
 use super::hyperfine::{DisplayArgs, ExportArgs};
 use crate::cli::display::Style;
 use crate::cli::numbers;
@@ -39,6 +40,10 @@ pub struct StudyArgs {
     #[arg(long, help_heading = "Load")]
     pub full: bool,
 
+    /// Take a tenth of the size (study dispatch)
+    #[arg(long, conflicts_with = "full", help_heading = "Load")]
+    pub quick: bool,
+
     /// Copies at once instead of the study's own levels: a list such as 1,10
     #[arg(long, value_name = "LIST", value_parser = numbers::loads, help_heading = "Load")]
     pub load: Option<Loads>,
@@ -56,6 +61,10 @@ pub struct StudyArgs {
     /// Seed of the input and of the random order
     #[arg(long, value_name = "NUM", value_parser = numbers::seed, help_heading = "Statistics")]
     pub seed: Option<u64>,
+
+    /// As whom the study's commands run.
+    #[command(flatten)]
+    pub user: UserArgs,
 
     /// Write the record, with every raw sample, to FILE ('-' is standard output)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]

@@ -14,7 +14,7 @@ use crate::fixture::{batch, record, two_alternatives};
 /// The plan and the outputs of hyperfine's words.
 fn resolved(line: &str) -> (Plan, Outputs) {
     let words = shell_words::split(line).unwrap();
-    let host = HostSeed { euid: 0, cpus_allowed: None, seed: 1 };
+    let host = HostSeed { euid: 0, cpus_allowed: None, seed: 1, caller: Default::default() };
     match Args::try_parse_from(["whyfaster", "compare"].map(String::from).into_iter().chain(words))
         .unwrap()
         .verb

@@ -10,8 +10,7 @@ use crate::exit::{Exit, Failure};
 pub fn find(names: &[&str], package: &str) -> Result<PathBuf, Failure> {
     let path = env::var_os("PATH").unwrap_or_default();
     let directories: Vec<PathBuf> = env::split_paths(&path).collect();
-    let found =
-        names.iter().find_map(|name| directories.iter().map(|dir| dir.join(name)).find(runs));
+    let found = names.iter().find_map(|name| directories.iter().map(|dir| dir.join(name)).find(runs));
     found.ok_or_else(|| {
         Failure::new(
             Exit::Unfit,

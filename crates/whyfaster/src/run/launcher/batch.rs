@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
+use std::os::unix::net::UnixStream;
 
 use whyfaster_core::sample::{Copies, Orphans};
 
@@ -25,16 +26,16 @@ struct Live {
 
 /// A batch under way.
 pub(super) struct Run<'a> {
-    request: &'a Request,
+    pub(super) request: &'a Request,
     blueprint: &'a Blueprint,
-    signals: &'a Signals,
+    pub(super) signals: &'a Signals,
     gate: Gate,
     /// Processes of ours that are no copies.
-    helpers: Vec<Identity>,
+    pub(super) helpers: Vec<Identity>,
     live: HashMap<i32, Live>,
     free_slots: Vec<usize>,
     /// Copies that stand at the gate, oldest first.
-    prepared: VecDeque<i32>,
+    pub(super) prepared: VecDeque<i32>,
     created: usize,
     /// Released copies in the order of their release; those that ended are taken off the front lazily.
     released: VecDeque<(i32, usize, u64)>,
@@ -193,7 +194,7 @@ impl<'a> Run<'a> {
     }
 
     /// Releases the copies and waits for all their ends.
-    pub(super) fn time(&mut self) -> Ended {
+    pub(super) fn time(&mut self, socket: &UnixStream) -> Ended {
         self.released_ns = now_ns();
         let released_ns = self.released_ns;
         let until_ns = |duration_s: f64| released_ns + nanoseconds(duration_s);
@@ -236,6 +237,10 @@ impl<'a> Run<'a> {
                     Ok((run.rows.len() < copies).then(|| intended(run.rows.len())))
                 })
             }
+        };
+        let ended = match (ended, self.request.purpose) {
+            (Ended::Normally, Purpose::Observed) => self.until_alone(socket),
+            (ended, _) => ended,
         };
         self.exec_errno.map_or(ended, |errno| Ended::ExecFailed { errno })
     }
@@ -293,7 +298,7 @@ impl<'a> Run<'a> {
     }
 
     /// Takes in all children that changed.
-    fn reap(&mut self) {
+    pub(super) fn reap(&mut self) {
         while let Ok(Some(child)) = next() {
             self.take(&child);
         }
@@ -329,6 +334,11 @@ impl<'a> Run<'a> {
         self.free_slots.push(copy.slot);
     }
 
+    /// Copies whose end was not told yet.
+    pub(super) fn alive(&self) -> usize {
+        self.live.len()
+    }
+
     /// Ends all that is left of the batch: copies never released, copies cut short, and what outlived its copy.
     pub(super) fn end(&mut self, gentle: bool) -> u32 {
         self.reap();
@@ -339,10 +349,10 @@ impl<'a> Run<'a> {
         }
         let helpers = self.helpers.clone();
         let unreleased: Vec<i32> = self.prepared.drain(..).collect();
-        let alive = |run: &Self| run.live.len();
-        let before = alive(self);
+        let before = self.alive();
         let (killed, left) = tree::end_all(&helpers, gentle, || self.reap());
-        let copies_ended = before.saturating_sub(alive(self)).max(unreleased.len());
+        self.reap_ended();
+        let copies_ended = before.saturating_sub(self.alive()).max(unreleased.len());
         self.orphans.killed += killed.saturating_sub(copies_ended as u32);
         left
     }

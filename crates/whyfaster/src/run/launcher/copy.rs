@@ -9,7 +9,7 @@ use std::{io, ptr};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use whyfaster_core::plan::Input;
 
-use super::super::protocol::{Arrivals, Request};
+use super::super::protocol::{Arrivals, Request, RunAs};
 use super::gate::{Gate, Step, Used, now_ns};
 use super::reap::microseconds;
 
@@ -19,10 +19,13 @@ pub(super) struct Blueprint {
     argv: Vec<CString>,
     env: Vec<CString>,
     input: Option<CString>,
+    /// A standard input that came with the request.
+    stdin: Option<OwnedFd>,
     stdout: Stream,
     stderr: Stream,
     own_session: bool,
     cpus: Option<rustix::thread::CpuSet>,
+    user: Option<RunAs>,
     together: bool,
     /// The limit on open files that copies get back, where the launcher raised its own.
     files: Option<Rlimit>,
@@ -42,6 +45,7 @@ impl Blueprint {
     /// From a request. Words with a NUL byte cannot be passed to a program and are an error.
     pub(super) fn new(
         request: &Request,
+        stdin: Option<OwnedFd>,
         stdout: Stream,
         stderr: Stream,
         files: Option<Rlimit>,
@@ -49,15 +53,17 @@ impl Blueprint {
         Ok(Self {
             program: CString::new(request.program.as_str())?,
             argv: request.argv.iter().map(|word| CString::new(word.as_str())).collect::<Result<_, _>>()?,
-            env: environment(&request.env)?,
+            env: environment(&request.env, request.user.as_ref())?,
             input: match &request.input {
-                Input::Null => None,
+                Input::Null | Input::Inherit => None,
                 Input::File(path) => Some(c_path(path)?),
             },
+            stdin,
             stdout,
             stderr,
             own_session: request.own_session,
             cpus: request.cpus.as_deref().map(cpu_set),
+            user: request.user.clone(),
             together: matches!(request.arrivals, Arrivals::Together { .. }),
             files,
         })
@@ -94,15 +100,12 @@ impl Blueprint {
         exit_now();
     }
 
-    /// Session, signals, CPUs, streams.
+    /// Session, signals, CPUs, streams, user: what may need privileges comes before they are given up.
     fn settle(&self, index: usize, launcher: i32) -> Result<(), (Step, io::Error)> {
         // SAFETY: plain system calls on this process. Rust ignores SIGPIPE at start-up, and an ignored signal stays
         // ignored across exec: `yes | head` would never end.
         unsafe {
-            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-            if libc::getppid() != launcher {
-                exit_now();
-            }
+            die_with(launcher);
             if self.own_session {
                 libc::setsid();
             }
@@ -121,11 +124,25 @@ impl Blueprint {
             let file = open_read(path).map_err(|e| (Step::Input, e))?;
             rustix::stdio::dup2_stdin(&file).map_err(|e| (Step::Input, e.into()))?;
         }
+        if let Some(fd) = &self.stdin {
+            rustix::stdio::dup2_stdin(fd).map_err(|e| (Step::Input, e.into()))?;
+        }
         if let Some(fd) = self.stdout.of(index) {
             rustix::stdio::dup2_stdout(fd).map_err(|e| (Step::Output, e.into()))?;
         }
         if let Some(fd) = self.stderr.of(index) {
             rustix::stdio::dup2_stderr(fd).map_err(|e| (Step::Output, e.into()))?;
+        }
+        if let Some(user) = &self.user {
+            user.become_it().map_err(|e| (Step::User, e))?;
+        }
+        // Again, because the kernel forgets it when a process becomes someone else: prctl(2), PR_SET_PDEATHSIG.
+        // Readable by its own user again, as any program is: a file with capabilities (make install-caps) makes a process that
+        // only root may trace, and the levels without privileges trace: ptrace(2), prctl(2) PR_SET_DUMPABLE.
+        // SAFETY: plain system calls on this process.
+        unsafe {
+            libc::prctl(libc::PR_SET_DUMPABLE, 1);
+            die_with(launcher);
         }
         Ok(())
     }
@@ -148,12 +165,19 @@ impl Stream {
     }
 }
 
-/// The launcher's environment with these variables set.
-fn environment(set: &[(String, String)]) -> io::Result<Vec<CString>> {
+/// The launcher's environment with these variables set, and with those of the user who is to become.
+fn environment(set: &[(String, String)], user: Option<&RunAs>) -> io::Result<Vec<CString>> {
+    let of_user = user.map_or(&[][..], |user| &user.set);
+    let all: Vec<&(String, String)> = set
+        .iter()
+        .chain(of_user.iter().filter(|(name, _)| !set.iter().any(|(other, _)| other == name)))
+        .collect();
+    let taken =
+        |name: &OsString| user.is_some_and(|user| user.unset.iter().any(|other| name == other.as_str()));
     let inherited = std::env::vars_os()
-        .filter(|(name, _)| !set.iter().any(|(other, _)| name.as_os_str() == other.as_str()));
+        .filter(|(name, _)| !taken(name) && !all.iter().any(|(other, _)| name.as_os_str() == other.as_str()));
     inherited
-        .chain(set.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))))
+        .chain(all.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))))
         .map(|(name, value)| {
             let mut entry = name.into_vec();
             entry.push(b'=');
@@ -161,6 +185,20 @@ fn environment(set: &[(String, String)]) -> io::Result<Vec<CString>> {
             CString::new(entry).map_err(io::Error::from)
         })
         .collect()
+}
+
+/// Asks to be killed when the launcher dies, and ends at once if that has happened.
+///
+/// # Safety
+/// Only in the child, which has nothing to clean up.
+unsafe fn die_with(launcher: i32) {
+    // SAFETY: plain system calls on this process.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        if libc::getppid() != launcher {
+            exit_now();
+        }
+    }
 }
 
 fn pointers(strings: &[CString]) -> Vec<*const libc::c_char> {

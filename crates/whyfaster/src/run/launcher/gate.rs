@@ -53,6 +53,8 @@ pub(super) enum Step {
     Affinity = 3,
     /// The exec itself.
     Exec = 4,
+    /// Becoming another user.
+    User = 5,
 }
 
 impl Step {
@@ -62,6 +64,7 @@ impl Step {
             1 => "opening its standard input",
             2 => "opening its output",
             3 => "setting its CPUs",
+            5 => "becoming the user who called sudo",
             _ => "executing it",
         }
     }

@@ -8,6 +8,7 @@ mod batch;
 mod copy;
 mod drain;
 mod gate;
+mod observed;
 mod reap;
 mod tree;
 
@@ -33,9 +34,14 @@ use reap::Signals;
 /// The first word after the program's name that makes it a launcher.
 pub const VERB: &str = "__launcher";
 
+/// The second word that leaves it in the session and the process group of the program, so that the command that it starts
+/// has the terminal as if a shell had started it.
+pub(crate) const ATTACHED: &str = "attached";
+
 /// Serves requests from the socket at standard input until the other side is gone.
 pub fn main() -> ExitCode {
-    match serve() {
+    let attached = std::env::args_os().nth(2).is_some_and(|word| word == ATTACHED);
+    match serve(attached) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // The program above reports what it could not get from us; this helps when it is gone as well.
@@ -45,13 +51,15 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn serve() -> io::Result<()> {
-    let signals = Signals::block();
+fn serve(attached: bool) -> io::Result<()> {
+    let signals = Signals::block(attached);
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))?;
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     let parent = rustix::process::getppid();
-    // Fails only for a process group leader, which a freshly forked process is not.
-    let _ = rustix::process::setsid();
+    if !attached {
+        // Fails only for a process group leader, which a freshly forked process is not.
+        let _ = rustix::process::setsid();
+    }
     let socket = UnixStream::from(take_stdin()?);
     let machine = MachineCounters::open(&Root::real()).ok();
     let mut hook = None;
@@ -59,7 +67,7 @@ fn serve() -> io::Result<()> {
         signals.clear();
         // Who started us has died, and nobody would read the answer.
         (rustix::process::getppid() == parent).then(|| {
-            match run(request, streams, &signals, machine.as_ref()) {
+            match run(request, streams, &signals, machine.as_ref(), &socket) {
                 Ok(outcome) => Reply::Done(Box::new(outcome)),
                 Err(error) => Reply::Failed(error),
             }
@@ -81,6 +89,8 @@ fn answer(
     while let Some((message, streams)) = receive::<Message>(socket)? {
         match message {
             Message::Hook(running) => *hook = running,
+            // Its command could not be held, or was given up: nobody waits for it any more.
+            Message::Go(_) => {}
             Message::Run(request) => match run(&request, streams) {
                 Some(reply) => send(socket, &reply, &[])?,
                 None => break,
@@ -102,6 +112,7 @@ fn run(
     streams: Vec<OwnedFd>,
     signals: &Signals,
     machine: Option<&MachineCounters>,
+    socket: &UnixStream,
 ) -> Result<Outcome, LaunchError> {
     let prepare = |what: &str| {
         let what = what.to_owned();
@@ -110,15 +121,18 @@ fn run(
             errno: error.raw_os_error().unwrap_or(libc::EINVAL),
         }
     };
+    let mut streams = streams;
+    let stdin = (request.purpose == Purpose::Observed).then(|| streams.pop()).flatten();
     let (stdout, stderr, drain, files) =
         outputs(request, streams).map_err(prepare(&match &request.output {
             Output::File(path) => format!("opening the output '{}'", path.display()),
             _ => "opening the output".to_owned(),
         }))?;
-    let blueprint = Blueprint::new(request, stdout, stderr, files).map_err(prepare("passing its words"))?;
+    let blueprint =
+        Blueprint::new(request, stdin, stdout, stderr, files).map_err(prepare("passing its words"))?;
     let helpers = drain.iter().filter_map(|drain| identity(drain.pid)).collect();
     let mut run = Run::new(request, &blueprint, signals, helpers).map_err(prepare("sharing memory"))?;
-    let created = match run.create() {
+    let created = match run.create().map(|created| created && run.hold(socket)) {
         Ok(created) => created,
         Err(error) => {
             run.end(false);
@@ -126,7 +140,7 @@ fn run(
         }
     };
     let before = machine.and_then(MachineCounters::read);
-    let ended = if created { run.time() } else { Ended::Aborted };
+    let ended = if created { run.time(socket) } else { Ended::Aborted };
     let after = machine.and_then(MachineCounters::read);
     let left = run.end(ended == Ended::Aborted);
     let (copies, makespan_s) = run.copies();

@@ -32,8 +32,9 @@ pub(super) enum Woken {
 pub(super) struct Signals(libc::sigset_t);
 
 impl Signals {
-    /// Blocks them.
-    pub(super) fn block() -> Self {
+    /// Blocks them. Attached to a terminal, those that the terminal sends are for the command, and the program decides what
+    /// becomes of us: we then wait for SIGTERM alone. (Stopping with Ctrl-Z is left to the kernel: all of us stop.)
+    pub(super) fn block(attached: bool) -> Self {
         let mut set = MaybeUninit::uninit();
         // SAFETY: sigemptyset initialises the set; the others take an initialised one. Whoever started us may have ignored
         // SIGCHLD, and then the kernel would reap the copies instead of us: wait(2), NOTES.
@@ -44,6 +45,11 @@ impl Signals {
                 libc::sigaddset(set.as_mut_ptr(), signal);
             }
             libc::sigprocmask(libc::SIG_BLOCK, set.as_ptr(), ptr::null_mut());
+            if attached {
+                for signal in [libc::SIGINT, libc::SIGHUP, libc::SIGQUIT] {
+                    libc::sigdelset(set.as_mut_ptr(), signal);
+                }
+            }
             Self(set.assume_init())
         }
     }

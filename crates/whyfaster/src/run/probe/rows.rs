@@ -80,6 +80,8 @@ fn expect(probe: &Probe, head: &Head) -> Result<Expect, String> {
     let mut expect = Expect {
         involuntary_disturbs: disturbs("inv"),
         migration_disturbs: disturbs("mig"),
+        delay_disturbs: disturbs("delay")
+            || (disturbs("delay_apart") && !matches!(head.cpu.as_str(), "free" | "same")),
         ..Expect::default()
     };
     // A later expectation, of this variant in particular, takes the place of an earlier one.
@@ -96,7 +98,7 @@ fn expect(probe: &Probe, head: &Head) -> Result<Expect, String> {
             *range = Range { min: one.least, max: one.most };
         }
     }
-    let known = ["inv", "mig"];
+    let known = ["inv", "mig", "delay", "delay_apart"];
     match probe.disturbed.iter().find(|one| !known.contains(&one.as_str())) {
         Some(other) => Err(format!("'{}' is disturbed by '{other}', which is not known", probe.name)),
         None => Ok(expect),
@@ -168,6 +170,15 @@ mod tests {
         assert_eq!(of("raw").syscalls, Range { min: Some(1.0), max: None });
         assert_eq!(of("vdso").syscalls, Range { min: None, max: Some(0.0) });
         assert!(of("raw").involuntary_disturbs && !of("raw").migration_disturbs);
+        let mut apart = kernel.clone();
+        apart.disturbed = vec!["delay_apart".into()];
+        for (cpu, disturbs) in [("free", false), ("same", false), ("other", true), ("0,1", true)] {
+            assert_eq!(
+                expect(&apart, &head("raw", "", cpu, "warm")).unwrap().delay_disturbs,
+                disturbs,
+                "{cpu}"
+            );
+        }
     }
 
     #[test]

@@ -1,0 +1,246 @@
+//! The analysis of a stream: events go in one by one, the report comes out.
+//!
+//! Memory does not grow with the length of the trace. It holds the tasks that live, the tasks kept for the report
+//! ([`super::rows::MOST_TASKS`]), and tables by command, cause and pipe with a bound each; less than 1000
+//! bytes a living task. An event costs the same however long tasks wait.
+
+use super::counts::Counts;
+use super::event::{Event, Pid, TaskKind, Tid, Totals, What};
+use super::known::Other;
+use super::labels::{self, Label, UNNAMED};
+use super::processes::Processes;
+use super::report::TraceReport;
+use super::rows::Tasks;
+use super::searches::Searches;
+use super::setting::{Facts, Scheduling, Setting};
+use super::stages::End;
+use super::task::{State, Task};
+use super::timeline::{Switch, Timeline};
+
+/// What follows from a stream of events, as far as it has come.
+#[derive(Debug)]
+pub struct Analysis {
+    pub(super) line: Timeline,
+    pub(super) processes: Processes,
+    pub(super) searches: Searches,
+    pub(super) tasks: Tasks,
+    /// When the first program of the tree began.
+    pub(super) began: Option<u64>,
+    /// When the last event came.
+    pub(super) now: u64,
+    /// When the last task of the tree ended.
+    pub(super) last_end: u64,
+    pub(super) sums: super::checks::Sums,
+}
+
+impl Analysis {
+    /// An analysis of what is observed in this way.
+    pub fn new(setting: Setting) -> Self {
+        Self {
+            line: Timeline::new(setting),
+            processes: Processes::default(),
+            searches: Searches::default(),
+            tasks: Tasks::default(),
+            began: None,
+            now: 0,
+            last_end: 0,
+            sums: super::checks::Sums::default(),
+        }
+    }
+
+    /// Takes in the next event. Events come sorted by time; one that comes late counts as if it came now, and that is
+    /// reported.
+    pub fn push(&mut self, event: &Event) {
+        if event.at < self.now {
+            self.line.flaws.disorder += 1;
+        }
+        self.now = self.now.max(event.at);
+        let now = self.now;
+        self.line.advance(now);
+        match &event.what {
+            What::Switch { prev, next, left, block } => {
+                let switch = Switch { prev: *prev, next: *next, left: *left, block: block.as_ref() };
+                self.line.switch(event.cpu, now, &switch);
+            }
+            What::Wake { wakee, waker, context } => self.line.wake(*wakee, *waker, context, now),
+            What::Queued { task, on } => self.line.queued(*task, *on, now),
+            What::Migrate { task, to, .. } => self.line.migrate(*task, *to, now),
+            What::Fork { parent, child, process, allowed } => {
+                self.fork((*parent, *child, *process), allowed, event.cpu, now);
+            }
+            What::Exec { task, former, name, path, so_far } => {
+                self.exec((*task, *former), (name, path.as_deref()), so_far, event.cpu, now)
+            }
+            What::Pipes { task, input, output } => self.pipes(*task, *input, *output),
+            What::ExecFailed { task, path, errno } => self.exec_failed(*task, path.as_deref(), *errno),
+            What::Allowed { task, cpus } => self.allowed(*task, cpus, now),
+            What::End { task, status, totals, .. } => self.end(*task, status.is_none(), Some(totals), now),
+            What::Name { task, name, kind, .. } => self.name(*task, name, *kind),
+            What::Work { task, function } => self.work(*task, function, event.cpu, now),
+            What::Call(_) | What::Stack(_) => {}
+        }
+    }
+
+    /// The stream is over: what follows from it, from the counts of the tracer and from what the program knows.
+    pub fn finish(mut self, counts: &Counts, facts: &Facts) -> TraceReport {
+        self.close(facts);
+        self.report(counts, facts)
+    }
+
+    fn fork(&mut self, (parent, child, process): (Tid, Tid, Pid), allowed: &[u64], cpu: u16, now: u64) {
+        if child == 0 {
+            // Number 0 is a CPU that idles.
+            return;
+        }
+        if self.line.known.tree.contains_key(&child) {
+            // Its end did not arrive, and the number is used again.
+            self.line.flaws.unfinished += u64::from(!self.line.setting.whole());
+            self.end(child, false, None, now);
+        }
+        let above = self.line.known.tree.get(&parent).map(|task| (task.process, task.label));
+        let thread = child != process;
+        let label = match above {
+            Some((_, label)) if thread => label,
+            Some((_, label)) => self.line.labels.forked(label),
+            None => self.line.known.others.get(&child).map_or(UNNAMED, |other| other.label),
+        };
+        self.line.known.others.remove(&child);
+        let mut task = Task::new(process, label, now, cpu);
+        task.counts = above.is_some() || self.line.setting.running;
+        task.parent = above.map(|(process, _)| process);
+        task.mask = self.line.idle.mask(allowed, now);
+        let counts = task.counts;
+        // From nothing it comes into its first state, so that a wait has a beginning as any other.
+        task.state = State::Dead;
+        self.line.known.tree.insert(child, task);
+        let first = if above.is_some() { State::Runnable(cpu) } else { self.found(child) };
+        self.line.turn(child, now, first);
+        self.processes.forked(above.map(|(process, _)| process), process, label, now);
+        if counts && self.began.is_none() {
+            self.began = Some(now);
+        }
+    }
+
+    /// The state of a task that was there before: it runs, or what comes next will tell.
+    fn found(&self, task: Tid) -> State {
+        let runs = |cpu: &u16| self.line.cpus.current(*cpu) == Some(task);
+        self.line.cpus.all().find(runs).map_or(State::Lost, State::Running)
+    }
+
+    fn exec(
+        &mut self,
+        (tid, former): (Tid, Tid),
+        (name, path): (&str, Option<&str>),
+        so_far: &Totals,
+        cpu: u16,
+        now: u64,
+    ) {
+        if former != tid {
+            self.take_number(tid, former, now);
+        }
+        let label = self.line.labels.of(name);
+        let it = self.line.known.tree.get_mut(&tid);
+        let Some(task) = it.filter(|task| task.state != State::Dead) else {
+            self.line.flaws.unfinished += 1;
+            return;
+        };
+        self.processes.counted.execs += 1;
+        let (by, search, process) = (task.label, task.search.take(), task.process);
+        self.searches.worked(&mut self.line.labels, by, search, path);
+        let begins = !task.counts;
+        if begins {
+            task.counts = true;
+            (task.from, task.segment.from, task.since) = (now, now, now);
+            task.state = State::Running(cpu);
+            task.last_cpu = Some(cpu);
+            task.start = *so_far;
+            task.base = task.start;
+            self.began.get_or_insert(now);
+        } else {
+            self.line.must_run(tid, cpu, now);
+            // A task that runs another program has run: a total of nothing is none.
+            self.next_segment(tid, (*so_far != Totals::default()).then_some(so_far), now);
+        }
+        if let Some(task) = self.line.known.tree.get_mut(&tid) {
+            task.label = label;
+            if self.line.setting.scheduling != Scheduling::None {
+                self.line.ledger.ran_on(label, task.last_cpu.unwrap_or(cpu));
+            }
+        }
+        self.processes.renamed(process, label, begins.then_some(now));
+    }
+
+    /// A thread that is not the first called exec: the others are gone, and it has the number of the first.
+    fn take_number(&mut self, tid: Tid, former: Tid, now: u64) {
+        if !self.line.known.tree.contains_key(&former) {
+            return;
+        }
+        if self.line.known.tree.contains_key(&tid) {
+            self.end(tid, false, None, now);
+        }
+        if let Some(task) = self.line.known.tree.remove(&former) {
+            self.line.known.tree.insert(tid, task);
+        }
+        for cpu in self.line.cpus.all() {
+            let it = self.line.cpus.get(cpu);
+            if it.current == Some(former) {
+                it.current = Some(tid);
+            }
+        }
+    }
+
+    fn exec_failed(&mut self, task: Tid, path: Option<&str>, errno: i32) {
+        if let Some(task) = self.line.known.tree.get_mut(&task) {
+            self.searches.failed(&mut self.line.labels, task.label, &mut task.search, path, errno);
+        }
+    }
+
+    fn pipes(&mut self, task: Tid, input: u64, output: u64) {
+        let Some(task) = self.line.known.tree.get(&task) else { return };
+        let end = |writes| End { process: task.process, label: task.label, parent: task.parent, writes };
+        for (inode, writes) in [(input, false), (output, true)] {
+            if inode != 0 && self.line.setting.whole() {
+                self.line.stages.holds(inode, end(writes));
+            }
+        }
+    }
+
+    fn allowed(&mut self, task: Tid, cpus: &[u64], now: u64) {
+        let mask = self.line.idle.mask(cpus, now);
+        let Some(task) = self.line.known.tree.get_mut(&task) else { return self.line.idle.release(mask) };
+        let former = std::mem::replace(&mut task.mask, mask);
+        if let State::Runnable(cpu) = task.state {
+            self.line.idle.moved(&mut task.wait, (former, mask), cpu, now);
+        }
+        self.line.idle.release(former);
+    }
+
+    fn name(&mut self, task: Tid, name: &str, kind: TaskKind) {
+        let label = self.label_of(name, kind);
+        if let Some(task) = self.line.known.tree.get_mut(&task) {
+            // A command has the name of its exec; a name that a thread gives itself later does not change it.
+            if task.label == UNNAMED && task.queued_as.is_none() {
+                task.label = label;
+                self.processes.renamed(task.process, label, None);
+            }
+            return;
+        }
+        self.line.known.name(task, Other { kind, label, work: None });
+    }
+
+    fn label_of(&mut self, name: &str, kind: TaskKind) -> Label {
+        match kind {
+            TaskKind::Kernel => self.line.labels.of(labels::kernel(name)),
+            TaskKind::Tool => self.line.labels.of("whyfaster"),
+            TaskKind::Tree | TaskKind::Other => self.line.labels.of(name),
+        }
+    }
+
+    fn work(&mut self, task: Tid, function: &str, cpu: u16, now: u64) {
+        self.line.cpus.flush(cpu, now, &self.line.known);
+        let Some(other) = self.line.known.others.get(&task).copied() else { return };
+        let name = format!("{} {function}", self.line.labels.name(other.label));
+        let work = Some(self.line.labels.of(&name));
+        self.line.known.others.insert(task, Other { work, ..other });
+    }
+}

@@ -1,0 +1,140 @@
+//! The report, put together from the accounts when the stream is over.
+
+use std::collections::BTreeMap;
+
+use super::analysis::Analysis;
+use super::checks::{self, Compared};
+use super::counts::Counts;
+use super::cpus::Holder;
+use super::idle::{CORE, ELSEWHERE};
+use super::ledger::{Avoided, seconds};
+use super::overhead;
+use super::report::{Avoidable, Level, Processes, SharerKind, SharerRow, TraceReport};
+use super::setting::Facts;
+use super::{gaps, syscalls};
+
+impl Analysis {
+    pub(super) fn report(&self, counts: &Counts, facts: &Facts) -> TraceReport {
+        let line = &self.line;
+        let whole = line.setting.whole();
+        let began = self.began.unwrap_or(self.now);
+        let wall_ns = self.last_end.saturating_sub(began);
+        let avoided = self.avoided(facts);
+        let avoidable = whole.then_some(avoided);
+        let mut lost = counts.lost.clone();
+        lost.gaps = lost.gaps.max(line.flaws.gaps);
+        lost.unfinished += line.flaws.unfinished;
+        let longest = match avoided {
+            Avoided::All => line.ledger.avoidable_longest,
+            Avoided::NotThrottled => line.ledger.avoidable_longest_beside,
+        };
+        let mut report = TraceReport {
+            wall_s: seconds(wall_ns),
+            level: line.setting.level,
+            processes: self.processes(),
+            tree: self.processes.rows(&line.labels),
+            tasks: self.tasks.rows(&line.labels, began),
+            tasks_total: self.tasks.total + self.tasks.timeless,
+            commands: line.ledger.rows(&line.labels, avoidable),
+            syscalls: syscalls::rows(counts, line.setting.abi),
+            searches: self.searches.rows(&line.labels),
+            waits: line.ledger.waits(&line.labels),
+            cpu_sharers: if whole { self.sharers(facts) } else { Vec::new() },
+            avoidable_wait_s: avoidable.map(|avoided| seconds(avoided.of(&line.ledger.avoidable))),
+            avoidable_longest_s: whole.then(|| seconds(longest)),
+            avoidable: whole.then(|| self.beside_avoidable(facts, avoided)),
+            stages: line.stages.rows(&line.labels),
+            effective_parallelism: overhead::ratio(seconds(line.ledger.all.run), seconds(wall_ns))
+                .filter(|_| self.tasks.total > 0),
+            critical_path: Vec::new(),
+            lost,
+            checks: checks::checks(&self.compared(counts)),
+            overhead: overhead::overhead(counts, facts, seconds(wall_ns)),
+            warnings: Vec::new(),
+            not_measured: Vec::new(),
+        };
+        report.warnings = gaps::warnings(self, counts, facts, &report);
+        report.not_measured = gaps::not_measured(self, counts, facts, &report);
+        report
+    }
+
+    /// Whether the cgroup's quota may be behind waits beside an idle CPU.
+    fn avoided(&self, facts: &Facts) -> Avoided {
+        if throttled(facts) { Avoided::NotThrottled } else { Avoided::All }
+    }
+
+    fn beside_avoidable(&self, facts: &Facts, avoided: Avoided) -> Avoidable {
+        let sums = &self.line.ledger.avoidable;
+        let cores = !self.line.setting.cores.is_empty();
+        let all = Avoided::All.of(sums);
+        let counted = avoided.of(sums);
+        // The clock of whole cores runs only while that of single CPUs does.
+        let sibling_only = all.saturating_sub(sums[CORE]).min(counted);
+        Avoidable {
+            threshold_s: seconds(self.line.setting.avoidable_from_ns),
+            waits: self.line.ledger.avoidable_waits,
+            sibling_only_s: cores.then(|| seconds(sibling_only)),
+            throttled_s: seconds(all - counted),
+            but_for_affinity_s: (avoided == Avoided::All).then(|| seconds(sums[ELSEWHERE])),
+            steal_s: facts.steal_ns.map(seconds),
+        }
+    }
+
+    fn processes(&self) -> Processes {
+        let level = self.line.setting.level;
+        // What the kernel adds up for a parent says nothing of how many there were.
+        let sees = |count: u64| (level != Level::Rusage).then_some(count);
+        let failed = matches!(level, Level::Full | Level::Ptrace).then(|| self.searches.failures());
+        let counted = &self.processes.counted;
+        Processes {
+            forks: sees(counted.forks),
+            threads: sees(counted.threads),
+            execs: sees(counted.execs),
+            failed_execs: failed,
+            exits: sees(counted.exits),
+            alive: sees(counted.alive),
+        }
+    }
+
+    fn compared<'a>(&'a self, counts: &'a Counts) -> Compared<'a> {
+        let made = &self.processes.counted;
+        let ledger = &self.line.ledger;
+        Compared {
+            sums: &self.sums,
+            counts,
+            whole: self.line.setting.whole(),
+            switches: self.line.flaws.switches,
+            processes: (made.forks + made.roots, made.exits + made.alive),
+            blocked: (ledger.all.blocked, ledger.blocked_ns()),
+            waited: (ledger.all.wait, self.line.cpus.sharers.values().sum()),
+        }
+    }
+
+    /// Who held the CPU, the longest first.
+    fn sharers(&self, facts: &Facts) -> Vec<SharerRow> {
+        let labels = &self.line.labels;
+        let mut sums: BTreeMap<(&str, SharerKind, &str), u64> = BTreeMap::new();
+        for ((command, holder), ns) in self.line.cpus.sharers.iter().filter(|(_, ns)| **ns > 0) {
+            let (kind, name) = match *holder {
+                Holder::Task(kind, label) => (kind, labels.name(label)),
+                Holder::LongIdle if throttled(facts) => (SharerKind::Throttled, "(CPU quota used up)"),
+                Holder::WakeUp | Holder::LongIdle => (SharerKind::Idle, "(idle: waking up)"),
+                Holder::Unknown => (SharerKind::Unknown, "(not shown)"),
+            };
+            *sums.entry((labels.name(*command), kind, name)).or_default() += ns;
+        }
+        let row = |((command, kind, sharer), ns): ((&str, SharerKind, &str), u64)| SharerRow {
+            command: command.to_owned(),
+            sharer: sharer.to_owned(),
+            kind,
+            seconds: seconds(ns),
+        };
+        let mut rows: Vec<SharerRow> = sums.into_iter().map(row).collect();
+        rows.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+        rows
+    }
+}
+
+pub(super) fn throttled(facts: &Facts) -> bool {
+    facts.throttled.is_some_and(|throttled| throttled.ns > 0 || throttled.times > 0)
+}

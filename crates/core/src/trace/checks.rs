@@ -1,0 +1,125 @@
+//! Whether what arrived fits together: sums that must agree, each from two sources.
+
+use super::counts::Counts;
+use super::event::Totals;
+use super::ledger::{self, seconds};
+use super::report::Check;
+use super::task::Times;
+
+/// How far the running time may be from the scheduler's own account.
+const WITHIN: f64 = 0.01;
+/// The scheduler's clock and the tracepoint are read at different moments of a switch: what that may amount to, for one
+/// switch, nanoseconds.
+const A_SWITCH_NS: u64 = 2_000;
+
+/// Sums over all tasks that are gone.
+#[derive(Debug, Default)]
+pub(super) struct Sums {
+    lives: u64,
+    times: u64,
+    /// Running time by the stream and by the kernel, of tasks for which both are known.
+    run: u64,
+    kernel_run: u64,
+    entered: ledger::Sum,
+    returned: ledger::Sum,
+    tasks: u64,
+}
+
+impl Sums {
+    pub(super) fn task(&mut self, life: u64, times: &Times, totals: Option<(&Totals, &Totals)>) {
+        self.tasks += 1;
+        self.lives += life;
+        self.times += times.life();
+        let Some((totals, start)) = totals else {
+            self.entered.add(None);
+            self.returned.add(None);
+            return;
+        };
+        self.run += times.run;
+        self.kernel_run += totals.on_cpu_ns().saturating_sub(start.on_cpu_ns());
+        self.entered.add(totals.calls_entered);
+        self.returned.add(totals.calls_returned);
+    }
+}
+
+/// What else the checks compare.
+#[derive(Debug)]
+pub(super) struct Compared<'a> {
+    pub(super) sums: &'a Sums,
+    pub(super) counts: &'a Counts,
+    pub(super) whole: bool,
+    pub(super) switches: u64,
+    /// Made and first ones; ended and still there.
+    pub(super) processes: (u64, u64),
+    /// Blocked time of the tasks and over all causes.
+    pub(super) blocked: (u64, u64),
+    /// Waiting of the tasks and over all holders.
+    pub(super) waited: (u64, u64),
+}
+
+/// All checks that this level allows.
+pub(super) fn checks(it: &Compared<'_>) -> Vec<Check> {
+    let mut checks = vec![
+        exact(
+            "sum of the tasks' states, their lives (seconds)",
+            seconds(it.sums.times),
+            seconds(it.sums.lives),
+        ),
+        exact("processes made, ended and still there", count(it.processes.0), count(it.processes.1)),
+    ];
+    if it.whole {
+        let (blocked, causes) = it.blocked;
+        checks.push(exact(
+            "blocked time of the tasks, over all causes (seconds)",
+            seconds(blocked),
+            seconds(causes),
+        ));
+        let (waited, holders) = it.waited;
+        checks.push(exact(
+            "waiting of the tasks, over all who held a CPU (seconds)",
+            seconds(waited),
+            seconds(holders),
+        ));
+        checks.push(running(it));
+    }
+    if let Some((entered, returned)) = it.sums.entered.known().zip(it.sums.returned.known())
+        && it.sums.tasks > 0
+        && !it.counts.calls.is_empty()
+    {
+        let left = it.counts.calls.iter().map(|cell| cell.not_returned).sum::<u64>();
+        let counted = it.counts.calls.iter().map(|cell| cell.entered).sum::<u64>();
+        checks.push(exact(
+            "calls entered, returned and not returned",
+            count(entered),
+            count(returned + left),
+        ));
+        checks.push(exact("calls entered by the tasks, by the table", count(entered), count(counted)));
+    }
+    checks
+}
+
+fn running(it: &Compared<'_>) -> Check {
+    let (run, kernel) = (it.sums.run, it.sums.kernel_run);
+    let slack = seconds(it.switches * A_SWITCH_NS);
+    let (left, right) = (seconds(run), seconds(kernel));
+    Check {
+        what: format!(
+            "running time of the tasks, by the scheduler's account (seconds; {} µs a switch allowed)",
+            A_SWITCH_NS / 1000
+        ),
+        left,
+        right,
+        within: WITHIN,
+        holds: (left - right).abs() <= (WITHIN * left.max(right)).max(slack),
+    }
+}
+
+fn exact(what: &str, left: f64, right: f64) -> Check {
+    // Both sides are sums of whole numbers that were turned into the unit once, so equal sums are equal here.
+    Check { what: what.to_owned(), left, right, within: 0.0, holds: left.total_cmp(&right).is_eq() }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "counts far below 2^53")]
+fn count(count: u64) -> f64 {
+    count as f64
+}

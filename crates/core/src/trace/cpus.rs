@@ -1,0 +1,160 @@
+//! Who held a CPU while tasks of the tree waited for it.
+//!
+//! Per CPU: who runs there, and how many tasks of which command wait there. Whenever one of the two changes, the time
+//! since the last change is added once for each waiter. So each moment of each wait is given to exactly one holder, however long
+//! the wait is, and no history is kept.
+
+use rustc_hash::FxHashMap;
+
+use super::event::Tid;
+use super::known::Known;
+use super::labels::{Label, REST, UNNAMED};
+use super::report::SharerKind;
+
+/// A stretch of waiting on an idle CPU that lasts longer than this is no wake-up. It counts as throttled where the
+/// cgroup's quota was used up; nothing else leaves a runnable task on an idle CPU for so long.
+const WAKE_UP_NS: u64 = 1_000_000;
+
+/// Pairs of a command and a holder that are told apart; further holders have one name.
+const MOST_SHARERS: usize = 1 << 16;
+
+/// Who held a CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Holder {
+    /// A task.
+    Task(SharerKind, Label),
+    /// Nobody, for as long as a wake-up takes.
+    WakeUp,
+    /// Nobody, for longer.
+    LongIdle,
+    /// A task that the stream did not show.
+    Unknown,
+}
+
+/// Time that tasks of a command waited, by who held the CPU.
+pub(super) type Sharers = FxHashMap<(Label, Holder), u64>;
+
+/// One CPU.
+#[derive(Debug, Default)]
+pub(super) struct Cpu {
+    /// Who runs there; `None` before the first record.
+    pub(super) current: Option<Tid>,
+    /// Since when.
+    pub(super) since: u64,
+    /// That task belonged to the tree when it got the CPU.
+    pub(super) in_tree: bool,
+    /// Up to when waiting has been added up.
+    flushed: u64,
+    waiters: Vec<(Label, u64)>,
+    /// Waiting on the idle CPU, or on one of which nothing is known yet, in the present stretch.
+    pending: Vec<(Label, u64)>,
+    pending_from: Option<u64>,
+}
+
+/// All CPUs that were seen.
+#[derive(Debug, Default)]
+pub(super) struct Cpus {
+    cpus: Vec<Cpu>,
+    pub(super) sharers: Sharers,
+}
+
+impl Cpus {
+    pub(super) fn get(&mut self, cpu: u16) -> &mut Cpu {
+        let cpu = usize::from(cpu);
+        if cpu >= self.cpus.len() {
+            self.cpus.resize_with(cpu + 1, Cpu::default);
+        }
+        &mut self.cpus[cpu]
+    }
+
+    pub(super) fn current(&self, cpu: u16) -> Option<Tid> {
+        self.cpus.get(usize::from(cpu)).and_then(|cpu| cpu.current)
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = u16> + use<> {
+        0..u16::try_from(self.cpus.len()).unwrap_or(u16::MAX)
+    }
+
+    /// Adds up the waiting so far: who runs there has run since the last time.
+    pub(super) fn flush(&mut self, cpu: u16, now: u64, known: &Known) {
+        let it = self.get(cpu);
+        let passed = now - std::mem::replace(&mut it.flushed, now);
+        if it.waiters.is_empty() || passed == 0 {
+            return;
+        }
+        let holder = match it.current {
+            None | Some(0) => {
+                it.pending_from.get_or_insert(now - passed);
+                it.waiters.iter().for_each(|(label, count)| add(&mut it.pending, *label, passed * count));
+                return;
+            }
+            Some(task) => holder(known, task),
+        };
+        for (label, count) in &self.cpus[usize::from(cpu)].waiters {
+            let full = self.sharers.len() >= MOST_SHARERS && !self.sharers.contains_key(&(*label, holder));
+            let holder = if full { Holder::Task(SharerKind::Other, REST) } else { holder };
+            *self.sharers.entry((*label, holder)).or_default() += passed * count;
+        }
+    }
+
+    /// Adds up the waiting so far as time in which the stream did not show who ran.
+    pub(super) fn flush_unknown(&mut self, cpu: u16, now: u64) {
+        let it = self.get(cpu);
+        let passed = now - std::mem::replace(&mut it.flushed, now);
+        for (label, count) in &self.cpus[usize::from(cpu)].waiters {
+            *self.sharers.entry((*label, Holder::Unknown)).or_default() += passed * count;
+        }
+        self.settle(cpu, now, None);
+    }
+
+    /// The first record of a CPU says who ran there all the time before.
+    pub(super) fn began_with(&mut self, cpu: u16, task: Tid, now: u64, known: &Known) {
+        let holder = if task == 0 { None } else { Some(holder(known, task)) };
+        self.settle(cpu, now, holder);
+        self.get(cpu).current = Some(task);
+    }
+
+    /// Gives the pending waiting to whom it belongs: to this holder, or to an idle CPU.
+    pub(super) fn settle(&mut self, cpu: u16, now: u64, holder: Option<Holder>) {
+        let it = self.get(cpu);
+        let Some(from) = it.pending_from.take() else { return };
+        let idle = if now - from > WAKE_UP_NS { Holder::LongIdle } else { Holder::WakeUp };
+        for (label, ns) in std::mem::take(&mut it.pending) {
+            *self.sharers.entry((label, holder.unwrap_or(idle))).or_default() += ns;
+        }
+    }
+
+    /// A task begins to wait there. The CPU has been flushed.
+    pub(super) fn enqueue(&mut self, cpu: u16, label: Label, now: u64) {
+        let it = self.get(cpu);
+        it.flushed = now;
+        add(&mut it.waiters, label, 1);
+    }
+
+    /// A task waits there no longer. The CPU has been flushed.
+    pub(super) fn dequeue(&mut self, cpu: u16, label: Label, now: u64) {
+        let it = self.get(cpu);
+        let waiters = &mut it.waiters;
+        if let Some(index) = waiters.iter().position(|(it, _)| *it == label) {
+            waiters[index].1 -= 1;
+            if waiters[index].1 == 0 {
+                waiters.swap_remove(index);
+            }
+        }
+        if it.waiters.is_empty() && it.current == Some(0) {
+            self.settle(cpu, now, None);
+        }
+    }
+}
+
+fn add(counts: &mut Vec<(Label, u64)>, label: Label, amount: u64) {
+    match counts.iter_mut().find(|(it, _)| *it == label) {
+        Some((_, count)) => *count += amount,
+        None => counts.push((label, amount)),
+    }
+}
+
+fn holder(known: &Known, task: Tid) -> Holder {
+    let (kind, label) = known.who(task).unwrap_or((SharerKind::Other, UNNAMED));
+    Holder::Task(kind, label)
+}

@@ -1,0 +1,32 @@
+//! What the observing cost, as shares.
+
+use super::counts::Counts;
+use super::report::Overhead;
+use super::setting::Facts;
+
+/// A share, where there is something to share.
+pub(super) fn ratio(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| part / whole)
+}
+
+/// The calibrated cost of what was observed, beside what was measured.
+pub(super) fn overhead(counts: &Counts, facts: &Facts, wall_s: f64) -> Overhead {
+    let own = &counts.own;
+    let calls = counts.calls.iter().map(|cell| cell.entered).sum::<u64>();
+    let in_calls = counts.calls.iter().map(|cell| cell.total_ns).sum::<Option<u64>>();
+    let calls_s = own.call_ns.map(|ns| ns * number(calls) / super::ledger::NS);
+    let switches_s = own.switch_ns.map(|ns| ns * number(own.switches) / super::ledger::NS);
+    let both = calls_s.zip(switches_s).map(|(calls, switches)| calls + switches);
+    Overhead {
+        traced_over_untraced: facts.traced_over_untraced,
+        calibrated_share: both.and_then(|cost| ratio(cost, wall_s)),
+        calls_share: calls_s.zip(in_calls).and_then(|(cost, all)| ratio(cost, super::ledger::seconds(all))),
+        switches_share: switches_s.and_then(|cost| ratio(cost, wall_s)),
+        tool_share: ratio(super::ledger::seconds(own.tool_ns), wall_s),
+    }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "counts far below 2^53")]
+fn number(count: u64) -> f64 {
+    count as f64
+}

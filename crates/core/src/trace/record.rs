@@ -1,0 +1,180 @@
+//! The stored document of a trace, and whether one that was read can be believed to be one.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::plan::TracePlan;
+use super::report::TraceReport;
+use super::stored::Stored;
+use crate::host::Host;
+use crate::record::Status;
+use crate::validate::{Invalid, MAX_COUNT, amount, ensure};
+
+/// Version of the document. Changes are additive; a reader refuses another major number.
+pub const SCHEMA: &str = "whyfaster-trace/1";
+
+/// One trace, whole.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TraceRecord {
+    /// Always [`SCHEMA`].
+    pub schema: String,
+    /// Version of whyfaster that wrote it.
+    pub tool_version: String,
+    /// When it began, RFC 3339 in UTC.
+    pub started: String,
+    /// Seconds that all of it took, untraced runs included.
+    pub took_s: f64,
+    /// How it ended.
+    pub status: Status,
+    /// What was to be observed.
+    pub plan: TracePlan,
+    /// The machine.
+    pub host: Host,
+    /// Exit code of the command, or minus the signal that ended it; null where none was started.
+    pub exit_status: Option<i32>,
+    /// Wall times: of the traced command itself, and of it run again untraced.
+    pub runs: Runs,
+    /// What follows from the trace.
+    #[serde(flatten)]
+    pub report: TraceReport,
+    /// The scheduling records, if they were kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<Stored>,
+}
+
+/// Wall times of the same command.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Runs {
+    /// Traced, from its exec to its end.
+    pub traced_s: Option<f64>,
+    /// Untraced, in the order in which they ran.
+    pub untraced_s: Vec<f64>,
+}
+
+impl TraceRecord {
+    /// Checks everything that the renderers rely on.
+    pub fn validate(&self) -> Result<(), Invalid> {
+        if self.schema != SCHEMA {
+            return Err(Invalid::schema(&self.schema, SCHEMA));
+        }
+        amount(self.took_s, || "took_s".to_owned())?;
+        for value in self.runs.traced_s.iter().chain(&self.runs.untraced_s) {
+            amount(*value, || "runs".to_owned())?;
+        }
+        report(&self.report)
+    }
+}
+
+fn report(report: &TraceReport) -> Result<(), Invalid> {
+    amount(report.wall_s, || "wall_s".to_owned())?;
+    for (i, row) in report.tree.iter().enumerate() {
+        let place = || format!("tree[{i}]");
+        let above = row.parent.is_none_or(|parent| parent < i);
+        ensure(above, place, "its parent does not stand above it")?;
+        ensure(row.processes <= MAX_COUNT, place, "a count is absurd")?;
+        amounts([Some(row.cpu_s), Some(row.life_s)], place)?;
+    }
+    for (i, row) in report.stages.iter().enumerate() {
+        let place = || format!("stages[{i}]");
+        let there = row.reads_from.iter().all(|stage| *stage < report.stages.len());
+        ensure(there, place, "it reads from a stage that is not there")?;
+        amounts([Some(row.life_s), Some(row.running_s)], place)?;
+    }
+    for (i, row) in report.tasks.iter().enumerate() {
+        let place = || format!("tasks[{i}]");
+        amounts([Some(row.from_s.abs()), Some(row.to_s.abs()), Some(row.running_s)], place)?;
+        amounts([row.running_user_s, row.running_kernel_s], place)?;
+    }
+    for (i, row) in report.syscalls.iter().enumerate() {
+        let place = || format!("syscalls[{i}]");
+        let counts = [row.calls, row.errors, row.not_returned];
+        ensure(counts.iter().all(|count| *count <= MAX_COUNT), place, "a count is absurd")?;
+        amounts([row.total_s, row.max_s, row.cpu_s, row.runnable_s, row.blocked_s], place)?;
+    }
+    for (i, row) in report.waits.iter().enumerate() {
+        amounts([Some(row.seconds)], || format!("waits[{i}]"))?;
+    }
+    for (i, row) in report.cpu_sharers.iter().enumerate() {
+        amounts([Some(row.seconds)], || format!("cpu_sharers[{i}]"))?;
+    }
+    let overhead = &report.overhead;
+    amounts([overhead.traced_over_untraced, overhead.calibrated_share], || "overhead".to_owned())
+}
+
+fn amounts<const N: usize>(values: [Option<f64>; N], place: impl Fn() -> String) -> Result<(), Invalid> {
+    values.into_iter().flatten().try_for_each(|value| amount(value, &place))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::plan::Target;
+    use crate::trace::report::{SyscallRow, TreeRow};
+
+    fn sound() -> TraceRecord {
+        let mut record = TraceRecord {
+            schema: SCHEMA.to_owned(),
+            tool_version: "0.0.0".to_owned(),
+            started: "2026-01-01T00:00:00Z".to_owned(),
+            took_s: 1.0,
+            status: Status::Complete,
+            plan: TracePlan::new(Target::Command("true".to_owned())),
+            host: Host::default(),
+            exit_status: Some(0),
+            runs: Runs { traced_s: Some(1.0), untraced_s: vec![0.9] },
+            report: TraceReport { wall_s: 1.0, ..TraceReport::default() },
+            schedule: None,
+        };
+        let row = |parent| TreeRow { parent, command: "x".to_owned(), processes: 1, cpu_s: 0.1, life_s: 0.2 };
+        record.report.tree = vec![row(None), row(Some(0))];
+        record
+    }
+
+    #[test]
+    fn a_sound_record_is_accepted_and_comes_back() {
+        let record = sound();
+        assert_eq!(record.validate(), Ok(()));
+        let text = serde_json::to_string(&record).expect("it is JSON");
+        assert_eq!(serde_json::from_str::<TraceRecord>(&text).expect("it is one"), record);
+    }
+
+    #[test]
+    fn every_broken_value_is_named_by_its_place() {
+        type Break = fn(&mut TraceRecord);
+        let cases: &[(&str, Break)] = &[
+            ("took_s", |r| r.took_s = f64::NAN),
+            ("runs", |r| r.runs.untraced_s = vec![-1.0]),
+            ("wall_s", |r| r.report.wall_s = f64::INFINITY),
+            ("tree[1]", |r| r.report.tree[1].parent = Some(1)),
+            ("tree[0]", |r| r.report.tree[0].cpu_s = -1.0),
+            ("tree[0]", |r| r.report.tree[0].processes = u64::MAX),
+            ("syscalls[0]", |r| {
+                r.report.syscalls.push(SyscallRow {
+                    command: None,
+                    pid: None,
+                    name: "read".to_owned(),
+                    calls: u64::MAX,
+                    not_returned: 0,
+                    errors: 0,
+                    errnos: vec![],
+                    total_s: None,
+                    max_s: None,
+                    cpu_s: None,
+                    runnable_s: None,
+                    blocked_s: None,
+                    histogram_log2_ns: vec![],
+                });
+            }),
+            ("overhead", |r| r.report.overhead.traced_over_untraced = Some(-1.0)),
+        ];
+        for (place, breaks) in cases {
+            let mut record = sound();
+            breaks(&mut record);
+            let message = record.validate().expect_err(place).to_string();
+            assert!(message.starts_with(place), "{place}: {message}");
+        }
+        let mut record = sound();
+        record.schema = "whyfaster-trace/2".to_owned();
+        assert!(record.validate().expect_err("a newer one").is_newer());
+    }
+}

@@ -1,0 +1,95 @@
+//! What an analysis must know beside the stream: how it was observed, and what the program saw around it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::names::Abi;
+use super::report::Level;
+use crate::host::{NotMeasured, Warning};
+
+/// A wake-up of an idle CPU takes this long (an interrupt to it, and its way out of idling): so long no other CPU
+/// would have been faster.
+pub const AVOIDABLE_FROM_NS: u64 = 50_000;
+
+/// How a trace was made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Setting {
+    /// What was observed.
+    pub level: Level,
+    /// What of the scheduling was streamed.
+    pub scheduling: Scheduling,
+    /// The tree was running already: tasks count from where they were found, not from the first exec.
+    pub running: bool,
+    /// Which table of system calls the numbers are from.
+    pub abi: Abi,
+    /// The core that each CPU is a hardware thread of, by the number of the CPU; empty: not known.
+    pub cores: Vec<u16>,
+    /// The first part of every wait that does not count as avoidable, nanoseconds.
+    pub avoidable_from_ns: u64,
+}
+
+/// What of the scheduling was streamed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Scheduling {
+    /// Nothing: times come from what the kernel adds up.
+    #[default]
+    None,
+    /// Switches of the tree without wake-ups (perf switch records): whether a task was blocked or waited is not in them.
+    SwitchesOnly,
+    /// Switches, wake-ups and migrations of the whole machine.
+    Whole,
+}
+
+/// What the program knows beside the stream, over the time of the trace.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Facts {
+    /// When observing ended, if it ended before the tree did; nanoseconds of the stream's clock.
+    pub ended: Option<u64>,
+    /// Wall time of the traced run over that of an untraced run.
+    pub traced_over_untraced: Option<f64>,
+    /// What the cgroup's quota took; `None`: could not be read.
+    pub throttled: Option<Throttled>,
+    /// CPU time that the hypervisor gave to others, nanoseconds.
+    pub steal_ns: Option<u64>,
+    /// What to know before believing a number.
+    pub warnings: Vec<Warning>,
+    /// What could not be seen, and why.
+    pub not_measured: Vec<NotMeasured>,
+}
+
+/// What the cgroup's quota took (`cpu.stat`: `nr_throttled`, `throttled_usec`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Throttled {
+    /// How often the quota was used up.
+    pub times: u64,
+    /// For how long, summed over CPUs, nanoseconds.
+    pub ns: u64,
+}
+
+impl Setting {
+    /// The setting of a level: the full one streams the scheduling of the machine, the others nothing of it.
+    pub fn of(level: Level) -> Self {
+        let scheduling = if level == Level::Full { Scheduling::Whole } else { Scheduling::None };
+        Self {
+            level,
+            scheduling,
+            running: false,
+            abi: Abi::HOST,
+            cores: Vec::new(),
+            avoidable_from_ns: AVOIDABLE_FROM_NS,
+        }
+    }
+
+    /// Whether waits for a CPU can be told from being blocked by the stream alone.
+    pub fn whole(&self) -> bool {
+        self.scheduling == Scheduling::Whole
+    }
+}
+
+impl Default for Setting {
+    fn default() -> Self {
+        Self::of(Level::Full)
+    }
+}

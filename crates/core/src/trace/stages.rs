@@ -1,0 +1,297 @@
+//! Stages of pipelines: who reads from whom, and who waits for whom.
+//!
+//! Two processes are neighbours when one of them, blocked on a pipe, is woken by the other, twice: one such wake-up may
+//! be a signal (`SIGCHLD` ends a read as well). Where nobody waited so often, those are neighbours that have the pipe as
+//! standard output and input, without the children that inherited it; and failing that the last that woke a reader, which
+//! closed the pipe (but not a child of its own: `xargs` waits for the exec of each on a pipe that closes with it).
+//! Processes are folded when they end, by command and by the commands of their neighbours, so that memory does not grow
+//! with their number.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+
+use super::event::Pid;
+use super::labels::Label;
+use super::report::Cause;
+use super::task::Times;
+
+/// Pipes that are followed at a time; a process in a pipe beyond has no neighbours.
+const MOST_PIPES: usize = 1 << 16;
+/// Neighbours of a pipe, and commands beside a process, that are told apart.
+pub(super) const MOST_BESIDE: usize = 16;
+/// Pipes that are kept for a reader to come.
+const MOST_UNREAD: usize = 1 << 10;
+/// Kinds of stages that are told apart.
+const MOST_STAGES: usize = 1 << 12;
+
+/// One end of a wait on a pipe.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Contact {
+    /// Inode of the pipe.
+    pub(super) inode: u64,
+    /// Who was blocked.
+    pub(super) blocked: (Pid, Label),
+    /// Who woke it.
+    pub(super) waker: (Pid, Label),
+    /// It wanted to read (otherwise to write).
+    pub(super) reads: bool,
+    /// The waker is a child of the blocked process.
+    pub(super) own_child: bool,
+}
+
+/// A process that has a pipe as standard input or output.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct End {
+    pub(super) process: Pid,
+    pub(super) label: Label,
+    pub(super) parent: Option<Pid>,
+    /// As output.
+    pub(super) writes: bool,
+}
+
+/// A writer and a reader of one pipe.
+#[derive(Clone, Copy, Debug)]
+struct Pair {
+    writer: (Pid, Label),
+    reader: (Pid, Label),
+    times: u32,
+}
+
+#[derive(Debug, Default)]
+struct Pipe {
+    pairs: Vec<Pair>,
+    /// The last that woke a reader and was no child of it.
+    last: Option<Pair>,
+    ends: Vec<End>,
+    /// There were too many ends to know all.
+    crowded: bool,
+}
+
+/// What a process did with pipes, and its time.
+#[derive(Debug, Default)]
+struct Side {
+    up: Vec<Label>,
+    down: Vec<Label>,
+    pipes: Vec<u64>,
+    sums: Sums,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sums {
+    pub(super) processes: u64,
+    pub(super) life: u64,
+    pub(super) times: Times,
+    pub(super) starved: u64,
+    pub(super) held_up: u64,
+}
+
+impl Sums {
+    pub(super) fn add(&mut self, other: &Self) {
+        self.processes += other.processes;
+        self.life += other.life;
+        self.times.add(&other.times);
+        self.starved += other.starved;
+        self.held_up += other.held_up;
+    }
+}
+
+/// A command with the commands before and behind it.
+pub(super) type Shape = (Label, Vec<Label>, Vec<Label>);
+
+/// All processes and pipes that matter.
+#[derive(Debug, Default)]
+pub(super) struct Stages {
+    pipes: FxHashMap<u64, Pipe>,
+    live: FxHashMap<Pid, Side>,
+    pub(super) folded: FxHashMap<Shape, Sums>,
+    /// Pipes whose writers are gone and whose reader has not come yet, the oldest first.
+    unread: VecDeque<u64>,
+    /// Neighbours that were known only when the writer had been folded.
+    pub(super) late: Vec<(Label, Label)>,
+}
+
+impl Stages {
+    /// A task of this process waited for its input or output.
+    pub(super) fn waited(&mut self, process: Pid, cause: Cause, ns: u64) {
+        match cause {
+            Cause::PipeEmpty => self.live.entry(process).or_default().sums.starved += ns,
+            Cause::PipeFull => self.live.entry(process).or_default().sums.held_up += ns,
+            _ => {}
+        }
+    }
+
+    /// Somebody blocked on a pipe was woken by somebody else of the tree. The command at the other end.
+    pub(super) fn contact(&mut self, contact: &Contact) -> Label {
+        let Contact { inode, blocked, waker, reads, own_child } = *contact;
+        if self.pipes.len() >= MOST_PIPES && !self.pipes.contains_key(&inode) {
+            return waker.1;
+        }
+        let (writer, reader) = if reads { (waker, blocked) } else { (blocked, waker) };
+        let pipe = self.pipes.entry(inode).or_default();
+        let pair = pipe.met(writer, reader);
+        if !own_child {
+            pipe.last = Some(pair);
+        }
+        self.uses(writer.0, inode);
+        self.uses(reader.0, inode);
+        if pair.times == 2 {
+            self.neighbours(&pair);
+        }
+        // A first waker beside well-known neighbours only sent a signal.
+        let other = |pair: &Pair| if reads { pair.writer.1 } else { pair.reader.1 };
+        let own =
+            |pair: &&Pair| (if reads { pair.reader.0 } else { pair.writer.0 }) == blocked.0 && pair.times > 1;
+        let known = self.pipes.get(&inode).and_then(|pipe| pipe.pairs.iter().find(own)).map(other);
+        if pair.times > 1 { waker.1 } else { known.unwrap_or(waker.1) }
+    }
+
+    /// A process has this pipe as standard input or output.
+    pub(super) fn holds(&mut self, inode: u64, end: End) {
+        if self.pipes.len() >= MOST_PIPES && !self.pipes.contains_key(&inode) {
+            return;
+        }
+        let live = &self.live;
+        let pipe = self.pipes.entry(inode).or_default();
+        pipe.ends.retain(|it| it.process != end.process || it.writes != end.writes);
+        if pipe.ends.len() >= MOST_BESIDE {
+            // Children that inherited it and are gone make room. Without room, who comes later is not looked at.
+            let first: Vec<Pid> =
+                [true, false].iter().flat_map(|writes| pipe.top(*writes)).map(|end| end.process).collect();
+            pipe.ends.retain(|it| live.contains_key(&it.process) || first.contains(&it.process));
+            pipe.crowded |= pipe.ends.len() >= MOST_BESIDE;
+        }
+        if !pipe.crowded {
+            pipe.ends.push(end);
+        }
+        self.uses(end.process, inode);
+    }
+
+    fn uses(&mut self, process: Pid, inode: u64) {
+        let pipes = &mut self.live.entry(process).or_default().pipes;
+        if !pipes.contains(&inode) && pipes.len() < MOST_BESIDE {
+            pipes.push(inode);
+        }
+    }
+
+    fn neighbours(&mut self, pair: &Pair) {
+        let beside = |labels: &mut Vec<Label>, label: Label| {
+            if !labels.contains(&label) && labels.len() < MOST_BESIDE {
+                labels.push(label);
+            }
+        };
+        beside(&mut self.live.entry(pair.writer.0).or_default().down, pair.reader.1);
+        beside(&mut self.live.entry(pair.reader.0).or_default().up, pair.writer.1);
+    }
+
+    /// A task of this process has spent so much time.
+    pub(super) fn spent(&mut self, process: Pid, times: &Times) {
+        self.live.entry(process).or_default().sums.times.add(times);
+    }
+
+    /// The process is gone.
+    pub(super) fn ended(&mut self, process: Pid, label: Label, life: u64) {
+        let Some(mut side) = self.live.remove(&process) else { return };
+        (side.sums.processes, side.sums.life) = (1, life);
+        for inode in std::mem::take(&mut side.pipes) {
+            self.leave(process, inode, &mut side);
+        }
+        side.up.sort_unstable();
+        side.down.sort_unstable();
+        let mut shape = (label, side.up, side.down);
+        if self.folded.len() >= MOST_STAGES && !self.folded.contains_key(&shape) {
+            shape = (label, Vec::new(), Vec::new());
+        }
+        self.folded.entry(shape).or_default().add(&side.sums);
+    }
+
+    /// The process reads and writes this pipe no longer.
+    fn leave(&mut self, process: Pid, inode: u64, side: &mut Side) {
+        let Some(pipe) = self.pipes.get(&inode) else { return };
+        let writers = pipe.writers_to(process);
+        for (writer, reader) in writers {
+            if !side.up.contains(&writer.1) {
+                side.up.push(writer.1);
+            }
+            match self.live.get_mut(&writer.0) {
+                Some(writer) if !writer.down.contains(&reader) => writer.down.push(reader),
+                Some(_) => {}
+                None if self.late.len() < MOST_STAGES => self.late.push((writer.1, reader)),
+                None => {}
+            }
+        }
+        if self.used(inode) {
+            return;
+        }
+        // A short writer may be gone before its reader has begun its program: the pipe is kept for a while.
+        let waits = |pipe: &Pipe| pipe.ends.iter().all(|end| end.writes) && !pipe.ends.is_empty();
+        if !self.pipes.get(&inode).is_some_and(waits) {
+            self.pipes.remove(&inode);
+            return;
+        }
+        self.unread.push_back(inode);
+        if self.unread.len() > MOST_UNREAD
+            && let Some(oldest) = self.unread.pop_front()
+            && !self.used(oldest)
+        {
+            self.pipes.remove(&oldest);
+        }
+    }
+
+    /// A process that lives reads or writes this pipe.
+    fn used(&self, inode: u64) -> bool {
+        let lives = |pid: Pid| self.live.contains_key(&pid);
+        let met = |pair: &Pair| lives(pair.writer.0) || lives(pair.reader.0);
+        let used = |pipe: &Pipe| pipe.pairs.iter().any(met) || pipe.ends.iter().any(|end| lives(end.process));
+        self.pipes.get(&inode).is_some_and(used)
+    }
+}
+
+impl Pipe {
+    /// Who writes what this process has read, and as which command it has, where no two of them waited for each other
+    /// often enough to be known.
+    fn writers_to(&self, process: Pid) -> Vec<((Pid, Label), Label)> {
+        if self.pairs.iter().any(|pair| pair.times > 1) {
+            return Vec::new();
+        }
+        let top = |writes: bool| {
+            let all = self.ends.iter().filter(move |end| end.writes == writes);
+            all.filter(move |end| {
+                !self.ends.iter().any(|it| it.writes == writes && Some(it.process) == end.parent)
+            })
+        };
+        if let Some(reader) = top(false).find(|end| end.process == process) {
+            return top(true).map(|writer| ((writer.process, writer.label), reader.label)).collect();
+        }
+        let last = self.last.filter(|last| last.reader.0 == process && self.ends.is_empty());
+        last.map(|last| (last.writer, last.reader.1)).into_iter().collect()
+    }
+
+    /// Those that have it as standard output (or input), without the children that inherited it.
+    fn top(&self, writes: bool) -> impl Iterator<Item = &End> {
+        let all = self.ends.iter().filter(move |end| end.writes == writes);
+        let holds =
+            move |pid: Option<Pid>| self.ends.iter().any(|it| it.writes == writes && Some(it.process) == pid);
+        all.filter(move |end| !holds(end.parent))
+    }
+
+    fn met(&mut self, writer: (Pid, Label), reader: (Pid, Label)) -> Pair {
+        let found = self.pairs.iter_mut().find(|pair| pair.writer.0 == writer.0 && pair.reader.0 == reader.0);
+        match found {
+            Some(pair) => {
+                *pair = Pair { writer, reader, times: pair.times.saturating_add(1) };
+                *pair
+            }
+            None => {
+                let pair = Pair { writer, reader, times: 1 };
+                if self.pairs.len() >= MOST_BESIDE {
+                    // Wakers that came but once make room.
+                    let once = self.pairs.iter().position(|pair| pair.times == 1).unwrap_or(0);
+                    self.pairs.remove(once);
+                }
+                self.pairs.push(pair);
+                pair
+            }
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! Writing a stream.
+//!
+//! Every event is one byte (low half: which kind; high half: flags of the kind), the time since the event before
+//! (zigzag), the CPU, and its fields. Numbers are LEB128. A string is the number of its first use; a first use has the
+//! next number and is followed by length and bytes. System calls and stacks are not kept: the calls are in the counts.
+
+use rustc_hash::FxHashMap;
+
+use super::super::counts::Counts;
+use super::super::event::{Block, Context, Event, FileKind, Left, Softirq, TaskKind, Tid, Totals, What};
+use super::super::setting::{Facts, Setting};
+use super::{FORMAT, Stored, TooLong};
+
+/// Kinds of events.
+pub(super) mod kind {
+    pub(in super::super) const SWITCH: u8 = 0;
+    pub(in super::super) const WAKE: u8 = 1;
+    pub(in super::super) const QUEUED: u8 = 2;
+    pub(in super::super) const MIGRATE: u8 = 3;
+    pub(in super::super) const FORK: u8 = 4;
+    pub(in super::super) const EXEC: u8 = 5;
+    pub(in super::super) const EXEC_FAILED: u8 = 6;
+    pub(in super::super) const ALLOWED: u8 = 7;
+    pub(in super::super) const END: u8 = 8;
+    pub(in super::super) const NAME: u8 = 9;
+    pub(in super::super) const WORK: u8 = 10;
+    pub(in super::super) const PIPES: u8 = 11;
+}
+
+/// Flags in the high half of the first byte.
+pub(super) const FLAG: [u8; 4] = [0x10, 0x20, 0x40, 0x80];
+
+/// States, kinds of files and of tasks by their numbers in the stream.
+pub(super) const LEFT: [Left; 5] =
+    [Left::Runnable, Left::Sleeping, Left::Uninterruptible, Left::Stopped, Left::Dead];
+pub(super) const FILES: [FileKind; 9] = [
+    FileKind::None,
+    FileKind::Pipe,
+    FileKind::File,
+    FileKind::BlockDevice,
+    FileKind::Terminal,
+    FileKind::CharDevice,
+    FileKind::UnixSocket,
+    FileKind::Socket,
+    FileKind::Other,
+];
+pub(super) const TASKS: [TaskKind; 4] = [TaskKind::Tree, TaskKind::Tool, TaskKind::Kernel, TaskKind::Other];
+/// Contexts without a function; one behind them is [`Context::Work`].
+pub(super) const CONTEXTS: [Context; 7] = [
+    Context::Task,
+    Context::Hardirq,
+    Context::Timer,
+    Context::Softirq(Softirq::Block),
+    Context::Softirq(Softirq::Net),
+    Context::Softirq(Softirq::Timer),
+    Context::Softirq(Softirq::Other),
+];
+
+/// Keeps a stream as it comes.
+#[derive(Debug)]
+pub struct Recorder {
+    bytes: Vec<u8>,
+    limit: usize,
+    events: u64,
+    last: u64,
+    /// Who runs on each CPU, as far as the stream said.
+    running: Vec<Tid>,
+    strings: FxHashMap<Box<str>, u64>,
+}
+
+impl Recorder {
+    /// Keeps at most so many bytes; what is longer is not kept at all.
+    pub fn new(limit: usize) -> Self {
+        Self {
+            bytes: Vec::new(),
+            limit,
+            events: 0,
+            last: 0,
+            running: Vec::new(),
+            strings: FxHashMap::default(),
+        }
+    }
+
+    /// Keeps an event.
+    pub fn push(&mut self, event: &Event) {
+        if self.bytes.len() > self.limit || matches!(event.what, What::Call(_) | What::Stack(_)) {
+            return;
+        }
+        self.events += 1;
+        self.what(event);
+    }
+
+    /// All that is needed to analyse the stream again.
+    pub fn finish(self, setting: Setting, counts: Counts, facts: Facts) -> Result<Stored, TooLong> {
+        if self.bytes.len() > self.limit {
+            return Err(TooLong { limit: self.limit });
+        }
+        let stream = data_encoding::BASE64.encode(&self.bytes);
+        Ok(Stored { format: FORMAT.to_owned(), setting, facts, counts, events: self.events, stream })
+    }
+
+    fn what(&mut self, event: &Event) {
+        let mut head = |kind: u8| self.head(kind, event);
+        match &event.what {
+            What::Switch { prev, next, left, block } => {
+                self.switch(event, (*prev, *next), *left, block.as_ref())
+            }
+            What::Wake { wakee, waker, context } => {
+                head(kind::WAKE);
+                self.numbers(&[u64::from(*wakee), u64::from(*waker)]);
+                self.context(context);
+            }
+            What::Queued { task, on } => {
+                head(kind::QUEUED);
+                self.numbers(&[u64::from(*task), u64::from(*on)]);
+            }
+            What::Migrate { task, from, to } => {
+                head(kind::MIGRATE);
+                self.numbers(&[u64::from(*task), u64::from(*from), u64::from(*to)]);
+            }
+            other => self.life(event, other),
+        }
+    }
+
+    /// What is not scheduling.
+    fn life(&mut self, event: &Event, what: &What) {
+        let mut head = |kind: u8| self.head(kind, event);
+        match what {
+            What::Fork { parent, child, process, allowed } => {
+                head(kind::FORK);
+                self.numbers(&[u64::from(*parent), u64::from(*child), u64::from(*process)]);
+                self.words(allowed);
+            }
+            What::Exec { task, former, name, path, so_far } => {
+                head(kind::EXEC | flag(0, path.is_some()));
+                self.numbers(&[u64::from(*task), u64::from(*former)]);
+                self.string(name);
+                path.iter().for_each(|path| self.string(path));
+                self.totals(so_far);
+            }
+            What::Pipes { task, input, output } => {
+                head(kind::PIPES);
+                self.numbers(&[u64::from(*task), *input, *output]);
+            }
+            What::ExecFailed { task, path, errno } => {
+                head(kind::EXEC_FAILED | flag(0, path.is_some()));
+                self.numbers(&[u64::from(*task), zigzag(i64::from(*errno))]);
+                path.iter().for_each(|path| self.string(path));
+            }
+            What::Allowed { task, cpus } => {
+                head(kind::ALLOWED);
+                self.number(u64::from(*task));
+                self.words(cpus);
+            }
+            What::End { task, process, status, totals } => {
+                head(kind::END | flag(0, status.is_some()));
+                self.numbers(&[u64::from(*task), u64::from(*process)]);
+                status.iter().for_each(|status| self.number(zigzag(i64::from(*status))));
+                self.totals(totals);
+            }
+            What::Name { task, process, name, kind } => {
+                head(kind::NAME);
+                self.numbers(&[u64::from(*task), u64::from(*process), place(&TASKS, kind)]);
+                self.string(name);
+            }
+            What::Work { task, function } => {
+                head(kind::WORK);
+                self.number(u64::from(*task));
+                self.string(function);
+            }
+            // Scheduling is written above; calls and stacks are not kept.
+            What::Switch { .. } | What::Wake { .. } | What::Queued { .. } | What::Migrate { .. } => {}
+            What::Call(_) | What::Stack(_) => {}
+        }
+    }
+
+    fn head(&mut self, kind: u8, event: &Event) {
+        self.bytes.push(kind);
+        self.number(zigzag(event.at.wrapping_sub(self.last).cast_signed()));
+        self.number(u64::from(event.cpu));
+        self.last = event.at;
+    }
+
+    fn switch(&mut self, event: &Event, (prev, next): (Tid, Tid), left: Left, block: Option<&Block>) {
+        let cpu = usize::from(event.cpu);
+        if cpu >= self.running.len() {
+            self.running.resize(cpu + 1, 0);
+        }
+        let follows = std::mem::replace(&mut self.running[cpu], next) == prev;
+        self.head(kind::SWITCH | flag(0, follows) | flag(1, block.is_some()), event);
+        if !follows {
+            self.number(u64::from(prev));
+        }
+        self.numbers(&[u64::from(next), place(&LEFT, &left)]);
+        if let Some(block) = block {
+            let call = block.call.unwrap_or(super::super::event::CallNumber { number: 0, compat: false });
+            let flags = [block.call.is_some(), call.compat, block.fault, block.io];
+            self.bytes.push(flags.iter().enumerate().map(|(at, set)| flag(at, *set)).sum());
+            self.numbers(&[u64::from(call.number), place(&FILES, &block.file), block.inode]);
+        }
+    }
+
+    fn context(&mut self, context: &Context) {
+        match context {
+            Context::Work(function) => {
+                self.number(CONTEXTS.len() as u64);
+                self.string(function);
+            }
+            other => self.number(place(&CONTEXTS, other)),
+        }
+    }
+
+    /// A number that may not be known: 0, or one more than it is.
+    fn totals(&mut self, totals: &Totals) {
+        self.number(totals.run_ns);
+        for part in parts(totals) {
+            self.number(part.map_or(0, |part| part.saturating_add(1)));
+        }
+    }
+
+    fn words(&mut self, words: &[u64]) {
+        self.number(words.len() as u64);
+        self.numbers(words);
+    }
+
+    fn string(&mut self, string: &str) {
+        let next = self.strings.len() as u64;
+        if let Some(number) = self.strings.get(string) {
+            return self.number(*number);
+        }
+        self.strings.insert(string.into(), next);
+        self.numbers(&[next, string.len() as u64]);
+        self.bytes.extend_from_slice(string.as_bytes());
+    }
+
+    fn numbers(&mut self, numbers: &[u64]) {
+        numbers.iter().for_each(|number| self.number(*number));
+    }
+
+    fn number(&mut self, mut number: u64) {
+        while number >= 0x80 {
+            self.bytes.push(number.to_le_bytes()[0] | 0x80);
+            number >>= 7;
+        }
+        self.bytes.push(number.to_le_bytes()[0]);
+    }
+}
+
+/// The totals that may not be known, in the order of the stream.
+fn parts(totals: &Totals) -> [Option<u64>; 9] {
+    let Totals {
+        run_ns: _,
+        delay_ns,
+        call_run_ns,
+        calls_entered,
+        calls_returned,
+        faults,
+        voluntary,
+        involuntary,
+        migrations,
+        stolen_ns,
+    } = *totals;
+    [
+        delay_ns,
+        call_run_ns,
+        calls_entered,
+        calls_returned,
+        faults,
+        voluntary,
+        involuntary,
+        migrations,
+        stolen_ns,
+    ]
+}
+
+fn flag(at: usize, set: bool) -> u8 {
+    if set { FLAG[at] } else { 0 }
+}
+
+fn zigzag(number: i64) -> u64 {
+    (number.wrapping_shl(1) ^ (number >> 63)).cast_unsigned()
+}
+
+fn place<T: PartialEq>(all: &[T], one: &T) -> u64 {
+    all.iter().position(|it| it == one).map_or(0, |at| at as u64)
+}

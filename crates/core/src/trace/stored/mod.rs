@@ -1,0 +1,134 @@
+//! The stream kept in a record, so that it can be analysed again: by a later version, or to another question.
+//!
+//! About 8 bytes a switch. The bytes are base64 in the JSON of the record; [`encode`] says what they are, [`decode`] reads
+//! them with suspicion, for a record may come from anywhere.
+
+mod decode;
+mod encode;
+
+use data_encoding::BASE64;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use decode::Damaged;
+pub use encode::Recorder;
+
+use super::analysis::Analysis;
+use super::counts::Counts;
+use super::event::Event;
+use super::report::TraceReport;
+use super::setting::{Facts, Setting};
+
+/// How the bytes are written. Another number is another way.
+pub const FORMAT: &str = "whyfaster-schedule/1";
+
+/// CPUs that a kernel can be built for (`NR_CPUS` of `CONFIG_MAXSMP`).
+const MOST_CPUS: usize = 8192;
+/// More than any count of one trace. Sums of such numbers stay in range.
+const MOST: u64 = 1 << 56;
+/// Longer than any trace that is kept: 13 days in nanoseconds. Sums over ten thousands of tasks stay in range.
+const LONGEST: u64 = 1 << 50;
+/// Later than any clock since boot: a century in nanoseconds.
+const LATEST: u64 = 1 << 62;
+
+/// A stream, with all that its analysis needs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Stored {
+    /// How the bytes are written: [`FORMAT`].
+    pub format: String,
+    /// How it was observed.
+    pub setting: Setting,
+    /// What the program knew beside the stream.
+    pub facts: Facts,
+    /// What the tracer counted.
+    pub counts: Counts,
+    /// Events in the stream.
+    pub events: u64,
+    /// The events, base64.
+    pub stream: String,
+}
+
+/// The stream was too long to be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the scheduling records took more than {limit} bytes: keep less, or trace for a shorter time")]
+pub struct TooLong {
+    /// How many bytes were allowed.
+    pub limit: usize,
+}
+
+impl Stored {
+    /// The same report again.
+    pub fn analyse(&self) -> Result<TraceReport, Damaged> {
+        let mut analysis = Analysis::new(self.setting.clone());
+        self.each(&mut |event| analysis.push(event))?;
+        Ok(analysis.finish(&self.counts, &self.facts))
+    }
+
+    /// Hands on the events one by one.
+    pub fn each(&self, sink: &mut dyn FnMut(&Event)) -> Result<(), Damaged> {
+        self.check()?;
+        let bytes = BASE64.decode(self.stream.as_bytes()).map_err(|_| Damaged::at(0, "it is not base64"))?;
+        let mut events = 0_u64;
+        let mut first = None;
+        for event in decode::Decoder::new(&bytes) {
+            let event = event?;
+            first.get_or_insert(event.at);
+            sink(&event);
+            events += 1;
+        }
+        if self.facts.ended.is_some_and(|ended| ended > first.unwrap_or(0).saturating_add(LONGEST)) {
+            return Err(Damaged::at(bytes.len(), "observing ended too long after its last event"));
+        }
+        if events == self.events {
+            Ok(())
+        } else {
+            Err(Damaged::at(bytes.len(), "it has another number of events than it says"))
+        }
+    }
+
+    /// Numbers that no trace has would make sums overflow.
+    fn check(&self) -> Result<(), Damaged> {
+        let refuse = |why| Err(Damaged::at(0, why));
+        if self.format != FORMAT {
+            return refuse("it is written in a way that this version does not know");
+        }
+        let Setting { cores, avoidable_from_ns, .. } = &self.setting;
+        if cores.len() > MOST_CPUS || *avoidable_from_ns > MOST {
+            return refuse("its setting is out of range");
+        }
+        let Facts { throttled, steal_ns, .. } = &self.facts;
+        let facts = [*steal_ns, throttled.map(|it| it.ns), throttled.map(|it| it.times)];
+        if facts.into_iter().flatten().any(|number| number > MOST) {
+            return refuse("its facts are out of range");
+        }
+        if !sane(&self.counts) {
+            return refuse("its counts are out of range");
+        }
+        Ok(())
+    }
+}
+
+fn sane(counts: &Counts) -> bool {
+    let lost = &counts.lost;
+    let lost = [
+        lost.ring,
+        lost.map,
+        lost.storage,
+        lost.string,
+        lost.stack,
+        lost.recursion,
+        lost.unfinished,
+        lost.gaps,
+    ];
+    let cells = counts.calls.iter().all(|cell| {
+        let times = [cell.total_ns, cell.max_ns, cell.runnable_ns, cell.blocked_ns].into_iter().flatten();
+        let errors = cell.errors.iter().map(|(_, times)| *times);
+        let all = [cell.entered, cell.not_returned].into_iter().chain(times).chain(errors);
+        all.chain(cell.histogram.iter().copied())
+            .all(|number| number <= MOST / (1 + counts.calls.len() as u64))
+    });
+    cells && lost.into_iter().chain([counts.own.switches, counts.own.tool_ns]).all(|number| number <= MOST)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,160 @@
+//! What is known of one task of the tree: its state now, and its time so far.
+
+use super::event::{Block, Context, Left, Pid, Tid, Totals};
+use super::idle::{ByKind, Wait};
+use super::labels::Label;
+use super::searches::Search;
+
+/// What a task does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// Runs on a CPU.
+    Running(u16),
+    /// Waits for a CPU, on the run queue of this one.
+    Runnable(u16),
+    /// Blocked.
+    Blocked,
+    /// Left its CPU unseen: the next record says whether it was blocked or waited.
+    Lost,
+    /// Ended.
+    Dead,
+}
+
+/// Time by state, nanoseconds. The three sum to the time passed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Times {
+    pub(super) run: u64,
+    pub(super) wait: u64,
+    pub(super) blocked: u64,
+}
+
+impl Times {
+    pub(super) fn life(&self) -> u64 {
+        self.run + self.wait + self.blocked
+    }
+
+    pub(super) fn add(&mut self, other: &Times) {
+        self.run += other.run;
+        self.wait += other.wait;
+        self.blocked += other.blocked;
+    }
+
+    /// The parts of a life by what the kernel adds up. They sum to the life: what the kernel counts beyond it (it knows the
+    /// times before the task was seen) is cut.
+    pub(super) fn of_totals(life: u64, run: u64, wait: u64) -> Self {
+        let run = run.min(life);
+        let wait = wait.min(life - run);
+        Self { run, wait, blocked: life - run - wait }
+    }
+}
+
+/// The time of a task under one command: from its fork or exec to its next exec or end.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Segment {
+    pub(super) from: u64,
+    pub(super) times: Times,
+    /// Of the running: perhaps it had left unseen.
+    pub(super) doubtful_run: u64,
+    /// Of the waiting: perhaps it ran already.
+    pub(super) doubtful_wait: u64,
+    /// Waits that were avoidable, by kind ([`super::idle`]).
+    pub(super) avoidable: ByKind,
+    pub(super) voluntary: u64,
+    pub(super) involuntary: u64,
+    pub(super) migrations: u64,
+}
+
+/// A wake-up that came while the task was still on its CPU.
+#[derive(Clone, Debug)]
+pub(super) struct EarlyWake {
+    pub(super) waker: Tid,
+    pub(super) context: Context,
+}
+
+/// One task of the tree.
+#[derive(Debug)]
+pub(super) struct Task {
+    pub(super) process: Pid,
+    /// The process that made it, if that is of the tree.
+    pub(super) parent: Option<Pid>,
+    pub(super) label: Label,
+    pub(super) state: State,
+    /// Since when it is in this state (or since when its time is not yet added up).
+    pub(super) since: u64,
+    /// Its time counts: false for a held task before its first exec.
+    pub(super) counts: bool,
+    pub(super) from: u64,
+    pub(super) segment: Segment,
+    /// Times of the segments before.
+    pub(super) before: Times,
+    /// What the kernel had counted when the segment began.
+    pub(super) base: Totals,
+    /// What the kernel had counted when its time began.
+    pub(super) start: Totals,
+    /// [`Task::base`] was given for this segment, or it is the first one.
+    pub(super) based: bool,
+    pub(super) left: Left,
+    pub(super) block: Option<Block>,
+    pub(super) early: Option<EarlyWake>,
+    /// Under which name it waits for its CPU, while it does.
+    pub(super) queued_as: Option<Label>,
+    pub(super) wait: Wait,
+    pub(super) mask: Option<usize>,
+    pub(super) last_cpu: Option<u16>,
+    pub(super) search: Option<Search>,
+}
+
+impl Task {
+    pub(super) fn new(process: Pid, label: Label, at: u64, cpu: u16) -> Self {
+        Self {
+            process,
+            parent: None,
+            label,
+            state: State::Runnable(cpu),
+            since: at,
+            counts: true,
+            from: at,
+            segment: Segment { from: at, ..Segment::default() },
+            before: Times::default(),
+            base: Totals::default(),
+            start: Totals::default(),
+            based: true,
+            left: Left::Runnable,
+            block: None,
+            early: None,
+            queued_as: None,
+            wait: Wait::default(),
+            mask: None,
+            last_cpu: None,
+            search: None,
+        }
+    }
+
+    /// Adds up the time in the present state. Lost time is settled by what comes next: [`Task::settle`].
+    pub(super) fn charge(&mut self, now: u64) -> u64 {
+        let passed = now - self.since;
+        self.since = now;
+        if !self.counts {
+            return 0;
+        }
+        let times = &mut self.segment.times;
+        match self.state {
+            State::Running(_) => times.run += passed,
+            State::Runnable(_) => times.wait += passed,
+            State::Blocked | State::Lost => times.blocked += passed,
+            State::Dead => {}
+        }
+        passed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the documentation says of memory, and 100 000 living tasks in less than 100 MB.
+    #[test]
+    fn a_task_is_small() {
+        assert!(size_of::<Task>() <= 1000, "{}", size_of::<Task>());
+    }
+}

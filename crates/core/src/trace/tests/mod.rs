@@ -1,0 +1,14 @@
+//! Streams written by hand, with results worked out by hand.
+
+mod accounts;
+mod avoidable;
+mod fixture;
+mod holders;
+mod levels;
+mod mended;
+mod pipelines;
+mod properties;
+mod states;
+mod tree;
+
+pub(super) use properties::any_event;

@@ -1,0 +1,136 @@
+//! Processes, the tree, searches.
+
+use super::fixture::*;
+use crate::trace::event::{Left, What};
+
+/// sh makes three children on CPU 1: two run true, one stays sh; each takes 100.
+fn family() -> Script {
+    let mut script = Script::began(0, 10, "sh");
+    for (index, name) in [Some("true"), Some("true"), None].into_iter().enumerate() {
+        let (at, tid) = (1000 * (index as u64 + 1), 11 + index as u32);
+        script.fork(at, 0, 10, tid, BOTH).switch(at, 1, 0, tid, Left::Runnable);
+        if let Some(name) = name {
+            script.exec(at + 40, 1, tid, name);
+        }
+        script.end(at + 100, 1, tid, 0, 100);
+    }
+    script.end(5000, 0, 10, 0, 5000);
+    script
+}
+
+#[test]
+fn processes_are_folded_by_chain_of_commands() {
+    let report = family().report();
+    sound(&report);
+    let rows: Vec<(Option<usize>, &str, u64, u64)> = report
+        .tree
+        .iter()
+        .map(|row| (row.parent, row.command.as_str(), row.processes, us(row.cpu_s)))
+        .collect();
+    assert_eq!(rows, [(None, "sh", 1, 5000), (Some(0), "true", 2, 200), (Some(0), "sh (forked)", 1, 100)]);
+    let counted = report.processes;
+    assert_eq!(
+        (counted.forks, counted.execs, counted.exits, counted.alive),
+        (Some(3), Some(3), Some(4), Some(0))
+    );
+    assert_eq!(report.tasks_total, 4);
+}
+
+#[test]
+fn time_before_an_exec_belongs_to_the_forked_child() {
+    let report = family().report();
+    let forked = command(&report, "sh (forked)");
+    assert_eq!((us(forked.running_s), forked.tasks), (40 + 40 + 100, 3));
+    assert_eq!(us(command(&report, "true").running_s), 120);
+    // Without the kernel's sums at the exec the split is not known.
+    assert_eq!(forked.running_kernel_s, None);
+}
+
+#[test]
+fn user_and_kernel_time_are_split_where_the_sums_are_known() {
+    let split = |run: u64, kernel: u64| crate::trace::event::Totals {
+        call_run_ns: Some(kernel * 1000),
+        ..totals(run)
+    };
+    let mut script = Script::began(0, 10, "sh");
+    script.fork(100, 0, 10, 11, BOTH).switch(100, 1, 0, 11, Left::Runnable);
+    script.exec_after(140, 1, 11, "true", split(40, 30)).switch(200, 1, 11, 0, Left::Dead).ended(
+        200,
+        11,
+        split(100, 50),
+    );
+    script.switch(300, 0, 10, 0, Left::Dead).ended(300, 10, split(300, 10));
+    let report = script.report();
+    sound(&report);
+    let parts = |name| {
+        let row = command(&report, name);
+        (row.running_user_s.map(us), row.running_kernel_s.map(us))
+    };
+    assert_eq!(parts("sh (forked)"), (Some(10), Some(30)));
+    assert_eq!(parts("true"), (Some(40), Some(20)));
+    assert_eq!(parts("sh"), (Some(290), Some(10)));
+    let row = report.tasks.iter().find(|row| row.tid == 11).unwrap();
+    assert_eq!((row.running_user_s.map(us), row.running_kernel_s.map(us)), (Some(50), Some(50)));
+}
+
+#[test]
+fn a_double_fork_stays_in_the_tree() {
+    let mut script = Script::began(0, 10, "sh");
+    script.fork(100, 0, 10, 11, BOTH).switch(100, 1, 0, 11, Left::Runnable).fork(110, 1, 11, 12, BOTH);
+    script.end(120, 1, 11, 12, 20).exec(150, 1, 12, "daemon").end(200, 0, 10, 0, 200).end(500, 1, 12, 0, 380);
+    let report = script.report();
+    sound(&report);
+    assert_eq!(us(report.wall_s), 500);
+    let commands: Vec<&str> = report.tree.iter().map(|row| row.command.as_str()).collect();
+    assert_eq!(commands, ["sh", "sh (forked)", "daemon"]);
+    assert_eq!(report.tree[2].parent, Some(1));
+}
+
+#[test]
+fn a_search_with_misses_is_one_row() {
+    let mut script = Script::began(0, 10, "sh");
+    for (tid, found) in [(11, true), (12, true), (13, false)] {
+        let at = u64::from(tid) * 100;
+        script.fork(at, 0, 10, tid, BOTH).switch(at, 1, 0, tid, Left::Runnable);
+        for directory in ["/a", "/b", "/c"] {
+            let path = Some(format!("{directory}/prog"));
+            script.add(at, 1, What::ExecFailed { task: tid, path, errno: 2 });
+        }
+        if found {
+            script.exec(at + 10, 1, tid, "prog");
+        } else {
+            script.add(at, 1, What::ExecFailed { task: tid, path: Some("/d/other".to_owned()), errno: 13 });
+        }
+        script.end(at + 50, 1, tid, 0, 50);
+    }
+    let report = script.end(2000, 0, 10, 0, 2000).report();
+    sound(&report);
+    let rows: Vec<(&str, &str, u64, u64, u64)> = report
+        .searches
+        .iter()
+        .map(|row| (row.command.as_str(), row.program.as_str(), row.searches, row.misses, row.found))
+        .collect();
+    assert_eq!(rows, [("sh (forked)", "prog", 3, 9, 2), ("sh (forked)", "other", 1, 1, 0)]);
+    assert_eq!(report.searches[0].errnos, [("ENOENT".to_owned(), 9)]);
+    assert_eq!(report.searches[1].errnos, [("EACCES".to_owned(), 1)]);
+    assert_eq!(report.processes.failed_execs, Some(10));
+}
+
+#[test]
+fn very_many_tasks_are_counted_and_the_longest_lives_kept() {
+    let mut script = Script::began(0, 1, "sh");
+    let many = 10_050_u32;
+    for tid in 2..many + 2 {
+        let at = u64::from(tid) * 10;
+        script.fork(at, 0, 1, tid, 0b10).switch(at, 1, 0, tid, Left::Runnable);
+        script.end(at + 1 + u64::from(tid % 2), 1, tid, 0, 1 + u64::from(tid % 2));
+    }
+    let last = u64::from(many) * 10 + 100;
+    let report = script.end(last, 0, 1, 0, last).report();
+    sound(&report);
+    assert_eq!(report.tasks_total, u64::from(many) + 1);
+    assert_eq!(report.tasks.len(), 10_000);
+    assert!(report.tasks.iter().any(|row| row.tid == 1));
+    assert_eq!(command(&report, "sh (forked)").tasks, u64::from(many));
+    assert_eq!(report.tasks.iter().filter(|row| us(row.running_s) == 2).count(), (many as usize) / 2);
+}

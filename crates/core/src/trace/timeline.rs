@@ -1,0 +1,337 @@
+//! The state of every task of the tree over time, from switches, wake-ups and moves.
+//!
+//! Each task is in one state at a time and every nanosecond is added to exactly one, so running, runnable and blocked
+//! sum to its life. What the kernel does not show is mended and counted: a switch that its tracepoint missed, a wake-up
+//! that was lost, a wake-up that lands before the sleeper has left its CPU.
+
+use super::cpus::{Cpus, Holder};
+use super::event::{Block, Context, Left, Tid};
+use super::idle::{self, Idle, Use};
+use super::known::Known;
+use super::labels::Labels;
+use super::ledger::Ledger;
+use super::setting::Setting;
+use super::stages::Stages;
+use super::task::{EarlyWake, State, Times};
+
+/// What was not whole in the stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Flaws {
+    /// A CPU's record does not follow from the one before.
+    pub(super) gaps: u64,
+    /// Intervals without an end, or ends without a beginning.
+    pub(super) unfinished: u64,
+    /// Events that came with an earlier time than the one before.
+    pub(super) disorder: u64,
+    /// Switches of tasks of the tree.
+    pub(super) switches: u64,
+}
+
+/// The states, and the accounts that they are added to.
+#[derive(Debug)]
+pub(super) struct Timeline {
+    pub(super) setting: Setting,
+    pub(super) labels: Labels,
+    pub(super) known: Known,
+    pub(super) cpus: Cpus,
+    pub(super) idle: Idle,
+    pub(super) ledger: Ledger,
+    pub(super) stages: Stages,
+    pub(super) flaws: Flaws,
+}
+
+/// One switch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Switch<'a> {
+    pub(super) prev: Tid,
+    pub(super) next: Tid,
+    pub(super) left: Left,
+    pub(super) block: Option<&'a Block>,
+}
+
+impl Timeline {
+    pub(super) fn new(setting: Setting) -> Self {
+        let idle = Idle::new(&setting.cores, setting.avoidable_from_ns);
+        Self {
+            setting,
+            labels: Labels::new(),
+            known: Known::default(),
+            cpus: Cpus::default(),
+            idle,
+            ledger: Ledger::default(),
+            stages: Stages::default(),
+            flaws: Flaws::default(),
+        }
+    }
+
+    /// Waits that come to count as avoidable by now do.
+    pub(super) fn advance(&mut self, now: u64) {
+        while let Some((at, task, number)) = self.idle.due(now) {
+            if let Some(task) = self.known.tree.get_mut(&task) {
+                self.idle.arm(&mut task.wait, task.mask, number, at);
+            }
+        }
+    }
+
+    /// A CPU went from one task to another.
+    pub(super) fn switch(&mut self, cpu: u16, now: u64, switch: &Switch<'_>) {
+        let believed = self.cpus.current(cpu);
+        match believed {
+            Some(task) if task != switch.prev => self.mend(cpu, now, task, switch.prev),
+            Some(_) => self.cpus.flush(cpu, now, &self.known),
+            None => {
+                self.cpus.flush(cpu, now, &self.known);
+                self.cpus.began_with(cpu, switch.prev, now, &self.known);
+            }
+        }
+        if switch.prev != switch.next {
+            self.leave(cpu, now, switch, believed.is_none());
+        }
+        self.cpus.settle(cpu, now, None);
+        let to_tree = self.known.tree.contains_key(&switch.next);
+        let it = self.cpus.get(cpu);
+        it.current = Some(switch.next);
+        it.since = now;
+        let from_tree = std::mem::replace(&mut it.in_tree, to_tree);
+        let used = if switch.next == 0 { Use::Idle } else { Use::Busy };
+        self.idle.turn(usize::from(cpu), used, i32::from(to_tree) - i32::from(from_tree), now);
+        if to_tree {
+            self.enter(switch.next, cpu, now);
+        }
+    }
+
+    /// The believed runner is not the one that leaves: a switch was not shown. Who ran how long since cannot be told
+    /// here; the kernel's own account of run time puts it right at the task's end.
+    fn mend(&mut self, cpu: u16, now: u64, believed: Tid, prev: Tid) {
+        self.flaws.gaps += 1;
+        self.cpus.flush_unknown(cpu, now);
+        let since = self.cpus.get(cpu).since;
+        if let Some(task) = self.known.tree.get_mut(&believed)
+            && task.state == State::Running(cpu)
+        {
+            task.segment.doubtful_run += now - since.max(task.since);
+            task.charge(now);
+            task.state = State::Lost;
+            task.block = None;
+        }
+        if let Some(task) = self.known.tree.get_mut(&prev)
+            && matches!(task.state, State::Runnable(_))
+        {
+            task.segment.doubtful_wait += now - since.max(task.since);
+        }
+    }
+
+    /// The task of a switch that leaves its CPU.
+    fn leave(&mut self, cpu: u16, now: u64, switch: &Switch<'_>, first: bool) {
+        let Some(task) = self.known.tree.get_mut(&switch.prev) else {
+            if switch.left == Left::Dead {
+                self.known.others.remove(&switch.prev);
+            }
+            return;
+        };
+        match task.state {
+            State::Dead => return,
+            // The former leader of a process, whose number the thread that called exec has taken.
+            State::Running(other) if other != cpu && switch.left == Left::Dead => return,
+            State::Blocked => self.wake_unseen(switch.prev, now),
+            // The first record of a CPU: it has been there all the time.
+            State::Lost if first => task.state = State::Running(cpu),
+            State::Lost => self.settle_lost(switch.prev, now, true),
+            State::Running(_) | State::Runnable(_) => {}
+        }
+        self.flaws.switches += 1;
+        let next = match switch.left {
+            Left::Runnable => State::Runnable(cpu),
+            Left::Dead => State::Dead,
+            _ => State::Blocked,
+        };
+        self.turn(switch.prev, now, next);
+        let Some(task) = self.known.tree.get_mut(&switch.prev) else { return };
+        task.left = switch.left;
+        task.block = switch.block.copied();
+        let early = task.early.take();
+        match next {
+            State::Blocked => task.segment.voluntary += 1,
+            State::Runnable(_) => task.segment.involuntary += 1,
+            _ => {}
+        }
+        if next == State::Blocked
+            && let Some(early) = early
+        {
+            self.unblock(switch.prev, now, Some((early.waker, &early.context)));
+            self.turn(switch.prev, now, State::Runnable(cpu));
+        }
+    }
+
+    /// The task of a switch that gets the CPU.
+    fn enter(&mut self, tid: Tid, cpu: u16, now: u64) {
+        let Some(task) = self.known.tree.get_mut(&tid) else { return };
+        match task.state {
+            State::Dead => return,
+            State::Blocked => self.wake_unseen(tid, now),
+            State::Lost => self.settle_lost(tid, now, true),
+            State::Running(other) if other != cpu => {
+                self.flaws.gaps += 1;
+                task.segment.doubtful_run += now - task.since;
+            }
+            State::Running(_) | State::Runnable(_) => {}
+        }
+        self.turn(tid, now, State::Running(cpu));
+        let Some(task) = self.known.tree.get_mut(&tid) else { return };
+        task.early = None;
+        if task.last_cpu != Some(cpu) {
+            task.segment.migrations += u64::from(task.last_cpu.is_some());
+            task.last_cpu = Some(cpu);
+            self.ledger.ran_on(task.label, cpu);
+        }
+    }
+
+    /// A task was made runnable.
+    pub(super) fn wake(&mut self, wakee: Tid, waker: Tid, context: &Context, now: u64) {
+        let Some(task) = self.known.tree.get_mut(&wakee) else { return };
+        match task.state {
+            State::Blocked => {
+                let cpu = task.last_cpu.unwrap_or(0);
+                self.unblock(wakee, now, Some((waker, context)));
+                self.turn(wakee, now, State::Runnable(cpu));
+            }
+            State::Lost => {
+                let cpu = task.last_cpu.unwrap_or(0);
+                self.settle_lost(wakee, now, false);
+                self.turn(wakee, now, State::Runnable(cpu));
+            }
+            // It has not left its CPU yet. Either it goes to sleep nevertheless and is queued behind its switch, or it runs on.
+            State::Running(_) => task.early = Some(EarlyWake { waker, context: context.clone() }),
+            State::Runnable(_) | State::Dead => {}
+        }
+    }
+
+    /// A woken task was put on a run queue.
+    pub(super) fn queued(&mut self, task: Tid, on: u16, now: u64) {
+        let Some(it) = self.known.tree.get_mut(&task) else { return };
+        match it.state {
+            State::Runnable(cpu) if cpu != on => self.requeue(task, on, now),
+            State::Runnable(_) | State::Dead => {}
+            // The wake-up was complete before it left: it never slept.
+            State::Running(_) => it.early = None,
+            State::Blocked => {
+                self.wake_unseen(task, now);
+                self.turn(task, now, State::Runnable(on));
+            }
+            State::Lost => {
+                self.settle_lost(task, now, false);
+                self.turn(task, now, State::Runnable(on));
+            }
+        }
+    }
+
+    /// A task was moved to another CPU's run queue.
+    pub(super) fn migrate(&mut self, task: Tid, to: u16, now: u64) {
+        if let Some(it) = self.known.tree.get(&task)
+            && let State::Runnable(cpu) = it.state
+            && cpu != to
+        {
+            self.requeue(task, to, now);
+        }
+    }
+
+    /// A task does something that only a running one can do.
+    pub(super) fn must_run(&mut self, tid: Tid, cpu: u16, now: u64) {
+        let Some(state) = self.known.tree.get(&tid).map(|task| task.state) else { return };
+        match state {
+            State::Running(_) | State::Dead => return,
+            _ if !self.setting.whole() => return,
+            State::Runnable(_) => {}
+            State::Blocked => self.wake_unseen(tid, now),
+            State::Lost => self.settle_lost(tid, now, true),
+        }
+        self.flaws.gaps += 1;
+        self.turn(tid, now, State::Running(cpu));
+    }
+
+    /// A waiting task waits for another CPU from now on.
+    fn requeue(&mut self, tid: Tid, to: u16, now: u64) {
+        let Some(State::Runnable(from)) = self.known.tree.get(&tid).map(|task| task.state) else { return };
+        self.cpus.flush(from, now, &self.known);
+        self.cpus.flush(to, now, &self.known);
+        let Some(task) = self.known.tree.get_mut(&tid) else { return };
+        task.charge(now);
+        task.state = State::Runnable(to);
+        if let Some(label) = task.queued_as {
+            self.cpus.dequeue(from, label, now);
+            self.cpus.enqueue(to, label, now);
+            self.idle.moved(&mut task.wait, (task.mask, task.mask), to, now);
+        }
+    }
+
+    /// Brings a task into another state, with all accounts.
+    pub(super) fn turn(&mut self, tid: Tid, now: u64, next: State) {
+        let Some(state) = self.known.tree.get(&tid).map(|task| task.state) else { return };
+        for state in [state, next] {
+            if let State::Runnable(cpu) = state {
+                self.cpus.flush(cpu, now, &self.known);
+            }
+        }
+        let Some(task) = self.known.tree.get_mut(&tid) else { return };
+        task.charge(now);
+        if let (State::Runnable(cpu), Some(label)) = (state, task.queued_as.take()) {
+            self.cpus.dequeue(cpu, label, now);
+            let avoidable = self.idle.end(&mut task.wait, task.mask, now);
+            idle::add(&mut task.segment.avoidable, &avoidable);
+            self.ledger.avoided(&avoidable);
+        }
+        task.state = next;
+        if let (State::Runnable(cpu), true) = (next, task.counts && self.setting.whole()) {
+            task.queued_as = Some(task.label);
+            self.cpus.enqueue(cpu, task.label, now);
+            task.wait = self.idle.begin(tid, task.mask, cpu, now);
+        }
+    }
+
+    /// A blocked task goes on though nobody was seen to wake it.
+    fn wake_unseen(&mut self, tid: Tid, now: u64) {
+        if self.setting.whole() {
+            self.flaws.unfinished += 1;
+        }
+        self.unblock(tid, now, None);
+    }
+
+    /// The time in which a task had left its CPU unseen: it waited for a CPU (nobody woke it), or was blocked.
+    pub(super) fn settle_lost(&mut self, tid: Tid, now: u64, waited: bool) {
+        let Some(task) = self.known.tree.get_mut(&tid) else { return };
+        let passed = task.charge(now);
+        if waited {
+            task.segment.times.blocked -= passed;
+            task.segment.times.wait += passed;
+            *self.cpus.sharers.entry((task.label, Holder::Unknown)).or_default() += passed;
+        } else {
+            self.unblock_for(tid, passed, None);
+        }
+    }
+
+    /// The blocked time of a task ends now: it is given to its cause.
+    pub(super) fn unblock(&mut self, tid: Tid, now: u64, wake: Option<(Tid, &Context)>) {
+        let Some(task) = self.known.tree.get_mut(&tid) else { return };
+        let passed = task.charge(now);
+        self.unblock_for(tid, passed, wake);
+    }
+
+    /// Corrects the times of a task's segment where switches were not shown, by the kernel's own account.
+    pub(super) fn correct(&mut self, tid: Tid, kernel_run: u64) {
+        let Some(task) = self.known.tree.get_mut(&tid) else { return };
+        let segment = &mut task.segment;
+        let Times { run, .. } = segment.times;
+        let unknown = self.cpus.sharers.entry((task.label, Holder::Unknown)).or_default();
+        if run > kernel_run {
+            let much = (run - kernel_run).min(segment.doubtful_run);
+            segment.times.run -= much;
+            segment.times.wait += much;
+            *unknown += much;
+        } else {
+            let much = (kernel_run - run).min(segment.doubtful_wait).min(segment.times.wait).min(*unknown);
+            segment.times.run += much;
+            segment.times.wait -= much;
+            *unknown -= much;
+        }
+    }
+}

@@ -1,0 +1,75 @@
+/* Who of the tree is there: when a running tree is taken up, and when the observation ends? */
+
+#include "files.h"
+
+struct fork_and_mask {
+    struct fork_record fork;
+    u64 mask[128]; /* 8192 CPUs, the most that Linux can be built for on x86 */
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, u32);
+    __type(value, struct fork_and_mask);
+} fork_scratch SEC(".maps");
+
+/* Taken up while it runs: told like a new task, without a parent. */
+SEC("iter/task")
+int who_was_taken_up(struct bpf_iter__task *ctx)
+{
+    struct seq_file *seq = ctx->meta->seq;
+    struct task_struct *task = ctx->task;
+    u32 zero = 0;
+    if (!task)
+        return 0;
+    struct task_state *t = active(task);
+    struct fork_and_mask *s = bpf_map_lookup_elem(&fork_scratch, &zero);
+    if (!t || t->announced || !s)
+        return 0;
+    u32 words = settings.mask_words;
+    t->announced = 1;
+    t->cpus = task->nr_cpus_allowed;
+    t->mask = task->cpus_mask.bits[0];
+    __sync_fetch_and_add(&tree.alive, 1);
+    fill(&s->fork.head, RECORD_FORK, bpf_ktime_get_ns(), number_of(task, t), 0, 0);
+    s->fork.process = task->tgid;
+    s->fork.words = words;
+    copy_name(s->fork.name, task);
+    look_up_pipes(&s->fork.pipes, task);
+    bpf_probe_read_kernel(s->mask, words * 8, &task->cpus_mask);
+    bpf_seq_write(seq, s, sizeof(s->fork) + words * 8);
+    return 0;
+}
+
+SEC("iter/task")
+int who_is_alive(struct bpf_iter__task *ctx)
+{
+    struct seq_file *seq = ctx->meta->seq;
+    struct task_struct *task = ctx->task;
+    if (!task)
+        return 0;
+    struct task_state *t = active(task);
+    if (!t)
+        return 0;
+    u32 number = number_of(task, t);
+    if (!claim_end(t))
+        return 0;
+    u64 now = bpf_ktime_get_ns();
+    struct end_record r = {};
+    if (!t->based) {
+        read_totals(&t->base, task);
+        t->based = 1;
+    }
+    if (t->place == PLACE_BLOCKED)
+        t->blocked += now - t->since;
+    else if (t->place == PLACE_RUNNABLE)
+        t->runnable += now - t->since;
+    count_unfinished(task, t, now);
+    fill(&r.head, RECORD_END, now, number, 0, 0);
+    r.process = task->tgid;
+    r.alive = 1;
+    totals_since(&r.totals, task, t, run_so_far(task, t, now));
+    bpf_seq_write(seq, &r, sizeof(r));
+    return 0;
+}

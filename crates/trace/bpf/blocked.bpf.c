@@ -1,0 +1,25 @@
+/* On what does a task of the tree block? */
+
+#include "files.h"
+
+static __always_inline void send_blocked(void *ctx, struct task_struct *task, struct task_state *t, u64 now, u32 next,
+                                         u8 left)
+{
+    struct blocked_record *r = RESERVE(sizeof(*r));
+    if (!r)
+        return;
+    u32 number = t->call & ~COMPAT;
+    fill(&r->head, RECORD_BLOCKED, now, number_of(task, t), next, left);
+    r->call = t->call;
+    r->in_call = t->in_call;
+    /* Outside of a call a task blocks in a page fault, unless it is on its way out or stopped by a signal. */
+    r->fault = !t->in_call && !t->exiting && !(task->flags & PF_EXITING) && left != LEFT_STOPPED;
+    r->io = BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait);
+    r->file = FILE_NONE;
+    r->inode = 0;
+    if (t->in_call && !(t->call & COMPAT) && number < SYSCALLS && settings.descriptor[number])
+        look_up_file(r, task, t->args[0]);
+    submit(r);
+    if (settings.blocking_stacks)
+        send_stack(ctx, task, number_of(task, t), now, 1);
+}

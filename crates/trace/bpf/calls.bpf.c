@@ -1,0 +1,311 @@
+/* Which system calls does the tree make: how often, how long, with which errors? */
+
+#include "state.h"
+
+/* All memory is there before it is needed: what is allocated from a tracepoint may fail, and then a call is not counted.
+ * Counted by process this becomes a plain hash, which many processes fit into; the cells are then shared by the CPUs. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+    __uint(max_entries, 4096);
+    __type(key, struct cell_key);
+    __type(value, struct cell);
+} cells SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 8192);
+    __type(key, struct error_key);
+    __type(value, u64);
+} errors SEC(".maps");
+
+struct call_and_path {
+    struct call_record call;
+    char path[PATH_BYTES];
+};
+
+/* Where a record with a path is put together. A CPU leaves the program that fills it before another one can begin to:
+ * the tracepoints of calls run with preemption disabled, and no interrupt makes a call. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, u32);
+    __type(value, struct call_and_path);
+} call_scratch SEC(".maps");
+
+struct failed_and_path {
+    struct failed_record failed;
+    char path[PATH_BYTES];
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, u32);
+    __type(value, struct failed_and_path);
+} failed_scratch SEC(".maps");
+
+static const struct cell empty_cell;
+
+static __always_inline struct cell *cell_of(u32 group, u32 call)
+{
+    struct cell_key key = { .group = group, .call = call };
+    struct cell *cell = bpf_map_lookup_elem(&cells, &key);
+    if (cell)
+        return cell;
+    bpf_map_update_elem(&cells, &key, &empty_cell, BPF_NOEXIST);
+    cell = bpf_map_lookup_elem(&cells, &key);
+    if (!cell)
+        LOST(map);
+    return cell;
+}
+
+static __always_inline u32 log2_of(u64 v)
+{
+    u32 bits = 0;
+    if (v >> 32) { bits += 32; v >>= 32; }
+    if (v >> 16) { bits += 16; v >>= 16; }
+    if (v >> 8) { bits += 8; v >>= 8; }
+    if (v >> 4) { bits += 4; v >>= 4; }
+    if (v >> 2) { bits += 2; v >>= 2; }
+    return bits + (v >> 1);
+}
+
+static __always_inline void count_error(u32 group, u32 call, u64 error)
+{
+    struct error_key key = { .group = group, .call = call, .error = error };
+    u64 one = 1;
+    u64 *count = bpf_map_lookup_elem(&errors, &key);
+    if (!count && bpf_map_update_elem(&errors, &key, &one, BPF_NOEXIST)) {
+        count = bpf_map_lookup_elem(&errors, &key);
+        if (!count)
+            LOST(map);
+    } else if (!count) {
+        return;
+    }
+    if (count)
+        __sync_fetch_and_add(count, 1);
+}
+
+/* The tracepoint of a switch is not always seen (a switch away from some tasks of another pid namespace was not, on
+ * 6.18). A task that makes a call runs, whatever was seen: the kernel's own account says how long it waited. */
+static __always_inline void heal(struct task_struct *task, struct task_state *t, u64 now)
+{
+    if (t->place == PLACE_RUNNING)
+        return;
+    u64 off = now - t->since;
+    if (t->place == PLACE_RUNNABLE && bpf_core_field_exists(task->sched_info.run_delay)) {
+        u64 waited = task->sched_info.run_delay - t->delay_out;
+        if (waited < off)
+            off = waited;
+    }
+    if (t->place == PLACE_BLOCKED)
+        t->blocked += off;
+    else if (t->place == PLACE_RUNNABLE)
+        t->runnable += off;
+    if (t->place != PLACE_UNKNOWN)
+        LOST(gaps);
+    t->run_in = task->se.sum_exec_runtime;
+    t->place = PLACE_RUNNING;
+    t->since = now;
+}
+
+/* Its first exec: from here on it belongs to the tree. */
+static __always_inline void begin(struct task_struct *task, struct task_state *t, u64 now)
+{
+    t->mode = MODE_ACTIVE;
+    t->forked = 1;
+    t->task = task->pid;
+    read_totals(&t->base, task);
+    t->base.run = run_so_far(task, t, now);
+    t->based = 1;
+    t->announced = 1;
+    t->place = PLACE_RUNNING;
+    t->run_in = t->base.run;
+    t->since = now;
+    t->cpus = task->nr_cpus_allowed;
+    t->mask = task->cpus_mask.bits[0];
+    __sync_fetch_and_add(&tree.alive, 1);
+    send_fork(now, task, 0);
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(call_begins, struct pt_regs *regs, long number)
+{
+    struct task_struct *task = bpf_get_current_task_btf();
+    struct task_state *t = state_of(task);
+    if (!t || t->mode == MODE_TOOL || number < 0)
+        return 0;
+    bool compat = IS_COMPAT(task);
+    u64 now = settings.call_times || t->mode == MODE_HELD ? bpf_ktime_get_ns() : 0;
+    if (t->mode == MODE_HELD) {
+        if (compat || ((u32)number != settings.execve && (u32)number != settings.execveat))
+            return 0;
+        begin(task, t, now);
+    }
+    if (settings.call_times && t->place != PLACE_RUNNING)
+        heal(task, t, now);
+    t->call = (u32)number | (compat ? COMPAT : 0);
+    t->in_call = 1;
+    t->began = now;
+    t->blocked = 0;
+    t->runnable = 0;
+    t->entered++;
+    if (settings.each_call)
+        ARGUMENTS(t->args, regs, compat);
+    else
+        t->args[0] = FIRST_ARGUMENT(regs, compat);
+    /* The path of an exec that fails, which is told by the second argument of execveat. */
+    if (!settings.each_call && (u32)number == settings.execveat && !compat) {
+        u64 args[6];
+        ARGUMENTS(args, regs, compat);
+        t->args[1] = args[1];
+    }
+    return 0;
+}
+
+/* Threads of a process share its cells. */
+static __always_inline void add(u64 *counter, u64 n)
+{
+    if (settings.by_process)
+        __sync_fetch_and_add(counter, n);
+    else
+        *counter += n;
+}
+
+static __always_inline void raise(u64 *most, u64 n)
+{
+    if (!settings.by_process) {
+        if (n > *most)
+            *most = n;
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        u64 seen = *(volatile u64 *)most;
+        if (n <= seen || __sync_val_compare_and_swap(most, seen, n) == seen)
+            return;
+    }
+}
+
+static __always_inline void count(struct task_struct *task, struct task_state *t, u64 now, long error, bool returned)
+{
+    struct cell *cell = cell_of(group_of(task, t), t->call);
+    if (cell) {
+        add(&cell->entered, 1);
+        if (!returned) {
+            add(&cell->not_returned, 1);
+        } else if (settings.call_times) {
+            u64 total = now - t->began;
+            u32 bucket = log2_of(total);
+            add(&cell->total, total);
+            add(&cell->blocked, t->blocked);
+            add(&cell->runnable, t->runnable);
+            raise(&cell->max, total);
+            if (bucket >= BUCKETS)
+                bucket = BUCKETS - 1;
+            add(&cell->histogram[bucket], 1);
+        }
+    }
+    if (error)
+        count_error(group_of(task, t), t->call, error);
+}
+
+/* Reads a path of the caller; its length without the zero, 0 when it could not be read. Read after the call, when the
+ * kernel itself has just read it: a page that is not in memory cannot be fetched from here. */
+static __always_inline u64 read_path(char *to, u64 from)
+{
+    long n = bpf_probe_read_user_str(to, PATH_BYTES, (void *)from);
+    if (n <= 1) {
+        if (n < 0)
+            LOST(string);
+        return 0;
+    }
+    return n - 1;
+}
+
+static __always_inline void send_call(struct task_struct *task, struct task_state *t, u64 now, long result, bool returned)
+{
+    u32 zero = 0;
+    struct call_and_path *s = bpf_map_lookup_elem(&call_scratch, &zero);
+    if (!s)
+        return;
+    u32 number = t->call & ~COMPAT;
+    fill(&s->call.head, RECORD_CALL, now, number_of(task, t), 0, 0);
+    s->call.began = t->began;
+    __builtin_memcpy(s->call.args, t->args, sizeof(t->args));
+    s->call.result = result;
+    s->call.returned = returned;
+    s->call.runnable = t->runnable;
+    s->call.run = now - t->began - t->blocked - t->runnable;
+    s->call.call = t->call;
+    s->call.path_bytes = 0;
+    u8 path = !(t->call & COMPAT) && number < SYSCALLS ? settings.path[number] : 0;
+    /* After an exec the old program's memory is gone; the record of the exec has the path. */
+    bool exec = number == settings.execve || number == settings.execveat;
+    u64 n = 0;
+    if (path && returned && !(exec && result >= 0))
+        n = read_path(s->path, t->args[(path - 1) & 3]);
+    s->call.path_bytes = n;
+    send_copy(s, sizeof(s->call) + (n & (PATH_BYTES - 1)));
+}
+
+static __always_inline void send_failed_exec(struct task_struct *task, struct task_state *t, u64 now, u32 error, u64 path)
+{
+    u32 zero = 0;
+    struct failed_and_path *s = bpf_map_lookup_elem(&failed_scratch, &zero);
+    if (!s)
+        return;
+    fill(&s->failed.head, RECORD_EXEC_FAILED, now, number_of(task, t), error, 0);
+    u64 n = read_path(s->path, path);
+    s->failed.path_bytes = n;
+    send_copy(s, sizeof(s->failed) + (n & (PATH_BYTES - 1)));
+}
+
+#define SIGKILL_BIT (1ul << 8)
+/* What a call returns that a signal interrupted, before the kernel decides whether to restart it (linux/errno.h). */
+#define INTERRUPTED(result) ((result) <= -512 && (result) >= -516)
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(call_ends, struct pt_regs *regs, long result)
+{
+    struct task_struct *task = bpf_get_current_task_btf();
+    struct task_state *t = active(task);
+    /* Without a beginning: a child's way out of the fork that made it, or a call that began before it was followed. */
+    if (!t || !t->in_call)
+        return 0;
+    u64 now = settings.call_times ? bpf_ktime_get_ns() : 0;
+    if (settings.call_times && t->place != PLACE_RUNNING)
+        heal(task, t, now);
+    /* A deadly signal is pending: this way out does not lead back to the program (complete_signal() gives every
+     * thread a SIGKILL, whichever signal it was). */
+    if (INTERRUPTED(result) && (task->pending.signal.sig[0] & SIGKILL_BIT))
+        return 0;
+    long error = result < 0 && result >= -4095 ? -result : 0;
+    u32 number = t->call & ~COMPAT;
+    count(task, t, now, error, true);
+    t->returned++;
+    if (settings.call_times)
+        t->call_run += now - t->began - t->blocked - t->runnable;
+    if (settings.each_call)
+        send_call(task, t, now, result, true);
+    if (error && !(t->call & COMPAT) && (number == settings.execve || number == settings.execveat))
+        send_failed_exec(task, t, now ? now : bpf_ktime_get_ns(), error,
+                         number == settings.execve ? t->args[0] : t->args[1]);
+    if (number == settings.setaffinity && !error && settings.scheduling)
+        send_allowed(now ? now : bpf_ktime_get_ns(), task, number_of(task, t));
+    t->in_call = 0;
+    return 0;
+}
+
+/* The call that a task dies in, or is still in when the observation ends. */
+static __always_inline void count_unfinished(struct task_struct *task, struct task_state *t, u64 now)
+{
+    if (!t->in_call)
+        return;
+    count(task, t, now, 0, false);
+    if (settings.each_call)
+        send_call(task, t, now, 0, false);
+    if (settings.call_times)
+        t->call_run += now - t->began - t->blocked - t->runnable;
+    t->in_call = 0;
+}

@@ -1,0 +1,89 @@
+/* What is behind a descriptor of a task. */
+#pragma once
+
+#include "state.h"
+
+/* include/uapi/linux/{stat,magic,major}.h, include/linux/socket.h */
+#define KIND_MASK 0170000
+#define KIND_FIFO 0010000
+#define KIND_CHAR 0020000
+#define KIND_DIR 0040000
+#define KIND_BLOCK 0060000
+#define KIND_REGULAR 0100000
+#define KIND_SOCKET 0140000
+#define ANON_INODE_FS_MAGIC 0x09041934
+#define PID_FS_MAGIC 0x50494446
+#define TTY_MAJOR 4
+#define TTYAUX_MAJOR 5
+#define UNIX98_PTY_MASTER_MAJOR 128
+#define UNIX98_PTY_LAST_MAJOR 143
+#define AF_UNIX 1
+
+static __always_inline u8 char_kind(u32 device)
+{
+    u32 major = device >> 20; /* include/linux/kdev_t.h */
+    if (major == TTY_MAJOR || major == TTYAUX_MAJOR ||
+        (major >= UNIX98_PTY_MASTER_MAJOR && major <= UNIX98_PTY_LAST_MAJOR))
+        return FILE_TERMINAL;
+    return FILE_CHAR;
+}
+
+static __always_inline u8 kind_of_file(struct file *file, struct inode *inode)
+{
+    u64 magic = BPF_CORE_READ(inode, i_sb, s_magic);
+    if (magic == ANON_INODE_FS_MAGIC || magic == PID_FS_MAGIC)
+        return FILE_OTHER;
+    switch (BPF_CORE_READ(inode, i_mode) & KIND_MASK) {
+    case KIND_FIFO:
+        return FILE_PIPE;
+    case KIND_REGULAR:
+    case KIND_DIR:
+        return FILE_FILE;
+    case KIND_BLOCK:
+        return FILE_BLOCK;
+    case KIND_CHAR:
+        return char_kind(BPF_CORE_READ(inode, i_rdev));
+    case KIND_SOCKET: {
+        struct socket *socket = BPF_CORE_READ(file, private_data);
+        return BPF_CORE_READ(socket, sk, __sk_common.skc_family) == AF_UNIX ? FILE_UNIX : FILE_SOCKET;
+    }
+    default:
+        return FILE_OTHER;
+    }
+}
+
+static __always_inline struct file *file_of(struct task_struct *task, u32 descriptor)
+{
+    struct fdtable *table = BPF_CORE_READ(task, files, fdt);
+    struct file **files = BPF_CORE_READ(table, fd);
+    struct file *file = 0;
+    if (descriptor < BPF_CORE_READ(table, max_fds) && files)
+        bpf_probe_read_kernel(&file, sizeof(file), files + descriptor);
+    return file;
+}
+
+static __always_inline void look_up_file(struct blocked_record *r, struct task_struct *task, u64 descriptor)
+{
+    struct file *file = file_of(task, descriptor);
+    if (!file)
+        return;
+    struct inode *inode = BPF_CORE_READ(file, f_inode);
+    r->file = kind_of_file(file, inode);
+    r->inode = BPF_CORE_READ(inode, i_ino);
+}
+
+static __always_inline u64 pipe_at(struct task_struct *task, u32 descriptor)
+{
+    struct file *file = file_of(task, descriptor);
+    if (!file)
+        return 0;
+    struct inode *inode = BPF_CORE_READ(file, f_inode);
+    return (BPF_CORE_READ(inode, i_mode) & KIND_MASK) == KIND_FIFO ? BPF_CORE_READ(inode, i_ino) : 0;
+}
+
+/* Its place in a pipeline, whether or not it ever waits for another. */
+static __always_inline void look_up_pipes(struct pipes *pipes, struct task_struct *task)
+{
+    pipes->input = pipe_at(task, 0);
+    pipes->output = pipe_at(task, 1);
+}

@@ -1,0 +1,194 @@
+/* The few fields of the kernel that are read. Offsets come from the running kernel's BTF when the programs are loaded
+ * (CO-RE), so this holds for every kernel that has the fields, and no kernel header is needed to build.
+ */
+#pragma once
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef signed int s32;
+typedef signed long long s64;
+typedef _Bool bool;
+#define true 1
+#define false 0
+
+/* The names that libbpf's headers use. */
+typedef u8 __u8;
+typedef u16 __u16;
+typedef u32 __u32;
+typedef u64 __u64;
+typedef s32 __s32;
+typedef s64 __s64;
+typedef u16 __be16;
+typedef u32 __be32;
+typedef u32 __wsum;
+
+/* From <linux/bpf.h>, which is left out: it pulls in headers of the build machine's architecture. */
+enum {
+    BPF_MAP_TYPE_HASH = 1,
+    BPF_MAP_TYPE_ARRAY = 2,
+    BPF_MAP_TYPE_PERCPU_HASH = 5,
+    BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+    BPF_MAP_TYPE_RINGBUF = 27,
+    BPF_MAP_TYPE_TASK_STORAGE = 29,
+};
+enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
+enum { BPF_F_NO_PREALLOC = 1, BPF_F_USER_STACK = 1 << 8 };
+enum { BPF_LOCAL_STORAGE_GET_F_CREATE = 1 };
+enum { BPF_RB_NO_WAKEUP = 1, BPF_RB_FORCE_WAKEUP = 2, BPF_RB_AVAIL_DATA = 0 };
+
+#define FROM_KERNEL __attribute__((preserve_access_index))
+
+struct thread_info {
+    unsigned long flags;
+    u32 status;
+    u32 cpu;
+} FROM_KERNEL;
+
+struct sched_entity {
+    u64 sum_exec_runtime;
+    u64 prev_sum_exec_runtime;
+    u64 nr_migrations;
+} FROM_KERNEL;
+
+struct sched_info {
+    unsigned long long run_delay;
+} FROM_KERNEL;
+
+struct cpumask {
+    unsigned long bits[1];
+} FROM_KERNEL;
+
+struct super_block {
+    unsigned long s_magic;
+} FROM_KERNEL;
+
+struct inode {
+    u16 i_mode;
+    u32 i_rdev;
+    unsigned long i_ino;
+    struct super_block *i_sb;
+} FROM_KERNEL;
+
+struct file {
+    struct inode *f_inode;
+    void *private_data;
+} FROM_KERNEL;
+
+struct fdtable {
+    unsigned int max_fds;
+    struct file **fd;
+} FROM_KERNEL;
+
+struct files_struct {
+    struct fdtable *fdt;
+} FROM_KERNEL;
+
+struct sock_common {
+    unsigned short skc_family;
+} FROM_KERNEL;
+
+struct sock {
+    struct sock_common __sk_common;
+} FROM_KERNEL;
+
+struct socket {
+    struct sock *sk;
+} FROM_KERNEL;
+
+typedef struct {
+    unsigned long sig[1];
+} sigset_t;
+
+struct sigpending {
+    sigset_t signal;
+} FROM_KERNEL;
+
+struct task_struct {
+    struct thread_info thread_info;
+    unsigned int __state;
+    unsigned int flags;
+    struct sched_entity se;
+    int nr_cpus_allowed;
+    const struct cpumask *cpus_ptr;
+    struct cpumask cpus_mask;
+    struct sched_info sched_info;
+    int exit_code;
+    unsigned in_iowait : 1;
+    int pid;
+    int tgid;
+    struct task_struct *group_leader;
+    u64 start_time;
+    unsigned long nvcsw;
+    unsigned long nivcsw;
+    unsigned long min_flt;
+    unsigned long maj_flt;
+    char comm[16];
+    struct files_struct *files;
+    struct sigpending pending;
+} FROM_KERNEL;
+
+struct linux_binprm {
+    const char *filename;
+} FROM_KERNEL;
+
+struct work_struct {
+    void *func;
+} FROM_KERNEL;
+
+struct seq_file;
+
+struct bpf_iter_meta {
+    struct seq_file *seq;
+} FROM_KERNEL;
+
+struct bpf_iter__task {
+    struct bpf_iter_meta *meta;
+    struct task_struct *task;
+} FROM_KERNEL;
+
+/* Arguments of a call: where each architecture keeps them, and how it tells a 32-bit caller. */
+#if defined(__TARGET_ARCH_x86)
+struct pt_regs {
+    unsigned long di, si, dx, r10, r8, r9, bx, cx, bp;
+} FROM_KERNEL;
+#define TS_COMPAT 0x2 /* arch/x86/include/asm/thread_info.h */
+#define IS_COMPAT(task) (((task)->thread_info.status & TS_COMPAT) != 0)
+#define ARGUMENTS(a, regs, compat)                                                                                     \
+    do {                                                                                                               \
+        (a)[0] = (compat) ? (regs)->bx : (regs)->di;                                                                   \
+        (a)[1] = (compat) ? (regs)->cx : (regs)->si;                                                                   \
+        (a)[2] = (regs)->dx;                                                                                           \
+        (a)[3] = (compat) ? (regs)->si : (regs)->r10;                                                                  \
+        (a)[4] = (compat) ? (regs)->di : (regs)->r8;                                                                   \
+        (a)[5] = (compat) ? (regs)->bp : (regs)->r9;                                                                   \
+    } while (0)
+#define FIRST_ARGUMENT(regs, compat) ((compat) ? (regs)->bx : (regs)->di)
+#elif defined(__TARGET_ARCH_arm64)
+struct pt_regs {
+    u64 regs[31];
+} FROM_KERNEL;
+#define TIF_32BIT (1ul << 22) /* arch/arm64/include/asm/thread_info.h */
+#define IS_COMPAT(task) (((task)->thread_info.flags & TIF_32BIT) != 0)
+#define ARGUMENTS(a, r, compat)                                                                                        \
+    do {                                                                                                               \
+        (a)[0] = (r)->regs[0];                                                                                         \
+        (a)[1] = (r)->regs[1];                                                                                         \
+        (a)[2] = (r)->regs[2];                                                                                         \
+        (a)[3] = (r)->regs[3];                                                                                         \
+        (a)[4] = (r)->regs[4];                                                                                         \
+        (a)[5] = (r)->regs[5];                                                                                         \
+    } while (0)
+#define FIRST_ARGUMENT(r, compat) ((r)->regs[0])
+#else
+#error "calls are read on x86-64 and arm64 only"
+#endif
+
+/* include/linux/sched.h */
+#define PF_EXITING 0x00000004
+#define PF_KTHREAD 0x00200000
+#define TASK_INTERRUPTIBLE 0x1
+#define TASK_UNINTERRUPTIBLE 0x2
+#define TASK_STOPPED_OR_TRACED 0xc
+#define TASK_DEAD 0x80

@@ -1,0 +1,286 @@
+/* Who runs where, who waits for a CPU, who woke whom? */
+
+#include "state.h"
+
+/* `state` is what the task wanted when it called the scheduler. A signal that came in between makes it run on, which
+ * older kernels tell in the task only. */
+static __always_inline u8 left_state(struct task_struct *task, bool preempted, u64 state)
+{
+    if (state & TASK_DEAD)
+        return LEFT_DEAD;
+    if (preempted || !state || !task->__state)
+        return LEFT_RUNNABLE;
+    if (state & TASK_STOPPED_OR_TRACED)
+        return LEFT_STOPPED;
+    return state & TASK_INTERRUPTIBLE ? LEFT_SLEEPING : LEFT_UNINTERRUPTIBLE;
+}
+
+/* A task gets a CPU. */
+static __always_inline void arrives(struct task_struct *task, struct task_state *t, u64 now)
+{
+    if (!t->based && t->mode == MODE_ACTIVE) {
+        read_totals(&t->base, task);
+        t->based = 1;
+    }
+    if (t->place == PLACE_RUNNABLE)
+        t->runnable += now - t->since;
+    else if (t->place == PLACE_BLOCKED)
+        t->blocked += now - t->since;
+    t->place = PLACE_RUNNING;
+    t->since = now;
+    t->run_in = task->se.sum_exec_runtime;
+}
+
+/* The turn on the CPU that ends now, by the clock and by the scheduler's account. The scheduler leaves out what the
+ * hypervisor took (rq_clock_task(), CONFIG_PARAVIRT_TIME_ACCOUNTING). It counts switches too, so that one that was not
+ * seen within the turn is not taken for that. */
+static __always_inline void compare_turn(struct task_struct *task, struct task_state *t, u64 now)
+{
+    u64 unseen = task->nvcsw + task->nivcsw - t->switches - 1;
+    u64 turn = now - t->since, ran = task->se.sum_exec_runtime - t->run_in;
+    if (t->switches && unseen && unseen < 1 << 20) {
+        struct cpu_state *cpu = this_cpu();
+        if (cpu)
+            cpu->lost.gaps += unseen;
+    } else if (turn > ran) {
+        t->stolen += turn - ran;
+    }
+}
+
+/* A task leaves its CPU. */
+static __always_inline void leaves(struct task_struct *task, struct task_state *t, u64 now, u8 left)
+{
+    if (!t->based && t->mode == MODE_ACTIVE) {
+        /* Followed while it ran: of this turn on the CPU, only what came after that is ours. */
+        u64 turn = task->se.sum_exec_runtime - task->se.prev_sum_exec_runtime;
+        u64 ours = now - t->since;
+        read_totals(&t->base, task);
+        t->base.run -= turn < ours ? turn : ours;
+        t->based = 1;
+    }
+    if (t->place != PLACE_RUNNING)
+        heal(task, t, now);
+    else
+        compare_turn(task, t, now);
+    t->switches = task->nvcsw + task->nivcsw;
+    t->place = left == LEFT_RUNNABLE ? PLACE_RUNNABLE : PLACE_BLOCKED;
+    t->since = now;
+    if (bpf_core_field_exists(task->sched_info.run_delay))
+        t->delay_out = task->sched_info.run_delay;
+}
+
+/* What came between the last switch of this CPU and this one was not seen: the task that leaves now was not the one
+ * that came then. The kernel knows for how long it has had the CPU. */
+static __always_inline void mend(struct cpu_state *cpu, struct task_struct *prev, u32 prev_number, u64 now)
+{
+    cpu->lost.gaps++;
+    if (!settings.scheduling)
+        return;
+    u64 turn = prev->pid ? prev->se.sum_exec_runtime - prev->se.prev_sum_exec_runtime : 0;
+    u64 since = now - cpu->switched_at;
+    u64 at = turn < since ? now - turn : cpu->switched_at;
+    send_small(RECORD_SWITCH, at, cpu->next, prev_number, LEFT_SLEEPING);
+}
+
+static __always_inline void send_end(u64 now, struct task_struct *task, struct task_state *t, u32 number)
+{
+    struct end_record *r = RESERVE(sizeof(*r));
+    if (!r)
+        return;
+    fill(&r->head, RECORD_END, now, number, 0, 0);
+    r->process = task->tgid;
+    r->alive = 0;
+    r->exit_code = task->exit_code;
+    r->unused = 0;
+    totals_since(&r->totals, task, t, task->se.sum_exec_runtime);
+    submit(r);
+}
+
+/* The last switch, not sched_process_exit: that comes before the memory is given back, which is up to a third of the
+ * time of a short process. */
+static __always_inline void ends(struct task_struct *task, struct task_state *t, u64 now)
+{
+    u32 number = number_of(task, t);
+    if (!claim_end(t))
+        return;
+    count_unfinished(task, t, now);
+    if (t->exiting)
+        t->call_run += now - t->began - t->blocked - t->runnable;
+    if (t->announced)
+        __sync_fetch_and_add(&tree.alive, -1ull);
+    else /* taken up while it ran, and gone before that was told */
+        send_fork(now, task, 0);
+    send_end(now, task, t, number);
+}
+
+/* Tells the name of a task outside of the tree, once. */
+static __always_inline void introduce(u64 now, struct task_struct *task, struct task_state *t)
+{
+    u32 slot = task->pid & 4095;
+    u64 *known = bpf_map_lookup_elem(&named, &slot);
+    u64 identity = task->start_time ^ ((u64)task->pid << 40);
+    if (!known || *known == identity)
+        return;
+    *known = identity;
+    send_name(now, task, task->pid, kind_of(task, t));
+}
+
+static __always_inline void notice_mask(struct task_struct *task, struct task_state *t, u64 now)
+{
+    if (t->mask == task->cpus_mask.bits[0] && t->cpus == (u32)task->nr_cpus_allowed)
+        return;
+    t->mask = task->cpus_mask.bits[0];
+    t->cpus = task->nr_cpus_allowed;
+    send_allowed(now, task, number_of(task, t));
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(cpu_switches, bool preempted, struct task_struct *prev, struct task_struct *next)
+{
+    struct cpu_state *cpu = this_cpu();
+    if (!cpu)
+        return 0;
+    u64 state = settings.state_argument ? (u32)ctx[3] : prev->__state;
+    u64 now = bpf_ktime_get_ns();
+    struct task_state *p = prev->pid ? state_of(prev) : 0;
+    struct task_state *n = next->pid ? state_of(next) : 0;
+    u32 out = number_of(prev, p), in = number_of(next, n);
+    u8 left = left_state(prev, preempted, state);
+    bool of_tree = p && p->mode == MODE_ACTIVE;
+    if (cpu->known && cpu->next != out)
+        mend(cpu, prev, out, now);
+    bool first = !cpu->known;
+    cpu->known = 1;
+    cpu->next = in;
+    cpu->switched_at = now;
+    /* Nobody switches within an interrupt. */
+    cpu->softirq = cpu->hardirq = cpu->timer = 0;
+    if (p && p->mode != MODE_TOOL && p->mode != MODE_GONE)
+        leaves(prev, p, now, left);
+    if (settings.scheduling) {
+        if (first && prev->pid && !of_tree)
+            introduce(now, prev, p);
+        if (next->pid && !(n && n->mode == MODE_ACTIVE))
+            introduce(now, next, n);
+        if (of_tree)
+            notice_mask(prev, p, now);
+        if (of_tree && left != LEFT_RUNNABLE && left != LEFT_DEAD)
+            send_blocked(ctx, prev, p, now, in, left);
+        else
+            send_small(RECORD_SWITCH, now, out, in, left);
+    }
+    if (of_tree && left == LEFT_DEAD)
+        ends(prev, p, now);
+    if (n && n->mode != MODE_TOOL && n->mode != MODE_GONE)
+        arrives(next, n, now);
+    return 0;
+}
+
+/* Run once on each CPU when the observation begins, so that it is known who runs there. */
+SEC("raw_tp/sched_switch")
+int who_runs_here(void *ctx)
+{
+    struct cpu_state *cpu = this_cpu();
+    struct task_struct *task = bpf_get_current_task_btf();
+    if (!cpu || !settings.scheduling)
+        return 0;
+    u64 now = bpf_ktime_get_ns();
+    if (task->pid)
+        introduce(now, task, state_of(task));
+    cpu->known = 1;
+    cpu->next = task->pid;
+    cpu->switched_at = now;
+    send_small(RECORD_SWITCH, now, task->pid, task->pid, LEFT_RUNNABLE);
+    return 0;
+}
+
+static __always_inline void now_runnable(struct task_state *t, u64 now)
+{
+    if (t->place != PLACE_BLOCKED)
+        return;
+    t->blocked += now - t->since;
+    t->place = PLACE_RUNNABLE;
+    t->since = now;
+}
+
+static __always_inline u8 this_context(void)
+{
+    struct cpu_state *cpu = this_cpu();
+    if (!cpu)
+        return CONTEXT_TASK;
+    if (cpu->timer)
+        return CONTEXT_TIMER;
+    if (cpu->hardirq)
+        return CONTEXT_HARDIRQ;
+    switch (cpu->softirq) { /* include/linux/interrupt.h, plus one */
+    case 0:
+        break;
+    case 2:
+        return CONTEXT_SOFTIRQ_TIMER;
+    case 3:
+    case 4:
+        return CONTEXT_SOFTIRQ_NET;
+    case 5:
+        return CONTEXT_SOFTIRQ_BLOCK;
+    default:
+        return CONTEXT_SOFTIRQ_OTHER;
+    }
+    /* The idle task wakes nobody by itself: an interrupt without a tracepoint of its own did. */
+    return (u32)bpf_get_current_pid_tgid() ? CONTEXT_TASK : CONTEXT_HARDIRQ;
+}
+
+static __always_inline void send_wake(struct task_struct *task, struct task_state *t, u64 now)
+{
+    if (!settings.scheduling)
+        return;
+    send_small(RECORD_WAKE, now, number_of(task, t), (u32)bpf_get_current_pid_tgid(), this_context());
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(task_wakes, struct task_struct *task)
+{
+    u64 now = bpf_ktime_get_ns();
+    struct task_state *t = state_of(task);
+    if (t)
+        now_runnable(t, now);
+    send_wake(task, t, now);
+    return 0;
+}
+
+static __always_inline void send_queued(struct task_struct *task, struct task_state *t, u64 now)
+{
+    if (!settings.scheduling)
+        return;
+    send_small(RECORD_QUEUED, now, number_of(task, t), task->thread_info.cpu, 0);
+}
+
+/* Comes after the CPU was chosen; and after sched_waking when that came before the task had gone to sleep. */
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(task_queued, struct task_struct *task)
+{
+    u64 now = bpf_ktime_get_ns();
+    struct task_state *t = state_of(task);
+    if (t)
+        now_runnable(t, now);
+    send_queued(task, t, now);
+    return 0;
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(new_task_queued, struct task_struct *task)
+{
+    u64 now = bpf_ktime_get_ns();
+    struct task_state *t = state_of(task);
+    if (t)
+        now_runnable(t, now);
+    send_wake(task, t, now);
+    send_queued(task, t, now);
+    return 0;
+}
+
+SEC("tp_btf/sched_migrate_task")
+int BPF_PROG(task_migrates, struct task_struct *task, int to)
+{
+    send_small(RECORD_MIGRATE, bpf_ktime_get_ns(), number_of(task, state_of(task)), task->thread_info.cpu << 16 | (to & 0xffff), 0);
+    return 0;
+}

@@ -1,0 +1,49 @@
+/* Where in its code is a task, when the clock ticks or when it blocks? */
+
+#include "state.h"
+
+struct stack_and_frames {
+    struct stack_record stack;
+    u64 frames[2 * STACK_FRAMES + 2];
+};
+
+/* Two on each CPU: the clock's interrupt may come while a blocking task's stack is being taken. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 2);
+    __type(key, u32);
+    __type(value, struct stack_and_frames);
+} stack_scratch SEC(".maps");
+
+static __always_inline void send_stack(void *ctx, struct task_struct *task, u32 number, u64 now, u32 blocking)
+{
+    struct stack_and_frames *s = bpf_map_lookup_elem(&stack_scratch, &blocking);
+    if (!s)
+        return;
+    long kernel = bpf_get_stack(ctx, s->frames, STACK_FRAMES * 8, 0);
+    if (kernel < 0)
+        kernel = 0;
+    u64 offset = (u64)kernel & 0x3ff; /* up to 1016 bytes */
+    long user = bpf_get_stack(ctx, (char *)s->frames + offset, STACK_FRAMES * 8, BPF_F_USER_STACK);
+    if (user < 0)
+        user = 0;
+    if (!kernel && !user) {
+        LOST(stack);
+        return;
+    }
+    fill(&s->stack.head, RECORD_STACK, now, number, 0, blocking);
+    s->stack.process = task->tgid;
+    s->stack.kernel_frames = kernel / 8;
+    s->stack.user_frames = user / 8;
+    send_copy(s, sizeof(s->stack) + offset + ((u64)user & 0x3ff));
+}
+
+SEC("perf_event")
+int clock_ticks(void *ctx)
+{
+    struct task_struct *task = bpf_get_current_task_btf();
+    struct task_state *t = active(task);
+    if (t)
+        send_stack(ctx, task, number_of(task, t), bpf_ktime_get_ns(), 0);
+    return 0;
+}

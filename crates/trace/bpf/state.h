@@ -1,0 +1,233 @@
+/* The maps, and what every program needs: the state of a task and of a CPU, and sending a record. */
+#pragma once
+
+/* First the names that libbpf's headers use. */
+#include "kernel.h"
+
+#include <bpf/bpf_helpers.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+#include "records.h"
+
+const volatile struct settings settings = {};
+struct totals_of_tree tree = {};
+struct record_shapes shapes = {};
+
+/* Freed by the kernel with the task: no number is ever looked up, so none can be taken for another that had it before. */
+struct {
+    __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, int);
+    __type(value, struct task_state);
+} tasks SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, u32);
+    __type(value, struct cpu_state);
+} cpus SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_RINGBUF);
+    __uint(max_entries, 1 << 24);
+} ring SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 4096);
+    __type(key, struct group_key);
+    __type(value, u32);
+} groups SEC(".maps");
+
+/* Which tasks outside of the tree were named already, by the time when they were made. Shared by all CPUs; whoever
+ * loses a slot to another is named once more. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 4096);
+    __type(key, u32);
+    __type(value, u64);
+} named SEC(".maps");
+
+static __always_inline struct cpu_state *this_cpu(void)
+{
+    u32 zero = 0;
+    return bpf_map_lookup_elem(&cpus, &zero);
+}
+
+static __always_inline struct task_state *state_of(struct task_struct *task)
+{
+    return bpf_task_storage_get(&tasks, task, 0, 0);
+}
+
+static __always_inline struct task_state *active(struct task_struct *task)
+{
+    struct task_state *t = state_of(task);
+    return t && t->mode == MODE_ACTIVE ? t : 0;
+}
+
+/* Whether it is for the caller to report the end of this task: its last switch and the end of the observation may meet. */
+static __always_inline bool claim_end(struct task_state *t)
+{
+    return __sync_val_compare_and_swap(&t->mode, MODE_ACTIVE, MODE_GONE) == MODE_ACTIVE;
+}
+
+#define LOST(class)                                                                                                    \
+    do {                                                                                                               \
+        struct cpu_state *lost_on = this_cpu();                                                                        \
+        if (lost_on)                                                                                                   \
+            lost_on->lost.class ++;                                                                                    \
+    } while (0)
+
+/* The reader polls. It is called only when the ring fills up before it comes, and once each time: a wake-up for every
+ * record is an interrupt for every record, which was measured to double the run time of a process storm. */
+static __always_inline u64 wake_flag(void)
+{
+    struct cpu_state *cpu = this_cpu();
+    if (!cpu || (++cpu->sent & 63))
+        return BPF_RB_NO_WAKEUP;
+    if (bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) < settings.wake_at) {
+        cpu->woken = 0;
+        return BPF_RB_NO_WAKEUP;
+    }
+    if (cpu->woken)
+        return BPF_RB_NO_WAKEUP;
+    cpu->woken = 1;
+    return BPF_RB_FORCE_WAKEUP;
+}
+
+static __always_inline void fill(struct record *r, enum record_kind kind, u64 at, u32 task, u32 other, u8 detail)
+{
+    r->at = at;
+    r->kind = kind;
+    r->task = task;
+    r->other = other;
+    r->cpu = bpf_get_smp_processor_id();
+    r->detail = detail;
+    r->unused = 0;
+}
+
+#define RESERVE(size)                                                                                                  \
+    ({                                                                                                                 \
+        void *reserved = bpf_ringbuf_reserve(&ring, (size), 0);                                                        \
+        if (!reserved)                                                                                                 \
+            LOST(ring);                                                                                                \
+        reserved;                                                                                                      \
+    })
+
+static __always_inline void submit(void *record)
+{
+    bpf_ringbuf_submit(record, wake_flag());
+}
+
+static __always_inline void send_small(enum record_kind kind, u64 at, u32 task, u32 other, u8 detail)
+{
+    struct record *r = RESERVE(sizeof(*r));
+    if (!r)
+        return;
+    fill(r, kind, at, task, other, detail);
+    submit(r);
+}
+
+/* Copies a record of a size that is known only now. */
+static __always_inline void send_copy(void *record, u64 size)
+{
+    if (bpf_ringbuf_output(&ring, record, size, wake_flag()))
+        LOST(ring);
+}
+
+/* The kernel leaves old bytes behind the zero, and a key must not. */
+static __always_inline void copy_name(char *to, struct task_struct *task)
+{
+    __builtin_memset(to, 0, NAME_BYTES);
+    bpf_probe_read_kernel_str(to, NAME_BYTES, task->comm);
+}
+
+static __always_inline void send_name(u64 now, struct task_struct *task, u32 number, u8 kind)
+{
+    struct name_record *r = RESERVE(sizeof(*r));
+    if (!r)
+        return;
+    fill(&r->head, RECORD_NAME, now, number, 0, kind);
+    r->process = task->tgid;
+    r->unused = 0;
+    copy_name(r->name, task);
+    submit(r);
+}
+
+static __always_inline u8 kind_of(struct task_struct *task, struct task_state *t)
+{
+    if (t && t->mode == MODE_ACTIVE)
+        return KIND_TREE;
+    if (t && t->mode == MODE_TOOL)
+        return KIND_TOOL;
+    return task->flags & PF_KTHREAD ? KIND_KERNEL : KIND_OTHER;
+}
+
+static __always_inline void read_totals(struct totals *to, struct task_struct *task)
+{
+    to->run = task->se.sum_exec_runtime;
+    to->delay = bpf_core_field_exists(task->sched_info.run_delay) ? task->sched_info.run_delay : 0;
+    to->faults = task->min_flt + task->maj_flt;
+    to->voluntary = task->nvcsw;
+    to->involuntary = task->nivcsw;
+    to->migrations = task->se.nr_migrations;
+    to->stolen = 0;
+}
+
+/* What the kernel counted since the task came into the tree. A running task's own account is brought up to date by
+ * the kernel at ticks and switches only; `run` is what it will say. */
+static __always_inline void totals_since(struct totals *to, struct task_struct *task, struct task_state *t, u64 run)
+{
+    read_totals(to, task);
+    to->run = run - t->base.run;
+    to->delay -= t->base.delay;
+    to->faults -= t->base.faults;
+    to->voluntary -= t->base.voluntary;
+    to->involuntary -= t->base.involuntary;
+    to->migrations -= t->base.migrations;
+    to->stolen = t->stolen;
+    to->call_run = t->call_run;
+    to->entered = t->entered;
+    to->returned = t->returned;
+}
+
+/* Its run time up to now, by the scheduler's account. */
+static __always_inline u64 run_so_far(struct task_struct *task, struct task_state *t, u64 now)
+{
+    return t->place == PLACE_RUNNING ? t->run_in + (now - t->since) : task->se.sum_exec_runtime;
+}
+
+/* The number under which a followed task is known: that of its making, until its exec is seen. */
+static __always_inline u32 number_of(struct task_struct *task, struct task_state *t)
+{
+    if (!t || t->mode != MODE_ACTIVE)
+        return task->pid;
+    if (!t->task)
+        t->task = task->pid;
+    return t->task;
+}
+
+/* The number of the command (or process) that its calls are counted under. */
+static __always_inline u32 group_of(struct task_struct *task, struct task_state *t)
+{
+    if (t->group)
+        return t->group;
+    struct group_key key = {};
+    copy_name(key.name, task->group_leader);
+    key.process = settings.by_process ? task->tgid : 0;
+    key.forked = t->forked;
+    u32 *known = bpf_map_lookup_elem(&groups, &key);
+    if (!known) {
+        u32 new = __sync_fetch_and_add(&tree.groups, 1) + 1;
+        bpf_map_update_elem(&groups, &key, &new, BPF_NOEXIST);
+        known = bpf_map_lookup_elem(&groups, &key);
+    }
+    if (!known) {
+        LOST(map);
+        return 0;
+    }
+    return t->group = *known;
+}

@@ -1,0 +1,323 @@
+//! Records of the programs to events.
+
+use std::collections::HashMap;
+
+use whyfaster_core::trace::event::{
+    Block, Call, CallNumber, Context, Event, FileKind, Left, Pid, Softirq, TaskKind, Tid, Totals, What,
+};
+
+use super::inbox::Inbox;
+use super::programs::types::{self, file_kind, record_kind};
+use super::programs::{Plain, name};
+use super::symbols::Symbols;
+
+/// In the number of a call: it is of the 32-bit table. As in the header.
+const COMPAT: u32 = 0x8000_0000;
+
+/// What is known from the records so far, and the events that are waiting to be handed on.
+#[derive(Debug, Default)]
+pub(crate) struct Decoder {
+    /// Where the events go.
+    pub(crate) inbox: Inbox,
+    /// Names of addresses.
+    pub(crate) symbols: Symbols,
+    /// Stacks whose frames are not named yet.
+    stacks: Vec<(types::stack_record, Vec<u8>)>,
+    /// Processes of which the last task has ended since this was last asked for.
+    pub(crate) ended: Vec<Pid>,
+    /// Switches of the tree's tasks that have ended.
+    pub(crate) switches: u64,
+    /// Records that could not be understood: the kernel's side and this one do not fit together.
+    pub(crate) foreign: u64,
+    /// What each kernel worker executes.
+    working: HashMap<Tid, u64>,
+    /// Names of functions that workers execute.
+    functions: HashMap<u64, String>,
+    /// Tasks alive in each process.
+    tasks: HashMap<Pid, u64>,
+    /// Paths of execs whose call has not been seen to end yet.
+    executed: HashMap<Tid, String>,
+}
+
+impl Decoder {
+    /// Takes one record as the kernel sent it.
+    pub(crate) fn take(&mut self, bytes: &[u8]) {
+        if self.try_take(bytes).is_none() {
+            self.foreign += 1;
+        }
+    }
+
+    /// Names the frames of the stacks that have come, once it is known what was mapped until then.
+    pub(crate) fn name_stacks(&mut self) {
+        for (record, frames) in std::mem::take(&mut self.stacks) {
+            let stack = self.symbols.stack(&record, &frames);
+            self.push(&record.head, What::Stack(stack));
+        }
+        self.symbols.images.forget_ended();
+    }
+
+    fn try_take(&mut self, bytes: &[u8]) -> Option<()> {
+        let head = types::record::read(bytes)?;
+        match head.kind {
+            record_kind::RECORD_SWITCH => self.push(&head, switch(&head, None)?),
+            record_kind::RECORD_BLOCKED => {
+                let block = block(&types::blocked_record::read(bytes)?);
+                self.push(&head, switch(&head, Some(block))?);
+            }
+            record_kind::RECORD_WAKE => {
+                let context = self.context(&head)?;
+                self.push(&head, What::Wake { wakee: head.task, waker: head.other, context });
+            }
+            record_kind::RECORD_QUEUED => {
+                self.push(&head, What::Queued { task: head.task, on: low(head.other) });
+            }
+            record_kind::RECORD_MIGRATE => {
+                let (from, to) = (low(head.other >> 16), low(head.other));
+                self.push(&head, What::Migrate { task: head.task, from, to });
+            }
+            record_kind::RECORD_WORK | record_kind::RECORD_WORK_END | record_kind::RECORD_FUNCTION => {
+                self.work(&head, bytes)?;
+            }
+            record_kind::RECORD_CALL => self.call(&head, bytes)?,
+            record_kind::RECORD_STACK => {
+                let r = types::stack_record::read(bytes)?;
+                self.stacks.push((r, rest::<types::stack_record>(bytes).to_vec()));
+            }
+            _ => self.process(&head, bytes)?,
+        }
+        Some(())
+    }
+
+    /// Records of forks, execs and ends.
+    fn process(&mut self, head: &types::record, bytes: &[u8]) -> Option<()> {
+        match head.kind {
+            record_kind::RECORD_FORK => self.fork(head, bytes)?,
+            record_kind::RECORD_EXEC => self.exec(head, bytes)?,
+            record_kind::RECORD_EXEC_FAILED => {
+                let r = types::failed_record::read(bytes)?;
+                let path = path(rest::<types::failed_record>(bytes), r.path_bytes);
+                self.push(head, What::ExecFailed { task: head.task, path, errno: head.other.cast_signed() });
+            }
+            record_kind::RECORD_ALLOWED => {
+                let r = types::allowed_record::read(bytes)?;
+                let cpus = words(rest::<types::allowed_record>(bytes), r.words);
+                self.push(head, What::Allowed { task: head.task, cpus });
+            }
+            record_kind::RECORD_NAME => {
+                let r = types::name_record::read(bytes)?;
+                let kind = task_kind(head.detail)?;
+                self.push(
+                    head,
+                    What::Name { task: head.task, process: r.process, name: name(&r.name), kind },
+                );
+            }
+            record_kind::RECORD_END => self.end(head, bytes)?,
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn push(&mut self, head: &types::record, what: What) {
+        self.inbox.push(Event { at: head.at, cpu: head.cpu, what });
+    }
+
+    fn fork(&mut self, head: &types::record, bytes: &[u8]) -> Option<()> {
+        let r = types::fork_record::read(bytes)?;
+        let allowed = words(rest::<types::fork_record>(bytes), u64::from(r.words));
+        *self.tasks.entry(r.process).or_default() += 1;
+        self.push(head, What::Fork { parent: head.other, child: head.task, process: r.process, allowed });
+        let name = name(&r.name);
+        self.push(head, What::Name { task: head.task, process: r.process, name, kind: TaskKind::Tree });
+        self.pipes(head, &r.pipes);
+        Some(())
+    }
+
+    fn exec(&mut self, head: &types::record, bytes: &[u8]) -> Option<()> {
+        let r = types::exec_record::read(bytes)?;
+        let path = path(rest::<types::exec_record>(bytes), r.path_bytes);
+        if let Some(path) = &path {
+            self.executed.insert(head.task, path.clone());
+        }
+        let (former, so_far) = (head.other, totals(&r.so_far));
+        self.push(head, What::Exec { task: head.task, former, name: name(&r.name), path, so_far });
+        self.pipes(head, &r.pipes);
+        Some(())
+    }
+
+    fn pipes(&mut self, head: &types::record, pipes: &types::pipes) {
+        let types::pipes { input, output } = *pipes;
+        if input != 0 || output != 0 {
+            self.push(head, What::Pipes { task: head.task, input, output });
+        }
+    }
+
+    fn end(&mut self, head: &types::record, bytes: &[u8]) -> Option<()> {
+        let r = types::end_record::read(bytes)?;
+        self.executed.remove(&head.task);
+        self.switches += r.totals.voluntary + r.totals.involuntary;
+        if let Some(alive) = self.tasks.get_mut(&r.process) {
+            *alive -= 1;
+            if *alive == 0 {
+                self.tasks.remove(&r.process);
+                self.ended.push(r.process);
+            }
+        }
+        let status = (r.alive == 0).then(|| match r.exit_code & 0x7f {
+            0 => (r.exit_code >> 8 & 0xff).cast_signed(),
+            signal => -signal.cast_signed(),
+        });
+        let totals = totals(&r.totals);
+        self.push(head, What::End { task: head.task, process: r.process, status, totals });
+        Some(())
+    }
+
+    fn work(&mut self, head: &types::record, bytes: &[u8]) -> Option<()> {
+        match head.kind {
+            record_kind::RECORD_FUNCTION => {
+                let r = types::function_record::read(bytes)?;
+                let told = name(&r.name);
+                let told = if told.is_empty() { format!("{:#x}", r.function) } else { told };
+                self.functions.insert(r.function, told);
+            }
+            record_kind::RECORD_WORK => {
+                let r = types::work_record::read(bytes)?;
+                self.working.insert(head.task, r.function);
+                let function = self.function(r.function);
+                self.push(head, What::Work { task: head.task, function });
+            }
+            _ => {
+                self.working.remove(&head.task);
+            }
+        }
+        Some(())
+    }
+
+    fn function(&self, address: u64) -> String {
+        self.functions.get(&address).cloned().unwrap_or_else(|| format!("{address:#x}"))
+    }
+
+    fn context(&self, head: &types::record) -> Option<Context> {
+        Some(match types::context(u32::from(head.detail)) {
+            types::context::CONTEXT_TASK => match self.working.get(&head.other) {
+                Some(function) => Context::Work(self.function(*function)),
+                None => Context::Task,
+            },
+            types::context::CONTEXT_SOFTIRQ_BLOCK => Context::Softirq(Softirq::Block),
+            types::context::CONTEXT_SOFTIRQ_NET => Context::Softirq(Softirq::Net),
+            types::context::CONTEXT_SOFTIRQ_TIMER => Context::Softirq(Softirq::Timer),
+            types::context::CONTEXT_SOFTIRQ_OTHER => Context::Softirq(Softirq::Other),
+            types::context::CONTEXT_HARDIRQ => Context::Hardirq,
+            types::context::CONTEXT_TIMER => Context::Timer,
+            _ => return None,
+        })
+    }
+
+    fn call(&mut self, head: &types::record, bytes: &[u8]) -> Option<()> {
+        let r = types::call_record::read(bytes)?;
+        let call = call_number(r.call);
+        let exec =
+            !call.compat && [libc::SYS_execve, libc::SYS_execveat].contains(&libc::c_long::from(call.number));
+        // After an exec the old program's memory is gone: the path came with the record of the exec.
+        let path = match exec && r.returned != 0 && r.result >= 0 {
+            true => self.executed.remove(&head.task),
+            false => path(rest::<types::call_record>(bytes), r.path_bytes),
+        };
+        let what = What::Call(Call {
+            task: head.task,
+            call,
+            began: r.began,
+            args: r.args,
+            result: (r.returned != 0).then_some(r.result),
+            path,
+            run_ns: r.run,
+            runnable_ns: r.runnable,
+        });
+        self.push(head, what);
+        Some(())
+    }
+}
+
+/// What follows the fixed part of a record.
+fn rest<T>(bytes: &[u8]) -> &[u8] {
+    bytes.get(size_of::<T>()..).unwrap_or_default()
+}
+
+fn low(number: u32) -> u16 {
+    u16::try_from(number & 0xffff).expect("sixteen bits")
+}
+
+fn words(bytes: &[u8], count: u64) -> Vec<u64> {
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    bytes
+        .chunks_exact(8)
+        .take(count)
+        .map(|word| u64::from_ne_bytes(word.try_into().expect("chunks of eight bytes")))
+        .collect()
+}
+
+fn path(bytes: &[u8], length: u64) -> Option<String> {
+    let length = usize::try_from(length).ok().filter(|n| *n > 0)?;
+    Some(String::from_utf8_lossy(bytes.get(..length)?).into_owned())
+}
+
+fn switch(head: &types::record, block: Option<Block>) -> Option<What> {
+    let left = match types::left(u32::from(head.detail)) {
+        types::left::LEFT_RUNNABLE => Left::Runnable,
+        types::left::LEFT_SLEEPING => Left::Sleeping,
+        types::left::LEFT_UNINTERRUPTIBLE => Left::Uninterruptible,
+        types::left::LEFT_STOPPED => Left::Stopped,
+        types::left::LEFT_DEAD => Left::Dead,
+        _ => return None,
+    };
+    Some(What::Switch { prev: head.task, next: head.other, left, block })
+}
+
+fn block(r: &types::blocked_record) -> Block {
+    Block {
+        call: (r.in_call != 0).then(|| call_number(r.call)),
+        fault: r.fault != 0,
+        io: r.io != 0,
+        file: match file_kind(u32::from(r.file)) {
+            file_kind::FILE_PIPE => FileKind::Pipe,
+            file_kind::FILE_FILE => FileKind::File,
+            file_kind::FILE_BLOCK => FileKind::BlockDevice,
+            file_kind::FILE_TERMINAL => FileKind::Terminal,
+            file_kind::FILE_CHAR => FileKind::CharDevice,
+            file_kind::FILE_UNIX => FileKind::UnixSocket,
+            file_kind::FILE_SOCKET => FileKind::Socket,
+            file_kind::FILE_OTHER => FileKind::Other,
+            _ => FileKind::None,
+        },
+        inode: r.inode,
+    }
+}
+
+/// The number that both sides use.
+pub(crate) fn call_number(call: u32) -> CallNumber {
+    CallNumber { number: call & !COMPAT, compat: call & COMPAT != 0 }
+}
+
+fn task_kind(detail: u8) -> Option<TaskKind> {
+    Some(match types::kind(u32::from(detail)) {
+        types::kind::KIND_TREE => TaskKind::Tree,
+        types::kind::KIND_TOOL => TaskKind::Tool,
+        types::kind::KIND_KERNEL => TaskKind::Kernel,
+        types::kind::KIND_OTHER => TaskKind::Other,
+        _ => return None,
+    })
+}
+
+fn totals(t: &types::totals) -> Totals {
+    Totals {
+        run_ns: t.run,
+        stolen_ns: Some(t.stolen),
+        delay_ns: Some(t.delay),
+        call_run_ns: Some(t.call_run),
+        calls_entered: Some(t.entered),
+        calls_returned: Some(t.returned),
+        faults: Some(t.faults),
+        voluntary: Some(t.voluntary),
+        involuntary: Some(t.involuntary),
+        migrations: Some(t.migrations),
+    }
+}

@@ -1,0 +1,159 @@
+//! Who is followed: the state of a task is written under its pidfd, so that no number is taken for another task.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::path::Path;
+
+use libbpf_rs::{MapCore, MapFlags};
+
+use super::TraceError;
+use super::load::Loaded;
+use super::programs::Plain;
+use super::programs::types::{self, task_state};
+
+/// Opens a task that need not be the first of its process (Linux 6.9; `PIDFD_THREAD` is `O_EXCL`).
+const PIDFD_THREAD: libc::c_uint = libc::O_EXCL.cast_unsigned();
+
+fn cannot(pid: i32, why: impl ToString) -> TraceError {
+    TraceError::Follow { pid, why: why.to_string() }
+}
+
+fn pidfd(task: i32, thread: bool) -> std::io::Result<OwnedFd> {
+    // SAFETY: takes two integers and returns a descriptor or an error.
+    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, task, if thread { PIDFD_THREAD } else { 0 }) };
+    let fd = i32::try_from(fd).unwrap_or(-1);
+    if fd < 0 {
+        return Err(std::io::Error::last_os_error());
+    }
+    // SAFETY: the kernel just gave us this descriptor.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Writes the state of one task.
+fn set(loaded: &Loaded, task: i32, thread: bool, state: &task_state) -> Result<(), TraceError> {
+    let fd = pidfd(task, thread).map_err(|e| match (thread, e.raw_os_error()) {
+        (true, Some(libc::EINVAL)) => cannot(task, "threads of running processes need Linux 6.9"),
+        _ => cannot(task, e),
+    })?;
+    let key = fd.as_raw_fd().to_ne_bytes();
+    loaded.skel.maps.tasks.update(&key, state.bytes(), MapFlags::ANY).map_err(|e| cannot(task, e))
+}
+
+fn state(mode: types::mode) -> task_state {
+    task_state { mode: mode.0, ..task_state::default() }
+}
+
+/// A process that is held at a gate.
+pub(crate) fn held(loaded: &Loaded, pid: i32) -> Result<(), TraceError> {
+    set(loaded, pid, false, &state(types::mode::MODE_HELD))
+}
+
+/// A process that makes what is calibrated. It is not one of the tree: neither told nor counted as alive.
+pub(crate) fn calibrating(loaded: &Loaded, pid: i32) -> Result<(), TraceError> {
+    set(loaded, pid, false, &task_state { announced: 1, ..state(types::mode::MODE_ACTIVE) })
+}
+
+/// All threads of a process of whyfaster itself; those that it makes inherit the label.
+pub(crate) fn tool(loaded: &Loaded, pid: i32) -> Result<(), TraceError> {
+    let label = state(types::mode::MODE_TOOL);
+    set(loaded, pid, false, &label)?;
+    for task in threads(pid) {
+        // A thread that has just ended holds no CPU any more; before Linux 6.9 only the first one gets the label.
+        let _ = if task == pid { Ok(()) } else { set(loaded, task, true, &label) };
+    }
+    Ok(())
+}
+
+/// Running processes and all below them. Repeated until no new one is found: what is made by a task that is followed
+/// already is followed by the kernel. Returns the tasks.
+pub(crate) fn running(
+    loaded: &Loaded,
+    now: u64,
+    find: &dyn Fn() -> BTreeSet<i32>,
+) -> Result<BTreeSet<i32>, TraceError> {
+    let taken_up = task_state { since: now, ..state(types::mode::MODE_ACTIVE) };
+    let mut known = BTreeSet::new();
+    loop {
+        let mut new = false;
+        for pid in find() {
+            for task in threads(pid) {
+                if !known.insert(task) {
+                    continue;
+                }
+                new = true;
+                if let Err(e) = add(loaded, task, task != pid, &taken_up)
+                    && fs::exists(format!("/proc/{pid}/task/{task}")).unwrap_or(false)
+                {
+                    return Err(e);
+                }
+            }
+        }
+        if !new {
+            return Ok(known);
+        }
+    }
+}
+
+/// Follows one, unless it is followed already: it was made by one that is.
+fn add(loaded: &Loaded, task: i32, thread: bool, state: &task_state) -> Result<(), TraceError> {
+    let fd = pidfd(task, thread).map_err(|e| match (thread, e.raw_os_error()) {
+        (true, Some(libc::EINVAL)) => cannot(task, "threads of running processes need Linux 6.9"),
+        _ => cannot(task, e),
+    })?;
+    let key = fd.as_raw_fd().to_ne_bytes();
+    let map = &loaded.skel.maps.tasks;
+    let known = map.lookup(&key, MapFlags::ANY).ok().flatten().and_then(|v| task_state::read(&v));
+    if known.is_some_and(|s| s.mode == types::mode::MODE_ACTIVE.0) {
+        return Ok(());
+    }
+    map.update(&key, state.bytes(), MapFlags::ANY).map_err(|e| cannot(task, e))
+}
+
+/// The tasks of a process; empty: it is gone.
+fn threads(pid: i32) -> BTreeSet<i32> {
+    numbers(&format!("/proc/{pid}/task"))
+}
+
+/// Names of a directory that are numbers.
+fn numbers(directory: &str) -> BTreeSet<i32> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.filter_map(|e| e.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// A process and all its descendants.
+pub(crate) fn below(root: i32) -> BTreeSet<i32> {
+    let parents: Vec<(i32, i32)> =
+        numbers("/proc").into_iter().filter_map(|pid| Some((pid, parent(pid)?))).collect();
+    let mut tree = BTreeSet::from([root]);
+    loop {
+        let before = tree.len();
+        for (pid, parent) in &parents {
+            if tree.contains(parent) {
+                tree.insert(*pid);
+            }
+        }
+        if tree.len() == before {
+            return tree;
+        }
+    }
+}
+
+fn parent(pid: i32) -> Option<i32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name in parentheses may hold anything, parentheses too; state and parent follow the last one.
+    stat[stat.rfind(')')? + 1..].split_whitespace().nth(1)?.parse().ok()
+}
+
+/// The processes of a cgroup and of those below it.
+pub(crate) fn of_cgroup(directory: &Path) -> std::io::Result<BTreeSet<i32>> {
+    let text = fs::read_to_string(directory.join("cgroup.procs"))?;
+    let mut all: BTreeSet<i32> = text.lines().filter_map(|l| l.parse().ok()).collect();
+    for entry in fs::read_dir(directory)?.flatten() {
+        if entry.file_type().is_ok_and(|t| t.is_dir()) {
+            // One that was removed meanwhile has no processes any more.
+            all.extend(of_cgroup(&entry.path()).unwrap_or_default());
+        }
+    }
+    Ok(all)
+}

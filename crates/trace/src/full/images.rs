@@ -1,0 +1,150 @@
+//! Which file a process has mapped at which address, at which time: processes end and exec before their stacks are read.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use whyfaster_core::trace::event::Pid;
+
+/// A file in the memory of a process, from which code may run.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Mapping {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    /// Where in the file the mapping starts.
+    pub(crate) offset: u64,
+    pub(crate) file: Rc<PathBuf>,
+}
+
+/// What a process had mapped from one exec to the next.
+#[derive(Clone, Debug, Default)]
+struct Image {
+    since: u64,
+    mappings: Vec<Mapping>,
+}
+
+/// The images of all processes.
+#[derive(Debug, Default)]
+pub(crate) struct Images {
+    processes: HashMap<Pid, Vec<Image>>,
+    files: HashMap<PathBuf, Rc<PathBuf>>,
+    ended: Vec<Pid>,
+}
+
+impl Images {
+    /// A process began another program: all that it had mapped is gone.
+    pub(crate) fn exec(&mut self, process: Pid, at: u64) {
+        self.processes.entry(process).or_default().push(Image { since: at, mappings: Vec::new() });
+    }
+
+    /// A process mapped a file. What was there before is covered.
+    pub(crate) fn mapped(&mut self, process: Pid, range: (u64, u64), offset: u64, file: PathBuf) {
+        if !self.processes.contains_key(&process) {
+            // It was there before the observation began.
+            self.read(process);
+        }
+        let file = self.file(file);
+        if let Some(image) = self.processes.get_mut(&process).and_then(|images| images.last_mut()) {
+            image.mappings.push(Mapping { start: range.0, end: range.1, offset, file });
+        }
+    }
+
+    /// A child begins with what its parent has mapped.
+    pub(crate) fn forked(&mut self, parent: Pid, child: Pid, at: u64) {
+        let Some(image) = self.processes.get(&parent).and_then(|images| images.last()) else { return };
+        let image = Image { since: at, mappings: image.mappings.clone() };
+        self.processes.insert(child, vec![image]);
+    }
+
+    /// A process has ended; its last stacks may still be waiting to be read.
+    pub(crate) fn ended(&mut self, process: Pid) {
+        self.ended.push(process);
+    }
+
+    /// All stacks that are older than now have been read.
+    pub(crate) fn forget_ended(&mut self) {
+        for process in self.ended.drain(..) {
+            self.processes.remove(&process);
+        }
+        for images in self.processes.values_mut() {
+            if images.len() > 1 {
+                images.drain(..images.len() - 1);
+            }
+        }
+    }
+
+    /// The file at an address, and the place in it.
+    pub(crate) fn find(&mut self, process: Pid, at: u64, address: u64) -> Option<(Rc<PathBuf>, u64)> {
+        if !self.processes.contains_key(&process) {
+            self.read(process);
+        }
+        let images = self.processes.get(&process)?;
+        let image = images.iter().rev().find(|image| image.since <= at).or(images.first())?;
+        let mapping = image.mappings.iter().rev().find(|m| (m.start..m.end).contains(&address))?;
+        Some((Rc::clone(&mapping.file), address - mapping.start + mapping.offset))
+    }
+
+    /// Asks the kernel about a process that was there before the observation began.
+    fn read(&mut self, process: Pid) {
+        let text = fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
+        let mappings = text.lines().filter_map(|line| self.line(line)).collect();
+        self.processes.insert(process, vec![Image { since: 0, mappings }]);
+    }
+
+    /// `start-end perms offset device inode path`.
+    fn line(&mut self, line: &str) -> Option<Mapping> {
+        let mut words = line.splitn(6, ' ');
+        let (start, end) = words.next()?.split_once('-')?;
+        let executable = words.next()?.contains('x');
+        let offset = u64::from_str_radix(words.next()?, 16).ok()?;
+        let path = words.nth(2)?.trim_start();
+        if !executable || path.is_empty() {
+            return None;
+        }
+        let hexadecimal = |text| u64::from_str_radix(text, 16).ok();
+        let file = self.file(PathBuf::from(path));
+        Some(Mapping { start: hexadecimal(start)?, end: hexadecimal(end)?, offset, file })
+    }
+
+    fn file(&mut self, path: PathBuf) -> Rc<PathBuf> {
+        Rc::clone(self.files.entry(path.clone()).or_insert_with(|| Rc::new(path)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(images: &mut Images, at: u64, address: u64) -> Option<(String, u64)> {
+        images.find(7, at, address).map(|(f, offset)| (f.display().to_string(), offset))
+    }
+
+    #[test]
+    fn an_address_is_looked_up_in_the_image_of_its_time() {
+        let mut images = Images::default();
+        images.exec(7, 10);
+        images.mapped(7, (0x1000, 0x2000), 0x400, "/bin/a".into());
+        images.exec(7, 20);
+        images.mapped(7, (0x1000, 0x2000), 0, "/bin/b".into());
+        assert_eq!(found(&mut images, 15, 0x1010), Some(("/bin/a".to_owned(), 0x410)));
+        assert_eq!(found(&mut images, 25, 0x1010), Some(("/bin/b".to_owned(), 0x10)));
+        assert_eq!(found(&mut images, 25, 0x2000), None);
+        images.forked(7, 8, 30);
+        assert!(images.find(8, 31, 0x1010).is_some());
+        images.ended(7);
+        images.forget_ended();
+        assert_eq!(found(&mut images, 25, 0x1010), None);
+        assert!(images.find(8, 31, 0x1010).is_some());
+    }
+
+    #[test]
+    fn a_running_process_is_asked_for_its_maps() {
+        let mut images = Images::default();
+        let here = found_here as fn() as usize as u64;
+        let (file, _) = images.find(std::process::id(), 1, here).unwrap();
+        assert_eq!(*file, std::env::current_exe().unwrap());
+    }
+
+    fn found_here() {}
+}

@@ -1,0 +1,239 @@
+//! Loading and attaching the programs, set up for what is wanted.
+
+use std::mem::MaybeUninit;
+use std::sync::Mutex;
+
+use libbpf_rs::btf::Btf;
+use libbpf_rs::btf::types::Typedef;
+use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
+use libbpf_rs::{Link, MapCore, MapType, PrintLevel, ProgramInput};
+
+use super::programs::{OpenWhyfasterSkel, WhyfasterSkel, WhyfasterSkelBuilder, types};
+use super::tables;
+use crate::support::{Missing, Unsupported, kernel_version};
+use crate::wanted::{CallsBy, Wanted};
+
+/// Numbers of calls that the table of one architecture needs, as in the header.
+const SYSCALLS: usize = 512;
+
+/// With counting by process: cells and groups at once. Ended processes are taken out while the trace runs.
+const CELLS_BY_PROCESS: u32 = 1 << 17;
+const GROUPS_BY_PROCESS: u32 = 1 << 15;
+
+/// What libbpf said last, for the error message.
+static SAID: Mutex<String> = Mutex::new(String::new());
+
+/// The programs in the kernel.
+pub(crate) struct Loaded {
+    /// Their maps.
+    pub(crate) skel: WhyfasterSkel<'static>,
+    /// While these live the programs run. The last one is that of new tasks.
+    pub(crate) links: Vec<Link>,
+}
+
+/// Loads what is wanted, without attaching it.
+pub(crate) fn load(wanted: &Wanted) -> Result<Loaded, Unsupported> {
+    libbpf_rs::set_print(Some((PrintLevel::Warn, remember)));
+    // The skeleton borrows the place of its object for as long as it lives. The place is a pointer's width; the object
+    // itself is closed with the skeleton.
+    let place = Box::leak(Box::new(MaybeUninit::uninit()));
+    let mut open = WhyfasterSkelBuilder::default().open(place).map_err(|e| refused("open", &e))?;
+    settle(&mut open, wanted);
+    resize(&mut open, wanted).map_err(|e| refused("set up", &e))?;
+    choose(&mut open, wanted);
+    let skel = open.load().map_err(|e| refused("load", &e))?;
+    Ok(Loaded { skel, links: Vec::new() })
+}
+
+fn remember(_: PrintLevel, text: String) {
+    let mut said = SAID.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    // The first complaint names the cause; what follows is its consequence.
+    if said.len() < 2000 {
+        said.push_str(text.trim_end());
+        said.push('\n');
+    }
+}
+
+fn refused(step: &str, e: &libbpf_rs::Error) -> Unsupported {
+    let said = std::mem::take(&mut *SAID.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+    // The advice to raise RLIMIT_MEMLOCK is wrong since Linux 5.11: memory of programs is charged to the cgroup.
+    let said: Vec<&str> =
+        said.lines().filter(|l| !l.contains("RLIMIT_MEMLOCK")).take(6).map(str::trim).collect();
+    Unsupported {
+        missing: vec![Missing {
+            what: "BPF programs".to_owned(),
+            why: format!("the kernel refused to {step} them: {e} ({})", said.join(" / ")),
+            remedy: "trace at a lower level, and report this with the kernel's version".to_owned(),
+        }],
+    }
+}
+
+/// CPUs that there may ever be, in words of 64.
+fn mask_words() -> u16 {
+    let cpus = libbpf_rs::num_possible_cpus().unwrap_or(1024);
+    u16::try_from(cpus.div_ceil(64)).unwrap_or(u16::MAX).min(128)
+}
+
+fn number(call: libc::c_long) -> u32 {
+    u32::try_from(call).expect("numbers of calls are small and positive")
+}
+
+fn settle(open: &mut OpenWhyfasterSkel<'_>, wanted: &Wanted) {
+    let rodata = open.maps.rodata_data.as_deref_mut().expect("the programs have constants");
+    rodata.settings = types::settings {
+        by_process: (wanted.calls_by == CallsBy::Process).into(),
+        // What a call waited for is part of its times, and each call has its own.
+        call_times: (wanted.call_times || wanted.each_call).into(),
+        each_call: wanted.each_call.into(),
+        scheduling: wanted.scheduling.into(),
+        blocking_stacks: wanted.blocking_stacks.into(),
+        state_argument: (kernel_version() >= Some((5, 18))).into(),
+        mask_words: mask_words(),
+        execve: number(libc::SYS_execve),
+        execveat: number(libc::SYS_execveat),
+        setaffinity: number(libc::SYS_sched_setaffinity),
+        wake_at: ring_bytes(wanted) / 2,
+        descriptor: tables::descriptors::<SYSCALLS>(),
+        path: tables::paths::<SYSCALLS>(),
+    };
+}
+
+/// A ring is a power of two and at least a page.
+pub(crate) fn ring_bytes(wanted: &Wanted) -> u32 {
+    let page = u32::try_from(rustix::param::page_size()).unwrap_or(65536);
+    wanted.ring_bytes.clamp(page, 1 << 30).next_power_of_two()
+}
+
+fn resize(open: &mut OpenWhyfasterSkel<'_>, wanted: &Wanted) -> libbpf_rs::Result<()> {
+    open.maps.ring.set_max_entries(ring_bytes(wanted))?;
+    if wanted.calls_by == CallsBy::Process {
+        open.maps.cells.set_type(MapType::Hash)?;
+        open.maps.cells.set_max_entries(CELLS_BY_PROCESS)?;
+        open.maps.errors.set_max_entries(GROUPS_BY_PROCESS)?;
+        open.maps.groups.set_max_entries(GROUPS_BY_PROCESS)?;
+    }
+    Ok(())
+}
+
+/// Only programs that are wanted and whose tracepoint this kernel has are loaded.
+fn choose(open: &mut OpenWhyfasterSkel<'_>, wanted: &Wanted) {
+    let btf = Btf::from_vmlinux().ok();
+    let there = |tracepoint: &str| {
+        btf.as_ref()
+            .is_none_or(|b| b.type_by_name::<Typedef<'_>>(&format!("btf_trace_{tracepoint}")).is_some())
+    };
+    let times = wanted.call_times || wanted.each_call || wanted.scheduling;
+    let softirq = wanted.scheduling && there("softirq_entry") && there("softirq_exit");
+    let hardirq = wanted.scheduling && there("irq_handler_entry") && there("irq_handler_exit");
+    let timer = wanted.scheduling && there("hrtimer_expire_entry") && there("hrtimer_expire_exit");
+    let work = wanted.scheduling && there("workqueue_execute_start") && there("workqueue_execute_end");
+    let progs = &mut open.progs;
+    progs.task_wakes.set_autoload(times);
+    progs.task_queued.set_autoload(times);
+    progs.new_task_queued.set_autoload(times);
+    progs.task_migrates.set_autoload(wanted.scheduling && there("sched_migrate_task"));
+    progs.task_renamed.set_autoload(there("task_rename"));
+    progs.softirq_begins.set_autoload(softirq);
+    progs.softirq_ends.set_autoload(softirq);
+    progs.hardirq_begins.set_autoload(hardirq);
+    progs.hardirq_ends.set_autoload(hardirq);
+    progs.timer_begins.set_autoload(timer);
+    progs.timer_ends.set_autoload(timer);
+    progs.work_begins.set_autoload(work);
+    progs.work_ends.set_autoload(work);
+    progs.who_runs_here.set_autoload(wanted.scheduling);
+    progs.clock_ticks.set_autoload(wanted.samples_per_s.is_some());
+    // Attached one by one below: a perf event, a test run and iterators are no tracepoints.
+    for program in [
+        &mut progs.who_runs_here,
+        &mut progs.clock_ticks,
+        &mut progs.who_is_alive,
+        &mut progs.who_was_taken_up,
+    ] {
+        program.set_autoattach(false);
+    }
+}
+
+impl Loaded {
+    /// Lets the programs run. Those that only set a state come first, so that whoever reads it finds it set.
+    pub(crate) fn attach(&mut self) -> libbpf_rs::Result<()> {
+        let p = &mut self.skel.progs;
+        let mut links = Vec::new();
+        for program in [
+            &mut p.softirq_begins,
+            &mut p.softirq_ends,
+            &mut p.hardirq_begins,
+            &mut p.hardirq_ends,
+            &mut p.timer_begins,
+            &mut p.timer_ends,
+            &mut p.work_begins,
+            &mut p.work_ends,
+            &mut p.cpu_switches,
+            &mut p.task_wakes,
+            &mut p.task_queued,
+            &mut p.new_task_queued,
+            &mut p.task_migrates,
+            &mut p.program_begins,
+            &mut p.task_exits,
+            &mut p.task_renamed,
+            &mut p.call_begins,
+            &mut p.call_ends,
+            &mut p.task_made,
+        ] {
+            if program.autoload() {
+                links.push(program.attach_trace()?);
+            }
+        }
+        self.links = links;
+        Ok(())
+    }
+
+    /// Notes who runs on each CPU that is online.
+    pub(crate) fn note_running(&mut self) {
+        if !self.skel.progs.who_runs_here.autoload() {
+            return;
+        }
+        for cpu in 0..libbpf_rs::num_possible_cpus().unwrap_or(1) {
+            // One that is offline refuses; nobody runs there.
+            let _ = self.skel.progs.who_runs_here.test_run(ProgramInput {
+                cpu: u32::try_from(cpu).unwrap_or(0),
+                flags: 1, // BPF_F_TEST_RUN_ON_CPU
+                ..ProgramInput::default()
+            });
+        }
+    }
+
+    /// Words of a mask of CPUs in a record.
+    pub(crate) fn mask_words(&self) -> u16 {
+        self.skel.maps.rodata_data.map_or(1, |rodata| rodata.settings.mask_words)
+    }
+
+    /// Tasks of the tree that are alive.
+    pub(crate) fn alive(&self) -> u64 {
+        // SAFETY: a counter in memory that is shared with the kernel; it is mapped as long as the skeleton lives.
+        self.skel
+            .maps
+            .bss_data
+            .as_deref()
+            .map_or(0, |bss| unsafe { (&raw const bss.tree.alive).read_volatile() })
+    }
+
+    /// Most bytes that the maps can grow to.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        let cpus = libbpf_rs::num_possible_cpus().unwrap_or(1) as u64;
+        self.skel
+            .object()
+            .maps()
+            .map(|map| {
+                let entries = u64::from(map.max_entries());
+                match map.map_type() {
+                    MapType::RingBuf => entries,
+                    kind if kind.is_percpu() => {
+                        entries * (u64::from(map.key_size()) + cpus * u64::from(map.value_size()))
+                    }
+                    _ => entries * u64::from(map.key_size() + map.value_size()),
+                }
+            })
+            .sum()
+    }
+}

@@ -1,0 +1,321 @@
+//! The full level: BPF programs in the kernel follow the tree, count its calls and stream the scheduling.
+
+mod calibrate;
+mod decode;
+mod follow;
+mod images;
+mod inbox;
+mod load;
+mod programs;
+mod samples;
+pub(crate) mod symbols;
+mod tables;
+mod tally;
+pub(crate) mod watch;
+
+use std::cell::RefCell;
+use std::fmt;
+use std::io::Read;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
+use std::rc::Rc;
+
+use libbpf_rs::{Iter, Link, ProgramMut, RingBuffer, RingBufferBuilder};
+use whyfaster_core::trace::counts::{Counts, Lost, OwnCost};
+use whyfaster_core::trace::event::{Event, Pid, What};
+
+use self::decode::Decoder;
+use self::load::Loaded;
+use self::tally::Tally;
+use self::watch::Watch;
+use crate::support::{Missing, Unsupported, support};
+use crate::wanted::{CallsBy, Wanted};
+
+/// Records are handed on when they are this old: none that belongs before them comes later. A record is stamped a few
+/// microseconds before it gets its place in the ring; a switch that was not seen is put where it must have been, up to a
+/// turn on the CPU earlier.
+const SORTED_AFTER_NS: u64 = 30_000_000;
+
+/// With counting by process: so many ended processes are taken out of the kernel's maps at once.
+const ENDED_AT_ONCE: usize = 512;
+
+/// Programs in the kernel, and what they said so far. Nothing stays behind when this is dropped or the process is killed:
+/// the kernel detaches the programs with the last descriptor.
+pub struct Full {
+    // In this order: the ring and the sampling refer to the programs.
+    ring: RingBuffer<'static>,
+    samples: Vec<Link>,
+    watch: Watch,
+    loaded: Loaded,
+    decoder: Rc<RefCell<Decoder>>,
+    tally: Tally,
+    wanted: Wanted,
+    own: OwnCost,
+    /// CPU time of this process when the first task was followed.
+    cpu_before: Option<u64>,
+    /// What was lost before that was not of the trace.
+    lost_before: Lost,
+}
+
+/// Observing failed.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The process to follow is gone or may not be followed.
+    #[error("cannot follow process {pid}: {why}")]
+    Follow {
+        /// Which.
+        pid: i32,
+        /// Why.
+        why: String,
+    },
+    /// The cgroup to follow cannot be read.
+    #[error("cannot follow the cgroup {path}: {why}")]
+    Cgroup {
+        /// Which.
+        path: String,
+        /// Why.
+        why: String,
+    },
+    /// The kernel refused to hand out what was collected.
+    #[error("cannot read the {what} of the trace: {why}")]
+    Read {
+        /// What was to be read.
+        what: &'static str,
+        /// Why not.
+        why: String,
+    },
+    /// The own cost could not be measured.
+    #[error("cannot calibrate: {0}")]
+    Calibrate(String),
+}
+
+impl Full {
+    /// Loads and attaches the programs. Nothing is followed yet.
+    pub fn open(wanted: &Wanted) -> Result<Self, Unsupported> {
+        let missing = support().missing;
+        if !missing.is_empty() {
+            return Err(Unsupported { missing });
+        }
+        let mut loaded = load::load(wanted)?;
+        let decoder = Rc::new(RefCell::new(Decoder::default()));
+        let ring = ring(&loaded, &decoder).map_err(|e| refused("the ring of records", &e))?;
+        let own = i32::try_from(std::process::id()).expect("a process number is positive and small");
+        follow::tool(&loaded, own).map_err(|e| refused("labelling this process", &e))?;
+        loaded.attach().map_err(|e| refused("attaching the programs", &e))?;
+        loaded.note_running();
+        let stacks = wanted.samples_per_s.is_some() || wanted.blocking_stacks;
+        let watch = if stacks { Watch::start() } else { Ok(Watch::default()) };
+        let watch = watch.map_err(|e| refused("watching what is mapped", &e))?;
+        let samples = match wanted.samples_per_s {
+            Some(rate) => samples::start(&loaded, rate).map_err(|e| refused("sampling stacks", &e))?,
+            None => Vec::new(),
+        };
+        Ok(Self {
+            ring,
+            samples,
+            watch,
+            loaded,
+            decoder,
+            tally: Tally::default(),
+            wanted: wanted.clone(),
+            own: OwnCost::default(),
+            cpu_before: None,
+            lost_before: Lost::default(),
+        })
+    }
+
+    /// Measures, in about 50 ms, what a traced call and a traced switch became dearer; call it before anything is
+    /// followed. The result is also part of [`Counts::own`].
+    pub fn calibrate(&mut self) -> Result<OwnCost, TraceError> {
+        let measured = calibrate::measure(&mut self.loaded)?;
+        self.own.call_ns = measured.call_ns;
+        self.own.switch_ns = measured.switch_ns;
+        self.consume()?;
+        // What was observed of the calibration is no part of the trace, but for the names: nobody is named twice.
+        self.decoder.borrow_mut().inbox.discard(|event| matches!(event.what, What::Name { .. }));
+        tally::clear(&self.loaded)?;
+        if let Some(bss) = self.loaded.skel.maps.bss_data.as_deref_mut() {
+            bss.tree.alive = 0;
+        }
+        self.loaded.note_running();
+        Ok(self.own)
+    }
+
+    /// Follows a process that is held at a gate: it and all that come from it, from its next exec on. What it calls
+    /// before that exec is not seen.
+    pub fn follow(&mut self, pid: i32) -> Result<(), TraceError> {
+        self.begin()?;
+        follow::held(&self.loaded, pid)
+    }
+
+    /// Follows a process that runs already: its threads, its descendants, and all that come from them, from now on.
+    /// Returns how many tasks that are.
+    pub fn follow_running(&mut self, pid: i32) -> Result<usize, TraceError> {
+        if !std::fs::exists(format!("/proc/{pid}")).unwrap_or(false) {
+            return Err(TraceError::Follow { pid, why: "there is no such process".to_owned() });
+        }
+        self.take_up(&|| follow::below(pid))
+    }
+
+    /// Follows every process of a cgroup (a directory of cgroup v2 with `cgroup.procs`) and below it, from now on.
+    pub fn follow_cgroup(&mut self, directory: &Path) -> Result<usize, TraceError> {
+        let unreadable = |e: &std::io::Error| TraceError::Cgroup {
+            path: directory.display().to_string(),
+            why: e.to_string(),
+        };
+        follow::of_cgroup(directory).map_err(|e| unreadable(&e))?;
+        self.take_up(&|| follow::of_cgroup(directory).unwrap_or_default())
+    }
+
+    fn take_up(&mut self, find: &dyn Fn() -> std::collections::BTreeSet<i32>) -> Result<usize, TraceError> {
+        self.begin()?;
+        let tasks = follow::running(&self.loaded, clock(), find)?;
+        let told = read_iterator(&self.loaded.skel.progs.who_was_taken_up)?;
+        let mut decoder = self.decoder.borrow_mut();
+        let words = usize::from(self.loaded.mask_words());
+        let size = size_of::<programs::types::fork_record>() + 8 * words;
+        told.chunks_exact(size).for_each(|record| decoder.take(record));
+        Ok(tasks.len())
+    }
+
+    /// Labels a process of whyfaster itself (its launcher, say) as the tool where it holds a CPU, and all that come from
+    /// it unless they are followed. This process is labelled from the beginning.
+    pub fn mark_tool(&mut self, pid: Pid) -> Result<(), TraceError> {
+        let pid = i32::try_from(pid)
+            .map_err(|_| TraceError::Follow { pid: -1, why: format!("{pid} is no process") })?;
+        follow::tool(&self.loaded, pid)
+    }
+
+    /// Tasks of the tree that are alive now.
+    pub fn alive(&self) -> u64 {
+        self.loaded.alive()
+    }
+
+    /// Most bytes of memory that the kernel holds for this trace.
+    pub fn memory_bytes(&self) -> u64 {
+        self.loaded.memory_bytes()
+    }
+
+    /// Hands on what has arrived, sorted by time. Call it every 20 to 50 ms; what the last few milliseconds brought is
+    /// kept back until it can be sorted.
+    pub fn poll(&mut self, sink: &mut dyn FnMut(Event)) -> Result<(), TraceError> {
+        let until = clock().saturating_sub(SORTED_AFTER_NS);
+        self.consume()?;
+        self.make_room()?;
+        self.decoder.borrow_mut().inbox.hand_on(until, sink);
+        Ok(())
+    }
+
+    /// Detaches the programs, hands on the rest and the tasks that are still alive, and reads the counts.
+    pub fn finish(mut self, sink: &mut dyn FnMut(Event)) -> Result<Counts, TraceError> {
+        self.samples.clear();
+        // No new tasks from here on; those that are there end either way, but each once.
+        self.loaded.links.pop();
+        let told = read_iterator(&self.loaded.skel.progs.who_is_alive)?;
+        self.loaded.links.clear();
+        self.consume()?;
+        let mut decoder = self.decoder.borrow_mut();
+        let mut unfinished = 0;
+        for record in told.chunks_exact(size_of::<programs::types::end_record>()) {
+            decoder.take(record);
+            unfinished += 1;
+        }
+        decoder.inbox.hand_on(u64::MAX, sink);
+        let mut lost = tally::since(&self.lost_before, tally::losses(&self.loaded)?);
+        lost.unfinished = unfinished;
+        lost.gaps += decoder.inbox.late;
+        lost.map += decoder.foreign;
+        lost.string += self.watch.lost;
+        self.own.switches = decoder.switches;
+        self.own.tool_ns = self.cpu_before.map_or(0, |before| cpu_time().saturating_sub(before));
+        drop(decoder);
+        self.tally.take(&self.loaded, &|_| true)?;
+        let timed = self.wanted.call_times || self.wanted.each_call;
+        Ok(Counts { calls: self.tally.cells(timed), lost, own: self.own })
+    }
+
+    /// The first task is about to be followed.
+    fn begin(&mut self) -> Result<(), TraceError> {
+        if self.cpu_before.is_none() {
+            self.cpu_before = Some(cpu_time());
+            self.lost_before = tally::losses(&self.loaded)?;
+        }
+        Ok(())
+    }
+
+    fn consume(&mut self) -> Result<(), TraceError> {
+        self.ring.consume().map_err(|e| TraceError::Read { what: "records", why: e.to_string() })?;
+        let mut decoder = self.decoder.borrow_mut();
+        self.watch.tell(&mut decoder.symbols.images);
+        decoder.name_stacks();
+        Ok(())
+    }
+
+    /// Takes the counts of ended processes out of the kernel before its maps are full.
+    fn make_room(&mut self) -> Result<(), TraceError> {
+        let mut decoder = self.decoder.borrow_mut();
+        if self.wanted.calls_by == CallsBy::Command {
+            decoder.ended.clear();
+        } else if decoder.ended.len() >= ENDED_AT_ONCE {
+            let ended = std::mem::take(&mut decoder.ended);
+            drop(decoder);
+            self.tally.take_ended(&self.loaded, &ended)?;
+        }
+        Ok(())
+    }
+}
+
+impl AsFd for Full {
+    /// Readable when the ring is half full, before the next poll is due.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        // SAFETY: the descriptor lives as long as the ring, which lives as long as the borrow.
+        unsafe { BorrowedFd::borrow_raw(self.ring.epoll_fd()) }
+    }
+}
+
+impl fmt::Debug for Full {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Full").field("wanted", &self.wanted).field("own", &self.own).finish_non_exhaustive()
+    }
+}
+
+fn refused(step: &str, e: &dyn fmt::Display) -> Unsupported {
+    let remedy = "trace at a lower level, and report this with the kernel's version".to_owned();
+    Unsupported { missing: vec![Missing { what: step.to_owned(), why: e.to_string(), remedy }] }
+}
+
+fn ring(loaded: &Loaded, decoder: &Rc<RefCell<Decoder>>) -> libbpf_rs::Result<RingBuffer<'static>> {
+    let decoder = Rc::clone(decoder);
+    let mut builder = RingBufferBuilder::new();
+    builder.add(&loaded.skel.maps.ring, move |record: &[u8]| {
+        decoder.borrow_mut().take(record);
+        0
+    })?;
+    builder.build()
+}
+
+/// Runs a program over all tasks and returns what it wrote.
+fn read_iterator(program: &ProgramMut<'_>) -> Result<Vec<u8>, TraceError> {
+    let unreadable = |why: String| TraceError::Read { what: "tasks alive", why };
+    let link = program.attach().map_err(|e| unreadable(e.to_string()))?;
+    let mut bytes = Vec::new();
+    Iter::new(&link)
+        .map_err(|e| unreadable(e.to_string()))?
+        .read_to_end(&mut bytes)
+        .map_err(|e| unreadable(e.to_string()))?;
+    Ok(bytes)
+}
+
+/// The clock of the records.
+fn clock() -> u64 {
+    nanoseconds(rustix::time::clock_gettime(rustix::time::ClockId::Monotonic))
+}
+
+/// CPU time of this process.
+fn cpu_time() -> u64 {
+    nanoseconds(rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime))
+}
+
+fn nanoseconds(time: rustix::time::Timespec) -> u64 {
+    u64::try_from(time.tv_sec * 1_000_000_000 + time.tv_nsec).unwrap_or(0)
+}

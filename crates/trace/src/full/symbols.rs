@@ -1,0 +1,112 @@
+//! Addresses of stacks to names. What cannot be named stays a number, with its file where that is known.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use blazesym::MaybeDefault;
+use blazesym::symbolize::source::{Elf, Kernel, Source};
+use blazesym::symbolize::{Input, Symbolizer};
+use whyfaster_core::trace::event::{Pid, Stack};
+
+use super::images::Images;
+use super::programs::types;
+
+/// Kernel functions of the observing itself, on top of a stack that is taken where a task blocks.
+const OWN: [&str; 4] = ["bpf_", "__bpf_", "__traceiter_", "__probestub_"];
+
+/// Names that are kept at most; then all are looked up anew. Bounds the memory of a long trace.
+const KEPT: usize = 1 << 18;
+
+/// What is known of addresses.
+#[derive(Default)]
+pub(crate) struct Symbols {
+    /// What each process has mapped where.
+    pub(crate) images: Images,
+    symbolizer: Symbolizer,
+    kernel: HashMap<u64, String>,
+    user: HashMap<(Rc<PathBuf>, u64), String>,
+}
+
+impl fmt::Debug for Symbols {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Symbols").field("images", &self.images).finish_non_exhaustive()
+    }
+}
+
+impl Symbols {
+    /// Names the frames of a stack.
+    pub(crate) fn stack(&mut self, r: &types::stack_record, frames: &[u8]) -> Stack {
+        if self.kernel.len() + self.user.len() > KEPT {
+            self.kernel.clear();
+            self.user.clear();
+        }
+        let frames: Vec<u64> = frames
+            .chunks_exact(8)
+            .map(|f| u64::from_ne_bytes(f.try_into().expect("chunks of eight bytes")))
+            .collect();
+        let (kernel, user) = frames.split_at(usize::from(r.kernel_frames).min(frames.len()));
+        let blocking = r.head.detail != 0;
+        let mut kernel: Vec<String> = calling(kernel).map(|address| self.kernel_name(address)).collect();
+        if blocking {
+            let own = kernel.iter().take_while(|f| OWN.iter().any(|own| f.starts_with(own))).count();
+            kernel.drain(..own);
+        }
+        let user = calling(user).map(|address| self.user_name(r.process, r.head.at, address)).collect();
+        Stack { task: r.head.task, blocking, kernel, user }
+    }
+
+    /// Names the frames of user code, innermost first.
+    pub(crate) fn user(&mut self, process: Pid, at: u64, frames: &[u64]) -> Vec<String> {
+        if self.user.len() > KEPT {
+            self.user.clear();
+        }
+        calling(frames).map(|address| self.user_name(process, at, address)).collect()
+    }
+
+    fn kernel_name(&mut self, address: u64) -> String {
+        if let Some(known) = self.kernel.get(&address) {
+            return known.clone();
+        }
+        // The image of the kernel, if there is one, has the same names and would be searched for on every disk.
+        let source =
+            Source::Kernel(Kernel { vmlinux: MaybeDefault::None, debug_syms: false, ..Kernel::default() });
+        let name = self.look_up(&source, Input::AbsAddr(address)).unwrap_or_else(|| format!("{address:#x}"));
+        self.kernel.insert(address, name.clone());
+        name
+    }
+
+    fn user_name(&mut self, process: Pid, at: u64, address: u64) -> String {
+        let Some((file, offset)) = self.images.find(process, at, address) else {
+            return format!("{address:#x}");
+        };
+        let key = (file, offset);
+        if let Some(known) = self.user.get(&key) {
+            return known.clone();
+        }
+        let mut source = Elf::new(key.0.as_path());
+        source.debug_syms = false;
+        let named = self.look_up(&Source::Elf(source), Input::FileOffset(offset));
+        let name = named.unwrap_or_else(|| {
+            let object = key
+                .0
+                .file_name()
+                .map_or_else(|| key.0.display().to_string(), |n| n.to_string_lossy().into_owned());
+            format!("{object}+{offset:#x}")
+        });
+        self.user.insert(key, name.clone());
+        name
+    }
+
+    fn look_up(&self, source: &Source<'_>, input: Input<u64>) -> Option<String> {
+        // No file, no symbols, or no permission: it stays a number.
+        let found = self.symbolizer.symbolize_single(source, input).ok()?;
+        Some(found.as_sym()?.name.to_string())
+    }
+}
+
+/// Where each frame was: a frame below the first one holds the address to return to, which may be of the next function.
+fn calling(frames: &[u64]) -> impl Iterator<Item = u64> {
+    frames.iter().enumerate().map(|(i, address)| if i == 0 { *address } else { address.saturating_sub(1) })
+}

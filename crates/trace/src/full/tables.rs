@@ -1,0 +1,153 @@
+//! Which calls have a descriptor as their first argument, and which argument is a path: what the programs must know to
+//! look them up.
+
+use libc::c_long;
+
+/// Calls whose first argument is the descriptor on which they may block.
+const ON_DESCRIPTOR: &[c_long] = &[
+    libc::SYS_read,
+    libc::SYS_write,
+    libc::SYS_pread64,
+    libc::SYS_pwrite64,
+    libc::SYS_readv,
+    libc::SYS_writev,
+    libc::SYS_preadv,
+    libc::SYS_pwritev,
+    libc::SYS_preadv2,
+    libc::SYS_pwritev2,
+    libc::SYS_splice,
+    libc::SYS_tee,
+    libc::SYS_vmsplice,
+    libc::SYS_sendfile,
+    libc::SYS_copy_file_range,
+    libc::SYS_fsync,
+    libc::SYS_fdatasync,
+    libc::SYS_sync_file_range,
+    libc::SYS_syncfs,
+    libc::SYS_fallocate,
+    libc::SYS_ftruncate,
+    libc::SYS_getdents64,
+    libc::SYS_flock,
+    libc::SYS_fcntl,
+    libc::SYS_ioctl,
+    libc::SYS_close,
+    libc::SYS_accept,
+    libc::SYS_accept4,
+    libc::SYS_connect,
+    libc::SYS_recvfrom,
+    libc::SYS_recvmsg,
+    libc::SYS_recvmmsg,
+    libc::SYS_sendto,
+    libc::SYS_sendmsg,
+    libc::SYS_sendmmsg,
+    libc::SYS_epoll_pwait,
+    libc::SYS_lseek,
+    libc::SYS_fstat,
+    libc::SYS_readahead,
+];
+
+/// Calls with a path, and the number of that argument.
+const WITH_PATH: &[(c_long, u8)] = &[
+    (libc::SYS_execve, 0),
+    (libc::SYS_execveat, 1),
+    (libc::SYS_openat, 1),
+    (libc::SYS_openat2, 1),
+    (libc::SYS_newfstatat, 1),
+    (libc::SYS_statx, 1),
+    (libc::SYS_faccessat, 1),
+    (libc::SYS_faccessat2, 1),
+    (libc::SYS_readlinkat, 1),
+    (libc::SYS_unlinkat, 1),
+    (libc::SYS_mkdirat, 1),
+    (libc::SYS_mknodat, 1),
+    (libc::SYS_linkat, 1),
+    (libc::SYS_symlinkat, 2),
+    (libc::SYS_renameat2, 1),
+    (libc::SYS_fchmodat, 1),
+    (libc::SYS_fchownat, 1),
+    (libc::SYS_utimensat, 1),
+    (libc::SYS_chdir, 0),
+    (libc::SYS_chroot, 0),
+    (libc::SYS_truncate, 0),
+    (libc::SYS_statfs, 0),
+    (libc::SYS_getxattr, 0),
+    (libc::SYS_lgetxattr, 0),
+    (libc::SYS_listxattr, 0),
+    (libc::SYS_name_to_handle_at, 1),
+    (libc::SYS_umount2, 0),
+    (libc::SYS_acct, 0),
+];
+
+/// Calls that only older architectures still have.
+#[cfg(target_arch = "x86_64")]
+const OLD_ON_DESCRIPTOR: &[c_long] = &[libc::SYS_epoll_wait, libc::SYS_getdents];
+#[cfg(not(target_arch = "x86_64"))]
+const OLD_ON_DESCRIPTOR: &[c_long] = &[];
+
+/// The same, with a path.
+#[cfg(target_arch = "x86_64")]
+const OLD_WITH_PATH: &[(c_long, u8)] = &[
+    (libc::SYS_open, 0),
+    (libc::SYS_creat, 0),
+    (libc::SYS_stat, 0),
+    (libc::SYS_lstat, 0),
+    (libc::SYS_access, 0),
+    (libc::SYS_readlink, 0),
+    (libc::SYS_unlink, 0),
+    (libc::SYS_mkdir, 0),
+    (libc::SYS_rmdir, 0),
+    (libc::SYS_rename, 0),
+    (libc::SYS_link, 0),
+    (libc::SYS_symlink, 1),
+    (libc::SYS_chmod, 0),
+    (libc::SYS_chown, 0),
+    (libc::SYS_lchown, 0),
+    (libc::SYS_utime, 0),
+    (libc::SYS_utimes, 0),
+    (libc::SYS_mknod, 0),
+    (libc::SYS_renameat, 1),
+    (libc::SYS_futimesat, 1),
+];
+#[cfg(not(target_arch = "x86_64"))]
+const OLD_WITH_PATH: &[(c_long, u8)] = &[];
+
+/// 1 at the number of each call whose first argument is a descriptor.
+pub(crate) fn descriptors<const N: usize>() -> [u8; N] {
+    let mut table = [0; N];
+    for call in ON_DESCRIPTOR.iter().chain(OLD_ON_DESCRIPTOR) {
+        set(&mut table, *call, 1);
+    }
+    table
+}
+
+/// The number of the path among the arguments, plus one, at the number of each call that has one.
+pub(crate) fn paths<const N: usize>() -> [u8; N] {
+    let mut table = [0; N];
+    for (call, argument) in WITH_PATH.iter().chain(OLD_WITH_PATH) {
+        set(&mut table, *call, argument + 1);
+    }
+    table
+}
+
+fn set(table: &mut [u8], call: c_long, value: u8) {
+    if let Some(slot) = usize::try_from(call).ok().and_then(|i| table.get_mut(i)) {
+        *slot = value;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_fits_into_the_table_of_the_programs() {
+        let descriptors = descriptors::<512>();
+        let paths = paths::<512>();
+        assert_eq!(
+            descriptors.iter().filter(|d| **d == 1).count(),
+            ON_DESCRIPTOR.len() + OLD_ON_DESCRIPTOR.len()
+        );
+        assert_eq!(paths.iter().filter(|p| **p > 0).count(), WITH_PATH.len() + OLD_WITH_PATH.len());
+        assert_eq!(paths[usize::try_from(libc::SYS_openat).unwrap()], 2);
+    }
+}

@@ -1,0 +1,228 @@
+//! What was counted in the kernel, read out.
+
+use std::collections::{BTreeMap, HashMap};
+use std::os::fd::{AsFd, AsRawFd};
+
+use libbpf_rs::{MapCore, MapFlags, libbpf_sys};
+use whyfaster_core::trace::counts::{CallCell, CallGroup, Lost};
+use whyfaster_core::trace::event::Pid;
+
+use super::TraceError;
+use super::decode::call_number;
+use super::load::Loaded;
+use super::programs::types::{cell, cell_key, cpu_state, error_key, group_key};
+use super::programs::{Plain, name};
+
+/// Cells that were taken out of the kernel.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    cells: BTreeMap<(CallGroup, u32), Sum>,
+}
+
+#[derive(Debug, Default)]
+struct Sum {
+    cell: cell,
+    errors: BTreeMap<i32, u64>,
+}
+
+fn unreadable(what: &'static str, e: &libbpf_rs::Error) -> TraceError {
+    TraceError::Read { what, why: e.to_string() }
+}
+
+/// Key and value of a map; a value for each CPU where it has one.
+type Entry = (Vec<u8>, Vec<Vec<u8>>);
+
+/// All entries of a hash map, as bytes.
+fn entries(map: &impl MapCore, what: &'static str) -> Result<Vec<Entry>, TraceError> {
+    let per_cpu = map.map_type().is_percpu();
+    let mut all = Vec::new();
+    for key in map.keys() {
+        let value = match per_cpu {
+            true => map.lookup_percpu(&key, MapFlags::ANY),
+            false => map.lookup(&key, MapFlags::ANY).map(|v| v.map(|v| vec![v])),
+        };
+        if let Some(value) = value.map_err(|e| unreadable(what, &e))? {
+            all.push((key, value));
+        }
+    }
+    Ok(all)
+}
+
+fn delete(map: &impl MapCore, key: &[u8], what: &'static str) -> Result<(), TraceError> {
+    map.delete(key).map_err(|e| unreadable(what, &e))
+}
+
+impl Tally {
+    /// Takes the cells of those groups out of the kernel that `whose` chooses, and makes room there.
+    pub(crate) fn take(
+        &mut self,
+        loaded: &Loaded,
+        whose: &dyn Fn(&CallGroup) -> bool,
+    ) -> Result<(), TraceError> {
+        let maps = &loaded.skel.maps;
+        let groups = groups(loaded)?;
+        let chosen: HashMap<u32, &CallGroup> =
+            groups.iter().filter(|(_, g)| whose(g)).map(|(number, g)| (*number, g)).collect();
+        // Group 0: the map of groups was full. It has no name, and its loss is counted.
+        let nobody = CallGroup { name: "[not counted by command]".to_owned(), forked: false, process: None };
+        let of = |group: u32| match group {
+            0 if whose(&nobody) => Some(&nobody),
+            number => chosen.get(&number).copied(),
+        };
+        for (key, values) in entries(&maps.cells, "counts of calls")? {
+            let Some(k) = cell_key::read(&key) else { continue };
+            let Some(group) = of(k.group) else { continue };
+            let sum = self.cells.entry((group.clone(), k.call)).or_default();
+            values.iter().filter_map(|v| cell::read(v)).for_each(|c| add(&mut sum.cell, &c));
+            delete(&maps.cells, &key, "counts of calls")?;
+        }
+        for (key, values) in entries(&maps.errors, "counts of errors")? {
+            let Some(k) = error_key::read(&key) else { continue };
+            let Some(group) = of(k.group) else { continue };
+            let count = values.first().and_then(|v| Some(u64::from_ne_bytes(v.get(..8)?.try_into().ok()?)));
+            let sum = self.cells.entry((group.clone(), k.call)).or_default();
+            *sum.errors.entry(i32::try_from(k.error).unwrap_or(i32::MAX)).or_default() += count.unwrap_or(0);
+            delete(&maps.errors, &key, "counts of errors")?;
+        }
+        Ok(())
+    }
+
+    /// Takes out what ended processes counted, when calls are counted by process.
+    pub(crate) fn take_ended(&mut self, loaded: &Loaded, ended: &[Pid]) -> Result<(), TraceError> {
+        let ended: std::collections::HashSet<Pid> = ended.iter().copied().collect();
+        let over = |group: &CallGroup| group.process.is_some_and(|p| ended.contains(&p));
+        self.take(loaded, &over)?;
+        for (key, _) in entries(&loaded.skel.maps.groups, "groups")? {
+            if group_key::read(&key).is_some_and(|k| ended.contains(&k.process)) {
+                delete(&loaded.skel.maps.groups, &key, "groups")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// All cells. With `timed` false calls were only counted.
+    pub(crate) fn cells(self, timed: bool) -> Vec<CallCell> {
+        self.cells
+            .into_iter()
+            .map(|((by, call), Sum { cell, errors })| CallCell {
+                by,
+                call: call_number(call),
+                entered: cell.entered,
+                not_returned: cell.not_returned,
+                errors: errors.into_iter().collect(),
+                total_ns: timed.then_some(cell.total),
+                max_ns: timed.then_some(cell.max),
+                runnable_ns: timed.then_some(cell.runnable),
+                blocked_ns: timed.then_some(cell.blocked),
+                histogram: histogram(&cell.histogram),
+            })
+            .collect()
+    }
+}
+
+/// Without the empty buckets at the end.
+fn histogram(buckets: &[u64]) -> Vec<u64> {
+    let used = buckets.iter().rposition(|n| *n > 0).map_or(0, |last| last + 1);
+    buckets[..used].to_vec()
+}
+
+fn add(sum: &mut cell, c: &cell) {
+    sum.entered += c.entered;
+    sum.not_returned += c.not_returned;
+    sum.total += c.total;
+    sum.max = sum.max.max(c.max);
+    sum.blocked += c.blocked;
+    sum.runnable += c.runnable;
+    for (all, one) in sum.histogram.iter_mut().zip(c.histogram) {
+        *all += one;
+    }
+}
+
+fn groups(loaded: &Loaded) -> Result<HashMap<u32, CallGroup>, TraceError> {
+    let mut groups = HashMap::new();
+    for (key, values) in entries(&loaded.skel.maps.groups, "groups")? {
+        let number = values.first().and_then(|v| Some(u32::from_ne_bytes(v.get(..4)?.try_into().ok()?)));
+        if let (Some(k), Some(number)) = (group_key::read(&key), number) {
+            let process = (k.process != 0).then_some(k.process);
+            groups.insert(number, CallGroup { name: name(&k.name), forked: k.forked != 0, process });
+        }
+    }
+    Ok(groups)
+}
+
+/// What was lost so far, over all CPUs.
+pub(crate) fn losses(loaded: &Loaded) -> Result<Lost, TraceError> {
+    let values = loaded.skel.maps.cpus.lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY);
+    let values = values.map_err(|e| unreadable("losses", &e))?.unwrap_or_default();
+    let mut lost = Lost::default();
+    for l in values.iter().filter_map(|v| cpu_state::read(v)).map(|c| c.lost) {
+        lost.ring += l.ring;
+        lost.map += l.map;
+        lost.storage += l.storage;
+        lost.string += l.string;
+        lost.stack += l.stack;
+        lost.gaps += l.gaps;
+        lost.by_cpu.push(l.ring + l.map + l.storage + l.string + l.stack);
+    }
+    lost.recursion = recursion(loaded)?;
+    Ok(lost)
+}
+
+/// What was lost between two readings.
+pub(crate) fn since(before: &Lost, after: Lost) -> Lost {
+    let by_cpu = after.by_cpu.iter().enumerate().map(|(i, n)| n - before.by_cpu.get(i).unwrap_or(&0));
+    let by_cpu: Vec<u64> = by_cpu.collect();
+    Lost {
+        ring: after.ring - before.ring,
+        map: after.map - before.map,
+        storage: after.storage - before.storage,
+        string: after.string - before.string,
+        stack: after.stack - before.stack,
+        recursion: after.recursion - before.recursion,
+        unfinished: 0,
+        gaps: after.gaps - before.gaps,
+        by_cpu: if by_cpu.iter().any(|n| *n > 0) { by_cpu } else { Vec::new() },
+    }
+}
+
+/// Runs that the kernel skipped, over all programs (counted by Linux since 5.12).
+fn recursion(loaded: &Loaded) -> Result<u64, TraceError> {
+    use libbpf_rs::skel::Skel;
+    let mut missed = 0;
+    for program in loaded.skel.object().progs() {
+        if !program.autoload() {
+            continue;
+        }
+        let mut info = libbpf_sys::bpf_prog_info::default();
+        let mut length = u32::try_from(size_of_val(&info)).expect("a small struct");
+        // SAFETY: the descriptor is open as long as the program is borrowed; `info` is writable and `length` bytes long.
+        let result = unsafe {
+            libbpf_sys::bpf_obj_get_info_by_fd(
+                program.as_fd().as_raw_fd(),
+                (&raw mut info).cast(),
+                &raw mut length,
+            )
+        };
+        if result != 0 {
+            let why = std::io::Error::last_os_error().to_string();
+            return Err(TraceError::Read { what: "skipped runs", why });
+        }
+        missed += info.recursion_misses;
+    }
+    Ok(missed)
+}
+
+/// Forgets all that was counted so far: it was made while calibrating.
+pub(crate) fn clear(loaded: &Loaded) -> Result<(), TraceError> {
+    let maps = &loaded.skel.maps;
+    for (key, _) in entries(&maps.cells, "counts of calls")? {
+        delete(&maps.cells, &key, "counts of calls")?;
+    }
+    for (key, _) in entries(&maps.errors, "counts of errors")? {
+        delete(&maps.errors, &key, "counts of errors")?;
+    }
+    for (key, _) in entries(&maps.groups, "groups")? {
+        delete(&maps.groups, &key, "groups")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,86 @@
+//! Who maps which file, told by the kernel as it happens (`PERF_RECORD_MMAP2`): a process of a few milliseconds is gone
+//! before anybody could read its `/proc/PID/maps`.
+
+use std::path::PathBuf;
+
+use libbpf_rs::libbpf_sys;
+
+use super::images::Images;
+use crate::ring::{Ends, LOST, Record, Ring, number, on_every_cpu, word};
+
+/// Kinds of records, and a mark of one of them (linux/perf_event.h).
+const COMM: u32 = 3;
+const EXIT: u32 = 4;
+const FORK: u32 = 7;
+const MMAP2: u32 = 10;
+const COMM_EXEC: u16 = 1 << 13;
+
+/// The records of all CPUs.
+#[derive(Debug, Default)]
+pub(crate) struct Watch {
+    rings: Vec<Ring>,
+    /// Records for which there was no room.
+    pub(crate) lost: u64,
+}
+
+impl Watch {
+    /// Watches all processes of the machine.
+    pub(crate) fn start() -> std::io::Result<Self> {
+        let mut attributes = libbpf_sys::perf_event_attr {
+            type_: libbpf_sys::PERF_TYPE_SOFTWARE,
+            config: u64::from(libbpf_sys::PERF_COUNT_SW_DUMMY),
+            sample_type: u64::from(libbpf_sys::PERF_SAMPLE_TIME),
+            clockid: libc::CLOCK_MONOTONIC,
+            ..libbpf_sys::perf_event_attr::default()
+        };
+        attributes.set_mmap(1);
+        attributes.set_mmap2(1);
+        attributes.set_comm(1);
+        attributes.set_comm_exec(1);
+        attributes.set_task(1);
+        attributes.set_sample_id_all(1);
+        attributes.set_use_clockid(1);
+        let mut rings = Vec::new();
+        for event in on_every_cpu(&attributes, -1)? {
+            rings.push(Ring::new(event, Ends::Time)?);
+        }
+        Ok(Self { rings, lost: 0 })
+    }
+
+    /// Takes what has come, in the order of time.
+    pub(crate) fn tell(&mut self, images: &mut Images) {
+        let mut records = Vec::new();
+        self.rings.iter_mut().for_each(|ring| ring.take(&mut records));
+        records.sort_by_key(|record| record.at);
+        for record in &records {
+            if record.kind == LOST {
+                self.lost += number(&record.body, 8).unwrap_or(0);
+            } else {
+                // A record that is shorter than its kind would be a newer kernel's: nothing is named by it.
+                let _ = apply(record, images);
+            }
+        }
+    }
+}
+
+/// Notes one record.
+pub(crate) fn apply(record: &Record, images: &mut Images) -> Option<()> {
+    let word = |at: usize| word(&record.body, at);
+    let process = word(0)?;
+    match record.kind {
+        COMM if record.misc & COMM_EXEC != 0 => images.exec(process, record.at),
+        // A thread has the numbers of its process.
+        FORK if process != word(4)? => images.forked(word(4)?, process, record.at),
+        EXIT if process == word(8)? => images.ended(process),
+        MMAP2 => {
+            let (start, length, offset) =
+                (number(&record.body, 8)?, number(&record.body, 16)?, number(&record.body, 24)?);
+            let name = record.body.get(64..)?;
+            let name = &name[..name.iter().position(|b| *b == 0)?];
+            let file = PathBuf::from(String::from_utf8_lossy(name).into_owned());
+            images.mapped(process, (start, start + length), offset, file);
+        }
+        _ => {}
+    }
+    Some(())
+}

@@ -1,0 +1,90 @@
+//! Strings in the memory of a traced task, and which calls have one.
+
+use std::ptr;
+
+/// Longest path that the kernel takes, with its end: `PATH_MAX` in include/uapi/linux/limits.h.
+const LONGEST: usize = 4096;
+
+/// Reads stop at the ends of pages: the next one may not be there.
+const PAGE: u64 = 4096;
+
+/// The string at this address, if it can be read.
+pub(super) fn string(task: i32, address: u64) -> Option<String> {
+    let mut bytes = Vec::new();
+    let mut at = address;
+    while at != 0 && bytes.len() < LONGEST {
+        let mut part = vec![0u8; (PAGE - at % PAGE) as usize];
+        let read = read(task, at, &mut part)?;
+        if let Some(end) = part[..read].iter().position(|&byte| byte == 0) {
+            bytes.extend(&part[..end]);
+            return Some(String::from_utf8_lossy(&bytes).into_owned());
+        }
+        bytes.extend(&part[..read]);
+        at += read as u64;
+    }
+    None
+}
+
+fn read(task: i32, address: u64, into: &mut [u8]) -> Option<usize> {
+    let local = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
+    let remote = libc::iovec {
+        iov_base: ptr::without_provenance_mut(usize::try_from(address).ok()?),
+        iov_len: into.len(),
+    };
+    // SAFETY: the local vector is memory of ours of that length; the remote one is only read, in the other process.
+    let read = unsafe { libc::process_vm_readv(task, &local, 1, &remote, 1, 0) };
+    usize::try_from(read).ok().filter(|read| *read > 0)
+}
+
+/// Which argument of a call is a path, for the calls of 64-bit programs.
+pub(super) fn path_argument(number: u32) -> Option<usize> {
+    const AT: &[libc::c_long] = &[
+        libc::SYS_openat,
+        libc::SYS_openat2,
+        libc::SYS_newfstatat,
+        libc::SYS_statx,
+        libc::SYS_unlinkat,
+        libc::SYS_readlinkat,
+        libc::SYS_faccessat,
+        libc::SYS_faccessat2,
+        libc::SYS_mkdirat,
+        libc::SYS_renameat,
+        libc::SYS_renameat2,
+        libc::SYS_execveat,
+        libc::SYS_fchmodat,
+        libc::SYS_fchownat,
+        libc::SYS_utimensat,
+    ];
+    const FIRST: &[libc::c_long] = &[
+        libc::SYS_execve,
+        libc::SYS_chdir,
+        libc::SYS_truncate,
+        libc::SYS_statfs,
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_open,
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_stat,
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_lstat,
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_access,
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_unlink,
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_readlink,
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_mkdir,
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_rmdir,
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_rename,
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_creat,
+    ];
+    let number = libc::c_long::from(number);
+    match () {
+        () if FIRST.contains(&number) => Some(0),
+        () if AT.contains(&number) => Some(1),
+        () => None,
+    }
+}

@@ -1,0 +1,136 @@
+//! What `/proc` says of a task. All of it can also be read of one that has ended and was not yet reaped.
+
+use std::fs;
+use std::path::Path;
+
+use whyfaster_core::trace::event::Totals;
+
+/// Nanoseconds on the CPU and waiting for one.
+pub fn schedstat(task: i32) -> Option<(u64, u64)> {
+    let text = fs::read_to_string(format!("/proc/{task}/schedstat")).ok()?;
+    let mut fields = text.split_whitespace().map(str::parse);
+    Some((fields.next()?.ok()?, fields.next()?.ok()?))
+}
+
+/// What the kernel counted for a task so far. Page faults come without those of the end itself.
+pub(super) fn totals(process: i32, task: i32) -> Option<Totals> {
+    let (run_ns, delay_ns) = schedstat(task)?;
+    let (voluntary, involuntary) = switches(process, task).unzip();
+    Some(Totals {
+        run_ns,
+        delay_ns: Some(delay_ns),
+        faults: faults(process, task),
+        voluntary,
+        involuntary,
+        ..Totals::default()
+    })
+}
+
+/// What was counted since `base`.
+pub(super) fn since(now: Totals, base: &Totals) -> Totals {
+    let less = |now: Option<u64>, base: Option<u64>| Some(now?.saturating_sub(base.unwrap_or(0)));
+    Totals {
+        run_ns: now.run_ns.saturating_sub(base.run_ns),
+        delay_ns: less(now.delay_ns, base.delay_ns),
+        faults: less(now.faults, base.faults),
+        voluntary: less(now.voluntary, base.voluntary),
+        involuntary: less(now.involuntary, base.involuntary),
+        ..now
+    }
+}
+
+fn switches(process: i32, task: i32) -> Option<(u64, u64)> {
+    let text = fs::read_to_string(format!("/proc/{process}/task/{task}/status")).ok()?;
+    let field = |name: &str| {
+        text.lines().find_map(|line| line.strip_prefix(name)).and_then(|value| value.trim().parse().ok())
+    };
+    Some((field("voluntary_ctxt_switches:")?, field("nonvoluntary_ctxt_switches:")?))
+}
+
+/// Minor and major faults of the task itself: fields 10 and 12 of proc_pid_stat(5).
+fn faults(process: i32, task: i32) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{process}/task/{task}/stat")).ok()?;
+    // The name stands in parentheses and may hold anything, parentheses too.
+    let fields: Vec<&str> = text.get(text.rfind(')')? + 2..)?.split(' ').collect();
+    Some(fields.get(7)?.parse::<u64>().ok()? + fields.get(9)?.parse::<u64>().ok()?)
+}
+
+/// The CPU that it was last on: field 39 of proc_pid_stat(5).
+pub(super) fn cpu(task: i32) -> Option<u16> {
+    let text = fs::read_to_string(format!("/proc/{task}/stat")).ok()?;
+    text.get(text.rfind(')')? + 2..)?.split(' ').nth(36)?.parse().ok()
+}
+
+/// The kernel's name of it.
+pub(super) fn name(task: i32) -> String {
+    let text = fs::read(format!("/proc/{task}/comm")).unwrap_or_default();
+    String::from_utf8_lossy(text.trim_ascii_end()).into_owned()
+}
+
+/// The program that it executes.
+pub(super) fn program(task: i32) -> Option<String> {
+    Some(fs::read_link(format!("/proc/{task}/exe")).ok()?.to_string_lossy().into_owned())
+}
+
+/// Its process: the number of its thread group.
+pub(super) fn process(task: i32) -> Option<i32> {
+    let text = fs::read_to_string(format!("/proc/{task}/status")).ok()?;
+    text.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
+}
+
+/// Threads of a process.
+pub(super) fn threads(process: i32) -> Vec<i32> {
+    numbers_in(Path::new(&format!("/proc/{process}/task")))
+}
+
+/// The process and all below it, the nearest first.
+pub(super) fn with_descendants(process: i32) -> Vec<i32> {
+    let mut found = vec![process];
+    let mut next = 0;
+    while let Some(&parent) = found.get(next) {
+        next += 1;
+        for thread in threads(parent) {
+            let path = format!("/proc/{parent}/task/{thread}/children");
+            let children = fs::read_to_string(path).unwrap_or_default();
+            for child in children.split_whitespace().filter_map(|word| word.parse().ok()) {
+                if !found.contains(&child) {
+                    found.push(child);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Processes of a cgroup and of those below it.
+pub(super) fn of_cgroup(directory: &Path) -> Vec<i32> {
+    let text = fs::read_to_string(directory.join("cgroup.procs")).unwrap_or_default();
+    let mut found: Vec<i32> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+        found.extend(of_cgroup(&entry.path()));
+    }
+    found
+}
+
+fn numbers_in(directory: &Path) -> Vec<i32> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut numbers: Vec<i32> =
+        entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+/// CPUs that a task may use, one bit each, lowest word first.
+pub(super) fn allowed(task: i32) -> Vec<u64> {
+    let Some(pid) = rustix::process::Pid::from_raw(task) else { return Vec::new() };
+    let Ok(set) = rustix::thread::sched_getaffinity(Some(pid)) else { return Vec::new() };
+    let mut words = Vec::new();
+    for cpu in (0..rustix::thread::CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)) {
+        if words.len() <= cpu / 64 {
+            words.resize(cpu / 64 + 1, 0);
+        }
+        words[cpu / 64] |= 1 << (cpu % 64);
+    }
+    words
+}

@@ -1,0 +1,402 @@
+//! A tree followed by ptrace: who was made by whom, what each began and how it ended, and what the scheduler did to it.
+//!
+//! Each end is looked at before it is taken (`waitid(2)` with `WNOWAIT`), because the task's files in `/proc` then still
+//! are there and hold everything, the taking down of its memory included. A stop at the end (`PTRACE_EVENT_EXIT`) comes
+//! before that.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+
+use whyfaster_core::trace::counts::{CallGroup, Counts, Lost};
+use whyfaster_core::trace::event::{Event, Pid, TaskKind, Tid, Totals, What};
+
+use super::calls::{Calls, Seen, errno, is_exec};
+use super::switches::Switches;
+use super::waiting::{child_signals, drain, next, release, take};
+use super::{proc, stop};
+use crate::full::TraceError;
+use crate::wanted::{CallsBy, Wanted};
+
+/// The wait status of a stop at a system call, told from a signal by this bit (`PTRACE_O_TRACESYSGOOD`).
+const AT_CALL: i32 = libc::SIGTRAP | 0x80;
+
+/// What to trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tracing {
+    /// Forks, execs and ends.
+    Events,
+    /// Every system call as well.
+    Calls,
+}
+
+/// A task of the tree.
+#[derive(Clone, Debug)]
+struct Task {
+    process: Pid,
+    /// Whose calls its calls are.
+    by: CallGroup,
+    /// What it had counted before it was followed.
+    base: Totals,
+    /// Whether its program began under our eyes, or it was followed while it ran.
+    began: bool,
+}
+
+/// A tree that is traced by ptrace. Dropping it lets all go on untraced, unless they were to die with us.
+#[derive(Debug)]
+pub struct Seized {
+    tracing: Tracing,
+    by: CallsBy,
+    calls: Option<Calls>,
+    children: OwnedFd,
+    tasks: HashMap<Tid, Task>,
+    /// New tasks that stopped before their parent's event said who they are.
+    early: HashSet<Tid>,
+    /// Tasks that their parent's event has told of and that have not stopped yet.
+    awaited: HashSet<Tid>,
+    /// What has not been handed on yet.
+    events: Vec<Event>,
+    /// Whether switches can be recorded, or why not.
+    allowed: Result<(), String>,
+    switches: Option<Switches>,
+    samples_per_s: Option<u32>,
+    lost: Lost,
+    each_call: bool,
+    /// CPU time of this process when the tracing began.
+    own_cpu_ns: u64,
+}
+
+impl Seized {
+    /// Makes ready to trace; nothing is followed yet.
+    pub fn open(tracing: Tracing, wanted: &Wanted) -> io::Result<Self> {
+        Ok(Self {
+            tracing,
+            by: wanted.calls_by,
+            calls: (tracing == Tracing::Calls).then(|| Calls::new(wanted)),
+            children: child_signals()?,
+            tasks: HashMap::new(),
+            early: HashSet::new(),
+            awaited: HashSet::new(),
+            events: Vec::new(),
+            allowed: match tracing {
+                Tracing::Events => Switches::allowed().map_err(|error| error.to_string()),
+                Tracing::Calls => {
+                    Err("calls are stopped at, so that switches are mostly the tracer's own".to_owned())
+                }
+            },
+            switches: None,
+            samples_per_s: wanted.samples_per_s,
+            lost: Lost::default(),
+            each_call: wanted.each_call,
+            own_cpu_ns: own_cpu_ns(),
+        })
+    }
+
+    /// Follows a process that is held at a gate, and all that come from it. They die with this process.
+    pub fn follow(&mut self, pid: i32) -> Result<(), TraceError> {
+        self.seize(pid, libc::PTRACE_O_EXITKILL)?;
+        let task = Task {
+            process: pid as Pid,
+            by: self.group(&proc::name(pid), false, pid as Pid),
+            base: proc::totals(pid, pid).unwrap_or_default(),
+            began: false,
+        };
+        self.say(What::Fork {
+            parent: 0,
+            child: pid as Tid,
+            process: pid as Pid,
+            allowed: proc::allowed(pid),
+        });
+        self.tasks.insert(pid as Tid, task);
+        if self.allowed.is_ok() {
+            let switches = Switches::of(pid, self.samples_per_s);
+            self.switches = Some(switches.map_err(|error| refused(pid, &error))?);
+        }
+        if self.calls.is_some() {
+            // Only a task that stopped can be told to stop at its calls.
+            stop::interrupt(pid).map_err(|error| refused(pid, &error))?;
+        }
+        Ok(())
+    }
+
+    /// Follows a process that runs already, with its threads and all below it. Returns how many tasks that are.
+    pub fn follow_running(&mut self, pid: i32) -> Result<usize, TraceError> {
+        self.follow_all(&proc::with_descendants(pid), pid)
+    }
+
+    /// Follows the processes of a cgroup, and what comes from them.
+    pub fn follow_cgroup(&mut self, directory: &Path) -> Result<usize, TraceError> {
+        let processes = proc::of_cgroup(directory);
+        match processes.first() {
+            Some(&first) => self.follow_all(&processes, first),
+            None => Ok(0),
+        }
+    }
+
+    /// Tasks of the tree that are alive.
+    pub fn alive(&self) -> u64 {
+        self.tasks.len() as u64
+    }
+
+    /// Takes in all that happened, lets every stopped task go on, and hands on the events.
+    pub fn poll(&mut self, sink: &mut dyn FnMut(Event)) -> Result<(), TraceError> {
+        drain(&self.children);
+        while let Some((task, ended)) = next() {
+            if !self.tasks.contains_key(&task) && ended {
+                // A child of this process that is not traced: whoever started it waits for it.
+                break;
+            }
+            if ended {
+                // Everything is read before the end is taken.
+                let known = self.tasks.get(&task).cloned();
+                let totals = known.as_ref().and_then(|known| self.totals(known, task));
+                let Some(status) = take(task) else { break };
+                self.on_end(task, status, known, totals);
+            } else {
+                let Some(status) = take(task) else { break };
+                self.on_stop(task, status);
+            }
+        }
+        self.hand_on(sink);
+        Ok(())
+    }
+
+    /// Whether switches of the tree are recorded, and if not, why.
+    pub fn switches(&self) -> Result<(), &str> {
+        match &self.allowed {
+            Ok(()) => Ok(()),
+            Err(why) => Err(why),
+        }
+    }
+
+    /// Hands on what is older than anything that can still come.
+    fn hand_on(&mut self, sink: &mut dyn FnMut(Event)) {
+        let Some(switches) = &mut self.switches else {
+            return self.events.drain(..).for_each(sink);
+        };
+        // Records of other CPUs that are as old as this are there before the first of them is read.
+        let until = now_ns();
+        switches.take(&mut self.events);
+        self.events.sort_by_key(|event| event.at);
+        let ready = self.events.partition_point(|event| event.at < until);
+        self.events.drain(..ready).for_each(sink);
+    }
+
+    /// Ends the tracing: who is still alive is told as such and goes on untraced.
+    pub fn finish(mut self, sink: &mut dyn FnMut(Event)) -> Result<Counts, TraceError> {
+        self.poll(sink)?;
+        let alive: Vec<(Tid, Task)> = self.tasks.drain().collect();
+        for (tid, task) in alive {
+            let totals = self.totals(&task, tid).unwrap_or_default();
+            let totals = self.with_calls(tid, totals);
+            self.say(What::End { task: tid, process: task.process, status: None, totals });
+            release(tid as i32);
+        }
+        if let Some(mut switches) = self.switches.take() {
+            switches.take(&mut self.events);
+            self.lost.ring += switches.lost;
+        }
+        self.events.sort_by_key(|event| event.at);
+        self.events.drain(..).for_each(sink);
+        let mut counts = Counts { lost: self.lost, ..Counts::default() };
+        counts.own.tool_ns = own_cpu_ns().saturating_sub(self.own_cpu_ns);
+        if let Some(calls) = self.calls.take() {
+            counts.lost.string += calls.unread;
+            counts.calls = calls.cells();
+        }
+        Ok(counts)
+    }
+
+    fn follow_all(&mut self, processes: &[i32], first: i32) -> Result<usize, TraceError> {
+        let mut found = 0;
+        for &process in processes {
+            for thread in proc::threads(process) {
+                match self.seize(thread, 0) {
+                    // One that has ended meanwhile is no loss; that the first may not be followed is an error.
+                    Err(error) if process == first && found == 0 => return Err(error),
+                    Err(_) => continue,
+                    Ok(()) => found += 1,
+                }
+                self.found_running(process as Pid, thread);
+            }
+        }
+        if found == 0 {
+            return Err(TraceError::Follow { pid: first, why: "there is no such process".to_owned() });
+        }
+        Ok(found)
+    }
+
+    fn found_running(&mut self, process: Pid, thread: i32) {
+        let name = proc::name(thread);
+        let by = self.group(&name, false, process);
+        let base = proc::totals(process as i32, thread).unwrap_or_default();
+        let task = thread as Tid;
+        self.say(What::Fork { parent: 0, child: task, process, allowed: proc::allowed(thread) });
+        self.say(What::Name { task, process, name, kind: TaskKind::Tree });
+        self.tasks.insert(task, Task { process, by, base, began: true });
+        if self.calls.is_some() && stop::interrupt(thread).is_err() {
+            self.lost.storage += 1;
+        }
+    }
+
+    fn seize(&self, pid: i32, more: i32) -> Result<(), TraceError> {
+        let good = if self.calls.is_some() { libc::PTRACE_O_TRACESYSGOOD } else { 0 };
+        let options = stop::EVENTS | libc::PTRACE_O_TRACEEXEC | good | more;
+        stop::seize(pid, options).map_err(|error| refused(pid, &error))
+    }
+
+    /// How a stopped task goes on.
+    fn how(&self) -> libc::c_uint {
+        if self.calls.is_some() { libc::PTRACE_SYSCALL } else { libc::PTRACE_CONT }
+    }
+
+    fn on_stop(&mut self, task: Tid, status: i32) {
+        let (event, signal, pid) = (status >> 16, libc::WSTOPSIG(status), task as i32);
+        match event {
+            libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK | libc::PTRACE_EVENT_CLONE => {
+                if let Ok(child) = stop::message(pid) {
+                    self.on_fork(task, child as Tid);
+                }
+            }
+            libc::PTRACE_EVENT_EXEC => self.on_exec(task),
+            0 if signal == AT_CALL => self.on_call(task),
+            _ if !self.tasks.contains_key(&task) && !self.awaited.remove(&task) => {
+                // It waits until its parent's event says who it is.
+                self.early.insert(task);
+                return;
+            }
+            _ => {
+                self.awaited.remove(&task);
+                return stop::pass_on(self.how(), pid, status);
+            }
+        }
+        stop::go_on(self.how(), pid, 0);
+    }
+
+    fn on_fork(&mut self, parent: Tid, child: Tid) {
+        let Some(mother) = self.tasks.get(&parent).cloned() else { return };
+        let process = proc::process(child as i32).map_or(child, |process| process as Pid);
+        let by =
+            if process == mother.process { mother.by } else { self.group(&mother.by.name, true, process) };
+        self.say_of(parent, What::Fork { parent, child, process, allowed: proc::allowed(child as i32) });
+        self.tasks.insert(child, Task { process, by, base: Totals::default(), began: mother.began });
+        if self.early.remove(&child) {
+            stop::go_on(self.how(), child as i32, 0);
+        } else {
+            self.awaited.insert(child);
+        }
+    }
+
+    fn on_exec(&mut self, task: Tid) {
+        let former = stop::message(task as i32).map_or(task, |former| former as Tid);
+        if former != task {
+            // The first thread has ended without a word, and its account with it: ptrace(2), execve under ptrace.
+            self.lost.unfinished += u64::from(self.tasks.remove(&task).is_some());
+            if let Some(known) = self.tasks.remove(&former) {
+                self.tasks.insert(task, known);
+            }
+            if let Some(calls) = &mut self.calls {
+                calls.renumbered(former, task);
+            }
+        }
+        let Some(known) = self.tasks.get(&task).cloned() else { return };
+        let name = proc::name(task as i32);
+        let by = self.group(&name, false, known.process);
+        let so_far = self.totals(&known, task).unwrap_or_default();
+        self.say_of(task, What::Exec { task, former, name, path: proc::program(task as i32), so_far });
+        // The call that began the program is the former one's, as in all other levels; it ends in the new one.
+        self.tasks.insert(task, Task { by, began: true, ..known });
+    }
+
+    fn on_call(&mut self, task: Tid) {
+        let (Some(calls), Some(known)) = (&mut self.calls, self.tasks.get_mut(&task)) else { return };
+        let Ok(Some(stop)) = stop::call_stop(task as i32) else { return };
+        let seen = calls.stop(task, &known.by, stop, now_ns(), &mut known.began);
+        let Seen::Ended(call) = seen else { return };
+        let failed = call.result.and_then(errno).filter(|_| is_exec(call.call));
+        if let Some(errno) = failed {
+            self.say(What::ExecFailed { task, path: call.path.clone(), errno });
+        }
+        if self.each_call {
+            self.say(What::Call(call));
+        }
+    }
+
+    fn on_end(&mut self, task: Tid, status: i32, known: Option<Task>, totals: Option<Totals>) {
+        self.tasks.remove(&task);
+        self.early.remove(&task);
+        self.awaited.remove(&task);
+        let Some(known) = known else { return };
+        // Whose account cannot be read is not taken for one that did nothing.
+        self.lost.storage += u64::from(totals.is_none());
+        let totals = self.with_calls(task, totals.unwrap_or_default());
+        let status =
+            if libc::WIFSIGNALED(status) { -libc::WTERMSIG(status) } else { libc::WEXITSTATUS(status) };
+        self.say(What::End { task, process: known.process, status: Some(status), totals });
+    }
+
+    fn totals(&self, known: &Task, task: Tid) -> Option<Totals> {
+        Some(proc::since(proc::totals(known.process as i32, task as i32)?, &known.base))
+    }
+
+    fn with_calls(&mut self, task: Tid, mut totals: Totals) -> Totals {
+        let Some(calls) = &mut self.calls else { return totals };
+        let ((entered, returned), last) = calls.gone(task);
+        (totals.calls_entered, totals.calls_returned) = (Some(entered), Some(returned));
+        if let Some(call) = last.filter(|_| self.each_call) {
+            self.say(What::Call(call));
+        }
+        totals
+    }
+
+    fn group(&self, name: &str, forked: bool, process: Pid) -> CallGroup {
+        let process = (self.by == CallsBy::Process).then_some(process);
+        CallGroup { name: name.to_owned(), forked, process }
+    }
+
+    fn say(&mut self, what: What) {
+        self.events.push(Event { at: now_ns(), cpu: 0, what });
+    }
+
+    /// Says something of a task that is stopped, with the CPU that it was on where that matters.
+    fn say_of(&mut self, task: Tid, what: What) {
+        let cpu = self.switches.as_ref().and_then(|_| proc::cpu(task as i32)).unwrap_or(0);
+        self.events.push(Event { at: now_ns(), cpu, what });
+    }
+
+    /// What is traced.
+    pub fn tracing(&self) -> Tracing {
+        self.tracing
+    }
+}
+
+impl AsFd for Seized {
+    /// Readable when a task has stopped or ended: [`Seized::poll`] should come at once, for it waits.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.children.as_fd()
+    }
+}
+
+fn refused(pid: i32, error: &io::Error) -> TraceError {
+    let why = match error.raw_os_error() {
+        Some(libc::EPERM) => {
+            "tracing is not permitted: it belongs to another user, is traced already, or /proc/sys/kernel/yama/ptrace_scope forbids it".to_owned()
+        }
+        Some(libc::ESRCH) => "there is no such process".to_owned(),
+        _ => error.to_string(),
+    };
+    TraceError::Follow { pid, why }
+}
+
+/// CPU time of this process so far, nanoseconds.
+fn own_cpu_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// `CLOCK_MONOTONIC`, nanoseconds.
+fn now_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}

@@ -1,0 +1,138 @@
+//! When each task of a tree got a CPU and left it, and stacks of what it ran, by the kernel's perf events: made for users
+//! without privileges (Linux 4.3, commit 45ac1403f564), where `kernel.perf_event_paranoid` and containers allow them.
+//!
+//! Only what user code did may be seen, so stacks hold no frames of the kernel. Events of one CPU come in order.
+
+use std::collections::HashMap;
+use std::io;
+
+use libbpf_rs::libbpf_sys::{self, perf_event_attr};
+use whyfaster_core::trace::event::{Event, Left, Stack, Tid, What};
+
+use crate::full::symbols::Symbols;
+use crate::full::watch::apply;
+use crate::ring::{self, Ends, LOST, Record, Ring, SAMPLE, number};
+
+/// A switch, and how it is marked (linux/perf_event.h).
+const SWITCH: u32 = 14;
+const OUT: u16 = 1 << 13;
+const OUT_PREEMPT: u16 = 1 << 14;
+
+/// Entries of a call chain from here on are marks between its parts (`PERF_CONTEXT_MAX`).
+const MARKS: u64 = -4095_i64 as u64;
+
+/// The switches of a tree.
+#[derive(Debug)]
+pub(super) struct Switches {
+    rings: Vec<Ring>,
+    symbols: Symbols,
+    /// Who is on each CPU, as far as it is of the tree.
+    running: HashMap<u16, Tid>,
+    /// Records for which there was no room.
+    pub(super) lost: u64,
+}
+
+impl Switches {
+    /// Whether such events may be had here, tried on this process itself.
+    pub(super) fn allowed() -> io::Result<()> {
+        ring::open(&switches(), 0, -1).map(drop)
+    }
+
+    /// Records the switches of a process and of all that will come from it, and stacks this many times a second.
+    pub(super) fn of(process: i32, samples_per_s: Option<u32>) -> io::Result<Self> {
+        let mut rings = Vec::new();
+        let attributes = [Some(switches()), samples_per_s.map(samples)];
+        for attributes in attributes.into_iter().flatten() {
+            for event in ring::on_every_cpu(&attributes, process)? {
+                rings.push(Ring::new(event, Ends::TaskTimeCpu)?);
+            }
+        }
+        Ok(Self { rings, symbols: Symbols::default(), running: HashMap::new(), lost: 0 })
+    }
+
+    /// Takes in what has come, in the order of time.
+    pub(super) fn take(&mut self, into: &mut Vec<Event>) {
+        let mut records = Vec::new();
+        self.rings.iter_mut().for_each(|ring| ring.take(&mut records));
+        records.sort_by_key(|record| record.at);
+        for record in &records {
+            match record.kind {
+                LOST => self.lost += number(&record.body, 8).unwrap_or(0),
+                SWITCH => self.switch(record, into),
+                SAMPLE => into.extend(self.sample(record)),
+                _ => {
+                    // What is mapped where, to name frames.
+                    let _ = apply(record, &mut self.symbols.images);
+                }
+            }
+        }
+        self.symbols.images.forget_ended();
+    }
+
+    fn sample(&mut self, record: &Record) -> Option<Event> {
+        let count = usize::try_from(number(&record.body, 24)?).ok()?;
+        let frames = record.body.get(32..)?.chunks_exact(8).take(count).filter_map(|frame| number(frame, 0));
+        let frames: Vec<u64> = frames.filter(|address| *address < MARKS).collect();
+        let user = self.symbols.user(record.who.0, record.at, &frames);
+        let what = What::Stack(Stack { task: record.who.1, blocking: false, kernel: Vec::new(), user });
+        Some(Event { at: record.at, cpu: record.cpu, what })
+    }
+
+    /// Who else ran is not told: 0 stands for anybody. A task that ends leaves its CPU without a record, because its events
+    /// end before it; that it is gone shows when the next one comes.
+    fn switch(&mut self, record: &Record, into: &mut Vec<Event>) {
+        let (task, out) = (record.who.1, record.misc & OUT != 0);
+        let mut say = |prev, next, left| {
+            let what = What::Switch { prev, next, left, block: None };
+            into.push(Event { at: record.at, cpu: record.cpu, what });
+        };
+        if let Some(gone) = self.running.remove(&record.cpu).filter(|gone| *gone != task) {
+            say(gone, 0, Left::Dead);
+        }
+        if !out {
+            self.running.insert(record.cpu, task);
+            return say(0, task, Left::Runnable);
+        }
+        let preempted = record.misc & OUT_PREEMPT != 0;
+        say(task, 0, if preempted { Left::Runnable } else { Left::Sleeping });
+    }
+}
+
+/// An event that counts nothing and records switches, and what is mapped.
+fn switches() -> perf_event_attr {
+    let mut attributes = common(libbpf_sys::PERF_COUNT_SW_DUMMY);
+    attributes.set_context_switch(1);
+    attributes.set_mmap(1);
+    attributes.set_mmap2(1);
+    attributes.set_comm(1);
+    attributes.set_comm_exec(1);
+    attributes.set_task(1);
+    attributes
+}
+
+/// The CPU's clock of user code.
+fn samples(per_second: u32) -> perf_event_attr {
+    let mut attributes = common(libbpf_sys::PERF_COUNT_SW_CPU_CLOCK);
+    attributes.__bindgen_anon_1.sample_freq = u64::from(per_second);
+    attributes.set_freq(1);
+    attributes.sample_type |= u64::from(libbpf_sys::PERF_SAMPLE_CALLCHAIN);
+    attributes.set_exclude_callchain_kernel(1);
+    attributes
+}
+
+fn common(config: u32) -> perf_event_attr {
+    let parts = libbpf_sys::PERF_SAMPLE_TID | libbpf_sys::PERF_SAMPLE_TIME | libbpf_sys::PERF_SAMPLE_CPU;
+    let mut attributes = perf_event_attr {
+        type_: libbpf_sys::PERF_TYPE_SOFTWARE,
+        config: u64::from(config),
+        sample_type: u64::from(parts),
+        clockid: libc::CLOCK_MONOTONIC,
+        ..perf_event_attr::default()
+    };
+    attributes.set_sample_id_all(1);
+    attributes.set_use_clockid(1);
+    attributes.set_exclude_kernel(1);
+    attributes.set_exclude_hv(1);
+    attributes.set_inherit(1);
+    attributes
+}

@@ -1,0 +1,246 @@
+//! What happens at the limits: a ring that is too small, two observers, being killed, few privileges, running trees.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{Held, able, ended, sh, trace_with};
+use whyfaster_core::trace::event::{Event, TaskKind, What};
+use whyfaster_trace::{Full, Wanted};
+
+/// In the environment of this test program when it is to be the observer that gets killed.
+const VICTIM: &str = "WHYFASTER_TEST_VICTIM";
+
+#[test]
+fn a_ring_that_is_too_small_is_reported_as_loss() {
+    if !able() {
+        return;
+    }
+    let mut full = Full::open(&Wanted { ring_bytes: 4096, ..Wanted::default() }).unwrap();
+    let held = Held::new(&["sh", "-c", "for i in 1 2 3 4 5 6 7 8 9; do /bin/true; done"]);
+    let pid = held.pid;
+    full.follow(pid).unwrap();
+    held.release();
+    // Nobody reads while it runs.
+    while ended(pid).is_none() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let counts = full.finish(&mut |_| {}).unwrap();
+    assert!(counts.lost.ring > 0 && counts.lost.any(), "{:?}", counts.lost);
+    assert_eq!(counts.lost.by_cpu.iter().sum::<u64>(), counts.lost.ring);
+    // What was counted in the kernel is complete all the same.
+    let execs = counts.calls.iter().filter(|c| i64::from(c.call.number) == libc::SYS_execve);
+    assert_eq!(execs.map(|c| c.entered).sum::<u64>(), 10);
+}
+
+#[test]
+fn two_observers_at_once_see_each_its_own_tree() {
+    if !able() {
+        return;
+    }
+    let scripts = ["seq 100 | xargs -n1 /bin/true", "seq 200 | xargs -n1 /bin/true"];
+    let threads = scripts.map(|s| std::thread::spawn(move || sh(&Wanted::default(), s)));
+    let [a, b] = threads.map(|t| t.join().unwrap());
+    for (traced, n) in [(&a, 100), (&b, 200)] {
+        assert_eq!(traced.execs().iter().filter(|e| *e == "true").count(), n);
+        assert_eq!(traced.forks(), traced.ends());
+        assert!(!traced.counts.lost.any(), "{:?}", traced.counts.lost);
+    }
+}
+
+#[test]
+fn calibrating_measures_and_leaves_no_trace() {
+    if !able() {
+        return;
+    }
+    let mut full = Full::open(&Wanted::default()).unwrap();
+    let began = Instant::now();
+    let own = full.calibrate().unwrap();
+    eprintln!("calibrated in {:?}: {own:?}", began.elapsed());
+    // A call that is looked at twice cannot be free, nor dear as a stop by a tracer. Where other processes disturb the
+    // calibration too much, it says nothing.
+    assert!(own.call_ns.is_none_or(|ns| ns > 5.0 && ns < 10_000.0), "{own:?}");
+    assert!(own.switch_ns.is_none_or(|ns| ns > 0.0 && ns < 100_000.0), "{own:?}");
+    assert_eq!(full.alive(), 0);
+    assert!(full.memory_bytes() > 1 << 24);
+    let t = trace_with(full, &["/bin/true"]);
+    assert_eq!((t.forks(), t.ends()), (1, 1));
+    assert_eq!(t.counts.calls.iter().filter(|c| i64::from(c.call.number) == libc::SYS_getppid).count(), 0);
+    assert_eq!(t.counts.own.call_ns, own.call_ns);
+    assert!(t.counts.own.tool_ns > 0);
+}
+
+#[test]
+fn this_process_is_labelled_as_the_tool() {
+    if !able() {
+        return;
+    }
+    let t = sh(&Wanted::default(), "sleep 0.1");
+    let own = std::process::id();
+    let label = |w: &What| matches!(w, What::Name { process, kind: TaskKind::Tool, .. } if *process == own);
+    assert!(t.how_many(label) > 0);
+    let kernel = |w: &What| matches!(w, What::Name { kind: TaskKind::Kernel, .. });
+    assert!(t.how_many(kernel) > 0);
+}
+
+/// A shell and all that it starts; gone with this, also when a test fails.
+struct Group(std::process::Child);
+
+impl Group {
+    fn start(script: &str) -> Self {
+        let mut command = Command::new("sh");
+        Self(command.args(["-c", script]).stdout(Stdio::null()).process_group(0).spawn().unwrap())
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // SAFETY: the group of our own child, which we have not waited for yet.
+        unsafe { libc::kill(-i32::try_from(self.0.id()).unwrap(), libc::SIGKILL) };
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_running_tree_is_taken_up_with_its_threads_and_children() {
+    if !able() {
+        return;
+    }
+    let group = Group::start("sleep 100 & while :; do /bin/true; sleep 0.02; done");
+    std::thread::sleep(Duration::from_millis(100));
+    let mut full = Full::open(&Wanted::default()).unwrap();
+    let pid = i32::try_from(group.0.id()).unwrap();
+    let tasks = full.follow_running(pid).unwrap();
+    assert!(tasks >= 2, "{tasks}");
+    assert!(full.alive() >= 2);
+    let mut events = Vec::new();
+    let enough = |events: &[Event]| {
+        events.iter().filter(|e| matches!(&e.what, What::Exec { name, .. } if name == "true")).count() >= 3
+    };
+    for _ in 0..1000 {
+        std::thread::sleep(Duration::from_millis(10));
+        full.poll(&mut |e| events.push(e)).unwrap();
+        if enough(&events) {
+            break;
+        }
+    }
+    let counts = full.finish(&mut |e| events.push(e)).unwrap();
+    drop(group);
+    let t = common::Traced { events, counts, status: 0 };
+    assert!(t.execs().iter().filter(|n| *n == "true").count() >= 3, "{:?}", t.execs());
+    let alive = t.how_many(|w| matches!(w, What::End { status: None, .. }));
+    assert_eq!(t.forks(), t.ends() + alive);
+    assert!(alive >= 2);
+    let waits = t.counts.calls.iter().any(|c| i64::from(c.call.number) == libc::SYS_wait4 && c.entered > 0);
+    assert!(waits);
+    assert!(Full::open(&Wanted::default()).unwrap().follow_running(i32::MAX).is_err());
+}
+
+/// Links to programs that a process holds, by their numbers in the kernel.
+fn links_of(pid: u32) -> BTreeSet<u32> {
+    let files = std::fs::read_dir(format!("/proc/{pid}/fdinfo")).unwrap().flatten();
+    let link = |file: std::fs::DirEntry| {
+        let text = std::fs::read_to_string(file.path()).ok()?;
+        text.lines().find_map(|l| l.strip_prefix("link_id:"))?.trim().parse().ok()
+    };
+    files.filter_map(link).collect()
+}
+
+fn links_of_the_machine() -> BTreeSet<u32> {
+    libbpf_rs::query::LinkInfoIter::default().map(|link| link.id).collect()
+}
+
+#[test]
+fn when_it_is_killed_no_program_stays_in_the_kernel() {
+    if !able() {
+        return;
+    }
+    if std::env::var_os(VICTIM).is_some() {
+        let _full = Full::open(&Wanted::default()).unwrap();
+        println!("attached");
+        std::thread::sleep(Duration::from_secs(60));
+        return;
+    }
+    let mut victim = Command::new(std::env::current_exe().unwrap())
+        .args(["when_it_is_killed_no_program_stays_in_the_kernel", "--exact", "--nocapture"])
+        .env(VICTIM, "1")
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(victim.stdout.take().unwrap()).lines();
+    assert!(lines.any(|l| l.unwrap().contains("attached")));
+    let held = links_of(victim.id());
+    assert!(held.len() > 10, "{held:?}");
+    assert!(held.is_subset(&links_of_the_machine()));
+    victim.kill().unwrap();
+    victim.wait().unwrap();
+    // The kernel gives the last reference back a little later.
+    let gone = (0..200).any(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        held.is_disjoint(&links_of_the_machine())
+    });
+    assert!(gone, "{:?}", held.intersection(&links_of_the_machine()));
+}
+
+#[test]
+fn two_capabilities_are_enough_for_anybody() {
+    // SAFETY: has no arguments.
+    if !able() || unsafe { libc::geteuid() } != 0 {
+        return;
+    }
+    // The build directory may be closed to others.
+    let directory = tempfile::tempdir_in("/tmp").unwrap();
+    std::fs::set_permissions(directory.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    let program = directory.path().join("limits");
+    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    for test in ["two_observers_at_once_see_each_its_own_tree", "calibrating_measures_and_leaves_no_trace"] {
+        let output = Command::new("setpriv")
+            .args(["--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=+bpf,+perfmon"])
+            .args(["--ambient-caps=+bpf,+perfmon", "--bounding-set=-all,+bpf,+perfmon", "--"])
+            .arg(&program)
+            .args([test, "--exact", "--nocapture"])
+            .env("WHYFASTER_TEST_FULL", "1")
+            .output()
+            .unwrap();
+        let said =
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && said.contains("1 passed") && !said.contains("NOT RUN"), "{said}");
+    }
+}
+
+#[test]
+fn without_capabilities_it_says_what_is_missing_and_what_gives_it() {
+    const ASKED: &str = "WHYFASTER_TEST_UNSUPPORTED";
+    if std::env::var_os(ASKED).is_some() {
+        let refused = Full::open(&Wanted::default()).unwrap_err().to_string();
+        assert!(refused.contains("CAP_BPF and CAP_PERFMON") && refused.contains("sudo"), "{refused}");
+        println!("asked");
+        return;
+    }
+    // SAFETY: has no arguments.
+    if unsafe { libc::geteuid() } != 0 {
+        eprintln!("NOT RUN, only root can take its own privileges away");
+        return;
+    }
+    let directory = tempfile::tempdir_in("/tmp").unwrap();
+    std::fs::set_permissions(directory.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    let program = directory.path().join("limits");
+    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    let output = Command::new("setpriv")
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups", "--"])
+        .arg(&program)
+        .args(["without_capabilities_it_says_what_is_missing_and_what_gives_it", "--exact", "--nocapture"])
+        .env(ASKED, "1")
+        .output()
+        .unwrap();
+    let said =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("asked"), "{said}");
+}

@@ -1,0 +1,193 @@
+//! What the full level streams: run time, blocking, wake-ups, calls one by one, stacks.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::{able, compiled, sh, trace};
+use whyfaster_core::trace::event::{Context, FileKind, Left, What};
+use whyfaster_trace::Wanted;
+
+#[test]
+fn run_time_of_the_stream_equals_the_kernels_account() {
+    if !able() {
+        return;
+    }
+    let t = sh(
+        &Wanted::default(),
+        "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done & seq 100000 | sort -n | tail -1; wait",
+    );
+    assert!(!t.counts.lost.any(), "{:?}", t.counts.lost);
+    let mut since: BTreeMap<u32, u64> = BTreeMap::new();
+    let mut ran: BTreeMap<u32, u64> = BTreeMap::new();
+    let mut account: BTreeMap<u32, u64> = BTreeMap::new();
+    for e in &t.events {
+        match &e.what {
+            What::Fork { parent: 0, child, .. } => {
+                since.insert(*child, e.at);
+            }
+            What::Switch { prev, next, .. } if prev != next => {
+                if let Some(from) = since.remove(prev) {
+                    *ran.entry(*prev).or_default() += e.at - from;
+                }
+                since.insert(*next, e.at);
+            }
+            What::End { task, totals, .. } => {
+                account.insert(*task, totals.run_ns + totals.stolen_ns.unwrap());
+            }
+            _ => {}
+        }
+    }
+    let streamed: u64 = account.keys().map(|task| ran.get(task).copied().unwrap_or(0)).sum();
+    let kernel: u64 = account.values().sum();
+    let off = (streamed as f64 / kernel as f64 - 1.0).abs();
+    assert!(off < 0.01, "streamed {streamed} ns, the kernel counted {kernel} ns");
+}
+
+#[test]
+fn a_wait_for_a_pipe_names_the_pipe_and_who_ended_it() {
+    if !able() {
+        return;
+    }
+    let t = sh(&Wanted::default(), "sh -c 'sleep 0.1; echo x; sleep 0.1; echo y' | cat");
+    let name = names(&t.events);
+    let cat = *name.iter().find(|(_, n)| *n == "cat").unwrap().0;
+    let blocks: Vec<_> = t
+        .events
+        .iter()
+        .filter_map(|e| match &e.what {
+            What::Switch { prev, block: Some(b), left, .. } if *prev == cat => Some((*b, *left)),
+            _ => None,
+        })
+        .filter(|(b, _)| b.file == FileKind::Pipe)
+        .collect();
+    assert!(!blocks.is_empty());
+    for (block, left) in blocks {
+        assert_eq!(i64::from(block.call.unwrap().number), libc::SYS_read);
+        assert!(block.inode != 0 && left == Left::Sleeping && !block.fault);
+    }
+    let pipes: Vec<_> = t
+        .events
+        .iter()
+        .filter_map(|e| {
+            if let What::Pipes { task, input, output } = e.what { Some((task, input, output)) } else { None }
+        })
+        .collect();
+    let read = pipes.iter().find(|(task, ..)| *task == cat).unwrap().1;
+    assert!(read != 0 && pipes.iter().any(|(task, _, output)| *task != cat && *output == read), "{pipes:?}");
+    let sleep = t.events.iter().any(|e| matches!(&e.what, What::Wake { wakee, context: Context::Timer, .. } if name.get(wakee).is_some_and(|n| n == "sleep")));
+    assert!(sleep, "the timer wakes sleep");
+    let woken = t.events.iter().any(|e| matches!(&e.what, What::Wake { wakee, waker, context: Context::Task } if *wakee == cat && name.get(waker).is_some_and(|n| n == "sh")));
+    assert!(woken, "the shell that writes wakes cat");
+}
+
+fn names(events: &[whyfaster_core::trace::event::Event]) -> BTreeMap<u32, String> {
+    let mut all = BTreeMap::new();
+    for e in events {
+        if let What::Name { task, name, .. } = &e.what {
+            all.insert(*task, name.clone());
+        }
+    }
+    all
+}
+
+#[test]
+fn blocked_and_runnable_time_within_a_call_is_told_apart() {
+    if !able() {
+        return;
+    }
+    let t = trace(&Wanted::default(), &["sleep", "0.3"]);
+    let nap = t.counts.calls.iter().find(|c| i64::from(c.call.number) == libc::SYS_clock_nanosleep).unwrap();
+    let (total, blocked) = (nap.total_ns.unwrap(), nap.blocked_ns.unwrap());
+    assert!(
+        total >= 300_000_000 && blocked <= total && blocked as f64 > 0.95 * total as f64 - 1e7,
+        "{nap:?}"
+    );
+    assert_eq!(nap.histogram.iter().sum::<u64>(), 1);
+    assert_eq!(nap.histogram.len() - 1, usize::try_from(total.ilog2()).unwrap());
+}
+
+#[test]
+fn affinity_is_told_at_the_fork_and_when_it_changes() {
+    if !able() {
+        return;
+    }
+    let t = sh(&Wanted::default(), "taskset -c 0 sh -c '/bin/true; :'");
+    let now_one = t.how_many(
+        |w| matches!(w, What::Allowed { cpus, .. } if cpus[0] == 1 && cpus[1..].iter().all(|c| *c == 0)),
+    );
+    let inherited = t.how_many(|w| matches!(w, What::Fork { allowed, .. } if allowed[0] == 1));
+    assert!(now_one >= 1 && inherited >= 1, "{now_one} {inherited}");
+}
+
+#[test]
+fn every_call_comes_with_its_path_arguments_and_result() {
+    if !able() {
+        return;
+    }
+    let wanted = Wanted { each_call: true, ..Wanted::default() };
+    let t = sh(&wanted, "cat /nonesuch/file; /bin/true");
+    let calls: Vec<_> = t
+        .events
+        .iter()
+        .filter_map(|e| if let What::Call(c) = &e.what { Some((e.at, c)) } else { None })
+        .collect();
+    let open = calls.iter().find(|(_, c)| c.path.as_deref() == Some("/nonesuch/file")).unwrap();
+    assert_eq!(open.1.result, Some(-i64::from(libc::ENOENT)));
+    assert!(open.0 > open.1.began);
+    let execs: Vec<_> = calls
+        .iter()
+        .filter(|(_, c)| i64::from(c.call.number) == libc::SYS_execve && c.result == Some(0))
+        .map(|(_, c)| c.path.clone().unwrap())
+        .collect();
+    assert_eq!(execs.len(), 3, "{execs:?}");
+    assert!(execs[0].ends_with("/sh") && execs[1].ends_with("/cat") && execs[2] == "/bin/true", "{execs:?}");
+    let ends = calls.iter().filter(|(_, c)| i64::from(c.call.number) == libc::SYS_exit_group);
+    assert_eq!(ends.clone().count(), 3);
+    assert!(ends.clone().all(|(_, c)| c.result.is_none()));
+    let counted: u64 = t.counts.calls.iter().map(|c| c.entered).sum();
+    assert_eq!(counted, calls.len() as u64);
+}
+
+#[test]
+fn stacks_name_the_functions_of_the_program_and_of_the_kernel() {
+    if !able() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let program = compiled(
+        r#"
+        #include <time.h>
+        #include <unistd.h>
+        __attribute__((noinline, optimize("no-omit-frame-pointer"))) long spin_for_the_test(long n) {
+            volatile long sum = 0;
+            for (long i = 0; i < n; i++) sum += i;
+            return sum;
+        }
+        __attribute__((optimize("no-omit-frame-pointer"))) int main(void) {
+            struct timespec t = {0, 1000000};
+            for (int i = 0; i < 20; i++) nanosleep(&t, 0);
+            return spin_for_the_test(200000000) == 1;
+        }"#,
+        directory.path(),
+    );
+    let wanted = Wanted { samples_per_s: Some(997), blocking_stacks: true, ..Wanted::default() };
+    let t = trace(&wanted, &[&program]);
+    let stacks = || t.events.iter().filter_map(|e| if let What::Stack(s) = &e.what { Some(s) } else { None });
+    let spinning = stacks()
+        .filter(|s| !s.blocking && s.user.first().is_some_and(|f| f.starts_with("spin_for_the_test")));
+    assert!(spinning.count() > 20, "{:?}", stacks().take(20).collect::<Vec<_>>());
+    let naps = stacks().filter(|s| s.blocking && !s.kernel.is_empty());
+    assert!(naps.clone().count() >= 20);
+    if std::fs::read_to_string("/proc/kallsyms").unwrap().lines().any(|l| !l.starts_with("0000000000000000"))
+    {
+        assert!(
+            naps.clone().any(|s| s.kernel.iter().any(|f| f.contains("nanosleep"))),
+            "{:?}",
+            naps.clone().next_back()
+        );
+    }
+    assert_eq!(t.counts.lost.stack, 0);
+}

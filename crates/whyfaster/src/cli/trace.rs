@@ -1,0 +1,280 @@
+//! All options of `trace` together: to a plan and to outputs.
+
+use std::path::{Path, PathBuf};
+
+use whyfaster_core::plan::{Input, Output, Shell};
+use whyfaster_core::trace::plan::{LevelChoice, Target, TracePlan};
+
+use super::args::{LevelWord, TraceArgs, TraceShowArgs};
+use super::compare::{check_pin, user_note};
+use super::display::{By, CallSort};
+use super::output_policy;
+use super::outputs::Outputs;
+use super::seed::HostSeed;
+use crate::exit::{Exit, Failure};
+use crate::render::trace::TOP;
+
+/// Stacks a second when flame graphs are asked for and nothing is said: not a divisor of the kernel's own ticks, so that
+/// samples do not march in step with them.
+const SAMPLES_PER_S: u32 = 499;
+
+/// What to do with a trace.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TraceOutputs {
+    /// Record, JSON, colour, unit.
+    pub common: Outputs,
+    /// Whose calls make one row.
+    pub by: By,
+    /// Order of the table of calls.
+    pub sort: CallSort,
+    /// Rows of every table; 0 is all.
+    pub top: usize,
+    /// Calls are printed as they happen: which, and of whom.
+    pub calls: Option<Filter>,
+    /// Files.
+    pub perfetto: Option<PathBuf>,
+    /// Flame graphs.
+    pub flamegraph: Option<PathBuf>,
+    /// Folded stacks.
+    pub folded: Option<PathBuf>,
+}
+
+/// Which calls are printed; empty lists stand for all, and a `!` before a name for all but that.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Names of calls.
+    pub calls: Vec<String>,
+    /// Names of commands.
+    pub commands: Vec<String>,
+}
+
+fn usage(message: impl Into<String>, hint: impl Into<String>) -> Failure {
+    Failure::new(Exit::Usage, message, hint)
+}
+
+/// What to observe, and what to do with it.
+pub fn resolve(raw: &TraceArgs, host: &HostSeed) -> Result<(TracePlan, TraceOutputs), Failure> {
+    let mut outputs = outputs(raw)?;
+    let mut plan = TracePlan::new(target(raw)?);
+    let words = raw.command.len() > 1;
+    plan.shell = match &raw.start.shell {
+        Some(_) if words => {
+            return Err(usage(
+                "--shell and a command of several words exclude each other: no shell reads several words",
+                "Quote the command as one word, or leave --shell out.",
+            ));
+        }
+        shell => output_policy::shell(shell.as_deref(), raw.start.no_shell || words)?,
+    };
+    plan.input = match &raw.start.input {
+        None => Input::Inherit,
+        path => output_policy::input(path.as_deref())?,
+    };
+    plan.output = output(raw)?;
+    plan.env = output_policy::environment(&raw.start.env.join(" "))?;
+    plan.cpus = raw.streams.pin.as_ref().map(|list| list.0.clone());
+    check_pin(plan.cpus.as_deref(), host)?;
+    let user = host.user(raw.user.as_root)?;
+    if matches!(plan.target, Target::Command(_)) {
+        outputs.common.notes.extend(user_note(&user));
+        plan.user = Some(user);
+    }
+    observe(raw, &mut plan);
+    if plan.level == LevelChoice::Ptrace {
+        outputs.common.notes.push(
+            "--ptrace stops the command twice at every system call: it takes many times as long where it calls much"
+                .to_owned(),
+        );
+    }
+    check(raw, &plan)?;
+    Ok((plan, outputs))
+}
+
+fn target(raw: &TraceArgs) -> Result<Target, Failure> {
+    if let Some(what) = &raw.observe.follow {
+        return match what.parse::<u32>() {
+            Ok(pid) if pid > 0 && i32::try_from(pid).is_ok() => Ok(Target::Process(pid)),
+            _ if what.contains('/') && Path::new(what).join("cgroup.procs").exists() => {
+                Ok(Target::Cgroup(PathBuf::from(what)))
+            }
+            _ => Err(usage(
+                format!("--follow: '{what}' is no process id, and no directory of a cgroup"),
+                "Give a number, such as --follow 1234, or a directory such as /sys/fs/cgroup/system.slice/x.service",
+            )),
+        };
+    }
+    let line = match raw.command.as_slice() {
+        [line] => line.clone(),
+        words => shell_words::join(words),
+    };
+    if line.trim().is_empty() {
+        return Err(usage("the command is empty", "Give a command line to observe."));
+    }
+    Ok(Target::Command(line))
+}
+
+fn output(raw: &TraceArgs) -> Result<Output, Failure> {
+    let json = raw.output.json || raw.output.record.as_deref() == Some(Path::new("-"));
+    let output = match &raw.streams.output {
+        None if json => Output::Null,
+        None => Output::Inherit,
+        Some(word) => output_policy::output(word)?,
+    };
+    match output {
+        Output::Pipe => Err(usage(
+            "--output: 'pipe' is only for compare",
+            "Let it go to null, a file, or where whyfaster's own output goes: inherit",
+        )),
+        Output::Inherit if json => Err(usage(
+            "--json and the output of the command would both go to standard output",
+            "Leave out --output=inherit, or write the record to a file with --record.",
+        )),
+        output => Ok(output),
+    }
+}
+
+fn observe(raw: &TraceArgs, plan: &mut TracePlan) {
+    let args = &raw.observe;
+    plan.level = match args.level.unwrap_or_default() {
+        _ if args.ptrace => LevelChoice::Ptrace,
+        LevelWord::Auto => LevelChoice::Auto,
+        LevelWord::Full => LevelChoice::Full,
+        LevelWord::Unprivileged => LevelChoice::Unprivileged,
+        LevelWord::Rusage => LevelChoice::Rusage,
+    };
+    plan.strict = args.strict;
+    plan.duration_s = args.duration;
+    plan.untraced_runs = args.untraced_runs.unwrap_or(plan.untraced_runs);
+    plan.ring_bytes = args.ring_size.unwrap_or(plan.ring_bytes);
+    plan.call_times = !args.count_only;
+    plan.by_process = raw.show.by == Some(By::Process);
+    plan.each_call = raw.show.calls.is_some();
+    let stacks = raw.output.flamegraph.is_some() || raw.output.folded.is_some();
+    plan.samples_per_s = args.sample_rate.or(stacks.then_some(SAMPLES_PER_S));
+    plan.blocking_stacks = stacks;
+    plan.keep_schedule = raw.output.keep_schedule;
+}
+
+fn check(raw: &TraceArgs, plan: &TracePlan) -> Result<(), Failure> {
+    if let (Shell::None, Target::Command(line)) = (&plan.shell, &plan.target) {
+        super::compare::check_line(line)?;
+    }
+    if plan.keep_schedule && raw.output.record.is_none() && !raw.output.json {
+        return Err(usage(
+            "--keep-schedule keeps the records in the record, and none is written",
+            "Add --record FILE.",
+        ));
+    }
+    Ok(())
+}
+
+fn outputs(raw: &TraceArgs) -> Result<TraceOutputs, Failure> {
+    let files = [&raw.output.perfetto, &raw.output.flamegraph, &raw.output.folded];
+    let common = Outputs::of_trace(&raw.output, &raw.show, files.into_iter().flatten())?;
+    Ok(TraceOutputs {
+        common,
+        by: raw.show.by.unwrap_or_default(),
+        sort: raw.show.sort.unwrap_or_default(),
+        top: raw.show.top.unwrap_or(TOP),
+        calls: filter(&raw.show),
+        perfetto: raw.output.perfetto.clone(),
+        flamegraph: raw.output.flamegraph.clone(),
+        folded: raw.output.folded.clone(),
+    })
+}
+
+/// `--calls=openat,!read,sort:`: calls and commands in one list.
+fn filter(show: &TraceShowArgs) -> Option<Filter> {
+    let text = show.calls.as_deref()?;
+    let mut filter = Filter::default();
+    let mut add = |list: fn(&mut Filter) -> &mut Vec<String>, word: String| {
+        let list = list(&mut filter);
+        if !list.contains(&word) {
+            list.push(word);
+        }
+    };
+    for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+        match word.rsplit_once(':') {
+            Some((command, call)) => {
+                add(|filter| &mut filter.commands, command.to_owned());
+                if !call.is_empty() {
+                    add(|filter| &mut filter.calls, call.to_owned());
+                }
+            }
+            None => add(|filter| &mut filter.calls, word.to_owned()),
+        }
+    }
+    Some(filter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{Args, Verb};
+    use crate::host::Caller;
+    use clap::Parser;
+
+    fn read(words: &[&str]) -> Result<(TracePlan, TraceOutputs), Failure> {
+        let host =
+            HostSeed { euid: 1000, cpus_allowed: Some(vec![0, 1]), seed: 7, caller: Caller::default() };
+        let args = Args::try_parse_from([&["whyfaster", "trace"], words].concat())
+            .map_err(|error| usage(error.to_string(), ""))?;
+        match args.verb {
+            Verb::Trace(args) => resolve(&args, &host),
+            _ => unreachable!("the verb is trace"),
+        }
+    }
+
+    #[test]
+    fn one_word_is_for_a_shell_and_several_are_not() {
+        let (plan, _) = read(&["seq 9 | wc"]).unwrap();
+        assert_eq!(plan.target, Target::Command("seq 9 | wc".into()));
+        assert!(matches!(plan.shell, Shell::Command(_)));
+        let (plan, _) = read(&["--", "ls", "-l", "a b"]).unwrap();
+        assert_eq!((plan.target, plan.shell), (Target::Command("ls -l 'a b'".into()), Shell::None));
+        assert_eq!((plan.input, plan.output), (Input::Inherit, Output::Inherit));
+        assert!(read(&["--shell", "bash", "--", "ls", "-l"]).is_err());
+        assert!(read(&["-N", "ls '"]).is_err());
+        assert!(read(&[" "]).is_err() && read(&[]).is_err());
+    }
+
+    #[test]
+    fn json_and_the_commands_output_do_not_mix() {
+        assert_eq!(read(&["--json", "true"]).unwrap().0.output, Output::Null);
+        assert_eq!(read(&["--record", "-", "true"]).unwrap().0.output, Output::Null);
+        assert!(read(&["--json", "--output", "inherit", "true"]).is_err());
+        assert!(read(&["--output", "pipe", "true"]).is_err());
+        assert!(read(&["--keep-schedule", "true"]).is_err());
+        assert!(read(&["--record", "a", "--perfetto", "a", "true"]).is_err());
+    }
+
+    #[test]
+    fn what_is_followed_is_a_process_or_a_cgroup() {
+        assert_eq!(read(&["--follow", "12"]).unwrap().0.target, Target::Process(12));
+        for what in ["0", "-1", "4294967296", "x", "/no/such", "/tmp"] {
+            assert!(read(&[&format!("--follow={what}")]).is_err(), "{what}");
+        }
+        assert!(read(&["--follow", "12", "true"]).is_err());
+    }
+
+    #[test]
+    fn calls_are_filtered_by_name_and_command() {
+        let calls = |words: &[&str]| read(words).unwrap().1.calls;
+        assert_eq!(calls(&["true"]), None);
+        assert_eq!(calls(&["--calls", "true"]), Some(Filter::default()));
+        let filter = calls(&["--calls=sort:read,sort:write,!close,tr:", "true"]).unwrap();
+        assert_eq!(filter.calls, ["read", "write", "!close"]);
+        assert_eq!(filter.commands, ["sort", "tr"]);
+    }
+
+    #[test]
+    fn levels_and_their_opposites() {
+        assert_eq!(read(&["--ptrace", "true"]).unwrap().0.level, LevelChoice::Ptrace);
+        assert_eq!(read(&["--level", "rusage", "true"]).unwrap().0.level, LevelChoice::Rusage);
+        assert!(read(&["--ptrace", "--level", "full", "true"]).is_err());
+        let (plan, _) = read(&["--flamegraph", "f.svg", "true"]).unwrap();
+        assert_eq!((plan.samples_per_s, plan.blocking_stacks), (Some(SAMPLES_PER_S), true));
+        assert!(!read(&["--count-only", "true"]).unwrap().0.call_times);
+        assert!(read(&["--pin", "7", "true"]).is_err());
+    }
+}

@@ -1,0 +1,212 @@
+//! As whom commands run: under sudo as the user who called it, never as root unless asked.
+//!
+//! sudo leaves that user's ids and name in `SUDO_UID`, `SUDO_GID` and `SUDO_USER` (sudo(8), ENVIRONMENT). The groups come
+//! from the machine's own databases, as a login would get them.
+
+use std::env;
+use std::ffi::{CStr, CString};
+use std::mem::MaybeUninit;
+use std::ptr;
+
+use whyfaster_core::plan::{Because, User};
+
+use crate::exit::{Exit, Failure};
+
+/// Most groups that a process may have: `NGROUPS_MAX` in include/uapi/linux/limits.h.
+const MOST_GROUPS: usize = 65_536;
+
+/// What sudo says of its caller; the words of its variables.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Caller {
+    /// `SUDO_UID`.
+    pub uid: Option<String>,
+    /// `SUDO_GID`.
+    pub gid: Option<String>,
+    /// `SUDO_USER`.
+    pub name: Option<String>,
+}
+
+impl Caller {
+    /// Reads this process's environment.
+    pub fn here() -> Self {
+        let word = |name| env::var_os(name).map(|word| word.to_string_lossy().into_owned());
+        Self { uid: word("SUDO_UID"), gid: word("SUDO_GID"), name: word("SUDO_USER") }
+    }
+}
+
+/// An entry of the user database, as far as it matters here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) name: String,
+    pub(crate) gid: u32,
+    pub(crate) home: String,
+    pub(crate) shell: String,
+}
+
+/// As whom commands run when whyfaster itself has this effective user id and was called so.
+pub fn user(euid: u32, caller: &Caller, as_root: bool) -> Result<User, Failure> {
+    let Some(uid) = caller.uid.as_deref().filter(|_| euid == 0) else { return Ok(own(euid, Because::Own)) };
+    let uid = id("SUDO_UID", uid)?;
+    match uid {
+        // root called sudo: there is no other user to go back to.
+        0 => Ok(own(euid, Because::Own)),
+        _ if as_root => Ok(own(euid, Because::AsRoot)),
+        _ => of_sudo(uid, caller),
+    }
+}
+
+fn own(euid: u32, because: Because) -> User {
+    let gid = rustix::process::getegid().as_raw();
+    let groups = rustix::process::getgroups().unwrap_or_default().into_iter().map(|gid| gid.as_raw());
+    User { uid: euid, gid, groups: whole(gid, groups), name: entry(euid).map(|entry| entry.name), because }
+}
+
+fn of_sudo(uid: u32, caller: &Caller) -> Result<User, Failure> {
+    let entry = entry(uid);
+    let gid = match (&caller.gid, &entry) {
+        (Some(gid), _) => id("SUDO_GID", gid)?,
+        (None, Some(entry)) => entry.gid,
+        (None, None) => return Err(unclear("SUDO_UID is set and SUDO_GID is not".to_owned())),
+    };
+    let name = entry.map(|entry| entry.name).or_else(|| caller.name.clone());
+    let groups = name.as_deref().and_then(|name| groups_of(name, gid)).unwrap_or_default();
+    Ok(User { uid, gid, groups: whole(gid, groups), name, because: Because::Sudo })
+}
+
+/// All groups in rising order, the main one among them.
+fn whole(gid: u32, groups: impl IntoIterator<Item = u32>) -> Vec<u32> {
+    let mut groups: Vec<u32> = groups.into_iter().chain([gid]).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    groups
+}
+
+fn id(variable: &str, text: &str) -> Result<u32, Failure> {
+    // The largest number is no user: to setresuid(2) it means "leave it".
+    text.parse::<u32>().ok().filter(|id| *id != u32::MAX).ok_or_else(|| {
+        unclear(format!("{variable} is '{}', which is no number of a user or group", text.escape_default()))
+    })
+}
+
+fn unclear(what: String) -> Failure {
+    Failure::new(
+        Exit::Usage,
+        format!("it is not clear as whom to run the commands: {what}"),
+        "start whyfaster with sudo itself, or add --as-root to run the commands as root",
+    )
+}
+
+/// Variables of the environment that say who one is, for a user who is not whyfaster's own: those to set and those to take
+/// away. As sudo(8) sets them for its target user, without sudo's own: the command is to find what its user would.
+pub(crate) fn environment(user: &User) -> (Vec<(String, String)>, Vec<&'static str>) {
+    let taken = vec!["SUDO_UID", "SUDO_GID", "SUDO_USER", "SUDO_COMMAND", "SUDO_HOME"];
+    if user.because != Because::Sudo {
+        return (Vec::new(), Vec::new());
+    }
+    let entry = entry(user.uid);
+    let name = user.name.clone().unwrap_or_else(|| format!("#{}", user.uid));
+    let mut set = vec![("USER".to_owned(), name.clone()), ("LOGNAME".to_owned(), name.clone())];
+    let home = entry.as_ref().map_or("/", |entry| entry.home.as_str());
+    set.push(("HOME".to_owned(), home.to_owned()));
+    if let Some(shell) = entry.map(|entry| entry.shell).filter(|shell| !shell.is_empty()) {
+        set.push(("SHELL".to_owned(), shell));
+    }
+    if env::var_os("MAIL").is_some() {
+        set.push(("MAIL".to_owned(), format!("/var/mail/{name}")));
+    }
+    (set, taken)
+}
+
+/// What the machine's databases know of a user.
+pub(crate) fn entry(uid: u32) -> Option<Entry> {
+    let mut space = vec![0; 1 << 10];
+    loop {
+        let mut entry = MaybeUninit::<libc::passwd>::zeroed();
+        let mut found = ptr::null_mut();
+        // SAFETY: all pointers are to memory of ours, and the length is that of the buffer.
+        let failed =
+            unsafe { libc::getpwuid_r(uid, entry.as_mut_ptr(), space.as_mut_ptr(), space.len(), &mut found) };
+        match failed {
+            libc::ERANGE if space.len() < 1 << 20 => space.resize(2 * space.len(), 0),
+            0 if !found.is_null() => {
+                // SAFETY: the call succeeded, so the entry is filled; its strings lie in `space`, which is alive.
+                let entry = unsafe { entry.assume_init() };
+                let text = |at: *const libc::c_char| {
+                    // SAFETY: as above; all fields of an entry are strings that end with a null byte.
+                    unsafe { CStr::from_ptr(at) }.to_string_lossy().into_owned()
+                };
+                return Some(Entry {
+                    name: text(entry.pw_name),
+                    gid: entry.pw_gid,
+                    home: text(entry.pw_dir),
+                    shell: text(entry.pw_shell),
+                });
+            }
+            _ => return None,
+        }
+    }
+}
+
+/// The groups that a login of this name would get.
+fn groups_of(name: &str, gid: u32) -> Option<Vec<u32>> {
+    let name = CString::new(name).ok()?;
+    let mut count: libc::c_int = 64;
+    loop {
+        let mut groups = vec![0; count as usize];
+        // SAFETY: the name ends with a null byte, the buffer holds `count` numbers.
+        let found = unsafe { libc::getgrouplist(name.as_ptr(), gid, groups.as_mut_ptr(), &mut count) };
+        if found >= 0 {
+            groups.truncate(count as usize);
+            return Some(groups);
+        }
+        // It says how many there are: getgrouplist(3).
+        if count as usize <= groups.len() || count as usize > MOST_GROUPS {
+            return None;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn caller(uid: &str, gid: Option<&str>) -> Caller {
+        Caller { uid: Some(uid.to_owned()), gid: gid.map(str::to_owned), name: Some("nobody".to_owned()) }
+    }
+
+    #[test]
+    fn without_sudo_nothing_changes() {
+        let own = user(1000, &Caller::default(), false).unwrap();
+        assert_eq!((own.uid, own.because), (1000, Because::Own));
+        assert_eq!(user(0, &Caller::default(), false).unwrap().because, Because::Own);
+        // Only root can become someone else, so the variables mean nothing to others.
+        assert_eq!(user(1000, &caller("65534", None), false).unwrap().uid, 1000);
+        assert_eq!(user(0, &caller("0", Some("0")), false).unwrap().because, Because::Own);
+    }
+
+    #[test]
+    fn under_sudo_it_is_the_caller_with_all_groups() {
+        let user = user(0, &caller("65534", Some("65534")), false).unwrap();
+        assert_eq!((user.uid, user.gid, user.because), (65534, 65534, Because::Sudo));
+        assert!(user.groups.contains(&65534));
+        assert_eq!(user.name.as_deref(), entry(65534).map(|entry| entry.name).as_deref().or(Some("nobody")));
+        let (set, taken) = environment(&user);
+        assert!(set.iter().any(|(name, _)| name == "HOME") && taken.contains(&"SUDO_UID"));
+    }
+
+    #[test]
+    fn as_root_keeps_root() {
+        let user = user(0, &caller("65534", Some("65534")), true).unwrap();
+        assert_eq!((user.uid, user.because), (0, Because::AsRoot));
+        assert_eq!(environment(&user), (vec![], vec![]));
+    }
+
+    #[test]
+    fn what_is_no_number_is_refused_and_never_root() {
+        for text in ["", "-1", "root", "4294967295", "4294967296", "0x0"] {
+            let failure = user(0, &caller(text, Some("1")), false).unwrap_err();
+            assert_eq!(failure.exit, Exit::Usage, "{text}");
+            assert!(user(0, &caller("1000", Some(text)), false).is_err(), "{text}");
+        }
+    }
+}

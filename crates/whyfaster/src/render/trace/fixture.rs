@@ -1,0 +1,266 @@
+//! Reports made by hand after real ones, for the tests of renderers.
+
+use whyfaster_core::host::{NotMeasured, Warning};
+use whyfaster_core::trace::counts::Lost;
+use whyfaster_core::trace::report::{
+    Avoidable, Cause, Check, CommandRow, Level, Overhead, Processes, SearchRow, SharerKind, SharerRow,
+    StageRow, SyscallRow, TraceReport, TreeRow, WaitRow,
+};
+
+fn tree(parent: Option<usize>, command: &str, processes: u64, cpu_s: f64, life_s: f64) -> TreeRow {
+    TreeRow { parent, command: command.to_owned(), processes, cpu_s, life_s }
+}
+
+fn command(command: &str, tasks: u64, [user, kernel, wait, avoidable, blocked]: [f64; 5]) -> CommandRow {
+    CommandRow {
+        command: command.to_owned(),
+        tasks,
+        running_user_s: Some(user),
+        running_kernel_s: Some(kernel),
+        running_s: user + kernel,
+        stolen_s: None,
+        runnable_s: Some(wait),
+        avoidable_s: Some(avoidable),
+        blocked_s: Some(blocked),
+        faults: Some(tasks * 120),
+        voluntary: Some(tasks * 2),
+        involuntary: Some(tasks / 3),
+        migrations: Some(tasks / 4),
+        cpus: vec![0, 1],
+    }
+}
+
+pub(crate) fn call(
+    command: &str,
+    name: &str,
+    calls: u64,
+    errors: u64,
+    [total, cpu, wait]: [f64; 3],
+) -> SyscallRow {
+    SyscallRow {
+        command: Some(command.to_owned()),
+        pid: None,
+        name: name.to_owned(),
+        calls,
+        not_returned: if name == "exit_group" { calls } else { 0 },
+        errors,
+        errnos: if errors > 0 { vec![("ENOENT".to_owned(), errors)] } else { Vec::new() },
+        total_s: Some(total),
+        max_s: Some(total / 100.0),
+        cpu_s: Some(cpu),
+        runnable_s: Some(wait),
+        blocked_s: Some(total - cpu - wait),
+        histogram_log2_ns: Vec::new(),
+    }
+}
+
+fn wait(command: &str, cause: Cause, peer: Option<&str>, seconds: f64, count: u64) -> WaitRow {
+    WaitRow {
+        command: command.to_owned(),
+        cause,
+        peer: peer.map(str::to_owned),
+        seconds,
+        count,
+        unfinished: 0,
+    }
+}
+
+fn sharer(command: &str, sharer: &str, kind: SharerKind, seconds: f64) -> SharerRow {
+    SharerRow { command: command.to_owned(), sharer: sharer.to_owned(), kind, seconds }
+}
+
+fn dispatch_tree() -> Vec<TreeRow> {
+    vec![
+        tree(None, "sh", 1, 0.001, 7.814),
+        tree(Some(0), "seq", 1, 0.003, 0.02),
+        tree(Some(0), "xargs", 1, 0.43, 7.81),
+        tree(Some(2), "sh", 10_000, 5.25, 30.1),
+        tree(Some(3), "true", 10_000, 4.95, 9.6),
+    ]
+}
+
+fn dispatch_calls() -> Vec<SyscallRow> {
+    vec![
+        call("sh", "wait4", 10_000, 0, [24.1, 0.31, 4.9]),
+        call("xargs", "wait4", 28_561, 0, [7.1, 0.12, 0.6]),
+        call("true", "execve", 10_000, 0, [3.2, 2.1, 1.1]),
+        call("xargs (forked)", "execve", 110_000, 100_000, [1.4, 0.9, 0.5]),
+        call("sh", "vfork", 10_000, 0, [0.9, 0.4, 0.2]),
+        call("true", "mmap", 80_000, 0, [0.31, 0.3, 0.01]),
+        call("true", "exit_group", 10_000, 0, [0.0, 0.0, 0.0]),
+        call("xargs", "clone", 10_000, 0, [0.26, 0.25, 0.01]),
+    ]
+}
+
+fn dispatch_waits() -> Vec<WaitRow> {
+    vec![
+        wait("sh", Cause::Child, Some("true"), 18.7, 10_000),
+        wait("xargs", Cause::Child, Some("sh"), 6.8, 9_871),
+        wait("seq", Cause::PipeFull, Some("xargs"), 0.016, 11),
+        wait("sh", Cause::PageFault, None, 0.05, 31),
+    ]
+}
+
+fn dispatch_commands() -> Vec<CommandRow> {
+    vec![
+        command("sh", 10_001, [1.83, 3.42, 6.1, 0.21, 18.75]),
+        command("true", 10_000, [1.02, 3.93, 4.65, 0.12, 0.0]),
+        command("xargs", 1, [0.05, 0.25, 0.71, 0.0, 6.8]),
+        command("xargs (forked)", 10_000, [0.01, 0.13, 0.4, 0.01, 0.0]),
+        command("seq", 1, [0.001, 0.002, 0.001, 0.0, 0.016]),
+    ]
+}
+
+/// The first command of the article about dispatchers, seen by the full level.
+pub(crate) fn dispatch() -> TraceReport {
+    TraceReport {
+        wall_s: 7.814,
+        level: Level::Full,
+        processes: Processes {
+            forks: Some(20_002),
+            threads: Some(0),
+            execs: Some(20_003),
+            failed_execs: Some(100_000),
+            exits: Some(20_003),
+            alive: Some(0),
+        },
+        tree: dispatch_tree(),
+        tasks_total: 20_003,
+        commands: dispatch_commands(),
+        syscalls: dispatch_calls(),
+        searches: vec![SearchRow {
+            command: "xargs (forked)".to_owned(),
+            program: "sh".to_owned(),
+            searches: 10_000,
+            misses: 100_000,
+            found: 10_000,
+            errnos: vec![("ENOENT".to_owned(), 100_000)],
+        }],
+        waits: dispatch_waits(),
+        cpu_sharers: vec![
+            sharer("sh", "true", SharerKind::Tree, 4.2),
+            sharer("true", "sh", SharerKind::Tree, 3.9),
+            sharer("sh", "kworker (ext4_do_flush_completed_IO)", SharerKind::Kernel, 0.12),
+            sharer("true", "whyfaster", SharerKind::Tool, 0.03),
+            sharer("sh", "", SharerKind::Idle, 0.4),
+        ],
+        avoidable_wait_s: Some(0.34),
+        avoidable: Some(Avoidable {
+            but_for_affinity_s: Some(0.0),
+            threshold_s: 5e-5,
+            waits: 412,
+            sibling_only_s: Some(0.02),
+            throttled_s: 0.0,
+            steal_s: Some(0.11),
+        }),
+        avoidable_longest_s: Some(0.0038),
+        effective_parallelism: Some(1.362),
+        lost: Lost { gaps: 3, ..Lost::default() },
+        checks: vec![
+            check("the parts of every life sum to it", 48.6, 48.6, true),
+            check("forks = exits + alive", 20_003.0, 20_003.0, true),
+        ],
+        overhead: Overhead {
+            traced_over_untraced: Some(1.031),
+            calibrated_share: Some(0.024),
+            calls_share: Some(0.004),
+            switches_share: Some(0.011),
+            tool_share: Some(0.0062),
+        },
+        ..TraceReport::default()
+    }
+}
+
+fn check(what: &str, left: f64, right: f64, holds: bool) -> Check {
+    Check { what: what.to_owned(), left, right, within: 0.01, holds }
+}
+
+/// A pipeline of three, one of which sets the pace, with losses and a check that fails.
+pub(crate) fn pipeline() -> TraceReport {
+    let stage = |command: &str,
+                 reads_from: &[usize],
+                 [running, wait, starved, held_up, other]: [f64; 5],
+                 bottleneck| StageRow {
+        command: command.to_owned(),
+        reads_from: reads_from.to_vec(),
+        life_s: running + wait + starved + held_up + other,
+        running_s: running,
+        runnable_s: wait,
+        starved_s: starved,
+        held_up_s: held_up,
+        other_s: other,
+        bottleneck,
+    };
+    TraceReport {
+        wall_s: 0.412,
+        level: Level::Full,
+        processes: Processes {
+            forks: Some(3),
+            threads: Some(2),
+            execs: Some(4),
+            failed_execs: Some(0),
+            exits: Some(4),
+            alive: Some(0),
+        },
+        commands: vec![
+            command("cat", 1, [0.002, 0.031, 0.004, 0.0, 0.375]),
+            command("gzip", 1, [0.36, 0.02, 0.012, 0.0, 0.02]),
+            command("wc", 1, [0.001, 0.002, 0.001, 0.0, 0.408]),
+        ],
+        syscalls: vec![
+            call("cat", "write", 800, 0, [0.37, 0.02, 0.003]),
+            call("wc", "read", 90, 0, [0.407, 0.001, 0.0]),
+        ],
+        waits: vec![
+            wait("wc", Cause::PipeEmpty, Some("gzip"), 0.408, 90),
+            wait("cat", Cause::PipeFull, Some("gzip"), 0.34, 780),
+            wait("cat", Cause::Disk, None, 0.035, 12),
+        ],
+        stages: vec![
+            stage("cat", &[], [0.033, 0.004, 0.0, 0.34, 0.035], false),
+            stage("gzip", &[0], [0.38, 0.012, 0.015, 0.005, 0.0], true),
+            stage("wc", &[1], [0.003, 0.001, 0.408, 0.0, 0.0], false),
+        ],
+        avoidable_wait_s: Some(0.0),
+        avoidable_longest_s: Some(0.0),
+        effective_parallelism: Some(1.01),
+        lost: Lost { ring: 412, by_cpu: vec![0, 412], ..Lost::default() },
+        checks: vec![check("running time against the scheduler's own sum", 0.416, 0.431, false)],
+        overhead: Overhead { calibrated_share: Some(0.0004), ..Overhead::default() },
+        warnings: vec![Warning {
+            what: "412 records were lost, so times may be too small".to_owned(),
+            remedy: "take a larger ring".to_owned(),
+        }],
+        ..TraceReport::default()
+    }
+}
+
+/// The same command as [`dispatch`] without any privilege.
+pub(crate) fn unprivileged() -> TraceReport {
+    let full = dispatch();
+    let bare = |row: &CommandRow| CommandRow {
+        running_user_s: None,
+        running_kernel_s: None,
+        avoidable_s: None,
+        faults: None,
+        migrations: None,
+        cpus: Vec::new(),
+        ..row.clone()
+    };
+    let missing = |what: &str| NotMeasured {
+        what: what.to_owned(),
+        why: "needs CAP_BPF and CAP_PERFMON: run it as root, or 'make install-caps'".to_owned(),
+    };
+    TraceReport {
+        wall_s: full.wall_s,
+        level: Level::Unprivileged,
+        processes: Processes { failed_execs: None, ..full.processes },
+        tree: full.tree,
+        tasks_total: full.tasks_total,
+        commands: full.commands.iter().map(bare).collect(),
+        effective_parallelism: full.effective_parallelism,
+        overhead: Overhead { traced_over_untraced: Some(1.12), ..Overhead::default() },
+        not_measured: ["system calls", "why tasks were blocked", "who held the CPU"].map(missing).to_vec(),
+        ..TraceReport::default()
+    }
+}

@@ -1,0 +1,283 @@
+//! Where the tree spent its time, by stack: folded stacks, and a flame graph of them.
+//!
+//! Two roots stand beside each other. "on-CPU" counts the clock's samples, each for the time between two of them.
+//! "off-CPU" takes the stack at which a task blocked, below the cause, for as long as it was blocked; "waiting for a
+//! CPU" is a cause of its own. Values are microseconds.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use anyhow::Context as _;
+use inferno::flamegraph::{Options, from_lines};
+use whyfaster_core::trace::cause::cause;
+use whyfaster_core::trace::event::{Block, Context, Event, Left, Stack, Tid, What};
+
+use super::sentence::cause_words;
+use super::who::Who;
+
+/// Different stacks that are kept; time of others is counted below "(more stacks than are kept)".
+const STACKS: usize = 100_000;
+/// Frames of a stack that was not taken.
+const UNKNOWN: &str = "(stack not taken)";
+
+/// Collects the stacks of a stream.
+#[derive(Debug)]
+pub struct Flame {
+    who: Who,
+    sample_ns: u64,
+    stacks: HashMap<String, u64>,
+    tasks: HashMap<Tid, Off>,
+}
+
+/// What a task does that is not running.
+#[derive(Debug, Default)]
+struct Off {
+    /// The stack at which it blocked last; comes just before or just after the switch.
+    stack: Option<String>,
+    blocked: Option<(u64, Left, Option<Block>)>,
+    runnable: Option<u64>,
+    /// Belongs to the tree.
+    tree: bool,
+}
+
+/// Folded stacks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flames {
+    /// Stack and nanoseconds, sorted by the stack.
+    lines: Vec<(String, u64)>,
+}
+
+impl Flame {
+    /// Collects samples that were taken this many times a second.
+    pub fn new(samples_per_s: u32) -> Self {
+        let sample_ns = 1_000_000_000 / u64::from(samples_per_s.max(1));
+        Self { who: Who::default(), sample_ns, stacks: HashMap::new(), tasks: HashMap::new() }
+    }
+
+    /// Takes one event of the stream.
+    pub fn push(&mut self, event: &Event) {
+        match &event.what {
+            What::Stack(stack) => self.stack(stack),
+            What::Switch { prev, next, left, block } => {
+                self.switched_out(*prev, *left, *block, event.at);
+                self.switched_in(*next, event.at);
+            }
+            What::Wake { wakee, context, .. } => self.woken(*wakee, context, event.at),
+            What::Fork { child, .. } => {
+                self.tasks.insert(*child, Off { tree: true, ..Off::default() });
+            }
+            What::End { task, .. } => {
+                self.tasks.remove(task);
+            }
+            _ => {}
+        }
+        self.who.see(event);
+    }
+
+    /// What was collected. Waits that had not ended are not in it: how long they last, nobody knows.
+    pub fn finish(self) -> Flames {
+        let mut lines: Vec<(String, u64)> = self.stacks.into_iter().collect();
+        lines.sort();
+        Flames { lines }
+    }
+
+    fn stack(&mut self, stack: &Stack) {
+        let frames = folded(&stack.user, &stack.kernel);
+        if stack.blocking {
+            self.tasks.entry(stack.task).or_default().stack = Some(frames);
+            return;
+        }
+        let line = format!("on-CPU;{};{frames}", clean(&self.who.command(stack.task)));
+        self.add(line, self.sample_ns);
+    }
+
+    fn switched_out(&mut self, task: Tid, left: Left, block: Option<Block>, at: u64) {
+        let Some(off) = self.tasks.get_mut(&task) else { return };
+        match left {
+            Left::Runnable => off.runnable = Some(at),
+            Left::Dead => {}
+            _ => off.blocked = Some((at, left, block)),
+        }
+    }
+
+    fn woken(&mut self, task: Tid, context: &Context, at: u64) {
+        let Some(off) = self.tasks.get_mut(&task) else { return };
+        if let Some((since, left, block)) = off.blocked.take() {
+            let stack = off.stack.take();
+            off.runnable = Some(at);
+            self.blocked(
+                task,
+                cause_words(cause(left, block.as_ref(), Some(context))),
+                stack,
+                at.saturating_sub(since),
+            );
+        }
+    }
+
+    fn switched_in(&mut self, task: Tid, at: u64) {
+        let Some(off) = self.tasks.get_mut(&task) else { return };
+        let stack = off.stack.take();
+        // Its wake-up was not seen.
+        if let Some((since, left, block)) = off.blocked.take() {
+            self.blocked(
+                task,
+                cause_words(cause(left, block.as_ref(), None)),
+                stack,
+                at.saturating_sub(since),
+            );
+        } else if let Some(since) = off.runnable.take()
+            && off.tree
+        {
+            let line = format!("off-CPU;waiting for a CPU;{}", clean(&self.who.command(task)));
+            self.add(line, at.saturating_sub(since));
+        }
+    }
+
+    fn blocked(&mut self, task: Tid, why: &str, stack: Option<String>, ns: u64) {
+        let frames = stack.unwrap_or_else(|| UNKNOWN.to_owned());
+        self.add(format!("off-CPU;{why};{};{frames}", clean(&self.who.command(task))), ns);
+    }
+
+    fn add(&mut self, line: String, ns: u64) {
+        if let Some(sum) = self.stacks.get_mut(&line) {
+            *sum += ns;
+        } else if self.stacks.len() < STACKS {
+            self.stacks.insert(line, ns);
+        } else {
+            let root = line.split(';').next().unwrap_or_default();
+            *self.stacks.entry(format!("{root};(more stacks than are kept)")).or_default() += ns;
+        }
+    }
+}
+
+/// Outermost frame first; frames of the kernel carry the mark that flame graph programs colour by.
+fn folded(user: &[String], kernel: &[String]) -> String {
+    let user = user.iter().rev().map(|frame| clean(frame));
+    let kernel = kernel.iter().rev().map(|frame| format!("{}_[k]", clean(frame)));
+    let frames: Vec<String> = user.chain(kernel).collect();
+    if frames.is_empty() { UNKNOWN.to_owned() } else { frames.join(";") }
+}
+
+/// A frame may hold neither what parts frames nor what ends a line.
+fn clean(frame: &str) -> String {
+    frame
+        .chars()
+        .map(|c| {
+            if c == ';' {
+                ':'
+            } else if c.is_control() {
+                '?'
+            } else {
+                c
+            }
+        })
+        .collect()
+}
+
+impl Flames {
+    /// Whether nothing was collected.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// Folded stacks, as flame graph programs read them: a stack, a space, microseconds.
+    pub fn folded(&self) -> String {
+        let line = |(stack, ns): &(String, u64)| {
+            let us = (ns + 500) / 1000;
+            (us > 0).then(|| format!("{stack} {us}\n"))
+        };
+        self.lines.iter().filter_map(line).collect()
+    }
+
+    /// A flame graph.
+    pub fn svg(&self, title: &str) -> anyhow::Result<Vec<u8>> {
+        let folded = self.folded();
+        let mut options = Options::default();
+        options.title = title.to_owned();
+        options.subtitle = Some("time by stack: on a CPU, and off it by cause".to_owned());
+        options.count_name = "us".to_owned();
+        let mut svg = Vec::new();
+        from_lines(&mut options, folded.lines(), &mut svg)
+            .context("cannot draw the flame graph: no stack was taken")?;
+        Ok(svg)
+    }
+
+    /// What belongs into this file: a flame graph if its name ends in `.svg`, else folded stacks.
+    pub fn bytes_for(&self, path: &Path, title: &str) -> anyhow::Result<Vec<u8>> {
+        let drawn = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
+        if drawn { self.svg(title) } else { Ok(self.folded().into_bytes()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use whyfaster_core::trace::event::{FileKind, Softirq, TaskKind};
+
+    fn at(at: u64, what: What) -> Event {
+        Event { at, cpu: 0, what }
+    }
+
+    fn stack(task: Tid, blocking: bool) -> What {
+        let frames = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        What::Stack(Stack {
+            task,
+            blocking,
+            kernel: frames(&["inner", "outer"]),
+            user: frames(&["leaf", "ma;in"]),
+        })
+    }
+
+    fn flames() -> Flames {
+        let mut flame = Flame::new(1000);
+        let disk = Block { call: None, fault: false, io: true, file: FileKind::File, inode: 0 };
+        let switch = |prev, next, left, block| What::Switch { prev, next, left, block };
+        for event in [
+            at(0, What::Fork { parent: 0, child: 7, process: 7, allowed: Vec::new() }),
+            at(0, What::Name { task: 7, process: 7, name: "sort".to_owned(), kind: TaskKind::Tree }),
+            at(1_000_000, stack(7, false)),
+            at(2_000_000, stack(7, false)),
+            at(2_100_000, stack(7, true)),
+            at(2_100_000, switch(7, 0, Left::Uninterruptible, Some(disk))),
+            at(5_100_000, What::Wake { wakee: 7, waker: 0, context: Context::Softirq(Softirq::Block) }),
+            at(5_600_000, switch(0, 7, Left::Runnable, None)),
+            at(6_000_000, switch(7, 0, Left::Sleeping, None)),
+        ] {
+            flame.push(&event);
+        }
+        flame.finish()
+    }
+
+    #[test]
+    fn time_on_and_off_the_cpu_is_folded_by_cause() {
+        let command = "sort (forked)";
+        let stack = "ma:in;leaf;outer_[k];inner_[k]";
+        assert_eq!(
+            flames().folded(),
+            format!(
+                "off-CPU;waiting for a CPU;{command} 500\noff-CPU;waiting for a disk;{command};{stack} 3000\non-CPU;{command};{stack} 2000\n"
+            )
+        );
+    }
+
+    #[test]
+    fn the_graph_is_an_svg_with_the_frames_in_it() {
+        let flames = flames();
+        let svg = String::from_utf8(flames.bytes_for(Path::new("x.SVG"), "sort <input>").unwrap()).unwrap();
+        for part in ["<svg", "sort &lt;input&gt;", "waiting for a disk", "inner"] {
+            assert!(svg.contains(part), "{part}");
+        }
+        assert_eq!(flames.bytes_for(Path::new("x.txt"), "").unwrap(), flames.folded().into_bytes());
+        assert!(Flame::new(99).finish().svg("").is_err(), "nothing makes no graph");
+    }
+
+    #[test]
+    fn memory_is_bounded_and_no_time_is_lost() {
+        let mut flame = Flame::new(1000);
+        for i in 0..STACKS + 5 {
+            flame.add(format!("on-CPU;f{i}"), 1_000);
+        }
+        assert_eq!(flame.stacks.len(), STACKS + 1);
+        assert_eq!(flame.stacks["on-CPU;(more stacks than are kept)"], 5_000);
+    }
+}

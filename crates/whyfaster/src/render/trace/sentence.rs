@@ -1,0 +1,176 @@
+//! What the command spent its time on, in one sentence.
+
+use whyfaster_core::trace::report::{Cause, CommandRow, TraceReport};
+
+use super::super::look::Look;
+use super::super::text::for_look;
+use super::super::units::{digits, percent, time};
+
+/// Shares below this are not worth a word.
+const WORTH: f64 = 0.05;
+
+/// The sentence.
+pub(super) fn sentence(report: &TraceReport, look: &Look) -> String {
+    let wall = time(report.wall_s, look.time_unit);
+    let cpus = report.effective_parallelism.map_or_else(String::new, |cpus| {
+        format!(
+            " with {} busy",
+            if (0.995..1.005).contains(&cpus) {
+                "1 CPU".to_owned()
+            } else {
+                format!("{} CPUs", digits(cpus))
+            }
+        )
+    });
+    let mut parts = vec![format!("It took {wall}{cpus}")];
+    let spent =
+        list(shares(report).iter().map(|(what, share)| format!("{what} ({})", whole_percent(*share))));
+    if let Some(spent) = spent {
+        parts.push(format!(", spent {spent}"));
+    }
+    if let Some(who) = list(busiest(report, look)) {
+        parts.push(format!(", mostly by {who}"));
+    }
+    let (forks, threads) = (report.processes.forks.unwrap_or(0), report.processes.threads.unwrap_or(0));
+    let made = forks + threads;
+    // What this level does not see is not spoken of.
+    if made > 0 {
+        let failed = report.processes.failed_execs.filter(|failed| *failed > 0);
+        let failed = failed.map_or_else(String::new, |failed| format!(" and {} failed", of(failed, "exec")));
+        let kinds = [(forks, "process"), (threads, "thread")];
+        let kinds = list(kinds.iter().filter(|(n, _)| *n > 0).map(|(n, what)| of(*n, what)));
+        let verb = if made == 1 { "was" } else { "were" };
+        parts.push(format!("; {} {verb} made{failed}", kinds.unwrap_or_default()));
+    }
+    parts.push(".".to_owned());
+    parts.concat()
+}
+
+/// "1 exec", "20 002 processes": thousands apart, so that they can be read.
+pub(super) fn of(number: u64, what: &str) -> String {
+    let plural = if what.ends_with('s') { "es" } else { "s" };
+    format!("{} {what}{}", thousands(number), if number == 1 { "" } else { plural })
+}
+
+/// A count with its thousands apart.
+pub(super) fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn whole_percent(share: f64) -> String {
+    if share > 0.995 && share < 1.0 { percent(0.99) } else { percent((share * 100.0).round() / 100.0) }
+}
+
+/// Waits of the tree for itself say nothing about what the time went to: whoever is waited for has the time.
+fn for_itself(cause: Cause) -> bool {
+    matches!(cause, Cause::Child | Cause::PipeEmpty | Cause::PipeFull | Cause::OtherProcess)
+}
+
+/// What the tasks did, as shares of their lives without their waits for one another, the largest first. A level that
+/// cannot tell waiting for a CPU from being blocked knows no share.
+fn shares(report: &TraceReport) -> Vec<(&'static str, f64)> {
+    if report.commands.iter().any(|c| c.runnable_s.is_none()) {
+        return Vec::new();
+    }
+    let sum = |part: fn(&CommandRow) -> f64| report.commands.iter().map(part).sum::<f64>();
+    let mut parts: Vec<(&'static str, f64)> =
+        vec![("waiting for a CPU", sum(|c| c.runnable_s.unwrap_or(0.0)))];
+    let known = report.commands.iter().all(|c| c.running_user_s.is_some() && c.running_kernel_s.is_some());
+    if known {
+        parts.push(("computing", sum(|c| c.running_user_s.unwrap_or(0.0))));
+        parts.push(("working in the kernel", sum(|c| c.running_kernel_s.unwrap_or(0.0))));
+    } else {
+        parts.push(("running", sum(|c| c.running_s)));
+    }
+    for wait in report.waits.iter().filter(|wait| !for_itself(wait.cause)) {
+        let words = cause_words(wait.cause);
+        match parts.iter_mut().find(|(known, _)| *known == words) {
+            Some((_, seconds)) => *seconds += wait.seconds,
+            None => parts.push((words, wait.seconds)),
+        }
+    }
+    let all: f64 = parts.iter().map(|(_, seconds)| seconds).sum();
+    if all <= 0.0 {
+        return Vec::new();
+    }
+    parts.iter_mut().for_each(|(_, seconds)| *seconds /= all);
+    parts.retain(|(_, share)| *share >= WORTH);
+    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+    parts
+}
+
+/// The commands that have the CPU time, at most three; none where there is only one.
+fn busiest(report: &TraceReport, look: &Look) -> Vec<String> {
+    let all: f64 = report.commands.iter().map(|c| c.running_s).sum();
+    if report.commands.len() < 2 || all <= 0.0 {
+        return Vec::new();
+    }
+    let mut rows: Vec<&CommandRow> =
+        report.commands.iter().filter(|c| c.running_s / all >= 2.0 * WORTH).collect();
+    rows.sort_by(|a, b| b.running_s.total_cmp(&a.running_s));
+    let words = |c: &&CommandRow| {
+        format!("{} ({} of the CPU time)", for_look(&c.command, look), whole_percent(c.running_s / all))
+    };
+    let mut words: Vec<String> = rows.iter().take(3).map(words).collect();
+    // Said once is enough.
+    words.iter_mut().skip(1).for_each(|word| *word = word.replace(" of the CPU time", ""));
+    words
+}
+
+fn list(parts: impl IntoIterator<Item = String>) -> Option<String> {
+    let parts: Vec<String> = parts.into_iter().collect();
+    let (last, others) = parts.split_last()?;
+    Some(if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) })
+}
+
+/// A cause as what somebody does.
+pub(super) fn cause_words(cause: Cause) -> &'static str {
+    match cause {
+        Cause::PipeEmpty => "waiting for input from a pipe",
+        Cause::PipeFull => "waiting for room in a pipe",
+        Cause::Child => "waiting for a child",
+        Cause::Disk => "waiting for a disk",
+        Cause::WriteBack => "waiting until data was on a disk",
+        Cause::Lock => "waiting for a lock",
+        Cause::Timer => "sleeping until a time",
+        Cause::Network => "waiting for the network",
+        Cause::Terminal => "waiting for a terminal",
+        Cause::Stopped => "being stopped",
+        Cause::PageFault => "waiting in a page fault",
+        Cause::OtherProcess => "waiting for another process",
+        Cause::Other => "waiting for something else",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_can_be_read() {
+        assert_eq!(
+            [0, 999, 1000, 20_002, 1_234_567].map(thousands),
+            ["0", "999", "1 000", "20 002", "1 234 567"]
+        );
+        assert_eq!(
+            [of(1, "process"), of(2, "process"), of(0, "exec")],
+            ["1 process", "2 processes", "0 execs"]
+        );
+    }
+
+    #[test]
+    fn a_list_reads_as_a_sentence() {
+        let words = |all: &[&str]| list(all.iter().map(|word| (*word).to_owned()));
+        assert_eq!(words(&[]), None);
+        assert_eq!(words(&["a"]).as_deref(), Some("a"));
+        assert_eq!(words(&["a", "b", "c"]).as_deref(), Some("a, b and c"));
+    }
+}

@@ -1,0 +1,175 @@
+//! The tree folded by command, and where the time of each command's tasks went.
+
+use whyfaster_core::trace::report::{CommandRow, TraceReport, TreeRow};
+
+use super::super::grid::{ABSENT, Grid, Group};
+use super::super::look::Look;
+use super::super::units::{count, time};
+use super::sentence::{of, thousands};
+use super::{Shown, column, left, name, scale, section, single};
+
+/// Who started whom, how many of them.
+pub(super) fn tree(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<String> {
+    let order = in_order(&report.tree);
+    if order.is_empty() {
+        return Vec::new();
+    }
+    let hidden = order.len().saturating_sub(shown.rows());
+    let rows: Vec<(String, &TreeRow)> = order
+        .iter()
+        .take(shown.rows())
+        .map(|(index, depth)| {
+            let row = &report.tree[*index];
+            (format!("{}{}", "  ".repeat((*depth).min(12)), name(&row.command, look)), row)
+        })
+        .collect();
+    let cpu = scale(rows.iter().map(|(_, row)| row.cpu_s), look);
+    let life = scale(rows.iter().map(|(_, row)| row.life_s), look);
+    let grid = Grid {
+        key: column("command, below who started it", &rows, |(label, _)| label.clone()),
+        groups: vec![
+            single("processes", "", &rows, |(_, row)| thousands(row.processes)),
+            single("CPU", cpu.name, &rows, |(_, row)| super::number(cpu, row.cpu_s)),
+            single("lives", life.name, &rows, |(_, row)| super::number(life, row.life_s)),
+        ],
+    };
+    section(&processes(report), grid, hidden, look)
+}
+
+fn processes(report: &TraceReport) -> String {
+    let p = &report.processes;
+    let Some((forks, threads, execs, exits)) =
+        p.forks.zip(p.threads).zip(p.execs).zip(p.exits).map(|(((a, b), c), d)| (a, b, c, d))
+    else {
+        return "tree: not measured".to_owned();
+    };
+    let failed = p.failed_execs.map_or_else(
+        || "failed execs not measured".to_owned(),
+        |failed| format!("{} failed", of(failed, "exec")),
+    );
+    let alive = p.alive.filter(|alive| *alive > 0);
+    let alive =
+        alive.map_or_else(String::new, |alive| format!(", {} still there at the end", thousands(alive)));
+    format!(
+        "tree: {}, {}, {}, {failed}, {}{alive}",
+        of(forks, "fork"),
+        of(threads, "thread"),
+        of(execs, "exec"),
+        of(exits, "exit")
+    )
+}
+
+/// Indices with their depth: every row behind its parent, children in the order of the report. A row whose parent is
+/// unknown, or is itself, stands at the top; a circle is cut.
+fn in_order(tree: &[TreeRow]) -> Vec<(usize, usize)> {
+    let mut order = Vec::with_capacity(tree.len());
+    let mut seen = vec![false; tree.len()];
+    let top = |i: &usize| tree[*i].parent.is_none_or(|parent| parent >= tree.len() || parent == *i);
+    let mut stack: Vec<(usize, usize)> = (0..tree.len()).filter(top).map(|i| (i, 0)).rev().collect();
+    while let Some((index, depth)) = stack.pop() {
+        if std::mem::replace(&mut seen[index], true) {
+            continue;
+        }
+        order.push((index, depth));
+        let below = (0..tree.len()).rev().filter(|i| *i != index && tree[*i].parent == Some(index));
+        stack.extend(below.map(|i| (i, depth + 1)));
+    }
+    order
+}
+
+/// Where the time of each command's tasks went.
+pub(super) fn commands(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<String> {
+    let mut all: Vec<&CommandRow> = report.commands.iter().collect();
+    all.sort_by(|a, b| life(b).total_cmp(&life(a)));
+    let hidden = all.len().saturating_sub(shown.rows());
+    let rows: Vec<&CommandRow> = all.into_iter().take(shown.rows()).collect();
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let values = |row: &&CommandRow| [Some(row.running_s), row.runnable_s, row.blocked_s];
+    let scale = scale(rows.iter().flat_map(values).flatten(), look);
+    let number = |value: Option<f64>| value.map_or_else(|| ABSENT.to_owned(), |v| super::number(scale, v));
+    let whole = |value: Option<u64>| value.map_or_else(|| ABSENT.to_owned(), |v| count(v as f64));
+    let switches = |row: &&CommandRow| format!("{} + {}", whole(row.voluntary), whole(row.involuntary));
+    let mut running = vec![
+        column("user", &rows, |row| number(row.running_user_s)),
+        column("kernel", &rows, |row| number(row.running_kernel_s)),
+    ];
+    if rows.iter().any(|row| row.running_user_s.is_none()) {
+        running.insert(0, column("running", &rows, |row| number(Some(row.running_s))));
+    }
+    let grid = Grid {
+        key: column("command", &rows, |row| name(&row.command, look)),
+        groups: vec![
+            Group::new("running", running),
+            single("wait CPU", "", &rows, |row| number(row.runnable_s)),
+            single("avoidable", "", &rows, |row| number(row.avoidable_s)),
+            single("blocked", "", &rows, |row| number(row.blocked_s)),
+            single("tasks", "", &rows, |row| thousands(row.tasks)),
+            single("switches vol + invol", "", &rows, switches),
+            single("faults", "", &rows, |row| whole(row.faults)),
+            single("moves", "", &rows, |row| whole(row.migrations)),
+            single("CPUs", "", &rows, |row| cpus(&row.cpus)),
+        ],
+    };
+    let parts = if rows.iter().all(|row| row.runnable_s.is_some()) {
+        ": running + waiting for a CPU + blocked = life"
+    } else {
+        ""
+    };
+    let title = format!("time of each command's tasks, {}{parts}", scale.name);
+    section(&title, grid, hidden, look)
+}
+
+fn life(row: &CommandRow) -> f64 {
+    row.running_s + row.runnable_s.unwrap_or(0.0) + row.blocked_s.unwrap_or(0.0)
+}
+
+/// CPUs as ranges: "0-3,6".
+fn cpus(cpus: &[u16]) -> String {
+    if cpus.is_empty() {
+        return ABSENT.to_owned();
+    }
+    let list: Vec<u32> = cpus.iter().map(|cpu| u32::from(*cpu)).collect();
+    crate::cli::numbers::show_cpu_list(&list)
+}
+
+/// The critical path, where the report has one.
+pub(super) fn critical_path(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<String> {
+    if report.critical_path.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![super::tone(super::Tone::Strong, "critical path, from the start")];
+    let hidden = report.critical_path.len().saturating_sub(shown.rows());
+    for row in report.critical_path.iter().take(shown.rows()) {
+        lines.push(format!(
+            "  {}  {} {}",
+            time(row.seconds, look.time_unit),
+            name(&row.command, look),
+            row.kind
+        ));
+    }
+    lines.extend(left(hidden, look));
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(parent: Option<usize>) -> TreeRow {
+        TreeRow { parent, command: "x".to_owned(), processes: 1, cpu_s: 0.0, life_s: 0.0 }
+    }
+
+    #[test]
+    fn rows_follow_their_parents_whatever_their_order() {
+        let tree = [row(None), row(Some(0)), row(None), row(Some(0)), row(Some(1))];
+        assert_eq!(in_order(&tree), [(0, 0), (1, 1), (4, 2), (3, 1), (2, 0)]);
+    }
+
+    #[test]
+    fn a_damaged_tree_ends() {
+        let tree = [row(Some(0)), row(Some(9)), row(Some(3)), row(Some(2))];
+        assert_eq!(in_order(&tree), [(0, 0), (1, 0)]);
+    }
+}

@@ -1,0 +1,244 @@
+//! Why tasks were blocked, who held the CPU while they waited for one, which stage starves which, what was searched.
+
+use whyfaster_core::trace::report::{Cause, SharerKind, SharerRow, StageRow, TraceReport, WaitRow};
+use whyfaster_core::trace::table::{Folded, fold};
+
+use super::super::grid::{ABSENT, Grid, Group};
+use super::super::look::Look;
+use super::super::text::{Tone, for_look, tone, wrap_indented};
+use super::super::units::{digits, time};
+use super::sentence::{of, thousands};
+use super::{Shown, TOP, column, name, quiet, scale, section, single};
+
+/// Below this share a holder of the CPU is one of the others, and a cause of blocking is left out, unless all rows are
+/// asked for.
+const LEAST_HOLDER: f64 = 0.02;
+const LEAST_CAUSE: f64 = 0.001;
+/// Holders that are shown unless told otherwise.
+const HOLDERS: usize = 8;
+
+/// Blocked time by cause, with who was at the other end.
+pub(super) fn causes(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<String> {
+    let least = if shown.top == 0 { 0.0 } else { LEAST_CAUSE };
+    let Folded { rows, others: hidden, .. } = fold(&report.waits, least, shown.rows());
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let scale = scale(rows.iter().map(|row| row.seconds), look);
+    let each = |row: &&WaitRow| match row.count {
+        0 => ABSENT.to_owned(),
+        count => time(row.seconds / count as f64, look.time_unit),
+    };
+    let text = |row: &&WaitRow| {
+        let peer = row.peer.as_deref().map_or_else(String::new, |peer| format!(": {}", name(peer, look)));
+        format!("{} {}{peer}", name(&row.command, look), waited(row.cause))
+    };
+    let mut groups = vec![
+        single("time", scale.name, &rows, |row| super::number(scale, row.seconds)),
+        single("times", "", &rows, |row| thousands(row.count)),
+        single("each", "", &rows, each),
+    ];
+    if rows.iter().any(|row| row.unfinished > 0) {
+        groups.push(single("unfinished", "", &rows, |row| thousands(row.unfinished)));
+    }
+    let grid = Grid { key: column("blocked", &rows, text), groups };
+    section("blocked: who waited for what, and who was at the other end", grid, hidden, look)
+}
+
+fn waited(cause: Cause) -> &'static str {
+    match cause {
+        Cause::PipeEmpty => "for input (pipe empty)",
+        Cause::PipeFull => "for room (pipe full)",
+        Cause::Child => "for a child",
+        Cause::Disk => "for a disk",
+        Cause::WriteBack => "for write-back to a disk",
+        Cause::Lock => "for a lock",
+        Cause::Timer => "until a time (sleep, timeout)",
+        Cause::Network => "for the network",
+        Cause::Terminal => "for a terminal",
+        Cause::Stopped => "stopped",
+        Cause::PageFault => "in a page fault",
+        Cause::OtherProcess => "for another process",
+        Cause::Other => "for something else",
+    }
+}
+
+/// Who held the CPU, and how much of the wait was avoidable.
+pub(super) fn sharers(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<String> {
+    let (least, most) = match shown.top {
+        0 => (0.0, usize::MAX),
+        TOP => (LEAST_HOLDER, HOLDERS),
+        top => (0.0, top),
+    };
+    let folded = fold(&report.cpu_sharers, least, most);
+    let mut rows: Vec<(String, f64)> = folded
+        .rows
+        .iter()
+        .map(|row| (format!("{}: {}", name(&row.command, look), holder(row, look)), row.seconds))
+        .collect();
+    if folded.others > 0 {
+        rows.push((format!("{} others, each less (--top 0 shows all)", folded.others), folded.others_s));
+    }
+    let mut lines = Vec::new();
+    if !rows.is_empty() {
+        let scale = scale(rows.iter().map(|(_, seconds)| *seconds), look);
+        let share = |seconds: f64| match folded.all_s > 0.0 {
+            true => format!("{:.1}%", seconds / folded.all_s * 100.0),
+            false => ABSENT.to_owned(),
+        };
+        let grid = Grid {
+            key: column("who waited: behind whom", &rows, |(who, _)| who.clone()),
+            groups: vec![
+                single("time", scale.name, &rows, |(_, seconds)| super::number(scale, *seconds)),
+                single("share", "", &rows, |(_, seconds)| share(*seconds)),
+            ],
+        };
+        lines.extend(section("waiting for a CPU: who held it", grid, 0, look));
+    }
+    lines.extend(avoidable(report, look));
+    lines
+}
+
+fn holder(row: &SharerRow, look: &Look) -> String {
+    let who = name(&row.sharer, look);
+    match row.kind {
+        SharerKind::Tree => format!("{who} (of this tree)"),
+        SharerKind::Kernel => format!("{who} (kernel)"),
+        SharerKind::Other => format!("{who} (another program)"),
+        SharerKind::Tool => "whyfaster itself".to_owned(),
+        SharerKind::Idle => "nobody, the CPU had to wake up".to_owned(),
+        SharerKind::Throttled => "nobody, the cgroup's quota was used up".to_owned(),
+        SharerKind::Steal => "the hypervisor".to_owned(),
+        SharerKind::Unknown => "unknown".to_owned(),
+    }
+}
+
+fn avoidable(report: &TraceReport, look: &Look) -> Vec<String> {
+    let Some(seconds) = report.avoidable_wait_s else { return Vec::new() };
+    let longest = report
+        .avoidable_longest_s
+        .filter(|_| seconds > 0.0)
+        .map_or_else(String::new, |longest| format!(" (the longest {})", time(longest, look.time_unit)));
+    let text = if seconds > 0.0 {
+        let text = format!(
+            "avoidable: {}{longest}: another CPU stood idle meanwhile, and was allowed",
+            time(seconds, look.time_unit)
+        );
+        tone(Tone::Unsure, &text)
+    } else {
+        "avoidable: none: no other CPU that was allowed stood idle meanwhile".to_owned()
+    };
+    let text = text + &beside(report, look);
+    wrap_indented(&text, look.width, 2)
+}
+
+/// What looks like avoidable waiting, or hides in it.
+fn beside(report: &TraceReport, look: &Look) -> String {
+    let Some(beside) = &report.avoidable else { return String::new() };
+    let text = |seconds: f64| time(seconds, look.time_unit);
+    let mut parts =
+        vec![format!("the first {} of every wait is left out, as waking up takes", text(beside.threshold_s))];
+    let more = [
+        (beside.sibling_only_s, "of it only the second hardware thread of a busy core was idle"),
+        (
+            beside.but_for_affinity_s,
+            "more would be, had the tasks been allowed on every CPU (--pin, taskset, cpuset)",
+        ),
+        (Some(beside.throttled_s), "more is not counted, as the cgroup's quota was used up"),
+        (beside.steal_s, "the hypervisor took the CPUs meanwhile, hidden in running and waiting"),
+    ];
+    parts.extend(
+        more.into_iter().filter_map(|(seconds, what)| {
+            seconds.filter(|s| *s > 0.0).map(|s| format!("{} {what}", text(s)))
+        }),
+    );
+    format!("; {}", parts.join("; "))
+}
+
+/// The stages of pipelines: who starves whom.
+pub(super) fn stages(report: &TraceReport, look: &Look) -> Vec<String> {
+    let rows: Vec<(usize, &StageRow)> = report.stages.iter().enumerate().collect();
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let values = |(_, row): &(usize, &StageRow)| [row.running_s, row.starved_s, row.held_up_s, row.other_s];
+    let scale = scale(rows.iter().flat_map(values), look);
+    let label = |(index, row): &(usize, &StageRow)| {
+        let from: Vec<String> = row.reads_from.iter().map(|stage| (stage + 1).to_string()).collect();
+        let from = if from.is_empty() { String::new() } else { format!(" < {}", from.join(", ")) };
+        format!("{} {}{from}", index + 1, name(&row.command, look))
+    };
+    let part = |header: &'static str, value: fn(&StageRow) -> f64| {
+        single(header, "", &rows, |(_, row)| super::number(scale, value(row)))
+    };
+    let grid = Grid {
+        key: column("stage < reads from", &rows, label),
+        groups: vec![
+            part("running", |row| row.running_s),
+            Group::new(
+                "waits for the others",
+                vec![
+                    column("starved", &rows, |(_, row)| super::number(scale, row.starved_s)),
+                    column("held up", &rows, |(_, row)| super::number(scale, row.held_up_s)),
+                ],
+            ),
+            part("wait CPU", |row| row.runnable_s),
+            part("otherwise", |row| row.other_s),
+            part("life", |row| row.life_s),
+        ],
+    };
+    let title =
+        format!("pipeline, {}: starved = its input was empty, held up = its output was full", scale.name);
+    let mut lines = section(&title, grid, 0, look);
+    lines.extend(pace(report, look));
+    lines
+}
+
+fn pace(report: &TraceReport, look: &Look) -> Vec<String> {
+    let slowest: Vec<String> = report
+        .stages
+        .iter()
+        .enumerate()
+        .filter(|(_, row)| row.bottleneck)
+        .map(|(index, row)| format!("{} {}", index + 1, for_look(&row.command, look)))
+        .collect();
+    let mut said = Vec::new();
+    if !slowest.is_empty() {
+        said.push(format!(
+            "the pace is set by {}, which waits least for the others",
+            slowest.join(" and by ")
+        ));
+    }
+    if let Some(cpus) = report.effective_parallelism {
+        said.push(format!("effective parallelism {}", digits(cpus)));
+    }
+    if said.is_empty() { Vec::new() } else { wrap_indented(&said.join("; "), look.width, 2) }
+}
+
+/// Searches of PATH, and other execs that failed.
+pub(super) fn searches(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<String> {
+    let hidden = report.searches.len().saturating_sub(shown.rows());
+    let rows = &report.searches[..report.searches.len() - hidden];
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![tone(Tone::Strong, "searches for programs: execs that failed on the way")];
+    for row in rows {
+        let errors: Vec<String> =
+            row.errnos.iter().map(|(name, count)| format!("{} {name}", thousands(*count))).collect();
+        let errors = if errors.is_empty() { String::new() } else { format!(" ({})", errors.join(", ")) };
+        let text = format!(
+            "{} looked for {} {}: {} missed{errors}, found {}",
+            for_look(&row.command, look),
+            for_look(&row.program, look),
+            of(row.searches, "time"),
+            of(row.misses, "exec"),
+            thousands(row.found)
+        );
+        lines.extend(wrap_indented(&text, look.width, 2));
+    }
+    if hidden > 0 {
+        lines.extend(quiet(&format!("({hidden} more; --top 0 shows all)"), look));
+    }
+    lines
+}

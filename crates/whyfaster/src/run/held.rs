@@ -1,0 +1,73 @@
+//! A command that is held at the gate until the program has made ready to observe it.
+
+use std::os::fd::{AsFd, BorrowedFd};
+
+use super::client::{Launcher, NoOutcome};
+use super::interrupts::Interrupts;
+use super::protocol::{Message, Outcome, Reply, Request, receive};
+
+/// What the launcher said of an observed command.
+#[derive(Debug)]
+pub(crate) enum News {
+    /// It has ended; what it started runs on.
+    Alone,
+    /// All of it has ended, or was ended.
+    Done(Box<Outcome>),
+}
+
+impl Launcher {
+    /// Has the command created and held. Returns its process id; `None`: we were told to stop.
+    pub(crate) fn hold(
+        &mut self,
+        request: Request,
+        stdin: Option<BorrowedFd<'_>>,
+        interrupts: &Interrupts,
+    ) -> Result<Option<i32>, NoOutcome> {
+        self.send(&Message::Run(Box::new(request)), stdin.as_slice())?;
+        loop {
+            // Opening an input can take for ever, and then only a signal ends it.
+            if interrupts.interrupted() {
+                self.stop_batch();
+            }
+            let timeout = interrupts.interrupted().then_some(super::client::AGAIN);
+            if !interrupts.wait(&[self.as_fd()], timeout)?[0] {
+                continue;
+            }
+            return match self.next_reply()? {
+                Reply::Held(pid) => Ok(Some(pid)),
+                Reply::Failed(error) => Err(NoOutcome::Launch(error)),
+                Reply::Done(_) => Ok(None),
+                Reply::Alone => Err(self.lost()),
+            };
+        }
+    }
+
+    /// Lets the held command go, or has it ended.
+    pub(crate) fn go(&mut self, go: bool) -> Result<(), NoOutcome> {
+        self.send(&Message::Go(go), &[])
+    }
+
+    /// What the launcher says, once its end of the socket can be read.
+    pub(crate) fn news(&mut self) -> Result<News, NoOutcome> {
+        match self.next_reply()? {
+            Reply::Alone => Ok(News::Alone),
+            Reply::Done(outcome) => Ok(News::Done(outcome)),
+            Reply::Failed(error) => Err(NoOutcome::Launch(error)),
+            Reply::Held(_) => Err(self.lost()),
+        }
+    }
+
+    fn next_reply(&mut self) -> Result<Reply, NoOutcome> {
+        match receive(self.socket()) {
+            Ok(Some((reply, _))) => Ok(reply),
+            Ok(None) | Err(_) => Err(self.lost()),
+        }
+    }
+}
+
+impl AsFd for Launcher {
+    /// Readable when there is news.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket().as_fd()
+    }
+}

@@ -1,0 +1,53 @@
+//! What is known beside the stream: throttling and steal over the time of the trace, and how the CPUs belong together.
+
+use whyfaster_core::trace::plan::{Target, TracePlan};
+use whyfaster_core::trace::report::Level;
+use whyfaster_core::trace::setting::{Facts, Scheduling, Setting, Throttled};
+
+use crate::host::{self, Root};
+
+/// Facts before.
+#[derive(Debug)]
+pub(super) struct Around {
+    throttled: Option<(u64, u64)>,
+    steal_s: Option<f64>,
+}
+
+impl Around {
+    pub(super) fn begin() -> Self {
+        let root = Root::real();
+        let steal_s = host::MachineCounters::open(&root)
+            .ok()
+            .and_then(|counters| counters.read())
+            .map(|now| now.steal_s);
+        Self { throttled: host::throttling(&root), steal_s }
+    }
+
+    /// Notes what moved since.
+    pub(super) fn end(self, facts: &mut Facts) {
+        let now = Self::begin();
+        facts.throttled = self.throttled.zip(now.throttled).map(|(before, after)| Throttled {
+            times: after.0.saturating_sub(before.0),
+            ns: after.1.saturating_sub(before.1),
+        });
+        facts.steal_ns =
+            self.steal_s.zip(now.steal_s).map(|(before, after)| ((after - before).max(0.0) * 1e9) as u64);
+    }
+}
+
+/// How the stream is to be read.
+pub(super) fn setting(root: &Root, plan: &TracePlan, level: Level, switches: bool) -> Setting {
+    let scheduling = if switches { Scheduling::SwitchesOnly } else { Setting::of(level).scheduling };
+    Setting {
+        scheduling,
+        running: !matches!(plan.target, Target::Command(_)),
+        cores: host::cores(root),
+        ..Setting::of(level)
+    }
+}
+
+/// `CLOCK_MONOTONIC`, nanoseconds.
+pub(super) fn now_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}

@@ -1,0 +1,123 @@
+//! Which level is to be had: the best one, or the one that was asked for.
+
+use whyfaster_core::host::NotMeasured;
+use whyfaster_core::trace::plan::{LevelChoice, Target, TracePlan};
+use whyfaster_core::trace::report::Level;
+use whyfaster_trace::unprivileged::{Seized, Tracing};
+use whyfaster_trace::{Full, Unsupported};
+
+use super::observer::Observer;
+use super::wanted;
+use crate::exit::{Exit, Failure};
+
+/// The observer and what it cannot see.
+#[derive(Debug)]
+pub(super) struct Chosen {
+    pub(super) level: Level,
+    pub(super) observer: Observer,
+    /// Whether switches of the tree are recorded, where that is not all of the scheduling.
+    pub(super) switches: bool,
+    /// Why it is not a better one, and what would give that.
+    pub(super) not_measured: Vec<NotMeasured>,
+}
+
+/// Opens the observer of the level that the plan asks for.
+pub(super) fn choose(plan: &TracePlan) -> Result<Chosen, Failure> {
+    let chosen = match plan.level {
+        LevelChoice::Full => full(plan).map_err(|missing| {
+            Failure::new(
+                Exit::Unfit,
+                format!("the full level is not to be had here: {missing}"),
+                "do what it says, or leave --level out to take what there is; 'whyfaster doctor' lists the levels",
+            )
+        })?,
+        LevelChoice::Auto => match full(plan) {
+            Ok(chosen) => chosen,
+            Err(missing) => {
+                let mut chosen = seized(plan, Tracing::Events)?;
+                chosen.not_measured.extend(why(&missing));
+                chosen
+            }
+        },
+        LevelChoice::Unprivileged => seized(plan, Tracing::Events)?,
+        LevelChoice::Ptrace => seized(plan, Tracing::Calls)?,
+        LevelChoice::Rusage => {
+            Chosen { level: Level::Rusage, observer: Observer::Nothing, switches: false, not_measured: Vec::new() }
+        }
+    };
+    check(plan, chosen)
+}
+
+/// What was asked for and the level cannot give.
+fn check(plan: &TracePlan, chosen: Chosen) -> Result<Chosen, Failure> {
+    let unfit = |what: &str, hint: &str| {
+        let why: Vec<String> =
+            chosen.not_measured.iter().map(|it| format!("\n  {}: {}", it.what, it.why)).collect();
+        Err(Failure::new(Exit::Unfit, format!("{what}{}", why.concat()), hint))
+    };
+    let calls = matches!(chosen.level, Level::Full | Level::Ptrace);
+    if plan.each_call && !calls {
+        return unfit(
+            "--calls needs to see system calls, and this level does not",
+            "--ptrace sees them without privileges, at a cost: see 'whyfaster help trace'",
+        );
+    }
+    let stacks = chosen.level == Level::Full || chosen.switches;
+    if !stacks && (plan.samples_per_s.is_some() || plan.blocking_stacks) {
+        return unfit(
+            "--flamegraph and --folded need stacks, and nothing here takes them",
+            "run with sudo, or see 'whyfaster doctor' for what the full level needs",
+        );
+    }
+    if chosen.level == Level::Rusage && !matches!(plan.target, Target::Command(_)) {
+        return unfit(
+            "--follow needs a level that sees a running tree, and 'rusage' sees only a command of its own",
+            "leave --level out",
+        );
+    }
+    Ok(chosen)
+}
+
+fn full(plan: &TracePlan) -> Result<Chosen, Unsupported> {
+    let observer = Observer::Full(Box::new(Full::open(&wanted(plan))?));
+    Ok(Chosen { level: Level::Full, observer, switches: false, not_measured: Vec::new() })
+}
+
+fn seized(plan: &TracePlan, tracing: Tracing) -> Result<Chosen, Failure> {
+    let seized = Seized::open(tracing, &wanted(plan)).map_err(|error| {
+        Failure::new(
+            Exit::Error,
+            format!("cannot watch for the ends of processes: {error}"),
+            "too many open files? see ulimit -n",
+        )
+    })?;
+    let level = match tracing {
+        Tracing::Events => Level::Unprivileged,
+        Tracing::Calls => Level::Ptrace,
+    };
+    // Those who run already would need an event for each thread on each CPU.
+    let own = matches!(plan.target, Target::Command(_));
+    let switches = own && seized.switches().is_ok();
+    let mut not_measured = Vec::new();
+    if let (Level::Unprivileged, true, Err(why)) = (level, own, seized.switches()) {
+        not_measured.push(NotMeasured {
+            what: "switch records".to_owned(),
+            why: format!("perf_event_open is refused ({why}): kernel.perf_event_paranoid above 2, or the filter of a container"),
+        });
+    }
+    if switches && plan.blocking_stacks {
+        not_measured.push(NotMeasured {
+            what: "stacks of the kernel, and of where tasks block".to_owned(),
+            why: "without privileges only the stacks of user code that runs are given; the full level takes all".to_owned(),
+        });
+    }
+    Ok(Chosen { level, observer: Observer::Seized(Box::new(seized)), switches, not_measured })
+}
+
+fn why(missing: &Unsupported) -> Vec<NotMeasured> {
+    let entry = |missing: &whyfaster_trace::Missing| NotMeasured {
+        what: format!("the full level: {}", missing.what),
+        why: format!("{}; {}", missing.why, missing.remedy),
+    };
+    missing.missing.iter().map(entry).collect()
+}

@@ -1,0 +1,164 @@
+//! Tracing: from a plan to a record. One command, started here and held until its observer is ready, or a tree that runs
+//! already.
+//!
+//! `level` chooses the observer, `command` and `running` watch, `untraced` runs the command again without an observer.
+//! Nothing here prints.
+
+mod around;
+mod command;
+mod level;
+mod observer;
+mod running;
+mod terminal;
+mod untraced;
+
+use std::time::Instant;
+
+use whyfaster_core::host::{Host, NotMeasured};
+use whyfaster_core::record::Status;
+use whyfaster_core::trace::Analysis;
+use whyfaster_core::trace::event::Event;
+use whyfaster_core::trace::plan::{Target, TracePlan};
+use whyfaster_core::trace::record::{Runs, SCHEMA, TraceRecord};
+use whyfaster_core::trace::report::TraceReport;
+use whyfaster_core::trace::setting::Facts;
+use whyfaster_core::trace::stored::Recorder;
+use whyfaster_trace::Wanted;
+
+use super::interrupts::Interrupts;
+use crate::exit::{Exit, Failure};
+use crate::host;
+
+/// Bytes of scheduling records that are kept at most, with `--keep-schedule`: some ten million switches, and a record that
+/// can be read again.
+const MOST_KEPT: usize = 96 << 20;
+
+/// What observing gives: a record in any case, and what ended it early if something did.
+#[derive(Debug)]
+pub struct Observed {
+    /// What was seen.
+    pub record: TraceRecord,
+    /// Why it is not complete.
+    pub failure: Option<Failure>,
+}
+
+/// What one observation gave beside the stream.
+#[derive(Debug, Default)]
+struct Watched {
+    counts: whyfaster_core::trace::counts::Counts,
+    facts: Facts,
+    /// How the command ended.
+    exit_status: Option<i32>,
+    runs: Runs,
+    interrupted: bool,
+    failure: Option<Failure>,
+}
+
+/// Something to say while it goes on.
+pub type Say<'a> = &'a mut dyn FnMut(&str);
+
+/// Observes what the plan names. `sink` gets every event as it comes, in order.
+pub fn observe(
+    plan: &TracePlan,
+    interrupts: &Interrupts,
+    say: Say<'_>,
+    sink: &mut dyn FnMut(&Event),
+) -> Result<Observed, Failure> {
+    let root = host::Root::real();
+    let started = jiff::Timestamp::now().to_string();
+    let clock = Instant::now();
+    let before = host::facts(&root);
+    let chosen = level::choose(plan)?;
+    let setting = around::setting(&root, plan, chosen.level, chosen.switches);
+    let mut analysis = Analysis::new(setting.clone());
+    let mut recorder = plan.keep_schedule.then(|| Recorder::new(MOST_KEPT));
+    let mut take = |event: Event| {
+        sink(&event);
+        analysis.push(&event);
+        if let Some(recorder) = &mut recorder {
+            recorder.push(&event);
+        }
+    };
+    let missing = chosen.not_measured.clone();
+    let mut watched = match &plan.target {
+        Target::Command(line) => command::watch(plan, line, chosen, interrupts, say, &mut take)?,
+        Target::Process(_) | Target::Cgroup(_) => running::watch(plan, chosen, interrupts, &mut take)?,
+    };
+    watched.facts.not_measured.extend(missing);
+    let host = Host { after: host::facts(&root).since(&before), before };
+    let (schedule, too_long) = match recorder {
+        Some(recorder) => match recorder.finish(setting, watched.counts.clone(), watched.facts.clone()) {
+            Ok(stored) => (Some(stored), None),
+            Err(error) => (None, Some(error.to_string())),
+        },
+        None => (None, None),
+    };
+    if let Some(why) = too_long {
+        watched.facts.not_measured.push(NotMeasured { what: "schedule".to_owned(), why });
+    }
+    let report = analysis.finish(&watched.counts, &watched.facts);
+    let failure = watched.failure.or_else(|| plan.strict.then(|| incomplete(&report)).flatten());
+    let status = match (&failure, watched.interrupted) {
+        (_, true) => Status::Interrupted,
+        (Some(_), _) => Status::Failed,
+        (None, _) => Status::Complete,
+    };
+    let record = TraceRecord {
+        schema: SCHEMA.to_owned(),
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        started,
+        took_s: clock.elapsed().as_secs_f64(),
+        status,
+        plan: plan.clone(),
+        host,
+        exit_status: watched.exit_status,
+        runs: watched.runs,
+        report,
+        schedule,
+    };
+    Ok(Observed { record, failure })
+}
+
+/// What of the plan the observer must know.
+fn wanted(plan: &TracePlan) -> Wanted {
+    let calls_by = match plan.by_process {
+        true => whyfaster_trace::CallsBy::Process,
+        false => whyfaster_trace::CallsBy::Command,
+    };
+    Wanted {
+        calls_by,
+        call_times: plan.call_times,
+        each_call: plan.each_call,
+        samples_per_s: plan.samples_per_s,
+        blocking_stacks: plan.blocking_stacks,
+        ring_bytes: plan.ring_bytes,
+        ..Wanted::default()
+    }
+}
+
+/// `--strict`: anything that was lost, and accounts that do not fit together.
+fn incomplete(report: &TraceReport) -> Option<Failure> {
+    let lost = &report.lost;
+    let classes = [
+        ("records in the ring", lost.ring),
+        ("counters", lost.map),
+        ("tasks", lost.storage),
+        ("strings", lost.string),
+        ("stacks", lost.stack),
+        ("runs of a program", lost.recursion),
+    ];
+    let mut said: Vec<String> = classes
+        .iter()
+        .filter(|(_, lost)| *lost > 0)
+        .map(|(what, lost)| format!("{lost} {what} lost"))
+        .collect();
+    let broken = report.checks.iter().filter(|check| !check.holds);
+    said.extend(broken.map(|check| format!("{}: {} is not {}", check.what, check.left, check.right)));
+    (!said.is_empty()).then(|| {
+        Failure::new(
+            Exit::Unfit,
+            format!("--strict: the trace is not complete: {}", said.join("; ")),
+            "allow more room with --ring-size, observe less (--count-only, no --calls), or leave --strict out",
+        )
+    })
+}

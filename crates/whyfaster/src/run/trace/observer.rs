@@ -1,0 +1,104 @@
+//! One face for the levels: follow, take in what arrived, end.
+
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
+
+use whyfaster_core::trace::counts::Counts;
+use whyfaster_core::trace::event::Event;
+use whyfaster_trace::unprivileged::Seized;
+use whyfaster_trace::{Full, TraceError};
+
+/// What observes.
+#[derive(Debug)]
+pub(super) enum Observer {
+    /// BPF programs.
+    Full(Box<Full>),
+    /// ptrace.
+    Seized(Box<Seized>),
+    /// Only what `wait4` says in the end.
+    Nothing,
+}
+
+/// Takes an event.
+pub(super) type Take<'a> = &'a mut dyn FnMut(Event);
+
+impl Observer {
+    /// Measures its own cost, where that can be done beforehand.
+    pub(super) fn calibrate(&mut self) -> Result<(), TraceError> {
+        match self {
+            Self::Full(full) => full.calibrate().map(drop),
+            Self::Seized(_) | Self::Nothing => Ok(()),
+        }
+    }
+
+    /// Labels a process as one of ours.
+    pub(super) fn mark_tool(&mut self, pid: i32) -> Result<(), TraceError> {
+        match self {
+            Self::Full(full) => full.mark_tool(pid as u32),
+            Self::Seized(_) | Self::Nothing => Ok(()),
+        }
+    }
+
+    /// Follows a command that is held at the gate.
+    pub(super) fn follow(&mut self, pid: i32) -> Result<(), TraceError> {
+        match self {
+            Self::Full(full) => full.follow(pid),
+            Self::Seized(seized) => seized.follow(pid),
+            Self::Nothing => Ok(()),
+        }
+    }
+
+    /// Follows a tree that runs already.
+    pub(super) fn follow_running(&mut self, pid: i32) -> Result<usize, TraceError> {
+        match self {
+            Self::Full(full) => full.follow_running(pid),
+            Self::Seized(seized) => seized.follow_running(pid),
+            Self::Nothing => Ok(0),
+        }
+    }
+
+    /// Follows the processes of a cgroup.
+    pub(super) fn follow_cgroup(&mut self, directory: &Path) -> Result<usize, TraceError> {
+        match self {
+            Self::Full(full) => full.follow_cgroup(directory),
+            Self::Seized(seized) => seized.follow_cgroup(directory),
+            Self::Nothing => Ok(0),
+        }
+    }
+
+    /// Tasks of the tree that are alive.
+    pub(super) fn alive(&self) -> u64 {
+        match self {
+            Self::Full(full) => full.alive(),
+            Self::Seized(seized) => seized.alive(),
+            Self::Nothing => 0,
+        }
+    }
+
+    /// Readable when [`Observer::poll`] should come before its time.
+    pub(super) fn fd(&self) -> Option<BorrowedFd<'_>> {
+        match self {
+            Self::Full(full) => Some(full.as_fd()),
+            Self::Seized(seized) => Some(seized.as_fd()),
+            Self::Nothing => None,
+        }
+    }
+
+    /// Takes in what has arrived.
+    pub(super) fn poll(&mut self, take: Take<'_>) -> Result<(), TraceError> {
+        match self {
+            Self::Full(full) => full.poll(take),
+            Self::Seized(seized) => seized.poll(take),
+            Self::Nothing => Ok(()),
+        }
+    }
+
+    /// Ends observing.
+    pub(super) fn finish(self, take: Take<'_>) -> Result<Counts, TraceError> {
+        match self {
+            Self::Full(full) => full.finish(take),
+            Self::Seized(seized) => seized.finish(take),
+            Self::Nothing => Ok(Counts::default()),
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! A tree that runs already: watched until it ends, the time is over, or Ctrl-C. It goes on as if nothing had been.
+
+use std::time::{Duration, Instant};
+
+use whyfaster_core::trace::plan::{Target, TracePlan};
+use whyfaster_trace::TraceError;
+
+use super::super::interrupts::Interrupts;
+use super::level::Chosen;
+use super::observer::Take;
+use super::{Watched, around};
+use crate::exit::{Exit, Failure};
+
+const POLL: Duration = Duration::from_millis(20);
+
+/// Watches what the plan names.
+pub(super) fn watch(
+    plan: &TracePlan,
+    chosen: Chosen,
+    interrupts: &Interrupts,
+    take: Take<'_>,
+) -> Result<Watched, Failure> {
+    let mut observer = chosen.observer;
+    let failed = |error: TraceError| {
+        let exit = if matches!(error, TraceError::Follow { .. }) { Exit::Unfit } else { Exit::Error };
+        Failure::new(
+            exit,
+            format!("--follow: {error}"),
+            "name a process or cgroup that is there and may be observed; sudo observes those of others",
+        )
+    };
+    observer.calibrate().map_err(failed)?;
+    let around = around::Around::begin();
+    let found = match &plan.target {
+        Target::Process(pid) => observer.follow_running(*pid as i32),
+        Target::Cgroup(directory) => observer.follow_cgroup(directory),
+        Target::Command(_) => Ok(0),
+    };
+    if found.map_err(failed)? == 0 {
+        return Err(Failure::new(
+            Exit::Unfit,
+            format!("--follow: no process was found in {}", plan.target.words()),
+            "name a process, or a cgroup with processes in it",
+        ));
+    }
+    let deadline = plan.duration_s.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
+    // An end by Ctrl-C is the usual one: what was to be seen has been seen.
+    while observer.alive() > 0
+        && !interrupts.interrupted()
+        && deadline.is_none_or(|deadline| Instant::now() < deadline)
+    {
+        let left = deadline.map_or(POLL, |deadline| deadline.saturating_duration_since(Instant::now()));
+        let fds: Vec<_> = observer.fd().into_iter().collect();
+        interrupts.wait(&fds, Some(left.min(POLL))).map_err(|error| {
+            Failure::new(Exit::Error, format!("cannot wait: {error}"), "this is a defect: please report it")
+        })?;
+        observer.poll(take).map_err(failed)?;
+    }
+    let mut watched = Watched::default();
+    watched.facts.ended = (observer.alive() > 0).then(around::now_ns);
+    watched.counts = observer.finish(take).map_err(failed)?;
+    around.end(&mut watched.facts);
+    Ok(watched)
+}

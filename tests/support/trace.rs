@@ -1,0 +1,134 @@
+//! What the tests of `trace` share: traces as JSON, small C programs, and the program under another user.
+
+#![allow(dead_code, reason = "every test file uses a part of it")]
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+use super::process::{PROGRAM, Ran, Sandbox};
+
+pub(crate) const NOBODY: &str = "65534";
+
+/// A place in which anybody may write.
+pub(crate) fn open_place() -> Sandbox {
+    let place = Sandbox::new();
+    for dir in [".", "tmp"] {
+        fs::set_permissions(place.path(dir), Permissions::from_mode(0o777)).unwrap();
+    }
+    place
+}
+
+/// The program where any user can execute it: a home directory may be closed to others.
+pub(crate) fn program_for_all() -> &'static str {
+    static COPY: OnceLock<(tempfile::TempDir, String)> = OnceLock::new();
+    let (_, path) = COPY.get_or_init(|| {
+        let dir = tempfile::tempdir().unwrap();
+        fs::set_permissions(dir.path(), Permissions::from_mode(0o755)).unwrap();
+        let path = dir.path().join("whyfaster");
+        fs::copy(PROGRAM, &path).unwrap();
+        let path = path.to_str().unwrap().to_owned();
+        (dir, path)
+    });
+    path
+}
+
+/// A command as the user 65534 without any privilege. Whoever is not root already has none.
+pub(crate) fn without_privileges(place: &Sandbox, program: &str, args: &[&str]) -> Command {
+    if !rustix::process::geteuid().is_root() {
+        return place.command(program, args);
+    }
+    let words = ["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "--", program];
+    place.command("setpriv", &[&words, args].concat())
+}
+
+/// `whyfaster trace` as that user.
+pub(crate) fn nobody_traces(place: &Sandbox, args: &[&str]) -> Ran {
+    place.begin(without_privileges(place, program_for_all(), &[&["trace"], args].concat())).wait()
+}
+
+/// `whyfaster trace --json`, which must succeed.
+pub(crate) fn traced(place: &Sandbox, args: &[&str]) -> Value {
+    let ran = place.run(&[&["trace", "--json", "--untraced-runs", "0"], args].concat());
+    json(&ran)
+}
+
+pub(crate) fn json(ran: &Ran) -> Value {
+    ran.expect(0, &[]);
+    serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {}", ran.out))
+}
+
+/// Compiles a C program.
+pub(crate) fn compile(place: &Sandbox, name: &str, source: &str) -> String {
+    let file = place.path(&format!("{name}.c"));
+    fs::write(&file, source).unwrap();
+    let program: PathBuf = place.path(name);
+    let done = Command::new("gcc").args(["-O1", "-pthread", "-o"]).arg(&program).arg(&file).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    place.file(name)
+}
+
+/// The rows of a list of the report.
+pub(crate) fn rows<'a>(trace: &'a Value, list: &str) -> &'a [Value] {
+    trace[list].as_array().unwrap_or_else(|| panic!("no list {list}: {trace}"))
+}
+
+/// Seconds that a command was blocked by a cause.
+pub(crate) fn waited(trace: &Value, command: &str, cause: &str) -> f64 {
+    rows(trace, "waits")
+        .iter()
+        .filter(|row| row["command"] == command && row["cause"] == cause)
+        .map(|row| row["seconds"].as_f64().unwrap())
+        .sum()
+}
+
+/// Asserts that a value is within 5% of what was planted.
+#[track_caller]
+pub(crate) fn within_5_percent(found: f64, planted: f64, trace: &Value) {
+    let off = (found - planted).abs() / planted;
+    assert!(
+        off <= 0.05,
+        "{found} instead of {planted}: waits {:#}, commands {:#}",
+        trace["waits"],
+        trace["commands"]
+    );
+}
+
+/// What `strace -f -c` counts: calls and errors by the name of the call. Calls without return are not in it.
+pub(crate) fn strace(place: &Sandbox, command: &[&str]) -> Option<Vec<(String, u64, u64)>> {
+    let out = place.file("strace.txt");
+    let ran = Command::new("strace").args(["-f", "-c", "-o", &out]).args(command).output().ok()?;
+    assert!(Path::new(&out).exists(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let text = fs::read_to_string(&out).unwrap();
+    let mut rows: Vec<(String, u64, u64)> = text
+        .lines()
+        .filter_map(|line| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let name = words.last().filter(|name| **name != "total")?;
+            let calls = words.get(3)?.parse().ok()?;
+            let errors = if words.len() == 6 { words[4].parse().ok()? } else { 0 };
+            Some(((*name).to_owned(), calls, errors))
+        })
+        .collect();
+    rows.sort();
+    Some(rows)
+}
+
+/// The same from a trace: calls that returned.
+pub(crate) fn returned_calls(trace: &Value) -> Vec<(String, u64, u64)> {
+    let mut sums = std::collections::BTreeMap::<String, (u64, u64)>::new();
+    for row in rows(trace, "syscalls") {
+        let number = |key: &str| row[key].as_u64().unwrap();
+        let sum = sums.entry(row["name"].as_str().unwrap().to_owned()).or_default();
+        sum.0 += number("calls") - number("not_returned");
+        sum.1 += number("errors");
+    }
+    sums.into_iter()
+        .filter(|(_, (calls, _))| *calls > 0)
+        .map(|(name, (calls, errors))| (name, calls, errors))
+        .collect()
+}

@@ -1,0 +1,187 @@
+//! Counts of a trace are those of `strace -f -c`, at the full level and by ptrace; the tree is complete.
+
+#![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
+
+#[path = "support/process.rs"]
+mod process;
+#[path = "support/trace.rs"]
+mod trace;
+
+use process::{Sandbox, root_or_skip, skipped};
+use trace::{compile, json, nobody_traces, open_place, returned_calls, rows, strace, traced};
+
+/// Programs that do the same every time: vfork, clone, execs that fail, thread groups, children that are killed, exit_group.
+const FORKS: &str = r#"
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void *thread(void *x) { for (int i = 0; i < 50; i++) getppid(); return x; }
+int main(void) {
+    char *none[] = {"none", NULL};
+    for (int i = 0; i < 20; i++) {
+        pid_t child = i % 2 ? vfork() : fork();
+        if (!child) { execv("/no/such/program", none); execv("/no/such/other", none); _exit(1); }
+        waitpid(child, NULL, 0);
+    }
+    for (int i = 0; i < 5; i++) {
+        int gate[2]; char byte;
+        if (pipe(gate)) return 1;
+        pid_t child = fork();
+        if (!child) { write(gate[1], "x", 1); for (;;) pause(); }
+        read(gate[0], &byte, 1);
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        close(gate[0]); close(gate[1]);
+    }
+    pthread_t t[4];
+    for (int i = 0; i < 4; i++) { pthread_create(&t[i], NULL, thread, NULL); pthread_join(t[i], NULL); }
+    for (int i = 0; i < 1000; i++) getppid();
+    exit(3);
+}
+"#;
+
+fn same_as_strace(place: &Sandbox, level: &[&str], command: &[&str]) {
+    let Some(wanted) = strace(place, command) else {
+        return skipped("counts beside strace (needs strace)");
+    };
+    assert!(wanted.len() > 5, "strace saw nothing");
+    let trace = traced(place, &[level, &["-N", "--strict", "--"], command].concat());
+    // A woken thread may find its join done or not: whether futex is called depends on who was first.
+    let fixed = |rows: &[(String, u64, u64)]| -> Vec<(String, u64, u64)> {
+        rows.iter().filter(|(name, ..)| name != "futex" && name != "rt_sigreturn").cloned().collect()
+    };
+    assert_eq!(fixed(&returned_calls(&trace)), fixed(&wanted), "{command:?} {level:?}");
+}
+
+fn programs(place: &Sandbox) -> Vec<Vec<String>> {
+    let forks = compile(place, "forks", FORKS);
+    let shell = "i=0; while [ $i -lt 20 ]; do /bin/true; i=$((i+1)); done; env nosuch; exit 3";
+    vec![
+        vec![forks],
+        vec!["sh".into(), "-c".into(), shell.into()],
+        vec!["dd".into(), "if=/dev/zero".into(), "of=/dev/null".into(), "bs=1".into(), "count=2000".into()],
+    ]
+}
+
+#[test]
+fn the_full_level_counts_as_strace_does() {
+    if !root_or_skip("the full level") {
+        return;
+    }
+    let place = Sandbox::new();
+    for program in programs(&place) {
+        let words: Vec<&str> = program.iter().map(String::as_str).collect();
+        same_as_strace(&place, &["--level", "full"], &words);
+    }
+}
+
+#[test]
+fn ptrace_counts_as_strace_does() {
+    let place = Sandbox::new();
+    for program in programs(&place) {
+        let words: Vec<&str> = program.iter().map(String::as_str).collect();
+        same_as_strace(&place, &["--ptrace"], &words);
+    }
+}
+
+/// Forks, threads, execs, exits of a program that is known.
+fn tree(trace: &serde_json::Value) -> [u64; 5] {
+    ["forks", "threads", "execs", "exits", "alive"].map(|key| trace["processes"][key].as_u64().unwrap())
+}
+
+#[test]
+fn every_level_sees_the_same_tree() {
+    let place = open_place();
+    let forks = compile(&place, "forks", FORKS);
+    let levels: &[&[&str]] = &[&["--level", "unprivileged"], &["--ptrace"], &["--level", "full"]];
+    for level in levels {
+        if level.contains(&"full") && !root_or_skip("the full level") {
+            continue;
+        }
+        let trace = traced(&place, &[level, &["-N", &forks][..]].concat());
+        assert_eq!(tree(&trace), [25, 4, 1, 26, 0], "{level:?}");
+        assert_eq!(trace["exit_status"], 3, "{level:?}");
+        if !level.contains(&"unprivileged") {
+            assert_eq!(trace["processes"]["failed_execs"], 40, "{level:?}");
+            let search = &rows(&trace, "searches");
+            assert!(!search.is_empty(), "{level:?}");
+        } else {
+            assert!(trace["processes"]["failed_execs"].is_null());
+        }
+    }
+}
+
+#[test]
+fn without_privileges_the_tree_is_whole_too() {
+    let place = open_place();
+    let forks = compile(&place, "forks", FORKS);
+    let args = ["--json", "--untraced-runs", "0", "--level", "unprivileged", "-N", &forks];
+    let trace = json(&nobody_traces(&place, &args));
+    assert_eq!(trace["level"], "unprivileged");
+    assert_eq!(tree(&trace), [25, 4, 1, 26, 0]);
+    assert!(rows(&trace, "not_measured").iter().any(|row| row["what"] == "system calls"));
+    assert_eq!(rows(&trace, "syscalls").len(), 0);
+    // Where perf events are allowed, it is known who ran where, and no switch is missing.
+    if rows(&trace, "not_measured").iter().any(|row| row["what"] == "switch records") {
+        skipped("switch records (perf_event_open is refused here)");
+    } else {
+        assert!(
+            rows(&trace, "commands").iter().all(|row| !rows(row, "cpus").is_empty()),
+            "{:#}",
+            trace["commands"]
+        );
+        assert_eq!((trace["lost"]["ring"].as_u64(), trace["lost"]["gaps"].as_u64()), (Some(0), Some(0)));
+    }
+    // The kernel's own account of what ran and waited.
+    for task in rows(&trace, "tasks") {
+        assert!(task["running_s"].as_f64().unwrap() > 0.0, "{task}");
+        assert!(task["runnable_s"].as_f64().unwrap() >= 0.0, "{task}");
+    }
+}
+
+#[test]
+fn who_forks_twice_and_leaves_the_session_is_followed_to_the_end() {
+    let place = open_place();
+    let line = "(setsid sh -c '(sleep 0.4; /bin/true) &' &) ; exit 0";
+    let mut levels = vec!["unprivileged"];
+    if root_or_skip("the full level") {
+        levels.push("full");
+    }
+    for level in levels {
+        let trace = traced(&place, &["--level", level, line]);
+        let [forks, _, execs, exits, alive] = tree(&trace);
+        assert_eq!((exits, alive), (forks + 1, 0), "{level}");
+        assert!(execs >= 5, "{level}: {execs}");
+        assert!(trace["wall_s"].as_f64().unwrap() >= 0.4, "{level}: it did not wait");
+        assert!(rows(&trace, "tree").iter().any(|row| row["command"] == "sleep"), "{level}");
+    }
+}
+
+#[test]
+fn without_privileges_the_stacks_of_user_code_are_seen() {
+    let place = open_place();
+    let burn = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
+    let ran =
+        nobody_traces(&place, &["--level", "unprivileged", "--untraced-runs", "0", "--folded", "f", burn]);
+    if ran.code() == 6 {
+        return skipped("stacks of user code (perf_event_open is refused here)");
+    }
+    ran.expect(0, &[]);
+    let folded = std::fs::read_to_string(place.path("f")).unwrap();
+    assert!(folded.lines().any(|line| line.starts_with("on-CPU;sh;")), "{folded}");
+}
+
+#[test]
+fn rusage_says_what_it_does_not_see() {
+    let place = open_place();
+    let trace = json(&nobody_traces(&place, &["--json", "--level", "rusage", "seq 100000 | tail -n 1"]));
+    assert_eq!(trace["level"], "rusage");
+    assert!(trace["wall_s"].as_f64().unwrap() > 0.0);
+    assert_eq!(rows(&trace, "syscalls").len() + rows(&trace, "waits").len(), 0);
+    assert!(rows(&trace, "not_measured").len() >= 3);
+    assert!(trace["overhead"]["traced_over_untraced"].as_f64().unwrap() > 0.0);
+}

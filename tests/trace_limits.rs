@@ -1,0 +1,312 @@
+//! Bad input, losses, interrupts and violent deaths of `trace`.
+
+#![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
+
+#[path = "support/process.rs"]
+mod process;
+#[path = "support/trace.rs"]
+mod trace;
+
+use std::fs;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use process::{PROGRAM, eventually, root_or_skip, skipped};
+use rustix::process::Signal;
+use trace::{json, nobody_traces, open_place, program_for_all, rows, traced, without_privileges};
+
+/// The levels that can be had here.
+fn levels() -> Vec<&'static str> {
+    let mut levels = vec!["unprivileged", "rusage"];
+    if root_or_skip("the full level") {
+        levels.push("full");
+    }
+    levels
+}
+
+#[test]
+fn what_cannot_be_run_is_named() {
+    let place = open_place();
+    for level in levels() {
+        let run = |words: &[&str]| place.run(&[&["trace", "--level", level], words].concat());
+        run(&["-N", "/no/such/program"]).expect_error(5, &["/no/such/program"]);
+        run(&["-N", "nosuchprogram"]).expect_error(5, &["PATH"]);
+        fs::write(place.path("text"), "no program").unwrap();
+        run(&["-N", "./text"]).expect_error(5, &["text"]);
+        let script = place.script("script", "no program either");
+        run(&["-N", &script]).expect_error(5, &["cannot execute"]);
+        run(&["--input", "/no/such", "true"]).expect_error(2, &["--input"]);
+        run(&["--record", "/no/such/r.json", "true"]).expect_error(1, &["/no/such/r.json"]);
+        run(&["--ring-size", "3M", "true"]).expect(2, &["power of two"]);
+        run(&["--follow", "999999999"]).expect_error(6, &["--follow"]);
+        place.assert_clean();
+    }
+    place.run(&["trace", "--follow", "x"]).expect_error(2, &["--follow"]);
+    place.run(&["trace"]).expect(2, &["COMMAND"]);
+}
+
+#[test]
+fn the_commands_own_end_is_told_and_is_no_failure() {
+    let place = open_place();
+    for level in levels() {
+        for (line, status) in [("exit 3", 3), ("kill -9 $$", -9), ("true", 0)] {
+            assert_eq!(traced(&place, &["--level", level, line])["exit_status"], status, "{level}");
+        }
+    }
+}
+
+#[test]
+fn what_a_level_cannot_give_is_refused_with_the_way_to_it() {
+    let place = open_place();
+    nobody_traces(&place, &["--level", "full", "true"]).expect_error(6, &["CAP_BPF", "install-caps"]);
+    nobody_traces(&place, &["--calls", "true"]).expect_error(6, &["--ptrace"]);
+    nobody_traces(&place, &["--ptrace", "--folded", "f.txt", "true"]).expect_error(6, &["stacks"]);
+    nobody_traces(&place, &["--follow", "1"]).expect_error(6, &["process 1"]);
+    assert!(!place.path("f.txt").exists());
+    let trace = json(&nobody_traces(&place, &["--json", "true"]));
+    assert_eq!(trace["level"], "unprivileged");
+    let said =
+        rows(&trace, "not_measured").iter().any(|row| row["what"].as_str().unwrap().contains("full level"));
+    assert!(said, "{}", trace["not_measured"]);
+}
+
+#[test]
+fn capabilities_on_the_file_give_the_full_level_and_the_command_has_none() {
+    if !root_or_skip("capabilities") {
+        return;
+    }
+    let place = open_place();
+    let program = place.file("whyfaster");
+    fs::copy(program_for_all(), &program).unwrap();
+    let set = Command::new("setcap").args(["cap_bpf,cap_perfmon+ep", &program]).status();
+    if !set.is_ok_and(|status| status.success()) {
+        return skipped("capabilities on a file (needs setcap and a file system that keeps them)");
+    }
+    let run = |words: &[&str]| {
+        place.begin(without_privileges(&place, &program, &[&["trace", "--json"], words].concat())).wait()
+    };
+    let trace = json(&run(&["--untraced-runs", "0", "grep -q 'CapEff:.0*$' /proc/self/status"]));
+    assert_eq!((trace["level"].as_str(), trace["exit_status"].as_i64()), (Some("full"), Some(0)));
+    assert!(!rows(&trace, "syscalls").is_empty());
+    // The other levels work with such a file as well.
+    assert_eq!(json(&run(&["--level", "unprivileged", "true"]))["processes"]["execs"], 1);
+    assert_eq!(json(&run(&["--ptrace", "true"]))["level"], "ptrace");
+}
+
+#[test]
+fn a_ring_that_is_too_small_is_a_loss_and_never_a_clean_run() {
+    if !root_or_skip("the full level") {
+        return;
+    }
+    let place = open_place();
+    let line = "dd if=/dev/zero of=/dev/null bs=1 count=300000";
+    let words = ["--level", "full", "--ring-size", "4K", "--calls=nosuchcall", line];
+    let trace = traced(&place, &words);
+    assert!(trace["lost"]["ring"].as_u64().unwrap() > 0, "{}", trace["lost"]);
+    let ran = place
+        .run(&[&["trace", "--strict", "--untraced-runs", "0", "--record", "r.json"], &words[..]].concat());
+    ran.expect_error(6, &["--strict", "lost", "--ring-size"]);
+    assert!(place.record("r.json")["lost"]["ring"].as_u64().unwrap() > 0);
+    place.run(&["trace", "--strict", "--untraced-runs", "0", "true"]).expect(0, &[]);
+}
+
+#[test]
+fn ctrl_c_ends_the_tree_and_prints_what_was_seen() {
+    let place = open_place();
+    for level in levels() {
+        for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+            let m = &place.marker;
+            let line = format!("trap '' TERM INT; (setsid sleep {m} &) ; sleep {m} & sleep {m}; :");
+            let running = place.start(&["trace", "--level", level, "--record", "r.json", &line]);
+            place.wait_for_sleepers(3);
+            running.signal(signal);
+            let ran = running.wait();
+            ran.expect(130, &["interrupted"]);
+            assert!(ran.out.contains("level:"), "no report: {}", ran.out);
+            assert_eq!(place.record("r.json")["status"], "interrupted");
+            place.assert_clean();
+        }
+    }
+}
+
+#[test]
+fn a_killed_program_leaves_no_command() {
+    let place = open_place();
+    for level in levels() {
+        let m = &place.marker;
+        let running =
+            place.start(&["trace", "--level", level, &format!("(setsid sleep {m} &) ; sleep {m}; :")]);
+        place.wait_for_sleepers(2);
+        running.signal(Signal::KILL);
+        running.wait();
+        place.assert_clean();
+    }
+}
+
+#[test]
+fn a_killed_program_leaves_no_probe() {
+    if !root_or_skip("the full level") {
+        return;
+    }
+    let programs = || {
+        // Each program of a process is a descriptor of it: who holds any but we?
+        let links =
+            fs::read_dir("/proc").unwrap().flatten().filter_map(|it| fs::read_dir(it.path().join("fd")).ok());
+        links
+            .flatten()
+            .flatten()
+            .filter(|fd| fs::read_link(fd.path()).is_ok_and(|to| to.ends_with("anon_inode:bpf-prog")))
+            .count()
+    };
+    let place = open_place();
+    let before = programs();
+    let running = place.start(&["trace", "--level", "full", &format!("sleep {}", place.marker)]);
+    place.wait_for_sleepers(1);
+    running.signal(Signal::KILL);
+    running.wait();
+    place.assert_clean();
+    eventually("the programs are gone", || programs() <= before);
+}
+
+#[test]
+fn a_duration_ends_the_command() {
+    let place = open_place();
+    for level in levels() {
+        let (m, began) = (&place.marker, Instant::now());
+        let ran =
+            place.run(&["trace", "--json", "--level", level, "--duration", "300ms", &format!("sleep {m}")]);
+        let trace = json(&ran);
+        assert!(began.elapsed() < Duration::from_secs(30));
+        assert_eq!(trace["status"], "complete", "{level}");
+        assert!(trace["overhead"]["traced_over_untraced"].is_null());
+        assert_ne!(trace["exit_status"].as_i64().unwrap(), 0, "{level}: {}", trace["exit_status"]);
+        assert!(trace["wall_s"].as_f64().unwrap() >= 0.29, "{level}: {}", trace["wall_s"]);
+        place.assert_clean();
+    }
+}
+
+#[test]
+fn a_running_tree_is_followed_and_left_alone() {
+    let place = open_place();
+    for level in levels().into_iter().filter(|level| *level != "rusage") {
+        let line = format!("while :; do /bin/true; done & sleep {}; kill $!", place.marker);
+        let mut other = Command::new("sh").args(["-c", &line]).spawn().unwrap();
+        place.wait_for_sleepers(1);
+        let pid = other.id().to_string();
+        let trace =
+            json(&place.run(&["trace", "--json", "--level", level, "--duration", "500ms", "--follow", &pid]));
+        assert!(trace["processes"]["forks"].as_u64().unwrap() > 5, "{level}: {}", trace["processes"]);
+        assert!(trace["processes"]["alive"].as_u64().unwrap() >= 3, "{level}: {}", trace["processes"]);
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+        assert!(status.contains("TracerPid:\t0"), "{level}: {status}");
+        assert!(other.try_wait().unwrap().is_none(), "{level}: it was ended");
+        // Ctrl-C is the usual end of following.
+        let running = place.start(&["trace", "--level", level, "--follow", &pid]);
+        std::thread::sleep(Duration::from_millis(700));
+        running.signal(Signal::INT);
+        running.wait().expect(0, &[]);
+        assert!(other.try_wait().unwrap().is_none(), "{level}: it was ended");
+        for sleeper in place.sleepers() {
+            process::kill(sleeper, Signal::KILL);
+        }
+        other.wait().unwrap();
+    }
+}
+
+#[test]
+fn streams_are_the_commands_own() {
+    let place = open_place();
+    fs::write(place.path("in"), "from the file\n").unwrap();
+    let ran = place.shell("echo from the pipe | $whyfaster trace --level unprivileged --style none cat");
+    ran.expect(0, &[]);
+    assert_eq!(ran.out, "from the pipe\n");
+    let ran = place.run(&[
+        "trace",
+        "--style",
+        "none",
+        "--untraced-runs",
+        "2",
+        "--input",
+        "in",
+        "--output",
+        "./out",
+        "cat",
+    ]);
+    ran.expect(0, &[]);
+    assert_eq!(fs::read_to_string(place.path("out")).unwrap(), "from the file\n");
+    place.run(&["trace", "--json", "--output", "inherit", "true"]).expect_error(2, &["--json"]);
+    let ran = place.run(&[
+        "trace",
+        "--style",
+        "none",
+        "--level",
+        "rusage",
+        "--",
+        "sh",
+        "-c",
+        "echo \"$0 $1\"",
+        "a  b",
+        "c",
+    ]);
+    assert_eq!(ran.out, "a  b c\n");
+}
+
+#[test]
+fn a_record_is_shown_again_and_a_damaged_one_refused() {
+    let place = open_place();
+    place.run(&["trace", "--record", "r.json", "--untraced-runs", "1", "true"]).expect(0, &[]);
+    let shown = place.run(&["show", "r.json"]);
+    shown.expect(0, &[]);
+    assert!(shown.out.contains("level:"), "{}", shown.out);
+    let record = place.record("r.json");
+    assert_eq!(record["schema"], "whyfaster-trace/1");
+    assert_eq!(record["plan"]["user"]["because"], "own");
+    let again = json(&place.run(&["show", "--json", "r.json"]));
+    assert_eq!(again, record);
+    let text = fs::read_to_string(place.path("r.json")).unwrap();
+    for (what, damaged) in [
+        ("ends in the middle", text[..text.len() / 2].to_owned()),
+        ("newer whyfaster", text.replacen("whyfaster-trace/1", "whyfaster-trace/2", 1)),
+        ("wrong form", text.replacen("\"took_s\": ", "\"took_s\": \"x\", \"y\": ", 1)),
+        ("took_s", text.replacen("\"took_s\": ", "\"took_s\": -1, \"y\": ", 1)),
+    ] {
+        fs::write(place.path("d.json"), damaged).unwrap();
+        place.run(&["show", "d.json"]).expect_error(1, &["d.json", what]);
+    }
+    place.run(&["show", "--export-csv", "x.csv", "r.json"]).expect_error(2, &["is a trace"]);
+}
+
+#[test]
+fn under_sudo_the_command_is_its_callers() {
+    if !root_or_skip("commands as another user") {
+        return;
+    }
+    let place = open_place();
+    for level in ["full", "unprivileged"] {
+        let mut command =
+            place.command(PROGRAM, &["trace", "--json", "--level", level, "id -u > uid; id -G > groups"]);
+        command.env("SUDO_UID", "65534").env("SUDO_GID", "65534").env("SUDO_USER", "nobody");
+        let trace = json(&place.begin(command).wait());
+        assert_eq!(fs::read_to_string(place.path("uid")).unwrap(), "65534\n");
+        assert_eq!(trace["plan"]["user"]["because"], "sudo");
+        assert_eq!(trace["level"], level);
+    }
+}
+
+#[test]
+fn two_traces_at_once_do_not_disturb_each_other() {
+    if !root_or_skip("the full level") {
+        return;
+    }
+    let place = open_place();
+    let line = "i=0; while [ $i -lt 50 ]; do /bin/true; i=$((i+1)); done";
+    let args = ["trace", "--json", "--untraced-runs", "0", line];
+    let both = [place.start(&args), place.start(&args)];
+    for running in both {
+        let trace = json(&running.wait());
+        assert_eq!(trace["processes"]["forks"], 50);
+        for class in ["ring", "map", "storage", "recursion"] {
+            assert_eq!(trace["lost"][class], 0, "{}", trace["lost"]);
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Waits of a known size come out under the right name, within 5%.
+
+#![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
+
+#[path = "support/process.rs"]
+mod process;
+#[path = "support/trace.rs"]
+mod trace;
+
+use process::{Sandbox, root_or_skip, skipped};
+use serde_json::Value;
+use trace::{compile, rows, traced, waited, within_5_percent};
+
+fn full(place: &Sandbox, args: &[&str]) -> Value {
+    let trace = traced(place, &[&["--level", "full"], args].concat());
+    for check in rows(&trace, "checks") {
+        assert_eq!(check["holds"], true, "{check}");
+    }
+    trace
+}
+
+#[test]
+fn sleeping_is_a_timer() {
+    if !root_or_skip("planted waits") {
+        return;
+    }
+    let trace = full(&Sandbox::new(), &["-N", "sleep 1"]);
+    within_5_percent(waited(&trace, "sleep", "timer"), 1.0, &trace);
+}
+
+#[test]
+fn an_empty_pipe_names_its_writer() {
+    if !root_or_skip("planted waits") {
+        return;
+    }
+    let trace = full(&Sandbox::new(), &["(sleep 2; echo x) | cat"]);
+    within_5_percent(waited(&trace, "cat", "pipe_empty"), 2.0, &trace);
+    within_5_percent(waited(&trace, "sleep", "timer"), 2.0, &trace);
+}
+
+#[test]
+fn a_full_pipe_is_told_from_an_empty_one() {
+    if !root_or_skip("planted waits") {
+        return;
+    }
+    let trace = full(&Sandbox::new(), &["head -c 1000000 /dev/zero | (sleep 3; cat >/dev/null)"]);
+    within_5_percent(waited(&trace, "head", "pipe_full"), 3.0, &trace);
+}
+
+#[test]
+fn waiting_for_a_child_names_it() {
+    if !root_or_skip("planted waits") {
+        return;
+    }
+    let trace = full(&Sandbox::new(), &["sleep 2; :"]);
+    within_5_percent(waited(&trace, "sh", "child"), 2.0, &trace);
+    let peer = rows(&trace, "waits").iter().find(|row| row["cause"] == "child" && row["peer"] == "sleep");
+    assert!(peer.is_some(), "{:#}", trace["waits"]);
+}
+
+#[test]
+fn a_mutex_is_a_lock() {
+    if !root_or_skip("planted waits") {
+        return;
+    }
+    let place = Sandbox::new();
+    let program = compile(
+        &place,
+        "mutex",
+        r#"
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static void *late(void *x) { pthread_mutex_lock(&mutex); pthread_mutex_unlock(&mutex); return x; }
+int main(void) {
+    pthread_t thread;
+    pthread_mutex_lock(&mutex);
+    pthread_create(&thread, NULL, late, NULL);
+    sleep(1);
+    pthread_mutex_unlock(&mutex);
+    pthread_join(thread, NULL);
+}
+"#,
+    );
+    let trace = full(&place, &["-N", &program]);
+    within_5_percent(waited(&trace, "mutex", "lock"), 1.0, &trace);
+    within_5_percent(waited(&trace, "mutex", "timer"), 1.0, &trace);
+}
+
+#[test]
+fn forcing_data_to_a_disk_is_told_as_such() {
+    if !root_or_skip("planted waits") {
+        return;
+    }
+    let place = Sandbox::new();
+    // It tells its own waits: wall time less what it ran and waited for a CPU, as the kernel says.
+    let program = compile(
+        &place,
+        "syncs",
+        r#"
+#include <fcntl.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + t.tv_nsec / 1e9; }
+static double busy(void) {
+    unsigned long long run, delay; FILE *f = fopen("/proc/self/schedstat", "r");
+    if (!f || fscanf(f, "%llu %llu", &run, &delay) != 2) return 0;
+    fclose(f);
+    return (run + delay) / 1e9;
+}
+int main(int argc, char **argv) {
+    static char block[1 << 16];
+    int fd = open(argv[1], O_CREAT | O_WRONLY | O_TRUNC, 0600);
+    double busy0 = busy(), began = now();
+    while (now() - began < 3) {
+        for (int i = 0; i < 16; i++) if (write(fd, block, sizeof block) < 0) return 1;
+        fsync(fd);
+    }
+    double ended = now();
+    double blocked = (ended - began) - (busy() - busy0);
+    FILE *out = fopen(argv[2], "w");
+    fprintf(out, "%f", blocked);
+    return fclose(out);
+}
+"#,
+    );
+    let (data, out) = (place.file("data"), place.file("blocked"));
+    let trace = full(&place, &["-N", "--", &program, &data, &out]);
+    let planted: f64 = std::fs::read_to_string(&out).unwrap().parse().unwrap();
+    if planted < 0.05 {
+        return skipped("waits for a disk (this file system does not wait for one)");
+    }
+    within_5_percent(
+        waited(&trace, "syncs", "write_back") + waited(&trace, "syncs", "disk"),
+        planted,
+        &trace,
+    );
+}
+
+/// Burns CPU time for so many seconds of its own, then says what the kernel counted: how long it waited for a CPU, and how
+/// long another process ran meanwhile.
+const BURN: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+static double cpu(void) { struct timespec t; clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); return t.tv_sec + t.tv_nsec / 1e9; }
+static double of(const char *pid, int field) {
+    char path[64]; unsigned long long n[2] = {0, 0};
+    snprintf(path, sizeof path, "/proc/%s/schedstat", pid);
+    FILE *f = fopen(path, "r");
+    if (f) { if (fscanf(f, "%llu %llu", &n[0], &n[1]) != 2) n[0] = n[1] = 0; fclose(f); }
+    return n[field] / 1e9;
+}
+int main(int argc, char **argv) {
+    double until = atof(argv[1]);
+    double before = argc > 3 ? of(argv[3], 0) : 0;
+    while (cpu() < until) ;
+    if (argc > 2) {
+        FILE *out = fopen(argv[2], "w");
+        fprintf(out, "%f %f", of("self", 1), argc > 3 ? of(argv[3], 0) - before : 0);
+        return fclose(out);
+    }
+}
+"#;
+
+#[test]
+fn a_cpu_taken_by_a_pinned_task_names_it() {
+    if !root_or_skip("planted waits") {
+        return;
+    }
+    let place = Sandbox::new();
+    let burn = compile(&place, "burn", BURN);
+    let hog = compile(&place, "hog", BURN);
+    let mut other = std::process::Command::new("taskset").args(["-c", "0", &hog, "100"]).spawn().unwrap();
+    let (out, pid) = (place.file("delay"), other.id().to_string());
+    let trace = full(&place, &["-N", "--pin", "0", "--", &burn, "1", &out, &pid]);
+    other.kill().unwrap();
+    other.wait().unwrap();
+    let [waited, of_hog] = kernels_account(&out);
+    assert!(of_hog > 0.2, "the hog took nothing: {of_hog}");
+    let row = rows(&trace, "commands").iter().find(|row| row["command"] == "burn").unwrap();
+    within_5_percent(row["runnable_s"].as_f64().unwrap(), waited, &trace);
+    within_5_percent(row["running_s"].as_f64().unwrap(), 1.0, &trace);
+    // Both are always runnable and on the same CPU: whatever the hog ran, the other waited for.
+    let sharers = rows(&trace, "cpu_sharers").iter().filter(|row| row["command"] == "burn");
+    let hog = sharers.clone().find(|row| row["sharer"] == "hog" && row["kind"] == "other").unwrap();
+    within_5_percent(hog["seconds"].as_f64().unwrap(), of_hog, &trace);
+    let all: f64 = sharers.map(|row| row["seconds"].as_f64().unwrap()).sum();
+    within_5_percent(all, row["runnable_s"].as_f64().unwrap(), &trace);
+}
+
+/// What [`BURN`] wrote.
+fn kernels_account(file: &str) -> [f64; 2] {
+    let text = std::fs::read_to_string(file).unwrap();
+    let numbers: Vec<f64> = text.split(' ').map(|word| word.parse().unwrap()).collect();
+    [numbers[0], numbers[1]]
+}
+
+#[test]
+fn tasks_pinned_together_wait_for_each_other() {
+    if !root_or_skip("planted waits") {
+        return;
+    }
+    let place = Sandbox::new();
+    let burn = compile(&place, "burn", BURN);
+    let (a, b) = (place.file("a"), place.file("b"));
+    let (idle, began) = (idle_of_cpu_1(), std::time::Instant::now());
+    let trace = full(&place, &["--pin", "0", &format!("{burn} 1 {a} & {burn} 1 {b}; wait")]);
+    let idle = (idle_of_cpu_1() - idle) / began.elapsed().as_secs_f64();
+    let planted = kernels_account(&a)[0] + kernels_account(&b)[0];
+    assert!(planted > 0.8, "{planted}");
+    let row = rows(&trace, "commands").iter().find(|row| row["command"] == "burn").unwrap();
+    within_5_percent(row["runnable_s"].as_f64().unwrap(), planted, &trace);
+    let by_tree: f64 = rows(&trace, "cpu_sharers")
+        .iter()
+        .filter(|row| row["command"] == "burn" && row["kind"] == "tree")
+        .map(|row| row["seconds"].as_f64().unwrap())
+        .sum();
+    assert!(by_tree > 0.7, "{:#}", trace["cpu_sharers"]);
+    // Only their affinity kept them from the other CPU, so that is where it stands, and not under avoidable.
+    assert!(trace["avoidable_wait_s"].as_f64().unwrap() < 0.05 * planted, "{:#}", trace["avoidable"]);
+    if idle < 0.97 {
+        return skipped("waits that only affinity made (needs a second CPU that is idle)");
+    }
+    within_5_percent(trace["avoidable"]["but_for_affinity_s"].as_f64().unwrap(), planted, &trace);
+}
+
+/// Seconds that the second CPU was idle so far; 0 where there is none: proc_stat(5).
+fn idle_of_cpu_1() -> f64 {
+    let text = std::fs::read_to_string("/proc/stat").unwrap();
+    let line = text.lines().find(|line| line.starts_with("cpu1 ")).unwrap_or_default();
+    line.split(' ').nth(4).map_or(0.0, |ticks| ticks.parse::<f64>().unwrap() / 100.0)
+}

@@ -1,0 +1,143 @@
+//! As whom commands run: under sudo as its caller, with all that belongs to that user, and never as root unless asked.
+
+#![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
+
+#[path = "support/process.rs"]
+mod process;
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+
+use process::{PROGRAM, Ran, Sandbox, kill, root_or_skip};
+use rustix::process::Signal;
+
+const NOBODY: &str = "65534";
+
+/// A place in which anybody may write.
+fn open_place() -> Sandbox {
+    let place = Sandbox::new();
+    for dir in [".", "tmp"] {
+        fs::set_permissions(place.path(dir), Permissions::from_mode(0o777)).unwrap();
+    }
+    place
+}
+
+/// The program as sudo of the user 65534 would start it.
+fn under_sudo(place: &Sandbox, args: &[&str]) -> std::process::Command {
+    let mut command = place.command(PROGRAM, args);
+    command.env("SUDO_UID", NOBODY).env("SUDO_GID", NOBODY).env("SUDO_USER", "nobody");
+    command.env("SUDO_COMMAND", "whyfaster").env("HOME", "/root").env("USER", "root");
+    command
+}
+
+fn run(place: &Sandbox, args: &[&str]) -> Ran {
+    place.begin(under_sudo(place, args)).wait()
+}
+
+/// What `id` would print for this user by itself.
+fn groups_of_nobody() -> String {
+    let out = std::process::Command::new("id").args(["-G", "nobody"]).output().unwrap();
+    String::from_utf8(out.stdout).unwrap().trim().to_owned()
+}
+
+#[test]
+fn under_sudo_commands_and_hooks_run_as_its_caller() {
+    if !root_or_skip("commands as another user") {
+        return;
+    }
+    let place = open_place();
+    let who = "echo $(id -u) $(id -g) $(id -G) / $USER $LOGNAME $HOME ${SUDO_UID-none}";
+    let ran = run(
+        &place,
+        &[
+            "compare",
+            "--runs",
+            "2",
+            "--no-check-output",
+            "--record",
+            "r.json",
+            "--setup",
+            &format!("{who} >hook"),
+            &format!("{who} >command"),
+        ],
+    );
+    ran.expect(0, &["note: the commands run as nobody (uid 65534)", "--as-root"]);
+    let home = std::process::Command::new("sh").args(["-c", "echo ~nobody"]).output().unwrap();
+    let home = String::from_utf8(home.stdout).unwrap().trim().to_owned();
+    let wanted = format!("65534 65534 {} / nobody nobody {home} none\n", groups_of_nobody());
+    for file in ["command", "hook"] {
+        assert_eq!(fs::read_to_string(place.path(file)).unwrap(), wanted, "{file}");
+    }
+    let record = place.record("r.json");
+    assert_eq!(record["plan"]["user"]["uid"], 65534);
+    assert_eq!(record["plan"]["user"]["name"], "nobody");
+    assert_eq!(record["plan"]["user"]["because"], "sudo");
+    // What whyfaster writes itself belongs to whom it belonged before: root.
+    assert_eq!(std::os::unix::fs::MetadataExt::uid(&fs::metadata(place.path("r.json")).unwrap()), 0);
+}
+
+#[test]
+fn a_caller_has_no_more_rights_than_before() {
+    if !root_or_skip("commands as another user") {
+        return;
+    }
+    let place = open_place();
+    fs::write(place.path("secret"), "x").unwrap();
+    fs::set_permissions(place.path("secret"), Permissions::from_mode(0o600)).unwrap();
+    run(&place, &["compare", "--runs", "1", "cat secret"]).expect_error(5, &["Permission denied"]);
+    run(&place, &["compare", "--runs", "1", "grep -q 'CapEff:.0*$' /proc/self/status"]).expect(0, &[]);
+    // Not to be had again either.
+    run(&place, &["compare", "--runs", "1", "setpriv --reuid 0 true"]).expect_error(5, &[]);
+}
+
+#[test]
+fn as_root_keeps_root_and_the_record_says_so() {
+    if !root_or_skip("commands as root") {
+        return;
+    }
+    let place = open_place();
+    let ran = run(&place, &["compare", "--as-root", "--runs", "1", "--record", "r.json", "id -u >uid"]);
+    ran.expect(0, &[]);
+    assert!(!ran.err.contains("note: the commands run as"), "{}", ran.err);
+    assert_eq!(fs::read_to_string(place.path("uid")).unwrap(), "0\n");
+    assert_eq!(place.record("r.json")["plan"]["user"]["because"], "as_root");
+}
+
+#[test]
+fn an_unclear_caller_is_refused() {
+    if !root_or_skip("commands as another user") {
+        return;
+    }
+    let place = open_place();
+    for text in ["-1", "alice", ""] {
+        let mut command = under_sudo(&place, &["compare", "--runs", "1", "touch ran"]);
+        command.env("SUDO_UID", text);
+        place.begin(command).wait().expect_error(2, &["SUDO_UID", "--as-root"]);
+    }
+    assert!(!place.path("ran").exists());
+}
+
+#[test]
+fn who_is_another_user_dies_with_the_launcher_too() {
+    if !root_or_skip("commands as another user") {
+        return;
+    }
+    let place = open_place();
+    let sleep = format!("sleep {}", place.marker);
+    let running = place.begin(under_sudo(&place, &["compare", "-N", "--no-check-output", &sleep]));
+    place.wait_for_sleepers(1);
+    kill(running.launcher(), Signal::KILL);
+    running.wait().expect_error(1, &["launcher"]);
+    place.assert_clean();
+}
+
+#[test]
+fn a_study_can_be_read_and_run_by_the_caller() {
+    if !root_or_skip("commands as another user") {
+        return;
+    }
+    let place = open_place();
+    let ran = run(&place, &["study", "pipes", "--load", "1", "--max-time", "3s", "--record", "r.json"]);
+    ran.expect(0, &["nobody"]);
+    assert_eq!(place.record("r.json")["plan"]["user"]["uid"], 65534);
+}
