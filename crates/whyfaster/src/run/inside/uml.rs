@@ -13,7 +13,7 @@ use crate::run::interrupts::Interrupts;
 use crate::run::probe::site::{Site, Take};
 use crate::run::probe::worker::Ended;
 
-/// Kernels before 6.13 keep a task's registers in a space of fixed size, which those of newer CPUs exceed.
+/// Old kernels (6.1 among them) keep a task's registers in a space of fixed size, which those of newer CPUs exceed.
 fn explained(failure: Failure) -> Failure {
     if !failure.message.contains("set fp regs failed") {
         return failure;
