@@ -164,7 +164,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l export-csv 
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l export-json -d 'Write hyperfine\'s JSON to FILE (\'-\' is standard output)' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l export-markdown -d 'Write hyperfine\'s Markdown table to FILE (\'-\' is standard output)' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l export-orgmode -d 'Write hyperfine\'s Org table to FILE (\'-\' is standard output)' -r -F
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l json -d 'Print the record as JSON, with the analysis redone'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l json -d 'Print it as JSON, with the analysis redone'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -s V -l version -d 'Print version'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l load -d 'Copies at once instead of the study\'s own levels: a list such as 1,10' -r
@@ -186,7 +186,7 @@ millisecond\t''
 second\t''
 minute\t''
 hour\t''"
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l full -d 'Take the article\'s own sizes: takes much longer'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l full -d 'Take the article\'s own sizes, or of a study of prices more repetitions: takes much longer'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l quick -d 'Take a tenth of the size (study dispatch)'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l as-root -d 'Under sudo, run the commands as root too'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l json -d 'Print the record as JSON on standard output instead of the report'
@@ -213,10 +213,10 @@ millisecond\t''
 second\t''
 minute\t''
 hour\t''"
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l quick -d 'Take about ten seconds: fewer samples, wider intervals'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l quick -d 'Take at most about ten seconds: fewer samples and rows, wider intervals; many rows get fewer repetitions'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l cold -d 'Also price calls with cold caches, and the first call of a process'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l sweep -d 'Also price every other value of every parameter: memory of the parent, idle gaps, sizes, clocks'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l all -d 'Price every row that there is; takes some minutes'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l all -d 'Price every row that there is; takes ten to fifteen minutes'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l list -d 'List the probes: their variants, what one operation is, what they need'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l fetch -d 'Download a kernel that is not in the cache, with apt and a state of our own'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l json -d 'Print the price list as JSON on standard output instead of the report'

@@ -102,6 +102,52 @@ fn one_machine_twice_differs_no_more_often_than_stated() {
     assert!(wrong.len() < 5, "{} of 10 pairs: {wrong:#?}", wrong.len());
 }
 
+/// The positive control of the test above: the same rows of a quick list, every sample ten times as long, differ one and all.
+#[test]
+fn a_quick_list_that_is_ten_times_as_dear_is_slower_in_every_row() {
+    let _alone = alone();
+    let place = Sandbox::new();
+    let (one, ten) = (place.file("one.json"), place.file("ten.json"));
+    run(&["prices", "getpid", "umask", "fstat", "vfork", "pipe", "--quick", "--record", &one]).expect(0, &[]);
+    let mut list: Value = serde_json::from_str(&fs::read_to_string(&one).unwrap()).unwrap();
+    for series in list["samples"].as_array_mut().unwrap() {
+        for ns in series["elapsed_ns"].as_array_mut().unwrap() {
+            *ns = (ns.as_f64().unwrap() * 10.0).into();
+        }
+        // Nothing else changes: a sample that was kept is kept.
+        series["delay_ns"].as_array_mut().unwrap().fill(Value::Null);
+    }
+    let mut same = list.clone();
+    fs::write(&ten, list.to_string()).unwrap();
+    for series in same["samples"].as_array_mut().unwrap() {
+        for ns in series["elapsed_ns"].as_array_mut().unwrap() {
+            *ns = (ns.as_f64().unwrap() / 10.0).into();
+        }
+    }
+    fs::write(&one, same.to_string()).unwrap();
+    let output = run(&["machines", "--json", &one, &ten]);
+    output.expect(0, &[]);
+    let found: Value = serde_json::from_str(&output.out).unwrap();
+    let rows = found["rows"].as_array().unwrap();
+    let (mut slower, mut few) = (0, 0);
+    for row in rows.iter().filter(|row| row["others"][0]["ratio"].is_f64()) {
+        let other = &row["others"][0];
+        // A row that the machine's other work left with fewer than four repetitions says so; no test decides it.
+        match other["repetitions"].as_u64().unwrap() {
+            0..=3 => {
+                assert!(other["repetitions_needed"].as_u64().unwrap() >= 4, "{row}");
+                few += 1;
+            }
+            _ => {
+                assert_eq!(other["verdict"], "slower", "{row}");
+                slower += 1;
+            }
+        }
+    }
+    assert!(slower > 10 && few < slower, "{slower} rows are slower, {few} have too few repetitions");
+    assert!(run(&["machines", &one, &ten]).out.contains("; the worst is "));
+}
+
 /// A list that is measured while every CPU has a thread that never rests.
 fn list_in_a_crowd(words: &[&str]) -> Value {
     let stop = AtomicBool::new(false);
@@ -153,6 +199,32 @@ fn the_list_has_the_paths_that_other_tools_read() {
     assert!(!list["samples"].as_array().unwrap().is_empty());
 }
 
+/// A recorded list is printed again as it was, its prices made anew from its samples.
+#[test]
+fn a_recorded_list_is_shown_again() {
+    let _alone = alone();
+    let place = Sandbox::new();
+    let (file, csv) = (place.file("here.json"), place.file("here.csv"));
+    let first = run(&["prices", "getpid", "umask", "--quick", "--record", &file]);
+    first.expect(0, &[]);
+    let again = run(&["show", &file]);
+    again.expect(0, &[]);
+    assert_eq!(first.out, again.out);
+    run(&["show", &file, "--export-csv", &csv]).expect(0, &[]);
+    assert!(fs::read_to_string(&csv).unwrap().starts_with("group,name,variant"));
+    run(&["show", &file, "--export-markdown", &csv]).expect(2, &["--export-csv"]);
+    // What a hand wrote over the prices is not what the samples say.
+    let mut list: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let honest = price(&list, "getpid", "raw")["median_ns"].clone();
+    for price in list["prices"].as_array_mut().unwrap() {
+        price["median_ns"] = 1.0.into();
+    }
+    fs::write(&file, list.to_string()).unwrap();
+    let shown: Value = serde_json::from_str(&run(&["show", "--json", &file]).out).unwrap();
+    assert_eq!(price(&shown, "getpid", "raw")["median_ns"], honest);
+    run(&["machines", &file]).expect(2, &["whyfaster show FILE"]);
+}
+
 #[test]
 fn wrong_words_say_what_is_meant() {
     let cases: &[(&[&str], &str)] = &[
@@ -163,7 +235,9 @@ fn wrong_words_say_what_is_meant() {
         (&["prices", "--project", "many forks"], "expected a count and a name"),
         (&["prices", "getpid", "--seed", "x"], "expected a whole number from 0"),
         (&["machines", "debian-2.6.32", "--project", "3 forks"], "no list has a price of 'forks'"),
-        (&["machines", "macosx-10.8"], "one list alone"),
+        (&["machines", "macosx-10.7"], "one list alone"),
+        (&["machines", "macosx-10.8"], "neither a file nor a built-in list"),
+        (&["prices", "--project", "/nowhere/counts.txt"], "No such file"),
         (&["machines", "macosx-10.8", "debian-2.6.32"], "did you mean 'macosx-10.7'"),
         (&["study", "threads", "--load", "10"], "there is no load"),
         (&["study", "nothing"], "pipes, threads, syscalls"),

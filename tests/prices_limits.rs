@@ -80,7 +80,7 @@ fn one_cpu_leaves_the_other_column_out() {
     let allowed = list(&["getpid", "--quick"])["fingerprint"]["cpus_allowed"][0].as_u64().unwrap();
     let reason = format!("needs two CPUs, and only CPU {allowed} may be used");
     let place = Sandbox::new();
-    let words = [&QUICK[..], &["pipe", "cacheline", "mutex", "wakeup", "pipe_latency"]].concat();
+    let words = [&QUICK[..], &["thread/pipe", "cacheline", "mutex", "wakeup", "pipe_latency"]].concat();
     let by_system = place.begin(on_one_cpu(place.command(PROGRAM, &words), allowed as usize)).wait();
     let by_option = place.run(&[&words[..], &["--pin", &allowed.to_string()]].concat());
     for ran in [by_system, by_option] {

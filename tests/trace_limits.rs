@@ -277,6 +277,24 @@ fn a_record_is_shown_again_and_a_damaged_one_refused() {
 }
 
 #[test]
+fn a_kept_schedule_is_analysed_again() {
+    let place = open_place();
+    for level in levels().into_iter().filter(|level| *level != "rusage") {
+        let words =
+            ["--level", level, "--keep-schedule", "--record", "r.json", "seq 20 | xargs -n1 -P2 /bin/true"];
+        place.run(&[&["trace", "--untraced-runs", "0"], &words[..]].concat()).expect(0, &[]);
+        let record: serde_json::Value =
+            serde_json::from_str(&fs::read_to_string(place.path("r.json")).unwrap()).unwrap();
+        assert_eq!(json(&place.run(&["show", "--json", "r.json"])), record, "{level}");
+        let stream = record["schedule"]["stream"].as_str().unwrap();
+        let mut damaged = record.clone();
+        damaged["schedule"]["stream"] = stream[..stream.len() / 8 * 4].into();
+        fs::write(place.path("d.json"), damaged.to_string()).unwrap();
+        place.run(&["show", "d.json"]).expect_error(1, &["d.json", "scheduling records"]);
+    }
+}
+
+#[test]
 fn under_sudo_the_command_is_its_callers() {
     if !root_or_skip("commands as another user") {
         return;

@@ -67,7 +67,7 @@ const struct probe probe_clock_gettime = {
                                       "thread_cputime",
                                       "which clock", NULL},
                                      {NULL, NULL, NULL, NULL}},
-    .expect = (const struct expect[]){RAW_ENTERS, NEVER_SLEEPS, END},
+    .expect = (const struct expect[]){RAW_ENTERS, VDSO_STAYS, NEVER_SLEEPS, END},
     .setup = setup,
     .round = measure,
     .verify = verify,

@@ -1,4 +1,5 @@
-/* The waits for a CPU of all tasks that take part in a round. Each is read outside of the timed part, or its reading is taken off. */
+/* The waits for a CPU of all tasks that take part in a round. Each is read outside of the timed part, or its reading is taken off;
+ * c/delays_within.c says what of them was in the timed part. */
 #include "delay.h"
 
 /* No slice that a scheduler gives to somebody else is shorter. */
@@ -11,21 +12,16 @@ long together(long one, long other)
 
 void takes_part(struct run *r, pid_t task)
 {
-    for (size_t i = 0; i < sizeof r->mates / sizeof *r->mates; i++)
+    for (size_t i = 0; i < MATES; i++)
         if (r->mates[i] == 0) {
             r->mates[i] = task;
             return;
         }
 }
 
-long delay_of_mates(const struct run *r)
+long at_most(long delay, uint64_t most)
 {
-    long sum = 0;
-
-    for (size_t i = 0; i < sizeof r->mates / sizeof *r->mates; i++)
-        if (r->mates[i] > 0)
-            sum = together(sum, run_delay_of(r, r->mates[i]));
-    return sum;
+    return delay > 0 && (uint64_t)delay > most ? (long)most : delay;
 }
 
 /* Asking has a price that shows in the next round: a thread that was looked up in /proc ends later, and the next one is made more slowly. */

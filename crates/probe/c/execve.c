@@ -18,7 +18,6 @@ static int setup(struct run *r)
 
 static void measure(struct run *r)
 {
-    uint64_t looked = 0;
     long delay = -1;
     int status = 0;
     pid_t pid;
@@ -26,12 +25,12 @@ static void measure(struct run *r)
     lap_begin(r);
     pid = chain_start(path, TARGET_CHAIN, r->ops);
     if (pid > 0) {
-        delay = delay_of_child(r, pid, &looked);
+        delay = delay_of_child(r, pid, &r->looked);
         reap(pid, &status);
     }
     lap_end(r);
-    r->ns[0] -= (double)looked;
-    r->delay = together(r->delay, delay);
+    r->ns[0] -= (double)r->looked;
+    r->delay = together(r->delay, at_most(delay, (uint64_t)r->ns[0]));
     if (pid < 0)
         unavailable(r, errno, "the system made no process");
     else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
@@ -56,7 +55,8 @@ const struct probe probe_execve = {
     .batch = BATCH_PARAM,
     .pairs = 1,
     .disturbed = "delay",
-    .params = (const struct param[]){{"chain", "16 64", "how often the child replaces itself", NULL}, PATH_PARAMS, NO_MORE},
+    .params = (const struct param[]){{"chain", "4 16 64", "how often the child replaces itself", NULL}, PATH_PARAMS, NO_MORE},
+    .expect = (const struct expect[]){{NULL, "syscalls", 1, NAN}, NO_MORE_EXPECTED},
     .setup = setup,
     .round = measure,
     .verify = verify,

@@ -20,7 +20,8 @@ const struct probe probe_fork = {
     .portable = 1,
     .variants = "exit",
     .params = (const struct param[]){SHAPE_PARAMS, NO_MORE},
-    .with = &(const struct starter){start},
+    .expect = (const struct expect[]){CALLS_OF_A_CHILD(NULL, NAN), NO_MORE_EXPECTED},
+    .with = &(const struct starter){start, 0},
 };
 
 const struct probe probe_fork_execve = {
@@ -31,5 +32,6 @@ const struct probe probe_fork_execve = {
     .portable = 1,
     .variants = "static dynamic",
     .params = (const struct param[]){PATH_PARAMS, SHAPE_PARAMS, NO_MORE},
-    .with = &(const struct starter){start},
+    .expect = (const struct expect[]){CALLS_OF_A_PROGRAM(NULL), NO_MORE_EXPECTED},
+    .with = &(const struct starter){start, 0},
 };

@@ -71,7 +71,7 @@ void many_round(struct run *r)
     pthread_join(handoff_receiver, NULL);
     lap_end(r);
     tally.sent = r->ops * (r->ops + 1) / 2;
-    r->delay = together(r->delay, receiver_delay);
     r->ns[2] = r->ns[0] - (double)receiver_looked;
+    r->delay = together(r->delay, at_most(receiver_delay, (uint64_t)r->ns[2])); /* it may have waited before the clock ran */
     r->ns[0] = -1;
 }

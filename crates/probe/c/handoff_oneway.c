@@ -32,7 +32,7 @@ static void send_one(struct run *r)
     const struct handoff *how = r->probe->with;
     struct side before, saw;
     uint64_t start, away;
-    long mates = delay_of_mates(r);
+    struct waits earlier = waits_until_now(r);
 
     oneway_lead_in(r);
     before = look(r);
@@ -51,7 +51,10 @@ static void send_one(struct run *r)
     tally.received = oneway.got;
     r->ns[0] = (double)(oneway.arrived - start);
     r->ns[1] = (double)(away - start);
-    oneway_receipt(r, saw, difference(delay_of_mates(r), mates));
+    /* Each side was asked before its part of the hand-over and after it: what it waited outside of that is not the event's. */
+    saw.delay = at_most(saw.delay, away - start);
+    oneway.saw.delay = at_most(oneway.saw.delay, oneway.arrived - start);
+    oneway_receipt(r, saw, delay_of_mates(r, &earlier, oneway.arrived - start));
     snprintf(r->extra, sizeof r->extra, "on=%ld,%ld\tsettle_ns=%llu", saw.cpu, oneway.saw.cpu,
              (unsigned long long)(is_variant(r, "asleep") ? oneway.settle : 0));
 }

@@ -1,4 +1,4 @@
-/* The timed part of a round, and its receipts: switches, CPU at the begin and the end. */
+/* The timed part of a round, and its receipts: switches, CPU at the begin and the end, waits for a CPU. */
 #include "delay.h"
 
 #include <sys/resource.h>
@@ -21,15 +21,17 @@ static void count_calls(const struct run *r, int on)
         *r->counting = on;
 }
 
+/* The switches stand next to the timed part, as one that falls between would be counted. */
 static void read_begin(struct run *r)
 {
-    r->lap_delay = together(run_delay(r), delay_of_mates(r));
+    r->looked = 0;
+    r->lap_waits = waits_until_now(r);
     r->lap_cpu = this_cpu();
     if (switches(&r->lap_vol, &r->lap_inv) != 0)
         r->lap_vol = -1;
 }
 
-static void read_end(struct run *r)
+static void read_end(struct run *r, uint64_t end)
 {
     if (r->lap_vol < 0 || switches(&r->vol, &r->inv) != 0) {
         r->vol = r->inv = -1;
@@ -38,21 +40,22 @@ static void read_end(struct run *r)
         r->inv -= r->lap_inv;
     }
     r->at = this_cpu();
-    r->delay = together(run_delay(r), delay_of_mates(r));
-    r->delay = r->delay < 0 || r->lap_delay < 0 ? -1 : r->delay - r->lap_delay;
+    r->delay = waits_within(r, &r->lap_waits, r->lap_start, end);
     r->mig = r->at < 0 || r->lap_cpu < 0 ? -1 : r->at != r->lap_cpu;
 }
 
+/* A first call may be one of the clock itself, so no other is before it. */
 void receipt_begin(struct run *r)
 {
     read_begin(r);
+    r->lap_start = r->first ? 0 : now_ns();
     count_calls(r, 1);
 }
 
 void receipt_end(struct run *r)
 {
     count_calls(r, 0);
-    read_end(r);
+    read_end(r, r->first ? 0 : now_ns());
 }
 
 /* Nothing but the clock stands between these and the loop: a clock that enters the kernel is not counted. A first call may be one of
@@ -70,7 +73,7 @@ void lap_end(struct run *r)
 
     count_calls(r, 0);
     end = r->first ? cycles() : now_ns();
-    read_end(r);
+    read_end(r, end);
     r->ns[0] = (double)(end - r->lap_start);
     if (r->first)
         r->ns[0] *= 1e9 / cycles_hz();

@@ -53,8 +53,9 @@ void newthread_fresh(struct run *r)
     if (!error)
         pthread_join(thread, NULL);
     r->ns[2] = (double)(now_ns() - start - looked);
+    r->looked = looked;
     receipt_end(r);
-    r->delay = together(r->delay, delay);
+    r->delay = together(r->delay, at_most(delay, (uint64_t)r->ns[2]));
     r->ns[0] = (double)(arrived - start);
     r->ns[1] = (double)(away - start);
     tally.sent = 7;

@@ -35,6 +35,7 @@ void pingpong_round(struct run *r)
     uint64_t trips = r->ops < 2 * TRIPS_LEAST ? TRIPS_LEAST : (r->ops + 1) / 2;
 
     r->ops = trips * 2;
+    pingpong.trips += trips;
     peer_begin(r, page, trips);
     lap_begin(r);
     for (uint64_t i = 0; i < trips; i++)
@@ -54,7 +55,7 @@ void pingpong_round(struct run *r)
 
 int pingpong_verify(struct run *r)
 {
-    return page->moved == 0 ? refute(r, "the other side never answered") : 0;
+    return page->moved != pingpong.trips ? refute(r, "the other side answered another number of messages") : 0;
 }
 
 void pingpong_teardown(struct run *r)

@@ -5,14 +5,17 @@
 
 struct pingpong_state pingpong;
 
-void pingpong_move(int from, int to)
+int pingpong_move(int from, int to)
 {
     char bytes[64] = {0};
+    int whole = 1;
 
     if (from >= 0 && read(from, bytes, pingpong.message) != (ssize_t)pingpong.message)
-        pingpong.failed = 1;
+        whole = 0;
     if (to >= 0 && write(to, bytes, pingpong.message) != (ssize_t)pingpong.message)
-        pingpong.failed = 1;
+        whole = 0;
+    pingpong.failed |= !whole;
+    return whole;
 }
 
 /* Waits until it is this side's turn, and gives the turn to the other. */
@@ -27,14 +30,18 @@ void pingpong_take_turn(struct shared *s, uint32_t mine)
 
 void pingpong_answer_pipe(struct shared *s)
 {
+    uint64_t answered = 0;
+
     for (uint64_t i = 0; i < s->ops; i++)
-        pingpong_move(pingpong.forth[0], pingpong.back[1]);
-    s->moved += s->ops;
+        answered += (uint64_t)pingpong_move(pingpong.forth[0], pingpong.back[1]);
+    s->moved += answered;
 }
 
 void pingpong_answer_word(struct shared *s)
 {
-    for (uint64_t i = 0; i < s->ops; i++)
+    uint64_t answered = 0;
+
+    for (; answered < s->ops; answered++)
         pingpong_take_turn(s, 1);
-    s->moved += s->ops;
+    s->moved += answered;
 }

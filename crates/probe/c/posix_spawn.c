@@ -25,5 +25,6 @@ const struct probe probe_posix_spawn = {
     .portable = 1,
     .variants = "static dynamic",
     .params = (const struct param[]){PATH_PARAMS, SHAPE_PARAMS, NO_MORE},
-    .with = &(const struct starter){start},
+    .expect = (const struct expect[]){CALLS_OF_A_PROGRAM(NULL), NO_MORE_EXPECTED},
+    .with = &(const struct starter){start, 0},
 };

@@ -1,4 +1,5 @@
 /* The samples of one line: kept while it runs, written at its end. */
+#include "delay.h"
 #include "samples.h"
 
 #include <string.h>
@@ -57,7 +58,7 @@ void record_sample(const struct line *line, const struct sample *s, size_t batch
         field("inv", s->inv);
         field("mig", s->mig);
         field("at", s->at);
-        field("delay", s->delay);
+        field("delay", at_most(s->delay, (uint64_t)s->ns[i])); /* a longer wait was not in this part of the round */
         field("steal", s->steal);
         printf("\tstart_ns=%llu%s%s\n", (unsigned long long)s->start, s->extra[0] ? "\t" : "", s->extra);
     }

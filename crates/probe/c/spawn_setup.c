@@ -18,10 +18,12 @@ void reap(pid_t pid, int *status)
 
 void child_life(struct job *j)
 {
+    if (j->tells)
+        j->told = getpid();
     if (j->becomes_target)
         execvp(j->path, j->argv);
     else
-        *j->stamp = now_ns();
+        *j->stamp = j->tells ? (uint64_t)getpid() : now_ns();
     _exit(j->becomes_target ? 127 : 0);
 }
 

@@ -9,7 +9,8 @@
 
 int is_target(const char *argument)
 {
-    return strcmp(argument, TARGET_STAMP) == 0 || strcmp(argument, TARGET_CHAIN) == 0 || strcmp(argument, TARGET_TOLD) == 0;
+    return strcmp(argument, TARGET_STAMP) == 0 || strcmp(argument, TARGET_WHO) == 0 || strcmp(argument, TARGET_CHAIN) == 0 ||
+           strcmp(argument, TARGET_TOLD) == 0;
 }
 
 int target_main(int argc, char **argv)
@@ -20,6 +21,10 @@ int target_main(int argc, char **argv)
 
     if (strcmp(argv[1], TARGET_STAMP) == 0)
         return write(3, &now, sizeof now) == (ssize_t)sizeof now ? 0 : 1;
+    if (strcmp(argv[1], TARGET_WHO) == 0) {
+        now = (uint64_t)getpid();
+        return write(3, &now, sizeof now) == (ssize_t)sizeof now ? 0 : 1;
+    }
     if (strcmp(argv[1], TARGET_TOLD) == 0 && write(3, "", 1) != 1)
         return 1;
     more = argc == 3 ? strtoul(argv[2], NULL, 10) : 0;

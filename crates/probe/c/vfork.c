@@ -27,7 +27,8 @@ const struct probe probe_vfork = {
     .portable = 1,
     .variants = "exit",
     .params = (const struct param[]){SHAPE_PARAMS, NO_MORE},
-    .with = &(const struct starter){start},
+    .expect = (const struct expect[]){CALLS_OF_A_CHILD(NULL, 3), NO_MORE_EXPECTED},
+    .with = &(const struct starter){start, 1},
 };
 
 const struct probe probe_vfork_execve = {
@@ -38,5 +39,6 @@ const struct probe probe_vfork_execve = {
     .portable = 1,
     .variants = "static dynamic",
     .params = (const struct param[]){PATH_PARAMS, SHAPE_PARAMS, NO_MORE},
-    .with = &(const struct starter){start},
+    .expect = (const struct expect[]){CALLS_OF_A_PROGRAM(NULL), NO_MORE_EXPECTED},
+    .with = &(const struct starter){start, 1},
 };

@@ -13,11 +13,12 @@ struct pingpong_state {
     int forth[2], back[2];
     size_t message; /* bytes */
     int failed;
+    uint64_t trips; /* that this side has begun; the other side counts those that it answered */
 };
 extern struct pingpong_state pingpong;
 
 /* c/pingpong_turns.c */
-void pingpong_move(int from, int to);                      /* reads a message, writes one; -1: does not */
+int pingpong_move(int from, int to);                       /* reads a message, writes one; -1: does not. 1: it did */
 void pingpong_take_turn(struct shared *s, uint32_t mine);  /* waits until it is this side's turn, and gives it to the other */
 void pingpong_answer_pipe(struct shared *s);
 void pingpong_answer_word(struct shared *s);

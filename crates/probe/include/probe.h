@@ -9,12 +9,13 @@
 #ifndef WHYFASTER_PROBE_H
 #define WHYFASTER_PROBE_H
 
+#include "waits.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #define PROBE_MEASURES 4
-
 struct run;
 
 /* A parameter: the first of the blank-separated values is the default. */
@@ -74,8 +75,10 @@ struct run {
 
     /* the worker's */
     uint64_t lap_start;
-    long lap_vol, lap_inv, lap_cpu, lap_delay;
-    pid_t mates[2]; /* tasks that take part in every round beside the calling thread */
+    long lap_vol, lap_inv, lap_cpu;
+    struct waits lap_waits;
+    uint64_t looked; /* nanoseconds of the timed part that reading others' waits took; taken off */
+    pid_t mates[MATES]; /* tasks that take part in every round beside the calling thread */
     int first; /* the first call of a process: nothing else is called before it that can be spared */
     const char *why;
     int error;
@@ -114,6 +117,4 @@ int refute(struct run *r, const char *why);
 
 /* Keeps the compiler from dropping or merging what a loop computes. */
 #define KEEP(value) __asm__ volatile("" : : "g"(value) : "memory")
-
-#define PROBE(symbol) extern const struct probe symbol
 #endif

@@ -14,6 +14,8 @@ struct job {
     char *path;    /* of the target; without a slash it is searched for in PATH */
     char *argv[3]; /* of the target */
     int stamps;    /* where the target's time is read from */
+    int tells;          /* for verify: the child says who it is instead */
+    volatile pid_t told; /* the same, in memory that is not shared on purpose */
 };
 
 /* What the children of this process are to do. */
@@ -24,6 +26,7 @@ typedef pid_t start_child(struct job *job);
 
 struct starter {
     start_child *start;
+    int borrows; /* the child runs in the parent's memory until it ends or becomes the target */
 };
 
 /* The child's whole life; safe behind vfork too. */
@@ -39,7 +42,7 @@ pid_t chain_start(char *path, const char *how, uint64_t ops);
 int chain_is_whole(struct run *r, char *path); /* for verify */
 int spawn_setup(struct run *r);
 void spawn_round(struct run *r);
-int spawn_verify(struct run *r);
+int spawn_verify(struct run *r); /* c/spawn_verify.c */
 void spawn_teardown(struct run *r);
 
 /* c/target_file.c, c/target_path.c: makes the target of the run's variant and the PATH that finds it. */
@@ -59,7 +62,12 @@ volatile char *shape_memory(size_t *length);
     {"path", "absolute search", "how the target is named", NULL}, {"misses", "0 1 8 32", "directories of PATH that lack it; more than 0 means search", NULL}
 #define NO_MORE                                                                                                                              \
     {NULL, NULL, NULL, NULL}
-#define SPAWN_TRAITS                                                                                                                         \
-    .group = "process", .unit = "one child", .source = __FILE__, .measures = "parent child reaped", .batch = BATCH_ONE, .disturbed = "delay",     \
+#define SPAWN_PHASES                                                                                                                         \
+    .unit = "one child", .source = __FILE__, .measures = "parent child reaped", .batch = BATCH_ONE, .disturbed = "delay",                         \
     .setup = spawn_setup, .round = spawn_round, .verify = spawn_verify, .teardown = spawn_teardown
+#define SPAWN_TRAITS .group = "process", SPAWN_PHASES
+/* A child costs a call that makes it, its end and the wait for it. A program costs its execve and the write of its time, too. */
+#define CALLS_OF_A_CHILD(variant, most) {variant, "syscalls", 3, most}
+#define CALLS_OF_A_PROGRAM(variant) {variant, "syscalls", 5, NAN}
+#define NO_MORE_EXPECTED {NULL, NULL, 0, 0}
 #endif

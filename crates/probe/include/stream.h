@@ -18,7 +18,7 @@ struct stream_state {
     char *buffer;
     size_t size; /* of a write */
     int reader_apart; /* in a process of its own */
-    int failed;
+    int failed, lost; /* lost: in some round the reader did not get what was written */
 };
 extern struct stream_state stream;
 
@@ -35,5 +35,6 @@ int set_pipe_size(int pipe, int bytes);
     .params = (const struct param[]){{"write", "64K 512 4K 16K 256K 1M", "bytes of a write", NULL},                                                \
                                      {"pipe", "default 4K 64K 1M", "bytes that the pipe holds", NULL},                                             \
                                      {NULL, NULL, NULL, NULL}},                                                                                    \
+    .expect = (const struct expect[]){{NULL, "syscalls", 2, NAN}, {NULL, NULL, 0, 0}}, /* one that writes, one that reads */                        \
     .setup = stream_setup, .round = stream_round, .verify = stream_verify, .teardown = stream_teardown
 #endif

@@ -70,7 +70,7 @@ struct totals {
     u64 voluntary;
     u64 involuntary;
     u64 migrations;
-    u64 stolen;
+    u64 stolen; /* a signed sum */
 };
 
 /* Inodes of the pipes at descriptors 0 and 1; 0: none there. */

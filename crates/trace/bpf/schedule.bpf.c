@@ -42,7 +42,10 @@ static __always_inline void compare_turn(struct task_struct *task, struct task_s
         struct cpu_state *cpu = this_cpu();
         if (cpu)
             cpu->lost.gaps += unseen;
-    } else if (turn > ran) {
+    } else {
+        /* Of either sign: stolen time is taken off when the kernel next reads its clock, perhaps in the next turn, and
+         * what is stolen between that reading and the tracepoint shows in the one turn and is made up for in the other
+         * (update_rq_clock_task(), kernel/sched/core.c). Only the sum over the turns is an amount. */
         t->stolen += turn - ran;
     }
 }

@@ -35,7 +35,7 @@ fn run_time_of_the_stream_equals_the_kernels_account() {
                 since.insert(*next, e.at);
             }
             What::End { task, totals, .. } => {
-                account.insert(*task, totals.run_ns + totals.stolen_ns.unwrap());
+                account.insert(*task, totals.on_cpu_ns());
             }
             _ => {}
         }

@@ -60,7 +60,8 @@ fn read(text: &str) -> anyhow::Result<PriceList> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use whyfaster_core::price::project::{fork_execve, parse, project};
+    use whyfaster_core::price::project::{parse, project};
+    use whyfaster_core::price::sum::fork_execve;
 
     #[test]
     fn every_list_is_sound_and_says_where_it_comes_from() {
@@ -92,6 +93,11 @@ mod tests {
             let check = fork_execve(&find(name).unwrap().unwrap()).unwrap();
             assert!((seconds(check.difference_ns) - difference).abs() < 0.006, "{name}: {check:?}");
             assert!((check.share * 100.0 - percent).abs() < 0.06, "{name}: {check:?}");
+            assert_eq!(
+                (check.low, check.high, check.verdict),
+                (None, None, None),
+                "a source tells no spread"
+            );
         }
     }
 

@@ -111,12 +111,15 @@ fn check_price(price: &Price, place: impl Fn() -> String) -> Result<(), Invalid>
     for value in times.into_iter().flatten() {
         nanoseconds(value, &place)?;
     }
+    for value in [price.fixed_low_ns, price.fixed_high_ns].into_iter().flatten() {
+        ensure(value.abs() <= MAX_NS, &place, format!("{value} is no time in nanoseconds"))?;
+    }
     let ordered = price.low_ns.zip(price.high_ns).is_none_or(|(low, high)| low <= high);
     ensure(ordered, &place, "the interval is upside down")?;
     let receipt = &price.receipt;
     let counts =
         [receipt.switches, receipt.involuntary, receipt.syscalls, receipt.migrations, receipt.batch_ticks];
-    for value in counts.into_iter().flatten() {
+    for value in counts.into_iter().chain([receipt.apart, receipt.bytes, price.bytes_per_s]).flatten() {
         nanoseconds(value, &place)?;
     }
     let Rejected { involuntary, migration, delay, steal } = price.rejected;
@@ -132,14 +135,20 @@ fn check_price(price: &Price, place: impl Fn() -> String) -> Result<(), Invalid>
 
 /// A price in another unit than its list would be read as what it is not.
 fn check_unit(price: &Price, unit: Unit, place: impl Fn() -> String) -> Result<(), Invalid> {
-    for value in price.instructions.iter().flat_map(Figures::all).flatten() {
+    for value in price.instructions.iter().flat_map(Figures::amounts).flatten() {
         ensure((0.0..=MAX_NS).contains(&value), &place, format!("{value} is no count"))?;
+    }
+    for value in price.instructions.iter().flat_map(|f| [f.fixed_low, f.fixed_high]).flatten() {
+        ensure(value.abs() <= MAX_NS, &place, format!("{value} is no count"))?;
     }
     let ordered = price.figures().low.zip(price.figures().high).is_none_or(|(low, high)| low <= high);
     ensure(ordered, &place, "the interval is upside down")?;
     let mixed = match unit {
         Unit::Nanoseconds => price.instructions.is_some(),
-        Unit::GuestInstructions => price.typical_ns().is_some(),
+        Unit::GuestInstructions => {
+            let times = [price.typical_ns(), price.fixed_ns, price.fixed_low_ns, price.fixed_high_ns];
+            times.into_iter().chain([price.bytes_per_s]).any(|time| time.is_some())
+        }
     };
     ensure(!mixed, place, "its unit is not that of the list")
 }
@@ -165,7 +174,8 @@ fn check_series(series: &Series, place: impl Fn() -> String) -> Result<(), Inval
         nanoseconds(*value, &place)?;
     }
     let counts = series.voluntary.iter().chain(&series.involuntary).chain(&series.migrations).flatten();
-    let sane = series.ops.iter().chain(counts).all(|count| *count <= MAX_COUNT);
+    let bytes = series.bytes.iter().flatten();
+    let sane = series.ops.iter().chain(counts).chain(bytes).all(|count| *count <= MAX_COUNT);
     ensure(sane, place, "a count is absurd")
 }
 
@@ -284,7 +294,7 @@ mod tests {
                 let comparison = super::super::compare::compare(&[sound(), list.clone()], &super::super::compare::Rule::default());
                 let others = comparison.rows.iter().flat_map(|row| &row.others);
                 prop_assert!(others.filter_map(|other| other.ratio).all(|ratio| ratio >= 0.0));
-                super::super::project::fork_execve(&list);
+                super::super::sum::fork_execve(&list);
             }
         }
     }

@@ -1,16 +1,18 @@
 //! An article's claims about prices, decided by a list. Outcomes and their words are those of [`crate::claims`].
 //!
-//! Two rows of one list are compared repetition by repetition: what disturbs a minute disturbs both, so the interval is
-//! that of the paired ratios (sign test). The intervals of one study hold together: they share its error probability.
+//! Two rows of one list are compared repetition by repetition ([`super::paired`]), and so are sums of rows
+//! ([`super::sum`]). The intervals of one study hold together: they share its error probability. Where the floors say the
+//! opposite of what the typical prices say, nothing is decided: noise moves the one, the operation both.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::compare::{self, compare};
 use super::list::{Price, PriceList};
-use super::project::sum_check;
+use super::paired::{Paired, missing};
+use super::sum::sum_check;
 use crate::claims::{Judgement, Outcome};
-use crate::stats::{self, Observation, quantile, sign};
+use crate::stats::{self, sign};
 use crate::verdict::Verdict;
 
 /// A claim of an article about prices, in our words, and the rule that decides it.
@@ -69,6 +71,16 @@ pub enum Rule {
 }
 
 impl Claim {
+    /// The rows of this machine that the claim rests on.
+    pub fn rows(&self) -> impl Iterator<Item = &str> {
+        let (row, others): (&String, &[String]) = match &self.rule {
+            Rule::Cheaper { row, than } | Rule::Dearer { row, than } => (row, than),
+            Rule::AddUp { parts, whole, .. } => (whole, parts),
+            Rule::Syscalls { row, .. } | Rule::CheaperThanReference { row, .. } => (row, &[]),
+        };
+        std::iter::once(row).chain(others).map(String::as_str)
+    }
+
     /// Ratios with an interval that the claim rests on.
     fn intervals(&self) -> usize {
         match &self.rule {
@@ -78,14 +90,24 @@ impl Claim {
     }
 }
 
+/// Error probability of one interval of a study.
+fn shared(claims: &[Claim], confidence: f64) -> f64 {
+    stats::bonferroni(1.0 - confidence, claims.iter().map(Claim::intervals).sum())
+}
+
+/// The least number of repetitions that decides anything of these claims.
+pub fn least_repetitions(claims: &[Claim], confidence: f64) -> usize {
+    sign::min_rounds(shared(claims, confidence))
+}
+
 /// Judges every claim by a list. `references` are the lists that claims name.
 pub fn judge(claims: &[Claim], list: &PriceList, references: &[(String, PriceList)]) -> Vec<Judgement> {
-    let alpha = stats::bonferroni(1.0 - list.confidence, claims.iter().map(Claim::intervals).sum());
+    let alpha = shared(claims, list.confidence);
     let judge = |claim: &Claim| {
         let (outcome, why) = match &claim.rule {
             Rule::Cheaper { row, than } => by_order(list, row, than, alpha, Order::Below),
             Rule::Dearer { row, than } => by_order(list, row, than, alpha, Order::Above),
-            Rule::AddUp { parts, whole, within } => by_sum(list, parts, whole, *within),
+            Rule::AddUp { parts, whole, within } => by_sum(list, parts, whole, *within, alpha),
             Rule::Syscalls { row, most } => by_syscalls(list, row, *most),
             Rule::CheaperThanReference { row, reference } => {
                 by_reference(list, references, row, reference, alpha)
@@ -109,28 +131,6 @@ fn priced<'a>(list: &'a PriceList, id: &str) -> Result<&'a Price, String> {
     }
 }
 
-/// One row over another of the same list, repetition by repetition.
-struct Paired {
-    ratio: f64,
-    interval: Option<(f64, f64)>,
-}
-
-fn paired(list: &PriceList, row: &Price, than: &Price, alpha: f64) -> Option<Paired> {
-    let medians = |price: &Price| -> Vec<f64> {
-        list.costs(&price.name, &price.variant).iter().filter_map(|one| quantile::median(one)).collect()
-    };
-    let (a, b) = (medians(row), medians(than));
-    let ratios: Vec<Observation> = a
-        .iter()
-        .zip(&b)
-        .map(|(a, b)| (a / b).ln())
-        .filter(|ln| ln.is_finite())
-        .map(Observation::from)
-        .collect();
-    let interval = sign::median_interval(&ratios, alpha).map(|(low, high)| (low.exp(), high.exp()));
-    Some(Paired { ratio: stats::median_of(&ratios)?.exp(), interval })
-}
-
 /// On which side of the others a row is claimed to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
@@ -142,26 +142,9 @@ fn by_order(list: &PriceList, row: &str, than: &[String], alpha: f64, order: Ord
     let mut outcome = Outcome::Holds;
     let mut whys = Vec::new();
     for other in than {
-        let (a, b) = match (priced(list, row), priced(list, other)) {
-            (Ok(a), Ok(b)) => (a, b),
-            (Err(why), _) | (_, Err(why)) => return (Outcome::Undecided, why),
-        };
-        let Some(found) = paired(list, a, b, alpha) else {
-            return (Outcome::Undecided, format!("{row} and {other} have no repetition in common"));
-        };
-        let (one, why) = match found.interval {
-            Some((low, high)) => {
-                let why = format!("{:.2} of {other} ({low:.2} to {high:.2})", found.ratio);
-                let (below, above) = (high < 1.0, low > 1.0);
-                let (there, beyond) = if order == Order::Below { (below, above) } else { (above, below) };
-                let one = match (there, beyond) {
-                    (true, _) => Outcome::Holds,
-                    (_, true) => Outcome::DoesNotHold,
-                    _ => Outcome::Undecided,
-                };
-                (one, why)
-            }
-            None => (Outcome::Undecided, format!("{:.2} of {other} (too few repetitions)", found.ratio)),
+        let (one, why) = match (priced(list, row), priced(list, other)) {
+            (Ok(a), Ok(b)) => ordered(list, a, b, alpha, order),
+            (Err(why), _) | (_, Err(why)) => (Outcome::Undecided, why),
         };
         if one == Outcome::DoesNotHold {
             return (one, why);
@@ -174,39 +157,61 @@ fn by_order(list: &PriceList, row: &str, than: &[String], alpha: f64, order: Ord
     (outcome, whys.join(", "))
 }
 
-fn by_sum(list: &PriceList, parts: &[String], whole: &str, within: f64) -> (Outcome, String) {
+/// Whether one row is on the claimed side of another.
+fn ordered(list: &PriceList, a: &Price, b: &Price, alpha: f64, order: Order) -> (Outcome, String) {
+    let ratios = Paired::of(list, &[a, b], |ns| (ns[0] / ns[1]).ln());
+    let Some(found) = ratios.estimate(alpha) else {
+        return (Outcome::Undecided, format!("{} and {} have no repetition in common", a.id(), b.id()));
+    };
+    let ratio = format!("{:.2} of {}", found.value.exp(), b.id());
+    let undecided = || missing(found.repetitions, found.needed(0.0, alpha));
+    let Some((low, high)) = found.interval else {
+        return (Outcome::Undecided, format!("{ratio} ({})", undecided()));
+    };
+    let why = format!("{ratio} ({:.2} to {:.2})", low.exp(), high.exp());
+    let side = match (low > 0.0, high < 0.0) {
+        (true, _) => Order::Above,
+        (_, true) => Order::Below,
+        _ => return (Outcome::Undecided, format!("{why}; {}", undecided())),
+    };
+    let floors = a.floor_ns.zip(b.floor_ns).filter(|(a, b)| a != b);
+    if floors.is_some_and(|(a, b)| (a > b) != (side == Order::Above)) {
+        return (Outcome::Undecided, format!("{why}; the floors say the opposite"));
+    }
+    (if side == order { Outcome::Holds } else { Outcome::DoesNotHold }, why)
+}
+
+fn by_sum(list: &PriceList, parts: &[String], whole: &str, within: f64, alpha: f64) -> (Outcome, String) {
     for id in parts.iter().map(String::as_str).chain([whole]) {
         if let Err(why) = priced(list, id) {
             return (Outcome::Undecided, why);
         }
     }
     let names: Vec<&str> = parts.iter().map(String::as_str).collect();
-    let Some(found) = sum_check(list, &names, whole) else {
+    let Some(found) = sum_check(list, &names, whole, within, alpha) else {
         return (Outcome::Undecided, "not measured".to_owned());
     };
     let us = |ns: f64| ns / 1000.0;
-    let why = format!(
+    let mut why = format!(
         "{:.1} us alone, {:.1} us together: {:+.1}% of the whole",
         us(found.sum_ns),
         us(found.whole_ns),
         found.share * 100.0
     );
-    // The intervals of the three prices say how far the share may be off.
-    let spread = parts.iter().map(String::as_str).chain([whole]).try_fold(0.0, |sum, id| {
-        let price = priced(list, id).ok()?;
-        Some(sum + price.high_ns? - price.low_ns?)
-    });
-    let Some(spread) = spread.map(|spread| spread / 2.0 / found.whole_ns) else {
-        return (Outcome::Undecided, format!("{why} (too few repetitions)"));
-    };
-    let outcome = if found.share.abs() + spread <= within {
+    if let Some((low, high)) = found.low.zip(found.high) {
+        why.push_str(&format!(" ({:+.1}% to {:+.1}%)", low * 100.0, high * 100.0));
+    }
+    if let Some(doubt) = &found.doubt {
+        why.push_str(&format!("; {doubt}"));
+    }
+    let outcome = if found.verdict == Some(Verdict::Same) {
         Outcome::Holds
-    } else if found.share.abs() - spread > within {
+    } else if found.beyond(within) {
         Outcome::DoesNotHold
     } else {
         Outcome::Undecided
     };
-    (outcome, format!("{why}, give or take {:.1}%", spread * 100.0))
+    (outcome, why)
 }
 
 fn by_syscalls(list: &PriceList, row: &str, most: f64) -> (Outcome, String) {
@@ -260,71 +265,5 @@ fn by_reference(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::fixture::{list, row, samples};
-    use super::*;
-
-    fn here() -> PriceList {
-        let mut getpid = row("kernel", "getpid", "libc");
-        getpid.syscalls = Some(1.0);
-        list(vec![
-            (row("process", "fork", "reaped"), samples(16, 6, 3e4)),
-            (row("process", "execve", "chain"), samples(16, 6, 7e5)),
-            (row("process", "fork+execve", "reaped"), samples(16, 6, 7.35e5)),
-            (getpid, samples(16, 6, 90.0)),
-        ])
-    }
-
-    fn judged(rule: Rule) -> (Outcome, String) {
-        let claim = Claim { number: 1, text: "a claim".into(), rule };
-        let mut old = list(Vec::new());
-        old.prices = vec![Price {
-            group: "process".into(),
-            name: "fork".into(),
-            variant: "reaped".into(),
-            mean_ns: Some(142_669.0),
-            ..Price::default()
-        }];
-        let found = judge(&[claim], &here(), &[("old".into(), old)]).remove(0);
-        (found.outcome, found.why)
-    }
-
-    #[test]
-    fn cheaper_holds_by_paired_repetitions() {
-        let cheaper = |row: &str, than: &[&str]| {
-            judged(Rule::Cheaper { row: row.into(), than: than.iter().map(|t| (*t).to_owned()).collect() }).0
-        };
-        assert_eq!(cheaper("fork/reaped", &["execve/chain", "fork+execve/reaped"]), Outcome::Holds);
-        assert_eq!(cheaper("execve/chain", &["fork/reaped"]), Outcome::DoesNotHold);
-        assert_eq!(cheaper("fork/reaped", &["fork/reaped"]), Outcome::Undecided);
-        assert_eq!(cheaper("fork/reaped", &["vfork/reaped"]), Outcome::Undecided);
-        let dearer =
-            |row: &str, than: &str| judged(Rule::Dearer { row: row.into(), than: vec![than.into()] }).0;
-        assert_eq!(dearer("execve/chain", "fork/reaped"), Outcome::Holds);
-        assert_eq!(dearer("fork/reaped", "execve/chain"), Outcome::DoesNotHold);
-    }
-
-    #[test]
-    fn the_parts_add_up_or_not() {
-        let sum = |within| {
-            let parts = vec!["fork/reaped".into(), "execve/chain".into()];
-            judged(Rule::AddUp { parts, whole: "fork+execve/reaped".into(), within })
-        };
-        assert_eq!(sum(0.1).0, Outcome::Holds);
-        assert_eq!(sum(0.007).0, Outcome::Undecided, "{}", sum(0.007).1);
-        assert_eq!(sum(0.0).0, Outcome::DoesNotHold, "{}", sum(0.0).1);
-    }
-
-    #[test]
-    fn receipts_and_references_decide() {
-        let calls = |most| judged(Rule::Syscalls { row: "getpid/libc".into(), most }).0;
-        assert_eq!((calls(0.1), calls(1.0)), (Outcome::DoesNotHold, Outcome::Holds));
-        assert_eq!(judged(Rule::Syscalls { row: "fork/reaped".into(), most: 1.0 }).0, Outcome::Undecided);
-        let reference = |row: &str, name: &str| {
-            judged(Rule::CheaperThanReference { row: row.into(), reference: name.into() })
-        };
-        assert_eq!(reference("fork/reaped", "old").0, Outcome::Holds);
-        assert_eq!(reference("getpid/libc", "old").0, Outcome::Undecided);
-        assert_eq!(reference("fork/reaped", "none").0, Outcome::Undecided);
-    }
-}
+#[path = "claims_tests.rs"]
+mod tests;

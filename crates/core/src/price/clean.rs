@@ -1,5 +1,5 @@
-//! From raw samples to costs per operation: disturbed samples are left out and counted, the fixed cost of a batch is found
-//! by N against 2N operations and taken off.
+//! From raw samples to costs per operation: disturbed samples are left out and counted. What is taken off the others is
+//! found by [`super::fixed`].
 //!
 //! A sample is disturbed by something that is not the operation: the kernel took the CPU away (an involuntary switch),
 //! moved the task (a migration), gave its CPU to somebody else while it was ready ([`super::delay`]), or the hypervisor
@@ -103,6 +103,8 @@ fn stolen(samples: &[Sample], steal_ns: f64) -> Vec<bool> {
 pub struct Clean {
     /// Undisturbed samples of each repetition that has any, in the order of the repetitions.
     pub repetitions: Vec<Vec<Sample>>,
+    /// The number of each of these repetitions: rows are paired by it, for one may lack what another has.
+    pub numbers: Vec<u32>,
     /// What was left out.
     pub rejected: Rejected,
 }
@@ -134,6 +136,7 @@ impl Clean {
             }
             if !kept.is_empty() {
                 clean.repetitions.push(kept);
+                clean.numbers.push(one.repetition);
             }
         }
         clean
@@ -154,33 +157,11 @@ impl Clean {
         self.repetitions.is_empty()
     }
 
-    /// The fixed cost of a batch, nanoseconds: reading the clock twice and entering the loop. With t(N) = fixed + N * price
-    /// it is 2 t(N) - t(2N). `None` where the row has no batches of N and 2N, and where the noise leaves nothing above 0:
-    /// then nothing is taken off.
-    ///
-    /// The median over the repetitions counts, of each the lower quartile of its samples, because what is added to a
-    /// sample by noise is never negative.
-    pub fn fixed_ns(&self) -> Option<f64> {
-        let of_repetitions: Vec<f64> =
-            self.repetitions.iter().filter_map(|samples| fixed_of(samples)).collect();
-        quantile::median(&of_repetitions).filter(|fixed| *fixed > 0.0)
-    }
-
     /// The cost of one operation in every kept sample, by repetition, the fixed cost of the batch taken off.
     pub fn costs(&self, fixed_ns: f64) -> Vec<Vec<f64>> {
         let cost = |sample: &Sample| (sample.elapsed_ns - fixed_ns) / sample.ops as f64;
         self.repetitions.iter().map(|samples| samples.iter().map(cost).collect()).collect()
     }
-}
-
-/// The fixed cost that one repetition shows: its shortest batch size against twice as many operations.
-fn fixed_of(samples: &[Sample]) -> Option<f64> {
-    let shortest = samples.iter().map(|sample| sample.ops).min()?;
-    let typical = |ops: u64| {
-        let times: Vec<f64> = samples.iter().filter(|s| s.ops == ops).map(|s| s.elapsed_ns).collect();
-        quantile::quantile(&times, 0.25)
-    };
-    Some(2.0 * typical(shortest)? - typical(shortest.checked_mul(2)?)?)
 }
 
 #[cfg(test)]
@@ -232,26 +213,6 @@ mod tests {
         assert!(with(Some(1e7)).samples().all(|sample| sample.elapsed_ns < 8e6));
     }
 
-    #[test]
-    fn the_fixed_cost_comes_off() {
-        // 40 ns of clock, 85 ns an operation.
-        let samples: Vec<Sample> =
-            (0..20).map(|i| if i % 2 == 0 { plain(100, 8540.0) } else { plain(200, 17_040.0) }).collect();
-        let clean = Clean::of([&series(&samples)], &strict());
-        let fixed = clean.fixed_ns().unwrap();
-        assert!((fixed - 40.0).abs() < 1e-9);
-        assert!(clean.costs(fixed).concat().iter().all(|cost| (cost - 85.0).abs() < 1e-9));
-    }
-
-    #[test]
-    fn without_two_sizes_or_below_noise_nothing_comes_off() {
-        let of = |samples: &[Sample]| Clean::of([&series(samples)], &strict()).fixed_ns();
-        assert_eq!(of(&[plain(100, 8540.0), plain(100, 8541.0)]), None);
-        assert_eq!(of(&[plain(100, 8540.0), plain(200, 17_200.0)]), None);
-        assert_eq!(of(&[]), None);
-        assert_eq!(of(&[plain(u64::MAX, 5.0), plain(u64::MAX - 1, 5.0)]), None);
-    }
-
     proptest! {
         #[test]
         fn nothing_is_lost(samples in prop::collection::vec((1u64..4, 1.0..1e6f64, 0u64..2, 0u64..2), 0..50), steal in 0.0..1e6f64) {
@@ -261,16 +222,6 @@ mod tests {
                 .collect();
             let clean = Clean::of([&Series { steal_ns: Some(steal), ..series(&samples) }], &strict());
             prop_assert_eq!(clean.len() as u64 + clean.rejected.total(), samples.len() as u64);
-        }
-
-        /// Whatever the price and the fixed cost, batches without noise give both back.
-        #[test]
-        fn planted_costs_come_back(price in 1.0..1e5f64, fixed in 1.0..1e4f64, n in 1u64..10_000) {
-            let batch = |n: u64| plain(n, fixed + n as f64 * price);
-            let clean = Clean::of([&series(&[batch(n), batch(2 * n)])], &strict());
-            let found = clean.fixed_ns().unwrap();
-            prop_assert!((found - fixed).abs() < 1e-6 * n as f64 * price);
-            prop_assert!(clean.costs(found).concat().iter().all(|cost| (cost / price - 1.0).abs() < 1e-5));
         }
     }
 }

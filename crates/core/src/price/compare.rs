@@ -2,17 +2,23 @@
 //!
 //! The first list is the baseline; a ratio is another list over it, so below 1 is cheaper. The rule, in this order:
 //!
-//! 1. The interval of the ratio is that of the shift between the repetitions' ln medians ([`ranks`]). Its error probability is
-//!    `alpha` shared over all rows of all lists (Bonferroni), so that with that probability at most, any row's interval is
-//!    wrong.
+//! 1. Every row has an exact test of "the prices are equal", and one of "they differ by delta or more"
+//!    ([`super::evidence`]). Of the rows that are called different, and of those that are called the same, a share of at most
+//!    `alpha` is expected to be wrong by noise ([`stats::benjamini_hochberg`]: the false discovery rate). Where no row differs
+//!    in truth, that is the probability that any is called different. The interval of a row is at the error probability at
+//!    which its kind was decided.
 //! 2. Wholly within the band from 1/(1 + delta) to 1 + delta: **same**.
 //! 3. Wholly on one side of 1, and both the median and the floor differ by more than the noise: **slower** or **faster**.
 //!    The noise of a row is delta, or the drift that either list shows by itself if that is more: the second half of its
 //!    repetitions against the first half, its own and that of nine in ten rows of its group. An interval knows only the noise
 //!    within a list; two lists were measured at different times, and drift is what a list tells of that.
 //! 4. A row that does more than enter the kernel is not called dearer by a list that was measured in a crowd (other processes,
-//!    or steal): its tasks then wait for a CPU and share caches, and that is no property of the machine.
-//! 5. Otherwise **undecided**.
+//!    or steal) larger than that of the cheaper list: its tasks then wait for a CPU and share caches, and that is no property
+//!    of the machine.
+//! 5. Otherwise **undecided**, with the reason, or with the number of repetitions that would about decide it.
+//!
+//! A row that steps 3 and 4 keep from being called different takes part in step 1 with a p-value of 1, so that what they take
+//! away is not counted as found.
 //!
 //! Numbers of a source have no repetitions. Against them, the interval is that of the measured side alone; between two
 //! of them there is a ratio and no verdict. Where a source gives means, means are compared.
@@ -20,11 +26,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::evidence::Evidence;
 use super::fingerprint::{Difference, Fact, differences};
 use super::inside::Unit;
 use super::list::{Price, PriceList};
-use super::summary::FLOOR;
-use crate::stats::{self, Observation, quantile, ranks, sign};
+use super::paired::more;
+use super::side::{NOT_IN_LIST, Pairing, Side};
+use crate::stats;
 use crate::verdict::Verdict;
 
 /// By what rule rows are told apart.
@@ -32,7 +40,7 @@ use crate::verdict::Verdict;
 pub struct Rule {
     /// Differences up to this fraction do not matter.
     pub delta: f64,
-    /// Probability that any row of a comparison is called different, or the same, wrongly.
+    /// Share of the rows called different, and of those called the same, that noise may have made so (false discovery rate).
     pub alpha: f64,
 }
 
@@ -51,7 +59,7 @@ pub struct Comparison {
     pub machines: Vec<Vec<Difference>>,
     /// The rows, the worst first: dearer, then cheaper, each by its ratio; then undecided, the same, not measured.
     pub rows: Vec<Beside>,
-    /// Probability that any verdict is wrong, as far as it is noise.
+    /// Share of the verdicts that may be wrong by noise: of those on different rows, and of those on rows that are the same.
     pub alpha: f64,
     /// What the prices are. Lists of another unit than the baseline are not in here.
     #[serde(default, skip_serializing_if = "Unit::is_usual")]
@@ -98,6 +106,10 @@ pub struct Other {
     pub explained_by: Vec<Fact>,
     /// Why there is no ratio, or no verdict.
     pub not_measured: Option<String>,
+    /// Repetitions behind the ratio, on the side that has fewer.
+    pub repetitions: Option<u32>,
+    /// Repetitions with which an undecided row would about be decided; null where more of them would hardly help.
+    pub repetitions_needed: Option<u32>,
 }
 
 /// Sets lists beside each other: each unit by itself, in the order in which the units come. The first list of a unit is
@@ -146,16 +158,16 @@ fn alike_compared(lists: &[PriceList], rule: &Rule) -> Comparison {
         others.iter().map(|other| differences(&base.fingerprint, &other.fingerprint)).collect();
     let sides: Vec<Side<'_>> = lists.iter().map(Side::of).collect();
     let ids = row_ids(lists);
-    let judged = |(name, variant): &(&str, &str)| {
-        sides[1..].iter().filter(|s| s.has(name, variant) && sides[0].has(name, variant)).count()
-    };
-    let alpha = stats::bonferroni(rule.alpha, ids.iter().map(judged).sum());
+    let pairings: Vec<Vec<Pairing>> =
+        ids.iter().map(|id| sides[1..].iter().map(|side| sides[0].against(side, *id)).collect()).collect();
+    let levels = Levels::of(pairings.iter().flatten(), rule);
     let mut rows: Vec<Beside> = ids
         .iter()
-        .map(|(name, variant)| {
+        .zip(pairings)
+        .map(|((name, variant), pairings)| {
             let (mut beside, price) = beside(base, lists, name, variant);
-            for (side, machine) in sides[1..].iter().zip(&machines) {
-                let mut other = sides[0].against(side, (name, variant), alpha, rule.delta);
+            for (pairing, machine) in pairings.into_iter().zip(&machines) {
+                let mut other = judged(pairing, &levels, rule);
                 if matches!(other.verdict, Some(Verdict::Faster | Verdict::Slower) | None)
                     && other.ratio.is_some()
                 {
@@ -202,9 +214,6 @@ fn beside<'a>(
     (row, here.or(any))
 }
 
-const NOT_IN_LIST: &str = "not in this list";
-const NO_SPREAD: &str = "neither list tells its spread";
-
 impl Other {
     /// By what rows are ordered, the worst having the most: dearer (decided, or a source's), cheaper, undecided, the same,
     /// not measured; then the distance of the ratio from 1.
@@ -227,159 +236,100 @@ fn severity(row: &Beside) -> (u8, f64) {
     all.fold((0, 0.0), |worst, one| if one > worst { one } else { worst })
 }
 
-/// A list with the repetitions of its rows.
-struct Side<'a> {
-    list: &'a PriceList,
-    repetitions: std::collections::BTreeMap<(&'a str, &'a str), Repetitions>,
-    /// Drift of nine in ten rows, by group.
-    drift: std::collections::BTreeMap<&'a str, f64>,
+/// Error probabilities at which the rows of a comparison are decided.
+struct Levels {
+    /// For a row that differs.
+    different: f64,
+    /// For one more row than those that do.
+    next: f64,
+    /// For a row that is the same.
+    same: f64,
 }
 
-/// The repetitions of a row: logarithms of their medians, means and floors, in the order in which they ran.
-struct Repetitions {
-    medians: Vec<f64>,
-    means: Vec<f64>,
-    floors: Vec<f64>,
-}
-
-impl Repetitions {
-    fn of(costs: &[Vec<f64>]) -> Self {
-        let each = |of: fn(&[f64]) -> Option<f64>| {
-            costs.iter().filter_map(|one| of(one).map(f64::ln)).filter(|ln| ln.is_finite()).collect()
-        };
+impl Levels {
+    fn of<'a>(pairings: impl Iterator<Item = &'a Pairing>, rule: &Rule) -> Self {
+        let band = rule.delta.ln_1p();
+        let (mut different, mut same) = (Vec::new(), Vec::new());
+        for pairing in pairings {
+            let Some(evidence) = &pairing.evidence else { continue };
+            let open = pairing.hindrance(rule.delta).is_some();
+            different.push(if open { 1.0 } else { evidence.p_equal() });
+            same.push(evidence.p_different(band));
+        }
+        let level = stats::benjamini_hochberg(&different, rule.alpha);
+        let found = different.iter().any(|p| *p <= level);
+        let step = rule.alpha / different.len().max(1) as f64;
         Self {
-            medians: each(quantile::median),
-            means: each(quantile::mean),
-            floors: each(|costs| quantile::quantile(costs, FLOOR)),
-        }
-    }
-
-    /// By how much the second half lies off the first, on the log scale.
-    fn drift(&self) -> f64 {
-        let (first, second) = self.medians.split_at(self.medians.len() / 2);
-        match (quantile::median(first), quantile::median(second)) {
-            (Some(first), Some(second)) => (second - first).abs(),
-            _ => 0.0,
+            different: level,
+            next: if found { (level + step).min(rule.alpha) } else { level },
+            same: stats::benjamini_hochberg(&same, rule.alpha),
         }
     }
 }
 
-impl<'a> Side<'a> {
-    fn of(list: &'a PriceList) -> Self {
-        let mut repetitions = std::collections::BTreeMap::new();
-        let mut drifts: std::collections::BTreeMap<&str, Vec<f64>> = std::collections::BTreeMap::new();
-        for price in list.prices.iter().filter(|price| price.not_measured.is_none()) {
-            let costs = list.costs(&price.name, &price.variant);
-            if costs.is_empty() {
-                continue;
-            }
-            let found = Repetitions::of(&costs);
-            drifts.entry(&price.group).or_default().push(found.drift());
-            repetitions.insert((price.name.as_str(), price.variant.as_str()), found);
+impl Pairing {
+    /// Why this row cannot be called different, whatever its interval: step 3 and 4 of the rule.
+    fn hindrance(&self, delta: f64) -> Option<String> {
+        let ratio = self.other.ratio?.ln();
+        let noise = self.drift.max(delta.ln_1p());
+        let sign = ratio.signum();
+        if ratio.abs() <= noise || self.floor.is_some_and(|floor| sign * floor <= noise) {
+            let what = if ratio.abs() <= noise { "it differs" } else { "its floor differs" };
+            let why = if self.drift > delta.ln_1p() { "a list drifts by itself" } else { "matters" };
+            return Some(format!("{what} by no more than {why}"));
         }
-        let most = |drifts: Vec<f64>| quantile::quantile(&drifts, 0.9).unwrap_or(0.0);
-        let drift = drifts.into_iter().map(|(group, drifts)| (group, most(drifts))).collect();
-        Self { list, repetitions, drift }
-    }
-
-    fn has(&self, name: &str, variant: &str) -> bool {
-        self.repetitions.contains_key(&(name, variant))
-    }
-
-    /// What this list by itself shows between equal things.
-    fn noise(&self, price: &Price, repetitions: &Repetitions) -> f64 {
-        self.drift.get(price.group.as_str()).copied().unwrap_or(0.0).max(repetitions.drift())
-    }
-
-    /// A row of another list against this one.
-    fn against(&self, other: &Side<'_>, id: (&str, &str), alpha: f64, delta: f64) -> Other {
-        let price = |side: &Side<'a>| side.list.find(id.0, Some(id.1)).cloned();
-        let theirs = other.list.find(id.0, Some(id.1));
-        let mine = price(self);
-        let (Some(mine), Some(theirs)) = (mine.as_ref(), theirs) else {
-            let why = theirs.map_or_else(|| Some(NOT_IN_LIST.to_owned()), |p| p.not_measured.clone());
-            return Other { ns: theirs.and_then(Price::typical_ns), not_measured: why, ..Other::default() };
-        };
-        let mut found =
-            Other { ns: theirs.typical_ns(), not_measured: theirs.not_measured.clone(), ..Other::default() };
-        // Where one of the two is a mean, means are compared.
-        let means = mine.median_ns.is_none() || theirs.median_ns.is_none();
-        let value = |price: &Price| if means { price.mean_ns } else { price.median_ns };
-        let (Some(a), Some(b)) = (value(mine), value(theirs)) else { return found };
-        found.ratio = (a > 0.0).then_some(b / a);
-        let (here, there) = (self.repetitions.get(&id), other.repetitions.get(&id));
-        let logs = |one: &Repetitions| if means { one.means.clone() } else { one.medians.clone() };
-        let interval = match (here, there) {
-            (Some(here), Some(there)) => {
-                let shift = ranks::shift(&logs(here), &logs(there), alpha);
-                found.ratio = shift.map(|shift| shift.estimate.exp()).or(found.ratio);
-                shift.and_then(|shift| shift.interval)
-            }
-            (Some(here), None) => {
-                let (middle, interval) = alone(&logs(here), alpha);
-                found.ratio = middle.map(|ln| b / ln.exp()).or(found.ratio);
-                interval.map(|(low, high)| (b.ln() - high, b.ln() - low))
-            }
-            (None, Some(there)) => {
-                let (middle, interval) = alone(&logs(there), alpha);
-                found.ratio = middle.map(|ln| ln.exp() / a).or(found.ratio);
-                interval.map(|(low, high)| (low - a.ln(), high - a.ln()))
-            }
-            (None, None) => {
-                found.not_measured = Some(NO_SPREAD.to_owned());
-                return found;
-            }
-        };
-        let noise = [here.map(|r| self.noise(mine, r)), there.map(|r| other.noise(theirs, r))];
-        let noise = noise.into_iter().flatten().fold(delta.ln_1p(), f64::max);
-        let floors = here.zip(there).and_then(|(a, b)| ranks::shift(&a.floors, &b.floors, alpha));
-        (found.low, found.high) = interval.map(|(low, high)| (low.exp(), high.exp())).unzip();
-        let verdict = verdict(found.ratio, interval, floors.map(|f| f.estimate), noise, delta);
-        let crowd = match verdict {
-            Verdict::Slower if feels_crowd(theirs) => there.and_then(|_| other.list.fingerprint.crowd()),
-            Verdict::Faster if feels_crowd(theirs) => here.and_then(|_| self.list.fingerprint.crowd()),
-            _ => None,
-        };
-        found.verdict = Some(if crowd.is_some() { Verdict::Undecided } else { verdict });
-        if let Some(crowd) = crowd {
-            found.not_measured = Some(format!("no verdict: {crowd} while the dearer list was measured"));
-        }
-        found
+        let [dearer, cheaper] = &self.crowds;
+        let crowd = if ratio > 0.0 { dearer } else { cheaper };
+        crowd.as_ref().map(|crowd| format!("{crowd} while the dearer list was measured"))
     }
 }
 
-/// Whether a crowd makes the operation dearer in a way that no receipt shows: tasks wait for a CPU, caches and memory are
-/// shared. Calls that only enter the kernel are over before that, and those that were hit are left out.
-fn feels_crowd(price: &Price) -> bool {
-    price.group != "kernel" || price.receipt.switches.is_some_and(|switches| switches > 0.1)
-}
-
-/// The median of one side's repetitions and its interval, where the other side is one number.
-fn alone(logs: &[f64], alpha: f64) -> (Option<f64>, Option<(f64, f64)>) {
-    let observations: Vec<Observation> = logs.iter().map(|ln| (*ln).into()).collect();
-    (quantile::median(logs), sign::median_interval(&observations, alpha))
-}
-
-/// The verdict of a row: the rule of this module from step 2 on. `floor` is the ln ratio of the floors, if both are known.
-fn verdict(
-    ratio: Option<f64>,
-    interval: Option<(f64, f64)>,
-    floor: Option<f64>,
-    noise: f64,
-    delta: f64,
-) -> Verdict {
-    let (Some(ratio), Some((low, high))) = (ratio.map(f64::ln), interval) else { return Verdict::Undecided };
-    let band = delta.ln_1p();
-    let beyond = |sign: f64| sign * ratio > noise && floor.is_none_or(|floor| sign * floor > noise);
-    if -band <= low && high <= band {
+/// The verdict of a row: the rule of this module.
+fn judged(pairing: Pairing, levels: &Levels, rule: &Rule) -> Other {
+    let hindrance = pairing.hindrance(rule.delta);
+    let Pairing { mut other, evidence, drift, .. } = pairing;
+    let Some((evidence, ratio)) = evidence.zip(other.ratio.map(f64::ln)) else { return other };
+    let band = rule.delta.ln_1p();
+    let verdict = if evidence.p_different(band) <= levels.same {
         Verdict::Same
-    } else if low > 0.0 && beyond(1.0) {
-        Verdict::Slower
-    } else if high < 0.0 && beyond(-1.0) {
-        Verdict::Faster
+    } else if hindrance.is_none() && evidence.p_equal() <= levels.different {
+        if ratio > 0.0 { Verdict::Slower } else { Verdict::Faster }
     } else {
         Verdict::Undecided
+    };
+    let level = if verdict == Verdict::Same { levels.same } else { levels.different };
+    (other.low, other.high) = evidence.interval(level).map(|(low, high)| (low.exp(), high.exp())).unzip();
+    other.repetitions = whole(evidence.repetitions);
+    if verdict == Verdict::Undecided {
+        // Where drift or a crowd stands in the way, more repetitions of the same kind do not help.
+        let settled = ratio.abs() <= band && drift <= band;
+        other.not_measured = hindrance.filter(|_| !settled).map(|why| format!("no verdict: {why}"));
+        if other.not_measured.is_none() {
+            other.repetitions_needed = needed(&evidence, ratio, band, levels).and_then(whole);
+        }
     }
+    other.verdict = Some(verdict);
+    other
+}
+
+fn whole(repetitions: usize) -> Option<u32> {
+    u32::try_from(repetitions).ok()
+}
+
+/// With how many repetitions an undecided row would about be decided, if all else stayed as it is.
+fn needed(evidence: &Evidence, ratio: f64, band: f64, levels: &Levels) -> Option<usize> {
+    let Some((low, high)) = evidence.interval(levels.next) else {
+        return Some(evidence.least_repetitions(levels.next));
+    };
+    let (reach, gap) = if ratio.abs() <= band {
+        // It is the same if the interval fits into the band.
+        ((ratio - low).max(high - ratio), band - ratio.abs())
+    } else if ratio > 0.0 {
+        (ratio - low, ratio)
+    } else {
+        (high - ratio, -ratio)
+    };
+    more(evidence.repetitions, reach, gap)
 }
 
 #[cfg(test)]

@@ -193,6 +193,11 @@ impl Fingerprint {
         found.map(|missing| missing.why.as_str())
     }
 
+    /// The share of CPU time that others had during the run, as far as it is known.
+    pub fn crowded(&self) -> f64 {
+        [self.others_during, self.steal_during].into_iter().flatten().sum()
+    }
+
     /// How crowded the machine was during the run, if it was: whoever hands over to another task then waits for a CPU, and
     /// no receipt shows that.
     pub fn crowd(&self) -> Option<String> {

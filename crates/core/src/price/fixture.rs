@@ -32,6 +32,7 @@ pub(super) fn samples(repetitions: u32, each: u32, cost_ns: f64) -> Vec<Series> 
                 involuntary: Some(0),
                 migrations: Some(0),
                 delay_ns: Some(0.0),
+                ..Sample::default()
             };
             series.push(sample);
         }

@@ -72,11 +72,17 @@ pub struct Figures {
     /// What was taken off every batch as its fixed cost.
     #[serde(default)]
     pub fixed: Option<f64>,
+    /// Lower end of what the repetitions say of that; null where batches are of one size. It may lie below 0.
+    #[serde(default)]
+    pub fixed_low: Option<f64>,
+    /// Upper end.
+    #[serde(default)]
+    pub fixed_high: Option<f64>,
 }
 
 impl Figures {
-    /// All of them.
-    pub fn all(&self) -> [Option<f64>; 7] {
+    /// All that cannot lie below 0.
+    pub fn amounts(&self) -> [Option<f64>; 7] {
         [self.floor, self.median, self.p99, self.low, self.high, self.mean, self.fixed]
     }
 }
@@ -92,6 +98,8 @@ impl Price {
             high: self.high_ns,
             mean: self.mean_ns,
             fixed: self.fixed_ns,
+            fixed_low: self.fixed_low_ns,
+            fixed_high: self.fixed_high_ns,
         })
     }
 
@@ -103,7 +111,7 @@ impl Price {
 
     /// The same price with its figures in the fields of nanoseconds, for a reader that goes by the unit of the list.
     fn unlabelled(&self) -> Self {
-        let Figures { floor, median, p99, low, high, mean, fixed } = self.figures();
+        let Figures { floor, median, p99, low, high, mean, fixed, fixed_low, fixed_high } = self.figures();
         Self {
             floor_ns: floor,
             median_ns: median,
@@ -112,6 +120,8 @@ impl Price {
             high_ns: high,
             mean_ns: mean,
             fixed_ns: fixed,
+            fixed_low_ns: fixed_low,
+            fixed_high_ns: fixed_high,
             instructions: None,
             ..self.clone()
         }
@@ -119,12 +129,15 @@ impl Price {
 
     /// Moves the figures from the fields of nanoseconds to those of instructions.
     pub(super) fn count_instructions(&mut self) {
-        if self.not_measured.is_none() || self.fixed_ns.is_some() {
-            let figures = self.figures();
+        let figures = self.figures();
+        if figures != Figures::default() {
             *self = Self { instructions: Some(figures), ..self.clone() };
         }
         (self.floor_ns, self.median_ns, self.p99_ns) = (None, None, None);
-        (self.low_ns, self.high_ns, self.mean_ns, self.fixed_ns) = (None, None, None, None);
+        (self.low_ns, self.high_ns, self.mean_ns) = (None, None, None);
+        (self.fixed_ns, self.fixed_low_ns, self.fixed_high_ns) = (None, None, None);
+        // Bytes an instruction are no bytes a second.
+        self.bytes_per_s = None;
     }
 }
 
@@ -153,6 +166,7 @@ mod tests {
         let price = &list.prices[0];
         assert_eq!((price.typical_ns(), price.floor_ns, price.fixed_ns), (None, None, None));
         assert_eq!(price.typical(), time.typical_ns());
+        assert_eq!((price.fixed_low_ns, price.fixed_high_ns, price.bytes_per_s), (None, None, None));
         assert_eq!(list.validate(), Ok(()));
         let json = serde_json::to_value(&list).unwrap();
         assert_eq!(json["unit"], "guest_instructions");

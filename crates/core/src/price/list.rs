@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::clean::{Clean, Rejected};
 use super::fingerprint::Fingerprint;
+use super::fixed::Fixed;
 use super::inside::{Figures, Inside, Unit};
 use super::receipt::{Receipt, receipt, refusal};
 use super::sample::{Row, Series, row_id};
@@ -103,6 +104,15 @@ pub struct Price {
     /// What was taken off every batch as its fixed cost; null if nothing was.
     #[serde(default)]
     pub fixed_ns: Option<f64>,
+    /// Lower end of what the repetitions say of the fixed cost of a batch; null where batches are of one size.
+    #[serde(default)]
+    pub fixed_low_ns: Option<f64>,
+    /// Upper end.
+    #[serde(default)]
+    pub fixed_high_ns: Option<f64>,
+    /// Bytes a second, at the typical cost, where an operation moves some.
+    #[serde(default)]
+    pub bytes_per_s: Option<f64>,
     /// The figures where the list's unit is guest instructions; the fields of nanoseconds are null then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<Figures>,
@@ -145,21 +155,30 @@ impl Price {
         self.median_ns.or(self.mean_ns)
     }
 
+    /// Bytes a second at this cost. CPU time is no time in which bytes arrive.
+    fn rate(&self, ns: f64) -> Option<f64> {
+        let cpu_time = ["writer_cpu", "reader_cpu"].iter().any(|measure| self.variant.ends_with(measure));
+        self.receipt.bytes.filter(|_| ns > 0.0 && !cpu_time).map(|bytes| bytes / ns * 1e9)
+    }
+
     /// The price of a row from its samples.
     fn of<'a>(
         row: &Row,
         series: impl Iterator<Item = &'a Series>,
         resolution_ns: Option<f64>,
-        alpha: f64,
+        (alpha, measured_in): (f64, Unit),
     ) -> Self {
         let clean = Clean::of(series, &row.expect);
-        let fixed_ns = clean.fixed_ns();
+        let fixed = Fixed::of(&clean, alpha);
+        let fixed_ns = fixed.and_then(|fixed| fixed.taken_off());
         let mut price = Self {
             group: row.group.clone(),
             name: row.name.clone(),
             variant: row.variant.clone(),
             unit: row.unit.clone(),
             fixed_ns,
+            fixed_low_ns: fixed.map(|fixed| fixed.low_ns),
+            fixed_high_ns: fixed.map(|fixed| fixed.high_ns),
             samples: clean.len() as u64,
             repetitions: clean.repetitions.len() as u64,
             rejected: clean.rejected,
@@ -170,14 +189,20 @@ impl Price {
         price.not_measured = match (&row.unavailable, found) {
             (Some(why), _) => Some(why.clone()),
             (None, None) => Some(nothing_kept(&clean.rejected)),
-            (None, Some(found)) => refusal(row, &price.receipt, found.floor_ns.min(found.median_ns)),
+            (None, Some(found)) => {
+                let least = found.floor_ns.min(found.median_ns);
+                let unresolved = fixed.and_then(|fixed| fixed.unresolved(least, measured_in));
+                unresolved.or_else(|| refusal(row, &price.receipt, least))
+            }
         };
         if let (None, Some(found)) = (&price.not_measured, found) {
             price.floor_ns = Some(found.floor_ns);
             price.median_ns = Some(found.median_ns);
+            price.bytes_per_s = price.rate(found.median_ns);
             price.p99_ns = Some(found.p99_ns);
             price.mean_ns = Some(found.mean_ns);
-            (price.low_ns, price.high_ns) = found.interval.unzip();
+            let widened = |(low, high)| fixed.map_or((low, high), |fixed| fixed.widen(low, high));
+            (price.low_ns, price.high_ns) = found.interval.map(widened).unzip();
         }
         price
     }
@@ -211,10 +236,10 @@ impl PriceList {
                 all.push(series);
             }
         }
-        let alpha = 1.0 - self.confidence;
+        let by = (1.0 - self.confidence, self.unit);
         let prices = self.rows.iter().zip(of_row);
         self.prices =
-            prices.map(|(row, series)| Price::of(row, series.into_iter(), resolution, alpha)).collect();
+            prices.map(|(row, series)| Price::of(row, series.into_iter(), resolution, by)).collect();
         if self.unit == Unit::GuestInstructions {
             self.prices.iter_mut().for_each(Price::count_instructions);
         }
@@ -233,12 +258,15 @@ impl PriceList {
         }
     }
 
-    /// Costs per operation by repetition, as its price was made from them; empty for numbers of a source.
-    pub fn costs(&self, name: &str, variant: &str) -> Vec<Vec<f64>> {
+    /// Costs per operation by repetition, each with its number, as its price was made from them; empty for numbers of a
+    /// source. A repetition in which every sample was disturbed is not there.
+    pub fn costs(&self, name: &str, variant: &str) -> Vec<(u32, Vec<f64>)> {
         let found = self.rows.iter().position(|row| row.name == name && row.variant == variant);
         let Some(index) = found else { return Vec::new() };
         let clean = Clean::of(self.samples.iter().filter(|s| s.row == index), &self.rows[index].expect);
-        clean.costs(clean.fixed_ns().unwrap_or(0.0))
+        let fixed = Fixed::of(&clean, 1.0 - self.confidence).and_then(|fixed| fixed.taken_off());
+        let costs = clean.costs(fixed.unwrap_or(0.0));
+        clean.numbers.into_iter().zip(costs).collect()
     }
 }
 

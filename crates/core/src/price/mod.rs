@@ -1,9 +1,9 @@
 //! What one operation costs: from the worker's raw samples to a price, to a list of prices, to the difference of two lists.
 //!
-//! The flow: [`sample`] (what the worker said) → [`clean`] and [`delay`] (what disturbed is left out and counted, the fixed
-//! cost of a batch is taken off) → [`summary`] (floor, typical, tail, interval) → [`receipt`] (did it really happen?) → [`list`] (the
-//! stored document) → [`compare`], [`project`], [`claims`] (what lists say beside each other). [`history`] follows prices over kernels, [`inside`] says where
-//! a list was measured and in which unit. [`check`] reads a list with
+//! The flow: [`sample`] (what the worker said) → [`clean`] and [`delay`] (what disturbed is left out and counted), [`fixed`]
+//! (the fixed cost of a batch is taken off) → [`summary`] (floor, typical, tail, interval) → [`receipt`] (did it really happen?) → [`list`] (the
+//! stored document) → [`compare`], [`project`], [`sum`], [`claims`] (what lists say beside each other). [`history`] follows prices over
+//! kernels, [`inside`] says where a list was measured and in which unit. [`check`] reads a list with
 //! suspicion, [`fingerprint`] names what differs between two machines.
 
 pub mod check;
@@ -11,13 +11,18 @@ pub mod claims;
 pub mod clean;
 pub mod compare;
 pub mod delay;
+mod evidence;
 pub mod fingerprint;
+pub mod fixed;
 pub mod history;
 pub mod inside;
 pub mod list;
+mod paired;
 pub mod project;
 pub mod receipt;
 pub mod sample;
+mod side;
+pub mod sum;
 pub mod summary;
 
 #[cfg(test)]

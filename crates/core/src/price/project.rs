@@ -1,5 +1,4 @@
-//! Counts times prices: what so many operations cost on each machine. And the check whether fork and execve together cost
-//! what they cost alone.
+//! Counts times prices: what so many operations cost on each machine.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -104,100 +103,88 @@ pub struct Projected {
 
 /// What the counts cost on each machine.
 pub fn project(lists: &[PriceList], terms: &[Term]) -> Projection {
-    let terms: Vec<Term> = terms.iter().map(|term| settled(lists, term)).collect();
-    let machines = lists.iter().map(|list| on_machine(list, &terms)).collect();
-    Projection { terms, machines }
+    let settled: Vec<Settled> = terms.iter().map(|term| settled(lists, term)).collect();
+    let machines = lists.iter().map(|list| on_machine(list, &settled)).collect();
+    Projection { terms: settled.into_iter().map(|one| one.term).collect(), machines }
 }
 
-/// A term whose variant is the same on every machine, if there is one that all of them price: a static program on one
-/// must not be set against a dynamic one on the other.
-fn settled(lists: &[PriceList], term: &Term) -> Term {
-    let Some((first, rest)) = lists.split_first().filter(|_| term.variant.is_none()) else {
-        return term.clone();
+/// A term whose variant is the same on every machine.
+struct Settled {
+    term: Term,
+    /// Why no machine can price it; null if that is for each machine to say.
+    why: Option<String>,
+}
+
+/// Settles the variant of a term on one that every list prices which has a price of that name at all: a static program on
+/// one machine must not be set against a dynamic one on the other. Where there is none, nobody's price counts.
+fn settled(lists: &[PriceList], term: &Term) -> Settled {
+    let priced: Vec<(&PriceList, Vec<&str>)> = lists
+        .iter()
+        .map(|list| (list, variants(list, &term.name)))
+        .filter(|(_, variants)| !variants.is_empty())
+        .collect();
+    let Some((first, offered)) = priced.first().filter(|_| term.variant.is_none()) else {
+        return Settled { term: term.clone(), why: None };
     };
-    let priced = |list: &PriceList, variant: &str| {
-        list.find(&term.name, Some(variant)).is_some_and(|price| price.typical_ns().is_some())
-    };
-    let everywhere = |variant: &&str| priced(first, variant) && rest.iter().all(|list| priced(list, variant));
+    let everywhere = |variant: &&str| priced.iter().all(|(_, variants)| variants.contains(variant));
     let usual = first.find(&term.name, None).map(|price| price.variant.as_str());
-    let others =
-        first.prices.iter().filter(|price| price.name == term.name).map(|price| price.variant.as_str());
-    let variant = usual.into_iter().chain(others).find(everywhere);
-    Term { variant: variant.map(str::to_owned), ..term.clone() }
+    let variant = usual.into_iter().chain(offered.iter().copied()).find(everywhere);
+    let why = variant.is_none().then(|| {
+        let each: Vec<String> =
+            priced.iter().map(|(list, variants)| format!("{} has {}", list.name, some(variants))).collect();
+        format!("no variant that all lists price: {}", each.join("; "))
+    });
+    Settled { term: Term { variant: variant.map(str::to_owned), ..term.clone() }, why }
 }
 
-fn on_machine(list: &PriceList, terms: &[Term]) -> Projected {
+/// The variants of a name that a list prices.
+fn variants<'a>(list: &'a PriceList, name: &str) -> Vec<&'a str> {
+    let named = list.prices.iter().filter(|price| price.name == name && price.typical_ns().is_some());
+    named.map(|price| price.variant.as_str()).collect()
+}
+
+/// The first few of them.
+fn some(variants: &[&str]) -> String {
+    let shown = variants.iter().take(MOST_NAMED).map(|variant| match *variant {
+        "" => "the one without a variant",
+        variant => variant,
+    });
+    let shown: Vec<&str> = shown.collect();
+    match variants.len().saturating_sub(MOST_NAMED) {
+        0 => shown.join(" "),
+        more => format!("{} and {more} more", shown.join(" ")),
+    }
+}
+
+/// Variants that a reason names.
+const MOST_NAMED: usize = 4;
+
+fn on_machine(list: &PriceList, terms: &[Settled]) -> Projected {
     let mut projected = Projected { name: list.name.clone(), ..Projected::default() };
     let (mut total, mut low, mut high) = (Some(0.0), Some(0.0), Some(0.0));
-    let add = |sum: &mut Option<f64>, term: &Term, ns: Option<f64>| {
-        *sum = sum.zip(ns).map(|(sum, ns)| sum + term.count * ns * 1e-9);
-    };
-    for term in terms {
-        let price = list.find(&term.name, term.variant.as_deref());
+    for Settled { term, why } in terms {
+        let add = |sum: &mut Option<f64>, ns: Option<f64>| {
+            *sum = sum.zip(ns).map(|(sum, ns)| sum + term.count * ns * 1e-9);
+        };
+        let found = list.find(&term.name, term.variant.as_deref());
+        let price = found.filter(|_| why.is_none());
         let ns = price.and_then(Price::typical_ns);
         if ns.is_none() {
             let none = || match list.unit {
                 Unit::Nanoseconds => "not in this list".to_owned(),
                 other => format!("this list is in {}, not in nanoseconds", other.name()),
             };
-            let why = price.and_then(|p| p.not_measured.clone()).unwrap_or_else(none);
+            let own = || found.and_then(|p| p.not_measured.clone());
+            let why = why.clone().or_else(own).unwrap_or_else(none);
             projected.not_measured.push(crate::host::NotMeasured { what: term.id(), why });
         }
         projected.seconds.push(ns.map(|ns| term.count * ns * 1e-9));
         projected.rows.push(price.filter(|_| ns.is_some()).map(Price::id));
-        add(&mut total, term, ns);
-        add(&mut low, term, price.and_then(|p| p.low_ns));
-        add(&mut high, term, price.and_then(|p| p.high_ns));
+        add(&mut total, ns);
+        add(&mut low, price.and_then(|p| p.low_ns));
+        add(&mut high, price.and_then(|p| p.high_ns));
     }
     Projected { total_s: total, low_s: low, high_s: high, ..projected }
-}
-
-/// Two operations alone against both in one go.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SumCheck {
-    /// Name of the list.
-    pub name: String,
-    /// The rows of the parts.
-    pub parts: Vec<String>,
-    /// The row of the whole.
-    pub whole: String,
-    /// Sum of the parts, nanoseconds.
-    pub sum_ns: f64,
-    /// The whole as it was measured.
-    pub whole_ns: f64,
-    /// Whole minus sum.
-    pub difference_ns: f64,
-    /// That as a share of the whole.
-    pub share: f64,
-}
-
-/// Whether fork alone and execve alone add up to fork+execve measured together: of a dynamic program, as compilers make
-/// them, or else of the program that the list has. `None` where it lacks one of the three.
-pub fn fork_execve(list: &PriceList) -> Option<SumCheck> {
-    sum_check(list, &["fork/reaped", "execve/dynamic"], "fork+execve/reaped,dynamic")
-        .or_else(|| sum_check(list, &["fork", "execve"], "fork+execve"))
-}
-
-/// Whether these parts add up to the whole. Each is `name` or `name/variant`.
-pub fn sum_check(list: &PriceList, parts: &[&str], whole: &str) -> Option<SumCheck> {
-    let find = |id: &str| {
-        let (name, variant) = id.split_once('/').map_or((id, None), |(name, variant)| (name, Some(variant)));
-        let price = list.find(name, variant)?;
-        Some((price.id(), price.typical_ns()?))
-    };
-    let (whole, whole_ns) = find(whole)?;
-    let parts = parts.iter().map(|part| find(part)).collect::<Option<Vec<_>>>()?;
-    let sum_ns: f64 = parts.iter().map(|(_, ns)| ns).sum();
-    let difference_ns = whole_ns - sum_ns;
-    Some(SumCheck {
-        name: list.name.clone(),
-        parts: parts.into_iter().map(|(id, _)| id).collect(),
-        whole,
-        sum_ns,
-        whole_ns,
-        difference_ns,
-        share: if whole_ns > 0.0 { difference_ns / whole_ns } else { 0.0 },
-    })
 }
 
 #[cfg(test)]
@@ -254,13 +241,28 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_against_its_parts() {
-        let check = fork_execve(&machine(3e4, 7e5, 7.3e5)).unwrap();
-        assert!(check.share.abs() < 0.03, "{check:?}");
-        assert_eq!(check.parts, ["fork/reaped", "execve/chain"]);
-        let check = fork_execve(&machine(3e4, 7e5, 1.46e6)).unwrap();
-        assert!((check.share - 0.5).abs() < 0.03);
-        assert_eq!(fork_execve(&list(Vec::new())), None);
+    fn a_static_program_is_not_set_against_a_dynamic_one() {
+        let of = |name: &str, variant: &str| PriceList {
+            name: name.into(),
+            ..list(vec![(row("process", "fork+execve", variant), samples(6, 4, 3e5))])
+        };
+        let terms = parse("30000 fork+execve").unwrap();
+        let lists = [of("quick", "reaped"), of("debian", "reaped,dynamic")];
+        let found = project(&lists, &terms);
+        for machine in &found.machines {
+            assert_eq!((machine.total_s, &machine.seconds[..]), (None, &[None][..]), "{machine:?}");
+            let why = &machine.not_measured[0].why;
+            assert!(why.contains("quick has reaped") && why.contains("debian has reaped,dynamic"), "{why}");
+        }
+        // A third list that does not know the operation takes nothing from two that agree.
+        let third = [of("one", "reaped"), list(Vec::new()), of("two", "reaped")];
+        let found = project(&third, &terms);
+        let totals: Vec<bool> = found.machines.iter().map(|machine| machine.total_s.is_some()).collect();
+        assert_eq!(totals, [true, false, true]);
+        assert_eq!(found.machines[1].not_measured[0].what, "fork+execve/reaped");
+        // What was asked for by its variant is shown where it is.
+        let named = project(&lists, &parse("1 fork+execve/reaped").unwrap());
+        assert!(named.machines[0].total_s.is_some() && named.machines[1].total_s.is_none());
     }
 
     proptest! {

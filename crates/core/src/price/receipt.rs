@@ -32,6 +32,13 @@ pub struct Receipt {
     pub syscalls: Option<f64>,
     /// Changes of CPU.
     pub migrations: Option<f64>,
+    /// Share of the samples in which the one that sends and the one that receives ran on different CPUs: what the scheduler
+    /// chose, where it was left free.
+    #[serde(default)]
+    pub apart: Option<f64>,
+    /// Bytes that were moved.
+    #[serde(default)]
+    pub bytes: Option<f64>,
     /// Clock steps that the median batch lasted.
     #[serde(default)]
     pub batch_ticks: Option<f64>,
@@ -46,8 +53,20 @@ pub fn receipt(row: &Row, clean: &Clean, resolution_ns: Option<f64>) -> Receipt 
         involuntary: per_operation(clean, |sample| sample.involuntary),
         syscalls: row.syscalls,
         migrations: per_operation(clean, |sample| sample.migrations),
+        apart: apart(clean),
+        bytes: per_operation(clean, |sample| sample.bytes),
         batch_ticks: resolution_ns.filter(|ns| *ns > 0.0).and_then(ticks),
     }
+}
+
+/// The share of samples whose two sides ran on different CPUs, of those that tell.
+fn apart(clean: &Clean) -> Option<f64> {
+    let (mut apart, mut told) = (0.0, 0.0);
+    for [one, other] in clean.samples().filter_map(|sample| sample.on) {
+        told += 1.0;
+        apart += f64::from(u8::from(one != other));
+    }
+    (told > 0.0).then_some(apart / told)
 }
 
 /// A count over all kept samples per operation; `None` if any sample lacks it.
@@ -176,6 +195,16 @@ mod tests {
             (receipt.migrations, receipt.syscalls, receipt.batch_ticks),
             (None, Some(3.0), Some(100.0))
         );
+    }
+
+    #[test]
+    fn what_the_scheduler_chose_and_what_was_moved() {
+        let mut series = Series::default();
+        for on in [Some([0, 1]), Some([1, 1]), Some([1, 0]), Some([2, 0]), None] {
+            series.push(Sample { ops: 2, elapsed_ns: 1000.0, on, bytes: Some(128), ..Sample::default() });
+        }
+        let found = receipt(&Row::default(), &Clean::of([&series], &Expect::default()), None);
+        assert_eq!((found.apart, found.bytes), (Some(0.75), Some(64.0)));
     }
 
     proptest! {

@@ -97,6 +97,12 @@ pub struct Series {
     pub migrations: Vec<Option<u64>>,
     /// Nanoseconds meanwhile in which a task of the operation was ready and had no CPU.
     pub delay_ns: Vec<Option<f64>>,
+    /// CPUs on which the one that sends and the one that receives ran; empty where the probe has no two sides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub on: Vec<Option<[u32; 2]>>,
+    /// Bytes that were moved; empty where the probe moves none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bytes: Vec<Option<u64>>,
 }
 
 /// One sample of a series.
@@ -114,6 +120,10 @@ pub struct Sample {
     pub migrations: Option<u64>,
     /// Nanoseconds meanwhile in which a task of the operation was ready and had no CPU.
     pub delay_ns: Option<f64>,
+    /// CPUs of the one that sends and the one that receives.
+    pub on: Option<[u32; 2]>,
+    /// Bytes that were moved.
+    pub bytes: Option<u64>,
 }
 
 impl Series {
@@ -140,13 +150,21 @@ impl Series {
         self.involuntary.push(sample.involuntary);
         self.migrations.push(sample.migrations);
         self.delay_ns.push(sample.delay_ns);
+        let before = self.len() - 1;
+        put(&mut self.on, before, sample.on);
+        put(&mut self.bytes, before, sample.bytes);
     }
 
     /// Whether all columns are equally long.
     pub fn even(&self) -> bool {
         let n = self.elapsed_ns.len();
         let counts = [&self.voluntary, &self.involuntary, &self.migrations];
-        self.ops.len() == n && self.delay_ns.len() == n && counts.iter().all(|column| column.len() == n)
+        let sparse = [self.on.len(), self.bytes.len()];
+        let whole = sparse.iter().all(|len| *len == 0 || *len == n);
+        whole
+            && self.ops.len() == n
+            && self.delay_ns.len() == n
+            && counts.iter().all(|column| column.len() == n)
     }
 
     /// The samples in the order in which they were taken.
@@ -158,6 +176,35 @@ impl Series {
             involuntary: self.involuntary[i],
             migrations: self.migrations[i],
             delay_ns: self.delay_ns[i],
+            on: self.on.get(i).copied().flatten(),
+            bytes: self.bytes.get(i).copied().flatten(),
         })
+    }
+}
+
+/// Puts a value into a column that stays empty until there is one.
+fn put<T: Clone>(column: &mut Vec<Option<T>>, before: usize, value: Option<T>) {
+    if value.is_some() || !column.is_empty() {
+        column.resize(before, None);
+        column.push(value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_that_few_probes_have_are_empty_or_whole() {
+        let mut series = Series::default();
+        series.push(Sample { ops: 1, ..Sample::default() });
+        assert!(series.even() && series.on.is_empty());
+        let placed = Sample { ops: 1, on: Some([0, 1]), bytes: Some(64), ..Sample::default() };
+        series.push(placed);
+        series.push(Sample { ops: 1, ..Sample::default() });
+        assert!(series.even() && series.on == [None, Some([0, 1]), None]);
+        assert_eq!(series.samples().nth(1), Some(placed));
+        series.on.pop();
+        assert!(!series.even());
     }
 }

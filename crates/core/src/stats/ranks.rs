@@ -17,16 +17,22 @@ pub struct Shift {
 
 /// Most numbers of a sample that are looked at, evenly thinned: there are C(52, 26) < 2^53 ways to mix two samples of this
 /// size, so that every count is exact in floating point.
-const MOST: usize = 26;
+pub const MOST: usize = 26;
 
 /// The shift of `second` against `first`, at error probability `alpha`. `None` if one of them is empty.
 pub fn shift(first: &[f64], second: &[f64], alpha: f64) -> Option<Shift> {
-    let (first, second) = (thin(first), thin(second));
-    let differences = quantile::sorted(second.iter().flat_map(|y| first.iter().map(move |x| y - x)));
+    let (differences, n, m) = differences(first, second);
     let estimate = quantile::of_sorted(&differences, 0.5)?;
-    let interval = skip(first.len(), second.len(), alpha)
-        .map(|skip| (differences[skip], differences[differences.len() - 1 - skip]));
+    let interval =
+        skip(n, m, alpha).map(|skip| (differences[skip], differences[differences.len() - 1 - skip]));
     Some(Shift { estimate, interval })
+}
+
+/// All pairwise differences in rising order, second minus first, and how many numbers of each sample they come from.
+pub fn differences(first: &[f64], second: &[f64]) -> (Vec<f64>, usize, usize) {
+    let (first, second) = (thin(first), thin(second));
+    let all = quantile::sorted(second.iter().flat_map(|y| first.iter().map(move |x| y - x)));
+    (all, first.len(), second.len())
 }
 
 fn thin(values: &[f64]) -> Vec<f64> {
@@ -34,25 +40,28 @@ fn thin(values: &[f64]) -> Vec<f64> {
     values.iter().copied().step_by(step).collect()
 }
 
+/// The error probability of the interval that leaves out so many differences at each side, from none on, for samples of
+/// these sizes (at most [`MOST`] each).
+pub fn errors(n: usize, m: usize) -> Vec<f64> {
+    let counts = counts(n, m);
+    let total: f64 = counts.iter().sum();
+    // The interval from the (u+1)-th difference on errs at that end when U is at most u.
+    let tails = counts.iter().take(n * m / 2).scan(0.0, |below, count| {
+        *below += count;
+        Some(2.0 * *below / total)
+    });
+    tails.collect()
+}
+
 /// How many of the n * m ordered differences may be left out at each side. `None` when even the whole range errs with more
 /// than `alpha`.
 pub fn skip(n: usize, m: usize, alpha: f64) -> Option<usize> {
-    if n == 0 || m == 0 {
-        return None;
-    }
-    let counts = counts(n, m);
-    let total: f64 = counts.iter().sum();
-    let mut below = 0.0;
-    let mut found = None;
-    for (u, count) in counts.iter().enumerate().take(n * m / 2) {
-        below += count;
-        // The interval from the (u+1)-th difference on errs at that end when U is at most u.
-        if 2.0 * below / total > alpha * (1.0 + 1e-12) {
-            break;
-        }
-        found = Some(u);
-    }
-    found
+    errors(n, m).iter().take_while(|error| **error <= alpha * (1.0 + 1e-12)).count().checked_sub(1)
+}
+
+/// The least size of two equally large samples that gives an interval; [`MOST`] where no such sample does.
+pub fn min_each(alpha: f64) -> usize {
+    (1..MOST).find(|&n| skip(n, n, alpha).is_some()).unwrap_or(MOST)
 }
 
 /// In how many ways n and m numbers can be mixed so that U is 0, 1, ..., n * m: coefficients of the Gaussian binomial.

@@ -17,11 +17,16 @@ pub fn p_value(below: usize, above: usize) -> f64 {
     (2.0 * binomial_half_cdf(below + above, below.min(above))).min(1.0)
 }
 
+/// The error probability of the interval for the median of `n` rounds that leaves out `k` values at each side.
+pub fn error(n: usize, k: usize) -> f64 {
+    (2.0 * binomial_half_cdf(n, k)).min(1.0)
+}
+
 /// How many order statistics an interval for the median of `n` rounds may leave out at each side. `None` when even the
 /// whole range errs with more than `alpha` (below 6 rounds at 5%).
 pub fn skip(n: usize, alpha: f64) -> Option<usize> {
     // Without k values at each side the interval errs when at most k rounds fall on one side of the median.
-    let fits = |k: usize| 2.0 * binomial_half_cdf(n, k) <= alpha * (1.0 + 1e-12);
+    let fits = |k: usize| error(n, k) <= alpha * (1.0 + 1e-12);
     super::largest_fitting(n / 2, fits)
 }
 

@@ -256,8 +256,10 @@ pub enum TaskKind {
 pub struct Totals {
     /// Time on a CPU by the scheduler's own account (`sum_exec_runtime`), nanoseconds.
     pub run_ns: u64,
-    /// Time on a CPU that the hypervisor had taken away meanwhile, nanoseconds. `run_ns` leaves it out; the stream cannot.
-    pub stolen_ns: Option<u64>,
+    /// Time on a CPU that the hypervisor had taken away meanwhile, nanoseconds: by the clock less by the scheduler's
+    /// account. `run_ns` leaves it out; the stream cannot. What is taken between the kernel's reading of its clock and
+    /// the switch is on the account of the next task, so the sum of a few turns may be below zero.
+    pub stolen_ns: Option<i64>,
     /// Time it was runnable and waited for a CPU by the kernel's own account (`sched_info.run_delay`), nanoseconds.
     pub delay_ns: Option<u64>,
     /// Time on a CPU within system calls, nanoseconds.
@@ -279,7 +281,7 @@ pub struct Totals {
 impl Totals {
     /// Time on a CPU as a stream of switches shows it: with what the hypervisor took meanwhile.
     pub fn on_cpu_ns(&self) -> u64 {
-        self.run_ns + self.stolen_ns.unwrap_or(0)
+        self.run_ns.saturating_add_signed(self.stolen_ns.unwrap_or(0))
     }
 }
 

@@ -59,7 +59,7 @@ impl Details {
     pub(super) fn between(from: &Totals, to: &Totals) -> Self {
         let less = |a: Option<u64>, b: Option<u64>| a.map(|a| a.saturating_sub(b.unwrap_or(0)));
         Self {
-            stolen: less(to.stolen_ns, from.stolen_ns),
+            stolen: to.stolen_ns.map(|ns| (ns - from.stolen_ns.unwrap_or(0)).max(0).cast_unsigned()),
             kernel: less(to.call_run_ns, from.call_run_ns),
             faults: less(to.faults, from.faults),
             voluntary: less(to.voluntary, from.voluntary),

@@ -62,5 +62,6 @@ const struct probe probe_clone3 = {
     .needs = "Linux 5.3, x86-64 or arm64",
     .variants = "exit static dynamic",
     .params = (const struct param[]){PATH_PARAMS, SHAPE_PARAMS, NO_MORE},
-    .with = &(const struct starter){start},
+    .expect = (const struct expect[]){CALLS_OF_A_CHILD("exit", 3), CALLS_OF_A_PROGRAM("static"), CALLS_OF_A_PROGRAM("dynamic"), NO_MORE_EXPECTED},
+    .with = &(const struct starter){start, 1},
 };

@@ -310,7 +310,7 @@ fn task_kind(detail: u8) -> Option<TaskKind> {
 fn totals(t: &types::totals) -> Totals {
     Totals {
         run_ns: t.run,
-        stolen_ns: Some(t.stolen),
+        stolen_ns: Some(t.stolen.cast_signed()),
         delay_ns: Some(t.delay),
         call_run_ns: Some(t.call_run),
         calls_entered: Some(t.entered),

@@ -164,10 +164,7 @@ impl Seized {
 
     /// Whether switches of the tree are recorded, and if not, why.
     pub fn switches(&self) -> Result<(), &str> {
-        match &self.allowed {
-            Ok(()) => Ok(()),
-            Err(why) => Err(why),
-        }
+        self.allowed.as_ref().copied().map_err(String::as_str)
     }
 
     /// Hands on what is older than anything that can still come.

@@ -5,7 +5,8 @@ use std::path::Path;
 use serde::Serialize;
 use whyfaster_core::price::PriceList;
 use whyfaster_core::price::compare::{Comparison, Rule, compare, compare_by_unit};
-use whyfaster_core::price::project::{Projection, SumCheck, fork_execve, project};
+use whyfaster_core::price::project::{Projection, project};
+use whyfaster_core::price::sum::{SumCheck, fork_execve};
 
 use super::prices::counts;
 use super::results;
@@ -45,15 +46,15 @@ pub fn run(args: &MachinesArgs) -> anyhow::Result<Exit> {
         return Ok(Exit::Ok);
     }
     let terms = args.project.as_deref().map(counts).transpose()?;
-    if args.lists.len() == 1 && terms.is_none() {
+    let lists = open(&args.lists)?;
+    if lists.len() == 1 && terms.is_none() {
         return Err(Failure::new(
             Exit::Usage,
             "one list alone has nothing beside it",
-            "name a second one, such as 'macosx-10.7'; 'whyfaster machines' shows the built-in ones",
+            "name a second one, such as 'macosx-10.7'; 'whyfaster machines' shows the built-in ones, and 'whyfaster show FILE' shows one list",
         )
         .into());
     }
-    let lists = open(&args.lists)?;
     for term in terms.iter().flatten() {
         priced_somewhere(&lists, &term.name)?;
     }
@@ -103,9 +104,35 @@ pub(super) fn open(paths: &[impl AsRef<Path>]) -> anyhow::Result<Vec<PriceList>>
     let names: Vec<String> = lists.iter().map(|list| list.name.clone()).collect();
     for (at, (list, path)) in lists.iter_mut().zip(paths).enumerate() {
         if names.iter().enumerate().any(|(other, name)| other != at && *name == list.name) {
-            let stem = path.as_ref().file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            list.name = if stem.is_empty() || stem == "-" { format!("list {}", at + 1) } else { stem };
+            let name = called(path.as_ref(), at);
+            // One list twice, or files of one name in two directories.
+            let twice = paths[..at].iter().any(|earlier| called(earlier.as_ref(), at) == name);
+            list.name = if twice { format!("{name} (list {})", at + 1) } else { name };
         }
     }
     Ok(lists)
+}
+
+/// What a list was called on the command line: the name of its file without '.json', or a built-in name.
+fn called(path: &Path, at: usize) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    match name.strip_suffix(".json").unwrap_or(&name) {
+        "" | "-" => format!("list {}", at + 1),
+        name => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_one_name_are_told_apart() {
+        let names = |paths: &[&str]| -> Vec<String> {
+            open(paths).unwrap().into_iter().map(|list| list.name).collect()
+        };
+        assert_eq!(names(&["debian-2.6.32", "debian-2.6.32"]), ["debian-2.6.32", "debian-2.6.32 (list 2)"]);
+        assert_eq!(called(Path::new("a/here.json"), 0), "here");
+        assert_eq!(called(Path::new("-"), 1), "list 2");
+    }
 }

@@ -16,7 +16,7 @@ use crate::render::look::Look;
 use crate::render::progress::Progress;
 use crate::render::{machines, prices};
 use crate::run::interrupts::Interrupts;
-use crate::run::probe::select::{Wanted, nearest, select};
+use crate::run::probe::select::{Wanted, full_name, nearest, select};
 use crate::run::probe::session::{Measured, Request, measure};
 use crate::run::probe::worker::Worker;
 use crate::sources::source_of;
@@ -91,26 +91,32 @@ fn request(args: &PricesArgs, probes: &[Probe], terms: Option<&[Term]>) -> Resul
         Some(pin) => pin_to(&pin.0, here.cpus_allowed.as_deref())?,
         None => here.cpus_allowed.unwrap_or_default(),
     };
-    let wanted = wanted(args, terms, cpus);
+    let wanted = wanted(args, probes, terms, cpus);
     let selection = select(probes, &wanted)?;
-    let (repetitions, least, budget_s) = match args.quick {
-        true => (8, 6, 7.5),
-        false if args.all => (15, 8, 600.0),
-        false if args.cold || args.sweep => (15, 8, 180.0),
-        // Six repetitions are the least that has an interval; a busy machine gets through them in a minute.
-        false => (15, 6, 48.0),
+    // Six repetitions are the least that has an interval; a busy machine gets through them in a minute.
+    let (repetitions, least, budget_s, limit_s) = match args.quick {
+        true => (8, 6, 7.5, 10.0),
+        false if args.all => (15, 6, 600.0, 900.0),
+        false if args.cold || args.sweep => (15, 6, 180.0, 360.0),
+        false => (15, 6, 48.0, 58.0),
     };
-    Ok(Request { selection, repetitions, least, budget_s, seed: args.seed.unwrap_or(here.seed) })
+    Ok(Request { selection, repetitions, least, budget_s, limit_s, seed: args.seed.unwrap_or(here.seed) })
+}
+
+/// The word that selects the probe of this name, and no group.
+fn word(probes: &[Probe], name: &str) -> String {
+    probes.iter().find(|probe| probe.name == name).map_or_else(|| name.to_owned(), full_name)
 }
 
 /// The rows that the words and options mean.
-pub(super) fn wanted(args: &PricesArgs, terms: Option<&[Term]>, cpus: Vec<u32>) -> Wanted {
+pub(super) fn wanted(args: &PricesArgs, probes: &[Probe], terms: Option<&[Term]>, cpus: Vec<u32>) -> Wanted {
     let mut words = args.words.clone();
     // Whoever asks for a projection and for nothing else needs only the prices in it.
     if words.is_empty() {
-        words = terms.into_iter().flatten().map(|term| term.name.clone()).collect();
+        words = terms.into_iter().flatten().map(|term| word(probes, &term.name)).collect();
     }
-    Wanted { words, cold: args.cold, sweep: args.sweep, all: args.all, quick: args.quick, cpus }
+    let PricesArgs { cold, sweep, all, quick, .. } = *args;
+    Wanted { words, rows: Vec::new(), cold, sweep, all, quick, cpus }
 }
 
 /// Keeps this process, and so the worker, on these CPUs.
@@ -143,12 +149,30 @@ pub(super) fn counts(text: &str) -> Result<Vec<Term>, Failure> {
         text.to_owned()
     };
     parse(&content).map_err(|why| {
+        if !path.exists() && looks_like_a_path(text) {
+            let message = format!("--project: cannot read '{text}': No such file or directory");
+            return Failure::new(
+                Exit::Usage,
+                message,
+                "name a text file with one count a line, or write the counts themselves",
+            );
+        }
         Failure::new(Exit::Usage, format!("--project: {why}"), "'whyfaster prices --list' shows the names")
     })
 }
 
+/// A count begins with a number, and a name stands behind it.
+fn looks_like_a_path(text: &str) -> bool {
+    !text.contains(char::is_whitespace) && (text.contains('/') || text.contains('.'))
+}
+
 /// Writes the list, then the table of commas, then standard output: what is dearest first.
-fn write(list: &PriceList, terms: Option<&[Term]>, outputs: &Outputs, look: &Look) -> anyhow::Result<()> {
+pub(super) fn write(
+    list: &PriceList,
+    terms: Option<&[Term]>,
+    outputs: &Outputs,
+    look: &Look,
+) -> anyhow::Result<()> {
     if let Some(path) = &outputs.record {
         store::write_atomic(path, &store::price_bytes(list)?)?;
     }
@@ -211,7 +235,7 @@ fn explanation(probes: &[Probe], name: &str) -> Result<String, Failure> {
 }
 
 fn find<'a>(probes: &'a [Probe], name: &str) -> Result<&'a Probe, Failure> {
-    probes.iter().find(|probe| probe.name == name).ok_or_else(|| {
+    probes.iter().find(|probe| probe.name == name || full_name(probe) == name).ok_or_else(|| {
         let hint = match nearest(name, probes.iter().map(|probe| probe.name.as_str())) {
             Some(like) => format!("did you mean '{like}'? 'whyfaster prices --list' shows all of them"),
             None => "'whyfaster prices --list' shows all of them".to_owned(),

@@ -1,24 +1,26 @@
-//! `whyfaster show`: a record once more, with the analysis redone.
+//! `whyfaster show`: a record or a price list once more, with everything that follows from its samples made anew.
 
 use whyfaster_core::analysis::{Measured, analyse};
+use whyfaster_core::price::PriceList;
 use whyfaster_core::record::Record;
 use whyfaster_core::trace::record::TraceRecord;
 
-use super::results;
-use crate::cli::Outputs;
+use super::{prices, results};
 use crate::cli::args::ShowArgs;
 use crate::cli::trace::TraceOutputs;
+use crate::cli::{Format, Outputs};
 use crate::exit::{Exit, Failure};
 use crate::render::trace::TOP;
-use crate::store::{self, Shown};
+use crate::store::{self, Recorded};
 
 /// Reads the record, analyses its samples again and writes what was asked for.
 pub fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
     let outputs = Outputs::of_show(args)?;
     results::check(&outputs)?;
-    match store::read_shown(&args.record)? {
-        Shown::Record(record) => results::write(&reanalysed(*record), &outputs)?,
-        Shown::Trace(trace) => show_trace(*trace, args, outputs)?,
+    match store::read_recorded(&args.record)? {
+        Recorded::Comparison(record) => results::write(&reanalysed(*record), &outputs)?,
+        Recorded::Prices(list) => show_prices(&list, &outputs)?,
+        Recorded::Trace(trace) => show_trace(*trace, args, outputs)?,
     }
     Ok(Exit::Ok)
 }
@@ -48,6 +50,19 @@ fn show_trace(mut trace: TraceRecord, args: &ShowArgs, common: Outputs) -> anyho
         false => super::trace::report(&trace, &outputs, &results::look(&outputs.common)).into_bytes(),
     };
     store::to_stdout(&bytes)
+}
+
+/// A price list has one table to export, and that has commas.
+fn show_prices(list: &PriceList, outputs: &Outputs) -> anyhow::Result<()> {
+    if outputs.exports.iter().any(|(format, _)| *format != Format::Csv) {
+        return Err(Failure::new(
+            Exit::Usage,
+            "a price list is exported as comma-separated values only",
+            "use --export-csv FILE, or --json",
+        )
+        .into());
+    }
+    prices::write(list, None, outputs, &results::look(outputs))
 }
 
 /// The record with everything that follows from its samples made anew by this version.

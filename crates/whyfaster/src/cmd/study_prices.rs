@@ -14,14 +14,17 @@ use crate::exit::{Exit, Failure};
 use crate::render::machines;
 use crate::run::interrupts::Interrupts;
 use crate::run::probe::select::{Wanted, select};
-use crate::run::probe::session::Request;
+use crate::run::probe::session::{CONFIDENCE, Request};
 use crate::run::probe::worker::Worker;
 use crate::store;
 use crate::study::{PriceFindings, PriceStudy};
 
-/// Seconds that a study of prices aims at; with `--full`, the article's hundred runs of everything and time for them.
+/// Seconds that a study of prices aims at, without and with `--full`.
 const BUDGET_S: f64 = 30.0;
 const FULL_BUDGET_S: f64 = 120.0;
+
+/// More repetitions than this narrow no interval that matters.
+const MOST_REPETITIONS: u32 = 60;
 
 /// A price list with what the study found in it. A reader of price lists skips the addition.
 #[derive(Serialize)]
@@ -53,14 +56,19 @@ pub fn run(study: &PriceStudy, args: &StudyArgs, outputs: &Outputs) -> anyhow::R
     let here = HostSeed::here();
     let wanted = Wanted {
         words: study.words.clone(),
+        rows: study.measured_rows(),
         cpus: here.cpus_allowed.unwrap_or_default(),
         ..Wanted::default()
     };
+    let budget_s = args.max_time.unwrap_or(if args.full { FULL_BUDGET_S } else { BUDGET_S });
+    let least = study.least_repetitions(CONFIDENCE);
     let request = Request {
         selection: select(&probes, &wanted)?,
-        repetitions: if args.full { 30 } else { 15 },
-        least: 8,
-        budget_s: args.max_time.unwrap_or(if args.full { FULL_BUDGET_S } else { BUDGET_S }),
+        // Whoever names a time gets as many repetitions as fit.
+        repetitions: if args.full || args.max_time.is_some() { MOST_REPETITIONS } else { 2 * least },
+        least: if args.max_time.is_some() { 1 } else { least },
+        budget_s,
+        limit_s: args.max_time.unwrap_or(2.0 * budget_s),
         seed: args.seed.unwrap_or(here.seed),
     };
     let worker = Worker::carried()?;

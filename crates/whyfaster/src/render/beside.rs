@@ -1,6 +1,7 @@
 //! The tables of `machines`: prices side by side, and for each machine its ratios to the baseline, the worst first.
 
 use whyfaster_core::price::compare::{Beside, Comparison, Other};
+use whyfaster_core::price::sample::row_id;
 use whyfaster_core::verdict::Verdict;
 
 use super::grid::{ABSENT, Column, Grid, Group};
@@ -41,16 +42,13 @@ pub fn tables(comparison: &Comparison, all: bool, look: &Look) -> Vec<String> {
             groups.extend(prices(comparison, &rows, 0..2, look));
         }
         groups.extend(intervals(&rows, at));
+        groups.extend(needs(&rows, at));
         groups.extend(reasons(&rows, at));
         lines.extend(Grid { key: key(&rows, look), groups }.draw(look.width, 2).lines);
     }
-    lines.extend(crowds(&rows, look));
-    if hidden > 0 {
-        let text = format!(
-            "{hidden} more rows stand in one list only: not measured in the other (--all shows them)"
-        );
-        lines.extend(wrap_indented(&text, look.width, 2));
-    }
+    lines.extend(too_few(&rows, look));
+    lines.extend(open(&rows, look));
+    lines.extend(left_out(&comparison.rows, hidden, look));
     lines
 }
 
@@ -106,22 +104,75 @@ fn reasons(rows: &[&Beside], at: usize) -> Option<Group> {
     some.then(|| Group::new("what may explain it", vec![column(rows, "may come from", facts)]))
 }
 
-/// Why rows that differ have no verdict, each reason once.
-fn crowds(rows: &[&Beside], look: &Look) -> Vec<String> {
-    let mut reasons: Vec<(String, usize)> = Vec::new();
-    for why in rows
-        .iter()
-        .flat_map(|row| &row.others)
-        .filter(|o| o.verdict == Some(Verdict::Undecided))
-        .filter_map(|o| o.not_measured.clone())
-    {
-        match reasons.iter_mut().find(|(known, _)| *known == why) {
-            Some((_, count)) => *count += 1,
-            None => reasons.push((why, 1)),
+/// How many repetitions an undecided row needs.
+fn needs(rows: &[&Beside], at: usize) -> Option<Group> {
+    let some = rows.iter().any(|row| other(row, at).repetitions_needed.is_some());
+    let cell = |row: &Beside| match (other(row, at).repetitions, other(row, at).repetitions_needed) {
+        (Some(has), Some(needs)) => format!("{needs} (has {has})"),
+        _ => ABSENT.to_owned(),
+    };
+    some.then(|| Group::new("repetitions needed", vec![column(rows, "repetitions needed", cell)]))
+}
+
+/// What would decide the rows that have too few repetitions.
+fn too_few(rows: &[&Beside], look: &Look) -> Vec<String> {
+    let others = || rows.iter().flat_map(|row| &row.others);
+    let needed: Vec<u32> = others().filter_map(|other| other.repetitions_needed).collect();
+    let (Some(least), Some(most)) = (needed.iter().min(), needed.iter().max()) else { return Vec::new() };
+    let range = if least == most { format!("{least}") } else { format!("{least} to {most}") };
+    let text = format!(
+        "{} undecided {} too few repetitions: about {range} in each list would do. Lists without --quick have more of them, and so have lists of fewer rows.",
+        needed.len(),
+        if needed.len() == 1 { "row has" } else { "rows have" }
+    );
+    wrap_indented(&tone(Tone::Unsure, &text), look.width, 2)
+}
+
+/// Why rows are left open however many repetitions there are, each reason once, with the rows.
+fn open(rows: &[&Beside], look: &Look) -> Vec<String> {
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for row in rows {
+        for other in row.others.iter().filter(|other| other.verdict == Some(Verdict::Undecided)) {
+            let Some(why) = other.not_measured.as_deref() else { continue };
+            let id = row_id(&row.name, &row.variant);
+            match reasons.iter_mut().find(|(known, _)| *known == why) {
+                Some((_, rows)) => rows.push(id),
+                None => reasons.push((why, vec![id])),
+            }
         }
     }
-    let lines = reasons.into_iter().map(|(why, count)| format!("{count} rows: {}", for_look(&why, look)));
-    lines.flat_map(|line| wrap_indented(&tone(Tone::Unsure, &line), look.width, 2)).collect()
+    let line = |(why, rows): (&str, Vec<String>)| {
+        let more = rows.len().saturating_sub(MOST_NAMED);
+        let and_more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        let shown = rows[..rows.len().min(MOST_NAMED)].join(" ");
+        wrap_indented(
+            &tone(Tone::Unsure, &for_look(&format!("{shown}{and_more}: {why}"), look)),
+            look.width,
+            2,
+        )
+    };
+    reasons.into_iter().flat_map(line).collect()
+}
+
+/// Rows that a reason names.
+const MOST_NAMED: usize = 6;
+
+/// What the table does not show.
+fn left_out(rows: &[Beside], hidden: usize, look: &Look) -> Vec<String> {
+    if hidden == 0 {
+        return Vec::new();
+    }
+    let priced = |row: &Beside| {
+        let others = row.others.iter().flat_map(|other| [other.ns, other.instructions]);
+        [row.ns, row.instructions].into_iter().chain(others).any(|price| price.is_some())
+    };
+    let nowhere = rows.iter().filter(|row| !priced(row)).count();
+    let one = hidden.saturating_sub(nowhere);
+    let parts = [(one, "priced in one list only"), (nowhere, "without a price in any list")];
+    let parts: Vec<String> =
+        parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    let text = format!("{hidden} more rows are not shown: {} (--all shows them)", parts.join(", "));
+    wrap_indented(&text, look.width, 2)
 }
 
 fn verdict(other: &Other) -> String {

@@ -2,7 +2,8 @@
 
 use whyfaster_core::price::PriceList;
 use whyfaster_core::price::compare::{Beside, Comparison, Rule};
-use whyfaster_core::price::project::{Projection, SumCheck};
+use whyfaster_core::price::project::Projection;
+use whyfaster_core::price::sum::{SumCheck, WITHIN};
 use whyfaster_core::record::Status;
 use whyfaster_core::verdict::Verdict;
 
@@ -66,9 +67,9 @@ fn compared(
         lines.push(String::new());
         lines.extend(differing(comparison, look));
         let method = format!(
-            "A ratio is a machine's price over that of {}. With {} confidence no row is called faster or slower by noise alone; rows within {} are the same.",
+            "A ratio is a machine's price over that of {}. Of the rows called faster or slower, and of those called the same, at most {} are expected to be so by noise; rows within {} are the same.",
             name(comparison, 0, look),
-            percent(1.0 - rule.alpha),
+            percent(rule.alpha),
             percent(rule.delta)
         );
         lines.extend(wrap(&method, look.width, 0));
@@ -112,11 +113,7 @@ fn summary(comparison: &Comparison, look: &Look) -> Vec<String> {
                 .map(|(count, word)| format!("{count} {word}"))
                 .collect();
             let judged = if judged.is_empty() { String::new() } else { format!(" ({})", judged.join(", ")) };
-            let ratio = |row: &Beside| of(row).ratio.unwrap_or(1.0);
-            let worst = rated.iter().max_by(|a, b| ratio(a).total_cmp(&ratio(b)));
-            let worst = worst.filter(|row| ratio(row) > 1.0).map_or_else(String::new, |row| {
-                format!("; the worst is {} {}, {} times as much", row.name, row.variant, digits(ratio(row)))
-            });
+            let worst = worst(&rated, at);
             let text = format!(
                 "{} against {baseline}: {all} {} in both{judged}{worst}.",
                 name(comparison, at + 1, look),
@@ -127,9 +124,33 @@ fn summary(comparison: &Comparison, look: &Look) -> Vec<String> {
         .collect()
 }
 
+/// The worst of the rows that are decided to be dearer. An undecided ratio, however large, is no finding.
+fn worst(rated: &[&Beside], at: usize) -> String {
+    let ratio = |row: &Beside| row.others.get(at).and_then(|other| other.ratio).unwrap_or(1.0);
+    let verdict = |row: &Beside| row.others.get(at).and_then(|other| other.verdict);
+    let dearer = |row: &&&Beside| match verdict(row) {
+        Some(verdict) => verdict == Verdict::Slower,
+        // Two sources give no spread: their ratio is all that there is.
+        None => ratio(row) > 1.0,
+    };
+    let worst = rated.iter().filter(dearer).max_by(|a, b| ratio(a).total_cmp(&ratio(b)));
+    match worst {
+        Some(row) => {
+            let unproven = if verdict(row).is_none() { ", with no spread given" } else { "" };
+            let id = format!("{} {}", row.name, row.variant);
+            format!("; the worst is {}, {} times as much{unproven}", id.trim_end(), digits(ratio(row)))
+        }
+        None if rated.iter().any(|row| verdict(row) == Some(Verdict::Undecided)) => {
+            "; none is decided to be dearer".to_owned()
+        }
+        None => "; none is dearer".to_owned(),
+    }
+}
+
 /// How the machines differ.
 fn differing(comparison: &Comparison, look: &Look) -> Vec<String> {
     let mut lines = Vec::new();
+    let baseline = name(comparison, 0, look);
     for (at, differences) in comparison.machines.iter().enumerate() {
         if differences.is_empty() {
             lines.push(format!(
@@ -140,8 +161,12 @@ fn differing(comparison: &Comparison, look: &Look) -> Vec<String> {
         }
         lines.push(format!("{} differs in:", name(comparison, at + 1, look)));
         for difference in differences {
-            let text =
-                format!("{}: {} there, {} here", difference.fact.name(), difference.second, difference.first);
+            let text = format!(
+                "{}: {}, {baseline} has {}",
+                difference.fact.name(),
+                difference.second,
+                difference.first
+            );
             lines.extend(wrap_indented(&for_look(&text, look), look.width, 2));
         }
     }
@@ -175,18 +200,38 @@ pub fn checks(checks: &[SumCheck], look: &Look) -> String {
     for check in checks {
         let sign = if check.difference_ns < 0.0 { "less" } else { "more" };
         let line = format!(
-            "{}: {} cost {} alone and {} together ({}): {} {sign}, {} of the whole.",
+            "{}: {} cost {} alone and {} together ({}): {} {sign}, {} of the whole{}.",
             for_look(&check.name, look),
             check.parts.join(" and "),
             us(check.sum_ns),
             us(check.whole_ns),
             check.whole,
             us(check.difference_ns.abs()),
-            percent(check.share.abs())
+            percent(check.share.abs()),
+            added_up(check, look)
         );
         text.push_str(&format!("\n{}", finish(&wrap(&line, look.width, 2).join("\n"), look.color)));
     }
     if text.is_empty() { text } else { text + "\n" }
+}
+
+/// What the interval says of a sum.
+fn added_up(check: &SumCheck, look: &Look) -> String {
+    let interval = match (check.low, check.high) {
+        (Some(low), Some(high)) => format!(" (interval {:+.1}% to {:+.1}%)", low * 100.0, high * 100.0),
+        _ => String::new(),
+    };
+    let verdict = match check.verdict {
+        Some(Verdict::Same) => format!(": they add up within {}", percent(WITHIN)),
+        Some(Verdict::Slower) => ": together they cost more".to_owned(),
+        Some(Verdict::Faster) => ": together they cost less".to_owned(),
+        Some(Verdict::Undecided) => {
+            let why = check.doubt.as_deref().unwrap_or("no reason is known");
+            format!(": undecided: {}", for_look(why, look))
+        }
+        None => "; no spread given".to_owned(),
+    };
+    format!("{interval}{verdict}")
 }
 
 /// What counts cost on each machine.

@@ -10,6 +10,7 @@ mod lead;
 pub mod look;
 pub mod machines;
 pub mod notes;
+pub mod price_chart;
 pub mod price_sentences;
 pub mod prices;
 pub mod progress;

@@ -6,15 +6,10 @@ use whyfaster_probe::Probe;
 
 use super::grid::{ABSENT, Column, Drawn, Grid, Group};
 use super::look::Look;
+use super::price_chart::chart;
 use super::price_sentences::sentences;
 use super::text::{Tone, finish, for_look, tone, width, wrap, wrap_indented};
-use super::units::{count, digits, duration, percent, price, price_tick};
-
-/// Cells of a bar at most, and what makes a chart worth its lines.
-const BAR: usize = 48;
-const LEAST_BAR: usize = 8;
-/// Columns of a value beside its bar.
-const VALUE: usize = 8;
+use super::units::{count, duration, percent, price};
 
 /// The report.
 pub fn report(list: &PriceList, look: &Look) -> String {
@@ -33,7 +28,7 @@ pub fn report(list: &PriceList, look: &Look) -> String {
         }
         lines.push(String::new());
         lines.push(tone(Tone::Strong, &for_look(group, look)));
-        let Drawn { lines: table, left_out } = grid(&rows, look).draw(look.width, 1);
+        let Drawn { lines: table, left_out } = grid(&rows, look).draw(look.width, blocks(&rows));
         lines.extend(table);
         if !left_out.is_empty() {
             let missing = format!("(no room for: {}; --json has everything)", left_out.join(", "));
@@ -59,9 +54,10 @@ fn head(list: &PriceList, look: &Look) -> Vec<String> {
         Status::Failed => "; partial: an error ended it",
     };
     let title = format!(
-        "{}: {priced} of {} rows have a price, from {repetitions} repetitions in {}{state}.",
+        "{}: {priced} of {} rows have a price, from {repetitions} repetition{} in {}{state}.",
         for_look(&list.name, look),
         list.prices.len(),
+        if repetitions == 1 { "" } else { "s" },
         duration(list.took_s)
     );
     wrap(&tone(Tone::Strong, &title), look.width, 0)
@@ -76,8 +72,9 @@ fn legend(list: &PriceList, look: &Look) -> String {
         Unit::GuestInstructions => ", in instructions of the guest",
     };
     format!(
-        "typical: median{unit}; {plus_minus}: how far its {confidence} interval reaches; floor: 5th percentile; receipt: voluntary \
-         switches / system calls / changes of CPU, each per operation; samples: kept / taken; '-': not measured"
+        "typical: median{unit}; {plus_minus}: how far its {confidence} interval reaches; floor: 5th percentile; receipt: voluntary + \
+         involuntary switches / system calls / changes of CPU, each per operation; placed: samples whose two sides ran on different CPUs; \
+         samples: kept / taken; '-': not measured"
     )
 }
 
@@ -92,7 +89,7 @@ fn groups(list: &PriceList) -> Vec<&str> {
     groups
 }
 
-fn ns(value: Option<f64>, look: &Look) -> String {
+pub(super) fn ns(value: Option<f64>, look: &Look) -> String {
     value.map_or_else(|| ABSENT.to_owned(), |ns| price(ns, look))
 }
 
@@ -110,12 +107,16 @@ fn per_operation(value: Option<f64>) -> String {
     }
 }
 
-/// How far the interval reaches from the typical cost, on its longer side, as a share of it.
-fn reach(price: &Price) -> String {
-    let reach = |low: f64, high: f64, typical: f64| (high - typical).max(typical - low) / typical;
-    match (price.low_ns, price.high_ns, price.typical_ns()) {
-        (Some(low), Some(high), Some(typical)) if typical > 0.0 => percent(reach(low, high, typical)),
-        _ => ABSENT.to_owned(),
+/// How far the interval reaches from the typical cost, on its longer side, as a share of it; both ends where that is more than
+/// the whole cost, for then a share says little.
+fn reach(price: &Price, look: &Look) -> String {
+    let (Some(low), Some(high), Some(typical)) = (price.low_ns, price.high_ns, price.typical_ns()) else {
+        return ABSENT.to_owned();
+    };
+    let reach = (high - typical).max(typical - low) / typical;
+    match typical > 0.0 {
+        true if reach <= 1.0 => percent(reach),
+        _ => format!("{} to {}", ns(Some(low), look), ns(Some(high), look)),
     }
 }
 
@@ -150,20 +151,23 @@ fn grid(rows: &[&Price], look: &Look) -> Grid {
     let number = |header: &str, cell: &dyn Fn(&Price) -> String| column(header, &|_| String::new(), cell);
     let receipt = |p: &Price| {
         let receipt = &p.receipt;
-        [receipt.switches, receipt.syscalls, receipt.migrations].map(per_operation).join("/")
+        let switches = [receipt.switches, receipt.involuntary].map(per_operation).join("+");
+        [switches, per_operation(receipt.syscalls), per_operation(receipt.migrations)].join("/")
     };
     let samples = |p: &Price| format!("{}/{}", p.samples, p.samples + p.rejected.total());
     let plus_minus = if look.unicode { "±" } else { "+/-" };
     let groups = vec![
         Group::new(
             "typical",
-            vec![number("typical", &|p| ns(p.typical_ns(), look)), number(plus_minus, &reach)],
+            vec![number("typical", &|p| ns(p.typical_ns(), look)), number(plus_minus, &|p| reach(p, look))],
         ),
         Group::new("receipts", vec![number("receipt", &receipt)]),
         Group::new("floor", vec![number("floor", &|p| ns(p.floor_ns, look))]),
         Group::new("tail", vec![number("p99", &|p| ns(p.p99_ns, look))]),
         Group::new("samples", vec![number("samples", &samples)]),
     ];
+    let mut groups = groups;
+    groups.splice(2..2, extra(rows, &number));
     let key = if nested {
         let indented = |p: &Price| format!("  {}", for_look(&p.variant, look));
         column("operation", &|name| for_look(name, look), &indented)
@@ -173,81 +177,32 @@ fn grid(rows: &[&Price], look: &Look) -> Grid {
     Grid { key, groups }
 }
 
-/// One bar a probe, by the variant that stands for it, on one logarithmic axis.
-fn chart(list: &PriceList, look: &Look) -> Vec<String> {
-    let Some(scale) = BarScale::over(&list.prices) else { return Vec::new() };
-    let mut seen: Vec<&str> = Vec::new();
-    let mut rows: Vec<(String, f64)> = Vec::new();
-    for price in &list.prices {
-        if seen.contains(&price.name.as_str()) {
-            continue;
-        }
-        seen.push(&price.name);
-        let stands = list.find(&price.name, None).filter(|p| p.not_measured.is_none());
-        let first = || list.prices.iter().find(|p| p.name == price.name && p.not_measured.is_none());
-        if let Some(found) = stands.or_else(first)
-            && let Some(ns) = found.typical_ns()
-        {
-            rows.push((for_look(&format!("{} {}", found.name, found.variant), look), ns));
-        }
-    }
-    let name = rows.iter().map(|(name, _)| width(name)).max().unwrap_or(0);
-    let cells = look.width.saturating_sub(name + 4 + VALUE).min(BAR);
-    if rows.len() < 2 || cells < LEAST_BAR {
-        return Vec::new();
-    }
-    let axis = format!(
-        "all on one logarithmic axis: {} to {}, every cell {} times the one before",
-        scale.low_text(look),
-        scale.high_text(look),
-        digits(scale.step(cells))
-    );
-    let mut lines = vec![String::new()];
-    lines.extend(wrap(&tone(Tone::Strong, &axis), look.width, 2));
-    for (text, value) in rows {
-        let pad = " ".repeat(name - width(&text));
-        lines.push(format!("  {text}{pad}  {} {}", scale.bar(value, cells, look), ns(Some(value), look)));
-    }
-    lines
+/// A group with columns of its own finds room for them in a second table.
+fn blocks(rows: &[&Price]) -> usize {
+    let own = rows.iter().any(|p| p.bytes_per_s.is_some() || p.receipt.apart.is_some());
+    if own { 2 } else { 1 }
 }
 
-/// A logarithmic axis over all prices of the list.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct BarScale {
-    low: f64,
-    high: f64,
-}
+/// What a column shows of a price.
+type Cell<'a> = &'a dyn Fn(&Price) -> String;
 
-impl BarScale {
-    /// From the power of ten below the least price to the one above the largest.
-    fn over(prices: &[Price]) -> Option<Self> {
-        let values = prices.iter().filter_map(Price::typical_ns).filter(|ns| (1e-3..1e15).contains(ns));
-        let (low, high) =
-            values.fold((f64::INFINITY, 0.0_f64), |(low, high), ns| (low.min(ns), high.max(ns)));
-        (low <= high).then(|| Self {
-            low: 10f64.powf(low.log10().floor()),
-            high: 10f64.powf((high.log10() + 1e-9).ceil()).max(10f64.powf(low.log10().floor() + 1.0)),
-        })
+/// Columns that only some groups have: where the scheduler put the two sides of a hand-over, and bytes a second.
+fn extra(rows: &[&Price], number: &dyn Fn(&str, Cell<'_>) -> Column) -> Vec<Group> {
+    let free = |p: &Price| p.variant.split(',').any(|part| part == "free");
+    let placed = |p: &Price| match p.receipt.apart.filter(|_| free(p)) {
+        Some(share) => format!("{} apart", percent(share)),
+        None => ABSENT.to_owned(),
+    };
+    let rate =
+        |p: &Price| p.bytes_per_s.map_or_else(|| ABSENT.to_owned(), |rate| format!("{}B/s", count(rate)));
+    let mut groups = Vec::new();
+    if rows.iter().any(|p| free(p) && p.receipt.apart.is_some()) {
+        groups.push(Group::new("placed", vec![number("placed", &placed)]));
     }
-
-    fn step(&self, cells: usize) -> f64 {
-        (self.high / self.low).powf(1.0 / cells as f64)
+    if rows.iter().any(|p| p.bytes_per_s.is_some()) {
+        groups.insert(0, Group::new("bytes a second", vec![number("rate", &rate)]));
     }
-
-    fn bar(&self, ns: f64, all: usize, look: &Look) -> String {
-        let place = (ns / self.low).ln() / (self.high / self.low).ln();
-        let cells = (place.clamp(0.0, 1.0) * all as f64).round() as usize;
-        let full = if look.unicode { "█" } else { "#" };
-        full.repeat(cells.max(1))
-    }
-
-    fn low_text(&self, look: &Look) -> String {
-        price_tick(self.low, look)
-    }
-
-    fn high_text(&self, look: &Look) -> String {
-        price_tick(self.high, look)
-    }
+    groups
 }
 
 /// The rows without a price, by their reason.
@@ -350,8 +305,11 @@ pub fn csv(list: &PriceList) -> anyhow::Result<Vec<u8>> {
         "high_ns",
         "mean_ns",
         "switches",
+        "involuntary",
         "syscalls",
         "migrations",
+        "apart",
+        "bytes_per_s",
         "samples",
         "rejected",
         "not_measured",
@@ -365,9 +323,10 @@ pub fn csv(list: &PriceList) -> anyhow::Result<Vec<u8>> {
         let times =
             [price.floor_ns, price.median_ns, price.p99_ns, price.low_ns, price.high_ns, price.mean_ns];
         let receipt = &price.receipt;
-        let counts = [receipt.switches, receipt.syscalls, receipt.migrations];
+        let counts =
+            [receipt.switches, receipt.involuntary, receipt.syscalls, receipt.migrations, receipt.apart];
         let mut row: Vec<String> = text.to_vec();
-        row.extend(times.into_iter().chain(counts).map(number));
+        row.extend(times.into_iter().chain(counts).chain([price.bytes_per_s]).map(number));
         row.extend([price.samples.to_string(), price.rejected.total().to_string()]);
         row.push(price.not_measured.clone().unwrap_or_default());
         let figures = price.instructions.unwrap_or_default();
@@ -375,6 +334,12 @@ pub fn csv(list: &PriceList) -> anyhow::Result<Vec<u8>> {
         writer.write_record(row)?;
     }
     Ok(writer.into_inner()?)
+}
+
+/// The parameters of a probe that `--sweep` varies.
+fn parameters(probe: &Probe) -> String {
+    let keys: Vec<&str> = probe.parameters.iter().map(|parameter| parameter.key.as_str()).collect();
+    if keys.is_empty() { ABSENT.to_owned() } else { keys.join(" ") }
 }
 
 /// The probes, for `--list`.
@@ -390,16 +355,20 @@ pub fn probes(probes: &[Probe], look: &Look) -> String {
             groups: vec![
                 Group::new("unit", vec![column("one operation", &|p| p.unit.clone())]),
                 Group::new("variants", vec![column("variants", &|p| p.variants.join(" "))]),
+                Group::new("parameters", vec![column("parameters", &parameters)]),
                 Group::new("needs", vec![column("needs", &|p| p.needs.clone())]),
                 Group::new(
                     "system",
-                    vec![column("system", &|p| {
-                        if p.portable { "any Unix" } else { "one system" }.to_owned()
-                    })],
+                    vec![column("system", &|p| if p.portable { "any Unix" } else { "Linux" }.to_owned())],
                 ),
             ],
         };
-        lines.extend(grid.draw(look.width, 1).lines);
+        let Drawn { lines: table, left_out } = grid.draw(look.width, 2);
+        lines.extend(table);
+        if !left_out.is_empty() {
+            let missing = format!("(no room for: {}; a wider screen shows them)", left_out.join(", "));
+            lines.extend(wrap_indented(&tone(Tone::Quiet, &missing), look.width, 2));
+        }
         lines.push(String::new());
     }
     lines.push(
@@ -411,4 +380,4 @@ pub fn probes(probes: &[Probe], look: &Look) -> String {
 
 #[cfg(test)]
 #[path = "prices_tests.rs"]
-mod tests;
+pub(super) mod tests;

@@ -4,6 +4,7 @@ use whyfaster_core::price::{PriceList, SCHEMA};
 
 use super::*;
 use crate::render::fixture::look;
+use crate::render::price_chart::BarScale;
 
 fn list() -> PriceList {
     let price = |group: &str, name: &str, variant: &str, ns: f64| Price {
@@ -27,8 +28,22 @@ fn list() -> PriceList {
         price("process", "fork+execve", "reaped", 7.4e5),
         price("process", "posix_spawn", "reaped", 6.6e5),
     ];
+    let mut switch = price("cpu", "switch", "pipe,same_cpu", 2e3);
+    switch.receipt.switches = Some(0.5);
+    switch.receipt.involuntary = Some(0.5);
+    (switch.receipt.syscalls, switch.receipt.migrations) = (Some(2.16), Some(0.0));
+    let mut free = price("thread", "futex", "asleep,free", 6e3);
+    free.receipt.apart = Some(0.4);
+    let mut bandwidth = price("pipe", "pipe_bandwidth", "threads,write=64K,same_cpu", 9e3);
+    bandwidth.bytes_per_s = Some(65536.0 / 9e-6);
+    prices.extend([switch, free, bandwidth]);
     prices[0].receipt.syscalls = Some(1.0);
     prices[0].rejected.involuntary = 10;
+    list_of(prices)
+}
+
+/// A partial list of these prices.
+pub(in crate::render) fn list_of(prices: Vec<Price>) -> PriceList {
     let empty = serde_json::json!({
         "schema": SCHEMA, "tool_version": "0", "name": "box\u{1b}[2J", "started": "2026", "took_s": 12.0,
         "status": "interrupted", "confidence": 0.95, "clock": null, "fingerprint": {"missing": []}, "prices": []
@@ -40,14 +55,17 @@ fn list() -> PriceList {
 fn a_report_has_sentences_bars_receipts_and_reasons() {
     let text = report(&list(), &look(120, false));
     for part in [
-        "box[2J: 3 of 4 rows have a price",
+        "box[2J: 6 of 7 rows have a price",
         "partial: it was interrupted",
         "Entering the kernel and coming back costs 85.0 ns.",
         "740 us with fork and execve, 660 us with posix_spawn",
-        "-/1/-",
+        "-+-/1/-",
+        "0.5+0.5/2.16/0",
+        "40% apart",
+        "7.28GB/s",
         "###",
         "  getpid/libc: refused: a call that never entered the kernel",
-        "10 of 770 samples were disturbed",
+        "10 of 1340 samples were disturbed",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
@@ -68,8 +86,9 @@ fn commas_separate_what_spreadsheets_read() {
     let text = String::from_utf8(csv(&list()).unwrap()).unwrap();
     let mut lines = text.lines();
     assert!(lines.next().unwrap().starts_with("group,name,variant,unit,floor_ns,median_ns"));
-    assert_eq!(lines.next().unwrap(), "kernel,getpid,raw,one call,76.5,85,255,82.45,88.4,,,1,,190,10,,,,");
-    assert_eq!(lines.count(), 3);
+    assert_eq!(lines.next().unwrap(), "kernel,getpid,raw,one call,76.5,85,255,82.45,88.4,,,,1,,,,190,10,,,,");
+    assert_eq!(lines.count(), 6);
+    assert!(text.contains(",0.5,0.5,2.16,0,"), "{text}");
 }
 
 #[test]

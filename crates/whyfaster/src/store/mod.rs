@@ -7,7 +7,7 @@ pub mod stdout;
 mod trouble;
 
 pub use atomic::{AtomicFile, check_writable, write_atomic};
-pub use read::{Shown, parse_prices, read_prices, read_record, read_shown};
+pub use read::{Recorded, parse_prices, read_prices, read_record, read_recorded};
 pub use stdout::{StdoutClosed, to_stdout};
 
 use whyfaster_core::price::PriceList;

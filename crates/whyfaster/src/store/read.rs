@@ -65,27 +65,6 @@ impl Document for TraceRecord {
     }
 }
 
-/// A document that can be shown.
-#[derive(Debug)]
-pub enum Shown {
-    /// Of `compare` or a study.
-    Record(Box<Record>),
-    /// Of `trace`.
-    Trace(Box<TraceRecord>),
-}
-
-/// Reads and checks a record or a trace, whichever it says it is; `-` is standard input.
-pub fn read_shown(path: &Path) -> Result<Shown, Failure> {
-    let bytes = contents(path)?;
-    let trace = parse_head(&bytes).is_some_and(|schema| schema.starts_with("whyfaster-trace/"));
-    if trace { told(path, &bytes).map(Shown::Trace) } else { told(path, &bytes).map(Shown::Record) }
-}
-
-/// What a document says that it is, if it is one at all.
-fn parse_head(bytes: &[u8]) -> Option<String> {
-    (bytes.len() as u64 <= MAX_BYTES).then(|| serde_json::from_slice::<Head>(bytes).ok()?.schema).flatten()
-}
-
 /// Reads and checks a record; `-` is standard input.
 pub fn read_record(path: &Path) -> Result<Record, Failure> {
     read(path)
@@ -95,9 +74,12 @@ pub fn read_record(path: &Path) -> Result<Record, Failure> {
 ///
 /// What a bare worker wrote on a machine without this program is read too.
 pub fn read_prices(path: &Path) -> Result<PriceList, Failure> {
-    let bytes = contents(path)?;
+    prices(path, &bytes_of(path)?)
+}
+
+fn prices(path: &Path, bytes: &[u8]) -> Result<PriceList, Failure> {
     let mut list: PriceList =
-        if foreign::is_one(&bytes) { bare(path, &bytes)? } else { *told(path, &bytes)? };
+        if foreign::is_one(bytes) { bare(path, bytes)? } else { understood(path, bytes)? };
     list.reprice();
     Ok(list)
 }
@@ -115,7 +97,7 @@ fn bare(path: &Path, bytes: &[u8]) -> Result<PriceList, Failure> {
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let started = started.unwrap_or_else(jiff::Timestamp::now).to_string();
     foreign::list(bytes, &whyfaster_probe::descriptions(), &name, &started).map_err(|why| {
-        let name = shown(path);
+        let name = called(path);
         Failure::new(
             Exit::Error,
             format!("{name} begins as a worker's own list, and cannot be used: {why}"),
@@ -124,31 +106,67 @@ fn bare(path: &Path, bytes: &[u8]) -> Result<PriceList, Failure> {
     })
 }
 
+/// What this program records.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Recorded {
+    /// A comparison.
+    Comparison(Box<Record>),
+    /// A price list, its prices made anew from its samples.
+    Prices(Box<PriceList>),
+    /// A trace.
+    Trace(Box<TraceRecord>),
+}
+
+/// Reads and checks whichever of its documents this is; `-` is standard input. What is none is refused as a record.
+pub fn read_recorded(path: &Path) -> Result<Recorded, Failure> {
+    let bytes = bytes_of(path)?;
+    let of_prices = || prices(path, &bytes).map(|list| Recorded::Prices(Box::new(list)));
+    if foreign::is_one(&bytes) {
+        return of_prices();
+    }
+    let schema = serde_json::from_slice::<Head>(&bytes).ok().and_then(|head| head.schema).unwrap_or_default();
+    // Of any version: the one that is not read is told as such.
+    match schema.split_once('/') {
+        Some(("whyfaster-prices", _)) => of_prices(),
+        Some(("whyfaster-trace", _)) => {
+            understood(path, &bytes).map(|trace| Recorded::Trace(Box::new(trace)))
+        }
+        _ => understood(path, &bytes).map(|record| Recorded::Comparison(Box::new(record))),
+    }
+}
+
 /// A price list that is part of the program, or of a test.
 pub fn parse_prices(bytes: &[u8]) -> Result<PriceList, String> {
     parse(bytes).map_err(|(why, _)| why)
 }
 
 fn read<D: Document>(path: &Path) -> Result<D, Failure> {
-    told(path, &contents(path)?).map(|document: Box<D>| *document)
+    understood(path, &bytes_of(path)?)
 }
 
-fn contents(path: &Path) -> Result<Vec<u8>, Failure> {
+fn bytes_of(path: &Path) -> Result<Vec<u8>, Failure> {
     let bytes =
         if path == Path::new("-") { bounded(io::stdin().lock()) } else { File::open(path).and_then(bounded) };
-    bytes.map_err(|error| trouble::reading(path, &error))
+    let bytes = bytes.map_err(|error| trouble::reading(path, &error))?;
+    let refuse = |why: String| {
+        let message = format!("{} is no file of ours: {why}", called(path));
+        Err(Failure::new(Exit::Error, message, Record::OTHER_FILE))
+    };
+    // Bounds come before anything is parsed.
+    match too_much(&bytes) {
+        Some(why) => refuse(why),
+        None => Ok(bytes),
+    }
 }
 
-/// The document in these bytes, or what is wrong with the file.
-fn told<D: Document>(path: &Path, bytes: &[u8]) -> Result<Box<D>, Failure> {
-    parse(bytes).map(Box::new).map_err(|(why, hint)| {
-        let name = shown(path);
-        Failure::new(Exit::Error, format!("{name} is no {} that can be used: {why}", D::KIND), hint)
+fn understood<D: Document>(path: &Path, bytes: &[u8]) -> Result<D, Failure> {
+    parse(bytes).map_err(|(why, hint)| {
+        Failure::new(Exit::Error, format!("{} is no {} that can be used: {why}", called(path), D::KIND), hint)
     })
 }
 
-fn shown(path: &Path) -> String {
-    if path == Path::new("-") { "standard input".into() } else { format!("'{}'", path.display()) }
+fn called(path: &Path) -> String {
+    if path == Path::new("-") { "standard input".to_owned() } else { format!("'{}'", path.display()) }
 }
 
 fn bounded(source: impl Read) -> io::Result<Vec<u8>> {
@@ -163,16 +181,22 @@ struct Head {
     schema: Option<String>,
 }
 
+/// Why these bytes are more than anything that this program writes.
+fn too_much(bytes: &[u8]) -> Option<String> {
+    if bytes.len() as u64 > MAX_BYTES {
+        return Some(format!("it is larger than {} MiB", MAX_BYTES >> 20));
+    }
+    let values = bytes.iter().filter(|byte| **byte == b',').count();
+    (values > MAX_VALUES).then(|| format!("it holds more than {MAX_VALUES} values"))
+}
+
 /// The document, or what is wrong and what to do.
 fn parse<D: Document>(bytes: &[u8]) -> Result<D, (String, &'static str)> {
     if bytes.is_empty() {
         return Err(("it is empty".to_owned(), D::OTHER_FILE));
     }
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err((format!("it is larger than {} MiB", MAX_BYTES >> 20), D::OTHER_FILE));
-    }
-    if bytes.iter().filter(|byte| **byte == b',').count() > MAX_VALUES {
-        return Err((format!("it holds more than {MAX_VALUES} values"), D::OTHER_FILE));
+    if let Some(why) = too_much(bytes) {
+        return Err((why, D::OTHER_FILE));
     }
     // First the version: a later one may look different in every other respect.
     let head: Head = serde_json::from_slice(bytes).map_err(|error| explain::<D>(&error, bytes))?;

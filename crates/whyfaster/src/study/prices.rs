@@ -3,14 +3,15 @@
 use anyhow::Context;
 use comfy_table::{CellAlignment, Table, presets};
 use serde::{Deserialize, Serialize};
-use whyfaster_core::claims::Judgement;
-use whyfaster_core::price::claims::{Claim, judge};
-use whyfaster_core::price::project::{SumCheck, Term, fork_execve, parse};
+use whyfaster_core::claims::{Judgement, Outcome};
+use whyfaster_core::price::claims::{Claim, judge, least_repetitions};
+use whyfaster_core::price::project::{Term, parse};
+use whyfaster_core::price::sum::{SumCheck, fork_execve};
 use whyfaster_core::price::{Price, PriceList, Unit};
 
 use super::report::{claim_lines, tally};
 use crate::reference;
-use crate::render::units::{count, time};
+use crate::render::units::{count, duration, time};
 
 /// A study of prices as its file describes it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -119,6 +120,19 @@ impl PriceStudy {
         self.project.as_deref().map_or(Ok(Vec::new()), |text| parse(text).map_err(anyhow::Error::msg))
     }
 
+    /// The rows that the study shows, and those that its claims and counts rest on: nothing else is measured.
+    pub fn measured_rows(&self) -> Vec<String> {
+        let mut rows = self.rows.clone();
+        rows.extend(self.claims.iter().flat_map(|claim| claim.rows().map(str::to_owned)));
+        rows.extend(self.terms().into_iter().flatten().map(|term| term.id()));
+        rows
+    }
+
+    /// The least number of repetitions that decides any of its claims.
+    pub fn least_repetitions(&self, confidence: f64) -> u32 {
+        u32::try_from(least_repetitions(&self.claims, confidence)).unwrap_or(u32::MAX)
+    }
+
     /// Sets a list of this machine beside the article.
     pub fn findings(&self, list: &PriceList, with: &[PriceList]) -> anyhow::Result<PriceFindings> {
         let references = self.lists()?;
@@ -174,8 +188,24 @@ impl PriceStudy {
         lines.push(format!("here: {clock}, {kernel}."));
         lines.extend([String::new(), "The article's claims here:".into()]);
         lines.extend(claim_lines(&found.claims));
+        lines.extend(self.more(found, list));
         lines.push(String::new());
         Ok(lines.join("\n"))
+    }
+
+    /// How an undecided claim gets the repetitions that it lacks.
+    fn more(&self, found: &PriceFindings, list: &PriceList) -> Option<String> {
+        // These words are those of the reasons that the claims carry.
+        let lacking =
+            |claim: &Judgement| claim.outcome == Outcome::Undecided && claim.why.contains("are needed");
+        let has = list.prices.iter().map(|price| price.repetitions).max().unwrap_or(0);
+        found.claims.iter().any(lacking).then(|| {
+            format!(
+                "This run had {has} repetitions in {}; a longer --max-time, or --full, gives more of them. No claim is decided by fewer than {}.",
+                duration(list.took_s),
+                self.least_repetitions(list.confidence)
+            )
+        })
     }
 
     fn table(&self, found: &PriceFindings) -> anyhow::Result<String> {
@@ -211,7 +241,11 @@ impl PriceStudy {
 
 #[cfg(test)]
 mod tests {
+    use whyfaster_core::price::sample::row_id;
+
     use super::*;
+    use crate::run::probe::rows::variant;
+    use crate::run::probe::select::{Wanted, select};
 
     #[test]
     fn every_study_is_whole() {
@@ -221,7 +255,8 @@ mod tests {
             study.terms().unwrap();
             for row in &study.rows {
                 let (name, variant) = row.split_once('/').unwrap();
-                assert!(study.words.iter().any(|word| word == name), "{row}");
+                let word = |word: &String| word.rsplit('/').next() == Some(name);
+                assert!(study.words.iter().any(word), "{row}");
                 assert!(lists.iter().all(|(_, list)| list.find(name, Some(variant)).is_some()), "{row}");
             }
             let numbers: Vec<u32> = study.claims.iter().map(|claim| claim.number).collect();
@@ -237,6 +272,27 @@ mod tests {
             price.instructions = Some(whyfaster_core::price::inside::Figures { mean, ..Default::default() });
         }
         list
+    }
+
+    /// The rows of a study, and no others, come out of its words.
+    #[test]
+    fn a_study_measures_what_it_shows() {
+        let probes = whyfaster_probe::descriptions();
+        for (study, lines) in all().unwrap().iter().zip([15, 10]) {
+            let (words, rows) = (study.words.clone(), study.measured_rows());
+            let wanted = Wanted { words, rows: rows.clone(), cpus: vec![0, 1], ..Wanted::default() };
+            let selection = select(&probes, &wanted).unwrap();
+            assert_eq!(selection.lines.len(), lines, "{}", study.name);
+            let ids: Vec<String> = selection
+                .lines
+                .iter()
+                .flat_map(|line| {
+                    let probe = probes.iter().find(|probe| probe.name == line.probe).unwrap();
+                    probe.measures.iter().map(|m| row_id(&probe.name, &variant(probe, &line.head(), m)))
+                })
+                .collect();
+            assert!(rows.iter().all(|row| ids.contains(row)), "{}: {rows:?} of {ids:?}", study.name);
+        }
     }
 
     /// A reference list in the place of this machine: its claims are undecided for want of a spread, its rows are there.

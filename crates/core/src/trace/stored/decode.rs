@@ -137,7 +137,7 @@ impl<'a> Decoder<'a> {
             voluntary: part()?,
             involuntary: part()?,
             migrations: part()?,
-            stolen_ns: part()?,
+            stolen_ns: part()?.map(unzigzag),
         })
     }
 

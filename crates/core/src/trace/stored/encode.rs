@@ -269,7 +269,7 @@ fn parts(totals: &Totals) -> [Option<u64>; 9] {
         voluntary,
         involuntary,
         migrations,
-        stolen_ns,
+        stolen_ns.map(zigzag),
     ]
 }
 

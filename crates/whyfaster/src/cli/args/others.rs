@@ -13,11 +13,11 @@ use crate::cli::numbers;
 /// `whyfaster show`.
 #[derive(Clone, Debug, Args)]
 pub struct ShowArgs {
-    /// The record ('-' is standard input)
+    /// The record, or the price list ('-' is standard input)
     #[arg(value_name = "RECORD", value_hint = ValueHint::FilePath)]
     pub record: PathBuf,
 
-    /// Print the record as JSON, with the analysis redone
+    /// Print it as JSON, with the analysis redone
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 
@@ -36,7 +36,7 @@ pub struct StudyArgs {
     #[arg(value_name = "STUDY")]
     pub name: Option<String>,
 
-    /// Take the article's own sizes: takes much longer
+    /// Take the article's own sizes, or of a study of prices more repetitions: takes much longer
     #[arg(long, help_heading = "Load")]
     pub full: bool,
 

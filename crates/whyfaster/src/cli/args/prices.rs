@@ -12,11 +12,11 @@ use crate::run::inside::kind::Kind;
 /// `whyfaster prices`.
 #[derive(Clone, Debug, Default, Args)]
 pub struct PricesArgs {
-    /// Groups (kernel, process, thread, pipe, cpu) or probes, such as getpid or fork [default: all groups]
+    /// Groups (kernel, process, thread, pipe, cpu) or probes, such as getpid, fork or thread/pipe [default: all groups]
     #[arg(value_name = "GROUP|NAME")]
     pub words: Vec<String>,
 
-    /// Take about ten seconds: fewer samples, wider intervals
+    /// Take at most about ten seconds: fewer samples and rows, wider intervals; many rows get fewer repetitions
     #[arg(long, help_heading = "Rows")]
     pub quick: bool,
 
@@ -28,12 +28,12 @@ pub struct PricesArgs {
     #[arg(long, help_heading = "Rows")]
     pub sweep: bool,
 
-    /// Price every row that there is; takes some minutes
+    /// Price every row that there is; takes ten to fifteen minutes
     #[arg(long, help_heading = "Rows")]
     pub all: bool,
 
     /// List the probes: their variants, what one operation is, what they need
-    #[arg(long, help_heading = "Rows", conflicts_with_all = ["source", "explain"])]
+    #[arg(long, help_heading = "Rows", conflicts_with_all = ["source", "explain", "words", "json"])]
     pub list: bool,
 
     /// Run on these CPUs only, such as 0-3,5

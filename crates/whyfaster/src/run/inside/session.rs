@@ -110,7 +110,7 @@ fn calibrated(list: &mut PriceList) -> Option<f64> {
     for series in list.samples.iter_mut().filter(|series| series.row > at) {
         series.row -= 1;
     }
-    quantile::median(&costs.concat())
+    quantile::median(&costs.into_iter().flat_map(|(_, costs)| costs).collect::<Vec<_>>())
 }
 
 /// Two, to the digits that are printed.

@@ -108,6 +108,8 @@ impl<'a> Collector<'a> {
             involuntary: sample.involuntary,
             migrations: sample.migrations,
             delay_ns: sample.delay_ns,
+            on: sample.on,
+            bytes: sample.bytes,
         });
         if let Some(ticks) = sample.steal_ticks {
             let total = series.steal_ns.get_or_insert(0.0);

@@ -39,6 +39,10 @@ pub struct SampleRecord {
     pub steal_ticks: Option<u64>,
     /// Nanoseconds since the worker began.
     pub start_ns: Option<f64>,
+    /// CPUs of the one that sends and the one that receives.
+    pub on: Option<[u32; 2]>,
+    /// Bytes that were moved.
+    pub bytes: Option<u64>,
 }
 
 /// What the worker says of itself.
@@ -192,7 +196,15 @@ impl Fields<'_> {
             delay_ns: self.number("delay")?.filter(|ns| (0.0..1e18).contains(ns)),
             steal_ticks: self.number("steal")?,
             start_ns: self.number("start_ns")?,
+            on: self.pair("on"),
+            bytes: self.number("bytes")?,
         })
+    }
+
+    /// Two CPUs, `0,1`; `None` where the system could not tell one of them.
+    fn pair(&self, key: &str) -> Option<[u32; 2]> {
+        let (one, other) = self.text(key).split_once(',')?;
+        Some([one.parse().ok()?, other.parse().ok()?])
     }
 
     fn unavailable(&self) -> String {
@@ -234,6 +246,14 @@ mod tests {
             read(format!("receipt\t{HEAD}\tsyscalls=1.0000\twhy=")),
             Record::Receipt(head.clone(), Ok(1.0))
         );
+        let placed = |columns: &str| {
+            let line = format!("sample\t{HEAD}\tmeasure=latency\tops=1\tns=5{columns}");
+            let Record::Sample(_, sample) = read(line) else { panic!("{columns}") };
+            (sample.on, sample.bytes)
+        };
+        assert_eq!(placed("\ton=0,13\tsettle_ns=5000"), (Some([0, 13]), None));
+        assert_eq!(placed("\tbytes=65536"), (None, Some(65536)));
+        assert_eq!((placed("\ton=-1,0"), placed("\ton=-")), ((None, None), (None, None)));
         let why = "ptrace: EPERM".to_owned();
         assert_eq!(
             read(format!("receipt\t{HEAD}\tsyscalls=-\twhy={why}")),

@@ -63,11 +63,15 @@ pub fn variant(probe: &Probe, head: &Head, measure: &str) -> String {
     parts.join(",")
 }
 
-/// Whether a parameter belongs to the name of the row: it does where it is not the default, and n always.
+/// Whether a parameter belongs to the name of the row: it does where it is not the default; n, and the bytes of a write, always,
+/// for the price of so much says nothing without them.
 fn shown(probe: &Probe, param: &str, burst: bool) -> bool {
     let Some((key, value)) = param.split_once('=') else { return false };
     if key == "n" {
         return burst;
+    }
+    if key == "write" {
+        return true;
     }
     let default = probe.parameters.iter().find(|p| p.key == key).and_then(|p| p.values.first());
     default.is_none_or(|default| default != value)
@@ -155,6 +159,11 @@ mod tests {
         assert_eq!(variant(&thread, &head("burst", "n=10,gap=0", "free", "warm"), "total"), "n=10");
         let cpu = probe("cpu", "only", "time");
         assert_eq!(variant(&cpu, &head("only", "", "other", "warm"), "time"), "other_cpu");
+        let pipe = probe("pipe", "threads", "time writer_cpu");
+        assert_eq!(
+            variant(&pipe, &head("threads", "write=64K", "same", "warm"), "time"),
+            "threads,write=64K,same_cpu"
+        );
     }
 
     #[test]

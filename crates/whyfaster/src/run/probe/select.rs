@@ -2,9 +2,11 @@
 
 use std::fmt::Write;
 
+use whyfaster_core::price::sample::row_id;
 use whyfaster_probe::{Batch, Probe};
 
 use super::protocol::Head;
+use super::rows::variant;
 use crate::exit::{Exit, Failure};
 
 /// The groups, in the order in which they are shown.
@@ -19,8 +21,10 @@ const ARTICLE: [&str; 5] = ["cond", "pipe_cond", "pipe", "pipe_cached", "newthre
 /// What the user asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// Groups and names; empty for all.
+    /// Groups, names, or names with their group (`thread/pipe`); empty for all. A word that is both means the group.
     pub words: Vec<String>,
+    /// Only lines that give one of these rows, `name/variant`; empty for all of them.
+    pub rows: Vec<String>,
     /// Also cold and first calls.
     pub cold: bool,
     /// Also every other value of every parameter.
@@ -90,8 +94,8 @@ pub fn select(probes: &[Probe], wanted: &Wanted) -> Result<Selection, Failure> {
         known(probes, word)?;
     }
     let asked = |probe: &&Probe| {
-        let named = wanted.words.contains(&probe.name) || wanted.words.contains(&probe.group);
-        named || (probe.group != HIDDEN && wanted.words.is_empty())
+        let by_group = wanted.words.contains(&probe.group);
+        by_group || is_named(probe, &wanted.words) || (probe.group != HIDDEN && wanted.words.is_empty())
     };
     let place =
         |probe: &&Probe| GROUPS.iter().position(|group| *group == probe.group).unwrap_or(GROUPS.len());
@@ -99,9 +103,11 @@ pub fn select(probes: &[Probe], wanted: &Wanted) -> Result<Selection, Failure> {
     chosen.sort_by_key(place);
     let mut selection = Selection::default();
     for probe in chosen {
-        let named = wanted.words.contains(&probe.name);
+        let named = is_named(probe, &wanted.words);
         for variant in probe.variants.iter().filter(|v| named || !wanted.quick || !slow(&probe.group, v)) {
-            for line in lines(probe, variant, wanted) {
+            for line in
+                lines(probe, variant, wanted).into_iter().filter(|line| gives(probe, line, &wanted.rows))
+            {
                 let why = (line.cpu == "other" && wanted.cpus.len() < 2).then(|| one_cpu(&wanted.cpus));
                 match why {
                     Some(why) => selection.missing.push((line.head(), why)),
@@ -112,6 +118,23 @@ pub fn select(probes: &[Probe], wanted: &Wanted) -> Result<Selection, Failure> {
         }
     }
     Ok(selection)
+}
+
+/// Whether a probe itself is among these words.
+fn is_named(probe: &Probe, words: &[String]) -> bool {
+    let alone = |word: &String| *word == probe.name && !GROUPS.contains(&word.as_str());
+    words.iter().any(|word| alone(word) || *word == full_name(probe))
+}
+
+/// Group and name: no two probes share it, and no group has it.
+pub fn full_name(probe: &Probe) -> String {
+    format!("{}/{}", probe.group, probe.name)
+}
+
+/// Whether a line gives one of these rows.
+fn gives(probe: &Probe, line: &Line, rows: &[String]) -> bool {
+    let id = |measure: &String| row_id(&probe.name, &variant(probe, &line.head(), measure));
+    rows.is_empty() || probe.measures.iter().any(|measure| rows.contains(&id(measure)))
 }
 
 /// What a quick look leaves out unless its probe is named.
@@ -230,6 +253,8 @@ fn columns(probe: &Probe, variant: &str, wanted: &Wanted) -> Vec<String> {
         ("thread", _, "awake") if !all => &["other"],
         ("thread", _, "burst" | "flow") if !all => &["free"],
         ("thread" | "pipe", ..) if all => &["same", "other", "free"],
+        // What the scheduler chooses when it is left free.
+        ("thread", _, "asleep") if !wanted.quick => &["same", "other", "free"],
         ("thread" | "pipe", ..) => &["same", "other"],
         _ => &["free"],
     };
@@ -264,11 +289,14 @@ fn batches(probe: &Probe, variant: &str, quick: bool) -> u32 {
 
 /// A word must be a group or a probe; the nearest one is suggested.
 fn known(probes: &[Probe], word: &str) -> Result<(), Failure> {
-    if GROUPS.contains(&word) || probes.iter().any(|probe| probe.name == word || probe.group == word) {
+    let is = |probe: &Probe| probe.name == word || probe.group == word || full_name(probe) == word;
+    if GROUPS.contains(&word) || probes.iter().any(is) {
         return Ok(());
     }
-    let visible = probes.iter().filter(|probe| probe.group != HIDDEN).map(|probe| probe.name.as_str());
-    let hint = match nearest(word, visible.chain(GROUPS)) {
+    let visible = || probes.iter().filter(|probe| probe.group != HIDDEN);
+    let full: Vec<String> = visible().map(full_name).collect();
+    let full = full.iter().map(String::as_str).filter(|_| word.contains('/'));
+    let hint = match nearest(word, visible().map(|probe| probe.name.as_str()).chain(GROUPS).chain(full)) {
         Some(name) => format!("did you mean '{name}'? 'whyfaster prices --list' shows all of them"),
         None => "'whyfaster prices --list' shows all of them".to_owned(),
     };

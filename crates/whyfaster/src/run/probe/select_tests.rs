@@ -30,7 +30,7 @@ fn selected(words: &[&str], change: impl FnOnce(&mut Wanted)) -> Selection {
 fn groups_stand_in_their_order_and_hidden_probes_are_hidden() {
     let selection = selected(&[], |_| {});
     let names: Vec<&str> = selection.lines.iter().map(|line| line.probe.as_str()).collect();
-    assert_eq!(names, ["getpid", "getpid", "cond", "cond", "cond", "cond", "cond", "cond"]);
+    assert_eq!(names, ["getpid", "getpid", "cond", "cond", "cond", "cond", "cond", "cond", "cond"]);
     assert_eq!(selected(&["burn"], |_| {}).lines.len(), 1);
     assert_eq!(selected(&["kernel"], |_| {}).lines.len(), 2);
 }
@@ -48,6 +48,7 @@ fn the_columns_of_a_hand_over() {
         [
             ("asleep", "same", "100"),
             ("asleep", "other", "100"),
+            ("asleep", "free", "100"),
             ("awake", "other", "100"),
             ("burst", "free", "100"),
             ("burst", "free", "10"),
@@ -57,6 +58,35 @@ fn the_columns_of_a_hand_over() {
     assert!(selected(&["cond"], |w| w.sweep = true).lines.iter().any(|l| l.params[1].1 == "10"));
     assert!(selected(&["getpid"], |w| w.cold = true).lines.iter().any(|l| l.temp == "cold"));
     assert!(selected(&["cond"], |w| w.all = true).lines.len() > 15);
+}
+
+#[test]
+fn a_word_that_is_group_and_probe_means_the_group_and_both_can_be_named() {
+    let line = |name: &str, group: &str| {
+        format!(
+            "probe\tname={name}\tgroup={group}\tunit=one\texercises=x\tneeds=nothing\tportable=1\tvariants=burst\t\
+             measures=total\tbatch=param\tpairs=0\tdisturbed=inv\tsource=c/p.c\n"
+        )
+    };
+    let list = [line("pipe", "thread"), line("cond", "thread"), line("pipe_bandwidth", "pipe")].concat();
+    let probes = whyfaster_probe::parse_list(&list).unwrap();
+    let names = |word: &str| -> Vec<String> {
+        let wanted = Wanted { words: vec![word.to_owned()], cpus: vec![0, 1], ..Wanted::default() };
+        select(&probes, &wanted).unwrap().lines.into_iter().map(|line| line.probe).collect()
+    };
+    assert!(names("pipe").iter().all(|name| name == "pipe_bandwidth"));
+    assert_eq!((names("pipe").len(), names("thread/pipe")), (2, vec!["pipe".to_owned()]));
+    assert_eq!(names("cond"), ["cond"]);
+    assert_eq!(names("thread"), ["pipe", "cond"]);
+    let wrong = Wanted { words: vec!["thread/pip".to_owned()], ..Wanted::default() };
+    assert!(select(&probes, &wrong).unwrap_err().hint.unwrap().contains("'thread/pipe'"));
+}
+
+#[test]
+fn only_the_rows_that_are_asked_for_are_measured() {
+    let selection = selected(&["cond"], |w| w.rows = vec!["cond/n=10".into(), "cond/n=1000".into()]);
+    let shown: Vec<&str> = selection.lines.iter().map(|line| line.params[0].1.as_str()).collect();
+    assert_eq!(shown, ["10", "1000"]);
 }
 
 #[test]

@@ -25,7 +25,7 @@ use crate::exit::{Exit, Failure};
 use crate::host::{self, Root};
 
 /// Confidence of the interval of a price.
-const CONFIDENCE: f64 = 0.95;
+pub const CONFIDENCE: f64 = 0.95;
 
 /// What to measure and how long.
 #[derive(Clone, Debug)]
@@ -34,10 +34,12 @@ pub struct Request {
     pub selection: Selection,
     /// Repetitions at most.
     pub repetitions: u32,
-    /// Repetitions at least, whatever the time.
+    /// Repetitions at least, though it takes longer than was aimed at.
     pub least: u32,
     /// Seconds to aim at.
     pub budget_s: f64,
+    /// Seconds after which no repetition begins that would end later, however few there were. The first one always runs.
+    pub limit_s: f64,
     /// Seed of the order.
     pub seed: u64,
 }
@@ -173,7 +175,9 @@ impl Run<'_> {
             };
         }
         for repetition in 0..self.request.repetitions {
-            if repetition >= self.request.least && self.late(repetition) {
+            let aim =
+                if repetition < self.request.least { self.request.limit_s } else { self.request.budget_s };
+            if repetition > 0 && self.late(repetition, aim) {
                 break;
             }
             match self.repetition(repetition, worker, interrupts, on) {
@@ -185,10 +189,10 @@ impl Run<'_> {
         (Status::Complete, None)
     }
 
-    /// Whether one more repetition would end after the time is over.
-    fn late(&self, repetitions: u32) -> bool {
+    /// Whether one more repetition would end after this time.
+    fn late(&self, repetitions: u32, time_s: f64) -> bool {
         let spent = self.began.elapsed().as_secs_f64();
-        spent + spent / f64::from(repetitions.max(1)) > self.request.budget_s
+        spent + spent / f64::from(repetitions.max(1)) > time_s
     }
 
     /// Milliseconds that a line of a repetition may take, so that all of them fit the time.
@@ -260,19 +264,17 @@ impl Run<'_> {
 
     fn step(&self, row: String, repetition: u32) -> Event {
         let request = self.request;
-        let all = request.selection.lines.len() * request.repetitions as usize;
         let spent = self.began.elapsed().as_secs_f64();
-        let by_lines = self.done as f64 / all.max(1) as f64;
-        // Time may end it before the lines do.
-        let enough = self.done >= request.selection.lines.len() * request.least as usize;
-        let by_time = if enough { spent / request.budget_s } else { 0.0 };
-        let done = by_lines.max(by_time).clamp(1e-3, 1.0);
+        let lines = request.selection.lines.len().max(1);
+        let each_s = spent * lines as f64 / self.done.max(1) as f64;
+        let end_s = expected_end_s(request, each_s);
+        let done = (spent / end_s).clamp(1e-3, 1.0);
         Event::Price {
             row,
             repetition: repetition + 1,
             of: request.repetitions,
             done,
-            left_s: spent / done - spent,
+            left_s: (end_s - spent).max(0.0),
         }
     }
 }
@@ -282,5 +284,35 @@ fn repetition_of(line: &str) -> Option<u32> {
     line.split('\t').find_map(|field| field.strip_prefix("tag=r"))?.parse().ok()
 }
 
+/// When it will end if every repetition takes so long: when the time is over, but not before the least number of repetitions
+/// is there, unless that takes longer than the limit.
+fn expected_end_s(request: &Request, each_s: f64) -> f64 {
+    let all = each_s * f64::from(request.repetitions);
+    let least = (each_s * f64::from(request.least)).min(request.limit_s);
+    all.min(request.budget_s.max(least)).max(each_s)
+}
+
 /// What starting a line's process costs on an ordinary machine.
 const LINE_COST_MS: f64 = 4.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_is_foreseen_from_the_first_repetition_on() {
+        let request = Request {
+            selection: Selection::default(),
+            repetitions: 15,
+            least: 6,
+            budget_s: 600.0,
+            limit_s: 900.0,
+            seed: 1,
+        };
+        // Fast rows come to all repetitions, slower ones to the time, very slow ones to the least or to the limit.
+        for (each_s, end_s) in [(1.0, 15.0), (60.0, 600.0), (120.0, 720.0), (300.0, 900.0), (1000.0, 1000.0)]
+        {
+            assert_eq!(expected_end_s(&request, each_s), end_s);
+        }
+    }
+}
