@@ -1,7 +1,8 @@
 /* Five ways to hand n events to a thread, as plainly as one writes them; prints the nanoseconds of each run.
  *
- * Usage: article cond|pipe_cond|pipe|pipe_cached|newthread N RUNS
- * The clock runs from the first event to the end of the receiver; for newthread, until the last thread was made. */
+ * Usage: article cond|pipe_cond|pipe|pipe_cached|newthread N RUNS [PAUSE]
+ * The clock runs from the first event to the end of the receiver; for newthread, until the last thread was made. PAUSE: microseconds
+ * that the receiver is given to start before the clock does. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 static void **queue;
 static size_t head, tail, num;
 static int ends[2];
+static uint64_t pause_us;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 
@@ -115,6 +117,8 @@ static uint64_t run(const char *way)
     head = tail = 0;
     if (pthread_create(&thread, NULL, receiver, strcmp(way, "pipe_cached") == 0 ? &num : NULL) != 0)
         die("pthread_create");
+    for (uint64_t made = now(); now() - made < pause_us * 1000;)
+        ;
     uint64_t began = now();
     for (size_t i = 0; i < num; i++)
         hand_over(way, &num);
@@ -124,8 +128,9 @@ static uint64_t run(const char *way)
 
 int main(int argc, char **argv)
 {
-    if (argc != 4)
-        return fprintf(stderr, "usage: article WAY N RUNS\n"), 2;
+    if (argc != 4 && argc != 5)
+        return fprintf(stderr, "usage: article WAY N RUNS [PAUSE]\n"), 2;
+    pause_us = argc == 5 ? strtoul(argv[4], NULL, 10) : 0;
     num = strtoul(argv[2], NULL, 10);
     queue = calloc(num, sizeof *queue);
     for (long left = strtol(argv[3], NULL, 10); left > 0; left--) {

@@ -229,19 +229,35 @@ class Prices(unittest.TestCase):
     def test_peers_are_read(self):
         vdso = "stress-ng: metrc: [1] vdso   43.47 nanosecs per call (excluding test overhead) (geometric mean)\n"
         self.assertEqual(self.prices.number(self.prices.STRESS_NG, 1)(vdso), 43.47)
-        self.assertAlmostEqual(self.prices.number(self.prices.PERF_TOTAL, 1e9 / 100000)("0.013\n"), 130.0)
+        self.assertAlmostEqual(self.prices.number(self.prices.PERF, 1e3)("       0.105150 usecs/op\n        9510223 ops/sec\n"), 105.15)
         hackbench = "Running in threaded mode with 1 groups\nTime: 0.025\n"
         self.assertAlmostEqual(self.prices.number(self.prices.HACKBENCH, 1e9 / 20000)(hackbench), 1250.0)
         self.assertIsNone(self.prices.number(self.prices.HACKBENCH, 1)("no such line"))
         self.assertEqual(self.prices.median_of_runs(10)("100\n300\n200\n"), 20)
 
     def test_a_ratio_that_is_off_says_why_and_a_missing_peer_is_not_measured(self):
-        peer = self.prices.Peer("p", ("getppid", "libc"), "because", ["true"], lambda _: None)
-        found, row = self.prices.judge(peer, [(100.0, 200.0), (110.0, 200.0)])
-        self.assertEqual((found["why"], row[4]), ("because", "0.53"))
-        found, _ = self.prices.judge(peer, [(100.0, 100.0)])
-        self.assertIsNone(found["why"])
+        cause = self.prices.Cause("because", lambda _: None)
+        peer = self.prices.Peer("p", ("getppid", "libc"), ["true"], lambda _: None, cause)
+        for without, verdict in [(1.02, "all of it"), (0.8, "a part of it"), (0.6, "that is not it"), (None, "not tried")]:
+            found, row = self.prices.judge(peer, [(100.0, 200.0, without), (110.0, 200.0, without)])
+            self.assertEqual((found["why"], row[4]), ("because", "0.53"))
+            self.assertTrue(found["verdict"].startswith(verdict), found["verdict"])
+        found, _ = self.prices.judge(peer, [(100.0, 100.0, 2.0)])
+        self.assertNotIn("why", found)
+        unknown = self.prices.Peer("p", ("getppid", "libc"), ["true"], lambda _: None)
+        self.assertEqual(self.prices.judge(unknown, [(1.0, 2.0, None)])[0]["why"], "no reason is known")
         self.assertEqual(self.prices.judge(peer, [])[1][4], "not measured")
+
+    def test_a_cause_is_taken_away_as_it_says(self):
+        prices = {("a", "x"): {"median_ns": 30.0, "floor_ns": 20.0}, ("b", "y"): {"median_ns": 2.0, "floor_ns": 2.0}}
+        floor = self.prices.Cause("short", None, ours="floor_ns")
+        self.assertEqual(floor.without(("a", "x"), prices, 40.0, 25.0), 0.8)
+        beside = self.prices.Cause("loop", None, beside=("b", "y"))
+        self.assertEqual(beside.without(("a", "x"), prices, 40.0, 12.0), 1.0)
+        self.assertIsNone(beside.without(("a", "x"), {("a", "x"): prices["a", "x"]}, 40.0, 12.0))
+        switches = self.prices.Cause("crowd", self.prices.number(self.prices.SWITCHES, 0.1), ["true"], switches=True)
+        self.assertIsNotNone(switches.found("true", ""))
+        self.assertTrue(switches.verdict(2.0, 0.06).startswith("so it is") and switches.verdict(2.0, 0.9).startswith("that is not"))
 
 
 class Trace(unittest.TestCase):

@@ -275,10 +275,27 @@ fn a_full_disk_is_told_and_rows_that_need_no_file_have_a_price() {
     assert!(price(&list, "getpid", "raw")["median_ns"].is_f64());
     let why = why(&list, "posix_spawn", "parent");
     assert!(why.starts_with("not available: ") && why.contains("ENOSPC"), "{why}");
+    // A list that does not fit: the one that stood there stays.
+    let place = Sandbox::new();
+    let script = "mount -t tmpfs -o size=4k none \"$TMPDIR\" && cd \"$TMPDIR\" && echo before > list.json || exit 77; \
+                  \"$0\" prices getpid --quick --record list.json > out.txt; code=$?; ls; cat list.json; exit $code";
+    let ran = place.begin(place.command("unshare", &["-m", "sh", "-c", script, PROGRAM])).wait();
+    ran.expect_error(1, &["list.json", "No space left"]);
+    assert!(ran.out.ends_with("before\n"), "{}", ran.out);
+}
+
+#[test]
+fn a_full_device_is_told() {
+    let _alone = alone();
     let place = Sandbox::new();
     place.shell("\"$whyfaster\" prices getpid --quick > /dev/full").expect_error(1, &["standard output"]);
-    let record = ["prices", "getpid", "--quick", "--record", "/dev/full/x"];
-    place.run(&record).expect_error(1, &["/dev/full/x"]);
+    for option in ["--record", "--csv"] {
+        let words = ["prices", "getpid", "--quick", option, "/dev/full"];
+        place.run(&words).expect_error(1, &["/dev/full", "No space left"]);
+    }
+    place
+        .run(&["prices", "getpid", "--quick", "--record", "/dev/full/x"])
+        .expect_error(1, &["/dev/full/x", "Not a directory"]);
 }
 
 #[test]

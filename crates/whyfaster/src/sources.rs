@@ -129,7 +129,9 @@ fn defined(text: &str) -> Option<(&str, usize)> {
     let head = line.split(['(', '=', '[', ';']).next()?.trim_end();
     let name = head.rsplit(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next()?;
     let function = line[head.len()..].trim_start().starts_with('(');
-    let whole = line.trim_end().ends_with(';');
+    // A remark behind a declaration makes no definition of it.
+    let code = line.split("/*").next().unwrap_or(line).trim_end();
+    let whole = code.ends_with(';');
     if name.is_empty() || head.len() == name.len() || (function && whole) || head.ends_with('{') {
         return None;
     }

@@ -126,7 +126,7 @@ fn every_probe_shows_every_function_that_its_round_calls() {
             let found = found.unwrap_or_else(|| panic!("{}: {function} of {home} is not shown", probe.name));
             waiting.extend(called(found).into_iter().map(|call| (home, call.to_owned())));
         }
-        let timed = ["lap_begin", "receipt_begin", "oneway_round"];
+        let timed = ["lap_begin", "receipt_begin", "oneway_round", "now_ns"];
         assert!(
             seen.iter().any(|(_, function)| timed.contains(&function.as_str())),
             "{}: {seen:?}",

@@ -66,7 +66,8 @@ impl Fixed {
     /// `least_ns` is the smaller one of floor and typical cost.
     pub fn unresolved(&self, least_ns: f64, unit: Unit) -> Option<String> {
         let part = |ns: f64| ns.abs() / self.batch_ns;
-        let off = part(self.ns) > MOST || part(self.low_ns) > 2.0 * MOST || part(self.high_ns) > 2.0 * MOST;
+        // How far the interval reaches below 0 does not matter: a fixed cost below 0 is none.
+        let off = part(self.ns) > MOST || self.high_ns > 2.0 * MOST * self.batch_ns;
         let nothing_left = self.taken_off().is_some() && least_ns <= 0.0;
         let (thousand, too_noisy) = match unit {
             Unit::Nanoseconds => ("us", "the machine is too noisy"),

@@ -1,10 +1,11 @@
 //! Starts the worker and reads its records.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 /// One line of the worker's output.
 #[derive(Debug, Clone)]
@@ -56,17 +57,26 @@ pub fn parse(text: &str) -> Vec<Record> {
         .collect()
 }
 
+/// Starts a program that has just been written. Another test's fork may hold the file open for writing for an instant.
+fn start(command: &mut Command) -> Child {
+    for _ in 0..100 {
+        match command.spawn() {
+            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            started => return started.unwrap(),
+        }
+    }
+    panic!("the program stays busy: {command:?}");
+}
+
 /// Runs a worker with these arguments and this plan.
 pub fn run(worker: &Path, arguments: &[&str], plan: &str) -> Output {
-    let mut child = Command::new(worker)
-        .args(arguments)
-        // The sanitizers' build: leaks do not matter in a process of one line, and their search needs ptrace for itself.
-        .env("ASAN_OPTIONS", "detect_leaks=0")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut command = Command::new(worker);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // The sanitizers' build: leaks do not matter in a process of one line, and their search needs ptrace for itself.
+    command.env("ASAN_OPTIONS", "detect_leaks=0");
+    let mut child = start(&mut command);
     // A worker that refuses its plan may be gone before it has read all of it.
     let _ = child.stdin.take().unwrap().write_all(plan.as_bytes());
     let output = child.wait_with_output().unwrap();

@@ -211,7 +211,7 @@ impl Drop for Launcher {
         let _ = self.socket.shutdown(std::net::Shutdown::Both);
         if !self.child.wait().is_ok_and(|status| status.success()) {
             // It was killed: its copies died with it (PR_SET_PDEATHSIG), but what they had started is ours now.
-            launcher::end_all(&self.spared, false, || {});
+            launcher::end_all(&self.spared, false, || false);
         }
     }
 }

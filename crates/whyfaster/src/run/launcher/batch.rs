@@ -257,7 +257,9 @@ impl<'a> Run<'a> {
             let wake_ns = [wanted_ns, self.deadline_ns(), look_ns].into_iter().flatten().min();
             match self.signals.wait(wake_ns) {
                 Woken::Stop => return Ended::Aborted,
-                Woken::Child => self.reap(),
+                Woken::Child => {
+                    self.reap();
+                }
                 Woken::Time => {}
             }
             // Also after a child: a tree that forks without end keeps us busy reaping, and the time would never come.
@@ -297,10 +299,14 @@ impl<'a> Run<'a> {
         self.needs.private_bytes = self.needs.private_bytes.max(seen.private_bytes);
     }
 
-    /// Takes in all children that changed.
-    pub(super) fn reap(&mut self) {
-        while let Ok(Some(child)) = next() {
-            self.take(&child);
+    /// Takes in all children that changed. Says whether there is no child at all any more: then nothing below us lives, as orphans become our children.
+    pub(super) fn reap(&mut self) -> bool {
+        loop {
+            match next() {
+                Ok(Some(child)) => self.take(&child),
+                Ok(None) => return false,
+                Err(NoChild) => return true,
+            }
         }
     }
 

@@ -32,8 +32,8 @@ impl Run<'_> {
     pub(super) fn until_alone(&mut self, socket: &UnixStream) -> Ended {
         let mut told = false;
         loop {
-            self.reap();
-            if tree::below_this().iter().all(|process| self.helpers.contains(process)) {
+            let childless = self.reap();
+            if childless || self.only_helpers() {
                 return Ended::Normally;
             }
             if !told {
@@ -46,6 +46,12 @@ impl Run<'_> {
                 return Ended::Aborted;
             }
         }
+    }
+
+    /// Whether two looks in a row show nobody but our own helpers: one look can miss whose parent ends meanwhile.
+    fn only_helpers(&self) -> bool {
+        let alone = || tree::below_this().iter().all(|process| self.helpers.contains(process));
+        !self.helpers.is_empty() && alone() && alone()
     }
 
     /// Takes in copies that have ended and were not told yet: who is traced is first told to the tracer.

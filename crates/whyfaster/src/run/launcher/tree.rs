@@ -96,8 +96,8 @@ fn signal((pid, start): Identity, signal: Signal) -> bool {
 }
 
 /// Ends everything below this process but those that are spared, calling `reap` in between. Returns how many were ended
-/// and how many are left (processes that we may not signal).
-pub(crate) fn end_all(spared: &[Identity], gentle: bool, reap: impl FnMut()) -> (u32, u32) {
+/// and how many are left (processes that we may not signal). `reap` says whether we have no child at all any more.
+pub(crate) fn end_all(spared: &[Identity], gentle: bool, reap: impl FnMut() -> bool) -> (u32, u32) {
     let me = this();
     end(|| below(&[me], spared, |_, _| false), gentle, reap)
 }
@@ -118,11 +118,11 @@ pub(crate) fn end_tree(root: Identity) {
         known.extend(&found);
         found
     };
-    end(find, true, || {});
+    end(find, true, || false);
 }
 
 /// Ends all that `find` finds.
-fn end(mut find: impl FnMut() -> Vec<Identity>, gentle: bool, mut reap: impl FnMut()) -> (u32, u32) {
+fn end(mut find: impl FnMut() -> Vec<Identity>, gentle: bool, mut reap: impl FnMut() -> bool) -> (u32, u32) {
     let mut ended: HashSet<Identity> = HashSet::new();
     if gentle {
         for process in find() {
@@ -136,11 +136,16 @@ fn end(mut find: impl FnMut() -> Vec<Identity>, gentle: bool, mut reap: impl FnM
         }
     }
     let deadline = Instant::now() + Duration::from_secs(10);
+    let mut looked = false;
     loop {
         let victims = freeze(&mut find);
-        if victims.is_empty() || Instant::now() > deadline {
+        // One look at all processes can miss one whose parent ended while we looked: it stands below the dead parent
+        // still, or below its new one already. Without any child there is nobody; otherwise a second look decides.
+        let done = victims.is_empty() && (looked || reap());
+        if done || Instant::now() > deadline {
             return (ended.len() as u32, victims.len() as u32);
         }
+        looked = victims.is_empty();
         for process in victims {
             signal(process, Signal::KILL);
             ended.insert(process);
