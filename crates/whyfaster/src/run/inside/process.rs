@@ -10,9 +10,8 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
-
 use super::super::interrupts::Interrupts;
+use super::super::probe::group::Group;
 use super::super::probe::site::Take;
 use super::super::probe::worker::Ended;
 use crate::exit::{Exit, Failure};
@@ -78,12 +77,12 @@ impl Console {
 /// Runs it; every record of the worker goes to `take`. It is gone when this returns.
 pub fn run(start: Start<'_>, interrupts: &Interrupts, take: &mut Take<'_>) -> Result<Ended, Failure> {
     let Start { command, what, input, hold, silence, console } = start;
-    let mut group = Group::start(command, &what)?;
-    let feeder = group.feed(input, hold);
+    let mut group = begin(command, &what)?;
+    let feeder = feed(&mut group.child, input, hold);
     let mut reading = Reading::of(&mut group.child)?;
     let ended = reading.follow(interrupts, silence, take);
     let status = match &ended {
-        Ok(Ended::Whole) => Some(group.end(GRACE)),
+        Ok(Ended::Whole) => Some(group.end()),
         // Dropping ends it and all its children.
         _ => None,
     };
@@ -255,84 +254,37 @@ impl Reading {
 /// child.
 type Feeder = Option<JoinHandle<Option<ChildStdin>>>;
 
-/// A child that leads a process group. Dropping it ends the group.
-struct Group {
-    child: Child,
-    reaped: bool,
+/// Starts it so that it goes when we do.
+fn begin(mut command: Command, what: &str) -> Result<Group, Failure> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // SAFETY: prctl, sigemptyset and sigprocmask are async-signal-safe or system calls (signal-safety(7)), the set is a
+    // local one, and nothing else is called between fork and exec.
+    unsafe {
+        command.pre_exec(|| {
+            // We block the signals that end us, and a mask is inherited: it must hear of them.
+            let mut none = std::mem::MaybeUninit::uninit();
+            libc::sigemptyset(none.as_mut_ptr());
+            libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut());
+            // If we are killed, nobody else would end it.
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
+            Ok(())
+        });
+    }
+    Group::start(&mut command, GRACE).map_err(|error| {
+        let program = command.get_program().to_string_lossy().into_owned();
+        Failure::new(
+            Exit::Unfit,
+            format!("{what}: cannot start '{program}': {error}"),
+            "check that it is installed and that you may run it",
+        )
+    })
 }
 
-impl Group {
-    fn start(mut command: Command, what: &str) -> Result<Self, Failure> {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-        // SAFETY: prctl, sigemptyset and sigprocmask are async-signal-safe or system calls (signal-safety(7)), the set is a
-        // local one, and nothing else is called between fork and exec.
-        unsafe {
-            command.pre_exec(|| {
-                // We block the signals that end us, and a mask is inherited: it must hear of them.
-                let mut none = std::mem::MaybeUninit::uninit();
-                libc::sigemptyset(none.as_mut_ptr());
-                libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut());
-                // If we are killed, nobody else would end it.
-                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
-                Ok(())
-            });
-        }
-        let child = command.spawn().map_err(|error| {
-            let program = command.get_program().to_string_lossy().into_owned();
-            Failure::new(
-                Exit::Unfit,
-                format!("{what}: cannot start '{program}': {error}"),
-                "check that it is installed and that you may run it",
-            )
-        })?;
-        Ok(Self { child, reaped: false })
-    }
-
-    fn feed(&mut self, input: Vec<u8>, hold: bool) -> Feeder {
-        let mut stdin = self.child.stdin.take()?;
-        Some(std::thread::spawn(move || {
-            // Whoever ends early does not read all of it; how it ended tells more than this error.
-            let _ = stdin.write_all(&input).and_then(|()| stdin.flush());
-            hold.then_some(stdin)
-        }))
-    }
-
-    fn pid(&self) -> Option<Pid> {
-        i32::try_from(self.child.id()).ok().and_then(Pid::from_raw)
-    }
-
-    fn signal(&self, signal: Signal) {
-        if let Some(pid) = self.pid() {
-            // It may have ended by itself meanwhile.
-            let _ = kill_process_group(pid, signal);
-        }
-    }
-
-    /// Waits for its end without reaping it: until then its number, and that of its group, is its own.
-    fn wait(&self, time: Duration) {
-        let deadline = Instant::now() + time;
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-        let Some(pid) = self.pid() else { return };
-        while matches!(waitid(WaitId::Pid(pid), options), Ok(None)) && Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(2));
-        }
-    }
-
-    /// Lets it end, then ends what is left of its group.
-    fn end(&mut self, grace: Duration) -> io::Result<ExitStatus> {
-        self.wait(grace);
-        self.signal(Signal::KILL);
-        let status = self.child.wait();
-        self.reaped = true;
-        status
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        if !self.reaped {
-            self.signal(Signal::TERM);
-            let _ = self.end(GRACE);
-        }
-    }
+fn feed(child: &mut Child, input: Vec<u8>, hold: bool) -> Feeder {
+    let mut stdin = child.stdin.take()?;
+    Some(std::thread::spawn(move || {
+        // Whoever ends early does not read all of it; how it ended tells more than this error.
+        let _ = stdin.write_all(&input).and_then(|()| stdin.flush());
+        hold.then_some(stdin)
+    }))
 }
