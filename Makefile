@@ -21,6 +21,8 @@ HYPERFINE := $(TOOLS)/hyperfine-$(HYPERFINE_VERSION)/bin/hyperfine
 WHYFASTER := target/release/whyfaster
 # `make bench BENCHES=launch` runs one of them.
 BENCHES ?= launch noise load prices trace
+# The kernel that the tests boot under instruction counting; scripts/setup.sh fetches it.
+export INSIDE_KERNEL ?= $(TOOLS)/test-kernel/vmlinuz
 
 # A clone that is thrown away gains nothing from incremental compilation.
 ifdef CI

@@ -26,6 +26,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Say which of these commands is faster, and from what load on that changes')
+            [CompletionResult]::new('trace', 'trace', [CompletionResultType]::ParameterValue, 'Explain one command or pipeline: where the time of its whole process tree went')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Print a record again, with the analysis redone')
             [CompletionResult]::new('study', 'study', [CompletionResultType]::ParameterValue, 'List the studies, or run one: an article''s measurement, repeated on this machine')
             [CompletionResult]::new('prices', 'prices', [CompletionResultType]::ParameterValue, 'Price what this machine charges: system calls, processes, threads, pipes, page faults')
@@ -59,14 +60,14 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--parameter-step-size', '--parameter-step-size', [CompletionResultType]::ParameterName, 'Go from MIN to MAX of --parameter-scan in steps of DELTA')
             [CompletionResult]::new('-L', '-L ', [CompletionResultType]::ParameterName, 'Make an alternative of each of the comma-separated VALUES, put in for {VAR}')
             [CompletionResult]::new('--parameter-list', '--parameter-list', [CompletionResultType]::ParameterName, 'Make an alternative of each of the comma-separated VALUES, put in for {VAR}')
-            [CompletionResult]::new('-S', '-S ', [CompletionResultType]::ParameterName, 'Run commands with SHELL: a name, a path, a command line, ''default'' (sh) or ''none''')
-            [CompletionResult]::new('--shell', '--shell', [CompletionResultType]::ParameterName, 'Run commands with SHELL: a name, a path, a command line, ''default'' (sh) or ''none''')
             [CompletionResult]::new('-i', '-i', [CompletionResultType]::ParameterName, 'Go on when a command fails: at any status but 0, or at the comma-separated statuses given')
             [CompletionResult]::new('--ignore-failure', '--ignore-failure', [CompletionResultType]::ParameterName, 'Go on when a command fails: at any status but 0, or at the comma-separated statuses given')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Send what timed runs print to WHERE: null, pipe, inherit, or a file [default: null]')
-            [CompletionResult]::new('--input', '--input', [CompletionResultType]::ParameterName, 'Let commands read from WHERE: null, or a file [default: null]')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Call a command NAME; given once for each command, in their order')
             [CompletionResult]::new('--command-name', '--command-name', [CompletionResultType]::ParameterName, 'Call a command NAME; given once for each command, in their order')
+            [CompletionResult]::new('-S', '-S ', [CompletionResultType]::ParameterName, 'Run commands with SHELL: a name, a path, a command line, ''default'' (sh) or ''none''')
+            [CompletionResult]::new('--shell', '--shell', [CompletionResultType]::ParameterName, 'Run commands with SHELL: a name, a path, a command line, ''default'' (sh) or ''none''')
+            [CompletionResult]::new('--input', '--input', [CompletionResultType]::ParameterName, 'Let commands read from WHERE: null, or a file [default: null]')
             [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'Set environment variables: NAME=VALUE, several separated by spaces and quoted as in a shell')
             [CompletionResult]::new('--min-benchmarking-time', '--min-benchmarking-time', [CompletionResultType]::ParameterName, 'Accepted so that scripts written for hyperfine go on working; the statistics decide how long to measure')
             [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour and movement: auto, basic, full, nocolor, color or none [default: auto]')
@@ -91,11 +92,49 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--pin', '--pin', [CompletionResultType]::ParameterName, 'Run the copies on these CPUs only, such as 0-3,5')
             [CompletionResult]::new('--fail-if-slower', '--fail-if-slower', [CompletionResultType]::ParameterName, 'Exit with 3 if an alternative is slower than the baseline by more than PERCENT [default: --delta]')
             [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write the record, with every raw sample, to FILE (''-'' is standard output)')
-            [CompletionResult]::new('-N', '-N ', [CompletionResultType]::ParameterName, 'The same as --shell=none')
             [CompletionResult]::new('--show-output', '--show-output', [CompletionResultType]::ParameterName, 'Show what the commands print; the same as --output=inherit')
+            [CompletionResult]::new('-N', '-N ', [CompletionResultType]::ParameterName, 'The same as --shell=none')
             [CompletionResult]::new('--no-check-output', '--no-check-output', [CompletionResultType]::ParameterName, 'Do not compare what the alternatives print')
             [CompletionResult]::new('--drop-caches', '--drop-caches', [CompletionResultType]::ParameterName, 'Empty the page cache before every timed run (needs root)')
+            [CompletionResult]::new('--as-root', '--as-root', [CompletionResultType]::ParameterName, 'Under sudo, run the commands as root too')
             [CompletionResult]::new('--fail-on-inconclusive', '--fail-on-inconclusive', [CompletionResultType]::ParameterName, 'Exit with 4 if --fail-if-slower could not be decided')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print the record as JSON on standard output instead of the report')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'whyfaster;trace' {
+            [CompletionResult]::new('--follow', '--follow', [CompletionResultType]::ParameterName, 'Observe a tree that runs already: a process id, or the directory of a cgroup (v2)')
+            [CompletionResult]::new('--duration', '--duration', [CompletionResultType]::ParameterName, 'End after this time, such as 10s; a command is ended with all that it started')
+            [CompletionResult]::new('--level', '--level', [CompletionResultType]::ParameterName, 'Observe with: auto, full, unprivileged or rusage [default: auto]')
+            [CompletionResult]::new('--untraced-runs', '--untraced-runs', [CompletionResultType]::ParameterName, 'Run the command NUM times more, untraced, to see what tracing cost; 0 for never [default: 3, within 10 s]')
+            [CompletionResult]::new('--ring-size', '--ring-size', [CompletionResultType]::ParameterName, 'Size of the buffer between kernel and whyfaster, a power of two such as 16M [default: 16M]')
+            [CompletionResult]::new('--sample-rate', '--sample-rate', [CompletionResultType]::ParameterName, 'Take the stack of what runs NUM times a second on every CPU [default with --flamegraph or --folded: 499]')
+            [CompletionResult]::new('-S', '-S ', [CompletionResultType]::ParameterName, 'Run commands with SHELL: a name, a path, a command line, ''default'' (sh) or ''none''')
+            [CompletionResult]::new('--shell', '--shell', [CompletionResultType]::ParameterName, 'Run commands with SHELL: a name, a path, a command line, ''default'' (sh) or ''none''')
+            [CompletionResult]::new('--input', '--input', [CompletionResultType]::ParameterName, 'Let commands read from WHERE: null, or a file [default: null]')
+            [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'Set environment variables: NAME=VALUE, several separated by spaces and quoted as in a shell')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Send what the command prints to WHERE: inherit, null, or a file [default: inherit; null with --json]')
+            [CompletionResult]::new('--pin', '--pin', [CompletionResultType]::ParameterName, 'Run the command on these CPUs only, such as 0-3,5')
+            [CompletionResult]::new('--by', '--by', [CompletionResultType]::ParameterName, 'Take system calls together by: command, process or none [default: command]')
+            [CompletionResult]::new('--sort', '--sort', [CompletionResultType]::ParameterName, 'Order of the table of system calls: time, calls, errors or name [default: time]')
+            [CompletionResult]::new('--top', '--top', [CompletionResultType]::ParameterName, 'Show NUM rows of every table; 0 for all [default: 20]')
+            [CompletionResult]::new('--calls', '--calls', [CompletionResultType]::ParameterName, 'Print system calls as they happen, on standard error: all, or those named, such as ''openat,read''')
+            [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour: auto, basic, full, nocolor, color or none [default: auto]')
+            [CompletionResult]::new('-u', '-u', [CompletionResultType]::ParameterName, 'Show times in UNIT: microsecond, millisecond, second, minute or hour')
+            [CompletionResult]::new('--time-unit', '--time-unit', [CompletionResultType]::ParameterName, 'Show times in UNIT: microsecond, millisecond, second, minute or hour')
+            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write the record to FILE (''-'' is standard output)')
+            [CompletionResult]::new('--perfetto', '--perfetto', [CompletionResultType]::ParameterName, 'Write a trace for the Perfetto user interface to FILE')
+            [CompletionResult]::new('--flamegraph', '--flamegraph', [CompletionResultType]::ParameterName, 'Write flame graphs, on and off the CPU, to FILE (SVG)')
+            [CompletionResult]::new('--folded', '--folded', [CompletionResultType]::ParameterName, 'Write folded stacks, on and off the CPU, to FILE')
+            [CompletionResult]::new('--ptrace', '--ptrace', [CompletionResultType]::ParameterName, 'See every system call without privileges, by ptrace')
+            [CompletionResult]::new('--count-only', '--count-only', [CompletionResultType]::ParameterName, 'Count system calls without timing them: about half the cost for each call')
+            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Fail (exit status 6) if anything of the trace was lost or does not fit together')
+            [CompletionResult]::new('-N', '-N ', [CompletionResultType]::ParameterName, 'The same as --shell=none')
+            [CompletionResult]::new('--as-root', '--as-root', [CompletionResultType]::ParameterName, 'Under sudo, run the commands as root too')
+            [CompletionResult]::new('--keep-schedule', '--keep-schedule', [CompletionResultType]::ParameterName, 'Keep the scheduling records in the record, so that it can be analysed again')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print the record as JSON on standard output instead of the report')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -122,6 +161,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
         }
         'whyfaster;study' {
             [CompletionResult]::new('--load', '--load', [CompletionResultType]::ParameterName, 'Copies at once instead of the study''s own levels: a list such as 1,10')
+            [CompletionResult]::new('--with', '--with', [CompletionResultType]::ParameterName, 'Set these price lists beside the article''s, each in a column of its own (study threads, study syscalls)')
             [CompletionResult]::new('--max-time', '--max-time', [CompletionResultType]::ParameterName, 'Begin nothing that would end after this time, such as 90s or 5m')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of the input and of the random order')
             [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write the record, with every raw sample, to FILE (''-'' is standard output)')
@@ -130,6 +170,8 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('-u', '-u', [CompletionResultType]::ParameterName, 'Show times in UNIT: microsecond, millisecond, second, minute or hour')
             [CompletionResult]::new('--time-unit', '--time-unit', [CompletionResultType]::ParameterName, 'Show times in UNIT: microsecond, millisecond, second, minute or hour')
             [CompletionResult]::new('--full', '--full', [CompletionResultType]::ParameterName, 'Take the article''s own sizes, or of a study of prices more repetitions: takes much longer')
+            [CompletionResult]::new('--quick', '--quick', [CompletionResultType]::ParameterName, 'Take a tenth of the size (study dispatch)')
+            [CompletionResult]::new('--as-root', '--as-root', [CompletionResultType]::ParameterName, 'Under sudo, run the commands as root too')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print the record as JSON on standard output instead of the report')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -139,6 +181,9 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
         }
         'whyfaster;prices' {
             [CompletionResult]::new('--pin', '--pin', [CompletionResultType]::ParameterName, 'Run on these CPUs only, such as 0-3,5')
+            [CompletionResult]::new('--inside', '--inside', [CompletionResultType]::ParameterName, 'Measure inside another kernel, behind an emulator, or on another machine')
+            [CompletionResult]::new('--worker', '--worker', [CompletionResultType]::ParameterName, 'Use this worker instead of the one in this program, for another system or instruction set')
+            [CompletionResult]::new('--silence', '--silence', [CompletionResultType]::ParameterName, 'Give up when nothing came from there for this long [default: 3m]')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of the random order [default: a fresh one]')
             [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Price counts of operations: ''30000 fork+execve'', several with '', '' between them, or a file with one a line')
             [CompletionResult]::new('--source', '--source', [CompletionResultType]::ParameterName, 'Print the C source of a probe, as it is measured, and measure nothing')
@@ -152,6 +197,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--sweep', '--sweep', [CompletionResultType]::ParameterName, 'Also price every other value of every parameter: memory of the parent, idle gaps, sizes, clocks')
             [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Price every row that there is; takes ten to fifteen minutes')
             [CompletionResult]::new('--list', '--list', [CompletionResultType]::ParameterName, 'List the probes: their variants, what one operation is, what they need')
+            [CompletionResult]::new('--fetch', '--fetch', [CompletionResultType]::ParameterName, 'Download a kernel that is not in the cache, with apt and a state of our own')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print the price list as JSON on standard output instead of the report')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -160,10 +206,13 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             break
         }
         'whyfaster;machines' {
+            [CompletionResult]::new('--kernels', '--kernels', [CompletionResultType]::ParameterName, 'Follow every price over these kernels: image files, DISTRIBUTION:VERSION, versions in the cache, or recorded lists')
+            [CompletionResult]::new('--rows', '--rows', [CompletionResultType]::ParameterName, 'Groups or probes to follow over the kernels [default: getppid, fork, pipe and others of every group]')
             [CompletionResult]::new('--delta', '--delta', [CompletionResultType]::ParameterName, 'Call two prices the same when they differ by less than this [default: 5%]')
             [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Price counts of operations on every machine: ''30000 fork+execve'', or a file with one count a line')
             [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour: auto, basic, full, nocolor, color or none [default: auto]')
             [CompletionResult]::new('--time-unit', '--time-unit', [CompletionResultType]::ParameterName, 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]')
+            [CompletionResult]::new('--fetch', '--fetch', [CompletionResultType]::ParameterName, 'Download kernels that are not in the cache, with apt and a state of our own')
             [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Show every row, also those that only one list has')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print the comparison as JSON on standard output instead of the report')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -183,6 +232,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
         }
         'whyfaster;help' {
             [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Say which of these commands is faster, and from what load on that changes')
+            [CompletionResult]::new('trace', 'trace', [CompletionResultType]::ParameterValue, 'Explain one command or pipeline: where the time of its whole process tree went')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Print a record again, with the analysis redone')
             [CompletionResult]::new('study', 'study', [CompletionResultType]::ParameterValue, 'List the studies, or run one: an article''s measurement, repeated on this machine')
             [CompletionResult]::new('prices', 'prices', [CompletionResultType]::ParameterValue, 'Price what this machine charges: system calls, processes, threads, pipes, page faults')
@@ -192,6 +242,9 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             break
         }
         'whyfaster;help;compare' {
+            break
+        }
+        'whyfaster;help;trace' {
             break
         }
         'whyfaster;help;show' {

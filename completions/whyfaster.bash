@@ -544,12 +544,20 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__machines)
-            opts="-h -V --all --delta --project --json --style --time-unit --help --version"
+            opts="-h -V --kernels --rows --fetch --all --delta --project --json --style --time-unit --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --kernels)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rows)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --delta)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -574,13 +582,36 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__prices)
-            opts="-h -V --quick --cold --sweep --all --list --pin --seed --project --source --explain --record --csv --json --style --time-unit --help --version"
+            opts="-h -V --quick --cold --sweep --all --list --pin --inside --fetch --worker --silence --seed --project --source --explain --record --csv --json --style --time-unit --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --pin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --inside)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --worker)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --silence)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -751,7 +782,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__study)
-            opts="-u -h -V --full --quick --load --max-time --seed --as-root --record --json --style --sort --time-unit --help --version"
+            opts="-u -h -V --full --quick --load --with --max-time --seed --as-root --record --json --style --sort --time-unit --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -759,6 +790,21 @@ _whyfaster() {
             case "${prev}" in
                 --load)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --with)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
                     return 0
                     ;;
                 --max-time)

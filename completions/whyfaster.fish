@@ -27,6 +27,7 @@ end
 complete -c whyfaster -n "__fish_whyfaster_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c whyfaster -n "__fish_whyfaster_needs_command" -s V -l version -d 'Print version'
 complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "compare" -d 'Say which of these commands is faster, and from what load on that changes'
+complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "trace" -d 'Explain one command or pipeline: where the time of its whole process tree went'
 complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "show" -d 'Print a record again, with the analysis redone'
 complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "study" -d 'List the studies, or run one: an article\'s measurement, repeated on this machine'
 complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "prices" -d 'Price what this machine charges: system calls, processes, threads, pipes, page faults'
@@ -46,11 +47,11 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s c -l cle
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s P -l parameter-scan -d 'Make an alternative of each number from MIN to MAX, put in for {VAR}' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s D -l parameter-step-size -d 'Go from MIN to MAX of --parameter-scan in steps of DELTA' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s L -l parameter-list -d 'Make an alternative of each of the comma-separated VALUES, put in for {VAR}' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s S -l shell -d 'Run commands with SHELL: a name, a path, a command line, \'default\' (sh) or \'none\'' -r -f -a "(__fish_complete_command)"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s i -l ignore-failure -d 'Go on when a command fails: at any status but 0, or at the comma-separated statuses given' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l output -d 'Send what timed runs print to WHERE: null, pipe, inherit, or a file [default: null]' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l input -d 'Let commands read from WHERE: null, or a file [default: null]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s n -l command-name -d 'Call a command NAME; given once for each command, in their order' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s S -l shell -d 'Run commands with SHELL: a name, a path, a command line, \'default\' (sh) or \'none\'' -r -f -a "(__fish_complete_command)"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l input -d 'Let commands read from WHERE: null, or a file [default: null]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l env -d 'Set environment variables: NAME=VALUE, several separated by spaces and quoted as in a shell' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l min-benchmarking-time -d 'Accepted so that scripts written for hyperfine go on working; the statistics decide how long to measure' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l style -d 'Colour and movement: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
@@ -88,14 +89,62 @@ shared\t'All copies of a batch in one session'"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l pin -d 'Run the copies on these CPUs only, such as 0-3,5' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l fail-if-slower -d 'Exit with 3 if an alternative is slower than the baseline by more than PERCENT [default: --delta]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l record -d 'Write the record, with every raw sample, to FILE (\'-\' is standard output)' -r -F
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s N -d 'The same as --shell=none'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l show-output -d 'Show what the commands print; the same as --output=inherit'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s N -d 'The same as --shell=none'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l no-check-output -d 'Do not compare what the alternatives print'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l drop-caches -d 'Empty the page cache before every timed run (needs root)'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l as-root -d 'Under sudo, run the commands as root too'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l fail-on-inconclusive -d 'Exit with 4 if --fail-if-slower could not be decided'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l json -d 'Print the record as JSON on standard output instead of the report'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s V -l version -d 'Print version'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l follow -d 'Observe a tree that runs already: a process id, or the directory of a cgroup (v2)' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l duration -d 'End after this time, such as 10s; a command is ended with all that it started' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l level -d 'Observe with: auto, full, unprivileged or rusage [default: auto]' -r -f -a "auto\t'The best that is to be had here'
+full\t'Everything, by BPF programs in the kernel'
+unprivileged\t'Forks, execs and ends by ptrace, without a stop at system calls'
+rusage\t'Only what the kernel adds up for a parent'"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l untraced-runs -d 'Run the command NUM times more, untraced, to see what tracing cost; 0 for never [default: 3, within 10 s]' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l ring-size -d 'Size of the buffer between kernel and whyfaster, a power of two such as 16M [default: 16M]' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l sample-rate -d 'Take the stack of what runs NUM times a second on every CPU [default with --flamegraph or --folded: 499]' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -s S -l shell -d 'Run commands with SHELL: a name, a path, a command line, \'default\' (sh) or \'none\'' -r -f -a "(__fish_complete_command)"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l input -d 'Let commands read from WHERE: null, or a file [default: null]' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l env -d 'Set environment variables: NAME=VALUE, several separated by spaces and quoted as in a shell' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l output -d 'Send what the command prints to WHERE: inherit, null, or a file [default: inherit; null with --json]' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l pin -d 'Run the command on these CPUs only, such as 0-3,5' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l by -d 'Take system calls together by: command, process or none [default: command]' -r -f -a "command\t'Those of one command'
+process\t'Those of one process'
+none\t'Those of the whole tree'"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l sort -d 'Order of the table of system calls: time, calls, errors or name [default: time]' -r -f -a "time\t'The most time'
+calls\t'The most calls'
+errors\t'The most errors'
+name\t'By the name of the call'"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l top -d 'Show NUM rows of every table; 0 for all [default: 20]' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l calls -d 'Print system calls as they happen, on standard error: all, or those named, such as \'openat,read\'' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
+basic\t'Neither colour nor movement'
+full\t'Both, terminal or not'
+nocolor\t'Movement without colour'
+color\t'Colour without movement'
+none\t'Nothing at all; exports and the exit status are the only result'"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -s u -l time-unit -d 'Show times in UNIT: microsecond, millisecond, second, minute or hour' -r -f -a "microsecond\t''
+millisecond\t''
+second\t''
+minute\t''
+hour\t''"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l record -d 'Write the record to FILE (\'-\' is standard output)' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l perfetto -d 'Write a trace for the Perfetto user interface to FILE' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l flamegraph -d 'Write flame graphs, on and off the CPU, to FILE (SVG)' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l folded -d 'Write folded stacks, on and off the CPU, to FILE' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l ptrace -d 'See every system call without privileges, by ptrace'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l count-only -d 'Count system calls without timing them: about half the cost for each call'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l strict -d 'Fail (exit status 6) if anything of the trace was lost or does not fit together'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -s N -d 'The same as --shell=none'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l as-root -d 'Under sudo, run the commands as root too'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l keep-schedule -d 'Keep the scheduling records in the record, so that it can be analysed again'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l json -d 'Print the record as JSON on standard output instead of the report'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -s V -l version -d 'Print version'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l style -d 'Colour and movement: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
 full\t'Both, terminal or not'
@@ -119,6 +168,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l json -d 'Pr
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -s V -l version -d 'Print version'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l load -d 'Copies at once instead of the study\'s own levels: a list such as 1,10' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l with -d 'Set these price lists beside the article\'s, each in a column of its own (study threads, study syscalls)' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l max-time -d 'Begin nothing that would end after this time, such as 90s or 5m' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l seed -d 'Seed of the input and of the random order' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l record -d 'Write the record, with every raw sample, to FILE (\'-\' is standard output)' -r -F
@@ -137,10 +187,15 @@ second\t''
 minute\t''
 hour\t''"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l full -d 'Take the article\'s own sizes, or of a study of prices more repetitions: takes much longer'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l quick -d 'Take a tenth of the size (study dispatch)'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l as-root -d 'Under sudo, run the commands as root too'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l json -d 'Print the record as JSON on standard output instead of the report'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -s V -l version -d 'Print version'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l pin -d 'Run on these CPUs only, such as 0-3,5' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l inside -d 'Measure inside another kernel, behind an emulator, or on another machine' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l worker -d 'Use this worker instead of the one in this program, for another system or instruction set' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l silence -d 'Give up when nothing came from there for this long [default: 3m]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l seed -d 'Seed of the random order [default: a fresh one]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l project -d 'Price counts of operations: \'30000 fork+execve\', several with \', \' between them, or a file with one a line' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l source -d 'Print the C source of a probe, as it is measured, and measure nothing' -r
@@ -163,9 +218,12 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l cold -d '
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l sweep -d 'Also price every other value of every parameter: memory of the parent, idle gaps, sizes, clocks'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l all -d 'Price every row that there is; takes ten to fifteen minutes'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l list -d 'List the probes: their variants, what one operation is, what they need'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l fetch -d 'Download a kernel that is not in the cache, with apt and a state of our own'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l json -d 'Print the price list as JSON on standard output instead of the report'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -s V -l version -d 'Print version'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l kernels -d 'Follow every price over these kernels: image files, DISTRIBUTION:VERSION, versions in the cache, or recorded lists' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l rows -d 'Groups or probes to follow over the kernels [default: getppid, fork, pipe and others of every group]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l delta -d 'Call two prices the same when they differ by less than this [default: 5%]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l project -d 'Price counts of operations on every machine: \'30000 fork+execve\', or a file with one count a line' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
@@ -179,6 +237,7 @@ millisecond\t''
 second\t''
 minute\t''
 hour\t''"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l fetch -d 'Download kernels that are not in the cache, with apt and a state of our own'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l all -d 'Show every row, also those that only one list has'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l json -d 'Print the comparison as JSON on standard output instead of the report'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -192,10 +251,11 @@ none\t'Nothing at all; exports and the exit status are the only result'"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand doctor" -l json -d 'Print the facts as JSON'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand doctor" -s h -l help -d 'Print help'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand doctor" -s V -l version -d 'Print version'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare show study prices machines doctor help" -f -a "compare" -d 'Say which of these commands is faster, and from what load on that changes'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare show study prices machines doctor help" -f -a "show" -d 'Print a record again, with the analysis redone'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare show study prices machines doctor help" -f -a "study" -d 'List the studies, or run one: an article\'s measurement, repeated on this machine'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare show study prices machines doctor help" -f -a "prices" -d 'Price what this machine charges: system calls, processes, threads, pipes, page faults'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare show study prices machines doctor help" -f -a "machines" -d 'Set price lists side by side: which machine charges more, for what, and why'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare show study prices machines doctor help" -f -a "doctor" -d 'Say what this machine allows, how noisy it is, and what would help'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare show study prices machines doctor help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show study prices machines doctor help" -f -a "compare" -d 'Say which of these commands is faster, and from what load on that changes'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show study prices machines doctor help" -f -a "trace" -d 'Explain one command or pipeline: where the time of its whole process tree went'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show study prices machines doctor help" -f -a "show" -d 'Print a record again, with the analysis redone'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show study prices machines doctor help" -f -a "study" -d 'List the studies, or run one: an article\'s measurement, repeated on this machine'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show study prices machines doctor help" -f -a "prices" -d 'Price what this machine charges: system calls, processes, threads, pipes, page faults'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show study prices machines doctor help" -f -a "machines" -d 'Set price lists side by side: which machine charges more, for what, and why'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show study prices machines doctor help" -f -a "doctor" -d 'Say what this machine allows, how noisy it is, and what would help'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show study prices machines doctor help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

@@ -76,6 +76,32 @@ packages_for() {
     need strace 'the tests of trace count beside it' has strace
     need libcap2-bin 'setcap, for the tests of trace without root' has setcap
     need util-linux 'the tests of trace run as other users with setpriv' has setpriv
+    # What the tests of prices --inside run; without it they are skipped, so other architectures do without.
+    [ "$(uname -m)" = x86_64 ] || return 0
+    need qemu-system-x86 'boots a bare kernel' has qemu-system-x86_64
+    need seabios 'its firmware' test -e /usr/share/seabios/bios.bin
+    need user-mode-linux 'a kernel that runs as a program' has linux.uml
+    need gcc-aarch64-linux-gnu 'builds the arm64 worker' has aarch64-linux-gnu-gcc
+    need libc6-dev-arm64-cross 'builds the arm64 worker' test -e /usr/aarch64-linux-gnu/include/stdlib.h
+    need openssh-server 'the far side of ssh, on the loopback device' test -x /usr/sbin/sshd
+    need openssh-client 'prices --inside ssh:HOST' has ssh
+}
+
+# A kernel to boot in the tests, as a file: nothing is installed. Without one (no Debian, no network) they are skipped.
+test_kernel() {
+    local file=$TOOLS/test-kernel/vmlinuz package dir
+    if [ -s "$file" ] || [ "$(uname -m)" != x86_64 ] || ! has apt-get; then return; fi
+    package=$(apt-cache depends linux-image-cloud-amd64 2>/dev/null | sed -n 's/^ *Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)
+    [ -n "$package" ] || return 0
+    say "downloading $package (a kernel that the tests boot in an emulator)"
+    dir=$(mktemp -d)
+    mkdir -p "${file%/*}"
+    if (cd "$dir" && quietly apt-get download "$package" && dpkg-deb -x ./*.deb .); then
+        cp "$dir"/boot/vmlinuz-* "$file"
+    else
+        say 'no kernel could be downloaded; the tests that boot one are skipped'
+    fi
+    rm -rf "$dir"
 }
 
 install_packages() {
@@ -189,3 +215,4 @@ packages_for
 install_packages
 check_rust
 install_tools
+[ "$goal" != test ] || test_kernel

@@ -27,7 +27,7 @@ int walk_caches(void)
 /* How many operations last TARGET_NS: the quickest of three rounds tells, as disturbed ones only take longer. */
 uint64_t size_batch(struct run *r)
 {
-    double least = 0, target = TARGET_NS, steps = 100 * clock_resolution();
+    double least = 0, target = TARGET_NS, steps = 200 * clock_resolution();
 
     if (target < steps)
         target = steps;

@@ -47,6 +47,7 @@ int launch(const struct line *line, const char *self, uint64_t origin)
     pid_t pid;
 
     fflush(stdout);
+    output_leaves();
     pid = fork();
     if (pid == 0)
         child(line, self, origin);

@@ -11,7 +11,7 @@
     X(fd_thread) X(sigqueue) X(semaphore) X(socketpair) X(spin)                                                                             \
     X(pipe_latency) X(pipe_bandwidth) X(switch) X(wakeup) X(cacheline) X(fault) X(mutex)                                                    \
     X(burn) X(getpid_k) X(lie_switch) X(lie_syscall) X(lie_zero)                                                           \
-    X(lie_children) X(lie_child) X(lie_vfork) X(lie_cow)
+    X(lie_children) X(lie_child) X(lie_vfork) X(lie_cow) X(two_instructions)
 
 #define DECLARE(name) extern const struct probe probe_##name;
 #define REFER(name) &probe_##name,

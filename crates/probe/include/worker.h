@@ -85,12 +85,14 @@ int walk_caches(void);
 void describe(int hidden);
 void hello(void);
 
-/* clock.c */
+/* clock.c, clock_quality.c */
 const char *clock_label(void);
 double clock_resolution(void);
 double clock_cost(void);
 
 /* per system: c/linux, c/other */
+void bare_options(void);                /* of a bare kernel's command line; Linux only */
+void output_leaves(void);               /* waits until what was written has left a serial line */
 int become_init(void);                  /* 1: nobody but this process runs on this kernel */
 int plan_of_kernel(struct plan *plan); /* 0, or 2 after an `error` record */
 void power_off(void);

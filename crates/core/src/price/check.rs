@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::clean::Rejected;
+use super::inside::{Figures, Unit};
 use super::list::{Price, PriceList, SCHEMA};
 use super::sample::{Range, Row, Series};
 pub use crate::validate::Invalid;
@@ -32,6 +33,14 @@ impl PriceList {
             short(text, || place.to_owned())?;
         }
         amount(self.took_s, || "took_s".to_owned())?;
+        if let Some(inside) = &self.inside {
+            let place = || "inside".to_owned();
+            let told = [&inside.version, &inside.kernel, &inside.machine].into_iter().flatten();
+            for text in told.chain([&inside.kind, &inside.mechanism]) {
+                short(text, place)?;
+            }
+            amount(inside.calibration.unwrap_or(0.0), place)?;
+        }
         let confident = self.confidence > 0.0 && self.confidence < 1.0;
         ensure(confident, || "confidence".to_owned(), format!("{} is not between 0 and 1", self.confidence))?;
         let during = [self.fingerprint.steal_during, self.fingerprint.others_during];
@@ -49,6 +58,7 @@ impl PriceList {
         for (i, price) in self.prices.iter().enumerate() {
             let place = || format!("prices[{i}]");
             check_price(price, place)?;
+            check_unit(price, self.unit, place)?;
             ensure(seen.insert((&price.name, &price.variant)), place, "the same name and variant twice")?;
         }
         self.check_samples()
@@ -119,8 +129,28 @@ fn check_price(price: &Price, place: impl Fn() -> String) -> Result<(), Invalid>
         amount(given.seconds, &place)?;
         ensure(given.operations >= 1.0 && given.operations <= MAX_NS, &place, "there are no operations")?;
     }
-    let told = price.typical_ns().is_some() != price.not_measured.is_some();
+    let told = price.typical().is_some() != price.not_measured.is_some();
     ensure(told, place, "a price and the reason why there is none exclude each other, and one is needed")
+}
+
+/// A price in another unit than its list would be read as what it is not.
+fn check_unit(price: &Price, unit: Unit, place: impl Fn() -> String) -> Result<(), Invalid> {
+    for value in price.instructions.iter().flat_map(Figures::amounts).flatten() {
+        ensure((0.0..=MAX_NS).contains(&value), &place, format!("{value} is no count"))?;
+    }
+    for value in price.instructions.iter().flat_map(|f| [f.fixed_low, f.fixed_high]).flatten() {
+        ensure(value.abs() <= MAX_NS, &place, format!("{value} is no count"))?;
+    }
+    let ordered = price.figures().low.zip(price.figures().high).is_none_or(|(low, high)| low <= high);
+    ensure(ordered, &place, "the interval is upside down")?;
+    let mixed = match unit {
+        Unit::Nanoseconds => price.instructions.is_some(),
+        Unit::GuestInstructions => {
+            let times = [price.typical_ns(), price.fixed_ns, price.fixed_low_ns, price.fixed_high_ns];
+            times.into_iter().chain([price.bytes_per_s]).any(|time| time.is_some())
+        }
+    };
+    ensure(!mixed, place, "its unit is not that of the list")
 }
 
 fn check_row(row: &Row, place: impl Fn() -> String) -> Result<(), Invalid> {

@@ -28,6 +28,7 @@ use serde::{Deserialize, Serialize};
 
 use super::evidence::Evidence;
 use super::fingerprint::{Difference, Fact, differences};
+use super::inside::Unit;
 use super::list::{Price, PriceList};
 use super::paired::more;
 use super::side::{NOT_IN_LIST, Pairing, Side};
@@ -60,6 +61,9 @@ pub struct Comparison {
     pub rows: Vec<Beside>,
     /// Share of the verdicts that may be wrong by noise: of those on different rows, and of those on rows that are the same.
     pub alpha: f64,
+    /// What the prices are. Lists of another unit than the baseline are not in here.
+    #[serde(default, skip_serializing_if = "Unit::is_usual")]
+    pub unit: Unit,
 }
 
 /// One row in all lists.
@@ -73,6 +77,9 @@ pub struct Beside {
     pub variant: String,
     /// The baseline's typical price.
     pub ns: Option<f64>,
+    /// The same where the lists are in guest instructions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<f64>,
     /// Why the baseline has none.
     pub not_measured: Option<String>,
     /// The other lists, in their order.
@@ -84,6 +91,9 @@ pub struct Beside {
 pub struct Other {
     /// Its typical price.
     pub ns: Option<f64>,
+    /// The same where the lists are in guest instructions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<f64>,
     /// Its price over the baseline's.
     pub ratio: Option<f64>,
     /// Lower end of the interval.
@@ -102,11 +112,47 @@ pub struct Other {
     pub repetitions_needed: Option<u32>,
 }
 
-/// Sets lists beside each other.
+/// Sets lists beside each other: each unit by itself, in the order in which the units come. The first list of a unit is
+/// its baseline.
+pub fn compare_by_unit(lists: &[PriceList], rule: &Rule) -> Vec<Comparison> {
+    let mut units: Vec<Unit> = Vec::new();
+    for list in lists {
+        if !units.contains(&list.unit) {
+            units.push(list.unit);
+        }
+    }
+    let of = |unit: &Unit| lists.iter().filter(|list| list.unit == *unit).cloned().collect::<Vec<_>>();
+    units.iter().map(|unit| compare(&of(unit), rule)).collect()
+}
+
+/// Sets lists of one unit beside each other; those of another unit than the first one are left out.
 pub fn compare(lists: &[PriceList], rule: &Rule) -> Comparison {
+    let unit = lists.first().map_or_else(Unit::default, |list| list.unit);
+    let alike: Vec<PriceList> =
+        lists.iter().filter(|list| list.unit == unit).map(PriceList::unlabelled).collect();
+    let mut found = alike_compared(&alike, rule);
+    found.unit = unit;
+    if unit == Unit::GuestInstructions {
+        for row in &mut found.rows {
+            row.instructions = row.ns.take();
+            for other in &mut row.others {
+                other.instructions = other.ns.take();
+            }
+        }
+    }
+    found
+}
+
+fn alike_compared(lists: &[PriceList], rule: &Rule) -> Comparison {
     let names = lists.iter().map(|list| list.name.clone()).collect();
     let Some((base, others)) = lists.split_first() else {
-        return Comparison { lists: names, machines: Vec::new(), rows: Vec::new(), alpha: rule.alpha };
+        return Comparison {
+            lists: names,
+            machines: Vec::new(),
+            rows: Vec::new(),
+            alpha: rule.alpha,
+            unit: Unit::default(),
+        };
     };
     let machines: Vec<Vec<Difference>> =
         others.iter().map(|other| differences(&base.fingerprint, &other.fingerprint)).collect();
@@ -136,11 +182,11 @@ pub fn compare(lists: &[PriceList], rule: &Rule) -> Comparison {
         })
         .collect();
     rows.sort_by(|a, b| severity(b).partial_cmp(&severity(a)).unwrap_or(std::cmp::Ordering::Equal));
-    Comparison { lists: names, machines, rows, alpha: rule.alpha }
+    Comparison { lists: names, machines, rows, alpha: rule.alpha, unit: Unit::default() }
 }
 
 /// Every name and variant of any list, in the order of the lists.
-fn row_ids(lists: &[PriceList]) -> Vec<(&str, &str)> {
+pub(super) fn row_ids(lists: &[PriceList]) -> Vec<(&str, &str)> {
     let mut seen = std::collections::BTreeSet::new();
     let all = lists.iter().flat_map(|list| &list.prices).map(|p| (p.name.as_str(), p.variant.as_str()));
     all.filter(|id| seen.insert(*id)).collect()
@@ -161,6 +207,7 @@ fn beside<'a>(
         name: name.to_owned(),
         variant: variant.to_owned(),
         ns,
+        instructions: None,
         not_measured: ns.is_none().then(why),
         others: Vec::new(),
     };

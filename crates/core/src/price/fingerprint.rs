@@ -159,7 +159,7 @@ impl Fingerprint {
     pub fn fact(&self, fact: Fact) -> Option<String> {
         let facts = &self.facts;
         // No hypervisor and no quota are facts of a machine that was looked at, not gaps.
-        let looked_at = facts.kernel.is_some() || facts.cpu_model.is_some();
+        let looked_at = facts.cpus_online.is_some();
         match fact {
             Fact::Cpu => facts.cpu_model.clone(),
             Fact::Microcode => facts.microcode.clone(),

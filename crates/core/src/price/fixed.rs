@@ -6,6 +6,7 @@
 //! part, or may be, then that is noise, and the price is **not resolvable**.
 
 use super::clean::Clean;
+use super::inside::Unit;
 use super::sample::Sample;
 use crate::stats::{Observation, quantile, sign};
 
@@ -63,19 +64,20 @@ impl Fixed {
 
     /// Why there is no price, if there is none: the fixed cost is not known well enough, or nothing is left without it.
     /// `least_ns` is the smaller one of floor and typical cost.
-    pub fn unresolved(&self, least_ns: f64) -> Option<String> {
+    pub fn unresolved(&self, least_ns: f64, unit: Unit) -> Option<String> {
         let part = |ns: f64| ns.abs() / self.batch_ns;
         // How far the interval reaches below 0 does not matter: a fixed cost below 0 is none.
         let off = part(self.ns) > MOST || self.high_ns > 2.0 * MOST * self.batch_ns;
         let nothing_left = self.taken_off().is_some() && least_ns <= 0.0;
-        let us = |ns: f64| ns / 1000.0;
+        let (thousand, too_noisy) = match unit {
+            Unit::Nanoseconds => ("us", "the machine is too noisy"),
+            Unit::GuestInstructions => ("thousand instructions", "the counts vary too much"),
+        };
+        let [ns, low, high, batch] =
+            [self.ns, self.low_ns, self.high_ns, self.batch_ns].map(|ns| ns / 1000.0);
         (off || nothing_left).then(|| {
             format!(
-                "not resolvable: the fixed cost of a batch comes out as {:.1} us ({:.1} to {:.1} us), and a whole batch takes {:.1} us: the machine is too noisy for N against 2N",
-                us(self.ns),
-                us(self.low_ns),
-                us(self.high_ns),
-                us(self.batch_ns)
+                "not resolvable: the fixed cost of a batch comes out as {ns:.1} {thousand} ({low:.1} to {high:.1} {thousand}), and a whole batch takes {batch:.1} {thousand}: {too_noisy} for N against 2N"
             )
         })
     }
@@ -134,7 +136,7 @@ mod tests {
         let fixed = Fixed::of(&clean, 0.05).unwrap();
         assert!((fixed.taken_off().unwrap() - 40.0).abs() < 1e-9);
         assert!(clean.costs(fixed.ns).concat().iter().all(|cost| (cost - 85.0).abs() < 1e-9));
-        assert_eq!(fixed.unresolved(85.0), None);
+        assert_eq!(fixed.unresolved(85.0, Unit::Nanoseconds), None);
     }
 
     #[test]
@@ -155,7 +157,9 @@ mod tests {
     fn a_fixed_cost_of_nearly_a_batch_is_not_resolvable() {
         let noisy: Vec<Series> = (0..8).map(|r| pair(r, 8, 1.1e7 + f64::from(r) * 1e5, 1.25e7)).collect();
         let fixed = Fixed::of(&clean(&noisy), 0.05).unwrap();
-        let why = fixed.unresolved(3e5).unwrap();
+        let counted = fixed.unresolved(3e5, Unit::GuestInstructions).unwrap();
+        assert!(counted.contains("thousand instructions") && !counted.contains(" us"), "{counted}");
+        let why = fixed.unresolved(3e5, Unit::Nanoseconds).unwrap();
         assert!(why.contains("not resolvable") && !why.contains("nothing happened"), "{why}");
         let priced = list(vec![(row("process", "execve", "dynamic"), noisy)]);
         let price = &priced.prices[0];
@@ -163,11 +167,11 @@ mod tests {
         assert!(price.median_ns.is_none() && price.fixed_high_ns.unwrap() > price.fixed_low_ns.unwrap());
         // A batch of 2N that takes three times as long as one of N says as little.
         let backwards: Vec<Series> = (0..8).map(|r| pair(r, 8, 6e6, 1.8e7)).collect();
-        assert!(Fixed::of(&clean(&backwards), 0.05).unwrap().unresolved(7e5).is_some());
+        assert!(Fixed::of(&clean(&backwards), 0.05).unwrap().unresolved(7e5, Unit::Nanoseconds).is_some());
         // One repetition in nine that is off moves nothing.
         let mostly: Vec<Series> =
             (0..9).map(|r| pair(r, 8, if r == 4 { 1.2e7 } else { 6.2e6 }, 1.22e7)).collect();
-        assert_eq!(Fixed::of(&clean(&mostly), 0.05).unwrap().unresolved(7e5), None);
+        assert_eq!(Fixed::of(&clean(&mostly), 0.05).unwrap().unresolved(7e5, Unit::Nanoseconds), None);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Lists made by hand, for the tests of this module.
 
 use super::fingerprint::Fingerprint;
+use super::inside::Unit;
 use super::list::{Clock, PriceList, SCHEMA};
 use super::sample::{Expect, Row, Sample, Series};
 use crate::record::Status;
@@ -50,6 +51,8 @@ pub(super) fn list(rows: Vec<(Row, Vec<Series>)>) -> PriceList {
         started: "2026-01-01T00:00:00Z".into(),
         took_s: 1.0,
         status: Status::Complete,
+        unit: Unit::default(),
+        inside: None,
         confidence: 0.95,
         clock: Some(Clock {
             name: "monotonic".into(),

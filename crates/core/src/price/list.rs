@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::clean::{Clean, Rejected};
 use super::fingerprint::Fingerprint;
 use super::fixed::Fixed;
+use super::inside::{Figures, Inside, Unit};
 use super::receipt::{Receipt, receipt, refusal};
 use super::sample::{Row, Series, row_id};
 use super::summary::summary;
@@ -33,6 +34,12 @@ pub struct PriceList {
     pub took_s: f64,
     /// How it ended.
     pub status: Status,
+    /// What its prices are. Lists of different units are never compared.
+    #[serde(default, skip_serializing_if = "Unit::is_usual")]
+    pub unit: Unit,
+    /// Where the worker ran, if not as an ordinary process of this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inside: Option<Inside>,
     /// Confidence of every interval by itself.
     pub confidence: f64,
     /// The clock that was used; null where a source does not say.
@@ -106,6 +113,9 @@ pub struct Price {
     /// Bytes a second, at the typical cost, where an operation moves some.
     #[serde(default)]
     pub bytes_per_s: Option<f64>,
+    /// The figures where the list's unit is guest instructions; the fields of nanoseconds are null then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<Figures>,
     /// Samples behind it.
     #[serde(default)]
     pub samples: u64,
@@ -156,7 +166,7 @@ impl Price {
         row: &Row,
         series: impl Iterator<Item = &'a Series>,
         resolution_ns: Option<f64>,
-        alpha: f64,
+        (alpha, measured_in): (f64, Unit),
     ) -> Self {
         let clean = Clean::of(series, &row.expect);
         let fixed = Fixed::of(&clean, alpha);
@@ -181,7 +191,7 @@ impl Price {
             (None, None) => Some(nothing_kept(&clean.rejected)),
             (None, Some(found)) => {
                 let least = found.floor_ns.min(found.median_ns);
-                let unresolved = fixed.and_then(|fixed| fixed.unresolved(least));
+                let unresolved = fixed.and_then(|fixed| fixed.unresolved(least, measured_in));
                 unresolved.or_else(|| refusal(row, &price.receipt, least))
             }
         };
@@ -226,10 +236,13 @@ impl PriceList {
                 all.push(series);
             }
         }
-        let alpha = 1.0 - self.confidence;
+        let by = (1.0 - self.confidence, self.unit);
         let prices = self.rows.iter().zip(of_row);
         self.prices =
-            prices.map(|(row, series)| Price::of(row, series.into_iter(), resolution, alpha)).collect();
+            prices.map(|(row, series)| Price::of(row, series.into_iter(), resolution, by)).collect();
+        if self.unit == Unit::GuestInstructions {
+            self.prices.iter_mut().for_each(Price::count_instructions);
+        }
     }
 
     /// The price of this name and variant. Without a variant: the only one, or the one that stands for the name.

@@ -2,7 +2,8 @@
 //!
 //! The flow: [`sample`] (what the worker said) → [`clean`] and [`delay`] (what disturbed is left out and counted), [`fixed`]
 //! (the fixed cost of a batch is taken off) → [`summary`] (floor, typical, tail, interval) → [`receipt`] (did it really happen?) → [`list`] (the
-//! stored document) → [`compare`], [`project`], [`sum`], [`claims`] (what lists say beside each other). [`check`] reads a list with
+//! stored document) → [`compare`], [`project`], [`sum`], [`claims`] (what lists say beside each other). [`history`] follows prices over
+//! kernels, [`inside`] says where a list was measured and in which unit. [`check`] reads a list with
 //! suspicion, [`fingerprint`] names what differs between two machines.
 
 pub mod check;
@@ -13,6 +14,8 @@ pub mod delay;
 mod evidence;
 pub mod fingerprint;
 pub mod fixed;
+pub mod history;
+pub mod inside;
 pub mod list;
 mod paired;
 pub mod project;
@@ -26,5 +29,6 @@ pub mod summary;
 mod fixture;
 
 pub use check::Invalid;
+pub use inside::{Inside, Unit};
 pub use list::{Price, PriceList, SCHEMA};
 pub use sample::{Expect, Range, Row, Series};

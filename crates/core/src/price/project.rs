@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::inside::Unit;
 use super::list::{Price, PriceList};
 use super::sample::row_id;
 
@@ -169,8 +170,12 @@ fn on_machine(list: &PriceList, terms: &[Settled]) -> Projected {
         let price = found.filter(|_| why.is_none());
         let ns = price.and_then(Price::typical_ns);
         if ns.is_none() {
+            let none = || match list.unit {
+                Unit::Nanoseconds => "not in this list".to_owned(),
+                other => format!("this list is in {}, not in nanoseconds", other.name()),
+            };
             let own = || found.and_then(|p| p.not_measured.clone());
-            let why = why.clone().or_else(own).unwrap_or_else(|| "not in this list".to_owned());
+            let why = why.clone().or_else(own).unwrap_or_else(none);
             projected.not_measured.push(crate::host::NotMeasured { what: term.id(), why });
         }
         projected.seconds.push(ns.map(|ns| term.count * ns * 1e-9));

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::compare::Other;
 use super::evidence::Evidence;
+use super::inside::Unit;
 use super::list::{Price, PriceList};
 use super::summary::FLOOR;
 use crate::stats::{quantile, ranks};
@@ -156,6 +157,10 @@ fn feels_crowd(price: &Price) -> bool {
 impl PriceList {
     /// How crowded this list was, if it was, and more so than another.
     fn crowd_beyond(&self, other: &PriceList) -> Option<String> {
+        if self.unit == Unit::GuestInstructions {
+            // Whoever waits for a CPU executes nothing.
+            return None;
+        }
         let crowd = self.fingerprint.crowd()?;
         (self.fingerprint.crowded() > other.fingerprint.crowded()).then_some(crowd)
     }

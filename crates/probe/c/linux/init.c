@@ -35,6 +35,7 @@ int become_init(void)
         if (console > 2)
             close(console);
     }
+    bare_options();
     return 1;
 }
 
@@ -56,6 +57,7 @@ int plan_of_kernel(struct plan *plan)
 void power_off(void)
 {
     fflush(stdout);
+    output_leaves();
     sync();
     reboot(RB_POWER_OFF);
     for (;;) /* a first process that ends makes its kernel panic */

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use whyfaster_core::price::PriceList;
-use whyfaster_core::price::compare::{Comparison, Rule, compare};
+use whyfaster_core::price::compare::{Comparison, Rule, compare, compare_by_unit};
 use whyfaster_core::price::project::{Projection, project};
 use whyfaster_core::price::sum::{SumCheck, fork_execve};
 
@@ -24,6 +24,9 @@ pub struct Machines {
     /// The rows.
     #[serde(flatten)]
     pub comparison: Comparison,
+    /// The lists in another unit than the first one, compared among themselves.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other_units: Vec<Comparison>,
     /// What counts cost on each machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub projection: Option<Projection>,
@@ -33,6 +36,9 @@ pub struct Machines {
 
 /// Runs the verb.
 pub fn run(args: &MachinesArgs) -> anyhow::Result<Exit> {
+    if !args.kernels.is_empty() {
+        return super::kernels::run(args);
+    }
     let outputs = Outputs::of_machines(args);
     let look = results::look(&outputs);
     if args.lists.is_empty() {
@@ -56,8 +62,10 @@ pub fn run(args: &MachinesArgs) -> anyhow::Result<Exit> {
     if let Some(delta) = args.delta {
         rule.delta = delta;
     }
+    let mut by_unit = compare_by_unit(&lists, &rule).into_iter();
     let machines = Machines {
-        comparison: compare(&lists, &rule),
+        comparison: by_unit.next().unwrap_or_else(|| compare(&lists, &rule)),
+        other_units: by_unit.collect(),
         projection: terms.map(|terms| project(&lists, &terms)),
         checks: lists.iter().filter_map(fork_execve).collect(),
     };
@@ -88,7 +96,7 @@ fn priced_somewhere(lists: &[PriceList], name: &str) -> Result<(), Failure> {
 }
 
 /// Opens the lists; two of the same name are told apart by what they were called on the command line.
-fn open(paths: &[impl AsRef<Path>]) -> anyhow::Result<Vec<PriceList>> {
+pub(super) fn open(paths: &[impl AsRef<Path>]) -> anyhow::Result<Vec<PriceList>> {
     let mut lists = paths
         .iter()
         .map(|path| reference::open(path.as_ref()))

@@ -2,6 +2,8 @@
 
 pub mod compare;
 pub mod doctor;
+pub mod inside;
+pub mod kernels;
 pub mod machines;
 pub mod prices;
 pub mod results;

@@ -38,10 +38,18 @@ pub fn run(args: &PricesArgs) -> anyhow::Result<Exit> {
     }
     results::check(&outputs)?;
     let terms = args.project.as_deref().map(counts).transpose()?;
-    let request = request(args, &probes, terms.as_deref())?;
-    let worker = Worker::carried()?;
     let interrupts = Interrupts::take_over()?;
-    let Measured { list, failure } = measured(&probes, &request, &worker, &interrupts, &outputs);
+    let Measured { list, failure } = if args.inside.inside.is_some() {
+        let Some(measured) = super::inside::measured(args, &probes, terms.as_deref(), &interrupts, &outputs)?
+        else {
+            anstream::eprintln!("interrupted: nothing had been measured");
+            return Ok(Exit::Interrupted);
+        };
+        measured
+    } else {
+        let request = request(args, &probes, terms.as_deref())?;
+        measured(&probes, &request, &Worker::carried()?, &interrupts, &outputs)
+    };
     if list.samples.is_empty() && list.status == Status::Interrupted {
         anstream::eprintln!("interrupted: nothing had been measured");
         return Ok(Exit::Interrupted);
@@ -83,13 +91,7 @@ fn request(args: &PricesArgs, probes: &[Probe], terms: Option<&[Term]>) -> Resul
         Some(pin) => pin_to(&pin.0, here.cpus_allowed.as_deref())?,
         None => here.cpus_allowed.unwrap_or_default(),
     };
-    let mut words = args.words.clone();
-    // Whoever asks for a projection and for nothing else needs only the prices in it.
-    if words.is_empty() {
-        words = terms.into_iter().flatten().map(|term| word(probes, &term.name)).collect();
-    }
-    let PricesArgs { cold, sweep, all, quick, .. } = *args;
-    let wanted = Wanted { words, rows: Vec::new(), cold, sweep, all, quick, cpus };
+    let wanted = wanted(args, probes, terms, cpus);
     let selection = select(probes, &wanted)?;
     // Six repetitions are the least that has an interval; a busy machine gets through them in a minute.
     let (repetitions, least, budget_s, limit_s) = match args.quick {
@@ -104,6 +106,17 @@ fn request(args: &PricesArgs, probes: &[Probe], terms: Option<&[Term]>) -> Resul
 /// The word that selects the probe of this name, and no group.
 fn word(probes: &[Probe], name: &str) -> String {
     probes.iter().find(|probe| probe.name == name).map_or_else(|| name.to_owned(), full_name)
+}
+
+/// The rows that the words and options mean.
+pub(super) fn wanted(args: &PricesArgs, probes: &[Probe], terms: Option<&[Term]>, cpus: Vec<u32>) -> Wanted {
+    let mut words = args.words.clone();
+    // Whoever asks for a projection and for nothing else needs only the prices in it.
+    if words.is_empty() {
+        words = terms.into_iter().flatten().map(|term| word(probes, &term.name)).collect();
+    }
+    let PricesArgs { cold, sweep, all, quick, .. } = *args;
+    Wanted { words, rows: Vec::new(), cold, sweep, all, quick, cpus }
 }
 
 /// Keeps this process, and so the worker, on these CPUs.

@@ -51,6 +51,20 @@ struct Document<'a> {
     study_findings: &'a Findings,
 }
 
+/// Options that only other studies have.
+fn bears_on_runs(args: &StudyArgs, name: &str) -> Result<(), Failure> {
+    if !args.with.is_empty() {
+        let message = format!("--with: study {name} has no table of prices");
+        let hint = "leave --with away, or run 'whyfaster study syscalls'";
+        return Err(Failure::new(Exit::Usage, message, hint));
+    }
+    if args.quick {
+        let message = format!("--quick: study {name} has no smaller size");
+        return Err(Failure::new(Exit::Usage, message, "leave --quick away, or limit it with --max-time"));
+    }
+    Ok(())
+}
+
 /// Runs the verb.
 pub fn run_args(args: &StudyArgs) -> anyhow::Result<Exit> {
     let outputs = Outputs::of_study(args)?;
@@ -67,12 +81,7 @@ pub fn run_args(args: &StudyArgs) -> anyhow::Result<Exit> {
     if *name == study::dispatch()?.name {
         return super::study_dispatch::run(args, &outputs);
     }
-    if args.quick {
-        let message = format!("--quick: study {name} has no smaller size");
-        return Err(
-            Failure::new(Exit::Usage, message, "leave --quick away, or limit it with --max-time").into()
-        );
-    }
+    bears_on_runs(args, name)?;
     let here = HostSeed::here();
     let options = Options {
         full: args.full,

@@ -5,6 +5,7 @@ use whyfaster_core::price::PriceList;
 use whyfaster_core::price::project::project;
 use whyfaster_core::record::Status;
 
+use super::machines::open;
 use super::prices::measured;
 use super::results;
 use crate::cli::args::StudyArgs;
@@ -49,6 +50,8 @@ pub fn run(study: &PriceStudy, args: &StudyArgs, outputs: &Outputs) -> anyhow::R
         )
         .into());
     }
+    // A list that cannot be read is said before anything is measured.
+    let with = open(&args.with)?;
     let probes = whyfaster_probe::descriptions();
     let here = HostSeed::here();
     let wanted = Wanted {
@@ -75,7 +78,7 @@ pub fn run(study: &PriceStudy, args: &StudyArgs, outputs: &Outputs) -> anyhow::R
     if let Some(path) = &outputs.record {
         store::write_atomic(path, &store::price_bytes(&list)?)?;
     }
-    store::to_stdout(&report(study, &list, outputs)?)?;
+    store::to_stdout(&report(study, &list, &with, outputs)?)?;
     match (measured.failure, list.status) {
         (Some(failure), _) => Err(failure.into()),
         (None, Status::Interrupted) => {
@@ -86,8 +89,13 @@ pub fn run(study: &PriceStudy, args: &StudyArgs, outputs: &Outputs) -> anyhow::R
     }
 }
 
-fn report(study: &PriceStudy, list: &PriceList, outputs: &Outputs) -> anyhow::Result<Vec<u8>> {
-    let found = study.findings(list)?;
+fn report(
+    study: &PriceStudy,
+    list: &PriceList,
+    with: &[PriceList],
+    outputs: &Outputs,
+) -> anyhow::Result<Vec<u8>> {
+    let found = study.findings(list, with)?;
     let look = results::look(outputs);
     if outputs.json {
         let mut bytes = serde_json::to_vec(&Document { list, study_findings: &found })?;
@@ -101,8 +109,13 @@ fn report(study: &PriceStudy, list: &PriceList, outputs: &Outputs) -> anyhow::Re
     text.push_str(&machines::checks(&found.checks, &look));
     let terms = study.terms()?;
     if !terms.is_empty() {
-        let lists: Vec<PriceList> =
-            study.lists()?.into_iter().map(|(_, list)| list).chain([list.clone()]).collect();
+        let lists: Vec<PriceList> = study
+            .lists()?
+            .into_iter()
+            .map(|(_, list)| list)
+            .chain([list.clone()])
+            .chain(with.iter().cloned())
+            .collect();
         text.push_str(&machines::projection(&project(&lists, &terms), &look));
     }
     Ok(text.into_bytes())

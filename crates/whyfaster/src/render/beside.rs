@@ -9,7 +9,7 @@ use super::look::Look;
 use super::machines::name;
 use super::table::{interval, verdict_word};
 use super::text::{Tone, for_look, tone, wrap_indented};
-use super::units::{digits, time};
+use super::units::{digits, price as in_unit};
 
 /// The tables, and what has to be said about their rows.
 pub fn tables(comparison: &Comparison, all: bool, look: &Look) -> Vec<String> {
@@ -86,8 +86,11 @@ fn prices(
     look: &Look,
 ) -> Vec<Group> {
     let price =
-        |ns: Option<f64>| ns.map_or_else(|| "not measured".to_owned(), |ns| time(ns * 1e-9, look.time_unit));
-    let ns = |row: &Beside, at: usize| if at == 0 { row.ns } else { other(row, at).ns };
+        |value: Option<f64>| value.map_or_else(|| "not measured".to_owned(), |value| in_unit(value, look));
+    let ns = |row: &Beside, at: usize| match at {
+        0 => row.ns.or(row.instructions),
+        at => other(row, at).ns.or(other(row, at).instructions),
+    };
     lists
         .map(|at| {
             Group::new("prices", vec![column(rows, name(comparison, at, look), |row| price(ns(row, at)))])
@@ -159,7 +162,10 @@ fn left_out(rows: &[Beside], hidden: usize, look: &Look) -> Vec<String> {
     if hidden == 0 {
         return Vec::new();
     }
-    let priced = |row: &Beside| row.ns.is_some() || row.others.iter().any(|other| other.ns.is_some());
+    let priced = |row: &Beside| {
+        let others = row.others.iter().flat_map(|other| [other.ns, other.instructions]);
+        [row.ns, row.instructions].into_iter().chain(others).any(|price| price.is_some())
+    };
     let nowhere = rows.iter().filter(|row| !priced(row)).count();
     let one = hidden.saturating_sub(nowhere);
     let parts = [(one, "priced in one list only"), (nowhere, "without a price in any list")];

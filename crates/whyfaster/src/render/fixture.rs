@@ -2,6 +2,7 @@
 
 use whyfaster_core::host::{Host, HostFacts};
 use whyfaster_core::plan::{Alternative, FailurePolicy, Input, Loads, Mode, Placement, Plan, Rounds, Shell};
+use whyfaster_core::price::Unit;
 use whyfaster_core::record::{
     AlternativeSummary, Analysis, Bound, Crossover, Estimate, Floor, Latency, Level, LevelResult, Record,
     SCHEMA, Status, VerdictRange,
@@ -13,7 +14,16 @@ use super::look::{Look, Sort};
 
 /// A look without colour.
 pub(crate) fn look(width: usize, unicode: bool) -> Look {
-    Look { width, color: false, unicode, time_unit: None, sort: Sort::Auto, interactive: true, quiet: false }
+    Look {
+        width,
+        color: false,
+        unicode,
+        time_unit: None,
+        price_unit: Unit::Nanoseconds,
+        sort: Sort::Auto,
+        interactive: true,
+        quiet: false,
+    }
 }
 
 /// One row of a level: makespan, CPU seconds of a copy, and the ratio with its verdict for all but the baseline.

@@ -1,6 +1,7 @@
 //! How output looks: width, colour, characters, unit and order. Decided once, from inputs that a test can make.
 
 pub use crate::cli::display::{Sort, Style, TimeUnit};
+use whyfaster_core::price::Unit;
 
 /// How output looks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub struct Look {
     pub unicode: bool,
     /// Unit of all times; `None` chooses one per column.
     pub time_unit: Option<TimeUnit>,
+    /// What prices are; a list decides it.
+    pub price_unit: Unit,
     /// Order of the alternatives.
     pub sort: Sort,
     /// Whether progress may move (it does so only if standard error is a terminal too).
@@ -111,6 +114,7 @@ impl Look {
             color,
             unicode: environment.utf8(),
             time_unit: None,
+            price_unit: Unit::Nanoseconds,
             sort: Sort::Auto,
             interactive,
             quiet: style == Style::None,

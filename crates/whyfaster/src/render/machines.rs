@@ -4,6 +4,7 @@ use whyfaster_core::price::PriceList;
 use whyfaster_core::price::compare::{Beside, Comparison, Rule};
 use whyfaster_core::price::project::Projection;
 use whyfaster_core::price::sum::{SumCheck, WITHIN};
+use whyfaster_core::record::Status;
 use whyfaster_core::verdict::Verdict;
 
 use super::beside;
@@ -18,7 +19,45 @@ const NAME: usize = 24;
 
 /// The report.
 pub fn report(lists: &[PriceList], machines: &Machines, all: bool, rule: &Rule, look: &Look) -> String {
-    let comparison = &machines.comparison;
+    let mut lines = Vec::new();
+    for comparison in [&machines.comparison].into_iter().chain(&machines.other_units) {
+        if !machines.other_units.is_empty() {
+            lines.extend(wrap(&tone(Tone::Strong, &unit_title(comparison, look)), look.width, 0));
+        }
+        lines.extend(compared(lists, comparison, all, rule, look));
+    }
+    let mut text = finish(&lines.join("\n"), look.color);
+    if !lines.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(&checks(&machines.checks, look));
+    if let Some(found) = &machines.projection {
+        text.push_str(&projection(found, look));
+    }
+    text
+}
+
+/// What is compared here and nowhere else.
+fn unit_title(comparison: &Comparison, look: &Look) -> String {
+    let names: Vec<String> = (0..comparison.lists.len()).map(|at| name(comparison, at, look)).collect();
+    let alone = if names.len() == 1 { "; nothing else has this unit, so there is no ratio" } else { "" };
+    format!(
+        "In {}: {}{alone}. Units are never compared with each other.",
+        comparison.unit.name(),
+        names.join(", ")
+    )
+}
+
+/// The lists of one unit.
+fn compared(
+    lists: &[PriceList],
+    comparison: &Comparison,
+    all: bool,
+    rule: &Rule,
+    look: &Look,
+) -> Vec<String> {
+    let look = &Look { price_unit: comparison.unit, ..look.clone() };
+    let lists: Vec<&PriceList> = lists.iter().filter(|list| list.unit == comparison.unit).collect();
     let mut lines = Vec::new();
     if comparison.lists.len() > 1 {
         for sentence in summary(comparison, look) {
@@ -35,22 +74,14 @@ pub fn report(lists: &[PriceList], machines: &Machines, all: bool, rule: &Rule, 
         );
         lines.extend(wrap(&method, look.width, 0));
         let mean =
-            |list: &PriceList| list.prices.iter().any(|p| p.median_ns.is_none() && p.mean_ns.is_some());
+            |list: &&PriceList| list.prices.iter().any(|p| p.median_ns.is_none() && p.mean_ns.is_some());
         if lists.iter().any(mean) && !lists.iter().all(mean) {
             let means = "A source gives means, so ratios to it compare means; the prices shown are medians where there are any.";
             lines.extend(wrap(means, look.width, 0));
         }
-        lines.extend(sources(lists, look));
+        lines.extend(sources(&lists, look));
     }
-    let mut text = finish(&lines.join("\n"), look.color);
-    if !lines.is_empty() {
-        text.push('\n');
-    }
-    text.push_str(&checks(&machines.checks, look));
-    if let Some(found) = &machines.projection {
-        text.push_str(&projection(found, look));
-    }
-    text
+    lines
 }
 
 pub(super) fn name(comparison: &Comparison, at: usize, look: &Look) -> String {
@@ -142,15 +173,15 @@ fn differing(comparison: &Comparison, look: &Look) -> Vec<String> {
     lines
 }
 
-fn sources(lists: &[PriceList], look: &Look) -> Vec<String> {
+fn sources(lists: &[&PriceList], look: &Look) -> Vec<String> {
     let mut lines = Vec::new();
     for list in lists {
-        let Some(source) = &list.source else { continue };
-        lines.extend(wrap(
-            &format!("{}: {}.", for_look(&list.name, look), for_look(source, look)),
-            look.width,
-            2,
-        ));
+        let said = match (&list.source, list.status) {
+            (Some(source), _) => for_look(source, look),
+            (None, Status::Complete) => continue,
+            (None, _) => "a partial list".to_owned(),
+        };
+        lines.extend(wrap(&format!("{}: {said}.", for_look(&list.name, look)), look.width, 2));
         for warning in &list.warnings {
             lines.extend(wrap_indented(
                 &for_look(&format!("{}; {}", warning.what, warning.remedy), look),

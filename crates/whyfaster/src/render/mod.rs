@@ -5,6 +5,7 @@ pub mod chart;
 pub mod doctor;
 pub mod export;
 pub mod grid;
+pub mod history;
 mod lead;
 pub mod look;
 pub mod machines;

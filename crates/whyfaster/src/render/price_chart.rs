@@ -5,7 +5,7 @@ use whyfaster_core::price::{Price, PriceList};
 use super::look::Look;
 use super::prices::ns;
 use super::text::{Tone, for_look, tone, width, wrap};
-use super::units::{digits, tick};
+use super::units::{digits, price_tick};
 
 /// Cells of a bar at most, and what makes a chart worth its lines.
 const BAR: usize = 48;
@@ -82,10 +82,10 @@ impl BarScale {
     }
 
     fn low_text(&self, look: &Look) -> String {
-        tick(self.low * 1e-9, look.time_unit)
+        price_tick(self.low, look)
     }
 
     fn high_text(&self, look: &Look) -> String {
-        tick(self.high * 1e-9, look.time_unit)
+        price_tick(self.high, look)
     }
 }

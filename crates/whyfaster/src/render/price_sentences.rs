@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use whyfaster_core::price::{Price, PriceList};
 
 use super::look::Look;
-use super::units::time;
+use super::units::price;
 
 /// The sentences that this list supports.
 pub fn sentences(list: &PriceList, look: &Look) -> Vec<String> {
@@ -30,7 +30,7 @@ impl Prices<'_> {
     }
 
     fn ns(&self, ns: f64) -> String {
-        time(ns * 1e-9, self.look.time_unit)
+        price(ns, self.look)
     }
 
     /// A price; with its interval where that is wide.

@@ -1,6 +1,6 @@
 //! A price list on the screen: sentences, a table with bars and receipts for each group, what has no price and why.
 
-use whyfaster_core::price::{Price, PriceList};
+use whyfaster_core::price::{Inside, Price, PriceList, Unit};
 use whyfaster_core::record::Status;
 use whyfaster_probe::Probe;
 
@@ -9,10 +9,13 @@ use super::look::Look;
 use super::price_chart::chart;
 use super::price_sentences::sentences;
 use super::text::{Tone, finish, for_look, tone, width, wrap, wrap_indented};
-use super::units::{count, duration, percent, time};
+use super::units::{count, duration, percent, price};
 
 /// The report.
 pub fn report(list: &PriceList, look: &Look) -> String {
+    // From here on every figure says its unit by the look.
+    let look = &Look { price_unit: list.unit, ..look.clone() };
+    let list = &list.unlabelled();
     let mut lines = head(list, look);
     for sentence in sentences(list, look) {
         lines.extend(wrap(&sentence, look.width, 0));
@@ -64,8 +67,12 @@ fn head(list: &PriceList, look: &Look) -> Vec<String> {
 fn legend(list: &PriceList, look: &Look) -> String {
     let plus_minus = if look.unicode { "±" } else { "+/-" };
     let confidence = percent(list.confidence);
+    let unit = match list.unit {
+        Unit::Nanoseconds => "",
+        Unit::GuestInstructions => ", in instructions of the guest",
+    };
     format!(
-        "typical: median; {plus_minus}: how far its {confidence} interval reaches; floor: 5th percentile; receipt: voluntary + \
+        "typical: median{unit}; {plus_minus}: how far its {confidence} interval reaches; floor: 5th percentile; receipt: voluntary + \
          involuntary switches / system calls / changes of CPU, each per operation; placed: samples whose two sides ran on different CPUs; \
          samples: kept / taken; '-': not measured"
     )
@@ -83,7 +90,7 @@ fn groups(list: &PriceList) -> Vec<&str> {
 }
 
 pub(super) fn ns(value: Option<f64>, look: &Look) -> String {
-    value.map_or_else(|| ABSENT.to_owned(), |ns| time(ns * 1e-9, look.time_unit))
+    value.map_or_else(|| ABSENT.to_owned(), |ns| price(ns, look))
 }
 
 /// A count an operation, to hundredths: less is noise of the batch's ends.
@@ -219,6 +226,21 @@ fn without_price(list: &PriceList, look: &Look) -> Vec<String> {
     lines
 }
 
+/// Where the worker ran.
+fn place(inside: &Inside) -> String {
+    let mut text = format!("measured inside: {}", inside.mechanism);
+    if let Some(version) = &inside.version {
+        text.push_str(&format!(" ({version})"));
+    }
+    if let (Some(kernel), Some(machine)) = (&inside.kernel, &inside.machine) {
+        text.push_str(&format!("; the kernel calls itself {kernel} on {machine}"));
+    }
+    if let Some(calibration) = inside.calibration {
+        text.push_str(&format!("; calibration: a loop of 2 instructions was counted as {calibration:.3}"));
+    }
+    text
+}
+
 fn foot(list: &PriceList, look: &Look) -> Vec<String> {
     let mut lines = vec![String::new()];
     let rejected: u64 = list.prices.iter().map(|price| price.rejected.total()).sum();
@@ -230,6 +252,9 @@ fn foot(list: &PriceList, look: &Look) -> Vec<String> {
         percent(share)
     );
     lines.extend(wrap(&left_out, look.width, 2));
+    if let Some(inside) = &list.inside {
+        lines.extend(wrap(&for_look(&place(inside), look), look.width, 2));
+    }
     let known = list.fingerprint.known();
     let facts: Vec<String> = known.iter().map(|(name, value)| format!("{name} {value}")).collect();
     lines.extend(wrap(&for_look(&facts.join("; "), look), look.width, 2));
@@ -288,6 +313,9 @@ pub fn csv(list: &PriceList) -> anyhow::Result<Vec<u8>> {
         "samples",
         "rejected",
         "not_measured",
+        "floor_instructions",
+        "median_instructions",
+        "p99_instructions",
     ])?;
     let number = |value: Option<f64>| value.map_or_else(String::new, |v| v.to_string());
     for price in &list.prices {
@@ -301,6 +329,8 @@ pub fn csv(list: &PriceList) -> anyhow::Result<Vec<u8>> {
         row.extend(times.into_iter().chain(counts).chain([price.bytes_per_s]).map(number));
         row.extend([price.samples.to_string(), price.rejected.total().to_string()]);
         row.push(price.not_measured.clone().unwrap_or_default());
+        let figures = price.instructions.unwrap_or_default();
+        row.extend([figures.floor, figures.median, figures.p99].map(number));
         writer.write_record(row)?;
     }
     Ok(writer.into_inner()?)

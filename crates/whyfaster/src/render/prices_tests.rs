@@ -86,7 +86,7 @@ fn commas_separate_what_spreadsheets_read() {
     let text = String::from_utf8(csv(&list()).unwrap()).unwrap();
     let mut lines = text.lines();
     assert!(lines.next().unwrap().starts_with("group,name,variant,unit,floor_ns,median_ns"));
-    assert_eq!(lines.next().unwrap(), "kernel,getpid,raw,one call,76.5,85,255,82.45,88.4,,,,1,,,,190,10,");
+    assert_eq!(lines.next().unwrap(), "kernel,getpid,raw,one call,76.5,85,255,82.45,88.4,,,,1,,,,190,10,,,,");
     assert_eq!(lines.count(), 6);
     assert!(text.contains(",0.5,0.5,2.16,0,"), "{text}");
 }

@@ -1,6 +1,8 @@
 //! Numbers as text: three significant digits, one unit per column. The only arithmetic of a renderer.
 
-use super::look::TimeUnit;
+use whyfaster_core::price::Unit;
+
+use super::look::{Look, TimeUnit};
 
 /// A unit of time and what it is in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,6 +66,22 @@ impl Scale {
 pub fn time(seconds: f64, wanted: Option<TimeUnit>) -> String {
     let scale = Scale::choose([seconds], wanted);
     format!("{} {}", scale.number(seconds), scale.name)
+}
+
+/// A price in the unit of its list.
+pub fn price(value: f64, look: &Look) -> String {
+    match look.price_unit {
+        Unit::Nanoseconds => time(value * 1e-9, look.time_unit),
+        Unit::GuestInstructions => format!("{} instr", count(value)),
+    }
+}
+
+/// A price for a mark on an axis.
+pub fn price_tick(value: f64, look: &Look) -> String {
+    match look.price_unit {
+        Unit::Nanoseconds => tick(value * 1e-9, look.time_unit),
+        Unit::GuestInstructions => format!("{} instr", count(value)),
+    }
 }
 
 /// A time for a mark on an axis: no zeros that say nothing.

@@ -6,6 +6,7 @@
 mod client;
 mod held;
 mod hooks;
+pub mod inside;
 pub mod interrupts;
 pub mod launcher;
 mod output_check;

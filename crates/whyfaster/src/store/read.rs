@@ -14,6 +14,7 @@ use whyfaster_core::validate::Invalid;
 
 use super::trouble;
 use crate::exit::{Exit, Failure};
+use crate::run::inside::foreign;
 
 /// Largest record that is read. A thousand copies in a hundred rounds of three arms make about 25 MiB.
 const MAX_BYTES: u64 = 256 << 20;
@@ -70,10 +71,39 @@ pub fn read_record(path: &Path) -> Result<Record, Failure> {
 }
 
 /// Reads and checks a price list; `-` is standard input. Its prices are made anew from its samples.
+///
+/// What a bare worker wrote on a machine without this program is read too.
 pub fn read_prices(path: &Path) -> Result<PriceList, Failure> {
-    let mut list: PriceList = read(path)?;
+    prices(path, &bytes_of(path)?)
+}
+
+fn prices(path: &Path, bytes: &[u8]) -> Result<PriceList, Failure> {
+    let mut list: PriceList =
+        if foreign::is_one(bytes) { bare(path, bytes)? } else { understood(path, bytes)? };
     list.reprice();
     Ok(list)
+}
+
+/// Whether a file begins as a price list does, of this program or of a bare worker.
+pub fn looks_like_prices(path: &Path) -> bool {
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(64).read_to_end(&mut head));
+    read.is_ok() && (head.trim_ascii_start().starts_with(b"{") || foreign::is_one(&head))
+}
+
+fn bare(path: &Path, bytes: &[u8]) -> Result<PriceList, Failure> {
+    let modified = File::open(path).and_then(|file| file.metadata()).and_then(|data| data.modified());
+    let started = modified.ok().and_then(|time| jiff::Timestamp::try_from(time).ok());
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let started = started.unwrap_or_else(jiff::Timestamp::now).to_string();
+    foreign::list(bytes, &whyfaster_probe::descriptions(), &name, &started).map_err(|why| {
+        let name = called(path);
+        Failure::new(
+            Exit::Error,
+            format!("{name} begins as a worker's own list, and cannot be used: {why}"),
+            "Write it with 'worker --all > FILE', and copy it whole.",
+        )
+    })
 }
 
 /// What this program records.
@@ -90,14 +120,14 @@ pub enum Recorded {
 /// Reads and checks whichever of its documents this is; `-` is standard input. What is none is refused as a record.
 pub fn read_recorded(path: &Path) -> Result<Recorded, Failure> {
     let bytes = bytes_of(path)?;
+    let of_prices = || prices(path, &bytes).map(|list| Recorded::Prices(Box::new(list)));
+    if foreign::is_one(&bytes) {
+        return of_prices();
+    }
     let schema = serde_json::from_slice::<Head>(&bytes).ok().and_then(|head| head.schema).unwrap_or_default();
     // Of any version: the one that is not read is told as such.
     match schema.split_once('/') {
-        Some(("whyfaster-prices", _)) => {
-            let mut list: PriceList = understood(path, &bytes)?;
-            list.reprice();
-            Ok(Recorded::Prices(Box::new(list)))
-        }
+        Some(("whyfaster-prices", _)) => of_prices(),
         Some(("whyfaster-trace", _)) => {
             understood(path, &bytes).map(|trace| Recorded::Trace(Box::new(trace)))
         }

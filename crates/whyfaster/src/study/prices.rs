@@ -7,11 +7,11 @@ use whyfaster_core::claims::{Judgement, Outcome};
 use whyfaster_core::price::claims::{Claim, judge, least_repetitions};
 use whyfaster_core::price::project::{Term, parse};
 use whyfaster_core::price::sum::{SumCheck, fork_execve};
-use whyfaster_core::price::{Price, PriceList};
+use whyfaster_core::price::{Price, PriceList, Unit};
 
 use super::report::{claim_lines, tally};
 use crate::reference;
-use crate::render::units::{duration, time};
+use crate::render::units::{count, duration, time};
 
 /// A study of prices as its file describes it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -69,8 +69,22 @@ pub struct PriceFindings {
     pub rows: Vec<PriceRow>,
     /// What became of the claims.
     pub claims: Vec<Judgement>,
+    /// The lists that stand beside as well, in their order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub with: Vec<With>,
     /// Whether fork and execve together cost what they cost alone, on every machine that has all three.
     pub checks: Vec<SumCheck>,
+}
+
+/// A list that was set beside the article's.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct With {
+    /// Its name.
+    pub name: String,
+    /// What its prices are: a column holds one unit.
+    pub unit: Unit,
+    /// Its prices, by the rows of the table; null where it has none.
+    pub typical: Vec<Option<f64>>,
 }
 
 /// A row of the table.
@@ -120,7 +134,7 @@ impl PriceStudy {
     }
 
     /// Sets a list of this machine beside the article.
-    pub fn findings(&self, list: &PriceList) -> anyhow::Result<PriceFindings> {
+    pub fn findings(&self, list: &PriceList, with: &[PriceList]) -> anyhow::Result<PriceFindings> {
         let references = self.lists()?;
         let price = |list: &PriceList, id: &str| -> Option<Price> {
             let (name, variant) = id.split_once('/')?;
@@ -140,7 +154,13 @@ impl PriceStudy {
                 not_measured: here.map_or_else(|| Some("not measured".to_owned()), |p| p.not_measured),
             }
         };
+        let beside = |other: &PriceList| With {
+            name: other.name.clone(),
+            unit: other.unit,
+            typical: self.rows.iter().map(|id| price(other, id).and_then(|p| p.typical())).collect(),
+        };
         Ok(PriceFindings {
+            with: with.iter().map(beside).collect(),
             name: self.name.clone(),
             rows: self.rows.iter().map(row).collect(),
             claims: judge(&self.claims, list, &references),
@@ -195,8 +215,9 @@ impl PriceStudy {
         let mut header = vec!["operation".to_owned()];
         header.extend(self.references.iter().cloned());
         header.extend(["here".to_owned(), "interval".to_owned()]);
+        header.extend(found.with.iter().map(|list| list.name.clone()));
         table.set_header(header);
-        for row in &found.rows {
+        for (at, row) in found.rows.iter().enumerate() {
             let mut cells = vec![row.row.clone()];
             cells.extend(row.article_ns.iter().map(|ns| us(*ns)));
             cells.push(us(row.here_ns));
@@ -205,6 +226,10 @@ impl PriceStudy {
                 _ if row.here_ns.is_some() => "too few repetitions".to_owned(),
                 _ => row.not_measured.clone().unwrap_or_default(),
             });
+            cells.extend(found.with.iter().map(|list| match (list.typical[at], list.unit) {
+                (Some(value), Unit::GuestInstructions) => format!("{} instr", count(value)),
+                (value, _) => us(value),
+            }));
             table.add_row(cells);
         }
         for (index, column) in table.column_iter_mut().enumerate() {
@@ -239,6 +264,16 @@ mod tests {
         }
     }
 
+    /// The same figures as if they were counts.
+    fn instructions(list: &PriceList) -> PriceList {
+        let mut list = PriceList { unit: Unit::GuestInstructions, ..list.clone() };
+        for price in &mut list.prices {
+            let mean = price.mean_ns.take();
+            price.instructions = Some(whyfaster_core::price::inside::Figures { mean, ..Default::default() });
+        }
+        list
+    }
+
     /// The rows of a study, and no others, come out of its words.
     #[test]
     fn a_study_measures_what_it_shows() {
@@ -265,10 +300,12 @@ mod tests {
     fn findings_need_only_a_list() {
         let study = find("syscalls").unwrap().unwrap();
         let debian = reference::find("debian-2.6.32").unwrap().unwrap();
-        let found = study.findings(&debian).unwrap();
+        let found = study.findings(&debian, &[instructions(&debian)]).unwrap();
         assert_eq!(found.rows[0].here_ns, found.rows[0].article_ns[1]);
         assert_eq!(found.checks.len(), 4);
         let text = study.text(&found, &debian).unwrap();
+        assert_eq!(found.with[0].unit, Unit::GuestInstructions);
+        assert!(text.contains("143k instr"), "{text}");
         for part in ["417 us", "143 us", "not measured", "The article's claims here:", "2.6.32-5"] {
             assert!(text.contains(part), "{part}\n{text}");
         }

@@ -12,7 +12,7 @@ pub use compare::{
 };
 pub use hyperfine::{DisplayArgs, ExportArgs, HyperfineArgs, StartArgs};
 pub use others::{DoctorArgs, ShowArgs, StudyArgs};
-pub use prices::{MachinesArgs, PricesArgs, ViewArgs};
+pub use prices::{InsideArgs, MachinesArgs, PricesArgs, ViewArgs};
 pub use trace::{LevelWord, ObserveArgs, StreamArgs, TraceArgs, TraceOutputArgs, TraceShowArgs};
 
 use clap::{Parser, Subcommand};

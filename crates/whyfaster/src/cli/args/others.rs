@@ -48,6 +48,12 @@ pub struct StudyArgs {
     #[arg(long, value_name = "LIST", value_parser = numbers::loads, help_heading = "Load")]
     pub load: Option<Loads>,
 
+    /// Set these price lists beside the article's, each in a column of its own (study threads, study syscalls)
+    ///
+    /// Lists that 'whyfaster prices --inside KIND --record FILE' wrote, those of a bare worker, and built-in ones.
+    #[arg(long = "with", value_name = "LIST", value_delimiter = ',', value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub with: Vec<PathBuf>,
+
     /// Begin nothing that would end after this time, such as 90s or 5m
     #[arg(long, value_name = "TIME", value_parser = numbers::duration, help_heading = "Statistics")]
     pub max_time: Option<f64>,

@@ -7,6 +7,7 @@ use clap::{Args, ValueHint};
 use super::compare::CpuList;
 use crate::cli::display::{Style, TimeUnit};
 use crate::cli::numbers;
+use crate::run::inside::kind::Kind;
 
 /// `whyfaster prices`.
 #[derive(Clone, Debug, Default, Args)]
@@ -38,6 +39,10 @@ pub struct PricesArgs {
     /// Run on these CPUs only, such as 0-3,5
     #[arg(long, value_name = "CPUS", value_parser = |s: &str| numbers::cpu_list(s).map(CpuList), help_heading = "Placement")]
     pub pin: Option<CpuList>,
+
+    /// Where the worker runs.
+    #[command(flatten)]
+    pub inside: InsideArgs,
 
     /// Seed of the random order [default: a fresh one]
     #[arg(long, value_name = "NUM", value_parser = numbers::seed, help_heading = "Statistics")]
@@ -74,12 +79,52 @@ pub struct PricesArgs {
     pub view: ViewArgs,
 }
 
+/// Where the worker runs, if not here.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Inside")]
+pub struct InsideArgs {
+    /// Measure inside another kernel, behind an emulator, or on another machine
+    ///
+    /// gvisor[:systrap|:ptrace]; uml[:FILE]; qemu-user:ARCH; qemu:KERNEL (guest instructions), qemu-timed:KERNEL, qemu-kvm:KERNEL with an
+    /// image file, debian:VERSION or ubuntu:VERSION; ssh:HOST; command:WORDS (a launcher such as taskset, chroot or docker run; '{}' stands
+    /// for the worker's path, which otherwise comes last).
+    #[arg(long, value_name = "KIND", conflicts_with = "pin")]
+    pub inside: Option<Kind>,
+
+    /// Download a kernel that is not in the cache, with apt and a state of our own
+    #[arg(long)]
+    pub fetch: bool,
+
+    /// Use this worker instead of the one in this program, for another system or instruction set
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "inside")]
+    pub worker: Option<PathBuf>,
+
+    /// Give up when nothing came from there for this long [default: 3m]
+    #[arg(long, value_name = "TIME", value_parser = numbers::duration)]
+    pub silence: Option<f64>,
+}
+
 /// `whyfaster machines`.
 #[derive(Clone, Debug, Default, Args)]
 pub struct MachinesArgs {
     /// Price lists: files, or names of built-in lists; the first is the baseline. Without any, the built-in ones are listed
     #[arg(value_name = "LIST", value_hint = ValueHint::FilePath)]
     pub lists: Vec<PathBuf>,
+
+    /// Follow every price over these kernels: image files, DISTRIBUTION:VERSION, versions in the cache, or recorded lists
+    ///
+    /// Each is started in QEMU under instruction counting, so that load of this machine does not matter; lists are taken as they
+    /// are. Oldest first.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = ["lists", "project"], help_heading = "Rows")]
+    pub kernels: Vec<String>,
+
+    /// Groups or probes to follow over the kernels [default: getppid, fork, pipe and others of every group]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "kernels", help_heading = "Rows")]
+    pub rows: Vec<String>,
+
+    /// Download kernels that are not in the cache, with apt and a state of our own
+    #[arg(long, requires = "kernels", help_heading = "Rows")]
+    pub fetch: bool,
 
     /// Show every row, also those that only one list has
     #[arg(long, help_heading = "Rows")]

@@ -64,6 +64,10 @@ pub struct Hello {
     pub clock_cost_ns: Option<f64>,
     /// Steps a second of the time stamp counter.
     pub tsc_hz: Option<f64>,
+    /// Instruction set of the kernel.
+    pub machine: String,
+    /// CPUs that the worker may use, where it can tell.
+    pub cpus: Option<Vec<u32>>,
 }
 
 /// A record.
@@ -85,6 +89,20 @@ pub enum Record {
     Error(String),
     /// All lines were run.
     Done,
+}
+
+impl Record {
+    /// The probe that it is about, if it is about one.
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Self::Begin(head)
+            | Self::Sample(head, _)
+            | Self::Receipt(head, _)
+            | Self::Verify(head, _)
+            | Self::Unavailable(head, _) => Some(&head.name),
+            Self::Hello(_) | Self::Error(_) | Self::Done => None,
+        }
+    }
 }
 
 /// The version of the protocol that is understood here.
@@ -157,6 +175,8 @@ impl Fields<'_> {
             resolution_ns: self.number("resolution_ns")?,
             clock_cost_ns: self.number("clock_cost_ns")?,
             tsc_hz: self.number("tsc_hz")?,
+            machine: text("machine"),
+            cpus: self.text("cpus").split(',').map(|cpu| cpu.parse().ok()).collect(),
         })
     }
 

@@ -1,6 +1,7 @@
 //! The repetitions of a price list: each is a fresh worker with all lines in a fresh random order, so that a noisy minute
 //! hits all rows alike and no row always runs after the same one.
 
+use std::fmt::Write as _;
 use std::time::Instant;
 
 use rand::SeedableRng;
@@ -10,7 +11,7 @@ use whyfaster_core::event::Event;
 use whyfaster_core::host::{Host, NotMeasured, Warning, moved};
 use whyfaster_core::price::fingerprint::Fingerprint;
 use whyfaster_core::price::list::Clock;
-use whyfaster_core::price::{PriceList, SCHEMA};
+use whyfaster_core::price::{PriceList, SCHEMA, Unit};
 use whyfaster_core::record::Status;
 use whyfaster_probe::Probe;
 
@@ -18,7 +19,8 @@ use super::super::interrupts::Interrupts;
 use super::collect::Collector;
 use super::protocol::{Record, parse};
 use super::select::{Line, Selection};
-use super::worker::{Ended, Worker};
+use super::site::Site;
+use super::worker::Ended;
 use crate::exit::{Exit, Failure};
 use crate::host::{self, Root};
 
@@ -55,7 +57,7 @@ pub struct Measured {
 pub fn measure(
     probes: &[Probe],
     request: &Request,
-    worker: &Worker,
+    worker: &dyn Site,
     interrupts: &Interrupts,
     on: &mut dyn FnMut(&Event),
 ) -> Measured {
@@ -92,6 +94,8 @@ pub fn measure(
         started: started.to_string(),
         took_s,
         status,
+        unit: Unit::Nanoseconds,
+        inside: None,
         confidence: CONFIDENCE,
         clock: (!clock.name.is_empty()).then_some(clock),
         fingerprint: Fingerprint {
@@ -156,12 +160,19 @@ struct Run<'a> {
 impl Run<'_> {
     fn repetitions(
         &mut self,
-        worker: &Worker,
+        worker: &dyn Site,
         interrupts: &Interrupts,
         on: &mut dyn FnMut(&Event),
     ) -> (Status, Option<Failure>) {
         if self.request.selection.lines.is_empty() {
             return (Status::Complete, None);
+        }
+        if worker.at_once() {
+            return match self.all_at_once(worker, interrupts, on) {
+                Ok(Ended::Whole) => (Status::Complete, None),
+                Ok(Ended::Interrupted) => (Status::Interrupted, None),
+                Err(failure) => (Status::Failed, Some(failure)),
+            };
         }
         for repetition in 0..self.request.repetitions {
             let aim =
@@ -195,7 +206,7 @@ impl Run<'_> {
     fn repetition(
         &mut self,
         repetition: u32,
-        worker: &Worker,
+        worker: &dyn Site,
         interrupts: &Interrupts,
         on: &mut dyn FnMut(&Event),
     ) -> Result<Ended, Failure> {
@@ -208,9 +219,39 @@ impl Run<'_> {
         worker.run(&plan, interrupts, &mut |line| self.take(line, repetition, on))
     }
 
+    /// All repetitions in one plan, told apart by their tags.
+    fn all_at_once(
+        &mut self,
+        worker: &dyn Site,
+        interrupts: &Interrupts,
+        on: &mut dyn FnMut(&Event),
+    ) -> Result<Ended, Failure> {
+        let budget_ms = self.line_budget_ms();
+        let mut plan = String::new();
+        for repetition in 0..self.request.repetitions {
+            let mut lines: Vec<&Line> = self.request.selection.lines.iter().collect();
+            lines.shuffle(&mut self.rng);
+            for line in lines {
+                let text = line.text(repetition == 0, budget_ms);
+                let _ = writeln!(plan, "{} tag=r{repetition}", text.trim_end());
+            }
+        }
+        plan.push_str("end\n");
+        let mut repetition = 0;
+        self.collector.begin(repetition, self.began.elapsed().as_secs_f64());
+        worker.run(&plan, interrupts, &mut |line| {
+            if let Some(next) = repetition_of(line).filter(|next| *next != repetition) {
+                repetition = next;
+                self.collector.begin(repetition, self.began.elapsed().as_secs_f64());
+            }
+            self.take(line, repetition, on)
+        })
+    }
+
     fn take(&mut self, line: &str, repetition: u32, on: &mut dyn FnMut(&Event)) -> Result<(), Failure> {
         let defect = |why: String| {
-            let message = format!("the worker wrote what cannot be used: {why}");
+            let shown: String = line.chars().take(160).collect();
+            let message = format!("the worker wrote what cannot be used: {why}: '{shown}'");
             Failure::new(Exit::Error, message, "this is a defect: please report it")
         };
         let Some(record) = parse(line).map_err(defect)? else { return Ok(()) };
@@ -236,6 +277,11 @@ impl Run<'_> {
             left_s: (end_s - spent).max(0.0),
         }
     }
+}
+
+/// The repetition that a record belongs to, by the tag of its line.
+fn repetition_of(line: &str) -> Option<u32> {
+    line.split('\t').find_map(|field| field.strip_prefix("tag=r"))?.parse().ok()
 }
 
 /// When it will end if every repetition takes so long: when the time is over, but not before the least number of repetitions

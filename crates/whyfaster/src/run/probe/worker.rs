@@ -9,14 +9,14 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use rustix::fs::MemfdFlags;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tempfile::TempDir;
 
 use super::super::interrupts::Interrupts;
+use super::group::Group;
 use crate::exit::{Exit, Failure};
 
 /// How long a worker gets to end its children before it is killed.
@@ -116,37 +116,33 @@ fn temporary(bytes: &[u8]) -> io::Result<Worker> {
 }
 
 struct Running {
-    child: Child,
+    group: Group,
     out: io::BufReader<std::process::ChildStdout>,
-    /// It has been waited for; its number may belong to somebody else.
-    reaped: bool,
 }
 
 impl Running {
     fn start(path: &Path, scratch: Option<&Path>) -> Result<Self, Failure> {
-        let mut child = Command::new(path)
+        let mut command = Command::new(path);
+        command
             .envs(scratch.map(|path| ("TMPDIR", path)))
             .arg0("whyfaster-worker")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::inherit())
-            // A group of its own: an interrupt reaches it through us, once, and ends all of it.
-            .process_group(0)
-            .spawn()
-            .map_err(|error| {
-                Failure::new(
-                    Exit::Unfit,
-                    format!("cannot start the worker: {error}"),
-                    "run 'whyfaster doctor': it says what this machine allows",
-                )
-            })?;
-        let out = child.stdout.take().map(io::BufReader::new);
+            .stderr(Stdio::inherit());
+        let mut group = Group::start(&mut command, GRACE).map_err(|error| {
+            Failure::new(
+                Exit::Unfit,
+                format!("cannot start the worker: {error}"),
+                "run 'whyfaster doctor': it says what this machine allows",
+            )
+        })?;
+        let out = group.child.stdout.take().map(io::BufReader::new);
         let out = out.ok_or_else(|| lost("it has no standard output"))?;
-        Ok(Self { child, out, reaped: false })
+        Ok(Self { group, out })
     }
 
     fn feed(&mut self, plan: &str) -> Result<(), Failure> {
-        let mut stdin = self.child.stdin.take().ok_or_else(|| lost("it has no standard input"))?;
+        let mut stdin = self.group.child.stdin.take().ok_or_else(|| lost("it has no standard input"))?;
         stdin.write_all(plan.as_bytes()).map_err(|error| lost(&format!("it does not take its plan: {error}")))
     }
 
@@ -188,48 +184,8 @@ impl Running {
     /// A worker that did not end well has lost samples.
     fn check(&mut self) -> Result<Ended, Failure> {
         // Its standard output is closed, so that it ends now; if not, it is in our way.
-        self.end_within(GRACE);
-        let status = self.reap().map_err(|error| lost(&error.to_string()))?;
+        let status = self.group.end().map_err(|error| lost(&error.to_string()))?;
         if status.success() { Ok(Ended::Whole) } else { Err(lost(&format!("it ended with {status}"))) }
-    }
-
-    fn group(&self) -> Option<Pid> {
-        i32::try_from(self.child.id()).ok().and_then(Pid::from_raw)
-    }
-
-    fn signal(&self, signal: Signal) {
-        if let Some(group) = self.group() {
-            // It may have ended by itself meanwhile.
-            let _ = kill_process_group(group, signal);
-        }
-    }
-
-    /// Waits for its end without reaping it: until then its number, and that of its group, is its own.
-    fn end_within(&self, time: Duration) {
-        let deadline = Instant::now() + time;
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-        let Some(pid) = self.group() else { return };
-        while matches!(waitid(WaitId::Pid(pid), options), Ok(None)) && Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-    }
-
-    /// Ends what is left of its group and takes its status.
-    fn reap(&mut self) -> io::Result<ExitStatus> {
-        self.signal(Signal::KILL);
-        let status = self.child.wait();
-        self.reaped = true;
-        status
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        if !self.reaped {
-            self.signal(Signal::TERM);
-            self.end_within(GRACE);
-            let _ = self.reap();
-        }
     }
 }
 

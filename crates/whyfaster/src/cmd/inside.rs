@@ -1,0 +1,101 @@
+//! `prices --inside KIND`: the same rows, measured elsewhere.
+
+use std::io::{IsTerminal, stderr};
+use std::time::Duration;
+
+use whyfaster_core::price::Unit;
+use whyfaster_core::price::project::Term;
+use whyfaster_probe::Probe;
+
+use super::prices::wanted;
+use super::results;
+use crate::cli::args::{InsideArgs, PricesArgs};
+use crate::cli::{HostSeed, Outputs};
+use crate::exit::{Exit, Failure};
+use crate::render::progress::Progress;
+use crate::run::inside::kind::Kind;
+use crate::run::inside::session::{cpus, measure};
+use crate::run::inside::{Guest, Options, open};
+use crate::run::interrupts::Interrupts;
+use crate::run::probe::select::{Selection, Wanted, select};
+use crate::run::probe::session::{Measured, Request};
+
+/// How long nothing may come, if nobody says otherwise. A slow kernel boots for half a minute under instruction counting.
+pub(super) const SILENCE: Duration = Duration::from_secs(180);
+
+/// Guest milliseconds that a line of a plan may take under instruction counting: twenty million instructions.
+const COUNTED_LINE_S: f64 = 0.024;
+
+/// Measures as the options ask; `None` if we were interrupted before anything was.
+pub(super) fn measured(
+    args: &PricesArgs,
+    probes: &[Probe],
+    terms: Option<&[Term]>,
+    interrupts: &Interrupts,
+    outputs: &Outputs,
+) -> Result<Option<Measured>, Failure> {
+    let Some(kind) = &args.inside.inside else { return Ok(None) };
+    // A word that is none is said before a kernel boots for it.
+    let seed = args.seed.unwrap_or_else(|| HostSeed::here().seed);
+    select(probes, &wanted(args, probes, terms, vec![0]))?;
+    let guest = open(kind, &options(&args.inside))?;
+    let Some(cpus) = cpus(guest.as_ref(), interrupts)? else { return Ok(None) };
+    let selection = select(probes, &wanted(args, probes, terms, cpus))?;
+    let request = request(guest.as_ref(), selection, args.quick, seed);
+    on_screen(probes, &request, guest.as_ref(), kind, interrupts, outputs).map(Some)
+}
+
+fn options(args: &InsideArgs) -> Options {
+    Options {
+        fetch: args.fetch,
+        worker: args.worker.clone(),
+        silence: args.silence.map_or(SILENCE, Duration::from_secs_f64),
+    }
+}
+
+/// How often and how long.
+pub(super) fn request(guest: &dyn Guest, selection: Selection, quick: bool, seed: u64) -> Request {
+    let counted = guest.about().unit == Unit::GuestInstructions;
+    // Instructions hardly vary, and each costs this machine a hundred of its own.
+    let repetitions = if counted || quick { 6 } else { 10 };
+    let runs = selection.lines.len() as f64 * f64::from(repetitions);
+    let budget_s = if counted { runs * COUNTED_LINE_S } else { runs * if quick { 0.02 } else { 0.06 } };
+    // The least that has an interval is taken, however slow the place is: whoever names one wants its prices.
+    Request { selection, repetitions, least: 6, budget_s, limit_s: f64::INFINITY, seed }
+}
+
+/// Measures, showing on standard error how far it is.
+pub(super) fn on_screen(
+    probes: &[Probe],
+    request: &Request,
+    guest: &dyn Guest,
+    kind: &Kind,
+    interrupts: &Interrupts,
+    outputs: &Outputs,
+) -> Result<Measured, Failure> {
+    let look = results::look_of(outputs, stderr().is_terminal());
+    let mut progress = Progress::new(&look, &[], stderr().is_terminal(), !look.quiet);
+    let measured = measure(probes, request, guest, kind, interrupts, &mut |event| progress.on(event));
+    progress.finish();
+    measured
+}
+
+/// Opens one more kernel for a history and measures these rows in it; `None` if we were interrupted.
+pub(super) fn counted_kernel(
+    kernel: &str,
+    fetch: bool,
+    words: &[String],
+    interrupts: &Interrupts,
+    outputs: &Outputs,
+) -> Result<Option<Measured>, Failure> {
+    let probes = whyfaster_probe::descriptions();
+    let kind: Kind = format!("qemu:{kernel}")
+        .parse()
+        .map_err(|why: String| Failure::new(Exit::Usage, why, "name an image file or debian:VERSION"))?;
+    let guest = open(&kind, &Options { fetch, worker: None, silence: SILENCE })?;
+    let wanted = Wanted { words: words.to_vec(), cpus: vec![0], quick: true, ..Wanted::default() };
+    let request = request(guest.as_ref(), select(&probes, &wanted)?, true, HostSeed::here().seed);
+    let measured = on_screen(&probes, &request, guest.as_ref(), &kind, interrupts, outputs)?;
+    let interrupted = measured.list.samples.is_empty() && measured.failure.is_none();
+    Ok(if interrupted { None } else { Some(measured) })
+}

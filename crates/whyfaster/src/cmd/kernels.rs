@@ -1,0 +1,107 @@
+//! `machines --kernels`: every price over a row of kernels.
+
+use std::path::Path;
+
+use whyfaster_core::price::PriceList;
+use whyfaster_core::price::history::history;
+use whyfaster_core::record::Status;
+
+use super::{inside, results};
+use crate::cli::Outputs;
+use crate::cli::args::MachinesArgs;
+use crate::exit::{Exit, Failure, say};
+use crate::reference;
+use crate::render::history as render;
+use crate::run::interrupts::Interrupts;
+use crate::store;
+
+/// The rows that are followed if nobody says which: some of every group that one processor can measure.
+const ROWS: [&str; 18] = [
+    "getppid",
+    "umask",
+    "clock_gettime",
+    "stat",
+    "fstat",
+    "open_close",
+    "read",
+    "write",
+    "sched_yield",
+    "fork",
+    "vfork",
+    "posix_spawn",
+    "fork+execve",
+    "newthread",
+    "cond",
+    "pipe_latency",
+    "switch",
+    "fault",
+];
+
+/// Runs the verb.
+pub fn run(args: &MachinesArgs) -> anyhow::Result<Exit> {
+    let outputs = Outputs::of_machines(args);
+    let interrupts = Interrupts::take_over()?;
+    let mut lists: Vec<PriceList> = Vec::new();
+    let mut failed: Option<Failure> = None;
+    if args.kernels.len() < 2 {
+        let hint = "name two or more, such as --kernels debian:6.1,debian:6.12";
+        return Err(Failure::new(Exit::Usage, "one kernel alone has no history", hint).into());
+    }
+    for kernel in &args.kernels {
+        match one(kernel, args, &interrupts, &outputs) {
+            Ok(Some(list)) => lists.push(list),
+            Ok(None) => {
+                say("interrupted: the kernels that were measured are not a history yet");
+                return Ok(Exit::Interrupted);
+            }
+            // What has been measured took minutes: one kernel that fails does not take it away.
+            Err(error) => {
+                let failure = error.downcast::<Failure>()?;
+                say(&format!("{kernel}: {failure}"));
+                failed.get_or_insert(failure);
+            }
+        }
+    }
+    if let (true, Some(failure)) = (lists.len() < 2, failed.as_ref()) {
+        return Err(failure.clone().into());
+    }
+    let delta = args.delta.unwrap_or(0.05);
+    let found = history(&lists, delta).map_err(|why| {
+        Failure::new(Exit::Usage, format!("--kernels: {why}"), "name lists of one unit, or kernels only")
+    })?;
+    let look = results::look(&outputs);
+    let bytes = if args.json {
+        let mut bytes = serde_json::to_vec_pretty(&found)?;
+        bytes.push(b'\n');
+        bytes
+    } else if look.quiet {
+        Vec::new()
+    } else {
+        render::report(&found, &look).into_bytes()
+    };
+    store::to_stdout(&bytes)?;
+    failed.map_or(Ok(Exit::Ok), |failure| Err(failure.into()))
+}
+
+/// The list of a kernel: recorded before, or measured now. `None` if we were interrupted.
+fn one(
+    kernel: &str,
+    args: &MachinesArgs,
+    interrupts: &Interrupts,
+    outputs: &Outputs,
+) -> anyhow::Result<Option<PriceList>> {
+    let path = Path::new(kernel);
+    if path.is_file() && store::read::looks_like_prices(path) {
+        return reference::open(path).map(Some);
+    }
+    let words: Vec<String> =
+        if args.rows.is_empty() { ROWS.map(str::to_owned).to_vec() } else { args.rows.clone() };
+    let Some(measured) = inside::counted_kernel(kernel, args.fetch, &words, interrupts, outputs)? else {
+        return Ok(None);
+    };
+    match measured.failure {
+        Some(failure) => Err(failure.into()),
+        None if measured.list.status == Status::Interrupted => Ok(None),
+        None => Ok(Some(measured.list)),
+    }
+}

@@ -1,0 +1,290 @@
+//! A program that runs the worker somewhere: started in a group of its own, read until the worker is done, and ended with
+//! all that it started, whatever happens to us.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::super::interrupts::Interrupts;
+use super::super::probe::group::Group;
+use super::super::probe::site::Take;
+use super::super::probe::worker::Ended;
+use crate::exit::{Exit, Failure};
+
+/// How long it gets to end by itself before it is killed.
+const GRACE: Duration = Duration::from_secs(3);
+/// Lines of a console that are kept, and shown when something went wrong.
+const KEPT: usize = 200;
+const SHOWN: usize = 8;
+/// How a kernel says that it is at its end; some go on to hang.
+const PANIC: &str = "Kernel panic";
+/// Bytes that a pipe holds until we read them: the most that Linux gives everybody.
+const PIPE: usize = 1 << 20;
+/// Longest line that is kept.
+const MAX_LINE: usize = 1 << 16;
+
+/// The kinds of records that a worker writes; every other line is the console's.
+const RECORDS: [&str; 8] = ["hello", "begin", "sample", "receipt", "verify", "unavailable", "error", "done"];
+
+/// What to start.
+#[expect(missing_debug_implementations, reason = "it holds a closure")]
+pub struct Start<'a> {
+    /// The program.
+    pub command: Command,
+    /// What to call it in errors.
+    pub what: String,
+    /// What it is given on its standard input.
+    pub input: Vec<u8>,
+    /// Its standard input stays open until the worker is done: its end tells the far side that we are gone.
+    pub hold: bool,
+    /// How long nothing may come.
+    pub silence: Duration,
+    /// More lines to show when something went wrong, such as those of a serial console.
+    pub console: Option<&'a dyn Fn() -> String>,
+}
+
+/// The last lines that were no records.
+#[derive(Debug, Default)]
+struct Console(VecDeque<String>);
+
+impl Console {
+    fn take(&mut self, line: &str) {
+        let line = line.trim_end();
+        if !line.is_empty() {
+            self.0.push_back(line.chars().take(200).collect());
+            if self.0.len() > KEPT {
+                self.0.pop_front();
+            }
+        }
+    }
+
+    fn panicked(&self) -> bool {
+        self.0.iter().any(|line| line.contains(PANIC))
+    }
+
+    /// The lines that tell most: those up to a panic, else the last ones.
+    fn telling(&self) -> Vec<&str> {
+        let end = self.0.iter().position(|line| line.contains(PANIC)).map_or(self.0.len(), |at| at + 1);
+        self.0.iter().skip(end.saturating_sub(SHOWN)).take(SHOWN.min(end)).map(String::as_str).collect()
+    }
+}
+
+/// Runs it; every record of the worker goes to `take`. It is gone when this returns.
+pub fn run(start: Start<'_>, interrupts: &Interrupts, take: &mut Take<'_>) -> Result<Ended, Failure> {
+    let Start { command, what, input, hold, silence, console } = start;
+    let mut group = begin(command, &what)?;
+    let feeder = feed(&mut group.child, input, hold);
+    let mut reading = Reading::of(&mut group.child)?;
+    let ended = reading.follow(interrupts, silence, take);
+    let status = match &ended {
+        Ok(Ended::Whole) => Some(group.end()),
+        // Dropping ends it and all its children.
+        _ => None,
+    };
+    reading.drain();
+    drop(group);
+    drop(feeder);
+    match ended {
+        Ok(Ended::Interrupted) => Ok(Ended::Interrupted),
+        Ok(Ended::Whole) if reading.done => Ok(Ended::Whole),
+        Ok(Ended::Whole) => Err(lost(&what, &ended_with(status), &reading, console)),
+        Err(Stop::Silent) => {
+            let why = format!("nothing came from it for {} s: it hangs", silence.as_secs());
+            Err(lost(&what, &why, &reading, console))
+        }
+        Err(Stop::Panicked) => Err(lost(&what, "its kernel gave up", &reading, console)),
+        Err(Stop::Failed(failure)) => Err(failure),
+        Err(Stop::Broken(error)) => {
+            Err(lost(&what, &format!("reading from it failed: {error}"), &reading, console))
+        }
+    }
+}
+
+fn ended_with(status: Option<io::Result<ExitStatus>>) -> String {
+    match status {
+        Some(Ok(status)) => format!("it ended with {status} before the plan did"),
+        Some(Err(error)) => format!("it ended before the plan did ({error})"),
+        None => "it ended before the plan did".to_owned(),
+    }
+}
+
+fn lost(what: &str, why: &str, reading: &Reading, console: Option<&dyn Fn() -> String>) -> Failure {
+    let mut lines = Console::default();
+    console.map(|console| console()).unwrap_or_default().lines().for_each(|line| lines.take(line));
+    reading.console.0.iter().for_each(|line| lines.take(line));
+    let said: Vec<String> = lines.telling().iter().map(|line| format!("  {line}")).collect();
+    let state = if reading.hello { "the worker had begun" } else { "the worker never began" };
+    let mut message = format!("{what}: {why}; {state}");
+    if !said.is_empty() {
+        message = format!("{message}; its last lines:\n{}", said.join("\n"));
+    }
+    let hint = "the lines above are its own; --silence TIME waits longer for a slow one";
+    Failure::new(Exit::Error, message, hint)
+}
+
+/// Why reading stopped.
+enum Stop {
+    Silent,
+    Panicked,
+    Failed(Failure),
+    Broken(io::Error),
+}
+
+/// Its output, sorted into records and console.
+struct Reading {
+    out: Stream,
+    err: Stream,
+    console: Console,
+    hello: bool,
+    done: bool,
+}
+
+/// A pipe of which lines are taken.
+struct Stream {
+    file: File,
+    buffer: Vec<u8>,
+    open: bool,
+}
+
+impl Stream {
+    fn of(file: Option<impl Into<OwnedFd>>) -> io::Result<Self> {
+        let fd: OwnedFd = file.ok_or_else(|| io::Error::other("it has no output"))?.into();
+        rustix::io::ioctl_fionbio(&fd, true)?;
+        // An emulated serial port drops what its reader is too slow for; a system that allows no more keeps 64 KiB.
+        let _ = rustix::pipe::fcntl_setpipe_size(&fd, PIPE);
+        Ok(Self { file: File::from(fd), buffer: Vec::new(), open: true })
+    }
+
+    /// Reads what is there; whole lines come back.
+    fn lines(&mut self) -> io::Result<Vec<String>> {
+        let mut bytes = [0; 1 << 14];
+        match self.file.read(&mut bytes) {
+            Ok(0) => self.open = false,
+            Ok(n) => self.buffer.extend_from_slice(&bytes[..n]),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
+        let mut lines = Vec::new();
+        while let Some(end) = self.buffer.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = self.buffer.drain(..=end).collect();
+            lines.push(String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned());
+        }
+        if !self.buffer.is_empty() && (!self.open || self.buffer.len() > MAX_LINE) {
+            lines.push(String::from_utf8_lossy(&std::mem::take(&mut self.buffer)).into_owned());
+        }
+        Ok(lines)
+    }
+}
+
+impl Reading {
+    fn of(child: &mut Child) -> Result<Self, Failure> {
+        let streams =
+            Stream::of(child.stdout.take()).and_then(|out| Ok((out, Stream::of(child.stderr.take())?)));
+        let (out, err) = streams
+            .map_err(|e| Failure::new(Exit::Error, format!("cannot read a pipe: {e}"), "run it again"))?;
+        Ok(Self { out, err, console: Console::default(), hello: false, done: false })
+    }
+
+    /// Reads until the worker is done, or all is over.
+    fn follow(
+        &mut self,
+        interrupts: &Interrupts,
+        silence: Duration,
+        take: &mut Take<'_>,
+    ) -> Result<Ended, Stop> {
+        let mut heard = Instant::now();
+        while self.out.open && !self.done {
+            if interrupts.interrupted() {
+                return Ok(Ended::Interrupted);
+            }
+            let left = silence.checked_sub(heard.elapsed()).ok_or(Stop::Silent)?;
+            let mut fds = vec![self.out.file.as_fd()];
+            if self.err.open {
+                fds.push(self.err.file.as_fd());
+            }
+            let ready = interrupts.wait(&fds, Some(left)).map_err(Stop::Broken)?;
+            if ready.first() == Some(&true) {
+                heard = Instant::now();
+                for line in self.out.lines().map_err(Stop::Broken)? {
+                    self.take(&line, take).map_err(Stop::Failed)?;
+                }
+            }
+            if self.console.panicked() {
+                return Err(Stop::Panicked);
+            }
+            if ready.get(1) == Some(&true) {
+                self.err.lines().map_err(Stop::Broken)?.iter().for_each(|line| self.console.take(line));
+            }
+        }
+        Ok(Ended::Whole)
+    }
+
+    fn take(&mut self, line: &str, take: &mut Take<'_>) -> Result<(), Failure> {
+        let kind = line.split('\t').next().unwrap_or_default();
+        if !RECORDS.contains(&kind) || (kind.len() == line.len() && kind != "done") {
+            self.console.take(line);
+            return Ok(());
+        }
+        self.hello |= kind == "hello";
+        self.done |= kind == "done";
+        take(line)
+    }
+
+    /// What is left in the pipes, for the error.
+    fn drain(&mut self) {
+        for stream in [&mut self.out, &mut self.err] {
+            // Whoever still holds the other end will not close it for us: what is there is enough.
+            for _ in 0..64 {
+                let lines = stream.lines().unwrap_or_default();
+                if lines.is_empty() {
+                    break;
+                }
+                lines.iter().for_each(|line| self.console.take(line));
+            }
+        }
+    }
+}
+
+/// Gives the input without keeping us from reading, and holds what shall stay open. A write that is stuck ends with the
+/// child.
+type Feeder = Option<JoinHandle<Option<ChildStdin>>>;
+
+/// Starts it so that it goes when we do.
+fn begin(mut command: Command, what: &str) -> Result<Group, Failure> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // SAFETY: prctl, sigemptyset and sigprocmask are async-signal-safe or system calls (signal-safety(7)), the set is a
+    // local one, and nothing else is called between fork and exec.
+    unsafe {
+        command.pre_exec(|| {
+            // We block the signals that end us, and a mask is inherited: it must hear of them.
+            let mut none = std::mem::MaybeUninit::uninit();
+            libc::sigemptyset(none.as_mut_ptr());
+            libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut());
+            // If we are killed, nobody else would end it.
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
+            Ok(())
+        });
+    }
+    Group::start(&mut command, GRACE).map_err(|error| {
+        let program = command.get_program().to_string_lossy().into_owned();
+        Failure::new(
+            Exit::Unfit,
+            format!("{what}: cannot start '{program}': {error}"),
+            "check that it is installed and that you may run it",
+        )
+    })
+}
+
+fn feed(child: &mut Child, input: Vec<u8>, hold: bool) -> Feeder {
+    let mut stdin = child.stdin.take()?;
+    Some(std::thread::spawn(move || {
+        // Whoever ends early does not read all of it; how it ended tells more than this error.
+        let _ = stdin.write_all(&input).and_then(|()| stdin.flush());
+        hold.then_some(stdin)
+    }))
+}
