@@ -100,7 +100,7 @@ fn a_ring_that_is_too_small_is_a_loss_and_never_a_clean_run() {
     }
     let place = open_place();
     let line = "dd if=/dev/zero of=/dev/null bs=1 count=300000";
-    let words = ["--level", "full", "--ring-size", "4K", "--calls=nosuchcall", line];
+    let words = ["--level", "full", "--ring-size", "4K", "--calls=mount", line];
     let trace = traced(&place, &words);
     assert!(trace["lost"]["ring"].as_u64().unwrap() > 0, "{}", trace["lost"]);
     let ran = place
