@@ -119,8 +119,8 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Send what the command prints to WHERE: inherit, null, or a file [default: inherit; null with --json]')
             [CompletionResult]::new('--pin', '--pin', [CompletionResultType]::ParameterName, 'Run the command on these CPUs only, such as 0-3,5')
             [CompletionResult]::new('--by', '--by', [CompletionResultType]::ParameterName, 'Take system calls together by: command, process or none [default: command]')
+            [CompletionResult]::new('--top', '--top', [CompletionResultType]::ParameterName, 'Show NUM rows of every table of a trace; 0 for all [default: 20]')
             [CompletionResult]::new('--sort', '--sort', [CompletionResultType]::ParameterName, 'Order of the table of system calls: time, calls, errors or name [default: time]')
-            [CompletionResult]::new('--top', '--top', [CompletionResultType]::ParameterName, 'Show NUM rows of every table; 0 for all [default: 20]')
             [CompletionResult]::new('--calls', '--calls', [CompletionResultType]::ParameterName, 'Print system calls as they happen, on standard error: all, or those named, such as ''openat,read''')
             [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour: auto, basic, full, nocolor, color or none [default: auto]')
             [CompletionResult]::new('-u', '-u', [CompletionResultType]::ParameterName, 'Show times in UNIT: microsecond, millisecond, second, minute or hour')
@@ -143,6 +143,8 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             break
         }
         'whyfaster;show' {
+            [CompletionResult]::new('--by', '--by', [CompletionResultType]::ParameterName, 'Take system calls together by: command, process or none [default: command]')
+            [CompletionResult]::new('--top', '--top', [CompletionResultType]::ParameterName, 'Show NUM rows of every table of a trace; 0 for all [default: 20]')
             [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour and movement: auto, basic, full, nocolor, color or none [default: auto]')
             [CompletionResult]::new('--sort', '--sort', [CompletionResultType]::ParameterName, 'Order of results: auto, command or mean-time')
             [CompletionResult]::new('-u', '-u', [CompletionResultType]::ParameterName, 'Show times in UNIT: microsecond, millisecond, second, minute or hour')

@@ -677,12 +677,20 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__show)
-            opts="-u -h -V --json --style --sort --time-unit --export-asciidoc --export-csv --export-json --export-markdown --export-orgmode --help --version"
+            opts="-u -h -V --json --by --top --style --sort --time-unit --export-asciidoc --export-csv --export-json --export-markdown --export-orgmode --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --by)
+                    COMPREPLY=($(compgen -W "command process none" -- "${cur}"))
+                    return 0
+                    ;;
+                --top)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --style)
                     COMPREPLY=($(compgen -W "auto basic full nocolor color none" -- "${cur}"))
                     return 0
@@ -854,7 +862,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__trace)
-            opts="-S -N -u -h -V --follow --duration --level --ptrace --count-only --strict --untraced-runs --ring-size --sample-rate --shell --input --env --output --pin --as-root --by --sort --top --calls --style --time-unit --record --keep-schedule --json --perfetto --flamegraph --folded --help --version"
+            opts="-S -N -u -h -V --follow --duration --level --ptrace --count-only --strict --untraced-runs --ring-size --sample-rate --shell --input --env --output --pin --as-root --by --top --sort --calls --style --time-unit --record --keep-schedule --json --perfetto --flamegraph --folded --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -923,12 +931,12 @@ _whyfaster() {
                     COMPREPLY=($(compgen -W "command process none" -- "${cur}"))
                     return 0
                     ;;
-                --sort)
-                    COMPREPLY=($(compgen -W "time calls errors name" -- "${cur}"))
-                    return 0
-                    ;;
                 --top)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sort)
+                    COMPREPLY=($(compgen -W "time calls errors name" -- "${cur}"))
                     return 0
                     ;;
                 --calls)

@@ -114,8 +114,8 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --output 'Send what the command prints to WHERE: inherit, null, or a file [default: inherit; null with --json]'
             cand --pin 'Run the command on these CPUs only, such as 0-3,5'
             cand --by 'Take system calls together by: command, process or none [default: command]'
+            cand --top 'Show NUM rows of every table of a trace; 0 for all [default: 20]'
             cand --sort 'Order of the table of system calls: time, calls, errors or name [default: time]'
-            cand --top 'Show NUM rows of every table; 0 for all [default: 20]'
             cand --calls 'Print system calls as they happen, on standard error: all, or those named, such as ''openat,read'''
             cand --style 'Colour: auto, basic, full, nocolor, color or none [default: auto]'
             cand -u 'Show times in UNIT: microsecond, millisecond, second, minute or hour'
@@ -137,6 +137,8 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --version 'Print version'
         }
         &'whyfaster;show'= {
+            cand --by 'Take system calls together by: command, process or none [default: command]'
+            cand --top 'Show NUM rows of every table of a trace; 0 for all [default: 20]'
             cand --style 'Colour and movement: auto, basic, full, nocolor, color or none [default: auto]'
             cand --sort 'Order of results: auto, command or mean-time'
             cand -u 'Show times in UNIT: microsecond, millisecond, second, minute or hour'

@@ -115,11 +115,11 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l pin -d 'Ru
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l by -d 'Take system calls together by: command, process or none [default: command]' -r -f -a "command\t'Those of one command'
 process\t'Those of one process'
 none\t'Those of the whole tree'"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l top -d 'Show NUM rows of every table of a trace; 0 for all [default: 20]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l sort -d 'Order of the table of system calls: time, calls, errors or name [default: time]' -r -f -a "time\t'The most time'
 calls\t'The most calls'
 errors\t'The most errors'
 name\t'By the name of the call'"
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l top -d 'Show NUM rows of every table; 0 for all [default: 20]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l calls -d 'Print system calls as they happen, on standard error: all, or those named, such as \'openat,read\'' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
@@ -145,6 +145,10 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l keep-sched
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l json -d 'Print the record as JSON on standard output instead of the report'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -s V -l version -d 'Print version'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l by -d 'Take system calls together by: command, process or none [default: command]' -r -f -a "command\t'Those of one command'
+process\t'Those of one process'
+none\t'Those of the whole tree'"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l top -d 'Show NUM rows of every table of a trace; 0 for all [default: 20]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l style -d 'Colour and movement: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
 full\t'Both, terminal or not'

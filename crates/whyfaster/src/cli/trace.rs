@@ -149,7 +149,7 @@ fn observe(raw: &TraceArgs, plan: &mut TracePlan) {
     plan.untraced_runs = args.untraced_runs.unwrap_or(plan.untraced_runs);
     plan.ring_bytes = args.ring_size.unwrap_or(plan.ring_bytes);
     plan.call_times = !args.count_only;
-    plan.by_process = raw.show.by == Some(By::Process);
+    plan.by_process = raw.show.rows.by == Some(By::Process);
     plan.each_call = raw.show.calls.is_some();
     let stacks = raw.output.flamegraph.is_some() || raw.output.folded.is_some();
     plan.samples_per_s = args.sample_rate.or(stacks.then_some(SAMPLES_PER_S));
@@ -175,9 +175,9 @@ fn outputs(raw: &TraceArgs) -> Result<TraceOutputs, Failure> {
     let common = Outputs::of_trace(&raw.output, &raw.show, files.into_iter().flatten())?;
     Ok(TraceOutputs {
         common,
-        by: raw.show.by.unwrap_or_default(),
+        by: raw.show.rows.by.unwrap_or_default(),
         sort: raw.show.sort.unwrap_or_default(),
-        top: raw.show.top.unwrap_or(TOP),
+        top: raw.show.rows.top.unwrap_or(TOP),
         calls: filter(&raw.show).map(known).transpose()?,
         perfetto: raw.output.perfetto.clone(),
         flamegraph: raw.output.flamegraph.clone(),

@@ -44,7 +44,8 @@ fn show_trace(mut trace: TraceRecord, args: &ShowArgs, common: Outputs) -> anyho
             )
         })?;
     }
-    let outputs = TraceOutputs { common, top: TOP, ..TraceOutputs::default() };
+    let (by, top) = (args.rows.by.unwrap_or_default(), args.rows.top.unwrap_or(TOP));
+    let outputs = TraceOutputs { common, by, top, ..TraceOutputs::default() };
     let bytes = match outputs.common.json {
         true => store::trace_bytes(&trace)?,
         false => super::trace::report(&trace, &outputs, &results::look(&outputs.common)).into_bytes(),

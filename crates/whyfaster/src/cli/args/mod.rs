@@ -13,7 +13,9 @@ pub use compare::{
 pub use hyperfine::{DisplayArgs, ExportArgs, HyperfineArgs, StartArgs};
 pub use others::{DoctorArgs, ShowArgs, StudyArgs};
 pub use prices::{InsideArgs, MachinesArgs, PricesArgs, ViewArgs};
-pub use trace::{LevelWord, ObserveArgs, StreamArgs, TraceArgs, TraceOutputArgs, TraceShowArgs};
+pub use trace::{
+    LevelWord, ObserveArgs, StreamArgs, TraceArgs, TraceOutputArgs, TraceRowsArgs, TraceShowArgs,
+};
 
 use clap::{Parser, Subcommand};
 

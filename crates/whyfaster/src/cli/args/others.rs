@@ -7,6 +7,7 @@ use whyfaster_core::plan::Loads;
 
 use super::compare::UserArgs;
 use super::hyperfine::{DisplayArgs, ExportArgs};
+use super::trace::TraceRowsArgs;
 use crate::cli::display::Style;
 use crate::cli::numbers;
 
@@ -21,6 +22,9 @@ pub struct ShowArgs {
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 
+    /// The rows of a trace.
+    #[command(flatten)]
+    pub rows: TraceRowsArgs,
     /// The screen, as in hyperfine.
     #[command(flatten)]
     pub display: DisplayArgs,

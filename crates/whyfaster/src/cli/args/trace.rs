@@ -121,17 +121,13 @@ pub struct StreamArgs {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Showing")]
 pub struct TraceShowArgs {
-    /// Take system calls together by: command, process or none [default: command]
-    #[arg(long, value_name = "WHAT", hide_possible_values = true)]
-    pub by: Option<By>,
+    /// The rows.
+    #[command(flatten)]
+    pub rows: TraceRowsArgs,
 
     /// Order of the table of system calls: time, calls, errors or name [default: time]
     #[arg(long, value_name = "ORDER", hide_possible_values = true)]
     pub sort: Option<CallSort>,
-
-    /// Show NUM rows of every table; 0 for all [default: 20]
-    #[arg(long, value_name = "NUM")]
-    pub top: Option<usize>,
 
     /// Print system calls as they happen, on standard error: all, or those named, such as 'openat,read'
     ///
@@ -147,6 +143,19 @@ pub struct TraceShowArgs {
     /// Show times in UNIT: microsecond, millisecond, second, minute or hour
     #[arg(short = 'u', long, value_name = "UNIT", hide_possible_values = true)]
     pub time_unit: Option<TimeUnit>,
+}
+
+/// Which rows the tables of a trace have; also when it is shown again.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Report of a trace")]
+pub struct TraceRowsArgs {
+    /// Take system calls together by: command, process or none [default: command]
+    #[arg(long, value_name = "WHAT", hide_possible_values = true)]
+    pub by: Option<By>,
+
+    /// Show NUM rows of every table of a trace; 0 for all [default: 20]
+    #[arg(long, value_name = "NUM")]
+    pub top: Option<usize>,
 }
 
 /// What is written.

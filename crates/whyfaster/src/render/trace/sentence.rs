@@ -1,6 +1,6 @@
 //! What the command spent its time on, in one sentence.
 
-use whyfaster_core::trace::report::{Cause, CommandRow, TraceReport};
+use whyfaster_core::trace::report::{Cause, CommandRow, Level, TraceReport};
 
 use super::super::look::Look;
 use super::super::text::for_look;
@@ -81,7 +81,8 @@ fn for_itself(cause: Cause) -> bool {
 /// What the tasks did, as shares of their lives without their waits for one another, the largest first. A level that
 /// cannot tell waiting for a CPU from being blocked knows no share.
 fn shares(report: &TraceReport) -> Vec<(&'static str, f64)> {
-    if report.commands.iter().any(|c| c.runnable_s.is_none()) {
+    // Where nobody saw what was waited for, the parts that were seen are not the whole.
+    if report.level != Level::Full || report.commands.iter().any(|c| c.runnable_s.is_none()) {
         return Vec::new();
     }
     let sum = |part: fn(&CommandRow) -> f64| report.commands.iter().map(part).sum::<f64>();
