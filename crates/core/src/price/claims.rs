@@ -1,6 +1,6 @@
 //! An article's claims about prices, decided by a list. Outcomes and their words are those of [`crate::claims`].
 //!
-//! Two rows of one list are compared repetition by repetition ([`super::paired`]), and so are sums of rows
+//! Two rows of one list are compared repetition by repetition (`paired`), and so are sums of rows
 //! ([`super::sum`]). The intervals of one study hold together: they share its error probability. Where the floors say the
 //! opposite of what the typical prices say, nothing is decided: noise moves the one, the operation both.
 

@@ -3,7 +3,7 @@
 //! The first list is the baseline; a ratio is another list over it, so below 1 is cheaper. The rule, in this order:
 //!
 //! 1. Every row has an exact test of "the prices are equal", and one of "they differ by delta or more"
-//!    ([`super::evidence`]). Of the rows that are called different, and of those that are called the same, a share of at most
+//!    (`evidence`). Of the rows that are called different, and of those that are called the same, a share of at most
 //!    `alpha` is expected to be wrong by noise ([`stats::benjamini_hochberg`]: the false discovery rate). Where no row differs
 //!    in truth, that is the probability that any is called different. The interval of a row is at the error probability at
 //!    which its kind was decided.

@@ -1,6 +1,6 @@
 //! Whether parts that are measured alone cost together what the whole costs: fork and execve against fork+execve.
 //!
-//! The interval is that of the paired repetitions ([`super::paired`]). Three things leave the question open whatever it says:
+//! The interval is that of the paired repetitions (`paired`). Three things leave the question open whatever it says:
 //! a part that costs much more than the whole, which cannot be; an interval that reaches much further to one side than to
 //! the other, which is the mark of disturbed repetitions; and a crowd on the machine, for the parts wait for a CPU as often
 //! as they like.

@@ -1,9 +1,9 @@
 //! One command observed: the stream and the counts of a tracer, and what follows from them.
 //!
-//! The flow: [`event`] (what a tracer streams) → [`timeline`] (the state of every task at every moment) → the accounts:
-//! [`ledger`] (time by state, blocked time by [`cause`]), [`cpus`] (who held the CPU), [`idle`] (avoidable waiting),
-//! [`processes`] (the tree), [`stages`] (pipelines), [`searches`] (failed execs) → [`assemble`] (the [`report`], with
-//! [`checks`] and [`gaps`]). [`counts`] is what the kernel added up beside the stream, [`setting`] what the program knows.
+//! The flow: [`event`] (what a tracer streams) → `timeline` (the state of every task at every moment) → the accounts:
+//! `ledger` (time by state, blocked time by [`cause`]), `cpus` (who held the CPU), `idle` (avoidable waiting),
+//! `processes` (the tree), `stages` (pipelines), `searches` (failed execs) → `assemble` (the [`report`], with
+//! `checks` and `gaps`). [`counts`] is what the kernel added up beside the stream, [`setting`] what the program knows.
 
 mod analysis;
 mod assemble;

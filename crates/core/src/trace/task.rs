@@ -130,7 +130,7 @@ impl Task {
         }
     }
 
-    /// Adds up the time in the present state. Lost time is settled by what comes next: [`Task::settle`].
+    /// Adds up the time in the present state. Lost time is settled by what comes next: the next state.
     pub(super) fn charge(&mut self, now: u64) -> u64 {
         let passed = now - self.since;
         self.since = now;

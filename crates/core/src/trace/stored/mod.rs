@@ -1,6 +1,6 @@
 //! The stream kept in a record, so that it can be analysed again: by a later version, or to another question.
 //!
-//! About 8 bytes a switch. The bytes are base64 in the JSON of the record; [`encode`] says what they are, [`decode`] reads
+//! About 8 bytes a switch. The bytes are base64 in the JSON of the record; `encode` says what they are, `decode` reads
 //! them with suspicion, for a record may come from anywhere.
 
 mod decode;

@@ -85,7 +85,7 @@ pub struct PricesArgs {
 pub struct InsideArgs {
     /// Measure inside another kernel, behind an emulator, or on another machine
     ///
-    /// gvisor[:systrap|:ptrace]; uml[:FILE]; qemu-user:ARCH; qemu:KERNEL (guest instructions), qemu-timed:KERNEL, qemu-kvm:KERNEL with an
+    /// gvisor, gvisor:systrap or gvisor:ptrace; uml or uml:FILE; qemu-user:ARCH; qemu:KERNEL (guest instructions), qemu-timed:KERNEL, qemu-kvm:KERNEL with an
     /// image file, debian:VERSION or ubuntu:VERSION; ssh:HOST; command:WORDS (a launcher such as taskset, chroot or docker run; '{}' stands
     /// for the worker's path, which otherwise comes last).
     #[arg(long, value_name = "KIND", conflicts_with = "pin")]

@@ -5,7 +5,7 @@
 //! then reads, counts instructions; whatever else this machine does has no part in it. Two processors would be run in
 //! turns, so there is one.
 //!
-//! Before it measures, the worker sleeps [`SETTLE_S`] seconds of the guest: kernels from 6.12 on put work off at boot, and
+//! Before it measures, the worker sleeps `SETTLE_S` seconds of the guest: kernels from 6.12 on put work off at boot, and
 //! without this pause their prices came out two to five times too high. A pause costs nothing: a guest that only waits is moved on.
 
 use std::path::PathBuf;

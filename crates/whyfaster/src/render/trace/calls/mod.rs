@@ -3,7 +3,7 @@
 //! the first exec, as everywhere in the report (of a tree that ran already: after its first call).
 //!
 //! A call is streamed when it ends. Lines are printed in the order in which calls began, so a line waits until no call
-//! that began before it can still end: for [`WINDOW_NS`], or until [`HELD`] lines wait. A call that ended later than
+//! that began before it can still end: for `WINDOW_NS`, or until `HELD` lines wait. A call that ended later than
 //! that is printed where it ends and marked.
 
 mod args;
