@@ -28,3 +28,4 @@ pub mod gate;
 pub mod price;
 pub mod schedule;
 pub mod trace;
+pub mod why;

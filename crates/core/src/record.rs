@@ -7,6 +7,7 @@ use crate::host::{Host, NotMeasured, Warning};
 use crate::plan::Plan;
 use crate::sample::{Batch, SchedAccount, Trial};
 use crate::verdict::Comparison;
+use crate::why::Why;
 
 pub use crate::crossover::VerdictRange;
 
@@ -38,13 +39,17 @@ pub struct Record {
     /// Every timed batch, in the order in which they ran.
     pub batches: Vec<Batch>,
     /// Scheduling accounts of untimed traced batches.
-    pub accounts: Vec<SchedAccount>,
+    #[serde(default)]
+    pub sched_accounts: Vec<SchedAccount>,
     /// What the runner could not measure, and why; `not_measured` holds these and what the analysis misses.
     #[serde(default)]
     pub skipped: Vec<NotMeasured>,
     /// What follows from the samples; can be made again from them.
     #[serde(flatten)]
     pub analysis: Analysis,
+    /// Why the alternatives differ.
+    #[serde(flatten)]
+    pub why: Why,
 }
 
 /// How a measurement ended.

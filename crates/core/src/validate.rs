@@ -96,8 +96,8 @@ impl Record {
                 format!("there is no round {}", one.round),
             )?;
         }
-        for (i, one) in self.accounts.iter().enumerate() {
-            account(one, alternatives, || format!("accounts[{i}]"))?;
+        for (i, one) in self.sched_accounts.iter().enumerate() {
+            account(one, alternatives, || format!("sched_accounts[{i}]"))?;
         }
         Ok(())
     }
@@ -264,7 +264,14 @@ mod tests {
                 batch(Arm::HiddenCopy, 0),
                 batch(Arm::Alternative(0), 1),
             ],
-            accounts: vec![SchedAccount { load: 2, alternative: 1, tasks: 2, run_s: 1.0, delay_s: 0.1 }],
+            why: crate::why::Why::default(),
+            sched_accounts: vec![SchedAccount {
+                load: 2,
+                alternative: 1,
+                tasks: 2,
+                run_s: 1.0,
+                delay_s: 0.1,
+            }],
             skipped: Vec::new(),
             analysis: Analysis::default(),
         }
@@ -319,9 +326,9 @@ mod tests {
             ("trials[1]", |r| r.trials[1].alternative = 2),
             ("trials[0]", |r| r.trials[0].wall_s = 1e300),
             ("trials[0]", |r| r.trials[0].stdout_bytes = u64::MAX),
-            ("accounts[0]", |r| r.accounts[0].alternative = 9),
-            ("accounts[0]", |r| r.accounts[0].load = u32::MAX),
-            ("accounts[0]", |r| r.accounts[0].delay_s = -1.0),
+            ("sched_accounts[0]", |r| r.sched_accounts[0].alternative = 9),
+            ("sched_accounts[0]", |r| r.sched_accounts[0].load = u32::MAX),
+            ("sched_accounts[0]", |r| r.sched_accounts[0].delay_s = -1.0),
             ("batches[1]", |r| r.batches[1].arm = Arm::Alternative(usize::MAX)),
             ("batches[3]", |r| r.batches[3].round = 0),
             ("batches[3]", |r| r.batches[3].round = u32::MAX),

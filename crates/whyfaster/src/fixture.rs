@@ -45,7 +45,8 @@ pub(crate) fn record(alternatives: Vec<Alternative>, loads: Vec<u32>, batches: V
         host: Host::default(),
         trials: Vec::new(),
         batches,
-        accounts: Vec::new(),
+        sched_accounts: Vec::new(),
+        why: whyfaster_core::why::Why::default(),
         skipped: Vec::new(),
         analysis: Analysis::default(),
     }

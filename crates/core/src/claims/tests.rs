@@ -71,7 +71,8 @@ fn record(levels: &[Measured]) -> Record {
         host: Host::default(),
         trials: Vec::new(),
         batches: Vec::new(),
-        accounts: Vec::new(),
+        sched_accounts: Vec::new(),
+        why: crate::why::Why::default(),
         skipped: Vec::new(),
         analysis: Analysis { levels, ..Analysis::default() },
     }

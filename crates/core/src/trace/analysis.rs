@@ -77,7 +77,7 @@ impl Analysis {
             What::End { task, status, totals, .. } => self.end(*task, status.is_none(), Some(totals), now),
             What::Name { task, name, kind, .. } => self.name(*task, name, *kind),
             What::Work { task, function } => self.work(*task, function, event.cpu, now),
-            What::Call(_) | What::Stack(_) => {}
+            What::Spent { .. } | What::Started { .. } | What::Call(_) | What::Stack(_) => {}
         }
     }
 

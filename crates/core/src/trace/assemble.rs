@@ -47,6 +47,8 @@ impl Analysis {
             effective_parallelism: overhead::ratio(seconds(line.ledger.all.run), seconds(wall_ns))
                 .filter(|_| self.tasks.total > 0),
             critical_path: Vec::new(),
+            work: Vec::new(),
+            transfers: Vec::new(),
             lost,
             checks: checks::checks(&self.compared(counts)),
             overhead: overhead::overhead(counts, facts, seconds(wall_ns)),

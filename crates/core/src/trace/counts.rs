@@ -3,17 +3,36 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::event::{CallNumber, Pid};
+use super::event::{CallNumber, FileKind, Pid};
 
 /// What was counted over one trace, beside the stream.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Counts {
-    /// System calls by who made them and which.
+    /// System calls by who made them, which, and on what kind of file.
     pub calls: Vec<CallCell>,
+    /// Processes that came and went, as the kernel's programs counted them; they miss none when the ring is full.
+    #[serde(default)]
+    pub lives: Lives,
     /// What did not arrive.
     pub lost: Lost,
     /// What the observing itself took.
     pub own: OwnCost,
+}
+
+/// Processes that came and went; `None` is what this level does not count apart from the stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Lives {
+    /// Processes made, the first one not among them.
+    pub forks: Option<u64>,
+    /// Threads made.
+    pub threads: Option<u64>,
+    /// Programs begun.
+    pub execs: Option<u64>,
+    /// Execs that failed.
+    pub failed_execs: Option<u64>,
+    /// Processes that ended.
+    pub exits: Option<u64>,
 }
 
 /// All calls of one kind that one command or process made.
@@ -23,6 +42,9 @@ pub struct CallCell {
     pub by: CallGroup,
     /// Which call.
     pub call: CallNumber,
+    /// What the descriptor is, of calls that transfer data; else [`FileKind::None`].
+    #[serde(default)]
+    pub file: FileKind,
     /// How often it was entered.
     pub entered: u64,
     /// How often it did not return (`exit_group`, and what a signal ended).
@@ -37,6 +59,12 @@ pub struct CallCell {
     pub runnable_ns: Option<u64>,
     /// Of the wall time: blocked, nanoseconds.
     pub blocked_ns: Option<u64>,
+    /// Wall time within the ones that failed, nanoseconds.
+    #[serde(default)]
+    pub failed_ns: Option<u64>,
+    /// Bytes that it moved, of calls that transfer data.
+    #[serde(default)]
+    pub bytes: Option<u64>,
     /// How many lasted from 2^i up to 2^(i+1) nanoseconds.
     pub histogram: Vec<u64>,
 }
@@ -84,6 +112,10 @@ pub struct OwnCost {
     pub call_ns: Option<f64>,
     /// Nanoseconds that a switch with its wake-up became dearer, calibrated just before.
     pub switch_ns: Option<f64>,
+    /// Nanoseconds that making, running and ending a process became dearer beside its calls and switches, calibrated just
+    /// before.
+    #[serde(default)]
+    pub process_ns: Option<f64>,
     /// Switches of tasks of the tree that were observed.
     pub switches: u64,
     /// CPU time of whyfaster itself while the command ran, nanoseconds.

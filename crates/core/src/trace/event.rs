@@ -144,6 +144,24 @@ pub enum What {
     },
     /// A system call of the tree ended, or never returned. Only when calls are asked for one by one; `at` is its end.
     Call(Call),
+    /// How much of the CPU time that a task of the tree has had since it joined it went into system calls. Sent before
+    /// a switch away from it, a wake-up or a fork by it, so that its turn splits into user code and kernel.
+    Spent {
+        /// Who.
+        task: Tid,
+        /// Nanoseconds of CPU time within system calls.
+        call_run_ns: u64,
+    },
+    /// The start-up of a program is over: the dynamic loader and the runtime have read what they need (the last look at a
+    /// file below the system's directories before the program did anything of its own).
+    Started {
+        /// Who.
+        task: Tid,
+        /// CPU time from the exec to the end of the start-up, nanoseconds.
+        run_ns: u64,
+        /// Of that: within system calls.
+        call_run_ns: u64,
+    },
     /// A stack. Only when asked for.
     Stack(Stack),
 }
@@ -176,12 +194,18 @@ pub struct Block {
     pub file: FileKind,
     /// Inode of the file, to find the other end of a pipe; 0: none.
     pub inode: u64,
+    /// A futex wait with a bitset: so glibc waits for threads and conditions, and not for a mutex.
+    pub bitset: bool,
 }
 
 /// What a descriptor refers to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
 pub enum FileKind {
     /// The call has no descriptor, or it could not be looked up.
+    #[default]
     None,
     /// A pipe or FIFO.
     Pipe,

@@ -111,6 +111,7 @@ fn row(labels: &Labels, shape: &Shape, sums: &Sums) -> StageRow {
         starved_s: seconds(sums.starved),
         held_up_s: seconds(sums.held_up),
         other_s: seconds(sums.times.blocked.saturating_sub(waits)),
+        slack_s: None,
         bottleneck: false,
     }
 }

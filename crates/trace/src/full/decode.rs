@@ -290,6 +290,7 @@ fn block(r: &types::blocked_record) -> Block {
             _ => FileKind::None,
         },
         inode: r.inode,
+        bitset: false,
     }
 }
 

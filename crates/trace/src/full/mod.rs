@@ -232,7 +232,7 @@ impl Full {
         drop(decoder);
         self.tally.take(&self.loaded, &|_| true)?;
         let timed = self.wanted.call_times || self.wanted.each_call;
-        Ok(Counts { calls: self.tally.cells(timed), lost, own: self.own })
+        Ok(Counts { calls: self.tally.cells(timed), lost, own: self.own, ..Counts::default() })
     }
 
     /// The first task is about to be followed.

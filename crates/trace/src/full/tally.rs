@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, AsRawFd};
 
 use libbpf_rs::{MapCore, MapFlags, libbpf_sys};
 use whyfaster_core::trace::counts::{CallCell, CallGroup, Lost};
-use whyfaster_core::trace::event::Pid;
+use whyfaster_core::trace::event::{FileKind, Pid};
 
 use super::TraceError;
 use super::decode::call_number;
@@ -107,6 +107,7 @@ impl Tally {
             .map(|((by, call), Sum { cell, errors })| CallCell {
                 by,
                 call: call_number(call),
+                file: FileKind::None,
                 entered: cell.entered,
                 not_returned: cell.not_returned,
                 errors: errors.into_iter().collect(),
@@ -114,6 +115,8 @@ impl Tally {
                 max_ns: timed.then_some(cell.max),
                 runnable_ns: timed.then_some(cell.runnable),
                 blocked_ns: timed.then_some(cell.blocked),
+                failed_ns: None,
+                bytes: None,
                 histogram: histogram(&cell.histogram),
             })
             .collect()

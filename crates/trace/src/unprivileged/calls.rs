@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use whyfaster_core::trace::counts::{CallCell, CallGroup};
-use whyfaster_core::trace::event::{Call, CallNumber, Tid};
+use whyfaster_core::trace::event::{Call, CallNumber, FileKind, Tid};
 
 use super::memory;
 use super::stop::CallStop;
@@ -163,6 +163,7 @@ impl Calls {
         self.cells.entry((by.clone(), call)).or_insert_with(|| CallCell {
             by: by.clone(),
             call,
+            file: FileKind::None,
             entered: 0,
             not_returned: 0,
             errors: Vec::new(),
@@ -170,6 +171,8 @@ impl Calls {
             max_ns: timed,
             runnable_ns: None,
             blocked_ns: None,
+            failed_ns: None,
+            bytes: None,
             histogram: Vec::new(),
         })
     }

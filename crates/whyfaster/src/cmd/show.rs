@@ -73,7 +73,7 @@ pub fn reanalysed(mut record: Record) -> Record {
         host: &record.host,
         trials: &record.trials,
         batches: &record.batches,
-        accounts: &record.accounts,
+        accounts: &record.sched_accounts,
         not_measured: &record.skipped,
     });
     record

@@ -59,7 +59,8 @@ pub(crate) fn record(alternatives: &[(&str, &str)], loads: Loads) -> Record {
         },
         trials: Vec::new(),
         batches: Vec::new(),
-        accounts: Vec::new(),
+        sched_accounts: Vec::new(),
+        why: whyfaster_core::why::Why::default(),
         skipped: Vec::new(),
         analysis: Analysis {
             alternatives: alternatives.iter().map(summary).collect(),

@@ -14,6 +14,7 @@ use whyfaster_core::plan::{Loads, Mode, Output, Plan};
 use whyfaster_core::record::{Record, SCHEMA, Status};
 use whyfaster_core::sample::{Batch, SchedAccount, Trial};
 use whyfaster_core::schedule::{Round, Scheduler, Standing, Step};
+use whyfaster_core::why::Why;
 
 use super::interrupts::Interrupts;
 use super::rig::{Ran, Rig};
@@ -78,9 +79,10 @@ pub fn measure(plan: &Plan, interrupts: &Interrupts, on: &mut dyn FnMut(Event)) 
         host,
         trials,
         batches,
-        accounts,
+        sched_accounts: accounts,
         skipped: not_measured,
         analysis,
+        why: Why::default(),
     };
     Ok(Finished { record, failure })
 }

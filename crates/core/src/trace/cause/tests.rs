@@ -4,7 +4,14 @@ use super::super::event::CallNumber;
 use super::*;
 
 fn block(number: u32, file: FileKind, io: bool) -> Block {
-    Block { call: Some(CallNumber { number, compat: false }), fault: false, io, file, inode: 0 }
+    Block {
+        call: Some(CallNumber { number, compat: false }),
+        fault: false,
+        io,
+        file,
+        inode: 0,
+        bitset: false,
+    }
 }
 
 fn x86(left: Left, number: u32, file: FileKind, io: bool, wake: Context) -> Cause {

@@ -112,7 +112,14 @@ impl<'a> Decoder<'a> {
         let set = |at: usize| flags & FLAG[at] != 0;
         let call = CallNumber { number: self.small()?, compat: set(1) };
         let file = *self.one_of(&FILES)?;
-        Ok(Block { call: set(0).then_some(call), fault: set(2), io: set(3), file, inode: self.number()? })
+        Ok(Block {
+            call: set(0).then_some(call),
+            fault: set(2),
+            io: set(3),
+            file,
+            inode: self.number()?,
+            bitset: false,
+        })
     }
 
     fn context(&mut self) -> Result<Context, Damaged> {

@@ -169,6 +169,7 @@ impl Recorder {
                 self.string(function);
             }
             // Scheduling is written above; calls and stacks are not kept.
+            What::Spent { .. } | What::Started { .. } => {}
             What::Switch { .. } | What::Wake { .. } | What::Queued { .. } | What::Migrate { .. } => {}
             What::Call(_) | What::Stack(_) => {}
         }

@@ -119,6 +119,7 @@ fn counts_that_would_overflow_are_refused() {
     stored.counts.calls.push(CallCell {
         by,
         call: CallNumber { number: 0, compat: false },
+        file: crate::trace::event::FileKind::None,
         entered: u64::MAX,
         not_returned: 0,
         errors: Vec::new(),
@@ -126,6 +127,8 @@ fn counts_that_would_overflow_are_refused() {
         max_ns: None,
         runnable_ns: None,
         blocked_ns: None,
+        failed_ns: None,
+        bytes: None,
         histogram: Vec::new(),
     });
     assert_eq!(stored.analyse().unwrap_err().why, "its counts are out of range");

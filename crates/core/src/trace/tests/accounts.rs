@@ -2,12 +2,13 @@
 
 use super::fixture::*;
 use crate::trace::counts::{CallCell, CallGroup, OwnCost};
-use crate::trace::event::{CallNumber, Totals};
+use crate::trace::event::{CallNumber, FileKind, Totals};
 
 fn cell(name: &str, number: u32, entered: u64) -> CallCell {
     CallCell {
         by: CallGroup { name: name.to_owned(), forked: false, process: None },
         call: CallNumber { number, compat: false },
+        file: FileKind::None,
         entered,
         not_returned: 0,
         errors: Vec::new(),
@@ -15,6 +16,8 @@ fn cell(name: &str, number: u32, entered: u64) -> CallCell {
         max_ns: Some(500),
         runnable_ns: Some(100),
         blocked_ns: Some(600),
+        failed_ns: None,
+        bytes: None,
         histogram: vec![0, entered],
     }
 }
@@ -85,8 +88,13 @@ fn counted_calls_have_no_times() {
 fn shares_of_what_observing_cost() {
     let mut script = counted(12, 12);
     script.counts.calls = vec![cell("job", 1, 12)];
-    script.counts.own =
-        OwnCost { call_ns: Some(50.0), switch_ns: Some(400.0), switches: 100, tool_ns: 20_000 };
+    script.counts.own = OwnCost {
+        call_ns: Some(50.0),
+        switch_ns: Some(400.0),
+        switches: 100,
+        tool_ns: 20_000,
+        process_ns: None,
+    };
     script.facts.traced_over_untraced = Some(1.02);
     let overhead = script.report().overhead;
     // 12 calls at 50 ns and 100 switches at 400 ns, over 1 ms of wall and 1 µs in calls.

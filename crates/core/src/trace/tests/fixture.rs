@@ -26,7 +26,14 @@ pub(super) fn totals(run_us: u64) -> Totals {
 }
 
 pub(super) fn block(number: u32, file: FileKind, inode: u64) -> Block {
-    Block { call: Some(CallNumber { number, compat: false }), fault: false, io: false, file, inode }
+    Block {
+        call: Some(CallNumber { number, compat: false }),
+        fault: false,
+        io: false,
+        file,
+        inode,
+        bitset: false,
+    }
 }
 
 impl Script {

@@ -189,6 +189,7 @@ pub(crate) fn pipeline() -> TraceReport {
         starved_s: starved,
         held_up_s: held_up,
         other_s: other,
+        slack_s: None,
         bottleneck,
     };
     TraceReport {

@@ -230,7 +230,8 @@ mod tests {
 
     fn flames() -> Flames {
         let mut flame = Flame::new(1000);
-        let disk = Block { call: None, fault: false, io: true, file: FileKind::File, inode: 0 };
+        let disk =
+            Block { call: None, fault: false, io: true, file: FileKind::File, inode: 0, bitset: false };
         let switch = |prev, next, left, block| What::Switch { prev, next, left, block };
         for event in [
             at(0, What::Fork { parent: 0, child: 7, process: 7, allowed: Vec::new() }),

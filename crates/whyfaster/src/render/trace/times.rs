@@ -146,7 +146,7 @@ pub(super) fn critical_path(report: &TraceReport, shown: &Shown, look: &Look) ->
             "  {}  {} {}",
             time(row.seconds, look.time_unit),
             name(&row.command, look),
-            row.kind
+            row.kind.words()
         ));
     }
     lines.extend(left(hidden, look));

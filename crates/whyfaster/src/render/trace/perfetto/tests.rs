@@ -35,6 +35,7 @@ fn story() -> Vec<Event> {
         io: false,
         file: FileKind::Pipe,
         inode: 7,
+        bitset: false,
     };
     let fork = |parent, child| What::Fork { parent, child, process: child, allowed: vec![3] };
     let exec = |task, name: &str| What::Exec {

@@ -1,0 +1,251 @@
+//! What an explanation says, as stored and as other tools read it: the documented paths of `--json`. Times are seconds.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::cause::Cause;
+use crate::record::Estimate;
+use crate::trace::TraceReport;
+use crate::trace::report::{PathRow, SharerKind, WorkKind, WorkRow};
+
+/// Why the alternatives differ. Empty lists where nothing was explained; `refused` then says why.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Why {
+    /// At most three sentences for somebody who has never heard of work and span.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub summary: Vec<String>,
+    /// Why nothing was explained, if so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+    /// The causes, the largest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
+    /// Where the time of each alternative goes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub accounts: Vec<Account>,
+    /// Each alternative's accounts less the baseline's.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<Difference>,
+    /// What was tried to confirm the findings.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub experiments: Vec<Experiment>,
+    /// What span, work and one saturated level say about the other levels, beside what was measured there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub predictions: Vec<Prediction>,
+    /// How cost grows with load.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub growth: Vec<Growth>,
+    /// The traced runs behind it, raw.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub traced: Vec<Traced>,
+}
+
+/// One traced run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Traced {
+    /// Index of the alternative.
+    pub alternative: usize,
+    /// The traced round, from 0: every alternative runs once in each, in random order.
+    pub round: u32,
+    /// What was seen; without the list of single tasks.
+    pub report: TraceReport,
+}
+
+/// One cause of a difference.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Finding {
+    /// What it is.
+    pub cause: Cause,
+    /// The alternative that it makes slower.
+    pub alternative: String,
+    /// The alternative that it is compared with.
+    pub against: String,
+    /// How much longer the alternative takes because of it.
+    pub seconds: f64,
+    /// Lower end of the interval over the traced rounds; null: too few rounds.
+    pub low: Option<f64>,
+    /// Upper end.
+    pub high: Option<f64>,
+    /// Part of the whole difference; below zero: it works against it.
+    pub share: f64,
+    /// Whether an experiment that removed it made the difference go: true, false, or null where none was made.
+    pub confirmed: Option<bool>,
+    /// In words.
+    pub sentence: String,
+    /// What could be done.
+    pub remedy: String,
+    /// The page of the documentation.
+    pub page: String,
+    /// The numbers behind it.
+    pub evidence: Vec<Evidence>,
+}
+
+/// One number behind a finding.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Evidence {
+    /// What was counted or timed.
+    pub what: String,
+    /// The number for the alternative, a median over the traced rounds.
+    pub here: f64,
+    /// The number for the one that it is compared with.
+    pub there: f64,
+    /// Its unit: "" for a count, "s", "B".
+    pub unit: String,
+}
+
+/// Where the time of one alternative goes, medians over its traced rounds, less what the observing cost.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Account {
+    /// Its name.
+    #[serde(default)]
+    pub alternative: String,
+    /// Traced rounds.
+    #[serde(default)]
+    pub rounds: u32,
+    /// Median wall time of the traced runs, as it was.
+    #[serde(default)]
+    pub traced_s: f64,
+    /// Median wall time of the untraced runs, which the parts below are brought to.
+    #[serde(default)]
+    pub untraced_s: f64,
+    /// The critical path. The rows sum to `untraced_s` and `own_cost_s` is what was taken out.
+    #[serde(default)]
+    pub critical_path: Vec<PathRow>,
+    /// CPU time by what it was spent on.
+    #[serde(default)]
+    pub work: Vec<WorkRow>,
+    /// Seconds of wall time taken out as the cost of observing.
+    #[serde(default)]
+    pub own_cost_s: f64,
+    /// CPU time per wall time.
+    #[serde(default)]
+    pub parallelism: Option<f64>,
+}
+
+/// One alternative's accounts less those of the baseline.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Difference {
+    /// The alternative.
+    pub alternative: String,
+    /// What it is compared with.
+    pub baseline: String,
+    /// Difference of the untraced wall times.
+    pub span_s: Estimate,
+    /// By part of the critical path.
+    pub path: Vec<PathDelta>,
+    /// Difference of the CPU times.
+    pub work_s: Estimate,
+    /// By what it was spent on.
+    pub work: Vec<WorkDelta>,
+    /// By where it ran and who shared the CPU.
+    pub share: Vec<ShareDelta>,
+    /// What of the difference of the wall times no part holds.
+    pub unexplained_s: Estimate,
+    /// Which account decides at which load, and why it changes, in words.
+    pub deciding: String,
+}
+
+/// One part of the critical path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PathDelta {
+    /// What.
+    pub kind: crate::trace::report::PathKind,
+    /// Beside the kind, as in a row of the path.
+    pub what: Option<String>,
+    /// How much more.
+    pub seconds: Estimate,
+}
+
+/// One kind of work.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkDelta {
+    /// What.
+    pub kind: WorkKind,
+    /// How much more.
+    pub seconds: Estimate,
+}
+
+/// Waiting for a CPU on the critical path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ShareDelta {
+    /// Who held the CPU.
+    pub holder: SharerKind,
+    /// While another allowed CPU stood idle.
+    pub avoidable: bool,
+    /// How much more.
+    pub seconds: Estimate,
+}
+
+/// One experiment: the cause removed (or put in), everything else the same, untraced and interleaved with the originals.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Experiment {
+    /// The cause that it is about.
+    pub cause: Cause,
+    /// The alternative that was changed.
+    pub alternative: String,
+    /// What was changed, in words.
+    pub change: String,
+    /// The changed command line; null where it was not run.
+    pub command: Option<String>,
+    /// What was said before it ran.
+    pub prediction: String,
+    /// The seconds that removing the cause was to win.
+    pub predicted_s: f64,
+    /// The seconds that it won; null where it was not run.
+    pub won_s: Option<Estimate>,
+    /// Rounds.
+    pub rounds: u32,
+    /// What came out.
+    pub outcome: Outcome,
+    /// In words: "the difference shrank by 17.2 ms of the 18.0 ms explained", or why it could not be tested.
+    pub sentence: String,
+}
+
+/// What an experiment showed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The difference went with the cause.
+    Confirmed,
+    /// It stayed.
+    Refuted,
+    /// The rounds do not tell.
+    Undecided,
+    /// It could not be tested.
+    NotTestable,
+}
+
+/// What was predicted for one level.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Prediction {
+    /// The alternative.
+    pub alternative: String,
+    /// Copies.
+    pub load: u32,
+    /// Makespan.
+    pub predicted_s: f64,
+    /// Lower end of its interval.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// What was measured then; null: nothing yet.
+    pub measured_s: Option<f64>,
+    /// From what it was predicted: "span and work", "span, work and the level of 10 copies".
+    pub from: String,
+}
+
+/// How one alternative's cost per copy grows with load.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Growth {
+    /// The alternative.
+    pub alternative: String,
+    /// Contention of the scalability law: the part that does not run side by side. Null: could not be fitted.
+    pub contention: Option<f64>,
+    /// Coherency: what each copy costs each other one.
+    pub coherency: Option<f64>,
+    /// What grows, the most first: ("system CPU", at the lowest load, at the highest), seconds or counts per copy.
+    pub grows: Vec<Evidence>,
+    /// In words.
+    pub sentence: String,
+}
