@@ -98,7 +98,8 @@ fn record(plan: &Plan, status: Status) -> Record {
         host: Host::default(),
         trials,
         batches: vec![batch()],
-        accounts: Vec::new(),
+        sched_accounts: Vec::new(),
+        why: whyfaster_core::why::Why::default(),
         skipped: Vec::new(),
         analysis: Analysis { levels, ..Analysis::default() },
     }
