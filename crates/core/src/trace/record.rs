@@ -162,6 +162,7 @@ mod tests {
                     cpu_s: None,
                     runnable_s: None,
                     blocked_s: None,
+                    failed_s: None,
                     histogram_log2_ns: vec![],
                 });
             }),

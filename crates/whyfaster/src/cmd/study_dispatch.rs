@@ -41,6 +41,7 @@ pub(super) fn run(args: &StudyArgs, outputs: &Outputs) -> anyhow::Result<Exit> {
     let here = HostSeed::here();
     let mut plan = study.plan(&dispatchers, size, args.seed.unwrap_or(here.seed), args.max_time);
     plan.user = Some(here.user(args.user.as_root)?);
+    plan.explain = args.why.plan();
     plan.user.as_ref().and_then(user_note).iter().for_each(|note| say(&format!("note: {note}")));
     let interrupts = Interrupts::take_over()?;
     let finished = measured(&plan, outputs, &interrupts)?;

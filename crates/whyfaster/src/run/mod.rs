@@ -16,5 +16,7 @@ mod resolve;
 mod rig;
 mod run_as;
 pub mod session;
+pub mod stage;
 mod status_check;
 pub mod trace;
+mod why;

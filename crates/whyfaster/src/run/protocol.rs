@@ -104,6 +104,8 @@ pub(crate) enum Purpose {
     Trial,
     /// Trace it for the scheduling account of every task.
     Account,
+    /// Hold the only copy at the gate until told to go; else as a timed one.
+    Traced,
     /// Hold the only copy at the gate until told to go, and wait for all that comes from it. Its standard input comes with
     /// the request, if it is to have one of its own.
     Observed,

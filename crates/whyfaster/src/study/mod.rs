@@ -16,7 +16,7 @@ use anyhow::Context;
 use serde::Deserialize;
 use whyfaster_core::claims::{Claim, Figure, Pair};
 use whyfaster_core::plan::{
-    Alternative, FailurePolicy, Input, Loads, Mode, Output, Placement, Plan, Rounds, Shell, User,
+    Alternative, Explain, FailurePolicy, Input, Loads, Mode, Output, Placement, Plan, Rounds, Shell, User,
 };
 
 use crate::exit::{Exit, Failure};
@@ -152,6 +152,8 @@ pub struct Options {
     pub json: bool,
     /// As whom the commands run.
     pub user: Option<User>,
+    /// Why the alternatives differ; `None`: not explained.
+    pub explain: Option<Explain>,
 }
 
 /// The files of a study as they stand in the program.
@@ -265,6 +267,7 @@ impl Study {
             failures: FailurePolicy::Raise,
             fail_if_slower: None,
             user: options.user.clone(),
+            explain: options.explain.clone(),
         }
     }
 }

@@ -8,6 +8,7 @@ use whyfaster_core::plan::Loads;
 use super::compare::UserArgs;
 use super::hyperfine::{DisplayArgs, ExportArgs};
 use super::trace::TraceRowsArgs;
+use super::why::WhyArgs;
 use crate::cli::display::Style;
 use crate::cli::numbers;
 
@@ -69,6 +70,9 @@ pub struct StudyArgs {
     /// As whom the study's commands run.
     #[command(flatten)]
     pub user: UserArgs,
+    /// Why the alternatives differ.
+    #[command(flatten)]
+    pub why: WhyArgs,
 
     /// Write the record, with every raw sample, to FILE ('-' is standard output)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
