@@ -47,6 +47,8 @@ pub(crate) struct Request {
     pub(crate) own_session: bool,
     /// CPUs of the copies.
     pub(crate) cpus: Option<Vec<u32>>,
+    /// Their priority, where it is another one (`nice`).
+    pub(crate) nice: Option<i32>,
     /// As whom they run, if not as we do.
     pub(crate) user: Option<RunAs>,
     /// End a copy and its tree after this many seconds.

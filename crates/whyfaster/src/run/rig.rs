@@ -35,7 +35,7 @@ pub(super) enum Ran<T> {
 /// The rig of one measurement.
 pub(super) struct Rig<'a> {
     pub(super) plan: &'a Plan,
-    interrupts: &'a Interrupts,
+    pub(super) interrupts: &'a Interrupts,
     hooks: Hooks<'a>,
     commands: Vec<Command>,
     launcher: Launcher,
@@ -268,7 +268,7 @@ impl<'a> Rig<'a> {
     }
 
     /// `run` gives `None` when it was told to stop before anything began.
-    fn launch_with(
+    pub(super) fn launch_with(
         &mut self,
         index: usize,
         (arrivals, purpose): (Arrivals, Purpose),
@@ -311,6 +311,7 @@ impl<'a> Rig<'a> {
             output: alternative.output.clone(),
             own_session: plan.placement == Placement::Session,
             cpus: plan.cpus.clone(),
+            nice: None,
             user: self.run_as.clone(),
             timeout_s: plan.timeout_s,
             arrivals,
@@ -378,7 +379,7 @@ fn overloaded(mode: Mode) -> String {
 
 /// Drops the page cache, dentries and inodes; written pages first, because dirty ones cannot be dropped:
 /// Documentation/admin-guide/sysctl/vm.rst, drop_caches.
-fn drop_caches() -> Result<(), Failure> {
+pub(super) fn drop_caches() -> Result<(), Failure> {
     rustix::fs::sync();
     fs::write("/proc/sys/vm/drop_caches", "3").map_err(|error| {
         Failure::new(

@@ -168,6 +168,7 @@ impl Watch<'_> {
             output,
             own_session: false,
             cpus: self.plan.cpus.clone(),
+            nice: None,
             user: RunAs::of(self.plan.user.as_ref()),
             timeout_s: None,
             arrivals: Arrivals::Together { copies: 1 },

@@ -93,6 +93,15 @@ impl Observer {
         }
     }
 
+    /// Ends observing one command; another one can be followed then.
+    pub(in crate::run) fn finish_run(&mut self, take: Take<'_>) -> Result<Counts, TraceError> {
+        match self {
+            Self::Full(full) => full.finish_run(take),
+            // Only the full level is used for more than one command.
+            Self::Seized(_) | Self::Nothing => Ok(Counts::default()),
+        }
+    }
+
     /// Ends observing.
     pub(in crate::run) fn finish(self, take: Take<'_>) -> Result<Counts, TraceError> {
         match self {

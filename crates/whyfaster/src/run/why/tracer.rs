@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 
 use whyfaster_core::trace::Analysis;
-use whyfaster_core::trace::counts::Counts;
+use whyfaster_core::trace::counts::{Counts, OwnCost};
 use whyfaster_core::trace::event::{Event, TaskKind, Tid, What};
 use whyfaster_core::trace::report::{Level, TraceReport};
 use whyfaster_core::trace::setting::{Facts, Setting};
 use whyfaster_trace::{Full, Wanted};
 
 use super::super::interrupts::Interrupts;
-use super::super::protocol::Outcome;
 use super::super::rig::{Ran, Rig};
 use super::super::trace::around::{self, Around};
 use super::super::trace::follow::{Follow, POLL, Turn, observing};
@@ -32,8 +31,8 @@ pub(super) struct Tracer {
 pub(super) struct Seen {
     /// What was seen; without the list of single tasks.
     pub(super) report: TraceReport,
-    /// How long the copy took, timed as an untraced one is.
-    pub(super) wall_s: f64,
+    /// What the observing took.
+    pub(super) own: OwnCost,
 }
 
 impl Tracer {
@@ -83,16 +82,16 @@ impl Tracer {
             Ran::Stopped => return Ok(Ran::Stopped),
         };
         facts.traced_over_untraced = (untraced_s > 0.0).then(|| outcome.makespan_s / untraced_s);
-        Ok(Ran::Done(seen(analysis, &counts, &facts, &outcome)))
+        Ok(Ran::Done(seen(analysis, &counts, &facts)))
     }
 }
 
-fn seen(analysis: Analysis, counts: &Counts, facts: &Facts, outcome: &Outcome) -> Seen {
+fn seen(analysis: Analysis, counts: &Counts, facts: &Facts) -> Seen {
     let mut report = analysis.finish(counts, facts);
     // Many times as large as all the rest, and nothing is explained from them.
     report.tasks.clear();
     report.syscalls.iter_mut().for_each(|row| row.histogram_log2_ns.clear());
-    Seen { report, wall_s: outcome.makespan_s }
+    Seen { report, own: counts.own }
 }
 
 /// Keeps names of tasks that are not of the tree; a later one replaces an earlier one of the same number.
