@@ -330,11 +330,7 @@ impl Scheduler {
                 (f64::from(rounds) + ACCOUNT_ROUNDS) * self.round_s(level)
             })
             .sum();
-        if self.rounds.max_time_hard {
-            wanted_s.min(self.until_s() - now_s).max(0.0)
-        } else {
-            wanted_s
-        }
+        if self.rounds.max_time_hard { wanted_s.min(self.until_s() - now_s).max(0.0) } else { wanted_s }
     }
 
     /// A fresh random order of the arms; the same seed, load and number give the same.

@@ -11,4 +11,5 @@ pub mod show;
 pub mod study;
 mod study_dispatch;
 pub mod study_prices;
+mod study_traced;
 pub mod trace;

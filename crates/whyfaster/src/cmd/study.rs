@@ -143,7 +143,7 @@ pub fn list(out: &mut dyn Write) -> anyhow::Result<Exit> {
 pub fn run(name: &str, options: &Options, tools: Tools<'_>) -> anyhow::Result<Exit> {
     let Tools { measure, save, screen, out, order_seed } = tools;
     let study = study::find(name)?;
-    check_needs(&study, &env::var_os("PATH").unwrap_or_default())?;
+    check_needs(&study.name, &study.needs, &env::var_os("PATH").unwrap_or_default())?;
     // The study works in another directory: a relative name means the one that whyfaster was started in.
     let file = options.record.as_deref().map(absolute).transpose()?;
     let input = study.generate(options);
@@ -179,7 +179,8 @@ fn measure_in_workdir(
     plan: &Plan,
     measure: &mut dyn FnMut(&Plan) -> Outcome,
 ) -> Outcome {
-    let dir = WorkDir::make(study, input)?;
+    let dir = WorkDir::make(&study.name)?;
+    dir.fill(study.all_files(input))?;
     if let Some(user) = &plan.user {
         dir.give_to(user)?;
     }

@@ -110,7 +110,9 @@ impl Progress {
             }
             Sink::Bar(bar) if milestone || long || rested(BAR_PAUSE) => {
                 match event {
-                    Event::LevelSkipped { .. } | Event::Predicted(_) => bar.println(format!("whyfaster: {text}")),
+                    Event::LevelSkipped { .. } | Event::Predicted(_) => {
+                        bar.println(format!("whyfaster: {text}"))
+                    }
                     Event::Batch { done, .. } | Event::Price { done, .. } => {
                         bar.set_position((done.clamp(0.0, 1.0) * BAR_STEPS as f64) as u64);
                         bar.set_message(text);

@@ -234,9 +234,14 @@ impl<'a> Rig<'a> {
     ) -> Result<Ran<Outcome>, Failure> {
         let arrivals = Arrivals::Together { copies: 1 };
         let called = format!("traced run {iteration}");
-        self.launch_with(index, (arrivals, Purpose::Traced), (iteration, &called), &mut |launcher, request| {
-            observe(launcher, request).map(|outcome| outcome.map(|outcome| *outcome))
-        })
+        self.launch_with(
+            index,
+            (arrivals, Purpose::Traced),
+            (iteration, &called),
+            &mut |launcher, request| {
+                observe(launcher, request).map(|outcome| outcome.map(|outcome| *outcome))
+            },
+        )
     }
 
     /// Process id of what starts the copies.

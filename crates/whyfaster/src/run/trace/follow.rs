@@ -67,7 +67,8 @@ impl Follow<'_> {
                     POLL
                 }
             };
-            let fds: Vec<_> = [Some(self.launcher.as_fd()), self.observer.fd()].into_iter().flatten().collect();
+            let fds: Vec<_> =
+                [Some(self.launcher.as_fd()), self.observer.fd()].into_iter().flatten().collect();
             let news = self.interrupts.wait(&fds, Some(wait))?[0];
             self.observer.poll(take).map_err(|error| {
                 Failure::new(Exit::Error, error.to_string(), "the command was ended; try again")

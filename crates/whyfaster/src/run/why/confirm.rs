@@ -136,9 +136,8 @@ fn machine(so_far: &SoFar<'_>, why: &Why) -> Machine {
             None => so_far.host.before.cpus_allowed.clone().unwrap_or_default(),
         },
         root: rustix::process::geteuid().is_root(),
-        stage: stage.map_or_else(String::new, |file| {
-            format!("{} {}", shell_words::quote(&file), stage::VERB)
-        }),
+        stage: stage
+            .map_or_else(String::new, |file| format!("{} {}", shell_words::quote(&file), stage::VERB)),
         pipe_max: pipe_max(),
         programs: programs(why),
         path: env::var("PATH").ok(),

@@ -24,8 +24,8 @@ use super::interrupts::Interrupts;
 use super::rig::Rig;
 use crate::exit::Failure;
 
-pub(super) use whether::reserved_s;
 use whether::Whether;
+pub(super) use whether::reserved_s;
 
 /// Least seconds for an explanation where the time is not limited.
 const LEAST_S: f64 = 30.0;

@@ -42,14 +42,18 @@ pub(super) fn whether(so_far: &SoFar<'_>) -> Whether {
         false => Whether::Nothing,
     };
     if plan.alternatives.len() < 2 {
-        return if_asked("there is one command only, and nothing that it differs from; 'whyfaster trace' explains one");
+        return if_asked(
+            "there is one command only, and nothing that it differs from; 'whyfaster trace' explains one",
+        );
     }
     if let Some(why) = impossible(plan) {
         return if_asked(why);
     }
     let differing = differing(so_far);
     if differing.is_empty() {
-        return if_asked("no alternative was seen to be faster or slower than the baseline when it runs alone");
+        return if_asked(
+            "no alternative was seen to be faster or slower than the baseline when it runs alone",
+        );
     }
     let found = support();
     if !found.full() {
