@@ -65,6 +65,15 @@ fn bears_on_runs(args: &StudyArgs, name: &str) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Only one study draws them.
+fn no_flamegraphs(args: &StudyArgs, name: &str) -> Result<(), Failure> {
+    if args.flamegraphs.is_none() {
+        return Ok(());
+    }
+    let message = format!("--flamegraphs: study {name} draws none");
+    Err(Failure::new(Exit::Usage, message, "leave --flamegraphs away, or run 'whyfaster study placement'"))
+}
+
 /// Runs the verb.
 pub fn run_args(args: &StudyArgs) -> anyhow::Result<Exit> {
     let outputs = Outputs::of_study(args)?;
@@ -78,6 +87,10 @@ pub fn run_args(args: &StudyArgs) -> anyhow::Result<Exit> {
     if let Some(study) = study::find_of_prices(name)? {
         return super::study_prices::run(&study, args, &outputs);
     }
+    if *name == study::placement()?.name {
+        return super::study_placement::run(args, &outputs);
+    }
+    no_flamegraphs(args, name)?;
     if *name == study::dispatch()?.name {
         return super::study_dispatch::run(args, &outputs);
     }
@@ -131,7 +144,9 @@ pub fn list(out: &mut dyn Write) -> anyhow::Result<Exit> {
     let prices = study::all_of_prices()?.into_iter().map(|s| [s.name, s.title, s.question, s.source]);
     let d = study::dispatch()?;
     let dispatch = [d.name, d.title, d.question, d.article.source];
-    for [name, title, question, source] in pipes.chain(prices).chain([dispatch]) {
+    let p = study::placement()?;
+    let placement = [p.name, p.title, p.question, p.article.source];
+    for [name, title, question, source] in pipes.chain(prices).chain([dispatch, placement]) {
         writeln!(out, "{name}  {title}")?;
         writeln!(out, "  {question}")?;
         writeln!(out, "  Source: {source}. Run it with `whyfaster study {name}`.")?;
@@ -212,7 +227,7 @@ fn check_work(study: &Study, record: &Record, input: &Generated) -> Result<(), F
     Ok(())
 }
 
-fn absolute(file: &Path) -> anyhow::Result<PathBuf> {
+pub(super) fn absolute(file: &Path) -> anyhow::Result<PathBuf> {
     if file == Path::new("-") {
         // Standard output, as everywhere in this program.
         return Ok(file.to_owned());

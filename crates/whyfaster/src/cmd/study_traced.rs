@@ -75,7 +75,7 @@ pub(super) struct Traced {
 /// Who looks on while commands are traced.
 pub(super) trait Onlooker {
     /// Before a command: what its plan needs beside what all have.
-    fn before(&mut self, plan: &mut TracePlan) -> Result<(), Failure>;
+    fn before(&mut self, command: &TracedCommand, plan: &mut TracePlan) -> Result<(), Failure>;
     /// An event of its stream.
     fn event(&mut self, event: &Event);
     /// It is over.
@@ -86,7 +86,7 @@ pub(super) trait Onlooker {
 pub(super) struct Nobody;
 
 impl Onlooker for Nobody {
-    fn before(&mut self, _: &mut TracePlan) -> Result<(), Failure> {
+    fn before(&mut self, _: &TracedCommand, _: &mut TracePlan) -> Result<(), Failure> {
         Ok(())
     }
 
@@ -114,7 +114,7 @@ pub(super) fn traced(
             untraced_runs: 0,
             ..TracePlan::new(Target::Command(command.line(amount)))
         };
-        onlooker.before(&mut wanted)?;
+        onlooker.before(command, &mut wanted)?;
         let observed =
             observe(&wanted, interrupts, &mut |text| say(text), &mut |event| onlooker.event(event))?;
         if let Some(failure) = observed.failure {

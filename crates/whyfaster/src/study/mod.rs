@@ -5,7 +5,10 @@
 mod article;
 mod dispatch;
 mod dispatch_report;
+mod encrypted;
 mod input;
+mod placement;
+mod placement_report;
 mod prices;
 mod report;
 mod traced;
@@ -26,7 +29,11 @@ use crate::exit::{Exit, Failure};
 
 pub use article::{Article, Need, Size};
 pub use dispatch::{Figure as DispatchFigure, dispatch};
-pub use input::{Generated, ifconfig_log};
+pub use encrypted::FileSystem;
+pub use input::{Generated, ifconfig_log, table};
+pub use placement::{
+    Figure as PlacementFigure, Placed, PlacementFindings, SAMPLE, SEED, check_outputs, placement,
+};
 pub use prices::{PriceFindings, PriceRow, PriceStudy};
 pub use report::{Findings, InputFacts, findings, text};
 pub use traced::{About, Command as TracedCommand, LeftOut, Row as TracedRow, TracedFindings, TracedStudy};
@@ -158,7 +165,7 @@ pub fn find(name: &str) -> anyhow::Result<Study> {
         .map(|study| &study.name)
         .chain(prices.iter().map(|study| &study.name))
         .cloned()
-        .chain([dispatch()?.name])
+        .chain([dispatch()?.name, placement()?.name])
         .collect();
     studies.into_iter().find(|study| study.name == name).ok_or_else(|| {
         let hint = format!("the studies are: {}", names.join(", "));

@@ -29,6 +29,11 @@ impl<'a> Page<'a> {
         self.lines.extend(grid.with_values().draw(self.look.width, 2).lines);
     }
 
+    /// Lines that are laid out already.
+    pub(super) fn lines(&mut self, lines: Vec<String>) {
+        self.lines.extend(lines);
+    }
+
     /// A paragraph.
     pub(super) fn say(&mut self, text: &str) {
         self.lines.extend(wrap(text, self.look.width, 2));

@@ -17,6 +17,8 @@ use super::article::Need;
 #[derive(Debug)]
 pub struct WorkDir {
     dir: TempDir,
+    /// Where the work is done: the directory itself or one below it.
+    below: PathBuf,
 }
 
 impl WorkDir {
@@ -26,13 +28,18 @@ impl WorkDir {
             .prefix(&format!("whyfaster-{study}-"))
             .tempdir()
             .map_err(|error| unwritable(&env::temp_dir(), &error))?;
-        Ok(Self { dir })
+        Ok(Self { below: dir.path().to_owned(), dir })
+    }
+
+    /// The work is done in this directory below it from now on.
+    pub fn work_in(&mut self, below: &Path) {
+        self.below = below.to_owned();
     }
 
     /// Writes files that the study's commands read: name and content.
     pub fn fill<'a>(&self, files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<(), Failure> {
         for (name, content) in files {
-            let path = self.dir.path().join(name);
+            let path = self.path().join(name);
             fs::write(&path, content).map_err(|error| unwritable(&path, &error))?;
         }
         Ok(())
@@ -50,12 +57,14 @@ impl WorkDir {
         for file in fs::read_dir(self.path()).map_err(|error| unwritable(self.path(), &error))?.flatten() {
             give(&file.path())?;
         }
-        give(self.path())
+        give(self.path())?;
+        // The way to it must be open too.
+        if self.path() == self.dir.path() { Ok(()) } else { give(self.dir.path()) }
     }
 
     /// Where it is.
     pub fn path(&self) -> &Path {
-        self.dir.path()
+        &self.below
     }
 
     /// Makes it the working directory until the guard is dropped.

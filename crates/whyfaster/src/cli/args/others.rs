@@ -45,7 +45,7 @@ pub struct StudyArgs {
     #[arg(long, help_heading = "Load")]
     pub full: bool,
 
-    /// Take a tenth of the size (study dispatch)
+    /// Take a smaller size (study dispatch, study placement)
     #[arg(long, conflicts_with = "full", help_heading = "Load")]
     pub quick: bool,
 
@@ -66,6 +66,10 @@ pub struct StudyArgs {
     /// Seed of the input and of the random order
     #[arg(long, value_name = "NUM", value_parser = numbers::seed, help_heading = "Statistics")]
     pub seed: Option<u64>,
+
+    /// Write a flame graph of each of the two alternatives in question into DIR (study placement)
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Output")]
+    pub flamegraphs: Option<PathBuf>,
 
     /// As whom the study's commands run.
     #[command(flatten)]
