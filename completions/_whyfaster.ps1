@@ -145,6 +145,10 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
         'whyfaster;show' {
             [CompletionResult]::new('--by', '--by', [CompletionResultType]::ParameterName, 'Take system calls together by: command, process or none [default: command]')
             [CompletionResult]::new('--top', '--top', [CompletionResultType]::ParameterName, 'Show NUM rows of every table of a trace; 0 for all [default: 20]')
+            [CompletionResult]::new('--perfetto', '--perfetto', [CompletionResultType]::ParameterName, 'Write a trace for the Perfetto user interface to FILE')
+            [CompletionResult]::new('--flamegraph', '--flamegraph', [CompletionResultType]::ParameterName, 'Write flame graphs, on and off the CPU, to FILE (SVG)')
+            [CompletionResult]::new('--folded', '--folded', [CompletionResultType]::ParameterName, 'Write folded stacks, on and off the CPU, to FILE')
+            [CompletionResult]::new('--sort-calls', '--sort-calls', [CompletionResultType]::ParameterName, 'Order of the table of system calls of a trace: time, calls, errors or name [default: time]')
             [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour and movement: auto, basic, full, nocolor, color or none [default: auto]')
             [CompletionResult]::new('--sort', '--sort', [CompletionResultType]::ParameterName, 'Order of results: auto, command or mean-time')
             [CompletionResult]::new('-u', '-u', [CompletionResultType]::ParameterName, 'Show times in UNIT: microsecond, millisecond, second, minute or hour')

@@ -139,6 +139,10 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
         &'whyfaster;show'= {
             cand --by 'Take system calls together by: command, process or none [default: command]'
             cand --top 'Show NUM rows of every table of a trace; 0 for all [default: 20]'
+            cand --perfetto 'Write a trace for the Perfetto user interface to FILE'
+            cand --flamegraph 'Write flame graphs, on and off the CPU, to FILE (SVG)'
+            cand --folded 'Write folded stacks, on and off the CPU, to FILE'
+            cand --sort-calls 'Order of the table of system calls of a trace: time, calls, errors or name [default: time]'
             cand --style 'Colour and movement: auto, basic, full, nocolor, color or none [default: auto]'
             cand --sort 'Order of results: auto, command or mean-time'
             cand -u 'Show times in UNIT: microsecond, millisecond, second, minute or hour'

@@ -149,6 +149,13 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l by -d 'Take
 process\t'Those of one process'
 none\t'Those of the whole tree'"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l top -d 'Show NUM rows of every table of a trace; 0 for all [default: 20]' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l perfetto -d 'Write a trace for the Perfetto user interface to FILE' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l flamegraph -d 'Write flame graphs, on and off the CPU, to FILE (SVG)' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l folded -d 'Write folded stacks, on and off the CPU, to FILE' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l sort-calls -d 'Order of the table of system calls of a trace: time, calls, errors or name [default: time]' -r -f -a "time\t'The most time'
+calls\t'The most calls'
+errors\t'The most errors'
+name\t'By the name of the call'"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l style -d 'Colour and movement: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
 full\t'Both, terminal or not'

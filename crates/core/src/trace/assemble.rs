@@ -49,12 +49,14 @@ impl Analysis {
             critical_path: Vec::new(),
             work: Vec::new(),
             transfers: Vec::new(),
+            complete: false,
             lost,
             checks: checks::checks(&self.compared(counts)),
             overhead: overhead::overhead(counts, facts, seconds(wall_ns)),
             warnings: Vec::new(),
             not_measured: Vec::new(),
         };
+        report.complete = !report.lost.any() && report.checks.iter().all(|check| check.holds);
         report.warnings = gaps::warnings(self, counts, facts, &report);
         report.not_measured = gaps::not_measured(self, counts, facts, &report);
         report

@@ -51,6 +51,10 @@ pub struct TraceReport {
     /// Data moved.
     #[serde(default)]
     pub transfers: Vec<TransferRow>,
+    /// Nothing was lost and all accounts agree, so that the counts are whole. What the level cannot see is not meant: that
+    /// stands in `not_measured`.
+    #[serde(default)]
+    pub complete: bool,
     /// What did not arrive.
     pub lost: Lost,
     /// Whether what arrived fits together.
@@ -555,7 +559,7 @@ impl Untraced {
             low: traced_s / slowest,
             high: traced_s / fastest,
             distinguishable: (untraced_s.len() > 1)
-                .then(|| traced_s > slowest + range || traced_s < fastest - range),
+                .then_some(traced_s > slowest + range || traced_s < fastest - range),
         })
     }
 }

@@ -175,7 +175,7 @@ fn observe(raw: &TraceArgs, plan: &mut TracePlan) {
     plan.call_times = !args.count_only;
     plan.by_process = raw.show.rows.by == Some(By::Process);
     plan.each_call = raw.show.calls.is_some();
-    let stacks = raw.output.flamegraph.is_some() || raw.output.folded.is_some();
+    let stacks = raw.output.files.flamegraph.is_some() || raw.output.files.folded.is_some();
     plan.samples_per_s = args.sample_rate.or(stacks.then_some(SAMPLES_PER_S));
     plan.blocking_stacks = stacks;
     plan.keep_schedule = raw.output.keep_schedule;
@@ -188,7 +188,7 @@ fn check(raw: &TraceArgs, plan: &TracePlan) -> Result<(), Failure> {
     if plan.level == LevelChoice::Rusage {
         let output = &raw.output;
         let useless = [
-            (output.perfetto.is_some(), "--perfetto"),
+            (output.files.perfetto.is_some(), "--perfetto"),
             (plan.keep_schedule, "--keep-schedule"),
             (raw.show.rows.by.is_some(), "--by"),
             (raw.show.sort.is_some(), "--sort"),
@@ -213,7 +213,7 @@ fn check(raw: &TraceArgs, plan: &TracePlan) -> Result<(), Failure> {
 }
 
 fn outputs(raw: &TraceArgs) -> Result<TraceOutputs, Failure> {
-    let files = [&raw.output.perfetto, &raw.output.flamegraph, &raw.output.folded];
+    let files = raw.output.files.each();
     let common = Outputs::of_trace(&raw.output, &raw.show, files.into_iter().flatten())?;
     Ok(TraceOutputs {
         common,
@@ -221,9 +221,9 @@ fn outputs(raw: &TraceArgs) -> Result<TraceOutputs, Failure> {
         sort: raw.show.sort.unwrap_or_default(),
         top: raw.show.rows.top.unwrap_or(TOP),
         calls: filter(&raw.show).map(known).transpose()?,
-        perfetto: raw.output.perfetto.clone(),
-        flamegraph: raw.output.flamegraph.clone(),
-        folded: raw.output.folded.clone(),
+        perfetto: raw.output.files.perfetto.clone(),
+        flamegraph: raw.output.files.flamegraph.clone(),
+        folded: raw.output.files.folded.clone(),
     })
 }
 

@@ -113,6 +113,12 @@ impl Sinks {
         }
         if let Some(flame) = self.flame {
             let (flames, title) = (flame.finish(), record.plan.target.words());
+            if flames.is_empty() {
+                let rate = record.plan.samples_per_s.unwrap_or_default();
+                say(&format!(
+                    "note: no stack was taken: the command ended too soon for {rate} samples a second"
+                ));
+            }
             if let Some(path) = &outputs.flamegraph {
                 keep(flames.svg(&title).and_then(|bytes| Ok(store::write_atomic(path, &bytes)?)));
             }

@@ -164,7 +164,7 @@ pub struct TraceRowsArgs {
 
 /// What is written.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Output", group = clap::ArgGroup::new("stacks").args(["flamegraph", "folded"]).multiple(true))]
+#[command(next_help_heading = "Output")]
 pub struct TraceOutputArgs {
     /// Write the record to FILE ('-' is standard output)
     ///
@@ -180,6 +180,15 @@ pub struct TraceOutputArgs {
     #[arg(long)]
     pub json: bool,
 
+    /// Timelines and stacks.
+    #[command(flatten)]
+    pub files: TraceFilesArgs,
+}
+
+/// Files that are made of the stream, also when a trace is shown again whose record kept it.
+#[derive(Clone, Debug, Default, Args)]
+#[command(group = clap::ArgGroup::new("stacks").args(["flamegraph", "folded"]).multiple(true))]
+pub struct TraceFilesArgs {
     /// Write a trace for the Perfetto user interface to FILE
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub perfetto: Option<PathBuf>,
@@ -191,4 +200,11 @@ pub struct TraceOutputArgs {
     /// Write folded stacks, on and off the CPU, to FILE
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub folded: Option<PathBuf>,
+}
+
+impl TraceFilesArgs {
+    /// Every file, if it is wanted.
+    pub fn each(&self) -> [Option<&PathBuf>; 3] {
+        [self.perfetto.as_ref(), self.flamegraph.as_ref(), self.folded.as_ref()]
+    }
 }
