@@ -11,6 +11,7 @@ use super::ledger::{Avoided, seconds};
 use super::overhead;
 use super::report::{Avoidable, Level, Processes, SharerKind, SharerRow, TraceReport};
 use super::setting::Facts;
+use super::stage_rows::only_readers;
 use super::{gaps, syscalls};
 
 impl Analysis {
@@ -56,6 +57,7 @@ impl Analysis {
             warnings: Vec::new(),
             not_measured: Vec::new(),
         };
+        only_readers(&mut report.stages, &report.transfers, &report.syscalls);
         report.complete = !report.lost.any() && report.checks.iter().all(|check| check.holds);
         report.warnings = gaps::warnings(self, counts, facts, &report);
         report.not_measured = gaps::not_measured(self, counts, facts, &report);
