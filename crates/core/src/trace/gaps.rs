@@ -58,7 +58,8 @@ pub(super) fn warnings(it: &Analysis, counts: &Counts, facts: &Facts, report: &T
             "io_uring is used: what the kernel does on its own for a ring is no system call".to_owned();
         warn(
             what,
-            "reads and writes through rings are missing from the table; their kernel threads are in the tree only if forked there",
+            "reads and writes through rings are missing from the table of calls, and the CPU time of the rings' own threads \
+             (iou-wrk, iou-sqp) from the tree: the kernel does not tell that they were made",
         );
     }
     all
@@ -137,6 +138,11 @@ pub(super) fn not_measured(
     }
     if report.overhead.traced_over_untraced.is_none() {
         add("overhead.traced_over_untraced", "no run without tracing was made".to_owned());
+    }
+    if level == Level::Full && counts.calls.iter().any(|cell| cell.call.compat) {
+        let why = "a 32-bit program ran: its calls are counted and timed, but their descriptors are not looked up and their \
+                   arguments not decoded, so its waits on pipes, sockets and files stand under something else";
+        add("waits of 32-bit programs by descriptor", why.to_owned());
     }
     if counts.calls.iter().any(|cell| cell.total_ns.is_none()) {
         add("time in system calls", "calls were only counted, as asked".to_owned());
