@@ -9,7 +9,7 @@ use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{Link, MapCore, MapType, PrintLevel, ProgramInput};
 
 use super::programs::{OpenWhyfasterSkel, WhyfasterSkel, WhyfasterSkelBuilder, types};
-use super::tables;
+use super::{startup, tables};
 use crate::support::{Missing, Unsupported, kernel_version};
 use crate::wanted::{CallsBy, Wanted};
 
@@ -92,9 +92,13 @@ fn settle(open: &mut OpenWhyfasterSkel<'_>, wanted: &Wanted) {
         execve: number(libc::SYS_execve),
         execveat: number(libc::SYS_execveat),
         setaffinity: number(libc::SYS_sched_setaffinity),
+        futex: number(libc::SYS_futex),
         wake_at: ring_bytes(wanted) / 2,
         descriptor: tables::descriptors::<SYSCALLS>(),
         path: tables::paths::<SYSCALLS>(),
+        transfer: tables::transfers::<SYSCALLS>(),
+        renumbers: tables::renumbering::<SYSCALLS>(),
+        startup: startup::calls::<SYSCALLS>(),
     };
 }
 

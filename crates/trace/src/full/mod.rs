@@ -8,6 +8,7 @@ mod inbox;
 mod load;
 mod programs;
 mod samples;
+mod startup;
 pub(crate) mod symbols;
 mod tables;
 mod tally;
