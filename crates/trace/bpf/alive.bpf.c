@@ -69,6 +69,15 @@ int who_is_alive(struct bpf_iter__task *ctx)
     if (t->starting)
         end_startup(task, t, now);
     count_unfinished(task, t, now);
+    count_end(task, t, false, number);
+    /* The first task of its process is gone, but not the process. */
+    if (task->group_leader != task) {
+        struct task_state *first = state_of(task->group_leader);
+        if (first && first->counted) {
+            first->counted = 0;
+            __sync_fetch_and_add(&tree.exits, -1ull);
+        }
+    }
     fill(&r.head, RECORD_END, now, number, 0, 0);
     r.process = task->tgid;
     r.alive = 1;

@@ -280,9 +280,11 @@ int BPF_PROG(call_ends, struct pt_regs *regs, long result)
         startup_after(task, t, now, error);
     if (settings.each_call)
         send_call(task, t, now, result, true);
-    if (error && !(t->call & COMPAT) && (number == settings.execve || number == settings.execveat))
+    if (error && !(t->call & COMPAT) && (number == settings.execve || number == settings.execveat)) {
+        __sync_fetch_and_add(&tree.failed_execs, 1);
         send_failed_exec(task, t, now ? now : bpf_ktime_get_ns(), error,
                          number == settings.execve ? t->args[0] : t->args[1]);
+    }
     if (number == settings.setaffinity && !error && settings.scheduling)
         send_allowed(now ? now : bpf_ktime_get_ns(), task, number_of(task, t));
     t->in_call = 0;

@@ -80,6 +80,7 @@ int BPF_PROG(task_made, struct task_struct *parent, struct task_struct *child)
     c->cpus = child->nr_cpus_allowed;
     c->mask = child->cpus_mask.bits[0];
     __sync_fetch_and_add(&tree.alive, 1);
+    __sync_fetch_and_add(thread ? &tree.threads : &tree.forks, 1);
     if (settings.call_times && p->place != PLACE_RUNNING)
         heal(parent, p, now);
     send_fork(now, child, number_of(parent, p), p);
@@ -104,6 +105,10 @@ int BPF_PROG(program_begins, struct task_struct *task, int former, struct linux_
     /* Some descriptors were closed, and it shares them with nobody any more. */
     t->kinds = 0;
     t->shares = 0;
+    __sync_fetch_and_add(&tree.execs, 1);
+    /* The task that was the first one is gone, but not the process. */
+    if (former != task->pid)
+        __sync_fetch_and_add(&tree.exits, -1ull);
     struct exec_and_path *s = bpf_map_lookup_elem(&exec_scratch, &zero);
     if (!s)
         return 0;

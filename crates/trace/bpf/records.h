@@ -258,7 +258,8 @@ struct task_state {
     u32 call;
     u8 file;     /* kind of file that the call transfers data of */
     u8 reads;    /* in a row, on one descriptor, while starting */
-    u16 unused;
+    u8 counted;  /* its end was counted as its process's */
+    u8 unused;
     u32 cpus;    /* how many it may run on */
     u64 mask;    /* the first of them, to notice a change */
     u64 since;   /* when it came to its place */
@@ -320,7 +321,14 @@ struct settings {
 
 /* Counted for all CPUs together. */
 struct totals_of_tree {
-    u64 alive;
+    u64 alive; /* tasks */
+    u64 forks; /* processes made by one of the tree */
+    u64 threads;
+    u64 execs;
+    u64 failed_execs;
+    u64 exits;    /* processes */
+    u64 entered;  /* calls of tasks that are gone */
+    u64 returned;
     u32 groups;
     u32 unused;
 };

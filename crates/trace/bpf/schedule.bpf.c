@@ -109,6 +109,7 @@ static __always_inline void ends(struct task_struct *task, struct task_state *t,
     count_unfinished(task, t, now);
     if (t->exiting)
         t->call_run += now - t->began - t->blocked - t->runnable;
+    count_end(task, t, true, number);
     if (t->announced)
         __sync_fetch_and_add(&tree.alive, -1ull);
     else /* taken up while it ran, and gone before that was told */

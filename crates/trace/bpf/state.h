@@ -74,6 +74,17 @@ static __always_inline bool claim_end(struct task_state *t)
     return __sync_val_compare_and_swap(&t->mode, MODE_ACTIVE, MODE_GONE) == MODE_ACTIVE;
 }
 
+/* The first task of a process is gone. A thread that executed a program became the first one: see program_begins. */
+static __always_inline void count_end(struct task_struct *task, struct task_state *t, bool ended, u32 number)
+{
+    if (ended && number == (u32)task->tgid) {
+        t->counted = 1;
+        __sync_fetch_and_add(&tree.exits, 1);
+    }
+    __sync_fetch_and_add(&tree.entered, t->entered);
+    __sync_fetch_and_add(&tree.returned, t->returned);
+}
+
 #define LOST(class)                                                                                                    \
     do {                                                                                                               \
         struct cpu_state *lost_on = this_cpu();                                                                        \

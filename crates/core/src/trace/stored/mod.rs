@@ -121,13 +121,27 @@ fn sane(counts: &Counts) -> bool {
         lost.gaps,
     ];
     let cells = counts.calls.iter().all(|cell| {
-        let times = [cell.total_ns, cell.max_ns, cell.runnable_ns, cell.blocked_ns].into_iter().flatten();
+        let times =
+            [cell.total_ns, cell.max_ns, cell.runnable_ns, cell.blocked_ns, cell.failed_ns, cell.bytes]
+                .into_iter()
+                .flatten();
         let errors = cell.errors.iter().map(|(_, times)| *times);
         let all = [cell.entered, cell.not_returned].into_iter().chain(times).chain(errors);
         all.chain(cell.histogram.iter().copied())
             .all(|number| number <= MOST / (1 + counts.calls.len() as u64))
     });
-    cells && lost.into_iter().chain([counts.own.switches, counts.own.tool_ns]).all(|number| number <= MOST)
+    let lives = &counts.lives;
+    let lives = [
+        lives.forks,
+        lives.threads,
+        lives.execs,
+        lives.failed_execs,
+        lives.exits,
+        lives.calls_entered,
+        lives.calls_returned,
+    ];
+    let lost = lost.into_iter().chain(lives.into_iter().flatten());
+    cells && lost.chain([counts.own.switches, counts.own.tool_ns]).all(|number| number <= MOST)
 }
 
 #[cfg(test)]
