@@ -172,8 +172,9 @@ impl Path {
     /// The program has started up, which took so much CPU time, and so much of that within calls.
     pub(in super::super) fn started(&mut self, walk: &mut Walk, label: Label, run: u64, calls: u64) {
         let sums = self.startups.entry(label).or_default();
-        (sums.programs, sums.run, sums.calls) =
-            (sums.programs + 1, sums.run + run, sums.calls + calls.min(run));
+        sums.programs += 1;
+        sums.run = sums.run.saturating_add(run);
+        sums.calls = sums.calls.saturating_add(calls.min(run));
         if walk.phase != Phase::Early || !walk.goes() {
             return;
         }
@@ -200,8 +201,8 @@ impl Path {
         if walk.phase == Phase::Early {
             walk.phase = Phase::Program;
             let Startup { early, early_startup, .. } = self.startups.entry(label).or_default();
-            *early += walk.early;
-            *early_startup += startup.min(walk.early);
+            *early = early.saturating_add(walk.early);
+            *early_startup = early_startup.saturating_add(startup.min(walk.early));
         }
     }
 
