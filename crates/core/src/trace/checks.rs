@@ -10,6 +10,10 @@ use super::task::Times;
 
 /// How far the running time may be from the scheduler's own account.
 const WITHIN: f64 = 0.01;
+/// How far the sum of what CPU time was spent on may be from it.
+const WORK_WITHIN: f64 = 0.02;
+/// How far the critical path may be from the wall time.
+const PATH_WITHIN: f64 = 0.005;
 /// The scheduler's clock and the tracepoint are read at different moments of a switch: what that may amount to, for one
 /// switch, nanoseconds.
 const A_SWITCH_NS: u64 = 2_000;
@@ -56,6 +60,12 @@ pub(super) struct Compared<'a> {
     pub(super) blocked: (u64, u64),
     /// Waiting of the tasks and over all holders.
     pub(super) waited: (u64, u64),
+    /// The rows of the critical path, and the wall time, seconds.
+    pub(super) path: (f64, f64),
+    /// The rows of what CPU time was spent on, seconds.
+    pub(super) work: f64,
+    /// Running time of all tasks by the stream.
+    pub(super) run: u64,
 }
 
 /// All checks that this level allows.
@@ -80,6 +90,8 @@ pub(super) fn checks(it: &Compared<'_>) -> Vec<Check> {
             seconds(holders),
         ));
         checks.push(running(it));
+        checks.push(work(it));
+        checks.push(path(it));
     }
     calls(it, &mut checks);
     checks
@@ -154,6 +166,32 @@ fn running(it: &Compared<'_>) -> Check {
         right,
         within: WITHIN,
         holds: (left - right).abs() <= (WITHIN * left.max(right)).max(slack),
+    }
+}
+
+/// What CPU time was spent on is put together from what tasks told and from the table of calls; the other side is the
+/// scheduler's account, and the stream's where a task's was not told.
+fn work(it: &Compared<'_>) -> Check {
+    let (left, right) = (it.work, seconds(it.sums.kernel_run + it.run.saturating_sub(it.sums.run)));
+    let slack = seconds(it.switches * A_SWITCH_NS);
+    Check {
+        what: "running time by what it was spent on, by the scheduler's account (seconds)".to_owned(),
+        left,
+        right,
+        within: WORK_WITHIN,
+        holds: (left - right).abs() <= (WORK_WITHIN * left.max(right)).max(slack),
+    }
+}
+
+/// The rows of the path are sums over what its tasks did, the other side is from the first exec to the last end.
+fn path(it: &Compared<'_>) -> Check {
+    let (left, right) = it.path;
+    Check {
+        what: "critical path, wall time (seconds)".to_owned(),
+        left,
+        right,
+        within: PATH_WITHIN,
+        holds: (left - right).abs() <= PATH_WITHIN * left.max(right),
     }
 }
 
