@@ -55,10 +55,45 @@ pub struct Facts {
     pub throttled: Option<Throttled>,
     /// CPU time that the hypervisor gave to others, nanoseconds.
     pub steal_ns: Option<u64>,
+    /// What single operations cost on this machine, measured around this trace or taken from a list of prices.
+    pub prices: Vec<Price>,
     /// What to know before believing a number.
     pub warnings: Vec<Warning>,
     /// What could not be seen, and why.
     pub not_measured: Vec<NotMeasured>,
+}
+
+/// What one operation costs on this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Price {
+    /// Which operation.
+    pub of: Operation,
+    /// CPU time of one, nanoseconds.
+    pub ns: f64,
+}
+
+/// Operations that have a price.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Operation {
+    /// A page of memory touched for the first time.
+    PageFault,
+    /// A process made, ended and waited for.
+    Process,
+    /// A thread made and ended.
+    Thread,
+    /// A program begun, without its start-up.
+    Exec,
+    /// The cheapest system call: into the kernel and out of it.
+    Call,
+    /// A KiB written to a pipe and read from it, in large pieces.
+    PipeKib,
+    /// A file opened and closed.
+    Open,
+    /// A file's attributes looked up by name.
+    Stat,
+    /// A switch to a task that was woken.
+    Switch,
 }
 
 /// What the cgroup's quota took (`cpu.stat`: `nr_throttled`, `throttled_usec`).
