@@ -6,6 +6,8 @@ mod fixture;
 mod holders;
 mod levels;
 mod mended;
+mod path;
+mod path_waits;
 mod pipelines;
 mod properties;
 mod states;

@@ -242,8 +242,8 @@ pub(in crate::trace) fn any_event() -> impl Strategy<Value = Event> {
         Just(Left::Stopped),
         Just(Left::Dead)
     ];
-    let at_block = (0_u32..400, any::<bool>(), 0_u64..3).prop_map(|(number, io, inode)| {
-        Some(crate::trace::event::Block { io, ..block(number, FileKind::Pipe, inode) })
+    let at_block = (0_u32..400, any::<(bool, bool)>(), 0_u64..3).prop_map(|(number, (io, bitset), inode)| {
+        Some(crate::trace::event::Block { io, bitset, ..block(number, FileKind::Pipe, inode) })
     });
     let at_block = prop_oneof![Just(None), at_block];
     let allowed = prop::collection::vec(0_u64..8, 0..2);
@@ -275,6 +275,9 @@ pub(in crate::trace) fn any_event() -> impl Strategy<Value = Event> {
             name: "kworker/1:2".to_owned(),
             kind: crate::trace::event::TaskKind::Kernel,
         }),
+        2 => (tid.clone(), 0_u64..500_000).prop_map(|(task, call_run_ns)| What::Spent { task, call_run_ns }),
+        1 => (tid.clone(), 0_u64..500_000, 0_u64..500_000)
+            .prop_map(|(task, run_ns, call_run_ns)| What::Started { task, run_ns, call_run_ns }),
         1 => tid.prop_map(|task| What::Work { task, function: "flush".to_owned() }),
     ];
     (0_u64..1_000_000, cpu, what).prop_map(|(at, cpu, what)| Event { at, cpu, what })
