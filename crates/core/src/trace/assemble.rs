@@ -35,7 +35,7 @@ impl Analysis {
         let mut report = TraceReport {
             wall_s: seconds(wall_ns),
             level: line.setting.level,
-            processes: self.processes(),
+            processes: self.processes(counts),
             tree: self.processes.rows(&line.labels),
             tasks: self.tasks.rows(&line.labels, began),
             tasks_total: self.tasks.total + self.tasks.timeless,
@@ -107,18 +107,19 @@ impl Analysis {
         }
     }
 
-    fn processes(&self) -> Processes {
+    fn processes(&self, counts: &Counts) -> Processes {
         let level = self.line.setting.level;
         // What the kernel adds up for a parent says nothing of how many there were.
         let sees = |count: u64| (level != Level::Rusage).then_some(count);
         let failed = matches!(level, Level::Full | Level::Ptrace).then(|| self.searches.failures());
-        let counted = &self.processes.counted;
+        // The kernel's programs count what a full ring does not let through.
+        let (counted, kernel) = (&self.processes.counted, &counts.lives);
         Processes {
-            forks: sees(counted.forks),
-            threads: sees(counted.threads),
-            execs: sees(counted.execs),
-            failed_execs: failed,
-            exits: sees(counted.exits),
+            forks: kernel.forks.or(sees(counted.forks)),
+            threads: kernel.threads.or(sees(counted.threads)),
+            execs: kernel.execs.or(sees(counted.execs)),
+            failed_execs: kernel.failed_execs.or(failed),
+            exits: kernel.exits.or(sees(counted.exits)),
             alive: sees(counted.alive),
         }
     }
@@ -130,14 +131,16 @@ impl Analysis {
         path: &[PathRow],
         work: &[WorkRow],
     ) -> Compared<'a> {
-        let made = &self.processes.counted;
         let ledger = &self.line.ledger;
         Compared {
             sums: &self.sums,
             counts,
             whole: self.line.setting.whole(),
             switches: self.line.flaws.switches,
-            processes: (made.forks + made.roots, made.exits + made.alive),
+            processes: self.processes.counted,
+            failed_execs: self.searches.failures(),
+            abi: self.line.setting.abi,
+            running: self.line.setting.running,
             blocked: (ledger.all.blocked, ledger.blocked_ns()),
             path: (path.iter().map(|row| row.seconds).sum(), seconds(wall_ns)),
             work: work.iter().map(|row| row.seconds).sum(),

@@ -2,7 +2,9 @@
 
 use super::counts::Counts;
 use super::event::Totals;
-use super::ledger::{self, seconds};
+use super::ledger::seconds;
+use super::names::Abi;
+use super::processes::Counted;
 use super::report::Check;
 use super::task::Times;
 
@@ -24,25 +26,19 @@ pub(super) struct Sums {
     /// Running time by the stream and by the kernel, of tasks for which both are known.
     run: u64,
     kernel_run: u64,
-    entered: ledger::Sum,
-    returned: ledger::Sum,
-    tasks: u64,
+    entered: u64,
 }
 
 impl Sums {
     pub(super) fn task(&mut self, life: u64, times: &Times, totals: Option<(&Totals, &Totals)>) {
-        self.tasks += 1;
         self.lives += life;
         self.times += times.life();
         let Some((totals, start)) = totals else {
-            self.entered.add(None);
-            self.returned.add(None);
             return;
         };
         self.run += times.run;
         self.kernel_run += totals.on_cpu_ns().saturating_sub(start.on_cpu_ns());
-        self.entered.add(totals.calls_entered);
-        self.returned.add(totals.calls_returned);
+        self.entered += totals.calls_entered.unwrap_or(0);
     }
 }
 
@@ -53,8 +49,13 @@ pub(super) struct Compared<'a> {
     pub(super) counts: &'a Counts,
     pub(super) whole: bool,
     pub(super) switches: u64,
-    /// Made and first ones; ended and still there.
-    pub(super) processes: (u64, u64),
+    /// How many came and went by the stream.
+    pub(super) processes: Counted,
+    /// Execs that failed, by the stream.
+    pub(super) failed_execs: u64,
+    pub(super) abi: Abi,
+    /// Taken up while it ran: a call may have begun before.
+    pub(super) running: bool,
     /// Blocked time of the tasks and over all causes.
     pub(super) blocked: (u64, u64),
     /// Waiting of the tasks and over all holders.
@@ -69,14 +70,12 @@ pub(super) struct Compared<'a> {
 
 /// All checks that this level allows.
 pub(super) fn checks(it: &Compared<'_>) -> Vec<Check> {
-    let mut checks = vec![
-        exact(
-            "sum of the tasks' states, their lives (seconds)",
-            seconds(it.sums.times),
-            seconds(it.sums.lives),
-        ),
-        exact("processes made, ended and still there", count(it.processes.0), count(it.processes.1)),
-    ];
+    let mut checks = vec![exact(
+        "sum of the tasks' states, their lives (seconds)",
+        seconds(it.sums.times),
+        seconds(it.sums.lives),
+    )];
+    lives(it, &mut checks);
     if it.whole {
         let (blocked, causes) = it.blocked;
         checks.push(exact(
@@ -94,20 +93,64 @@ pub(super) fn checks(it: &Compared<'_>) -> Vec<Check> {
         checks.push(work(it));
         checks.push(path(it));
     }
-    if let Some((entered, returned)) = it.sums.entered.known().zip(it.sums.returned.known())
-        && it.sums.tasks > 0
+    calls(it, &mut checks);
+    checks
+}
+
+/// What the stream tells of processes, and what the kernel counted beside it: they differ when records are lost.
+fn lives(it: &Compared<'_>, checks: &mut Vec<Check>) {
+    let (kernel, seen) = (&it.counts.lives, &it.processes);
+    for (what, kernel, seen) in [
+        ("processes made, by the kernel and by the stream", kernel.forks, seen.forks),
+        ("threads made, by the kernel and by the stream", kernel.threads, seen.threads),
+        ("programs begun, by the kernel and by the stream", kernel.execs, seen.execs),
+        ("execs that failed, by the kernel and by the stream", kernel.failed_execs, it.failed_execs),
+        ("processes ended, by the kernel and by the stream", kernel.exits, seen.exits),
+    ] {
+        checks.extend(kernel.map(|kernel| exact(what, count(kernel), count(seen))));
+    }
+    if let Some(made) = kernel.forks.zip(kernel.threads).map(|(forks, threads)| forks + threads)
+        && !it.running
         && !it.counts.calls.is_empty()
     {
-        let left = it.counts.calls.iter().map(|cell| cell.not_returned).sum::<u64>();
-        let counted = it.counts.calls.iter().map(|cell| cell.entered).sum::<u64>();
-        checks.push(exact(
-            "calls entered, returned and not returned",
-            count(entered),
-            count(returned + left),
-        ));
-        checks.push(exact("calls entered by the tasks, by the table", count(entered), count(counted)));
+        checks.push(made_by_calls(it, made));
     }
-    checks
+}
+
+/// Tasks are made by calls that return to the parent; one that was killed while it waited in vfork has made its child, too.
+fn made_by_calls(it: &Compared<'_>, made: u64) -> Check {
+    let makes = |name: &str| matches!(name, "fork" | "vfork" | "clone" | "clone3");
+    let (mut returned, mut left) = (0, 0);
+    for cell in it.counts.calls.iter().filter(|cell| it.abi.known(cell.call).is_some_and(makes)) {
+        let failed = cell.errors.iter().map(|(_, times)| times).sum::<u64>();
+        returned += cell.entered.saturating_sub(cell.not_returned + failed);
+        left += cell.not_returned;
+    }
+    Check {
+        what: "processes and threads made, by fork, vfork and clone that worked".to_owned(),
+        left: count(made),
+        right: count(returned),
+        within: 0.0,
+        holds: (returned..=returned + left).contains(&made),
+    }
+}
+
+/// Calls counted where they begin, where they end, and in the table.
+fn calls(it: &Compared<'_>, checks: &mut Vec<Check>) {
+    let lives = &it.counts.lives;
+    let Some((entered, returned)) = lives.calls_entered.zip(lives.calls_returned) else { return };
+    let left = it.counts.calls.iter().map(|cell| cell.not_returned).sum::<u64>();
+    let table = it.counts.calls.iter().map(|cell| cell.entered).sum::<u64>();
+    checks.push(exact("calls entered, returned and not returned", count(entered), count(returned + left)));
+    checks.push(exact("calls entered by the tasks, by the table", count(entered), count(table)));
+    if lives.exits.is_some() {
+        let streamed = count(it.sums.entered);
+        checks.push(exact(
+            "calls entered by the tasks, by the stream of their ends",
+            count(entered),
+            streamed,
+        ));
+    }
 }
 
 fn running(it: &Compared<'_>) -> Check {

@@ -16,8 +16,6 @@ const MOST: usize = 1 << 14;
 /// How many came and went.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counted {
-    /// Processes that were there before, or held: not forked by a task of the tree.
-    pub(super) roots: u64,
     pub(super) forks: u64,
     pub(super) threads: u64,
     pub(super) execs: u64,
@@ -74,11 +72,8 @@ impl Processes {
         let above = parent.and_then(|parent| self.row_of(parent));
         let new = Process { tasks: 1, above, label, from: at, run: 0, alive: false };
         self.live.insert(process, new);
-        if parent.is_some() {
-            self.counted.forks += 1;
-        } else {
-            self.counted.roots += 1;
-        }
+        // What was there before, or held, was not made by a task of the tree.
+        self.counted.forks += u64::from(parent.is_some());
     }
 
     /// A process runs another program. Its time may begin here.

@@ -133,7 +133,18 @@ fn sane(counts: &Counts) -> bool {
         all.chain(cell.histogram.iter().copied())
             .all(|number| number <= MOST / (1 + counts.calls.len() as u64))
     });
-    cells && lost.into_iter().chain([counts.own.switches, counts.own.tool_ns]).all(|number| number <= MOST)
+    let lives = &counts.lives;
+    let lives = [
+        lives.forks,
+        lives.threads,
+        lives.execs,
+        lives.failed_execs,
+        lives.exits,
+        lives.calls_entered,
+        lives.calls_returned,
+    ];
+    let lost = lost.into_iter().chain(lives.into_iter().flatten());
+    cells && lost.chain([counts.own.switches, counts.own.tool_ns]).all(|number| number <= MOST)
 }
 
 #[cfg(test)]
