@@ -4,7 +4,7 @@ use super::analysis::Analysis;
 use super::assemble::throttled;
 use super::counts::Counts;
 use super::report::{Level, SharerKind, TraceReport};
-use super::setting::{Facts, Scheduling};
+use super::setting::{Facts, Operation, Scheduling};
 use crate::host::{NotMeasured, Warning};
 
 /// The CPU time that the hypervisor took is worth a warning from this share of the wall time on.
@@ -141,7 +141,22 @@ pub(super) fn not_measured(
     if counts.calls.iter().any(|cell| cell.total_ns.is_none()) {
         add("time in system calls", "calls were only counted, as asked".to_owned());
     }
+    if it.line.setting.whole() {
+        work(counts, facts, &mut add);
+    }
     all
+}
+
+/// What of the work could not be told apart.
+fn work(counts: &Counts, facts: &Facts, add: &mut impl FnMut(&str, String)) {
+    if !facts.prices.iter().any(|price| price.of == Operation::PageFault) {
+        let why = "the price of a page fault is not known here: their time is in that of user code";
+        add("work of page faults", why.to_owned());
+    }
+    if !counts.calls.iter().any(|cell| cell.total_ns.is_some()) {
+        let why = "system calls were not timed: all time in the kernel is \"rest\"";
+        add("work in the kernel by group of calls", why.to_owned());
+    }
 }
 
 /// What depends on which scheduling records there are.
@@ -170,7 +185,7 @@ fn by_scheduling(it: &Analysis, report: &TraceReport, add: &mut impl FnMut(&str,
         let why = "the kernel's account of waiting (/proc/PID/schedstat) was not read: this level cannot, or the task was gone";
         add("runnable_s, blocked_s", format!("{why}; {FULL}"));
     }
-    for what in ["waits", "cpu_sharers", "avoidable_wait_s", "stages"] {
+    for what in ["waits", "cpu_sharers", "avoidable_wait_s", "stages", "critical_path", "work", "transfers"] {
         add(what, format!("{why}; {FULL}"));
     }
 }

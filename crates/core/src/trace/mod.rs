@@ -22,6 +22,7 @@ mod labels;
 mod ledger;
 pub mod names;
 mod overhead;
+mod path;
 pub mod plan;
 mod processes;
 pub mod record;
@@ -37,10 +38,11 @@ pub mod table;
 mod task;
 mod timeline;
 mod waits;
+mod work;
 
 pub use analysis::Analysis;
 pub use report::TraceReport;
-pub use setting::{Facts, Scheduling, Setting, Throttled};
+pub use setting::{Facts, Operation, Price, Scheduling, Setting, Throttled};
 
 #[cfg(test)]
 mod tests;

@@ -344,12 +344,15 @@ pub struct StageRow {
     pub held_up_s: f64,
     /// Blocked otherwise.
     pub other_s: f64,
-    /// How much longer it could have worked before it set the pace: the time that it waited for other stages. Null where
+    /// How much longer it could have worked before it set the pace: the time that it waited for other stages, of one process. Null where
     /// the stages' waits were not seen.
     #[serde(default)]
     pub slack_s: Option<f64>,
     /// Whether it sets the pace: of all stages it spent the longest time not waiting for the others.
     pub bottleneck: bool,
+    /// Whether it might as well: it spent at least 95% of that time not waiting for the others.
+    #[serde(default)]
+    pub near: bool,
 }
 
 /// All segments of the critical path of one kind. The rows sum to the wall time.
@@ -489,6 +492,27 @@ pub enum WorkKind {
     Scheduling,
     /// Other calls.
     Rest,
+}
+
+impl WorkKind {
+    /// Its name, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Startup => "startup",
+            Self::Process => "process",
+            Self::Exec => "exec",
+            Self::PageFaults => "page_faults",
+            Self::Pipe => "pipe",
+            Self::FileMetadata => "file_metadata",
+            Self::FileData => "file_data",
+            Self::Socket => "socket",
+            Self::Memory => "memory",
+            Self::Lock => "lock",
+            Self::Scheduling => "scheduling",
+            Self::Rest => "rest",
+        }
+    }
 }
 
 /// Data that one command moved through descriptors of one kind.

@@ -57,6 +57,41 @@ pub struct Facts {
     pub warnings: Vec<Warning>,
     /// What could not be seen, and why.
     pub not_measured: Vec<NotMeasured>,
+    /// What operations cost on this machine, as far as it was measured.
+    pub prices: Vec<Price>,
+}
+
+/// What one operation costs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Price {
+    /// Which.
+    pub of: Operation,
+    /// CPU time of one, nanoseconds.
+    pub ns: f64,
+}
+
+/// An operation with a price.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Operation {
+    /// A minor page fault: the first write to an anonymous page of 4 KiB.
+    PageFault,
+    /// Making a small process that ends at once, and waiting for it: both sides, no program begun.
+    Process,
+    /// Making a thread that ends at once.
+    Thread,
+    /// Beginning a small program (`execve`), without a dynamic loader.
+    Exec,
+    /// Entry and exit of the cheapest system call.
+    Call,
+    /// One KiB through a pipe in pieces of 64 KiB: both sides.
+    PipeKib,
+    /// Opening and closing a file.
+    Open,
+    /// Asking for the attributes of a file.
+    Stat,
+    /// Blocking, and being woken by another task of the same CPU.
+    Switch,
 }
 
 /// What the cgroup's quota took (`cpu.stat`: `nr_throttled`, `throttled_usec`).

@@ -5,6 +5,8 @@ use super::ledger::seconds;
 use super::report::StageRow;
 use super::stages::{MOST_BESIDE, Shape, Stages, Sums};
 
+/// A stage that was busy for so much of the time of the one that sets the pace might as well set it.
+const NEAR: f64 = 0.95;
 /// Rows of the report: those with the longest lives.
 const MOST_ROWS: usize = 64;
 
@@ -23,6 +25,10 @@ impl Stages {
         let setter = (0..rows.len()).max_by_key(|at| (own(&shapes[*at]), std::cmp::Reverse(*at)));
         if let Some(setter) = setter.filter(|_| rows.len() > 1) {
             rows[setter].bottleneck = true;
+            let pace = seconds(own(&shapes[setter]));
+            for (at, row) in rows.iter_mut().enumerate() {
+                row.near = at != setter && seconds(own(&shapes[at])) >= NEAR * pace;
+            }
         }
         rows
     }
@@ -111,7 +117,8 @@ fn row(labels: &Labels, shape: &Shape, sums: &Sums) -> StageRow {
         starved_s: seconds(sums.starved),
         held_up_s: seconds(sums.held_up),
         other_s: seconds(sums.times.blocked.saturating_sub(waits)),
-        slack_s: None,
+        slack_s: Some(seconds(waits / sums.processes.max(1))),
         bottleneck: false,
+        near: false,
     }
 }

@@ -8,6 +8,7 @@ mod inbox;
 mod load;
 mod programs;
 mod samples;
+mod startup;
 pub(crate) mod symbols;
 mod tables;
 mod tally;
@@ -134,9 +135,7 @@ impl Full {
         // What was observed of the calibration is no part of the trace, but for the names: nobody is named twice.
         self.decoder.borrow_mut().inbox.discard(|event| matches!(event.what, What::Name { .. }));
         tally::clear(&self.loaded)?;
-        if let Some(bss) = self.loaded.skel.maps.bss_data.as_deref_mut() {
-            bss.tree.alive = 0;
-        }
+        self.loaded.forget_tree();
         self.loaded.note_running();
         Ok(self.own)
     }
@@ -232,7 +231,7 @@ impl Full {
         drop(decoder);
         self.tally.take(&self.loaded, &|_| true)?;
         let timed = self.wanted.call_times || self.wanted.each_call;
-        Ok(Counts { calls: self.tally.cells(timed), lost, own: self.own, ..Counts::default() })
+        Ok(Counts { calls: self.tally.cells(timed), lives: self.loaded.lives(), lost, own: self.own })
     }
 
     /// The first task is about to be followed.

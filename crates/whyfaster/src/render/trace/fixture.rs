@@ -190,8 +190,9 @@ pub(crate) fn pipeline() -> TraceReport {
         starved_s: starved,
         held_up_s: held_up,
         other_s: other,
-        slack_s: None,
+        slack_s: Some(starved + held_up),
         bottleneck,
+        near: false,
     };
     TraceReport {
         wall_s: 0.412,
