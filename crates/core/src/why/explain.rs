@@ -115,8 +115,8 @@ impl Both<'_> {
                     floor_s: floor(self.given) * baseline.untraced_s,
                     alpha,
                 };
-                let (findings, rest) = finding::findings(&sides, &Deltas::of(alternative, baseline));
-                difference.unexplained_s = moved(wall_s, rest);
+                let (findings, unexplained_s) = finding::findings(&sides, &Deltas::of(alternative, baseline));
+                difference.unexplained_s = unexplained_s;
                 why.findings.extend(findings);
             }
         }
@@ -142,10 +142,4 @@ impl Both<'_> {
             work,
         }
     }
-}
-
-/// What findings leave of a difference, with the interval of the difference around it.
-fn moved(whole: Estimate, rest: f64) -> Estimate {
-    let by = rest - whole.median;
-    Estimate { median: rest, low: whole.low.map(|low| low + by), high: whole.high.map(|high| high + by) }
 }
