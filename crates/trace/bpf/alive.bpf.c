@@ -33,6 +33,7 @@ int who_was_taken_up(struct bpf_iter__task *ctx)
     t->mask = task->cpus_mask.bits[0];
     __sync_fetch_and_add(&tree.alive, 1);
     fill(&s->fork.head, RECORD_FORK, bpf_ktime_get_ns(), number_of(task, t), 0, 0);
+    s->fork.spent = 0;
     s->fork.process = task->tgid;
     s->fork.words = words;
     copy_name(s->fork.name, task);
@@ -65,7 +66,18 @@ int who_is_alive(struct bpf_iter__task *ctx)
         t->blocked += now - t->since;
     else if (t->place == PLACE_RUNNABLE)
         t->runnable += now - t->since;
+    if (t->starting)
+        end_startup(task, t, now);
     count_unfinished(task, t, now);
+    count_end(task, t, false, number);
+    /* The first task of its process is gone, but not the process. */
+    if (task->group_leader != task) {
+        struct task_state *first = state_of(task->group_leader);
+        if (first && first->counted) {
+            first->counted = 0;
+            __sync_fetch_and_add(&tree.exits, -1ull);
+        }
+    }
     fill(&r.head, RECORD_END, now, number, 0, 0);
     r.process = task->tgid;
     r.alive = 1;

@@ -10,6 +10,8 @@ static __always_inline void send_blocked(void *ctx, struct task_struct *task, st
         return;
     u32 number = t->call & ~COMPAT;
     fill(&r->head, RECORD_BLOCKED, now, number_of(task, t), next, left);
+    r->head.spent = settings.call_times;
+    r->spent = time_in_calls(t, now);
     r->call = t->call;
     r->in_call = t->in_call;
     /* Outside of a call a task blocks in a page fault, unless it is on its way out or stopped by a signal. */
@@ -17,8 +19,14 @@ static __always_inline void send_blocked(void *ctx, struct task_struct *task, st
     r->io = BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait);
     r->file = FILE_NONE;
     r->inode = 0;
+    r->bitset = 0;
+    r->unused = 0;
     if (t->in_call && !(t->call & COMPAT) && number < SYSCALLS && settings.descriptor[number])
         look_up_file(r, task, t->args[0]);
+    if (t->in_call && t->call == settings.futex) {
+        u32 op = t->args[1] & FUTEX_CMD_MASK;
+        r->bitset = op == FUTEX_WAIT_BITSET || op == FUTEX_WAIT_REQUEUE_PI;
+    }
     submit(r);
     if (settings.blocking_stacks)
         send_stack(ctx, task, number_of(task, t), now, 1);

@@ -1,6 +1,6 @@
 /* Which system calls does the tree make: how often, how long, with which errors? */
 
-#include "state.h"
+#include "files.h"
 
 /* All memory is there before it is needed: what is allocated from a tracepoint may fail, and then a call is not counted.
  * Counted by process this becomes a plain hash, which many processes fit into; the cells are then shared by the CPUs. */
@@ -46,6 +46,7 @@ struct {
 
 static const struct cell empty_cell;
 
+/* `call`: with the kind of file, CALL_AND_FILE */
 static __always_inline struct cell *cell_of(u32 group, u32 call)
 {
     struct cell_key key = { .group = group, .call = call };
@@ -86,29 +87,6 @@ static __always_inline void count_error(u32 group, u32 call, u64 error)
         __sync_fetch_and_add(count, 1);
 }
 
-/* The tracepoint of a switch is not always seen (a switch away from some tasks of another pid namespace was not, on
- * 6.18). A task that makes a call runs, whatever was seen: the kernel's own account says how long it waited. */
-static __always_inline void heal(struct task_struct *task, struct task_state *t, u64 now)
-{
-    if (t->place == PLACE_RUNNING)
-        return;
-    u64 off = now - t->since;
-    if (t->place == PLACE_RUNNABLE && bpf_core_field_exists(task->sched_info.run_delay)) {
-        u64 waited = task->sched_info.run_delay - t->delay_out;
-        if (waited < off)
-            off = waited;
-    }
-    if (t->place == PLACE_BLOCKED)
-        t->blocked += off;
-    else if (t->place == PLACE_RUNNABLE)
-        t->runnable += off;
-    if (t->place != PLACE_UNKNOWN)
-        LOST(gaps);
-    t->run_in = task->se.sum_exec_runtime;
-    t->place = PLACE_RUNNING;
-    t->since = now;
-}
-
 /* Its first exec: from here on it belongs to the tree. */
 static __always_inline void begin(struct task_struct *task, struct task_state *t, u64 now)
 {
@@ -125,7 +103,7 @@ static __always_inline void begin(struct task_struct *task, struct task_state *t
     t->cpus = task->nr_cpus_allowed;
     t->mask = task->cpus_mask.bits[0];
     __sync_fetch_and_add(&tree.alive, 1);
-    send_fork(now, task, 0);
+    send_fork(now, task, 0, 0);
 }
 
 SEC("tp_btf/sys_enter")
@@ -150,15 +128,21 @@ int BPF_PROG(call_begins, struct pt_regs *regs, long number)
     t->blocked = 0;
     t->runnable = 0;
     t->entered++;
-    if (settings.each_call)
+    if (settings.each_call || t->starting) {
         ARGUMENTS(t->args, regs, compat);
-    else
+    } else {
+        /* The descriptor, the path of an exec that fails, and what a futex is asked for. */
         t->args[0] = FIRST_ARGUMENT(regs, compat);
-    /* The path of an exec that fails, which is told by the second argument of execveat. */
-    if (!settings.each_call && (u32)number == settings.execveat && !compat) {
-        u64 args[6];
-        ARGUMENTS(args, regs, compat);
-        t->args[1] = args[1];
+        t->args[1] = SECOND_ARGUMENT(regs, compat);
+    }
+    if (t->starting)
+        startup_before(task, t, now);
+    t->file = FILE_NONE;
+    if (!compat && (u32)number < SYSCALLS) {
+        if (settings.transfer[(u32)number])
+            t->file = kind_at(task, t, t->args[0]);
+        else if (settings.renumbers[(u32)number])
+            t->kinds = 0;
     }
     return 0;
 }
@@ -187,9 +171,11 @@ static __always_inline void raise(u64 *most, u64 n)
     }
 }
 
-static __always_inline void count(struct task_struct *task, struct task_state *t, u64 now, long error, bool returned)
+static __always_inline void count(struct task_struct *task, struct task_state *t, u64 now, long result, bool returned)
 {
-    struct cell *cell = cell_of(group_of(task, t), t->call);
+    u32 call = CALL_AND_FILE(t->call, t->file), number = t->call & ~COMPAT;
+    long error = result < 0 && result >= -4095 ? -result : 0;
+    struct cell *cell = cell_of(group_of(task, t), call);
     if (cell) {
         add(&cell->entered, 1);
         if (!returned) {
@@ -204,10 +190,14 @@ static __always_inline void count(struct task_struct *task, struct task_state *t
             if (bucket >= BUCKETS)
                 bucket = BUCKETS - 1;
             add(&cell->histogram[bucket], 1);
+            if (error)
+                add(&cell->failed, total);
         }
+        if (t->file != FILE_NONE && result > 0 && number < SYSCALLS && settings.transfer[number] == TRANSFERS_BYTES)
+            add(&cell->bytes, result);
     }
     if (error)
-        count_error(group_of(task, t), t->call, error);
+        count_error(group_of(task, t), call, error);
 }
 
 /* Reads a path of the caller; its length without the zero, 0 when it could not be read. Read after the call, when the
@@ -282,15 +272,19 @@ int BPF_PROG(call_ends, struct pt_regs *regs, long result)
         return 0;
     long error = result < 0 && result >= -4095 ? -result : 0;
     u32 number = t->call & ~COMPAT;
-    count(task, t, now, error, true);
+    count(task, t, now, result, true);
     t->returned++;
     if (settings.call_times)
         t->call_run += now - t->began - t->blocked - t->runnable;
+    if (t->starting)
+        startup_after(task, t, now, error);
     if (settings.each_call)
         send_call(task, t, now, result, true);
-    if (error && !(t->call & COMPAT) && (number == settings.execve || number == settings.execveat))
+    if (error && !(t->call & COMPAT) && (number == settings.execve || number == settings.execveat)) {
+        __sync_fetch_and_add(&tree.failed_execs, 1);
         send_failed_exec(task, t, now ? now : bpf_ktime_get_ns(), error,
                          number == settings.execve ? t->args[0] : t->args[1]);
+    }
     if (number == settings.setaffinity && !error && settings.scheduling)
         send_allowed(now ? now : bpf_ktime_get_ns(), task, number_of(task, t));
     t->in_call = 0;

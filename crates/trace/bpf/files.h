@@ -62,6 +62,25 @@ static __always_inline struct file *file_of(struct task_struct *task, u32 descri
     return file;
 }
 
+/* The kind of a descriptor. Kept for the low ones of a task that alone has them, until it makes a call that may put
+ * another file there: looking it up takes five reads of the kernel's memory, as long as counting the call. */
+static __always_inline u8 kind_at(struct task_struct *task, struct task_state *t, u64 descriptor)
+{
+    u32 shift = (u32)descriptor * 4;
+    if (!t->shares && (u32)descriptor < 16) {
+        u8 kind = t->kinds >> shift & 15;
+        if (kind)
+            return kind;
+    }
+    struct file *file = file_of(task, descriptor);
+    if (!file)
+        return FILE_NONE;
+    u8 kind = kind_of_file(file, BPF_CORE_READ(file, f_inode));
+    if (!t->shares && (u32)descriptor < 16)
+        t->kinds |= (u64)kind << shift;
+    return kind;
+}
+
 static __always_inline void look_up_file(struct blocked_record *r, struct task_struct *task, u64 descriptor)
 {
     struct file *file = file_of(task, descriptor);

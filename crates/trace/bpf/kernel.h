@@ -165,6 +165,7 @@ struct pt_regs {
         (a)[5] = (compat) ? (regs)->bp : (regs)->r9;                                                                   \
     } while (0)
 #define FIRST_ARGUMENT(regs, compat) ((compat) ? (regs)->bx : (regs)->di)
+#define SECOND_ARGUMENT(regs, compat) ((compat) ? (regs)->cx : (regs)->si)
 #elif defined(__TARGET_ARCH_arm64)
 struct pt_regs {
     u64 regs[31];
@@ -181,6 +182,7 @@ struct pt_regs {
         (a)[5] = (r)->regs[5];                                                                                         \
     } while (0)
 #define FIRST_ARGUMENT(r, compat) ((r)->regs[0])
+#define SECOND_ARGUMENT(r, compat) ((r)->regs[1])
 #else
 #error "calls are read on x86-64 and arm64 only"
 #endif

@@ -14,13 +14,20 @@ struct {
     __type(value, struct exec_and_path);
 } exec_scratch SEC(".maps");
 
-static __always_inline void send_fork(u64 now, struct task_struct *child, u32 parent)
+/* `spender` is the state of the parent, which runs. */
+static __always_inline void send_fork(u64 now, struct task_struct *child, u32 parent, struct task_state *spender)
 {
     u32 words = settings.mask_words;
     struct fork_record *r = RESERVE(sizeof(*r) + words * 8);
     if (!r)
         return;
     fill(&r->head, RECORD_FORK, now, child->pid, parent, 0);
+    if (spender && settings.call_times) {
+        r->head.spent = 1;
+        r->spent = time_in_calls(spender, now);
+    } else {
+        r->spent = 0;
+    }
     r->process = child->tgid;
     r->words = words;
     r->pipes.input = r->pipes.output = 0;
@@ -62,6 +69,10 @@ int BPF_PROG(task_made, struct task_struct *parent, struct task_struct *child)
     c->task = child->pid;
     c->forked = thread ? p->forked : 1;
     c->group = thread ? p->group : 0;
+    if (child->files == parent->files)
+        c->shares = p->shares = 1;
+    else
+        c->kinds = p->shares ? 0 : p->kinds;
     c->based = 1;
     c->announced = 1;
     c->place = PLACE_BLOCKED; /* until it is woken for the first time */
@@ -69,7 +80,10 @@ int BPF_PROG(task_made, struct task_struct *parent, struct task_struct *child)
     c->cpus = child->nr_cpus_allowed;
     c->mask = child->cpus_mask.bits[0];
     __sync_fetch_and_add(&tree.alive, 1);
-    send_fork(now, child, number_of(parent, p));
+    __sync_fetch_and_add(thread ? &tree.threads : &tree.forks, 1);
+    if (settings.call_times && p->place != PLACE_RUNNING)
+        heal(parent, p, now);
+    send_fork(now, child, number_of(parent, p), p);
     return 0;
 }
 
@@ -88,6 +102,13 @@ int BPF_PROG(program_begins, struct task_struct *task, int former, struct linux_
     t->forked = 0;
     t->group = 0;
     t->task = task->pid;
+    /* Some descriptors were closed, and it shares them with nobody any more. */
+    t->kinds = 0;
+    t->shares = 0;
+    __sync_fetch_and_add(&tree.execs, 1);
+    /* The task that was the first one is gone, but not the process. */
+    if (former != task->pid)
+        __sync_fetch_and_add(&tree.exits, -1ull);
     struct exec_and_path *s = bpf_map_lookup_elem(&exec_scratch, &zero);
     if (!s)
         return 0;
@@ -97,6 +118,7 @@ int BPF_PROG(program_begins, struct task_struct *task, int former, struct linux_
     totals_since(&s->exec.so_far, task, t, run_so_far(task, t, now));
     if (t->in_call && settings.call_times)
         s->exec.so_far.call_run += now - t->began - t->blocked - t->runnable;
+    begin_startup(task, t, s->exec.so_far.run + t->base.run, s->exec.so_far.call_run);
     long n = bpf_probe_read_kernel_str(s->path, PATH_BYTES, program->filename);
     if (n <= 0)
         LOST(string);
@@ -111,7 +133,11 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(task_exits, struct task_struct *task)
 {
     struct task_state *t = active(task);
-    if (t && !t->in_call && settings.call_times) {
+    if (!t)
+        return 0;
+    if (t->starting)
+        end_startup(task, t, bpf_ktime_get_ns());
+    if (!t->in_call && settings.call_times) {
         t->exiting = 1;
         t->began = bpf_ktime_get_ns();
         t->blocked = 0;

@@ -27,6 +27,7 @@ enum record_kind {
     RECORD_FUNCTION,    /* name of an address */
     RECORD_CALL,
     RECORD_STACK,       /* detail: 1 when it blocked */
+    RECORD_STARTED,     /* the start-up of a program is over */
 };
 
 enum left { LEFT_RUNNABLE, LEFT_SLEEPING, LEFT_UNINTERRUPTIBLE, LEFT_STOPPED, LEFT_DEAD };
@@ -47,17 +48,26 @@ struct record {
     u32 other;
     u16 cpu;
     u8 detail;
-    u8 unused;
+    u8 spent; /* 1: right behind this comes how much CPU time a task of the tree has had within calls, see below */
+};
+
+/* A switch away from a task of the tree (`task`), or a wake-up by one (`other`). */
+struct spent_record {
+    struct record head;
+    u64 spent;
 };
 
 struct blocked_record {
     struct record head;
+    u64 spent; /* of `task` */
     u64 inode;
     u32 call; /* with COMPAT; only if in_call */
     u8 in_call;
     u8 fault;
     u8 io;
     u8 file;
+    u32 bitset; /* 1: a futex wait with a bitset */
+    u32 unused;
 };
 
 struct totals {
@@ -82,6 +92,7 @@ struct pipes {
 /* Followed by `words` words of the mask of allowed CPUs. */
 struct fork_record {
     struct record head;
+    u64 spent; /* of `other` */
     u32 process;
     u32 words;
     struct pipes pipes; /* of a task that is taken up while it runs */
@@ -134,6 +145,12 @@ struct function_record {
     char name[FUNCTION_BYTES];
 };
 
+struct started_record {
+    struct record head;
+    u64 run;
+    u64 call_run;
+};
+
 struct call_record {
     struct record head;
     u64 began;
@@ -165,9 +182,13 @@ struct group_key {
     u32 forked;
 };
 
+/* With the call comes the kind of file, where the call transfers data. */
+#define FILE_SHIFT 24
+#define CALL_AND_FILE(call, file) ((call) | (u32)(file) << FILE_SHIFT)
+
 struct cell_key {
     u32 group;
-    u32 call;
+    u32 call; /* CALL_AND_FILE */
 };
 
 struct cell {
@@ -177,12 +198,14 @@ struct cell {
     u64 max;
     u64 blocked;
     u64 runnable;
+    u64 failed; /* of the total: calls that failed */
+    u64 bytes;
     u64 histogram[BUCKETS];
 };
 
 struct error_key {
     u32 group;
-    u32 call;
+    u32 call; /* CALL_AND_FILE */
     u64 error;
 };
 
@@ -228,11 +251,15 @@ struct task_state {
     u8 forked;   /* has not begun a program of its own */
     u8 based;    /* `base` is set */
     u8 announced;
-    u16 unused;
+    u8 starting; /* its program has done nothing of its own yet */
+    u8 shares;   /* its descriptors are another task's too, or may be */
     u32 task;    /* its number, which an exec of a thread changes a little before the exec is seen */
     u32 group;   /* 0: none yet */
     u32 call;
-    u32 unused2;
+    u8 file;     /* kind of file that the call transfers data of */
+    u8 reads;    /* in a row, on one descriptor, while starting */
+    u8 counted;  /* its end was counted as its process's */
+    u8 unused;
     u32 cpus;    /* how many it may run on */
     u64 mask;    /* the first of them, to notice a change */
     u64 since;   /* when it came to its place */
@@ -247,10 +274,30 @@ struct task_state {
     u64 call_run;
     u64 entered;
     u64 returned;
+    u64 kinds;     /* of its descriptors 0 to 15, four bits each; 0: to be looked up */
+    u64 exec_run;  /* its CPU time when its program began, and of that within calls */
+    u64 exec_call_run;
+    u64 start_run; /* since then, up to the end of its start-up as far as that is known */
+    u64 start_call_run;
     struct totals base; /* what the kernel had counted when it came into the tree */
 };
 
 /* ---- what whyfaster asks for, constant once the programs are loaded ---- */
+
+enum transfer { TRANSFERS_NOTHING, TRANSFERS_BYTES, TRANSFERS_MESSAGES };
+
+/* What a call says about the start-up of a program. */
+enum startup {
+    STARTUP_NOTHING,
+    STARTUP_PART,  /* it is not over before the end of this call */
+    STARTUP_OVER,  /* over when this begins */
+    STARTUP_FILE,  /* part of it, on a descriptor other than the standard ones */
+    STARTUP_READ,  /* the same; over on a standard one */
+    STARTUP_MAP,   /* part of it, with a file */
+    STARTUP_LOOK,  /* part of it, below the system's directories */
+    STARTUP_OPEN,  /* the same, or when it fails; else over */
+    STARTUP_FUTEX, /* over when it waits */
+};
 
 struct settings {
     u8 by_process;
@@ -263,14 +310,25 @@ struct settings {
     u32 execve;
     u32 execveat;
     u32 setaffinity;
+    u32 futex;
     u32 wake_at;       /* bytes in the ring at which the reader is called */
     u8 descriptor[SYSCALLS]; /* 1: the first argument of this call is a descriptor */
     u8 path[SYSCALLS];       /* number of the argument that is a path, plus one */
+    u8 transfer[SYSCALLS];   /* enum transfer: of the descriptor that is its first argument */
+    u8 renumbers[SYSCALLS];  /* 1: another file may be behind a descriptor afterwards */
+    u8 startup[SYSCALLS];    /* enum startup */
 };
 
 /* Counted for all CPUs together. */
 struct totals_of_tree {
-    u64 alive;
+    u64 alive; /* tasks */
+    u64 forks; /* processes made by one of the tree */
+    u64 threads;
+    u64 execs;
+    u64 failed_execs;
+    u64 exits;    /* processes */
+    u64 entered;  /* calls of tasks that are gone */
+    u64 returned;
     u32 groups;
     u32 unused;
 };
@@ -278,6 +336,7 @@ struct totals_of_tree {
 /* Nothing is kept here: it makes the object's BTF hold every record. */
 struct record_shapes {
     struct record record;
+    struct spent_record spent;
     struct blocked_record blocked;
     struct fork_record fork;
     struct allowed_record allowed;
@@ -285,6 +344,7 @@ struct record_shapes {
     struct failed_record failed;
     struct end_record end;
     struct name_record name;
+    struct started_record started;
     struct work_record work;
     struct function_record function;
     struct call_record call;
@@ -301,4 +361,6 @@ struct record_shapes {
     enum file_kind file;
     enum mode mode;
     enum place place;
+    enum startup startup;
+    enum transfer transfer;
 };

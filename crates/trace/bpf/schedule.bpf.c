@@ -109,10 +109,11 @@ static __always_inline void ends(struct task_struct *task, struct task_state *t,
     count_unfinished(task, t, now);
     if (t->exiting)
         t->call_run += now - t->began - t->blocked - t->runnable;
+    count_end(task, t, true, number);
     if (t->announced)
         __sync_fetch_and_add(&tree.alive, -1ull);
     else /* taken up while it ran, and gone before that was told */
-        send_fork(now, task, 0);
+        send_fork(now, task, 0, 0);
     send_end(now, task, t, number);
 }
 
@@ -169,6 +170,8 @@ int BPF_PROG(cpu_switches, bool preempted, struct task_struct *prev, struct task
             notice_mask(prev, p, now);
         if (of_tree && left != LEFT_RUNNABLE && left != LEFT_DEAD)
             send_blocked(ctx, prev, p, now, in, left);
+        else if (of_tree && settings.call_times)
+            send_spent(RECORD_SWITCH, now, out, in, left, time_in_calls(p, now));
         else
             send_small(RECORD_SWITCH, now, out, in, left);
     }
@@ -236,7 +239,18 @@ static __always_inline void send_wake(struct task_struct *task, struct task_stat
 {
     if (!settings.scheduling)
         return;
-    send_small(RECORD_WAKE, now, number_of(task, t), (u32)bpf_get_current_pid_tgid(), this_context());
+    u8 context = this_context();
+    if (context == CONTEXT_TASK && settings.call_times) {
+        struct task_struct *waker = bpf_get_current_task_btf();
+        struct task_state *w = active(waker);
+        if (w) {
+            if (w->place != PLACE_RUNNING)
+                heal(waker, w, now);
+            send_spent(RECORD_WAKE, now, number_of(task, t), number_of(waker, w), context, time_in_calls(w, now));
+            return;
+        }
+    }
+    send_small(RECORD_WAKE, now, number_of(task, t), (u32)bpf_get_current_pid_tgid(), context);
 }
 
 SEC("tp_btf/sched_waking")

@@ -74,6 +74,17 @@ static __always_inline bool claim_end(struct task_state *t)
     return __sync_val_compare_and_swap(&t->mode, MODE_ACTIVE, MODE_GONE) == MODE_ACTIVE;
 }
 
+/* The first task of a process is gone. A thread that executed a program became the first one: see program_begins. */
+static __always_inline void count_end(struct task_struct *task, struct task_state *t, bool ended, u32 number)
+{
+    if (ended && number == (u32)task->tgid) {
+        t->counted = 1;
+        __sync_fetch_and_add(&tree.exits, 1);
+    }
+    __sync_fetch_and_add(&tree.entered, t->entered);
+    __sync_fetch_and_add(&tree.returned, t->returned);
+}
+
 #define LOST(class)                                                                                                    \
     do {                                                                                                               \
         struct cpu_state *lost_on = this_cpu();                                                                        \
@@ -106,7 +117,7 @@ static __always_inline void fill(struct record *r, enum record_kind kind, u64 at
     r->other = other;
     r->cpu = bpf_get_smp_processor_id();
     r->detail = detail;
-    r->unused = 0;
+    r->spent = 0;
 }
 
 #define RESERVE(size)                                                                                                  \
@@ -128,6 +139,17 @@ static __always_inline void send_small(enum record_kind kind, u64 at, u32 task, 
     if (!r)
         return;
     fill(r, kind, at, task, other, detail);
+    submit(r);
+}
+
+static __always_inline void send_spent(enum record_kind kind, u64 at, u32 task, u32 other, u8 detail, u64 spent)
+{
+    struct spent_record *r = RESERVE(sizeof(*r));
+    if (!r)
+        return;
+    fill(&r->head, kind, at, task, other, detail);
+    r->head.spent = 1;
+    r->spent = spent;
     submit(r);
 }
 
@@ -230,4 +252,35 @@ static __always_inline u32 group_of(struct task_struct *task, struct task_state 
         return 0;
     }
     return t->group = *known;
+}
+
+/* The tracepoint of a switch is not always seen (a switch away from some tasks of another pid namespace was not, on
+ * 6.18). A task that makes a call runs, whatever was seen: the kernel's own account says how long it waited. */
+static __always_inline void heal(struct task_struct *task, struct task_state *t, u64 now)
+{
+    if (t->place == PLACE_RUNNING)
+        return;
+    u64 off = now - t->since;
+    if (t->place == PLACE_RUNNABLE && bpf_core_field_exists(task->sched_info.run_delay)) {
+        u64 waited = task->sched_info.run_delay - t->delay_out;
+        if (waited < off)
+            off = waited;
+    }
+    if (t->place == PLACE_BLOCKED)
+        t->blocked += off;
+    else if (t->place == PLACE_RUNNABLE)
+        t->runnable += off;
+    if (t->place != PLACE_UNKNOWN)
+        LOST(gaps);
+    t->run_in = task->se.sum_exec_runtime;
+    t->place = PLACE_RUNNING;
+    t->since = now;
+}
+
+/* CPU time that a running task has had within calls, with the one that it is in. */
+static __always_inline u64 time_in_calls(struct task_state *t, u64 now)
+{
+    if (!t->in_call && !t->exiting)
+        return t->call_run;
+    return t->call_run + (now - t->began - t->blocked - t->runnable);
 }

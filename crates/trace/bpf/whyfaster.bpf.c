@@ -3,6 +3,7 @@
  */
 #include "state.h"
 
+#include "startup.bpf.c"
 #include "process.bpf.c"
 #include "calls.bpf.c"
 #include "stacks.bpf.c"

@@ -38,6 +38,10 @@ fn a_ring_that_is_too_small_is_reported_as_loss() {
     // What was counted in the kernel is complete all the same.
     let execs = counts.calls.iter().filter(|c| i64::from(c.call.number) == libc::SYS_execve);
     assert_eq!(execs.map(|c| c.entered).sum::<u64>(), 10);
+    let lives = counts.lives;
+    assert_eq!((lives.forks, lives.execs, lives.exits), (Some(9), Some(10), Some(10)));
+    let table: u64 = counts.calls.iter().map(|c| c.entered).sum();
+    assert_eq!(lives.calls_entered, Some(table));
 }
 
 #[test]

@@ -77,7 +77,11 @@ impl Analysis {
             What::End { task, status, totals, .. } => self.end(*task, status.is_none(), Some(totals), now),
             What::Name { task, name, kind, .. } => self.name(*task, name, *kind),
             What::Work { task, function } => self.work(*task, function, event.cpu, now),
-            What::Spent { .. } | What::Started { .. } | What::Call(_) | What::Stack(_) => {}
+            What::Spent { task, call_run_ns } => self.line.path_spent(*task, *call_run_ns, now),
+            What::Started { task, run_ns, call_run_ns } => {
+                self.line.path_started(*task, *run_ns, *call_run_ns, now);
+            }
+            What::Call(_) | What::Stack(_) => {}
         }
     }
 
@@ -113,6 +117,9 @@ impl Analysis {
         // From nothing it comes into its first state, so that a wait has a beginning as any other.
         task.state = State::Dead;
         self.line.known.tree.insert(child, task);
+        if counts {
+            self.line.path_forked(parent, child, thread, now);
+        }
         let first = if above.is_some() { State::Runnable(cpu) } else { self.found(child) };
         self.line.turn(child, now, first);
         self.processes.forked(above.map(|(process, _)| process), process, label, now);
@@ -156,8 +163,11 @@ impl Analysis {
             task.start = *so_far;
             task.base = task.start;
             self.began.get_or_insert(now);
+            self.line.path_begins(tid, now);
+            self.line.path_execs(tid, label, so_far, now);
         } else {
             self.line.must_run(tid, cpu, now);
+            self.line.path_execs(tid, label, so_far, now);
             // A task that runs another program has run: a total of nothing is none.
             self.next_segment(tid, (*so_far != Totals::default()).then_some(so_far), now);
         }
@@ -215,17 +225,18 @@ impl Analysis {
         self.line.idle.release(former);
     }
 
-    fn name(&mut self, task: Tid, name: &str, kind: TaskKind) {
+    fn name(&mut self, tid: Tid, name: &str, kind: TaskKind) {
         let label = self.label_of(name, kind);
-        if let Some(task) = self.line.known.tree.get_mut(&task) {
+        if let Some(task) = self.line.known.tree.get_mut(&tid) {
             // A command has the name of its exec; a name that a thread gives itself later does not change it.
             if task.label == UNNAMED && task.queued_as.is_none() {
                 task.label = label;
                 self.processes.renamed(task.process, label, None);
+                self.line.path_renamed(tid, label);
             }
             return;
         }
-        self.line.known.name(task, Other { kind, label, work: None });
+        self.line.known.name(tid, Other { kind, label, work: None });
     }
 
     fn label_of(&mut self, name: &str, kind: TaskKind) -> Label {

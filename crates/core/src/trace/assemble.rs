@@ -9,9 +9,13 @@ use super::cpus::Holder;
 use super::idle::{CORE, ELSEWHERE};
 use super::ledger::{Avoided, seconds};
 use super::overhead;
-use super::report::{Avoidable, Level, Processes, SharerKind, SharerRow, TraceReport};
+use super::path::Accounts;
+use super::report::{
+    Avoidable, Level, PathRow, Processes, SharerKind, SharerRow, TraceReport, TransferRow, WorkRow,
+};
 use super::setting::Facts;
-use super::{gaps, syscalls};
+use super::stage_rows::only_readers;
+use super::{gaps, syscalls, work};
 
 impl Analysis {
     pub(super) fn report(&self, counts: &Counts, facts: &Facts) -> TraceReport {
@@ -28,10 +32,11 @@ impl Analysis {
             Avoided::All => line.ledger.avoidable_longest,
             Avoided::NotThrottled => line.ledger.avoidable_longest_beside,
         };
+        let (critical_path, work, transfers) = self.paths_and_work(counts, facts);
         let mut report = TraceReport {
             wall_s: seconds(wall_ns),
             level: line.setting.level,
-            processes: self.processes(),
+            processes: self.processes(counts),
             tree: self.processes.rows(&line.labels),
             tasks: self.tasks.rows(&line.labels, began),
             tasks_total: self.tasks.total + self.tasks.timeless,
@@ -46,18 +51,49 @@ impl Analysis {
             stages: line.stages.rows(&line.labels),
             effective_parallelism: overhead::ratio(seconds(line.ledger.all.run), seconds(wall_ns))
                 .filter(|_| self.tasks.total > 0),
-            critical_path: Vec::new(),
-            work: Vec::new(),
-            transfers: Vec::new(),
+            checks: checks::checks(&self.compared(counts, wall_ns, &critical_path, &work)),
+            critical_path,
+            work,
+            transfers,
+            complete: false,
             lost,
-            checks: checks::checks(&self.compared(counts)),
             overhead: overhead::overhead(counts, facts, seconds(wall_ns)),
             warnings: Vec::new(),
             not_measured: Vec::new(),
         };
+        only_readers(&mut report.stages, &report.transfers, &report.syscalls);
+        report.complete = !report.lost.any() && report.checks.iter().all(|check| check.holds);
         report.warnings = gaps::warnings(self, counts, facts, &report);
         report.not_measured = gaps::not_measured(self, counts, facts, &report);
         report
+    }
+
+    /// The critical path, what CPU time was spent on, and data moved: of a level that sees all three.
+    fn paths_and_work(
+        &self,
+        counts: &Counts,
+        facts: &Facts,
+    ) -> (Vec<PathRow>, Vec<WorkRow>, Vec<TransferRow>) {
+        let line = &self.line;
+        if !line.setting.whole() {
+            return (Vec::new(), Vec::new(), Vec::new());
+        }
+        let abi = line.setting.abi;
+        let commands = work::commands(&work::Sources {
+            ledger: &line.ledger,
+            labels: &line.labels,
+            startups: &line.path.startups,
+            processes: &self.processes,
+            counts,
+            abi,
+        });
+        let path = line.path.rows(&Accounts {
+            labels: &line.labels,
+            commands: &commands,
+            avoided: self.avoided(facts),
+            holder: &|holder| self.holder(holder, facts),
+        });
+        (path, work::rows(&commands, &line.labels, facts), work::transfers(counts, abi))
     }
 
     /// Whether the cgroup's quota may be behind waits beside an idle CPU.
@@ -82,33 +118,55 @@ impl Analysis {
         }
     }
 
-    fn processes(&self) -> Processes {
+    fn processes(&self, counts: &Counts) -> Processes {
         let level = self.line.setting.level;
         // What the kernel adds up for a parent says nothing of how many there were.
         let sees = |count: u64| (level != Level::Rusage).then_some(count);
         let failed = matches!(level, Level::Full | Level::Ptrace).then(|| self.searches.failures());
-        let counted = &self.processes.counted;
+        // The kernel's programs count what a full ring does not let through.
+        let (counted, kernel) = (&self.processes.counted, &counts.lives);
         Processes {
-            forks: sees(counted.forks),
-            threads: sees(counted.threads),
-            execs: sees(counted.execs),
-            failed_execs: failed,
-            exits: sees(counted.exits),
+            forks: kernel.forks.or(sees(counted.forks)),
+            threads: kernel.threads.or(sees(counted.threads)),
+            execs: kernel.execs.or(sees(counted.execs)),
+            failed_execs: kernel.failed_execs.or(failed),
+            exits: kernel.exits.or(sees(counted.exits)),
             alive: sees(counted.alive),
         }
     }
 
-    fn compared<'a>(&'a self, counts: &'a Counts) -> Compared<'a> {
-        let made = &self.processes.counted;
+    fn compared<'a>(
+        &'a self,
+        counts: &'a Counts,
+        wall_ns: u64,
+        path: &[PathRow],
+        work: &[WorkRow],
+    ) -> Compared<'a> {
         let ledger = &self.line.ledger;
         Compared {
             sums: &self.sums,
             counts,
             whole: self.line.setting.whole(),
             switches: self.line.flaws.switches,
-            processes: (made.forks + made.roots, made.exits + made.alive),
+            processes: self.processes.counted,
+            failed_execs: self.searches.failures(),
+            abi: self.line.setting.abi,
+            running: self.line.setting.running,
             blocked: (ledger.all.blocked, ledger.blocked_ns()),
+            path: (path.iter().map(|row| row.seconds).sum(), seconds(wall_ns)),
+            work: work.iter().map(|row| row.seconds).sum(),
+            run: ledger.all.run,
             waited: (ledger.all.wait, self.line.cpus.sharers.values().sum()),
+        }
+    }
+
+    /// The kind and name under which a holder of a CPU is shown.
+    fn holder(&self, holder: Holder, facts: &Facts) -> (SharerKind, &str) {
+        match holder {
+            Holder::Task(kind, label) => (kind, self.line.labels.name(label)),
+            Holder::LongIdle if throttled(facts) => (SharerKind::Throttled, "(CPU quota used up)"),
+            Holder::WakeUp | Holder::LongIdle => (SharerKind::Idle, "(idle: waking up)"),
+            Holder::Unknown => (SharerKind::Unknown, "(not shown)"),
         }
     }
 
@@ -117,12 +175,7 @@ impl Analysis {
         let labels = &self.line.labels;
         let mut sums: BTreeMap<(&str, SharerKind, &str), u64> = BTreeMap::new();
         for ((command, holder), ns) in self.line.cpus.sharers.iter().filter(|(_, ns)| **ns > 0) {
-            let (kind, name) = match *holder {
-                Holder::Task(kind, label) => (kind, labels.name(label)),
-                Holder::LongIdle if throttled(facts) => (SharerKind::Throttled, "(CPU quota used up)"),
-                Holder::WakeUp | Holder::LongIdle => (SharerKind::Idle, "(idle: waking up)"),
-                Holder::Unknown => (SharerKind::Unknown, "(not shown)"),
-            };
+            let (kind, name) = self.holder(*holder, facts);
             *sums.entry((labels.name(*command), kind, name)).or_default() += ns;
         }
         let row = |((command, kind, sharer), ns): ((&str, SharerKind, &str), u64)| SharerRow {

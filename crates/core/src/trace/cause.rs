@@ -70,16 +70,29 @@ fn by_class(class: Class, seen: &Seen<'_>) -> Option<Cause> {
         // vfork and posix_spawn wait for the child's exec in state D, and the child wakes them.
         Class::Make if storage => Some(Cause::Disk),
         Class::Make => Some(if seen.uninterruptible() { Cause::Child } else { Cause::Other }),
-        Class::Lock | Class::Message | Class::Many | Class::Ring if seen.timer() => Some(Cause::Timer),
-        Class::Lock if storage => Some(Cause::Disk),
-        Class::Lock => Some(Cause::Lock),
+        Class::Lock | Class::Control | Class::Message | Class::Many | Class::Ring if seen.timer() => {
+            Some(Cause::Timer)
+        }
+        Class::Lock | Class::Control if storage => Some(Cause::Disk),
+        Class::Lock | Class::Control => Some(Cause::Lock),
         Class::Message => Some(Cause::OtherProcess),
-        Class::Ring if storage || seen.device() => Some(Cause::Disk),
+        // Whoever waits for a ring is marked as waiting for a device, whatever it handed over: io_cqring_wait() sets
+        // in_iowait. So that says nothing here.
+        Class::Ring if seen.device() => Some(Cause::Disk),
         Class::Many | Class::Ring if seen.network() => Some(Cause::Network),
         Class::Many => Some(many(seen)),
         Class::Ring if seen.task() => Some(Cause::OtherProcess),
         Class::Ring => Some(Cause::Other),
-        Class::Read | Class::Write | Class::Socket | Class::Else => None,
+        Class::Read
+        | Class::Write
+        | Class::Socket
+        | Class::Directory
+        | Class::Name
+        | Class::Map
+        | Class::Exec
+        | Class::Exit
+        | Class::Scheduler
+        | Class::Else => None,
     }
 }
 

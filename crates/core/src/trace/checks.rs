@@ -2,12 +2,18 @@
 
 use super::counts::Counts;
 use super::event::Totals;
-use super::ledger::{self, seconds};
+use super::ledger::seconds;
+use super::names::Abi;
+use super::processes::Counted;
 use super::report::Check;
 use super::task::Times;
 
 /// How far the running time may be from the scheduler's own account.
 const WITHIN: f64 = 0.01;
+/// How far the sum of what CPU time was spent on may be from it.
+const WORK_WITHIN: f64 = 0.02;
+/// How far the critical path may be from the wall time.
+const PATH_WITHIN: f64 = 0.005;
 /// The scheduler's clock and the tracepoint are read at different moments of a switch: what that may amount to, for one
 /// switch, nanoseconds.
 const A_SWITCH_NS: u64 = 2_000;
@@ -20,25 +26,19 @@ pub(super) struct Sums {
     /// Running time by the stream and by the kernel, of tasks for which both are known.
     run: u64,
     kernel_run: u64,
-    entered: ledger::Sum,
-    returned: ledger::Sum,
-    tasks: u64,
+    entered: u64,
 }
 
 impl Sums {
     pub(super) fn task(&mut self, life: u64, times: &Times, totals: Option<(&Totals, &Totals)>) {
-        self.tasks += 1;
         self.lives += life;
         self.times += times.life();
         let Some((totals, start)) = totals else {
-            self.entered.add(None);
-            self.returned.add(None);
             return;
         };
         self.run += times.run;
         self.kernel_run += totals.on_cpu_ns().saturating_sub(start.on_cpu_ns());
-        self.entered.add(totals.calls_entered);
-        self.returned.add(totals.calls_returned);
+        self.entered += totals.calls_entered.unwrap_or(0);
     }
 }
 
@@ -49,24 +49,33 @@ pub(super) struct Compared<'a> {
     pub(super) counts: &'a Counts,
     pub(super) whole: bool,
     pub(super) switches: u64,
-    /// Made and first ones; ended and still there.
-    pub(super) processes: (u64, u64),
+    /// How many came and went by the stream.
+    pub(super) processes: Counted,
+    /// Execs that failed, by the stream.
+    pub(super) failed_execs: u64,
+    pub(super) abi: Abi,
+    /// Taken up while it ran: a call may have begun before.
+    pub(super) running: bool,
     /// Blocked time of the tasks and over all causes.
     pub(super) blocked: (u64, u64),
     /// Waiting of the tasks and over all holders.
     pub(super) waited: (u64, u64),
+    /// The rows of the critical path, and the wall time, seconds.
+    pub(super) path: (f64, f64),
+    /// The rows of what CPU time was spent on, seconds.
+    pub(super) work: f64,
+    /// Running time of all tasks by the stream.
+    pub(super) run: u64,
 }
 
 /// All checks that this level allows.
 pub(super) fn checks(it: &Compared<'_>) -> Vec<Check> {
-    let mut checks = vec![
-        exact(
-            "sum of the tasks' states, their lives (seconds)",
-            seconds(it.sums.times),
-            seconds(it.sums.lives),
-        ),
-        exact("processes made, ended and still there", count(it.processes.0), count(it.processes.1)),
-    ];
+    let mut checks = vec![exact(
+        "sum of the tasks' states, their lives (seconds)",
+        seconds(it.sums.times),
+        seconds(it.sums.lives),
+    )];
+    lives(it, &mut checks);
     if it.whole {
         let (blocked, causes) = it.blocked;
         checks.push(exact(
@@ -81,21 +90,67 @@ pub(super) fn checks(it: &Compared<'_>) -> Vec<Check> {
             seconds(holders),
         ));
         checks.push(running(it));
+        checks.push(work(it));
+        checks.push(path(it));
     }
-    if let Some((entered, returned)) = it.sums.entered.known().zip(it.sums.returned.known())
-        && it.sums.tasks > 0
+    calls(it, &mut checks);
+    checks
+}
+
+/// What the stream tells of processes, and what the kernel counted beside it: they differ when records are lost.
+fn lives(it: &Compared<'_>, checks: &mut Vec<Check>) {
+    let (kernel, seen) = (&it.counts.lives, &it.processes);
+    for (what, kernel, seen) in [
+        ("processes made, by the kernel and by the stream", kernel.forks, seen.forks),
+        ("threads made, by the kernel and by the stream", kernel.threads, seen.threads),
+        ("programs begun, by the kernel and by the stream", kernel.execs, seen.execs),
+        ("execs that failed, by the kernel and by the stream", kernel.failed_execs, it.failed_execs),
+        ("processes ended, by the kernel and by the stream", kernel.exits, seen.exits),
+    ] {
+        checks.extend(kernel.map(|kernel| exact(what, count(kernel), count(seen))));
+    }
+    if let Some(made) = kernel.forks.zip(kernel.threads).map(|(forks, threads)| forks + threads)
+        && !it.running
         && !it.counts.calls.is_empty()
     {
-        let left = it.counts.calls.iter().map(|cell| cell.not_returned).sum::<u64>();
-        let counted = it.counts.calls.iter().map(|cell| cell.entered).sum::<u64>();
-        checks.push(exact(
-            "calls entered, returned and not returned",
-            count(entered),
-            count(returned + left),
-        ));
-        checks.push(exact("calls entered by the tasks, by the table", count(entered), count(counted)));
+        checks.push(made_by_calls(it, made));
     }
-    checks
+}
+
+/// Tasks are made by calls that return to the parent; one that was killed while it waited in vfork has made its child, too.
+fn made_by_calls(it: &Compared<'_>, made: u64) -> Check {
+    let makes = |name: &str| matches!(name, "fork" | "vfork" | "clone" | "clone3");
+    let (mut returned, mut left) = (0, 0);
+    for cell in it.counts.calls.iter().filter(|cell| it.abi.known(cell.call).is_some_and(makes)) {
+        let failed = cell.errors.iter().map(|(_, times)| times).sum::<u64>();
+        returned += cell.entered.saturating_sub(cell.not_returned + failed);
+        left += cell.not_returned;
+    }
+    Check {
+        what: "processes and threads made, by fork, vfork and clone that worked".to_owned(),
+        left: count(made),
+        right: count(returned),
+        within: 0.0,
+        holds: (returned..=returned + left).contains(&made),
+    }
+}
+
+/// Calls counted where they begin, where they end, and in the table.
+fn calls(it: &Compared<'_>, checks: &mut Vec<Check>) {
+    let lives = &it.counts.lives;
+    let Some((entered, returned)) = lives.calls_entered.zip(lives.calls_returned) else { return };
+    let left = it.counts.calls.iter().map(|cell| cell.not_returned).sum::<u64>();
+    let table = it.counts.calls.iter().map(|cell| cell.entered).sum::<u64>();
+    checks.push(exact("calls entered, returned and not returned", count(entered), count(returned + left)));
+    checks.push(exact("calls entered by the tasks, by the table", count(entered), count(table)));
+    if lives.exits.is_some() {
+        let streamed = count(it.sums.entered);
+        checks.push(exact(
+            "calls entered by the tasks, by the stream of their ends",
+            count(entered),
+            streamed,
+        ));
+    }
 }
 
 fn running(it: &Compared<'_>) -> Check {
@@ -111,6 +166,32 @@ fn running(it: &Compared<'_>) -> Check {
         right,
         within: WITHIN,
         holds: (left - right).abs() <= (WITHIN * left.max(right)).max(slack),
+    }
+}
+
+/// What CPU time was spent on is put together from what tasks told and from the table of calls; the other side is the
+/// scheduler's account, and the stream's where a task's was not told.
+fn work(it: &Compared<'_>) -> Check {
+    let (left, right) = (it.work, seconds(it.sums.kernel_run + it.run.saturating_sub(it.sums.run)));
+    let slack = seconds(it.switches * A_SWITCH_NS);
+    Check {
+        what: "running time by what it was spent on, by the scheduler's account (seconds)".to_owned(),
+        left,
+        right,
+        within: WORK_WITHIN,
+        holds: (left - right).abs() <= (WORK_WITHIN * left.max(right)).max(slack),
+    }
+}
+
+/// The rows of the path are sums over what its tasks did, the other side is from the first exec to the last end.
+fn path(it: &Compared<'_>) -> Check {
+    let (left, right) = it.path;
+    Check {
+        what: "critical path, wall time (seconds)".to_owned(),
+        left,
+        right,
+        within: PATH_WITHIN,
+        holds: (left - right).abs() <= PATH_WITHIN * left.max(right),
     }
 }
 

@@ -1,9 +1,10 @@
-//! What a system call is about, as far as it says why a task blocked in it.
+//! What a system call is about: why a task blocks in it, what its CPU time is spent on, and which way its data goes.
 
 use std::sync::LazyLock;
 
-use super::event::CallNumber;
+use super::event::{CallNumber, FileKind};
 use super::names::Abi;
+use super::report::{Direction, WorkKind};
 
 /// What a call waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,9 +31,64 @@ pub(super) enum Class {
     Socket,
     /// Waits for what was handed to the kernel before (io_uring, aio).
     Ring,
-    /// Anything else: opens, looks up, maps, runs a program, ends.
+    /// Sets how a descriptor behaves, or locks a part of its file.
+    Control,
+    /// Reads a directory.
+    Directory,
+    /// Opens, closes, looks up, or changes names and attributes.
+    Name,
+    /// Maps memory.
+    Map,
+    /// Runs a program.
+    Exec,
+    /// Ends a task.
+    Exit,
+    /// Asks or tells the scheduler something.
+    Scheduler,
+    /// Anything else.
     #[default]
     Else,
+}
+
+impl Class {
+    /// What the CPU time of such a call is spent on, by what its descriptor is.
+    pub(super) fn work(self, file: FileKind) -> WorkKind {
+        match self {
+            Self::Read | Self::Write => match file {
+                FileKind::Pipe => WorkKind::Pipe,
+                FileKind::Socket | FileKind::UnixSocket => WorkKind::Socket,
+                FileKind::Other => WorkKind::Rest,
+                FileKind::None
+                | FileKind::File
+                | FileKind::BlockDevice
+                | FileKind::Terminal
+                | FileKind::CharDevice => WorkKind::FileData,
+            },
+            Self::Sync | Self::Ring => WorkKind::FileData,
+            Self::Child | Self::Make | Self::Exit => WorkKind::Process,
+            Self::Lock => WorkKind::Lock,
+            Self::Sleep | Self::Many | Self::Message | Self::Scheduler => WorkKind::Scheduling,
+            Self::Socket => WorkKind::Socket,
+            Self::Control | Self::Directory | Self::Name => WorkKind::FileMetadata,
+            Self::Map => WorkKind::Memory,
+            Self::Exec => WorkKind::Exec,
+            Self::Else => WorkKind::Rest,
+        }
+    }
+}
+
+/// Which way the data of a call goes, if it has any.
+pub(super) fn direction(abi: Abi, call: CallNumber) -> Option<Direction> {
+    match class(abi, call) {
+        Class::Read => Some(Direction::Read),
+        Class::Write => Some(Direction::Write),
+        Class::Socket => match abi.known(call)? {
+            name if name.starts_with("send") => Some(Direction::Write),
+            name if name.starts_with("recv") => Some(Direction::Read),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// Calls of the tables are below this number.
@@ -61,8 +117,8 @@ pub(super) fn class(abi: Abi, call: CallNumber) -> Class {
 
 fn by_name(name: &str) -> Class {
     match name {
-        "read" | "readv" | "pread64" | "preadv" | "preadv2" | "splice" | "tee" | "getdents"
-        | "getdents64" | "readahead" => Class::Read,
+        "read" | "readv" | "pread64" | "preadv" | "preadv2" | "splice" | "tee" | "readahead" => Class::Read,
+        "getdents" | "getdents64" | "readdir" => Class::Directory,
         "write" | "writev" | "pwrite64" | "pwritev" | "pwritev2" | "vmsplice" | "sendfile" | "sendfile64"
         | "copy_file_range" | "ftruncate" | "fallocate" => Class::Write,
         "fsync" | "fdatasync" | "sync" | "syncfs" | "sync_file_range" | "msync" | "umount2" | "umount" => {
@@ -70,8 +126,8 @@ fn by_name(name: &str) -> Class {
         }
         "wait4" | "waitid" | "waitpid" => Class::Child,
         "vfork" | "clone" | "clone3" | "fork" => Class::Make,
-        "futex" | "futex_time64" | "futex_wait" | "futex_waitv" | "futex_requeue" | "flock" | "fcntl"
-        | "fcntl64" | "semop" | "semtimedop" | "semtimedop_time64" => Class::Lock,
+        "futex" | "futex_time64" | "futex_wait" | "futex_waitv" | "futex_requeue" | "flock" | "semop"
+        | "semtimedop" | "semtimedop_time64" => Class::Lock,
         "nanosleep" | "clock_nanosleep" | "clock_nanosleep_time64" => Class::Sleep,
         "poll" | "ppoll" | "ppoll_time64" | "select" | "_newselect" | "pselect6" | "pselect6_time64"
         | "epoll_wait" | "epoll_pwait" | "epoll_pwait2" => Class::Many,
@@ -89,8 +145,54 @@ fn by_name(name: &str) -> Class {
         "connect" | "accept" | "accept4" | "sendto" | "recvfrom" | "sendmsg" | "recvmsg" | "sendmmsg"
         | "recvmmsg" | "recvmmsg_time64" | "send" | "recv" | "socketcall" => Class::Socket,
         "io_uring_enter" | "io_getevents" | "io_pgetevents" | "io_pgetevents_time64" => Class::Ring,
+        "fcntl" | "fcntl64" => Class::Control,
+        "execve" | "execveat" => Class::Exec,
+        "exit" | "exit_group" => Class::Exit,
+        "mmap" | "mmap2" | "munmap" | "mremap" | "mprotect" | "madvise" | "brk" | "mlock" | "mlock2"
+        | "munlock" | "mlockall" | "munlockall" | "mincore" | "shmat" | "shmdt" | "membarrier" | "mbind" => {
+            Class::Map
+        }
+        "sched_yield" | "sched_setaffinity" | "sched_getaffinity" | "sched_setscheduler"
+        | "sched_getscheduler" | "sched_setparam" | "sched_getparam" | "sched_setattr" | "sched_getattr"
+        | "setpriority" | "getpriority" | "nice" => Class::Scheduler,
+        name if is_name(name) => Class::Name,
         _ => Class::Else,
     }
+}
+
+/// Calls about descriptors, names and attributes of files.
+fn is_name(name: &str) -> bool {
+    let family =
+        ["open", "stat", "chmod", "chown", "rename", "xattr", "inotify_", "link", "mkdir", "mknod", "utime"];
+    let one = [
+        "creat",
+        "close",
+        "close_range",
+        "access",
+        "faccessat",
+        "faccessat2",
+        "lseek",
+        "_llseek",
+        "rmdir",
+        "chdir",
+        "fchdir",
+        "getcwd",
+        "dup",
+        "dup2",
+        "dup3",
+        "pipe",
+        "pipe2",
+        "ioctl",
+        "umask",
+        "futimesat",
+        "truncate",
+        "truncate64",
+        "fadvise64",
+        "fadvise64_64",
+        "arm_fadvise64_64",
+    ];
+    let of_family = family.iter().any(|family| name.contains(family)) && !name.starts_with("mq_");
+    of_family || one.contains(&name)
 }
 
 #[cfg(test)]

@@ -33,6 +33,10 @@ pub struct Lives {
     pub failed_execs: Option<u64>,
     /// Processes that ended.
     pub exits: Option<u64>,
+    /// System calls that their tasks entered.
+    pub calls_entered: Option<u64>,
+    /// System calls that returned to them.
+    pub calls_returned: Option<u64>,
 }
 
 /// All calls of one kind that one command or process made.

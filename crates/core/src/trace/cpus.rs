@@ -13,10 +13,13 @@ use super::report::SharerKind;
 
 /// A stretch of waiting on an idle CPU that lasts longer than this is no wake-up. It counts as throttled where the
 /// cgroup's quota was used up; nothing else leaves a runnable task on an idle CPU for so long.
-const WAKE_UP_NS: u64 = 1_000_000;
+pub(super) const WAKE_UP_NS: u64 = 1_000_000;
 
 /// Pairs of a command and a holder that are told apart; further holders have one name.
 const MOST_SHARERS: usize = 1 << 16;
+
+/// Holders of one CPU that are told apart while tasks wait there without a break.
+const MOST_HELD: usize = 64;
 
 /// Who held a CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,6 +32,13 @@ pub(super) enum Holder {
     LongIdle,
     /// A task that the stream did not show.
     Unknown,
+}
+
+impl Holder {
+    /// The CPU did something.
+    pub(super) fn is_busy(self) -> bool {
+        !matches!(self, Self::WakeUp | Self::LongIdle)
+    }
 }
 
 /// Time that tasks of a command waited, by who held the CPU.
@@ -46,6 +56,9 @@ pub(super) struct Cpu {
     /// Up to when waiting has been added up.
     flushed: u64,
     waiters: Vec<(Label, u64)>,
+    /// Who held it for how long since tasks wait there without a break. A task that comes to wait notes how far each had
+    /// come, so that a wait costs the same however long it lasts.
+    held: Vec<(Holder, u64)>,
     /// Waiting on the idle CPU, or on one of which nothing is known yet, in the present stretch.
     pending: Vec<(Label, u64)>,
     pending_from: Option<u64>,
@@ -86,10 +99,12 @@ impl Cpus {
             None | Some(0) => {
                 it.pending_from.get_or_insert(now - passed);
                 it.waiters.iter().for_each(|(label, count)| add(&mut it.pending, *label, passed * count));
-                return;
+                let idle = if it.current.is_some() { Holder::WakeUp } else { Holder::Unknown };
+                return it.holds(idle, passed);
             }
             Some(task) => holder(known, task),
         };
+        it.holds(holder, passed);
         for (label, count) in &self.cpus[usize::from(cpu)].waiters {
             let full = self.sharers.len() >= MOST_SHARERS && !self.sharers.contains_key(&(*label, holder));
             let holder = if full { Holder::Task(SharerKind::Other, REST) } else { holder };
@@ -101,6 +116,9 @@ impl Cpus {
     pub(super) fn flush_unknown(&mut self, cpu: u16, now: u64) {
         let it = self.get(cpu);
         let passed = now - std::mem::replace(&mut it.flushed, now);
+        if !it.waiters.is_empty() {
+            it.holds(Holder::Unknown, passed);
+        }
         for (label, count) in &self.cpus[usize::from(cpu)].waiters {
             *self.sharers.entry((*label, Holder::Unknown)).or_default() += passed * count;
         }
@@ -111,7 +129,11 @@ impl Cpus {
     pub(super) fn began_with(&mut self, cpu: u16, task: Tid, now: u64, known: &Known) {
         let holder = if task == 0 { None } else { Some(holder(known, task)) };
         self.settle(cpu, now, holder);
-        self.get(cpu).current = Some(task);
+        let it = self.get(cpu);
+        it.current = Some(task);
+        if let Some((unseen, _)) = it.held.iter_mut().find(|(it, _)| *it == Holder::Unknown) {
+            *unseen = holder.unwrap_or(Holder::WakeUp);
+        }
     }
 
     /// Gives the pending waiting to whom it belongs: to this holder, or to an idle CPU.
@@ -124,9 +146,25 @@ impl Cpus {
         }
     }
 
+    /// Who held the CPU for how long since tasks wait there.
+    pub(super) fn held(&self, cpu: u16) -> &[(Holder, u64)] {
+        self.cpus.get(usize::from(cpu)).map_or(&[], |cpu| &cpu.held)
+    }
+
+    /// The same for a task that is about to wait there: nobody held it yet if it is the only one.
+    pub(super) fn held_for_new(&self, cpu: u16) -> &[(Holder, u64)] {
+        match self.cpus.get(usize::from(cpu)) {
+            Some(cpu) if !cpu.waiters.is_empty() => &cpu.held,
+            _ => &[],
+        }
+    }
+
     /// A task begins to wait there. The CPU has been flushed.
     pub(super) fn enqueue(&mut self, cpu: u16, label: Label, now: u64) {
         let it = self.get(cpu);
+        if it.waiters.is_empty() {
+            it.held.clear();
+        }
         it.flushed = now;
         add(&mut it.waiters, label, 1);
     }
@@ -143,6 +181,17 @@ impl Cpus {
         }
         if it.waiters.is_empty() && it.current == Some(0) {
             self.settle(cpu, now, None);
+        }
+    }
+}
+
+impl Cpu {
+    fn holds(&mut self, holder: Holder, passed: u64) {
+        let full = self.held.len() >= MOST_HELD && !self.held.iter().any(|(it, _)| *it == holder);
+        let holder = if full { Holder::Task(SharerKind::Other, REST) } else { holder };
+        match self.held.iter_mut().find(|(it, _)| *it == holder) {
+            Some((_, ns)) => *ns += passed,
+            None => self.held.push((holder, passed)),
         }
     }
 }

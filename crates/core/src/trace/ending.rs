@@ -18,6 +18,7 @@ impl Analysis {
         if state != State::Dead {
             self.cut(tid, state, now);
         }
+        let ran = matches!(state, State::Dead | State::Running(_) | State::Runnable(_));
         if let Some((task, totals)) = self.line.known.tree.get(&tid).zip(totals) {
             let kernel_run = totals.on_cpu_ns().saturating_sub(task.start.on_cpu_ns() + task.before.run);
             self.line.correct(tid, kernel_run);
@@ -27,7 +28,10 @@ impl Analysis {
         self.line.idle.release(task.mask);
         self.searches.close(&mut self.line.labels, task.label, task.search.take(), false);
         let run = if task.counts { self.account(tid, &mut task, totals, at) } else { 0 };
-        self.last_end = self.last_end.max(at);
+        if task.counts {
+            self.last_end = self.last_end.max(at);
+            self.line.path.end(&mut task.walk, task.label, at, ran);
+        }
         if let Some(gone) = self.processes.ended(task.process, run, at, alive) {
             self.line.stages.ended(task.process, gone.label, gone.life);
         }

@@ -51,7 +51,7 @@ impl Labels {
             return *forked;
         }
         let name = self.name(label);
-        let forked = if name.ends_with(FORKED) { label } else { self.of(&format!("{name}{FORKED}")) };
+        let forked = if is_forked(name) { label } else { self.of(&format!("{name}{FORKED}")) };
         self.forked.insert(label, forked);
         forked
     }
@@ -64,6 +64,11 @@ impl Labels {
 /// The name under which calls of a group are shown.
 pub(super) fn shown(name: &str, forked: bool) -> String {
     if forked { format!("{name}{FORKED}") } else { name.to_owned() }
+}
+
+/// Whether a name is that of forked children.
+pub(super) fn is_forked(name: &str) -> bool {
+    name.ends_with(FORKED)
 }
 
 /// A kernel thread without the number of its CPU or pool, so that all workers are one.

@@ -111,6 +111,15 @@ struct Blocked {
     unfinished: u64,
 }
 
+/// What a command spent on CPUs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spent {
+    pub(super) run: u64,
+    /// Within system calls, if all its tasks told.
+    pub(super) kernel: Option<u64>,
+    pub(super) faults: Option<u64>,
+}
+
 /// All accounts.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
@@ -187,6 +196,15 @@ impl Ledger {
         let mut rows: Vec<_> = self.commands.iter().filter(|(_, account)| account.tasks > 0).collect();
         rows.sort_by_key(|(label, account)| (std::cmp::Reverse(account.times.run), labels.name(**label)));
         rows.into_iter().map(|(label, account)| account.row(labels.name(*label), avoidable)).collect()
+    }
+
+    /// What each command spent on CPUs.
+    pub(super) fn spent(&self) -> impl Iterator<Item = (Label, Spent)> {
+        let ran = self.commands.iter().filter(|(_, account)| account.tasks > 0);
+        ran.map(|(label, account)| {
+            let (kernel, faults) = (account.kernel.known(), account.faults.known());
+            (*label, Spent { run: account.times.run, kernel, faults })
+        })
     }
 
     /// One row a command and cause, the longest first.

@@ -21,7 +21,9 @@ mod known;
 mod labels;
 mod ledger;
 pub mod names;
+pub mod occupancy;
 mod overhead;
+mod path;
 pub mod plan;
 mod processes;
 pub mod record;
@@ -37,10 +39,11 @@ pub mod table;
 mod task;
 mod timeline;
 mod waits;
+mod work;
 
 pub use analysis::Analysis;
 pub use report::TraceReport;
-pub use setting::{Facts, Scheduling, Setting, Throttled};
+pub use setting::{Facts, Operation, Price, Scheduling, Setting, Throttled};
 
 #[cfg(test)]
 mod tests;

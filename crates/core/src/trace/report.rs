@@ -51,6 +51,10 @@ pub struct TraceReport {
     /// Data moved.
     #[serde(default)]
     pub transfers: Vec<TransferRow>,
+    /// Nothing was lost and all accounts agree, so that the counts are whole. What the level cannot see is not meant: that
+    /// stands in `not_measured`.
+    #[serde(default)]
+    pub complete: bool,
     /// What did not arrive.
     pub lost: Lost,
     /// Whether what arrived fits together.
@@ -344,12 +348,15 @@ pub struct StageRow {
     pub held_up_s: f64,
     /// Blocked otherwise.
     pub other_s: f64,
-    /// How much longer it could have worked before it set the pace: the time that it waited for other stages. Null where
+    /// How much longer it could have worked before it set the pace: the time that it waited for other stages, of one process. Null where
     /// the stages' waits were not seen.
     #[serde(default)]
     pub slack_s: Option<f64>,
     /// Whether it sets the pace: of all stages it spent the longest time not waiting for the others.
     pub bottleneck: bool,
+    /// Whether it might as well: it spent at least 95% of that time not waiting for the others.
+    #[serde(default)]
+    pub near: bool,
 }
 
 /// All segments of the critical path of one kind. The rows sum to the wall time.
@@ -491,6 +498,27 @@ pub enum WorkKind {
     Rest,
 }
 
+impl WorkKind {
+    /// Its name, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Startup => "startup",
+            Self::Process => "process",
+            Self::Exec => "exec",
+            Self::PageFaults => "page_faults",
+            Self::Pipe => "pipe",
+            Self::FileMetadata => "file_metadata",
+            Self::FileData => "file_data",
+            Self::Socket => "socket",
+            Self::Memory => "memory",
+            Self::Lock => "lock",
+            Self::Scheduling => "scheduling",
+            Self::Rest => "rest",
+        }
+    }
+}
+
 /// Data that one command moved through descriptors of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TransferRow {
@@ -533,11 +561,44 @@ pub struct Check {
     pub holds: bool,
 }
 
+/// Untraced runs of the command, beside the traced one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Untraced {
+    /// How many.
+    pub runs: u64,
+    /// The traced run over the slowest of them.
+    pub low: f64,
+    /// The traced run over the fastest of them.
+    pub high: f64,
+    /// Whether the traced run lies farther outside of their range than the range is wide; null for one run, which has no
+    /// range. Where it does not, the ratio is noise.
+    pub distinguishable: Option<bool>,
+}
+
+impl Untraced {
+    /// What so many seconds untraced say beside so many traced; `None`: there is nothing to relate.
+    pub fn of(traced_s: f64, untraced_s: &[f64]) -> Option<Self> {
+        let fastest = untraced_s.iter().copied().fold(f64::INFINITY, f64::min);
+        let slowest = untraced_s.iter().copied().fold(0.0, f64::max);
+        let range = slowest - fastest;
+        (fastest > 0.0 && slowest >= fastest).then(|| Self {
+            runs: untraced_s.len() as u64,
+            low: traced_s / slowest,
+            high: traced_s / fastest,
+            distinguishable: (untraced_s.len() > 1)
+                .then_some(traced_s > slowest + range || traced_s < fastest - range),
+        })
+    }
+}
+
 /// What the observing cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Overhead {
-    /// Wall time of the traced run over that of an untraced run; null when none was made.
+    /// Wall time of the traced run over the median of the untraced ones; null when none was made.
     pub traced_over_untraced: Option<f64>,
+    /// The untraced runs that the ratio is from.
+    #[serde(default)]
+    pub untraced: Option<Untraced>,
     /// Events times their calibrated cost, as a share of the wall time; null where it was not calibrated.
     pub calibrated_share: Option<f64>,
     /// The same for system calls, as a share of the time in them.

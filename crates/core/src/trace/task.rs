@@ -3,6 +3,7 @@
 use super::event::{Block, Context, Left, Pid, Tid, Totals};
 use super::idle::{ByKind, Wait};
 use super::labels::Label;
+use super::path::Walk;
 use super::searches::Search;
 
 /// What a task does.
@@ -102,6 +103,8 @@ pub(super) struct Task {
     pub(super) mask: Option<usize>,
     pub(super) last_cpu: Option<u16>,
     pub(super) search: Option<Search>,
+    /// The end of its path.
+    pub(super) walk: Walk,
 }
 
 impl Task {
@@ -127,6 +130,7 @@ impl Task {
             mask: None,
             last_cpu: None,
             search: None,
+            walk: Walk::default(),
         }
     }
 

@@ -10,6 +10,7 @@ use super::idle::{self, Idle, Use};
 use super::known::Known;
 use super::labels::Labels;
 use super::ledger::Ledger;
+use super::path::Path;
 use super::setting::Setting;
 use super::stages::Stages;
 use super::task::{EarlyWake, State, Times};
@@ -37,6 +38,7 @@ pub(super) struct Timeline {
     pub(super) idle: Idle,
     pub(super) ledger: Ledger,
     pub(super) stages: Stages,
+    pub(super) path: Path,
     pub(super) flaws: Flaws,
 }
 
@@ -60,6 +62,7 @@ impl Timeline {
             idle,
             ledger: Ledger::default(),
             stages: Stages::default(),
+            path: Path::new(),
             flaws: Flaws::default(),
         }
     }
@@ -111,6 +114,7 @@ impl Timeline {
         {
             task.segment.doubtful_run += now - since.max(task.since);
             task.charge(now);
+            task.walk.ran(now);
             task.state = State::Lost;
             task.block = None;
         }
@@ -258,6 +262,7 @@ impl Timeline {
         task.charge(now);
         task.state = State::Runnable(to);
         if let Some(label) = task.queued_as {
+            task.walk.moved(self.cpus.held(from), self.cpus.held_for_new(to));
             self.cpus.dequeue(from, label, now);
             self.cpus.enqueue(to, label, now);
             self.idle.moved(&mut task.wait, (task.mask, task.mask), to, now);
@@ -275,14 +280,20 @@ impl Timeline {
         let Some(task) = self.known.tree.get_mut(&tid) else { return };
         task.charge(now);
         if let (State::Runnable(cpu), Some(label)) = (state, task.queued_as.take()) {
-            self.cpus.dequeue(cpu, label, now);
             let avoidable = self.idle.end(&mut task.wait, task.mask, now);
+            self.path.waited(&mut task.walk, label, self.cpus.held(cpu), &avoidable, now);
+            self.cpus.dequeue(cpu, label, now);
             idle::add(&mut task.segment.avoidable, &avoidable);
             self.ledger.avoided(&avoidable);
+        }
+        if let State::Running(_) = state {
+            task.walk.ran(now);
         }
         task.state = next;
         if let (State::Runnable(cpu), true) = (next, task.counts && self.setting.whole()) {
             task.queued_as = Some(task.label);
+            let after = matches!(state, State::Running(_) | State::Dead).then_some(None);
+            task.walk.waits(after, self.cpus.held_for_new(cpu));
             self.cpus.enqueue(cpu, task.label, now);
             task.wait = self.idle.begin(tid, task.mask, cpu, now);
         }
@@ -304,8 +315,9 @@ impl Timeline {
             task.segment.times.blocked -= passed;
             task.segment.times.wait += passed;
             *self.cpus.sharers.entry((task.label, Holder::Unknown)).or_default() += passed;
+            self.path_lost(tid, now);
         } else {
-            self.unblock_for(tid, passed, None);
+            self.unblock_for(tid, passed, None, now);
         }
     }
 
@@ -313,7 +325,7 @@ impl Timeline {
     pub(super) fn unblock(&mut self, tid: Tid, now: u64, wake: Option<(Tid, &Context)>) {
         let Some(task) = self.known.tree.get_mut(&tid) else { return };
         let passed = task.charge(now);
-        self.unblock_for(tid, passed, wake);
+        self.unblock_for(tid, passed, wake, now);
     }
 
     /// Corrects the times of a task's segment where switches were not shown, by the kernel's own account.

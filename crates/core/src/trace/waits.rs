@@ -8,8 +8,8 @@ use super::stages::Contact;
 use super::timeline::Timeline;
 
 impl Timeline {
-    /// A task was blocked for so long.
-    pub(super) fn unblock_for(&mut self, tid: Tid, ns: u64, wake: Option<(Tid, &Context)>) {
+    /// A task was blocked for so long, until now.
+    pub(super) fn unblock_for(&mut self, tid: Tid, ns: u64, wake: Option<(Tid, &Context)>, now: u64) {
         let counts = self.setting.whole();
         let Some(task) = self.known.tree.get(&tid).filter(|task| counts && task.counts) else { return };
         let (label, process, block) = (task.label, task.process, task.block);
@@ -17,6 +17,7 @@ impl Timeline {
         let cause = cause::cause_of(self.setting.abi, task.left, block.as_ref(), context);
         let peer = self.peer(tid, cause, block.as_ref(), wake);
         self.ledger.blocked(label, cause, peer, ns, wake.is_none());
+        self.path_unblocked(tid, cause, wake, now);
         // What a process waits for from its own child is not its place in a pipeline.
         let waker = wake.and_then(|(waker, _)| self.known.tree.get(&waker));
         if waker.is_none_or(|waker| waker.parent != Some(process)) {

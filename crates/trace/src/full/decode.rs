@@ -66,6 +66,9 @@ impl Decoder {
 
     fn try_take(&mut self, bytes: &[u8]) -> Option<()> {
         let head = types::record::read(bytes)?;
+        if head.spent != 0 {
+            self.spent(&head, bytes)?;
+        }
         match head.kind {
             record_kind::RECORD_SWITCH => self.push(&head, switch(&head, None)?),
             record_kind::RECORD_BLOCKED => {
@@ -101,6 +104,11 @@ impl Decoder {
         match head.kind {
             record_kind::RECORD_FORK => self.fork(head, bytes)?,
             record_kind::RECORD_EXEC => self.exec(head, bytes)?,
+            record_kind::RECORD_STARTED => {
+                let r = types::started_record::read(bytes)?;
+                let what = What::Started { task: head.task, run_ns: r.run, call_run_ns: r.call_run };
+                self.push(head, what);
+            }
             record_kind::RECORD_EXEC_FAILED => {
                 let r = types::failed_record::read(bytes)?;
                 let path = path(rest::<types::failed_record>(bytes), r.path_bytes);
@@ -122,6 +130,15 @@ impl Decoder {
             record_kind::RECORD_END => self.end(head, bytes)?,
             _ => return None,
         }
+        Some(())
+    }
+
+    /// What a switch, a wake-up or a fork says of whoever left, woke or forked.
+    fn spent(&mut self, head: &types::record, bytes: &[u8]) -> Option<()> {
+        let call_run_ns = types::spent_record::read(bytes)?.spent;
+        let left = matches!(head.kind, record_kind::RECORD_SWITCH | record_kind::RECORD_BLOCKED);
+        let task = if left { head.task } else { head.other };
+        self.push(head, What::Spent { task, call_run_ns });
         Some(())
     }
 
@@ -286,19 +303,24 @@ fn block(r: &types::blocked_record) -> Block {
         call: (r.in_call != 0).then(|| call_number(r.call)),
         fault: r.fault != 0,
         io: r.io != 0,
-        file: match file_kind(u32::from(r.file)) {
-            file_kind::FILE_PIPE => FileKind::Pipe,
-            file_kind::FILE_FILE => FileKind::File,
-            file_kind::FILE_BLOCK => FileKind::BlockDevice,
-            file_kind::FILE_TERMINAL => FileKind::Terminal,
-            file_kind::FILE_CHAR => FileKind::CharDevice,
-            file_kind::FILE_UNIX => FileKind::UnixSocket,
-            file_kind::FILE_SOCKET => FileKind::Socket,
-            file_kind::FILE_OTHER => FileKind::Other,
-            _ => FileKind::None,
-        },
+        file: kind_of_file(u32::from(r.file)),
         inode: r.inode,
-        bitset: false,
+        bitset: r.bitset != 0,
+    }
+}
+
+/// What the programs say that a descriptor is.
+pub(crate) fn kind_of_file(kind: u32) -> FileKind {
+    match file_kind(kind) {
+        file_kind::FILE_PIPE => FileKind::Pipe,
+        file_kind::FILE_FILE => FileKind::File,
+        file_kind::FILE_BLOCK => FileKind::BlockDevice,
+        file_kind::FILE_TERMINAL => FileKind::Terminal,
+        file_kind::FILE_CHAR => FileKind::CharDevice,
+        file_kind::FILE_UNIX => FileKind::UnixSocket,
+        file_kind::FILE_SOCKET => FileKind::Socket,
+        file_kind::FILE_OTHER => FileKind::Other,
+        _ => FileKind::None,
     }
 }
 

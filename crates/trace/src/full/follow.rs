@@ -72,7 +72,8 @@ pub(crate) fn running(
     now: u64,
     find: &dyn Fn() -> BTreeSet<i32>,
 ) -> Result<BTreeSet<i32>, TraceError> {
-    let taken_up = task_state { since: now, ..state(types::mode::MODE_ACTIVE) };
+    // Whether other tasks have the same descriptors is not known.
+    let taken_up = task_state { since: now, shares: 1, ..state(types::mode::MODE_ACTIVE) };
     let mut known = BTreeSet::new();
     loop {
         let mut new = false;

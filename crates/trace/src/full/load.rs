@@ -8,8 +8,10 @@ use libbpf_rs::btf::types::Typedef;
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{Link, MapCore, MapType, PrintLevel, ProgramInput};
 
+use whyfaster_core::trace::counts::Lives;
+
 use super::programs::{OpenWhyfasterSkel, WhyfasterSkel, WhyfasterSkelBuilder, types};
-use super::tables;
+use super::{startup, tables};
 use crate::support::{Missing, Unsupported, kernel_version};
 use crate::wanted::{CallsBy, Wanted};
 
@@ -92,9 +94,13 @@ fn settle(open: &mut OpenWhyfasterSkel<'_>, wanted: &Wanted) {
         execve: number(libc::SYS_execve),
         execveat: number(libc::SYS_execveat),
         setaffinity: number(libc::SYS_sched_setaffinity),
+        futex: number(libc::SYS_futex),
         wake_at: ring_bytes(wanted) / 2,
         descriptor: tables::descriptors::<SYSCALLS>(),
         path: tables::paths::<SYSCALLS>(),
+        transfer: tables::transfers::<SYSCALLS>(),
+        renumbers: tables::renumbering::<SYSCALLS>(),
+        startup: startup::calls::<SYSCALLS>(),
     };
 }
 
@@ -216,6 +222,30 @@ impl Loaded {
             .bss_data
             .as_deref()
             .map_or(0, |bss| unsafe { (&raw const bss.tree.alive).read_volatile() })
+    }
+
+    /// What the kernel counted of the tree's processes and of the calls of tasks that are gone.
+    pub(crate) fn lives(&self) -> Lives {
+        let Some(bss) = self.skel.maps.bss_data.as_deref() else { return Lives::default() };
+        // SAFETY: counters in memory that is shared with the kernel; it is mapped as long as the skeleton lives.
+        let tree = unsafe { (&raw const bss.tree).read_volatile() };
+        Lives {
+            forks: Some(tree.forks),
+            threads: Some(tree.threads),
+            execs: Some(tree.execs),
+            failed_execs: Some(tree.failed_execs),
+            exits: Some(tree.exits),
+            calls_entered: Some(tree.entered),
+            calls_returned: Some(tree.returned),
+        }
+    }
+
+    /// Counts the tree from nothing again. The numbers of groups go on: a task may still have one.
+    pub(crate) fn forget_tree(&mut self) {
+        if let Some(bss) = self.skel.maps.bss_data.as_deref_mut() {
+            let groups = bss.tree.groups;
+            bss.tree = types::totals_of_tree { groups, ..Default::default() };
+        }
     }
 
     /// Most bytes that the maps can grow to.

@@ -8,6 +8,7 @@ mod inbox;
 mod load;
 mod programs;
 mod samples;
+mod startup;
 pub(crate) mod symbols;
 mod tables;
 mod tally;
@@ -140,9 +141,7 @@ impl Full {
         // What was observed of the calibration is no part of the trace, but for the names: nobody is named twice.
         self.decoder.borrow_mut().inbox.discard(|event| matches!(event.what, What::Name { .. }));
         tally::clear(&self.loaded)?;
-        if let Some(bss) = self.loaded.skel.maps.bss_data.as_deref_mut() {
-            bss.tree.alive = 0;
-        }
+        self.loaded.forget_tree();
         self.loaded.note_running();
         Ok(self.own)
     }
@@ -262,15 +261,13 @@ impl Full {
         self.tally.take(&self.loaded, &|_| true)?;
         let timed = self.wanted.call_times || self.wanted.each_call;
         let calls = std::mem::take(&mut self.tally).cells(timed);
-        Ok(Counts { calls, lost, own: self.own, ..Counts::default() })
+        Ok(Counts { calls, lives: self.loaded.lives(), lost, own: self.own })
     }
 
     /// Forgets what was counted, so that the next trace begins from nothing.
     fn forget(&mut self) -> Result<(), TraceError> {
         tally::clear(&self.loaded)?;
-        if let Some(bss) = self.loaded.skel.maps.bss_data.as_deref_mut() {
-            bss.tree.alive = 0;
-        }
+        self.loaded.forget_tree();
         self.decoder.borrow_mut().begin_anew();
         self.anew = true;
         Ok(())

@@ -51,6 +51,8 @@ macro_rules! plain {
 plain!(
     record,
     blocked_record,
+    spent_record,
+    started_record,
     fork_record,
     allowed_record,
     exec_record,

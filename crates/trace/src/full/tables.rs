@@ -2,6 +2,9 @@
 //! look them up.
 
 use libc::c_long;
+use whyfaster_core::trace::event::CallNumber;
+
+use super::programs::types::transfer;
 
 /// Calls whose first argument is the descriptor on which they may block.
 const ON_DESCRIPTOR: &[c_long] = &[
@@ -44,6 +47,41 @@ const ON_DESCRIPTOR: &[c_long] = &[
     libc::SYS_lseek,
     libc::SYS_fstat,
     libc::SYS_readahead,
+];
+
+/// Calls that return how many bytes of the file at their first argument they moved.
+const MOVING_BYTES: &[c_long] = &[
+    libc::SYS_read,
+    libc::SYS_write,
+    libc::SYS_pread64,
+    libc::SYS_pwrite64,
+    libc::SYS_readv,
+    libc::SYS_writev,
+    libc::SYS_preadv,
+    libc::SYS_pwritev,
+    libc::SYS_preadv2,
+    libc::SYS_pwritev2,
+    libc::SYS_splice,
+    libc::SYS_tee,
+    libc::SYS_vmsplice,
+    libc::SYS_sendfile,
+    libc::SYS_copy_file_range,
+    libc::SYS_recvfrom,
+    libc::SYS_recvmsg,
+    libc::SYS_sendto,
+    libc::SYS_sendmsg,
+];
+
+/// The same, but they return a number of messages.
+const MOVING_MESSAGES: &[c_long] = &[libc::SYS_recvmmsg, libc::SYS_sendmmsg];
+
+/// Calls after which another file may be behind a descriptor. A new descriptor is never one that is in use.
+const RENUMBERING: &[c_long] = &[
+    libc::SYS_close,
+    libc::SYS_close_range,
+    libc::SYS_dup3,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_dup2,
 ];
 
 /// Calls with a path, and the number of that argument.
@@ -129,7 +167,34 @@ pub(crate) fn paths<const N: usize>() -> [u8; N] {
     table
 }
 
-fn set(table: &mut [u8], call: c_long, value: u8) {
+/// What each call transfers.
+pub(crate) fn transfers<const N: usize>() -> [u8; N] {
+    let mut table = [0; N];
+    for (calls, what) in
+        [(MOVING_BYTES, transfer::TRANSFERS_BYTES), (MOVING_MESSAGES, transfer::TRANSFERS_MESSAGES)]
+    {
+        for call in calls {
+            set(&mut table, *call, what.0.to_le_bytes()[0]);
+        }
+    }
+    table
+}
+
+/// Whether what a call returns are bytes that it moved.
+pub(crate) fn moves_bytes(call: CallNumber) -> bool {
+    !call.compat && MOVING_BYTES.contains(&c_long::from(call.number))
+}
+
+/// 1 at the number of each call after which another file may be behind a descriptor.
+pub(crate) fn renumbering<const N: usize>() -> [u8; N] {
+    let mut table = [0; N];
+    for call in RENUMBERING {
+        set(&mut table, *call, 1);
+    }
+    table
+}
+
+pub(super) fn set(table: &mut [u8], call: c_long, value: u8) {
     if let Some(slot) = usize::try_from(call).ok().and_then(|i| table.get_mut(i)) {
         *slot = value;
     }

@@ -5,13 +5,18 @@ use std::os::fd::{AsFd, AsRawFd};
 
 use libbpf_rs::{MapCore, MapFlags, libbpf_sys};
 use whyfaster_core::trace::counts::{CallCell, CallGroup, Lost};
-use whyfaster_core::trace::event::{FileKind, Pid};
+use whyfaster_core::trace::event::{CallNumber, FileKind, Pid};
 
 use super::TraceError;
-use super::decode::call_number;
+use super::decode::{call_number, kind_of_file};
 use super::load::Loaded;
 use super::programs::types::{cell, cell_key, cpu_state, error_key, group_key};
 use super::programs::{Plain, name};
+use super::tables;
+
+/// In the number of a call of a cell: where the kind of file begins, and its bits. As in the header.
+const FILE_SHIFT: u32 = 24;
+const FILE_BITS: u32 = 0xf << FILE_SHIFT;
 
 /// Cells that were taken out of the kernel.
 #[derive(Debug, Default)]
@@ -106,8 +111,8 @@ impl Tally {
             .into_iter()
             .map(|((by, call), Sum { cell, errors })| CallCell {
                 by,
-                call: call_number(call),
-                file: FileKind::None,
+                call: call_and_file(call).0,
+                file: call_and_file(call).1,
                 entered: cell.entered,
                 not_returned: cell.not_returned,
                 errors: errors.into_iter().collect(),
@@ -115,12 +120,17 @@ impl Tally {
                 max_ns: timed.then_some(cell.max),
                 runnable_ns: timed.then_some(cell.runnable),
                 blocked_ns: timed.then_some(cell.blocked),
-                failed_ns: None,
-                bytes: None,
+                failed_ns: timed.then_some(cell.failed),
+                bytes: tables::moves_bytes(call_and_file(call).0).then_some(cell.bytes),
                 histogram: histogram(&cell.histogram),
             })
             .collect()
     }
+}
+
+/// The two halves of a cell's number.
+fn call_and_file(number: u32) -> (CallNumber, FileKind) {
+    (call_number(number & !FILE_BITS), kind_of_file((number & FILE_BITS) >> FILE_SHIFT))
 }
 
 /// Without the empty buckets at the end.
@@ -136,6 +146,8 @@ fn add(sum: &mut cell, c: &cell) {
     sum.max = sum.max.max(c.max);
     sum.blocked += c.blocked;
     sum.runnable += c.runnable;
+    sum.failed += c.failed;
+    sum.bytes += c.bytes;
     for (all, one) in sum.histogram.iter_mut().zip(c.histogram) {
         *all += one;
     }

@@ -9,7 +9,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-use whyfaster_core::trace::counts::{CallGroup, Counts, Lost};
+use whyfaster_core::trace::counts::{CallGroup, Counts, Lives, Lost};
 use whyfaster_core::trace::event::{Event, Pid, TaskKind, Tid, Totals, What};
 
 use super::calls::{Calls, Seen, errno, is_exec};
@@ -62,6 +62,7 @@ pub struct Seized {
     switches: Option<Switches>,
     samples_per_s: Option<u32>,
     lost: Lost,
+    lives: Lives,
     each_call: bool,
     /// CPU time of this process when the tracing began.
     own_cpu_ns: u64,
@@ -88,6 +89,7 @@ impl Seized {
             switches: None,
             samples_per_s: wanted.samples_per_s,
             lost: Lost::default(),
+            lives: Lives::default(),
             each_call: wanted.each_call,
             own_cpu_ns: own_cpu_ns(),
         })
@@ -196,7 +198,7 @@ impl Seized {
         }
         self.events.sort_by_key(|event| event.at);
         self.events.drain(..).for_each(sink);
-        let mut counts = Counts { lost: self.lost, ..Counts::default() };
+        let mut counts = Counts { lost: self.lost, lives: self.lives, ..Counts::default() };
         counts.own.tool_ns = own_cpu_ns().saturating_sub(self.own_cpu_ns);
         if let Some(calls) = self.calls.take() {
             counts.lost.string += calls.unread;
@@ -341,6 +343,8 @@ impl Seized {
         let Some(calls) = &mut self.calls else { return totals };
         let ((entered, returned), last) = calls.gone(task);
         (totals.calls_entered, totals.calls_returned) = (Some(entered), Some(returned));
+        self.lives.calls_entered = Some(self.lives.calls_entered.unwrap_or(0) + entered);
+        self.lives.calls_returned = Some(self.lives.calls_returned.unwrap_or(0) + returned);
         if let Some(call) = last.filter(|_| self.each_call) {
             self.say(What::Call(call));
         }

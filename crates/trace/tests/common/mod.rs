@@ -134,7 +134,11 @@ pub(crate) fn trace_with(mut full: Full, argv: &[&str]) -> Traced {
         status = status.or_else(|| ended(pid));
     }
     let counts = full.finish(&mut |e| events.push(e)).unwrap();
-    Traced { events, counts, status: status.unwrap() }
+    let traced = Traced { events, counts, status: status.unwrap() };
+    if !traced.counts.lost.any() {
+        traced.lives_agree();
+    }
+    traced
 }
 
 pub(crate) fn sh(wanted: &Wanted, script: &str) -> Traced {
@@ -153,6 +157,27 @@ pub(crate) fn compiled(source: &str, directory: &std::path::Path) -> String {
 }
 
 impl Traced {
+    /// What the kernel counted is what the stream tells.
+    fn lives_agree(&self) {
+        let whole = |task: u32, process: u32| task == process;
+        let forks = self.how_many(|w| matches!(w, What::Fork { parent, child, process, .. } if *parent != 0 && whole(*child, *process)));
+        let threads = self.how_many(|w| matches!(w, What::Fork { parent, child, process, .. } if *parent != 0 && !whole(*child, *process)));
+        let failed = self.how_many(|w| matches!(w, What::ExecFailed { .. }));
+        let ends = self.events.iter().filter_map(|e| match &e.what {
+            What::End { status: Some(_), process, .. } => Some(*process),
+            _ => None,
+        });
+        let ended: std::collections::BTreeSet<u32> = ends.collect();
+        let lives = &self.counts.lives;
+        let kernel = [lives.forks, lives.threads, lives.execs, lives.failed_execs, lives.exits];
+        let stream = [forks, threads, self.execs().len(), failed, ended.len()];
+        assert_eq!(kernel, stream.map(|n| Some(n as u64)), "kernel and stream");
+        let left: u64 = self.counts.calls.iter().map(|c| c.not_returned).sum();
+        let entered: u64 = self.counts.calls.iter().map(|c| c.entered).sum();
+        assert_eq!(lives.calls_entered, Some(entered));
+        assert_eq!(lives.calls_returned, Some(entered - left));
+    }
+
     /// Calls that returned, and of these the failed ones, by number.
     pub(crate) fn calls(&self) -> BTreeMap<u32, (u64, u64)> {
         let mut all = BTreeMap::new();

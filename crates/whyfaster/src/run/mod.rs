@@ -20,3 +20,5 @@ pub mod stage;
 mod status_check;
 pub mod trace;
 mod why;
+
+pub(crate) use rig::drop_caches;

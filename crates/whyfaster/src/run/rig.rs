@@ -314,6 +314,7 @@ impl<'a> Rig<'a> {
             env,
             input: plan.input.clone(),
             output: alternative.output.clone(),
+            show_errors: false,
             own_session: plan.placement == Placement::Session,
             cpus: plan.cpus.clone(),
             nice: None,
@@ -384,7 +385,7 @@ fn overloaded(mode: Mode) -> String {
 
 /// Drops the page cache, dentries and inodes; written pages first, because dirty ones cannot be dropped:
 /// Documentation/admin-guide/sysctl/vm.rst, drop_caches.
-pub(super) fn drop_caches() -> Result<(), Failure> {
+pub(crate) fn drop_caches() -> Result<(), Failure> {
     rustix::fs::sync();
     fs::write("/proc/sys/vm/drop_caches", "3").map_err(|error| {
         Failure::new(

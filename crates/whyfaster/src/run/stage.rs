@@ -6,13 +6,17 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode, Stdio};
 
-use rustix::fs::FileType;
+use rustix::fs::{Advice, FileType};
 
 use crate::cli::numbers;
 use crate::exit::say;
 
 /// The first word after the program's name.
 pub const VERB: &str = "stage";
+
+/// What can be told about how a file is going to be read.
+const ADVICE: [(&str, Advice); 3] =
+    [("normal", Advice::Normal), ("sequential", Advice::Sequential), ("random", Advice::Random)];
 
 /// What shells say when a command cannot be executed.
 const CANNOT: u8 = 126;
@@ -22,6 +26,8 @@ const CANNOT: u8 = 126;
 struct Stage {
     cpus: Option<Vec<u32>>,
     pipe_bytes: Option<usize>,
+    /// What the kernel is told of the file at standard input.
+    advice: Option<Advice>,
     /// How often, and the words.
     first: Option<(u32, Vec<String>)>,
     command: Vec<OsString>,
@@ -55,6 +61,11 @@ fn parse(mut words: impl Iterator<Item = OsString>) -> Result<Stage, String> {
                 let bytes = value()?;
                 stage.pipe_bytes = Some(bytes.parse().map_err(|_| format!("'{bytes}' is no size"))?);
             }
+            Some("--advise") => {
+                let advice = value()?;
+                let known = ADVICE.iter().find(|(word, _)| *word == advice);
+                stage.advice = Some(known.ok_or_else(|| format!("'{advice}' is no advice"))?.1);
+            }
             Some("--first") => {
                 let (times, line) = (value()?, value()?);
                 let times = times.parse().map_err(|_| format!("'{times}' is no number"))?;
@@ -77,6 +88,11 @@ fn prepare(stage: &Stage) -> Result<(), String> {
     if let Some(bytes) = stage.pipe_bytes {
         resize(std::io::stdin().as_fd(), bytes)?;
         resize(std::io::stdout().as_fd(), bytes)?;
+    }
+    if let Some(advice) = stage.advice {
+        // The kernel keeps it with the open file, which the command goes on reading.
+        rustix::fs::fadvise(std::io::stdin(), 0, None, advice)
+            .map_err(|error| format!("posix_fadvise of standard input: {error}"))?;
     }
     if let Some((times, words)) = &stage.first {
         let (program, arguments) = words.split_first().ok_or("--first names no program")?;
@@ -117,9 +133,13 @@ mod tests {
 
     #[test]
     fn options_end_at_two_dashes() {
-        let stage = parsed("--cpu 0-1,3 --pipe-size 4096 --first 3 'echo \"a b\"' -- cat --cpu x").unwrap();
+        let stage = parsed(
+            "--cpu 0-1,3 --pipe-size 4096 --advise sequential --first 3 'echo \"a b\"' -- cat --cpu x",
+        )
+        .unwrap();
         assert_eq!(stage.cpus, Some(vec![0, 1, 3]));
         assert_eq!(stage.pipe_bytes, Some(4096));
+        assert_eq!(stage.advice, Some(Advice::Sequential));
         assert_eq!(stage.first, Some((3, vec!["echo".to_owned(), "a b".to_owned()])));
         assert_eq!(stage.command, ["cat", "--cpu", "x"]);
     }
@@ -129,6 +149,7 @@ mod tests {
         for (line, said) in [
             ("cat x", "'cat' is no option"),
             ("--cpu", "--cpu needs a value"),
+            ("--advise well -- true", "'well' is no advice"),
             ("--cpu x -- true", "x"),
             ("--pipe-size big -- true", "'big'"),
             ("--first 2 \"'\" -- true", "'"),

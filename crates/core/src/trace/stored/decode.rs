@@ -1,8 +1,10 @@
 //! Reading a stream, of which nothing is believed: every number is checked before it is used, and nothing is allocated
 //! that the bytes themselves do not pay for.
 
+use rustc_hash::FxHashMap;
+
 use super::super::event::{Block, CallNumber, Context, Event, Totals, What};
-use super::encode::{CONTEXTS, FILES, FLAG, LEFT, TASKS, kind};
+use super::encode::{BITSET, CONTEXTS, FILES, FLAG, LEFT, TASKS, kind};
 use super::{LATEST, LONGEST, MOST, MOST_CPUS};
 
 /// The stream cannot be read.
@@ -29,12 +31,21 @@ pub(super) struct Decoder<'a> {
     first: Option<u64>,
     last: u64,
     running: Vec<u32>,
+    spent: FxHashMap<u32, u64>,
     strings: Vec<&'a str>,
 }
 
 impl<'a> Decoder<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0, first: None, last: 0, running: Vec::new(), strings: Vec::new() }
+        Self {
+            bytes,
+            at: 0,
+            first: None,
+            last: 0,
+            running: Vec::new(),
+            spent: FxHashMap::default(),
+            strings: Vec::new(),
+        }
     }
 
     fn event(&mut self) -> Result<Event, Damaged> {
@@ -90,8 +101,29 @@ impl<'a> Decoder<'a> {
                 What::Name { task, process, kind, name: self.string()? }
             }
             kind::WORK => What::Work { task: self.small()?, function: self.string()? },
+            kind::SPENT => self.spent(cpu, flag(0))?,
+            kind::STARTED => {
+                What::Started { task: self.small()?, run_ns: self.bounded()?, call_run_ns: self.bounded()? }
+            }
             _ => return self.damaged("there is no such kind of event"),
         })
+    }
+
+    fn spent(&mut self, cpu: u16, follows: bool) -> Result<What, Damaged> {
+        let running = self.running.get(usize::from(cpu)).copied();
+        let task = match running.filter(|_| follows) {
+            Some(task) => task,
+            None if follows => return self.damaged("a task is not said"),
+            None => self.small()?,
+        };
+        let more = unzigzag(self.number()?);
+        let before = self.spent.entry(task).or_default();
+        let call_run_ns = before.wrapping_add_signed(more);
+        *before = call_run_ns;
+        if call_run_ns > MOST {
+            return self.damaged("a number is out of range");
+        }
+        Ok(What::Spent { task, call_run_ns })
     }
 
     fn switch(&mut self, cpu: u16, follows: bool, blocked: bool) -> Result<What, Damaged> {
@@ -118,7 +150,7 @@ impl<'a> Decoder<'a> {
             io: set(3),
             file,
             inode: self.number()?,
-            bitset: false,
+            bitset: flags & BITSET != 0,
         })
     }
 

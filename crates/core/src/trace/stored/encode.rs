@@ -25,10 +25,15 @@ pub(super) mod kind {
     pub(in super::super) const NAME: u8 = 9;
     pub(in super::super) const WORK: u8 = 10;
     pub(in super::super) const PIPES: u8 = 11;
+    pub(in super::super) const SPENT: u8 = 12;
+    pub(in super::super) const STARTED: u8 = 13;
 }
 
 /// Flags in the high half of the first byte.
 pub(super) const FLAG: [u8; 4] = [0x10, 0x20, 0x40, 0x80];
+
+/// In the byte of flags of a block, whose low half is free otherwise: a wait with a bitset.
+pub(super) const BITSET: u8 = 0x01;
 
 /// States, kinds of files and of tasks by their numbers in the stream.
 pub(super) const LEFT: [Left; 5] =
@@ -65,6 +70,8 @@ pub struct Recorder {
     last: u64,
     /// Who runs on each CPU, as far as the stream said.
     running: Vec<Tid>,
+    /// What each task had last spent within system calls.
+    spent: FxHashMap<Tid, u64>,
     strings: FxHashMap<Box<str>, u64>,
 }
 
@@ -77,6 +84,7 @@ impl Recorder {
             events: 0,
             last: 0,
             running: Vec::new(),
+            spent: FxHashMap::default(),
             strings: FxHashMap::default(),
         }
     }
@@ -118,6 +126,7 @@ impl Recorder {
                 head(kind::MIGRATE);
                 self.numbers(&[u64::from(*task), u64::from(*from), u64::from(*to)]);
             }
+            What::Spent { task, call_run_ns } => self.spent(event, *task, *call_run_ns),
             other => self.life(event, other),
         }
     }
@@ -168,8 +177,12 @@ impl Recorder {
                 self.number(u64::from(*task));
                 self.string(function);
             }
+            What::Started { task, run_ns, call_run_ns } => {
+                head(kind::STARTED);
+                self.numbers(&[u64::from(*task), *run_ns, *call_run_ns]);
+            }
             // Scheduling is written above; calls and stacks are not kept.
-            What::Spent { .. } | What::Started { .. } => {}
+            What::Spent { .. } => {}
             What::Switch { .. } | What::Wake { .. } | What::Queued { .. } | What::Migrate { .. } => {}
             What::Call(_) | What::Stack(_) => {}
         }
@@ -180,6 +193,17 @@ impl Recorder {
         self.number(zigzag(event.at.wrapping_sub(self.last).cast_signed()));
         self.number(u64::from(event.cpu));
         self.last = event.at;
+    }
+
+    /// What a task has spent comes before every switch: who is known by its CPU, and how much as a difference.
+    fn spent(&mut self, event: &Event, task: Tid, call_run_ns: u64) {
+        let follows = self.running.get(usize::from(event.cpu)) == Some(&task);
+        self.head(kind::SPENT | flag(0, follows), event);
+        if !follows {
+            self.number(u64::from(task));
+        }
+        let before = self.spent.insert(task, call_run_ns).unwrap_or(0);
+        self.number(zigzag(call_run_ns.wrapping_sub(before).cast_signed()));
     }
 
     fn switch(&mut self, event: &Event, (prev, next): (Tid, Tid), left: Left, block: Option<&Block>) {
@@ -196,7 +220,8 @@ impl Recorder {
         if let Some(block) = block {
             let call = block.call.unwrap_or(super::super::event::CallNumber { number: 0, compat: false });
             let flags = [block.call.is_some(), call.compat, block.fault, block.io];
-            self.bytes.push(flags.iter().enumerate().map(|(at, set)| flag(at, *set)).sum());
+            let bitset = if block.bitset { BITSET } else { 0 };
+            self.bytes.push(flags.iter().enumerate().map(|(at, set)| flag(at, *set)).sum::<u8>() | bitset);
             self.numbers(&[u64::from(call.number), place(&FILES, &block.file), block.inode]);
         }
     }

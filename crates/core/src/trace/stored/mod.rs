@@ -17,10 +17,12 @@ use super::analysis::Analysis;
 use super::counts::Counts;
 use super::event::Event;
 use super::report::TraceReport;
-use super::setting::{Facts, Setting};
+use super::setting::{Facts, Price, Setting};
 
 /// How the bytes are written. Another number is another way.
-pub const FORMAT: &str = "whyfaster-schedule/1";
+pub const FORMAT: &str = "whyfaster-schedule/2";
+/// The way before: without what was spent in system calls, start-ups, and the bitset of a wait. It is read as well.
+const FORMER: &str = "whyfaster-schedule/1";
 
 /// CPUs that a kernel can be built for (`NR_CPUS` of `CONFIG_MAXSMP`).
 const MOST_CPUS: usize = 8192;
@@ -28,6 +30,8 @@ const MOST_CPUS: usize = 8192;
 const MOST: u64 = 1 << 56;
 /// Longer than any trace that is kept: 13 days in nanoseconds. Sums over ten thousands of tasks stay in range.
 const LONGEST: u64 = 1 << 50;
+/// Dearer than any single operation, nanoseconds.
+const DEAREST: f64 = 1e12;
 /// Later than any clock since boot: a century in nanoseconds.
 const LATEST: u64 = 1 << 62;
 
@@ -89,16 +93,17 @@ impl Stored {
     /// Numbers that no trace has would make sums overflow.
     fn check(&self) -> Result<(), Damaged> {
         let refuse = |why| Err(Damaged::at(0, why));
-        if self.format != FORMAT {
+        if self.format != FORMAT && self.format != FORMER {
             return refuse("it is written in a way that this version does not know");
         }
         let Setting { cores, avoidable_from_ns, .. } = &self.setting;
         if cores.len() > MOST_CPUS || *avoidable_from_ns > MOST {
             return refuse("its setting is out of range");
         }
-        let Facts { throttled, steal_ns, .. } = &self.facts;
+        let Facts { throttled, steal_ns, prices, .. } = &self.facts;
         let facts = [*steal_ns, throttled.map(|it| it.ns), throttled.map(|it| it.times)];
-        if facts.into_iter().flatten().any(|number| number > MOST) {
+        let priced = |price: &Price| price.ns >= 0.0 && price.ns <= DEAREST;
+        if facts.into_iter().flatten().any(|number| number > MOST) || !prices.iter().all(priced) {
             return refuse("its facts are out of range");
         }
         if !sane(&self.counts) {
@@ -121,13 +126,25 @@ fn sane(counts: &Counts) -> bool {
         lost.gaps,
     ];
     let cells = counts.calls.iter().all(|cell| {
-        let times = [cell.total_ns, cell.max_ns, cell.runnable_ns, cell.blocked_ns].into_iter().flatten();
+        let times = [cell.total_ns, cell.max_ns, cell.runnable_ns, cell.blocked_ns];
+        let times = times.into_iter().chain([cell.failed_ns, cell.bytes]).flatten();
         let errors = cell.errors.iter().map(|(_, times)| *times);
         let all = [cell.entered, cell.not_returned].into_iter().chain(times).chain(errors);
         all.chain(cell.histogram.iter().copied())
             .all(|number| number <= MOST / (1 + counts.calls.len() as u64))
     });
-    cells && lost.into_iter().chain([counts.own.switches, counts.own.tool_ns]).all(|number| number <= MOST)
+    let lives = &counts.lives;
+    let lives = [
+        lives.forks,
+        lives.threads,
+        lives.execs,
+        lives.failed_execs,
+        lives.exits,
+        lives.calls_entered,
+        lives.calls_returned,
+    ];
+    let lost = lost.into_iter().chain(lives.into_iter().flatten());
+    cells && lost.chain([counts.own.switches, counts.own.tool_ns]).all(|number| number <= MOST)
 }
 
 #[cfg(test)]

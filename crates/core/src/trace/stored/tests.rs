@@ -56,6 +56,10 @@ fn extremes_come_back() {
         ),
         event(start, What::End { task: 7, process: 7, status: Some(i32::MIN), totals: all }),
         event(start, What::Allowed { task: 7, cpus: vec![u64::MAX; 128] }),
+        event(start, What::Spent { task: 7, call_run_ns: MOST }),
+        event(start, What::Spent { task: 8, call_run_ns: 1 }),
+        event(start, What::Spent { task: 7, call_run_ns: 0 }),
+        event(start, What::Started { task: 7, run_ns: MOST, call_run_ns: 0 }),
     ];
     assert_eq!(read(&recorded(&events, Setting::default())).unwrap(), events);
 }
@@ -97,7 +101,7 @@ fn damage_is_named() {
     let why = |stored: &Stored| read(stored).unwrap_err().why;
     assert_eq!(why(&Stored { stream: "*".to_owned(), ..good.clone() }), "it is not base64");
     assert_eq!(why(&Stored { events: 2, ..good.clone() }), "it has another number of events than it says");
-    let other = Stored { format: "whyfaster-schedule/2".to_owned(), ..good.clone() };
+    let other = Stored { format: "whyfaster-schedule/3".to_owned(), ..good.clone() };
     assert_eq!(why(&other), "it is written in a way that this version does not know");
     let bytes = |bytes: &[u8]| Stored { stream: BASE64.encode(bytes), ..good.clone() };
     assert_eq!(why(&bytes(&[0x0f, 0, 0])), "there is no such kind of event");

@@ -1,7 +1,7 @@
 //! System calls, checks and costs, from what the tracer counted.
 
 use super::fixture::*;
-use crate::trace::counts::{CallCell, CallGroup, OwnCost};
+use crate::trace::counts::{CallCell, CallGroup, Lives, OwnCost};
 use crate::trace::event::{CallNumber, FileKind, Totals};
 
 fn cell(name: &str, number: u32, entered: u64) -> CallCell {
@@ -31,6 +31,8 @@ fn counted(entered: u64, returned: u64) -> Script {
     };
     let mut script = Script::began(0, 10, "job");
     script.switch(1000, 0, 10, 0, crate::trace::event::Left::Dead).ended(1000, 10, totals);
+    script.counts.lives =
+        Lives { calls_entered: Some(entered), calls_returned: Some(returned), ..Lives::default() };
     script
 }
 
@@ -62,10 +64,47 @@ fn a_row_a_command_and_call() {
 #[test]
 fn calls_that_do_not_add_up_fail_their_check() {
     let mut script = counted(12, 11);
-    script.counts.calls = vec![cell("job", 1, 12)];
+    script.counts.calls = vec![cell("job", 1, 13)];
     let report = script.report();
     let failed: Vec<&str> = report.checks.iter().filter(|it| !it.holds).map(|it| it.what.as_str()).collect();
-    assert_eq!(failed, ["calls entered, returned and not returned"]);
+    assert_eq!(
+        failed,
+        ["calls entered, returned and not returned", "calls entered by the tasks, by the table"]
+    );
+}
+
+#[test]
+fn what_the_kernel_counted_and_the_stream_does_not_tell_fails_its_check() {
+    let mut script = counted(12, 12);
+    script.counts.calls = vec![cell("job", 1, 11), cell("job", 57, 1)];
+    let told = Lives {
+        forks: Some(0),
+        threads: Some(0),
+        execs: Some(1),
+        failed_execs: Some(0),
+        exits: Some(1),
+        ..script.counts.lives
+    };
+    script.counts.lives = told;
+    let failed = |script: &Script| -> Vec<String> {
+        let report = script.report();
+        report.checks.iter().filter(|it| !it.holds).map(|it| it.what.clone()).collect()
+    };
+    // A fork returned, but no process was made.
+    assert_eq!(failed(&script), ["processes and threads made, by fork, vfork and clone that worked"]);
+    script.counts.lives =
+        Lives { forks: Some(1), exits: Some(2), calls_entered: Some(14), calls_returned: Some(14), ..told };
+    script.counts.calls = vec![cell("job", 1, 13), cell("job", 57, 1)];
+    assert_eq!(
+        failed(&script),
+        [
+            "processes made, by the kernel and by the stream",
+            "processes ended, by the kernel and by the stream",
+            "calls entered by the tasks, by the stream of their ends",
+        ]
+    );
+    let processes = script.report().processes;
+    assert_eq!((processes.forks, processes.execs, processes.exits), (Some(1), Some(1), Some(2)));
 }
 
 #[test]

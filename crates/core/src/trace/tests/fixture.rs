@@ -3,13 +3,15 @@
 use crate::trace::counts::Counts;
 use crate::trace::event::{Block, CallNumber, Context, Event, FileKind, Left, TaskKind, Tid, Totals, What};
 use crate::trace::names::Abi;
-use crate::trace::report::{Cause, CommandRow, SharerKind, TaskRow, TraceReport, WaitRow};
+use crate::trace::report::{Cause, CommandRow, PathKind, PathRow, SharerKind, TaskRow, TraceReport, WaitRow};
 use crate::trace::{Analysis, Facts, Setting};
 
 pub(super) const READ: u32 = 0;
 pub(super) const WRITE: u32 = 1;
 pub(super) const NANOSLEEP: u32 = 35;
+pub(super) const VFORK: u32 = 58;
 pub(super) const WAIT4: u32 = 61;
+pub(super) const FUTEX: u32 = 202;
 
 /// CPUs 0 and 1.
 pub(super) const BOTH: u64 = 0b11;
@@ -113,6 +115,16 @@ impl Script {
         self.add(us, 0, What::End { task, process: task, status: Some(0), totals })
     }
 
+    /// So much of the task's CPU time so far went into system calls.
+    pub(super) fn spent(&mut self, us: u64, task: Tid, call_us: u64) -> &mut Self {
+        self.add(us, 0, What::Spent { task, call_run_ns: call_us * 1000 })
+    }
+
+    /// Its program has started up.
+    pub(super) fn started(&mut self, us: u64, task: Tid, run_us: u64, call_us: u64) -> &mut Self {
+        self.add(us, 0, What::Started { task, run_ns: run_us * 1000, call_run_ns: call_us * 1000 })
+    }
+
     fn now(&self) -> u64 {
         self.events.last().map_or(0, |event| event.at / 1000)
     }
@@ -149,6 +161,14 @@ pub(super) fn waits(report: &TraceReport) -> Vec<(&str, Cause, Option<&str>, u64
         (&row.command, row.cause, row.peer.as_deref(), us(row.seconds), row.count)
     }
     report.waits.iter().map(row).collect()
+}
+
+/// The critical path as (command, kind, beside the kind, microseconds), the longest first.
+pub(super) fn path(report: &TraceReport) -> Vec<(&str, PathKind, Option<&str>, u64)> {
+    fn row(row: &PathRow) -> (&str, PathKind, Option<&str>, u64) {
+        (&row.command, row.kind, row.what.as_deref(), us(row.seconds))
+    }
+    report.critical_path.iter().map(row).collect()
 }
 
 /// Holders as (command, holder, kind, microseconds).

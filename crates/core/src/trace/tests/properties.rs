@@ -8,13 +8,13 @@ use super::fixture::*;
 use crate::trace::event::{Context, Event, FileKind, Left, Tid, What};
 use crate::trace::report::TraceReport;
 
-const CPUS: usize = 3;
-const TASKS: usize = 5;
+pub(super) const CPUS: usize = 3;
+pub(super) const TASKS: usize = 5;
 /// Number of the first task of the tree; those that hold CPUs beside the tree begin at 500.
-const FIRST: Tid = 100;
+pub(super) const FIRST: Tid = 100;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Now {
+pub(super) enum Now {
     Runs,
     /// On which CPU, since when.
     Waits(usize, u64),
@@ -31,11 +31,11 @@ struct Expected {
     forbidden: u64,
 }
 
-struct Model {
-    script: Script,
-    at: u64,
-    current: [Tid; CPUS],
-    tasks: Vec<Now>,
+pub(super) struct Model {
+    pub(super) script: Script,
+    pub(super) at: u64,
+    pub(super) current: [Tid; CPUS],
+    pub(super) tasks: Vec<Now>,
     masks: Vec<u64>,
     expected: Vec<Expected>,
     /// Avoidable part of the present wait, and the longest of all.
@@ -137,7 +137,20 @@ impl Model {
     }
 
     /// All end at once: those that run by a switch, the others as they are.
-    fn finish(mut self) -> (TraceReport, Self) {
+    pub(super) fn of(masks: &[u64], steps: Vec<Step>) -> Self {
+        let mut model = Self::new(masks);
+        for step in steps {
+            match step {
+                Step::Pass(us) => model.pass(us),
+                Step::Switch(cpu, pick, left) => model.switch(cpu, pick, left),
+                Step::Wake(task, cpu, context) => model.wake(task, cpu, context),
+                Step::Migrate(task, cpu) => model.migrate(task, cpu),
+            }
+        }
+        model
+    }
+
+    pub(super) fn finish(mut self) -> (TraceReport, Self) {
         for cpu in 0..CPUS {
             if let Some(index) = Self::task(self.current[cpu]) {
                 let run = self.expected[index].run;
@@ -156,14 +169,14 @@ impl Model {
 }
 
 #[derive(Clone, Debug)]
-enum Step {
+pub(super) enum Step {
     Pass(u64),
     Switch(usize, usize, Left),
     Wake(usize, usize, Context),
     Migrate(usize, usize),
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+pub(super) fn steps() -> impl Strategy<Value = Vec<Step>> {
     let left =
         prop_oneof![3 => Just(Left::Runnable), 2 => Just(Left::Sleeping), 1 => Just(Left::Uninterruptible)];
     let context =
@@ -185,16 +198,7 @@ proptest! {
         steps in steps(),
         masks in prop::collection::vec(1_u64..1 << CPUS, TASKS),
     ) {
-        let mut model = Model::new(&masks);
-        for step in steps {
-            match step {
-                Step::Pass(us) => model.pass(us),
-                Step::Switch(cpu, pick, left) => model.switch(cpu, pick, left),
-                Step::Wake(task, cpu, context) => model.wake(task, cpu, context),
-                Step::Migrate(task, cpu) => model.migrate(task, cpu),
-            }
-        }
-        let (report, model) = model.finish();
+        let (report, model) = Model::of(&masks, steps).finish();
         for (index, expected) in model.expected.iter().enumerate() {
             let seen = task(&report, FIRST + index as Tid);
             prop_assert_eq!(seen, (expected.run, expected.wait, expected.blocked), "task {}", index);
@@ -242,8 +246,8 @@ pub(in crate::trace) fn any_event() -> impl Strategy<Value = Event> {
         Just(Left::Stopped),
         Just(Left::Dead)
     ];
-    let at_block = (0_u32..400, any::<bool>(), 0_u64..3).prop_map(|(number, io, inode)| {
-        Some(crate::trace::event::Block { io, ..block(number, FileKind::Pipe, inode) })
+    let at_block = (0_u32..400, any::<(bool, bool)>(), 0_u64..3).prop_map(|(number, (io, bitset), inode)| {
+        Some(crate::trace::event::Block { io, bitset, ..block(number, FileKind::Pipe, inode) })
     });
     let at_block = prop_oneof![Just(None), at_block];
     let allowed = prop::collection::vec(0_u64..8, 0..2);
@@ -275,6 +279,9 @@ pub(in crate::trace) fn any_event() -> impl Strategy<Value = Event> {
             name: "kworker/1:2".to_owned(),
             kind: crate::trace::event::TaskKind::Kernel,
         }),
+        2 => (tid.clone(), 0_u64..500_000).prop_map(|(task, call_run_ns)| What::Spent { task, call_run_ns }),
+        1 => (tid.clone(), 0_u64..500_000, 0_u64..500_000)
+            .prop_map(|(task, run_ns, call_run_ns)| What::Started { task, run_ns, call_run_ns }),
         1 => tid.prop_map(|task| What::Work { task, function: "flush".to_owned() }),
     ];
     (0_u64..1_000_000, cpu, what).prop_map(|(at, cpu, what)| Event { at, cpu, what })

@@ -1,0 +1,118 @@
+//! The end of a wait: whether the path goes on with that of whoever ended it, or keeps the wait as a part.
+
+use super::super::event::{Block, Context, Softirq, Tid};
+use super::super::labels::Label;
+use super::super::report::{Cause, PathKind, SharerKind};
+use super::super::task::State;
+use super::super::timeline::Timeline;
+use super::parts::Key;
+
+impl Timeline {
+    /// A task is blocked no longer. Its path goes on with that of its waker, or has the wait as a part.
+    pub(in super::super) fn path_unblocked(
+        &mut self,
+        tid: Tid,
+        cause: Cause,
+        wake: Option<(Tid, &Context)>,
+        now: u64,
+    ) {
+        let Some(task) = self.known.tree.get_mut(&tid).filter(|task| task.walk.goes()) else { return };
+        task.walk.waited_for(cause);
+        let (label, block) = (task.label, task.block);
+        let ns = task.walk.pass(now);
+        if ns == 0 {
+            // The wake-up came before it had left its CPU: it has not waited for anybody.
+            return;
+        }
+        let by_task = wake.filter(|(waker, context)| **context == Context::Task && *waker != tid);
+        if let Some((waker, _)) = by_task
+            && follows(cause, block.as_ref())
+            && self.follow(tid, waker, now)
+        {
+            return;
+        }
+        let waker = by_task.and_then(|(waker, _)| self.known.who(waker));
+        let (kind, what) = own(cause, block.as_ref(), wake.map(|(_, context)| context), waker);
+        let key = self.path.keys.of(Key::Blocked { by: label, kind, what });
+        if let Some(task) = self.known.tree.get(&tid) {
+            self.path.nodes.add(task.walk.head, key, ns, 1);
+        }
+    }
+
+    /// The path of a task becomes that of another, which runs. False if that has none.
+    fn follow(&mut self, tid: Tid, waker: Tid, now: u64) -> bool {
+        let Some(shared) = self.path_shared(waker, now) else { return false };
+        if let Some(task) = self.known.tree.get_mut(&tid) {
+            task.walk.forget();
+            self.path.nodes.jump(task.walk.head, shared);
+        }
+        true
+    }
+
+    /// The path of a running task up to now, for somebody else to go on with.
+    pub(super) fn path_shared(&mut self, tid: Tid, now: u64) -> Option<super::Id> {
+        let task = self.known.tree.get_mut(&tid)?;
+        if !task.walk.goes() || !matches!(task.state, State::Running(_)) {
+            return None;
+        }
+        task.walk.ran(now);
+        self.path.flush(&mut task.walk);
+        let (shared, head) = self.path.nodes.fork(task.walk.head);
+        task.walk.head = head;
+        Some(shared)
+    }
+}
+
+/// Whether a wait that a task of the tree ended lasted as long as that one's path. A lock is let go by whoever happened
+/// to hold it: the wait itself is what the lock costs. But with a bitset glibc waits for the end of a thread, or for a
+/// condition, that is for what the other one does (`nptl/futex-internal.c`).
+fn follows(cause: Cause, block: Option<&Block>) -> bool {
+    match cause {
+        Cause::Lock => block.is_some_and(|block| block.bitset),
+        // What serves a fault is a device; a task that ends the wait let go of the address space, a lock.
+        Cause::Stopped | Cause::PageFault => false,
+        _ => true,
+    }
+}
+
+/// What a wait is that stays on the path: its kind, and what it was for.
+fn own(
+    cause: Cause,
+    block: Option<&Block>,
+    context: Option<&Context>,
+    waker: Option<(SharerKind, Label)>,
+) -> (PathKind, Option<Label>) {
+    let name = waker.map(|(_, label)| label);
+    let outside = waker.filter(|(kind, _)| matches!(kind, SharerKind::Other | SharerKind::Tool));
+    match cause {
+        Cause::Lock => (PathKind::Lock, name),
+        Cause::PageFault if fault_waits_for_disk(block, context, waker) => (PathKind::Disk, None),
+        Cause::PageFault if waker.is_some() => (PathKind::Lock, name),
+        Cause::Disk => (PathKind::Disk, None),
+        Cause::WriteBack => (PathKind::WriteBack, None),
+        Cause::Timer => (PathKind::Sleep, None),
+        Cause::Network => (PathKind::Network, outside.map(|(_, label)| label)),
+        Cause::Terminal => (PathKind::Terminal, None),
+        Cause::Stopped => (PathKind::Stopped, None),
+        Cause::PipeEmpty
+        | Cause::PipeFull
+        | Cause::Child
+        | Cause::OtherProcess
+        | Cause::Other
+        | Cause::PageFault => match outside {
+            Some((_, label)) => (PathKind::Outside, Some(label)),
+            None => (PathKind::Unknown, None),
+        },
+    }
+}
+
+fn fault_waits_for_disk(
+    block: Option<&Block>,
+    context: Option<&Context>,
+    waker: Option<(SharerKind, Label)>,
+) -> bool {
+    let device =
+        matches!(context, Some(Context::Softirq(Softirq::Block) | Context::Hardirq | Context::Work(_)));
+    let kernel = waker.is_some_and(|(kind, _)| kind == SharerKind::Kernel);
+    block.is_some_and(|block| block.io) || device || kernel
+}

@@ -1,0 +1,73 @@
+//! Where the timeline and the analysis tell of what changes paths.
+
+use super::super::event::{Tid, Totals};
+use super::super::labels::Label;
+use super::super::task::State;
+use super::super::timeline::Timeline;
+
+impl Timeline {
+    /// A task that nobody of the tree made has a path from now on.
+    pub(in super::super) fn path_begins(&mut self, tid: Tid, now: u64) {
+        if !self.setting.whole() {
+            return;
+        }
+        if let Some(task) = self.known.tree.get_mut(&tid) {
+            self.path.begin(&mut task.walk, task.label, now);
+        }
+    }
+
+    /// A task was made: its path is that of its parent up to now.
+    pub(in super::super) fn path_forked(&mut self, parent: Tid, child: Tid, thread: bool, now: u64) {
+        let shared = self.path_shared(parent, now);
+        let Some(task) = self.known.tree.get_mut(&child) else { return };
+        let Some(shared) = shared else { return self.path_begins(child, now) };
+        task.walk.begin(self.path.nodes.leaf(shared), now);
+        self.path.runs_as(&mut task.walk, task.label);
+        if !thread {
+            self.path.forked(&mut task.walk);
+        }
+    }
+
+    /// A task runs another program from now on; its label is still the former one.
+    pub(in super::super) fn path_execs(&mut self, tid: Tid, to: Label, so_far: &Totals, now: u64) {
+        let Some(task) = self.known.tree.get_mut(&tid) else { return };
+        if matches!(task.state, State::Running(_)) {
+            task.walk.ran(now);
+        }
+        self.path.execs(&mut task.walk, task.label, to, so_far.call_run_ns);
+    }
+
+    /// The name of a task is known only now.
+    pub(in super::super) fn path_renamed(&mut self, tid: Tid, to: Label) {
+        if let Some(task) = self.known.tree.get_mut(&tid) {
+            self.path.runs_as(&mut task.walk, to);
+        }
+    }
+
+    /// How much of a task's CPU time went into system calls.
+    pub(in super::super) fn path_spent(&mut self, tid: Tid, calls: u64, now: u64) {
+        let Some(task) = self.known.tree.get_mut(&tid) else { return };
+        if matches!(task.state, State::Running(_)) {
+            task.walk.ran(now);
+        }
+        task.walk.spent(calls);
+    }
+
+    /// A program has started up.
+    pub(in super::super) fn path_started(&mut self, tid: Tid, run: u64, calls: u64, now: u64) {
+        let Some(task) = self.known.tree.get_mut(&tid) else { return };
+        if matches!(task.state, State::Running(_)) {
+            task.walk.ran(now);
+        }
+        self.path.started(&mut task.walk, task.label, run, calls);
+    }
+
+    /// A task had left its CPU unseen, and waited for one.
+    pub(in super::super) fn path_lost(&mut self, tid: Tid, now: u64) {
+        let Some(task) = self.known.tree.get_mut(&tid).filter(|task| task.walk.goes()) else { return };
+        let ns = task.walk.pass(now);
+        if ns > 0 {
+            self.path.unseen(&task.walk, task.label, ns);
+        }
+    }
+}
