@@ -93,7 +93,7 @@ fn spent(report: &TraceReport, look: &Look) -> Option<String> {
 }
 
 /// What stood on the critical path, as shares of the wall time, the largest first.
-fn of_wall(report: &TraceReport) -> Vec<(&'static str, f64)> {
+pub(super) fn of_wall(report: &TraceReport) -> Vec<(&'static str, f64)> {
     let mut parts: Vec<(&'static str, f64)> = Vec::new();
     for row in &report.critical_path {
         add(&mut parts, row.kind.words(), row.seconds);
