@@ -43,6 +43,9 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<Exit> {
         sinks.push(event)
     })?;
     let record = observed.record;
+    if outputs.perfetto.is_some() && record.report.commands.iter().all(|row| row.cpus.is_empty()) {
+        say("note: no switches were seen at this level, so the timeline has none; the full level sees them");
+    }
     let written = sinks.finish(&record, &outputs).and(write(&record, &outputs));
     let written = written.map_or_else(|error| exit::report(Err(error)), |()| Exit::Ok);
     if record.status == Status::Interrupted {
