@@ -191,6 +191,7 @@ mod tests {
             cpu_s: cpu,
             runnable_s: None,
             blocked_s: None,
+            failed_s: None,
             histogram_log2_ns: Vec::new(),
         }
     }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::cause::Cause;
 use crate::record::Estimate;
 use crate::trace::TraceReport;
+use crate::trace::counts::OwnCost;
 use crate::trace::report::{PathRow, SharerKind, WorkKind, WorkRow};
 
 /// Why the alternatives differ. Empty lists where nothing was explained; `refused` then says why.
@@ -50,6 +51,9 @@ pub struct Traced {
     pub round: u32,
     /// What was seen; without the list of single tasks.
     pub report: TraceReport,
+    /// What the observing of this run took.
+    #[serde(default)]
+    pub own: OwnCost,
 }
 
 /// One cause of a difference.

@@ -1,0 +1,3 @@
+//! Tests of the whole way from hand-made reports to findings.
+
+pub(super) mod fixture;
