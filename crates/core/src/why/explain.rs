@@ -35,22 +35,20 @@ pub fn explain(given: &Given<'_>) -> Why {
     let sides: Vec<(Side, Account)> = all.iter().map(|it| (Side::of(it), it.account())).collect();
     let Some(baseline) = all.get(given.plan.baseline) else { return why };
     let mut refusals = Vec::new();
-    let mut verdicts = Vec::new();
     for alternative in all.iter().filter(|it| it.index != baseline.index) {
         let of = Both { given, alternative, baseline, sides: &sides };
-        let Some((difference, verdict)) = of.explain(&mut why, &mut refusals) else { continue };
-        verdicts.push((difference, verdict, (alternative.untraced_s, baseline.untraced_s)));
+        let difference = of.explain(&mut why, &mut refusals);
+        why.differences.extend(difference);
     }
     why.accounts = sides.into_iter().map(|(_, account)| account).filter(|it| it.rounds > 0).collect();
     finding::sort(&mut why.findings);
-    why.differences = verdicts.iter().map(|(difference, ..)| difference.clone()).collect();
     why.refused = (!refusals.is_empty()).then(|| refusals.join("; "));
-    why.summary = summaries(given, &why);
+    why.summary = summaries(&why);
     why
 }
 
 /// The sentences of the alternative that differs most from the baseline. Empty where nothing was found.
-pub(super) fn summaries(given: &Given<'_>, why: &Why) -> Vec<String> {
+pub(super) fn summaries(why: &Why) -> Vec<String> {
     let explained = |it: &&Difference| {
         let of = |finding: &super::report::Finding| {
             [&finding.alternative, &finding.against].contains(&&it.alternative)
@@ -63,9 +61,8 @@ pub(super) fn summaries(given: &Given<'_>, why: &Why) -> Vec<String> {
     let Some(difference) = most else { return Vec::new() };
     let wall =
         |name: &str| why.accounts.iter().find(|it| it.alternative == name).map_or(0.0, |it| it.untraced_s);
-    let verdict = verdict(given, &difference.alternative).unwrap_or(Verdict::Undecided);
     let times = (wall(&difference.alternative), wall(&difference.baseline));
-    summary::summary(&summary::Result { difference, verdict, times }, why)
+    summary::summary(&summary::Result { difference, times }, why)
 }
 
 /// The verdict of one copy alone.
@@ -92,7 +89,7 @@ struct Both<'a> {
 
 impl Both<'_> {
     /// The difference of the two, and its findings put into `why`. `None` where one of them never ran.
-    fn explain(&self, why: &mut Why, refusals: &mut Vec<String>) -> Option<(Difference, Verdict)> {
+    fn explain(&self, why: &mut Why, refusals: &mut Vec<String>) -> Option<Difference> {
         let (alternative, baseline) = (self.alternative, self.baseline);
         // A damaged record may have any confidence; here it stays a probability.
         let alpha = (1.0 - self.given.plan.confidence).clamp(1e-12, 0.5);
@@ -118,12 +115,12 @@ impl Both<'_> {
                     floor_s: floor(self.given) * baseline.untraced_s,
                     alpha,
                 };
-                let (findings, rest) = finding::findings(&sides, &Deltas::of(alternative, baseline));
-                difference.unexplained_s = moved(wall_s, rest);
+                let (findings, unexplained_s) = finding::findings(&sides, &Deltas::of(alternative, baseline));
+                difference.unexplained_s = unexplained_s;
                 why.findings.extend(findings);
             }
         }
-        Some((difference, verdict.unwrap_or(Verdict::Undecided)))
+        Some(difference)
     }
 
     /// The rows of the difference. All of it counts as unexplained until there are findings.
@@ -145,10 +142,4 @@ impl Both<'_> {
             work,
         }
     }
-}
-
-/// What findings leave of a difference, with the interval of the difference around it.
-fn moved(whole: Estimate, rest: f64) -> Estimate {
-    let by = rest - whole.median;
-    Estimate { median: rest, low: whole.low.map(|low| low + by), high: whole.high.map(|high| high + by) }
 }

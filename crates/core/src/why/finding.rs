@@ -30,8 +30,8 @@ pub(super) struct Sides<'a> {
     pub alpha: f64,
 }
 
-/// The findings, and what they leave of the difference, seconds.
-pub(super) fn findings(sides: &Sides<'_>, deltas: &Deltas) -> (Vec<Finding>, f64) {
+/// The findings, and what they leave of the difference.
+pub(super) fn findings(sides: &Sides<'_>, deltas: &Deltas) -> (Vec<Finding>, Estimate) {
     let pair = Pair { alternative: sides.alternative.1, baseline: sides.baseline.1 };
     let mut all: Causes = causes(&deltas.parted(), pair);
     let rounds: Vec<Causes> =
@@ -45,12 +45,12 @@ pub(super) fn findings(sides: &Sides<'_>, deltas: &Deltas) -> (Vec<Finding>, f64
     let rest = sides.wall_s.median - found.values().map(|it| it.median).sum::<f64>();
     let mut findings: Vec<Finding> =
         found.iter().map(|(cause, seconds)| sides.finding(*cause, *seconds)).collect();
-    let unexplained = Estimate { median: rest, low: None, high: None };
+    let unexplained = moved(sides.wall_s, rest);
     if sides.tells(&unexplained) {
         findings.push(sides.finding(Cause::Unexplained, unexplained));
     }
     sort(&mut findings);
-    (findings, rest)
+    (findings, unexplained)
 }
 
 /// What makes the slower alternative slower comes first, then what works against it; the largest first.
@@ -58,6 +58,12 @@ pub(super) fn sort(findings: &mut [Finding]) {
     let key =
         |it: &Finding| if it.share > 0.0 { it.seconds } else { -1.0 / it.seconds.max(f64::MIN_POSITIVE) };
     findings.sort_by(|a, b| key(b).total_cmp(&key(a)));
+}
+
+/// What findings leave of a difference, with the interval of the difference around it.
+fn moved(whole: Estimate, rest: f64) -> Estimate {
+    let by = rest - whole.median;
+    Estimate { median: rest, low: whole.low.map(|low| low + by), high: whole.high.map(|high| high + by) }
 }
 
 /// The interval over the rounds. It holds the median of the parts, which need not be the median of what follows from them.

@@ -24,26 +24,7 @@ const ALL: [WorkKind; 13] = [
 
 /// The group of calls that a row of the path names, in snake case as it is stored.
 pub(super) fn work_kind(name: &str) -> Option<WorkKind> {
-    ALL.into_iter().find(|kind| snake_case(*kind) == name)
-}
-
-/// How a kind is stored.
-pub(super) fn snake_case(kind: WorkKind) -> &'static str {
-    match kind {
-        WorkKind::User => "user",
-        WorkKind::Startup => "startup",
-        WorkKind::Process => "process",
-        WorkKind::Exec => "exec",
-        WorkKind::PageFaults => "page_faults",
-        WorkKind::Pipe => "pipe",
-        WorkKind::FileMetadata => "file_metadata",
-        WorkKind::FileData => "file_data",
-        WorkKind::Socket => "socket",
-        WorkKind::Memory => "memory",
-        WorkKind::Lock => "lock",
-        WorkKind::Scheduling => "scheduling",
-        WorkKind::Rest => "rest",
-    }
+    ALL.into_iter().find(|kind| kind.name() == name)
 }
 
 /// In words.
@@ -82,8 +63,8 @@ mod tests {
     #[test]
     fn names_are_those_of_the_stored_document() {
         for kind in ALL {
-            assert_eq!(serde_json::to_value(kind).unwrap(), snake_case(kind));
-            assert_eq!(work_kind(snake_case(kind)), Some(kind));
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
+            assert_eq!(work_kind(kind.name()), Some(kind));
         }
         assert_eq!(base("sh (forked)"), "sh");
     }

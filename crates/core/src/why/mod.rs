@@ -31,6 +31,7 @@ mod summary;
 
 mod explain;
 
+mod experiments;
 mod planned;
 
 pub mod cause;
@@ -40,6 +41,7 @@ pub mod report;
 mod tests;
 
 pub use cause::Cause;
+pub use experiments::{conclude, experiments, judge};
 pub use explain::explain;
 pub use input::Given;
 pub use planned::{Before, Machine, Planned, Test, Variation};

@@ -1,6 +1,6 @@
 //! What an experiment is: what of a command is changed, beside what it is measured, and what is expected of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::cause::Cause;
@@ -19,10 +19,11 @@ pub struct Machine {
     pub stage: String,
     /// The largest pipe that may be asked for, bytes.
     pub pipe_max: u64,
-    /// Where the programs that the traces name are found in PATH, by name. What is missing was not found.
+    /// Where the programs that the traces name are found in PATH, by name; also `true`, `env`, `sh` and `stdbuf`. What is
+    /// missing was not found.
     pub programs: BTreeMap<String, PathBuf>,
-    /// The PATH of the copies.
-    pub path: Option<String>,
+    /// Which of these the dynamic loader starts: their ELF file names an interpreter, and they change no user or group.
+    pub dynamic: BTreeSet<String>,
 }
 
 /// An experiment, as it is said before it runs.
@@ -42,6 +43,8 @@ pub struct Planned {
     pub predicted_s: f64,
     /// The cause is put into the faster alternative, which takes longer then, and not taken out of the slower one.
     pub put_in: bool,
+    /// Whether the change surely removes (or puts in) the cause. If not, a difference that stays refutes nothing.
+    pub sure: bool,
     /// How it is run; the error is why it cannot be tested.
     pub test: Result<Test, String>,
 }

@@ -102,7 +102,7 @@ impl Model {
     fn predict(&self, name: &str, load: u32, full: Option<&Full>, measured_s: Option<f64>) -> Prediction {
         let (predicted_s, low, high, from) = match full {
             Some(full) => {
-                let (predicted, low, high) = self.from_full(f64::from(load), full);
+                let (predicted, low, high) = self.by_full(f64::from(load), full);
                 (predicted, low, high, format!("span, work and the level of {} copies", full.load))
             }
             None => {
@@ -131,7 +131,7 @@ impl Model {
 
     /// Prediction and interval. The ends hold two readings of the full level (what is beyond the work stays, or grows with
     /// the copies), the noise of that level, and the drift.
-    fn from_full(&self, n: f64, full: &Full) -> (f64, f64, f64) {
+    fn by_full(&self, n: f64, full: &Full) -> (f64, f64, f64) {
         let growth = full.work_s / self.alone.work_s;
         let alone_busy = (self.alone.work_s / self.capacity / self.alone.span_s).min(1.0);
         let busy = (alone_busy * n).min(1.0);

@@ -3,12 +3,11 @@
 use super::cause::Cause;
 use super::report::{Difference, Finding, Outcome, Why};
 use super::words::{percent, quoted, time, times};
-use crate::verdict::Verdict;
 
 /// How two alternatives compare, one copy alone.
 pub(super) struct Result<'a> {
     pub difference: &'a Difference,
-    pub verdict: Verdict,
+    /// Untraced wall times of the alternative and the baseline.
     pub times: (f64, f64),
 }
 
@@ -31,7 +30,7 @@ pub(super) fn summary(result: &Result<'_>, why: &Why) -> Vec<String> {
 fn first(result: &Result<'_>, findings: &[&Finding]) -> String {
     let difference = result.difference;
     let (here, there) = result.times;
-    let faster = result.verdict == Verdict::Faster;
+    let faster = here < there;
     let (quick, slow) = if faster { (here, there) } else { (there, here) };
     let (quick_name, slow_name) = if faster {
         (&difference.alternative, &difference.baseline)
