@@ -131,13 +131,15 @@ impl Full {
         })
     }
 
-    /// Measures, in about 50 ms, what a traced call and a traced switch became dearer; call it before anything is
+    /// Measures, in about 100 ms, what a traced call, switch and process became dearer; call it before anything is
     /// followed. The result is also part of [`Counts::own`].
     pub fn calibrate(&mut self) -> Result<OwnCost, TraceError> {
         let measured = calibrate::measure(&mut self.loaded)?;
         self.own.call_ns = measured.call_ns;
         self.own.switch_ns = measured.switch_ns;
+        self.own.process_ns = measured.process_ns;
         self.consume()?;
+        self.decoder.borrow_mut().switches = 0;
         // What was observed of the calibration is no part of the trace, but for the names: nobody is named twice.
         self.decoder.borrow_mut().inbox.discard(|event| matches!(event.what, What::Name { .. }));
         tally::clear(&self.loaded)?;
