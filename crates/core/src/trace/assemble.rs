@@ -79,7 +79,14 @@ impl Analysis {
             return (Vec::new(), Vec::new(), Vec::new());
         }
         let abi = line.setting.abi;
-        let commands = work::commands(&line.ledger, &line.labels, &line.path.startups, counts, abi);
+        let commands = work::commands(&work::Sources {
+            ledger: &line.ledger,
+            labels: &line.labels,
+            startups: &line.path.startups,
+            processes: &self.processes,
+            counts,
+            abi,
+        });
         let path = line.path.rows(&Accounts {
             labels: &line.labels,
             commands: &commands,

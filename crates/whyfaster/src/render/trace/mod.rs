@@ -109,6 +109,11 @@ fn ended(status: Option<i32>) -> String {
     }
 }
 
+/// Blocked time by cause, with who was at the other end: the section alone, for reports of several traces.
+pub(crate) fn blocked(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<String> {
+    waits::causes(report, shown, look)
+}
+
 /// A title, the rows, and what was left out.
 fn section(title: &str, grid: Grid, hidden: usize, look: &Look) -> Vec<String> {
     let mut lines: Vec<String> =
