@@ -110,7 +110,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l sample-rat
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -s S -l shell -d 'Run commands with SHELL: a name, a path, a command line, \'default\' (sh) or \'none\'' -r -f -a "(__fish_complete_command)"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l input -d 'Let commands read from WHERE: null, or a file [default: null]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l env -d 'Set environment variables: NAME=VALUE, several separated by spaces and quoted as in a shell' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l output -d 'Send what the command prints to WHERE: inherit, null, or a file [default: inherit; null with --json]' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l output -d 'Send what the command prints to WHERE: inherit, null, or a file [default: inherit]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l pin -d 'Run the command on these CPUs only, such as 0-3,5' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l by -d 'Take system calls together by: command, process or none [default: command]' -r -f -a "command\t'Those of one command'
 process\t'Those of one process'
@@ -137,7 +137,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l perfetto -
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l flamegraph -d 'Write flame graphs, on and off the CPU, to FILE (SVG)' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l folded -d 'Write folded stacks, on and off the CPU, to FILE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l ptrace -d 'See every system call without privileges, by ptrace'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l count-only -d 'Count system calls without timing them: about half the cost for each call'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l count-only -d 'Count system calls without timing them: about half the cost for each call (full level only)'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l strict -d 'Fail (exit status 6) if anything of the trace was lost or does not fit together'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -s N -d 'The same as --shell=none'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l as-root -d 'Under sudo, run the commands as root too'
@@ -149,6 +149,13 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l by -d 'Take
 process\t'Those of one process'
 none\t'Those of the whole tree'"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l top -d 'Show NUM rows of every table of a trace; 0 for all [default: 20]' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l perfetto -d 'Write a trace for the Perfetto user interface to FILE' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l flamegraph -d 'Write flame graphs, on and off the CPU, to FILE (SVG)' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l folded -d 'Write folded stacks, on and off the CPU, to FILE' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l sort-calls -d 'Order of the table of system calls of a trace: time, calls, errors or name [default: time]' -r -f -a "time\t'The most time'
+calls\t'The most calls'
+errors\t'The most errors'
+name\t'By the name of the call'"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l style -d 'Colour and movement: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
 full\t'Both, terminal or not'

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::names::Abi;
-use super::report::Level;
+use super::report::{Level, Untraced};
 use crate::host::{NotMeasured, Warning};
 
 /// A wake-up of an idle CPU takes this long (an interrupt to it, and its way out of idling): so long no other CPU
@@ -49,6 +49,8 @@ pub struct Facts {
     pub ended: Option<u64>,
     /// Wall time of the traced run over that of an untraced run.
     pub traced_over_untraced: Option<f64>,
+    /// The untraced runs.
+    pub untraced: Option<Untraced>,
     /// What the cgroup's quota took; `None`: could not be read.
     pub throttled: Option<Throttled>,
     /// CPU time that the hypervisor gave to others, nanoseconds.

@@ -95,6 +95,11 @@ fn traced(
         if let Some(failure) = observed.failure {
             return Err(failure.into());
         }
+        // Half a trace has half the processes, and they would be taken for all.
+        if observed.record.status == Status::Interrupted {
+            traced.interrupted = true;
+            break;
+        }
         let report = &observed.record.report;
         // The untraced runs of the comparison stand for those of a trace.
         let of_traces = |missing: &&NotMeasured| !missing.what.starts_with("overhead");
@@ -110,10 +115,6 @@ fn traced(
                 .push(format!("some of {}: records were lost, see 'whyfaster trace'", dispatcher.name));
         }
         traced.tallies.push((dispatcher.name.clone(), Tally::of(report, &dispatcher.process)));
-        if observed.record.status == Status::Interrupted {
-            traced.interrupted = true;
-            break;
-        }
     }
     Ok(traced)
 }

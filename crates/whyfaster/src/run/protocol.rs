@@ -43,6 +43,8 @@ pub(crate) struct Request {
     pub(crate) input: Input,
     /// Standard output and standard error. Not used by a trial, whose streams are sent along.
     pub(crate) output: Output,
+    /// Standard error goes where ours goes, whatever becomes of standard output.
+    pub(crate) show_errors: bool,
     /// Every copy in a session of its own.
     pub(crate) own_session: bool,
     /// CPUs of the copies.

@@ -272,6 +272,7 @@ impl<'a> Rig<'a> {
             env,
             input: plan.input.clone(),
             output: alternative.output.clone(),
+            show_errors: false,
             own_session: plan.placement == Placement::Session,
             cpus: plan.cpus.clone(),
             user: self.run_as.clone(),

@@ -7,8 +7,8 @@ use whyfaster_core::plan::Loads;
 
 use super::compare::UserArgs;
 use super::hyperfine::{DisplayArgs, ExportArgs};
-use super::trace::TraceRowsArgs;
-use crate::cli::display::Style;
+use super::trace::{TraceFilesArgs, TraceRowsArgs};
+use crate::cli::display::{CallSort, Style};
 use crate::cli::numbers;
 
 /// `whyfaster show`.
@@ -25,6 +25,14 @@ pub struct ShowArgs {
     /// The rows of a trace.
     #[command(flatten)]
     pub rows: TraceRowsArgs,
+    /// The files of a trace.
+    #[command(flatten, next_help_heading = "Files of a trace")]
+    pub files: TraceFilesArgs,
+
+    /// Order of the table of system calls of a trace: time, calls, errors or name [default: time]
+    #[arg(long, value_name = "ORDER", hide_possible_values = true, help_heading = "Report of a trace")]
+    pub sort_calls: Option<CallSort>,
+
     /// The screen, as in hyperfine.
     #[command(flatten)]
     pub display: DisplayArgs,

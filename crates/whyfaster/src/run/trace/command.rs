@@ -64,7 +64,7 @@ pub(super) fn watch(
     watched.runs =
         Runs { traced_s: watch.stop.is_none().then_some(outcome.makespan_s), untraced_s: Vec::new() };
     if !watched.interrupted {
-        untraced::compare(&mut watch, &mut watched)?;
+        untraced::compare(&mut watch, &mut watched, say)?;
     }
     Ok(watched)
 }
@@ -177,6 +177,7 @@ impl Watch<'_> {
             env: self.plan.env.clone().into_iter().collect(),
             input,
             output,
+            show_errors: self.plan.show_errors && purpose == Purpose::Observed,
             own_session: false,
             cpus: self.plan.cpus.clone(),
             user: RunAs::of(self.plan.user.as_ref()),
