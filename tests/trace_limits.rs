@@ -8,6 +8,7 @@ mod process;
 mod trace;
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -121,7 +122,7 @@ fn ctrl_c_ends_the_tree_and_prints_what_was_seen() {
             place.wait_for_sleepers(3);
             running.signal(signal);
             let ran = running.wait();
-            ran.expect(130, &["interrupted"]);
+            ran.expect(if signal == Signal::TERM { 143 } else { 130 }, &["interrupted"]);
             assert!(ran.out.contains("level:"), "no report: {}", ran.out);
             assert_eq!(place.record("r.json")["status"], "interrupted");
             place.assert_clean();
@@ -301,11 +302,13 @@ fn under_sudo_the_command_is_its_callers() {
     }
     let place = open_place();
     for level in ["full", "unprivileged"] {
-        let mut command =
-            place.command(PROGRAM, &["trace", "--json", "--level", level, "id -u > uid; id -G > groups"]);
+        let mut command = place.command(PROGRAM, &["trace", "--json", "--level", level]);
         command.env("SUDO_UID", "65534").env("SUDO_GID", "65534").env("SUDO_USER", "nobody");
+        command.args(["--record", "r.json", "id -u > uid; id -G > groups"]);
         let trace = json(&place.begin(command).wait());
         assert_eq!(fs::read_to_string(place.path("uid")).unwrap(), "65534\n");
+        // What is written is for who called.
+        assert_eq!(fs::metadata(place.path("r.json")).unwrap().uid(), 65534);
         assert_eq!(trace["plan"]["user"]["because"], "sudo");
         assert_eq!(trace["level"], level);
     }

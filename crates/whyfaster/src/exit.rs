@@ -24,6 +24,8 @@ pub enum Exit {
     Unfit = 6,
     /// Interrupted; partial results were saved.
     Interrupted = 130,
+    /// The same by SIGTERM: only `trace` tells it apart.
+    Terminated = 143,
 }
 
 /// An error with its exit status and the next step.

@@ -14,6 +14,7 @@ use super::report::{
     Avoidable, Level, PathRow, Processes, SharerKind, SharerRow, TraceReport, TransferRow, WorkRow,
 };
 use super::setting::Facts;
+use super::stage_rows::only_readers;
 use super::{gaps, syscalls, work};
 
 impl Analysis {
@@ -54,11 +55,14 @@ impl Analysis {
             critical_path,
             work,
             transfers,
+            complete: false,
             lost,
             overhead: overhead::overhead(counts, facts, seconds(wall_ns)),
             warnings: Vec::new(),
             not_measured: Vec::new(),
         };
+        only_readers(&mut report.stages, &report.transfers, &report.syscalls);
+        report.complete = !report.lost.any() && report.checks.iter().all(|check| check.holds);
         report.warnings = gaps::warnings(self, counts, facts, &report);
         report.not_measured = gaps::not_measured(self, counts, facts, &report);
         report
@@ -75,7 +79,14 @@ impl Analysis {
             return (Vec::new(), Vec::new(), Vec::new());
         }
         let abi = line.setting.abi;
-        let commands = work::commands(&line.ledger, &line.labels, &line.path.startups, counts, abi);
+        let commands = work::commands(&work::Sources {
+            ledger: &line.ledger,
+            labels: &line.labels,
+            startups: &line.path.startups,
+            processes: &self.processes,
+            counts,
+            abi,
+        });
         let path = line.path.rows(&Accounts {
             labels: &line.labels,
             commands: &commands,

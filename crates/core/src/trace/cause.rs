@@ -76,7 +76,9 @@ fn by_class(class: Class, seen: &Seen<'_>) -> Option<Cause> {
         Class::Lock | Class::Control if storage => Some(Cause::Disk),
         Class::Lock | Class::Control => Some(Cause::Lock),
         Class::Message => Some(Cause::OtherProcess),
-        Class::Ring if storage || seen.device() => Some(Cause::Disk),
+        // Whoever waits for a ring is marked as waiting for a device, whatever it handed over: io_cqring_wait() sets
+        // in_iowait. So that says nothing here.
+        Class::Ring if seen.device() => Some(Cause::Disk),
         Class::Many | Class::Ring if seen.network() => Some(Cause::Network),
         Class::Many => Some(many(seen)),
         Class::Ring if seen.task() => Some(Cause::OtherProcess),

@@ -12,7 +12,14 @@ const STEAL: f64 = 0.01;
 /// Waiting for a CPU of which the stream does not show who held it is worth one from this share on.
 const UNKNOWN: f64 = 0.01;
 
-const FULL: &str = "the full level sees it: run as root, or `make install-caps` gives CAP_BPF and CAP_PERFMON to the program";
+/// What would show what this level does not see. Where the full level was tried, what it lacks here has an entry of its own.
+fn full(facts: &Facts) -> &'static str {
+    if facts.not_measured.iter().any(|entry| entry.what.starts_with("the full level")) {
+        "the full level sees it; what it needs here stands under \"the full level\""
+    } else {
+        "the full level sees it: run as root, or `make install-caps` gives CAP_BPF and CAP_PERFMON to the program"
+    }
+}
 
 /// What to know before believing a number.
 pub(super) fn warnings(it: &Analysis, counts: &Counts, facts: &Facts, report: &TraceReport) -> Vec<Warning> {
@@ -58,7 +65,8 @@ pub(super) fn warnings(it: &Analysis, counts: &Counts, facts: &Facts, report: &T
             "io_uring is used: what the kernel does on its own for a ring is no system call".to_owned();
         warn(
             what,
-            "reads and writes through rings are missing from the table; their kernel threads are in the tree only if forked there",
+            "reads and writes through rings are missing from the table of calls, and the CPU time of the rings' own threads \
+             (iou-wrk, iou-sqp) from the tree: the kernel does not tell that they were made",
         );
     }
     all
@@ -103,24 +111,24 @@ pub(super) fn not_measured(
             all.push(NotMeasured { what: what.to_owned(), why });
         }
     };
-    let level = it.line.setting.level;
+    let (level, full) = (it.line.setting.level, full(facts));
     if level == Level::Rusage {
-        add("process tree", format!("this level sees one child and what it adds up for it; {FULL}"));
+        add("process tree", format!("this level sees one child and what it adds up for it; {full}"));
         add(
             "processes.{forks, threads, execs, exits, alive}",
             "what the kernel adds up for a parent does not say how many there were".to_owned(),
         );
     }
-    by_scheduling(it, report, &mut add);
+    by_scheduling(it, report, full, &mut add);
     if matches!(level, Level::Rusage | Level::Unprivileged) {
         add(
             "system calls",
-            format!("this level does not stop at system calls: --ptrace counts them at a high cost; {FULL}"),
+            format!("this level does not stop at system calls: --ptrace counts them at a high cost; {full}"),
         );
-        add("failed execs", format!("this level sees only execs that work; {FULL}"));
+        add("failed execs", format!("this level sees only execs that work; {full}"));
         add(
             "running_user_s, running_kernel_s",
-            format!("this level does not see when a task enters the kernel; {FULL}"),
+            format!("this level does not see when a task enters the kernel; {full}"),
         );
     } else if report.commands.iter().any(|row| row.running_kernel_s.is_none()) {
         let why =
@@ -137,6 +145,11 @@ pub(super) fn not_measured(
     }
     if report.overhead.traced_over_untraced.is_none() {
         add("overhead.traced_over_untraced", "no run without tracing was made".to_owned());
+    }
+    if level == Level::Full && counts.calls.iter().any(|cell| cell.call.compat) {
+        let why = "a 32-bit program ran: its calls are counted and timed, but their descriptors are not looked up and their \
+                   arguments not decoded, so its waits on pipes, sockets and files stand under something else";
+        add("waits of 32-bit programs by descriptor", why.to_owned());
     }
     if counts.calls.iter().any(|cell| cell.total_ns.is_none()) {
         add("time in system calls", "calls were only counted, as asked".to_owned());
@@ -160,7 +173,7 @@ fn work(counts: &Counts, facts: &Facts, add: &mut impl FnMut(&str, String)) {
 }
 
 /// What depends on which scheduling records there are.
-fn by_scheduling(it: &Analysis, report: &TraceReport, add: &mut impl FnMut(&str, String)) {
+fn by_scheduling(it: &Analysis, report: &TraceReport, full: &str, add: &mut impl FnMut(&str, String)) {
     let setting = &it.line.setting;
     let why = match setting.scheduling {
         Scheduling::Whole => {
@@ -183,9 +196,9 @@ fn by_scheduling(it: &Analysis, report: &TraceReport, add: &mut impl FnMut(&str,
     let untold = report.commands.iter().any(|row| row.runnable_s.is_none());
     if untold || report.commands.is_empty() {
         let why = "the kernel's account of waiting (/proc/PID/schedstat) was not read: this level cannot, or the task was gone";
-        add("runnable_s, blocked_s", format!("{why}; {FULL}"));
+        add("runnable_s, blocked_s", format!("{why}; {full}"));
     }
     for what in ["waits", "cpu_sharers", "avoidable_wait_s", "stages", "critical_path", "work", "transfers"] {
-        add(what, format!("{why}; {FULL}"));
+        add(what, format!("{why}; {full}"));
     }
 }

@@ -19,6 +19,7 @@ pub(super) fn overhead(counts: &Counts, facts: &Facts, wall_s: f64) -> Overhead 
     let both = calls_s.zip(switches_s).map(|(calls, switches)| calls + switches);
     Overhead {
         traced_over_untraced: facts.traced_over_untraced,
+        untraced: facts.untraced,
         calibrated_share: both.and_then(|cost| ratio(cost, wall_s)),
         calls_share: calls_s.zip(in_calls).and_then(|(cost, all)| ratio(cost, super::ledger::seconds(all))),
         switches_share: switches_s.and_then(|cost| ratio(cost, wall_s)),
@@ -29,4 +30,25 @@ pub(super) fn overhead(counts: &Counts, facts: &Facts, wall_s: f64) -> Overhead 
 #[allow(clippy::cast_precision_loss, reason = "counts far below 2^53")]
 fn number(count: u64) -> f64 {
     count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::report::Untraced;
+
+    #[test]
+    fn a_run_is_told_from_others_only_when_it_is_far_from_them() {
+        let told =
+            |traced: f64, untraced: &[f64]| Untraced::of(traced, untraced).and_then(|it| it.distinguishable);
+        assert_eq!(told(1.3, &[1.0, 1.1, 1.05]), Some(true));
+        // As far from them as they are from each other.
+        assert_eq!(told(1.19, &[1.0, 1.1, 1.05]), Some(false));
+        assert_eq!(told(0.2, &[1.0, 0.3]), Some(false));
+        assert_eq!(told(0.2, &[1.0, 0.9]), Some(true));
+        assert_eq!(told(2.0, &[1.0]), None);
+        assert_eq!(Untraced::of(1.0, &[]), None);
+        assert_eq!(Untraced::of(1.0, &[0.0]), None);
+        let it = Untraced::of(3.0, &[1.0, 2.0]).expect("there are runs");
+        assert_eq!((it.runs, it.low, it.high), (2, 1.5, 3.0));
+    }
 }

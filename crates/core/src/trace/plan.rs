@@ -19,6 +19,9 @@ pub struct TracePlan {
     pub input: Input,
     /// Standard output of the traced run.
     pub output: Output,
+    /// Its standard error goes where whyfaster's own goes, whatever becomes of its standard output.
+    #[serde(default)]
+    pub show_errors: bool,
     /// Environment variables set for the command.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
@@ -87,6 +90,7 @@ impl TracePlan {
             shell: Shell::Command(vec![defaults::SHELL.to_owned()]),
             input: Input::Null,
             output: Output::Null,
+            show_errors: false,
             env: BTreeMap::new(),
             cpus: None,
             user: None,

@@ -58,7 +58,16 @@ pub(super) struct Processes {
     live: FxHashMap<Pid, Process>,
     rows: Vec<Row>,
     by_chain: FxHashMap<(Option<usize>, Label), usize>,
+    /// By the command that made them.
+    made: FxHashMap<Label, Made>,
     pub(super) counted: Counted,
+}
+
+/// What a command made.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Made {
+    pub(super) processes: u64,
+    pub(super) threads: u64,
 }
 
 impl Processes {
@@ -66,14 +75,25 @@ impl Processes {
     pub(super) fn forked(&mut self, parent: Option<Pid>, process: Pid, label: Label, at: u64) {
         if let Some(process) = self.live.get_mut(&process) {
             process.tasks += 1;
+            if parent.is_some() {
+                self.made.entry(label).or_default().threads += 1;
+            }
             self.counted.threads += u64::from(parent.is_some());
             return;
+        }
+        if let Some(by) = parent.and_then(|parent| self.live.get(&parent)).map(|by| by.label) {
+            self.made.entry(by).or_default().processes += 1;
         }
         let above = parent.and_then(|parent| self.row_of(parent));
         let new = Process { tasks: 1, above, label, from: at, run: 0, alive: false };
         self.live.insert(process, new);
         // What was there before, or held, was not made by a task of the tree.
         self.counted.forks += u64::from(parent.is_some());
+    }
+
+    /// What this command made.
+    pub(super) fn made(&self, by: Label) -> Made {
+        self.made.get(&by).copied().unwrap_or_default()
     }
 
     /// A process runs another program. Its time may begin here.

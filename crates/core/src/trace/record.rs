@@ -98,7 +98,8 @@ fn report(report: &TraceReport) -> Result<(), Invalid> {
         amounts([Some(row.seconds)], || format!("cpu_sharers[{i}]"))?;
     }
     let overhead = &report.overhead;
-    amounts([overhead.traced_over_untraced, overhead.calibrated_share], || "overhead".to_owned())
+    let [low, high] = [overhead.untraced.map(|it| it.low), overhead.untraced.map(|it| it.high)];
+    amounts([overhead.traced_over_untraced, low, high, overhead.calibrated_share], || "overhead".to_owned())
 }
 
 fn amounts<const N: usize>(values: [Option<f64>; N], place: impl Fn() -> String) -> Result<(), Invalid> {
@@ -162,6 +163,7 @@ mod tests {
                     cpu_s: None,
                     runnable_s: None,
                     blocked_s: None,
+                    failed_s: None,
                     histogram_log2_ns: vec![],
                 });
             }),

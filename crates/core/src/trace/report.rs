@@ -51,6 +51,10 @@ pub struct TraceReport {
     /// Data moved.
     #[serde(default)]
     pub transfers: Vec<TransferRow>,
+    /// Nothing was lost and all accounts agree, so that the counts are whole. What the level cannot see is not meant: that
+    /// stands in `not_measured`.
+    #[serde(default)]
+    pub complete: bool,
     /// What did not arrive.
     pub lost: Lost,
     /// Whether what arrived fits together.
@@ -197,6 +201,9 @@ pub struct SyscallRow {
     pub runnable_s: Option<f64>,
     /// Blocked.
     pub blocked_s: Option<f64>,
+    /// Of the wall time: in calls that failed.
+    #[serde(default)]
+    pub failed_s: Option<f64>,
     /// How many lasted from 2^i up to 2^(i+1) nanoseconds, i being the place in the list.
     pub histogram_log2_ns: Vec<u64>,
 }
@@ -554,11 +561,44 @@ pub struct Check {
     pub holds: bool,
 }
 
+/// Untraced runs of the command, beside the traced one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Untraced {
+    /// How many.
+    pub runs: u64,
+    /// The traced run over the slowest of them.
+    pub low: f64,
+    /// The traced run over the fastest of them.
+    pub high: f64,
+    /// Whether the traced run lies farther outside of their range than the range is wide; null for one run, which has no
+    /// range. Where it does not, the ratio is noise.
+    pub distinguishable: Option<bool>,
+}
+
+impl Untraced {
+    /// What so many seconds untraced say beside so many traced; `None`: there is nothing to relate.
+    pub fn of(traced_s: f64, untraced_s: &[f64]) -> Option<Self> {
+        let fastest = untraced_s.iter().copied().fold(f64::INFINITY, f64::min);
+        let slowest = untraced_s.iter().copied().fold(0.0, f64::max);
+        let range = slowest - fastest;
+        (fastest > 0.0 && slowest >= fastest).then(|| Self {
+            runs: untraced_s.len() as u64,
+            low: traced_s / slowest,
+            high: traced_s / fastest,
+            distinguishable: (untraced_s.len() > 1)
+                .then_some(traced_s > slowest + range || traced_s < fastest - range),
+        })
+    }
+}
+
 /// What the observing cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Overhead {
-    /// Wall time of the traced run over that of an untraced run; null when none was made.
+    /// Wall time of the traced run over the median of the untraced ones; null when none was made.
     pub traced_over_untraced: Option<f64>,
+    /// The untraced runs that the ratio is from.
+    #[serde(default)]
+    pub untraced: Option<Untraced>,
     /// Events times their calibrated cost, as a share of the wall time; null where it was not calibrated.
     pub calibrated_share: Option<f64>,
     /// The same for system calls, as a share of the time in them.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::names::Abi;
-use super::report::Level;
+use super::report::{Level, Untraced};
 use crate::host::{NotMeasured, Warning};
 
 /// A wake-up of an idle CPU takes this long (an interrupt to it, and its way out of idling): so long no other CPU
@@ -49,48 +49,50 @@ pub struct Facts {
     pub ended: Option<u64>,
     /// Wall time of the traced run over that of an untraced run.
     pub traced_over_untraced: Option<f64>,
+    /// The untraced runs.
+    pub untraced: Option<Untraced>,
     /// What the cgroup's quota took; `None`: could not be read.
     pub throttled: Option<Throttled>,
     /// CPU time that the hypervisor gave to others, nanoseconds.
     pub steal_ns: Option<u64>,
-    /// What single operations cost on this machine, measured around this trace or taken from a list of prices.
-    pub prices: Vec<Price>,
     /// What to know before believing a number.
     pub warnings: Vec<Warning>,
     /// What could not be seen, and why.
     pub not_measured: Vec<NotMeasured>,
+    /// What operations cost on this machine, as far as it was measured.
+    pub prices: Vec<Price>,
 }
 
-/// What one operation costs on this machine.
+/// What one operation costs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Price {
-    /// Which operation.
+    /// Which.
     pub of: Operation,
     /// CPU time of one, nanoseconds.
     pub ns: f64,
 }
 
-/// Operations that have a price.
+/// An operation with a price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
-    /// A page of memory touched for the first time.
+    /// A minor page fault: the first write to an anonymous page of 4 KiB.
     PageFault,
-    /// A process made, ended and waited for.
+    /// Making a small process that ends at once, and waiting for it: both sides, no program begun.
     Process,
-    /// A thread made and ended.
+    /// Making a thread that ends at once.
     Thread,
-    /// A program begun, without its start-up.
+    /// Beginning a small program (`execve`), without a dynamic loader.
     Exec,
-    /// The cheapest system call: into the kernel and out of it.
+    /// Entry and exit of the cheapest system call.
     Call,
-    /// A KiB written to a pipe and read from it, in large pieces.
+    /// One KiB through a pipe in pieces of 64 KiB: both sides.
     PipeKib,
-    /// A file opened and closed.
+    /// Opening and closing a file.
     Open,
-    /// A file's attributes looked up by name.
+    /// Asking for the attributes of a file.
     Stat,
-    /// A switch to a task that was woken.
+    /// Blocking, and being woken by another task of the same CPU.
     Switch,
 }
 

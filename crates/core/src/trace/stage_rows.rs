@@ -1,8 +1,9 @@
 //! Stages as rows of the report: who reads from whom, in the order of the flow, and who sets the pace.
 
+use super::event::FileKind;
 use super::labels::{Label, Labels};
 use super::ledger::seconds;
-use super::report::StageRow;
+use super::report::{Direction, StageRow, SyscallRow, TransferRow};
 use super::stages::{MOST_BESIDE, Shape, Stages, Sums};
 
 /// A stage that was busy for so much of the time of the one that sets the pace might as well set it.
@@ -66,6 +67,29 @@ impl Stages {
     }
 }
 
+/// Calls that move data out of a pipe without a byte of it in the table of transfers.
+const UNSEEN: [&str; 5] = ["splice", "tee", "vmsplice", "sendfile", "io_uring_enter"];
+
+/// Who only inherited a pipe and never read from it reads from nobody: of `(sleep 1; cat)` behind a pipe only `cat` does.
+/// It stays a stage, as it holds the others up all the same.
+pub(super) fn only_readers(rows: &mut [StageRow], transfers: &[TransferRow], calls: &[SyscallRow]) {
+    // Where no call was told by what it worked on, nothing is known of who read.
+    if !transfers.iter().any(|row| row.file == FileKind::Pipe) {
+        return;
+    }
+    let read = |command: &str| {
+        let mut from_pipes = transfers.iter().filter(|row| {
+            row.command == command && row.direction == Direction::Read && row.file == FileKind::Pipe
+        });
+        let unseen =
+            |row: &SyscallRow| row.command.as_deref() == Some(command) && UNSEEN.contains(&row.name.as_str());
+        from_pipes.any(|row| row.calls > 0) || calls.iter().any(unseen)
+    };
+    for row in rows.iter_mut().filter(|row| row.starved_s <= 0.0 && !read(&row.command)) {
+        row.reads_from.clear();
+    }
+}
+
 /// How many neighbours.
 fn beside(shape: &Shape) -> usize {
     shape.1.len() + shape.2.len()
@@ -120,5 +144,43 @@ fn row(labels: &Labels, shape: &Shape, sums: &Sums) -> StageRow {
         slack_s: Some(seconds(waits / sums.processes.max(1))),
         bottleneck: false,
         near: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stage(command: &str, reads_from: &[usize]) -> StageRow {
+        let sums = Sums::default();
+        let mut labels = Labels::new();
+        let label = labels.of(command);
+        StageRow { reads_from: reads_from.to_vec(), ..row(&labels, &(label, Vec::new(), Vec::new()), &sums) }
+    }
+
+    fn moved(command: &str, direction: Direction) -> TransferRow {
+        TransferRow {
+            command: command.to_owned(),
+            direction,
+            file: FileKind::Pipe,
+            calls: 1,
+            bytes: 1,
+            cpu_s: None,
+        }
+    }
+
+    #[test]
+    fn who_never_reads_is_no_reader() {
+        let mut rows = [stage("head", &[]), stage("cat", &[0]), stage("sleep", &[0])];
+        only_readers(&mut rows, &[], &[]);
+        assert_eq!(rows[2].reads_from, [0], "nothing is known");
+        let transfers = [moved("head", Direction::Write), moved("cat", Direction::Read)];
+        only_readers(&mut rows, &transfers, &[]);
+        assert_eq!(rows[1].reads_from, [0]);
+        assert_eq!(rows[2].reads_from, [0; 0]);
+        // A reader that was never seen to read, and yet waited for its input.
+        let mut waits = [StageRow { starved_s: 0.1, ..stage("pv", &[0]) }];
+        only_readers(&mut waits, &transfers, &[]);
+        assert_eq!(waits[0].reads_from, [0]);
     }
 }

@@ -8,13 +8,14 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::class::{self, Class};
+use super::class;
 use super::counts::{CallCell, Counts};
 use super::event::FileKind;
 use super::labels::{self, Label, Labels};
 use super::ledger::{Ledger, seconds};
 use super::names::Abi;
 use super::path::Startup;
+use super::processes::{Made, Processes};
 use super::report::{Direction, TransferRow, WorkKind, WorkRow};
 use super::setting::{Facts, Operation};
 
@@ -23,6 +24,8 @@ use super::setting::{Facts, Operation};
 struct Group {
     ns: u64,
     calls: u64,
+    /// Calls that did what they were to do.
+    worked: u64,
     bytes: u64,
 }
 
@@ -35,11 +38,12 @@ pub(super) struct Command {
     kernel: u64,
     faults: Option<u64>,
     startup: Startup,
-    /// Of the start-ups: within system calls, as far as that was found among the groups.
+    /// Of the start-ups: within system calls, as far as that was found among the groups, without the execs' own.
     startup_calls: u64,
+    /// Of the start-ups: the rest of the execs that began the programs.
+    begun: u64,
     groups: BTreeMap<WorkKind, Group>,
-    /// Threads and processes that it made.
-    made: u64,
+    made: Made,
 }
 
 /// What was counted of one command, before its CPU time is known.
@@ -47,84 +51,108 @@ pub(super) struct Command {
 struct Table {
     groups: BTreeMap<WorkKind, Group>,
     not_returned: u64,
-    made: u64,
     timed: bool,
 }
 
+/// Where the parts come from.
+pub(super) struct Sources<'a> {
+    pub(super) ledger: &'a Ledger,
+    pub(super) labels: &'a Labels,
+    pub(super) startups: &'a FxHashMap<Label, Startup>,
+    pub(super) processes: &'a Processes,
+    pub(super) counts: &'a Counts,
+    pub(super) abi: Abi,
+}
+
 /// All commands that have spent time.
-pub(super) fn commands(
-    ledger: &Ledger,
-    labels: &Labels,
-    startups: &FxHashMap<Label, Startup>,
-    counts: &Counts,
-    abi: Abi,
-) -> BTreeMap<Label, Command> {
+pub(super) fn commands(from: &Sources<'_>) -> BTreeMap<Label, Command> {
     let mut tables: BTreeMap<String, Table> = BTreeMap::new();
-    for cell in &counts.calls {
-        tables.entry(labels::shown(&cell.by.name, cell.by.forked)).or_default().add(cell, abi);
+    for cell in &from.counts.calls {
+        tables.entry(labels::shown(&cell.by.name, cell.by.forked)).or_default().add(cell, from.abi);
     }
-    let command = |(label, spent): (Label, super::ledger::Spent)| {
-        let name = labels.name(label);
+    let mut all = BTreeMap::new();
+    for (label, spent) in from.ledger.spent() {
+        let name = from.labels.name(label);
         let table = tables.remove(name).unwrap_or_default();
-        let counted = table.groups.values().map(|group| group.ns).sum::<u64>();
-        let mut command = Command {
+        let command = Command {
             forked: labels::is_forked(name),
             run: spent.run,
-            kernel: spent.kernel.unwrap_or(counted).min(spent.run),
+            kernel: spent.kernel.unwrap_or(table.ns()).min(spent.run),
             faults: spent.faults,
-            startup: startups.get(&label).copied().unwrap_or_default(),
-            made: table.made,
+            startup: from.startups.get(&label).copied().unwrap_or_default(),
+            made: from.processes.made(label),
             ..Command::default()
         };
+        all.insert(label, (command, table));
+    }
+    give_execs_to_callers(&mut all);
+    let whole = |(label, (mut command, table)): (Label, (Command, Table))| {
         command.fill(table);
         command.take_out_startup();
         (label, command)
     };
-    ledger.spent().map(command).collect()
+    all.into_iter().map(whole).collect()
+}
+
+/// The time of an exec up to the beginning of its program is that of the forked child, but the call counts for the
+/// program. So much of the calls is taken out there as the children have time without a call that returned.
+fn give_execs_to_callers(all: &mut BTreeMap<Label, (Command, Table)>) {
+    let forked = all.values().filter(|(command, _)| command.forked);
+    let mut before: u64 = forked.map(|(command, table)| command.kernel.saturating_sub(table.ns())).sum();
+    let begun = |table: &Table| table.groups.get(&WorkKind::Exec).map_or(0, |exec| exec.worked);
+    let mut programs: u64 = all.values().map(|(_, table)| begun(table)).sum();
+    for (_, table) in all.values_mut() {
+        let (part, rest) = split(before, begun(table), programs);
+        programs -= begun(table);
+        before = rest;
+        if let Some(exec) = table.groups.get_mut(&WorkKind::Exec) {
+            exec.ns = exec.ns.saturating_sub(part);
+        }
+    }
 }
 
 impl Table {
     fn add(&mut self, cell: &CallCell, abi: Abi) {
-        let class = class::class(abi, cell.call);
-        let group = self.groups.entry(class.work(cell.file)).or_default();
-        let off = cell.runnable_ns.unwrap_or(0).saturating_add(cell.blocked_ns.unwrap_or(0));
-        group.ns += cell.total_ns.unwrap_or(0).saturating_sub(off);
+        let group = self.groups.entry(class::class(abi, cell.call).work(cell.file)).or_default();
+        group.ns += cpu(cell).unwrap_or(0);
         group.calls += cell.entered;
+        let failed = cell.errors.iter().map(|(_, times)| times).sum::<u64>();
+        group.worked += cell.entered.saturating_sub(failed.saturating_add(cell.not_returned));
         group.bytes += cell.bytes.unwrap_or(0);
         self.not_returned += cell.not_returned;
         self.timed |= cell.total_ns.is_some();
-        if class == Class::Make {
-            self.made += cell.entered - cell.errors.iter().map(|(_, n)| n).sum::<u64>().min(cell.entered);
-        }
     }
+
+    fn ns(&self) -> u64 {
+        self.groups.values().map(|group| group.ns).sum()
+    }
+}
+
+/// CPU time within the calls of a cell.
+fn cpu(cell: &CallCell) -> Option<u64> {
+    let off = cell.runnable_ns.unwrap_or(0).saturating_add(cell.blocked_ns.unwrap_or(0));
+    cell.total_ns.map(|ns| ns.saturating_sub(off))
 }
 
 impl Command {
     /// Brings the groups to the time that the tasks were within calls.
     fn fill(&mut self, table: Table) {
+        let counted = table.ns();
         self.groups = table.groups;
-        let counted: u64 = self.groups.values().map(|group| group.ns).sum();
-        if counted <= self.kernel {
-            // Time without a call that returned: the end of a process or thread, or an exec, whose call counts for the
-            // program that it begins.
-            let rest = match () {
-                () if !table.timed => WorkKind::Rest,
-                () if table.not_returned > 0 => WorkKind::Process,
-                () => WorkKind::Exec,
-            };
-            if counted < self.kernel {
-                self.groups.entry(rest).or_default().ns += self.kernel - counted;
-            }
+        if counted > self.kernel {
+            self.take(counted - self.kernel, |_| true);
             return;
         }
-        // The part of an exec before its program began is in the time of who called it.
-        let mut excess = counted - self.kernel;
-        if let Some(exec) = self.groups.get_mut(&WorkKind::Exec) {
-            let part = exec.ns.min(excess);
-            exec.ns -= part;
-            excess -= part;
+        // Time without a call that returned: the end of a process or thread, or an exec, whose call counts for the program
+        // that it begins.
+        let rest = match () {
+            () if !table.timed => WorkKind::Rest,
+            () if table.not_returned > 0 && !self.forked => WorkKind::Process,
+            () => WorkKind::Exec,
+        };
+        if counted < self.kernel {
+            self.groups.entry(rest).or_default().ns += self.kernel - counted;
         }
-        self.take(excess, |_| true);
     }
 
     /// Takes time out of some of the groups, from each in proportion. What could not be taken.
@@ -142,26 +170,35 @@ impl Command {
         over
     }
 
-    /// The calls of a start-up map, open and read libraries. The rest of an exec is a part of it as well.
+    /// The calls of a start-up are the rest of its exec, and those that map, open and read libraries.
     fn take_out_startup(&mut self) {
         let calls = self.startup.calls.min(self.kernel);
+        self.begun = self.groups.get(&WorkKind::Exec).map_or(0, |exec| exec.ns).min(calls);
+        let loading = calls - self.begun;
         let loader = |kind| matches!(kind, WorkKind::Memory | WorkKind::FileMetadata | WorkKind::Rest);
-        let mut over = self.take(calls, loader);
-        over = self.take(over, |kind| matches!(kind, WorkKind::Exec | WorkKind::FileData));
-        over = self.take(over, |_| true);
-        self.startup_calls = calls - over;
+        let mut over = self.take(loading, loader);
+        over = self.take(over, |kind| kind == WorkKind::FileData);
+        over = self.take(over, |kind| kind != WorkKind::Exec);
+        self.startup_calls = loading - over;
+    }
+
+    /// Of the time of start-ups: in the execs that began the programs, of all.
+    pub(super) fn exec_share(&self) -> (u64, u64) {
+        (self.begun.min(self.startup.run), self.startup.run.max(1))
     }
 
     /// Time in the kernel beside start-ups, of all time beside start-ups.
     pub(super) fn kernel_share(&self) -> (u64, u64) {
         let startup = self.startup.run.min(self.run);
-        let (kernel, all) = (self.kernel - self.startup_calls, self.run - startup);
+        let (kernel, all) = (self.kernel - self.startup_calls - self.begun, self.run - startup);
         (kernel.min(all), all.max(1))
     }
 
     /// Time in the kernel beside start-ups, by group.
     pub(super) fn groups(&self) -> Vec<(WorkKind, u64)> {
-        self.groups.iter().filter(|(_, group)| group.ns > 0).map(|(kind, group)| (*kind, group.ns)).collect()
+        let beside = |kind| if kind == WorkKind::Exec { self.begun } else { 0 };
+        let groups = self.groups.iter().map(|(kind, group)| (*kind, group.ns - beside(*kind)));
+        groups.filter(|(_, ns)| *ns > 0).collect()
     }
 
     fn rows(&self, name: &str, prices: &Prices<'_>) -> Vec<WorkRow> {
@@ -169,7 +206,7 @@ impl Command {
         if self.forked {
             return self.forked_rows(name, user, prices);
         }
-        let startup = self.startup.run.saturating_sub(self.startup_calls).min(user);
+        let startup = self.startup.run.saturating_sub(self.startup_calls + self.begun).min(user);
         let (faults, count) = self.page_faults(user, user - startup, prices);
         let mut rows = vec![
             row(name, WorkKind::User, user - startup - faults, None),
@@ -177,25 +214,38 @@ impl Command {
         ];
         let mut priced = row(name, WorkKind::PageFaults, faults, Some(count));
         priced.estimated = true;
-        prices.put(&mut priced, 0);
+        prices.put(&mut priced, 0, self.made);
         rows.push(priced);
         for (kind, group) in &self.groups {
-            let count = if *kind == WorkKind::Process { self.made } else { group.calls };
-            let mut row = row(name, *kind, group.ns, (count > 0).then_some(count));
-            prices.put(&mut row, group.bytes);
+            let mut row = row(name, *kind, group.ns, self.operations(*kind, group));
+            prices.put(&mut row, group.bytes, self.made);
             rows.push(row);
         }
-        rows.retain(|row| row.seconds > 0.0);
+        rows.retain(|row| row.seconds > 0.0 || row.count.is_some_and(|count| count > 0));
         rows
+    }
+
+    /// How many operations: calls, programs begun, processes (or threads) made.
+    fn operations(&self, kind: WorkKind, group: &Group) -> Option<u64> {
+        let count = match kind {
+            WorkKind::Exec => group.worked,
+            WorkKind::Process if self.made.processes > 0 => self.made.processes,
+            WorkKind::Process => self.made.threads,
+            _ => group.calls,
+        };
+        (count > 0).then_some(count)
     }
 
     /// A child between fork and exec is the price of a process, but for its exec.
     fn forked_rows(&self, name: &str, user: u64, prices: &Prices<'_>) -> Vec<WorkRow> {
         let exec = self.groups.get(&WorkKind::Exec).copied().unwrap_or_default();
         let others = self.groups.values().map(|group| group.ns).sum::<u64>() - exec.ns;
-        let mut begun = row(name, WorkKind::Exec, exec.ns, (exec.calls > 0).then_some(exec.calls));
-        prices.put(&mut begun, 0);
-        let mut rows = vec![row(name, WorkKind::Process, user + others + self.startup_calls, None), begun];
+        let mut begun = row(name, WorkKind::Exec, exec.ns, self.operations(WorkKind::Exec, &exec));
+        prices.put(&mut begun, 0, self.made);
+        let made = Some(self.made.processes).filter(|made| *made > 0);
+        let mut between = row(name, WorkKind::Process, user + others + self.startup_calls, made);
+        prices.put(&mut between, 0, self.made);
+        let mut rows = vec![between, begun];
         rows.retain(|row| row.seconds > 0.0);
         rows
     }
@@ -239,11 +289,12 @@ impl Prices<'_> {
     }
 
     /// Count times price, beside the measured time.
-    fn put(&self, row: &mut WorkRow, bytes: u64) {
+    fn put(&self, row: &mut WorkRow, bytes: u64, made: Made) {
         let Some(count) = row.count.filter(|count| *count > 0) else { return };
         let per_call = match row.kind {
             WorkKind::PageFaults => self.ns(Operation::PageFault),
-            WorkKind::Process => self.ns(Operation::Process),
+            WorkKind::Process if made.processes > 0 => self.ns(Operation::Process),
+            WorkKind::Process => self.ns(Operation::Thread),
             WorkKind::Exec => self.ns(Operation::Exec),
             WorkKind::FileMetadata => self.ns(Operation::Stat),
             WorkKind::Pipe => self.ns(Operation::Call).zip(self.ns(Operation::PipeKib)).map(|(call, kib)| {
@@ -264,9 +315,7 @@ pub(super) fn transfers(counts: &Counts, abi: Abi) -> Vec<TransferRow> {
         let Some((bytes, direction)) = cell.bytes.zip(class::direction(abi, cell.call)) else { continue };
         let key = (labels::shown(&cell.by.name, cell.by.forked), direction, cell.file);
         let sum = sums.entry(key).or_insert((0, 0, Some(0)));
-        let off = cell.runnable_ns.unwrap_or(0).saturating_add(cell.blocked_ns.unwrap_or(0));
-        let cpu = cell.total_ns.map(|ns| ns.saturating_sub(off));
-        *sum = (sum.0 + cell.entered, sum.1 + bytes, sum.2.zip(cpu).map(|(a, b)| a + b));
+        *sum = (sum.0 + cell.entered, sum.1 + bytes, sum.2.zip(cpu(cell)).map(|(a, b)| a + b));
     }
     type Sum = ((String, Direction, FileKind), (u64, u64, Option<u64>));
     let row = |((command, direction, file), (calls, bytes, cpu)): Sum| TransferRow {

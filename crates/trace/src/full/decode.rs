@@ -40,6 +40,14 @@ pub(crate) struct Decoder {
 }
 
 impl Decoder {
+    /// Another trace begins: what was counted of the last one is no part of it.
+    pub(crate) fn begin_anew(&mut self) {
+        self.ended.clear();
+        self.tasks.clear();
+        self.executed.clear();
+        (self.switches, self.foreign, self.inbox.late) = (0, 0, 0);
+    }
+
     /// Takes one record as the kernel sent it.
     pub(crate) fn take(&mut self, bytes: &[u8]) {
         if self.try_take(bytes).is_none() {

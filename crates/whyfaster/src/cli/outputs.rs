@@ -61,7 +61,8 @@ pub struct Outputs {
 impl Outputs {
     /// The outputs of `show`.
     pub fn of_show(args: &ShowArgs) -> Result<Self, Failure> {
-        Self { json: args.json, exports: exports(&args.export), ..Self::default() }
+        let others = args.files.each().into_iter().flatten().cloned().collect();
+        Self { json: args.json, exports: exports(&args.export), others, ..Self::default() }
             .displayed(&args.display)
             .checked()
     }

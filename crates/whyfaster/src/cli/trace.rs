@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::Args as _;
 use whyfaster_core::plan::{Input, Output, Shell};
 use whyfaster_core::trace::names;
 use whyfaster_core::trace::plan::{LevelChoice, Target, TracePlan};
@@ -18,7 +19,7 @@ use crate::run::probe::select::nearest;
 
 /// Stacks a second when flame graphs are asked for and nothing is said: not a divisor of the kernel's own ticks, so that
 /// samples do not march in step with them.
-const SAMPLES_PER_S: u32 = 499;
+pub(crate) const SAMPLES_PER_S: u32 = 499;
 
 /// What to do with a trace.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -72,7 +73,7 @@ pub fn resolve(raw: &TraceArgs, host: &HostSeed) -> Result<(TracePlan, TraceOutp
         None => Input::Inherit,
         path => output_policy::input(path.as_deref())?,
     };
-    plan.output = output(raw)?;
+    (plan.output, plan.show_errors) = output(raw)?;
     plan.env = output_policy::environment(&raw.start.env.join(" "))?;
     plan.cpus = raw.streams.pin.as_ref().map(|list| list.0.clone());
     check_pin(plan.cpus.as_deref(), host)?;
@@ -107,6 +108,14 @@ fn target(raw: &TraceArgs) -> Result<Target, Failure> {
     }
     let line = match raw.command.as_slice() {
         [line] => line.clone(),
+        [line, word, ..] if word.starts_with('-') && line.contains(' ') && !Path::new(line).exists() => {
+            return Err(usage(
+                format!(
+                    "'{word}' stands behind the command line, and a line for a shell has no words behind it"
+                ),
+                format!("Options of whyfaster go before the command: whyfaster trace {word} '{line}'"),
+            ));
+        }
         words => shell_words::join(words),
     };
     if line.trim().is_empty() {
@@ -115,7 +124,8 @@ fn target(raw: &TraceArgs) -> Result<Target, Failure> {
     Ok(Target::Command(line))
 }
 
-fn output(raw: &TraceArgs) -> Result<Output, Failure> {
+/// Where standard output goes, and whether standard error is shown whatever that is.
+fn output(raw: &TraceArgs) -> Result<(Output, bool), Failure> {
     let json = raw.output.json || raw.output.record.as_deref() == Some(Path::new("-"));
     let output = match &raw.streams.output {
         None if json => Output::Null,
@@ -131,8 +141,22 @@ fn output(raw: &TraceArgs) -> Result<Output, Failure> {
             "--json and the output of the command would both go to standard output",
             "Leave out --output=inherit, or write the record to a file with --record.",
         )),
-        output => Ok(output),
+        // Only who asks for null wants nothing: a failing command must not fail without a word.
+        output => {
+            let all = output == Output::Null && raw.streams.output.is_some();
+            Ok((output, !all))
+        }
     }
+}
+
+/// A word of the command that has the name of an option of ours: it was meant for the command, or stands too late.
+pub fn taken_by_command(command: &[String]) -> Option<&str> {
+    let ours = TraceArgs::augment_args(clap::Command::new("trace"));
+    let is_ours = |word: &str| {
+        let name = word.strip_prefix("--").map(|word| word.split('=').next().unwrap_or(word));
+        name.is_some_and(|name| ours.get_arguments().any(|option| option.get_long() == Some(name)))
+    };
+    command.iter().skip(1).map(String::as_str).find(|word| is_ours(word))
 }
 
 fn observe(raw: &TraceArgs, plan: &mut TracePlan) {
@@ -151,7 +175,7 @@ fn observe(raw: &TraceArgs, plan: &mut TracePlan) {
     plan.call_times = !args.count_only;
     plan.by_process = raw.show.rows.by == Some(By::Process);
     plan.each_call = raw.show.calls.is_some();
-    let stacks = raw.output.flamegraph.is_some() || raw.output.folded.is_some();
+    let stacks = raw.output.files.flamegraph.is_some() || raw.output.files.folded.is_some();
     plan.samples_per_s = args.sample_rate.or(stacks.then_some(SAMPLES_PER_S));
     plan.blocking_stacks = stacks;
     plan.keep_schedule = raw.output.keep_schedule;
@@ -160,6 +184,24 @@ fn observe(raw: &TraceArgs, plan: &mut TracePlan) {
 fn check(raw: &TraceArgs, plan: &TracePlan) -> Result<(), Failure> {
     if let (Shell::None, Target::Command(line)) = (&plan.shell, &plan.target) {
         super::compare::check_line(line)?;
+    }
+    if plan.level == LevelChoice::Rusage {
+        let output = &raw.output;
+        let useless = [
+            (output.files.perfetto.is_some(), "--perfetto"),
+            (plan.keep_schedule, "--keep-schedule"),
+            (raw.show.rows.by.is_some(), "--by"),
+            (raw.show.sort.is_some(), "--sort"),
+            (raw.observe.ring_size.is_some(), "--ring-size"),
+        ];
+        if let Some((_, option)) = useless.iter().find(|(given, _)| *given) {
+            return Err(usage(
+                format!(
+                    "{option} and --level rusage exclude each other: that level sees neither switches nor calls"
+                ),
+                format!("Leave --level out, or leave {option} out."),
+            ));
+        }
     }
     if plan.keep_schedule && raw.output.record.is_none() && !raw.output.json {
         return Err(usage(
@@ -171,7 +213,7 @@ fn check(raw: &TraceArgs, plan: &TracePlan) -> Result<(), Failure> {
 }
 
 fn outputs(raw: &TraceArgs) -> Result<TraceOutputs, Failure> {
-    let files = [&raw.output.perfetto, &raw.output.flamegraph, &raw.output.folded];
+    let files = raw.output.files.each();
     let common = Outputs::of_trace(&raw.output, &raw.show, files.into_iter().flatten())?;
     Ok(TraceOutputs {
         common,
@@ -179,9 +221,9 @@ fn outputs(raw: &TraceArgs) -> Result<TraceOutputs, Failure> {
         sort: raw.show.sort.unwrap_or_default(),
         top: raw.show.rows.top.unwrap_or(TOP),
         calls: filter(&raw.show).map(known).transpose()?,
-        perfetto: raw.output.perfetto.clone(),
-        flamegraph: raw.output.flamegraph.clone(),
-        folded: raw.output.folded.clone(),
+        perfetto: raw.output.files.perfetto.clone(),
+        flamegraph: raw.output.files.flamegraph.clone(),
+        folded: raw.output.files.folded.clone(),
     })
 }
 
@@ -248,6 +290,15 @@ mod tests {
         let (plan, _) = read(&["--", "ls", "-l", "a b"]).unwrap();
         assert_eq!((plan.target, plan.shell), (Target::Command("ls -l 'a b'".into()), Shell::None));
         assert_eq!((plan.input, plan.output), (Input::Inherit, Output::Inherit));
+        // What stands behind the first word is the command's, also what looks like an option of ours.
+        let (plan, outputs) = read(&["--top", "3", "ls", "-l", "--json"]).unwrap();
+        assert_eq!((plan.target, plan.shell), (Target::Command("ls -l --json".into()), Shell::None));
+        assert!((outputs.top, outputs.common.json) == (3, false));
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        assert_eq!(taken_by_command(&words(&["ls", "-l", "--json=1"])), Some("--json=1"));
+        assert_eq!(taken_by_command(&words(&["ls", "-l", "--jsonx"])), None);
+        let error = read(&["seq 9 | wc", "--json"]).unwrap_err();
+        assert!(error.hint.unwrap().contains("trace --json 'seq 9 | wc'"));
         assert!(read(&["--shell", "bash", "--", "ls", "-l"]).is_err());
         assert!(read(&["-N", "ls '"]).is_err());
         assert!(read(&[" "]).is_err() && read(&[]).is_err());
@@ -255,8 +306,11 @@ mod tests {
 
     #[test]
     fn json_and_the_commands_output_do_not_mix() {
-        assert_eq!(read(&["--json", "true"]).unwrap().0.output, Output::Null);
-        assert_eq!(read(&["--record", "-", "true"]).unwrap().0.output, Output::Null);
+        let streams = |words: &[&str]| read(words).map(|(plan, _)| (plan.output, plan.show_errors)).unwrap();
+        assert_eq!(streams(&["--json", "true"]), (Output::Null, true));
+        assert_eq!(streams(&["--record", "-", "true"]), (Output::Null, true));
+        assert_eq!(streams(&["--json", "--output", "null", "true"]), (Output::Null, false));
+        assert_eq!(streams(&["--output", "./f", "true"]), (Output::File("./f".into()), true));
         assert!(read(&["--json", "--output", "inherit", "true"]).is_err());
         assert!(read(&["--output", "pipe", "true"]).is_err());
         assert!(read(&["--keep-schedule", "true"]).is_err());
@@ -287,6 +341,16 @@ mod tests {
         assert_eq!(read(&["--ptrace", "true"]).unwrap().0.level, LevelChoice::Ptrace);
         assert_eq!(read(&["--level", "rusage", "true"]).unwrap().0.level, LevelChoice::Rusage);
         assert!(read(&["--ptrace", "--level", "full", "true"]).is_err());
+        for words in [
+            "--ptrace --count-only",
+            "--level rusage --perfetto p",
+            "--level rusage --sort calls",
+            "--sample-rate 99",
+        ] {
+            let words: Vec<&str> = words.split(' ').chain(["true"]).collect();
+            assert!(read(&words).is_err(), "{words:?}");
+        }
+        assert!(read(&["--sample-rate", "99", "--folded", "f", "true"]).is_ok());
         let (plan, _) = read(&["--flamegraph", "f.svg", "true"]).unwrap();
         assert_eq!((plan.samples_per_s, plan.blocking_stacks), (Some(SAMPLES_PER_S), true));
         assert!(!read(&["--count-only", "true"]).unwrap().0.call_times);

@@ -11,13 +11,27 @@ use crate::cli::trace::TraceOutputs;
 use crate::cli::{Format, Outputs};
 use crate::exit::{Exit, Failure};
 use crate::render::trace::TOP;
+use crate::render::trace::perfetto::{Clock, Perfetto};
 use crate::store::{self, Recorded};
 
 /// Reads the record, analyses its samples again and writes what was asked for.
 pub fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
     let outputs = Outputs::of_show(args)?;
     results::check(&outputs)?;
-    match store::read_recorded(&args.record)? {
+    let recorded = store::read_recorded(&args.record)?;
+    let of_traces = args.files.each().into_iter().flatten().next().is_some() || args.sort_calls.is_some();
+    if of_traces && !matches!(recorded, Recorded::Trace(_)) {
+        return Err(Failure::new(
+            Exit::Usage,
+            format!(
+                "'{}' is no trace: --perfetto, --flamegraph, --folded and --sort-calls are for traces",
+                args.record.display()
+            ),
+            "leave them out, or name a record that 'whyfaster trace --record FILE' wrote",
+        )
+        .into());
+    }
+    match recorded {
         Recorded::Comparison(record) => results::write(&reanalysed(*record), &outputs)?,
         Recorded::Prices(list) => show_prices(&list, &outputs)?,
         Recorded::Trace(trace) => show_trace(*trace, args, outputs)?,
@@ -44,13 +58,50 @@ fn show_trace(mut trace: TraceRecord, args: &ShowArgs, common: Outputs) -> anyho
             )
         })?;
     }
+    files(&trace, args)?;
     let (by, top) = (args.rows.by.unwrap_or_default(), args.rows.top.unwrap_or(TOP));
-    let outputs = TraceOutputs { common, by, top, ..TraceOutputs::default() };
+    let sort = args.sort_calls.unwrap_or_default();
+    let outputs = TraceOutputs { common, by, sort, top, ..TraceOutputs::default() };
     let bytes = match outputs.common.json {
         true => store::trace_bytes(&trace)?,
         false => super::trace::report(&trace, &outputs, &results::look(&outputs.common)).into_bytes(),
     };
     store::to_stdout(&bytes)
+}
+
+/// The files that are made of the stream. It holds neither stacks nor calls: those are written while a command runs.
+fn files(trace: &TraceRecord, args: &ShowArgs) -> anyhow::Result<()> {
+    let name = args.record.display();
+    let refuse = |what: String, remedy: &str| Err(Failure::new(Exit::Usage, what, remedy).into());
+    if args.files.flamegraph.is_some() || args.files.folded.is_some() {
+        return refuse(
+            format!("'{name}' holds no stacks, and no record does"),
+            "trace the command again with --flamegraph FILE or --folded FILE",
+        );
+    }
+    let Some(path) = &args.files.perfetto else { return Ok(()) };
+    let Some(schedule) = &trace.schedule else {
+        return refuse(
+            format!("'{name}' holds no scheduling records, of which a timeline is made"),
+            "trace the command again with --perfetto FILE, or with --keep-schedule --record FILE",
+        );
+    };
+    // The clocks of that time: the stream's own began with the boot of then.
+    let started = trace.started.parse::<jiff::Timestamp>().map_or(0, |at| at.as_nanosecond());
+    let mut first = None;
+    schedule.each(&mut |event| first = first.or(Some(event.at)))?;
+    let began = first.unwrap_or(0);
+    let realtime_ns = u64::try_from(started).unwrap_or(0);
+    let mut timeline =
+        Perfetto::create(path, Clock { monotonic_ns: began, boottime_ns: began, realtime_ns })?;
+    let mut failed = None;
+    schedule.each(&mut |event| {
+        if failed.is_none() {
+            failed = timeline.push(event).err();
+        }
+    })?;
+    failed.map_or(Ok(()), Err)?;
+    Ok(timeline.finish(&trace.report.lost)?)
 }
 
 /// A price list has one table to export, and that has commas.

@@ -11,7 +11,7 @@ use whyfaster_core::trace::record::TraceRecord;
 use super::results;
 use crate::cli::HostSeed;
 use crate::cli::args::TraceArgs;
-use crate::cli::trace::{TraceOutputs, resolve};
+use crate::cli::trace::{TraceOutputs, resolve, taken_by_command};
 use crate::exit::{self, Exit, Failure, say};
 use crate::render::look::Look;
 use crate::render::trace::calls::{CallFilter, Calls};
@@ -29,6 +29,14 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<Exit> {
     for note in &outputs.common.notes {
         say(&format!("note: {note}"));
     }
+    // Who writes "--" knows where the command begins.
+    if let Some(word) = taken_by_command(&args.command)
+        && !std::env::args_os().any(|word| word == "--")
+    {
+        say(&format!(
+            "note: '{word}' stands behind the command and is the command's: options of whyfaster go before it"
+        ));
+    }
     let interrupts = Interrupts::take_over()?;
     let mut sinks = Sinks::open(&plan, &outputs)?;
     let observed = observe(&plan, &interrupts, &mut |note| say(&format!("note: {note}")), &mut |event| {
@@ -39,7 +47,7 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<Exit> {
     let written = written.map_or_else(|error| exit::report(Err(error)), |()| Exit::Ok);
     if record.status == Status::Interrupted {
         say("interrupted: what had been seen until then is in the report");
-        return Ok(Exit::Interrupted);
+        return Ok(interrupts.exit());
     }
     match observed.failure {
         Some(failure) => Ok(exit::report(Err(failure.into()))),
@@ -105,6 +113,12 @@ impl Sinks {
         }
         if let Some(flame) = self.flame {
             let (flames, title) = (flame.finish(), record.plan.target.words());
+            if flames.is_empty() {
+                let rate = record.plan.samples_per_s.unwrap_or_default();
+                say(&format!(
+                    "note: no stack was taken: the command ended too soon for {rate} samples a second"
+                ));
+            }
             if let Some(path) = &outputs.flamegraph {
                 keep(flames.svg(&title).and_then(|bytes| Ok(store::write_atomic(path, &bytes)?)));
             }

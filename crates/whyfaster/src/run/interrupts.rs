@@ -30,6 +30,7 @@ pub(crate) enum Source {
 pub struct Interrupts {
     fd: OwnedFd,
     seen: Cell<u32>,
+    terminated: Cell<bool>,
 }
 
 impl Interrupts {
@@ -61,7 +62,11 @@ impl Interrupts {
             libc::sigprocmask(libc::SIG_BLOCK, set.as_ptr(), std::ptr::null_mut());
             match libc::signalfd(-1, set.as_ptr(), libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) {
                 -1 => Err(io::Error::last_os_error()),
-                fd => Ok(Self { fd: OwnedFd::from_raw_fd(fd), seen: Cell::new(0) }),
+                fd => Ok(Self {
+                    fd: OwnedFd::from_raw_fd(fd),
+                    seen: Cell::new(0),
+                    terminated: Cell::new(false),
+                }),
             }
         }
     }
@@ -70,6 +75,11 @@ impl Interrupts {
     pub fn count(&self) -> u32 {
         while self.take().is_some() {}
         self.seen.get()
+    }
+
+    /// The exit status after an interrupt: what a shell gives for the first signal that came.
+    pub fn exit(&self) -> Exit {
+        if self.terminated.get() { Exit::Terminated } else { Exit::Interrupted }
     }
 
     /// The next interrupting signal, if one came: where from.
@@ -82,6 +92,9 @@ impl Interrupts {
         self.seen.set(self.seen.get() + 1);
         // SAFETY: the kernel filled it, and it is plain data; the bytes need not be aligned for this read.
         let info: libc::signalfd_siginfo = unsafe { std::ptr::read_unaligned(info.as_ptr().cast()) };
+        if self.seen.get() == 1 {
+            self.terminated.set(info.ssi_signo as i32 == libc::SIGTERM);
+        }
         // The terminal's own signals come from the kernel, and go to its whole foreground process group.
         let of_terminal =
             info.ssi_code == SI_KERNEL && [libc::SIGINT, libc::SIGQUIT].contains(&(info.ssi_signo as i32));

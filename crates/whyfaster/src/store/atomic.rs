@@ -7,11 +7,13 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
+use rustix::process::{Gid, Uid};
+use whyfaster_core::plan::Because;
 
 use super::trouble;
 use crate::exit::Failure;
@@ -204,12 +206,29 @@ fn temporary(directory: &Path) -> io::Result<tempfile::NamedTempFile> {
     made.map_err(|error| number.map_or(error, io::Error::from_raw_os_error))
 }
 
-/// Keeps the rights of a file that is replaced, and waits for the disk.
+/// Keeps the owner and the rights of a file that is replaced, gives a new one to whom it is for, and waits for the disk.
 fn settle(file: &mut File, target: &Path) -> io::Result<()> {
-    if let Ok(old) = fs::metadata(target) {
+    let old = fs::metadata(target).ok();
+    let owner = match &old {
+        Some(old) => Some((old.uid(), old.gid())),
+        None => caller(),
+    };
+    if let Some((uid, gid)) = owner.filter(|_| rustix::process::geteuid().is_root()) {
+        // Before the rights: a change of the owner may take some away (chown(2)). Where the file system knows no owners,
+        // the file is as good without.
+        let _ = rustix::fs::fchown(&*file, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)));
+    }
+    if let Some(old) = old {
         file.set_permissions(old.permissions())?;
     }
     file.sync_all()
+}
+
+/// Who called sudo, if somebody did: what is written is for them, as the measured commands run as them.
+fn caller() -> Option<(u32, u32)> {
+    let euid = rustix::process::geteuid().as_raw();
+    let user = crate::host::user(euid, &crate::host::Caller::here(), false).ok()?;
+    (user.because == Because::Sudo).then_some((user.uid, user.gid))
 }
 
 /// Makes the new name durable. Some file systems refuse it for a directory; the contents are safe all the same.

@@ -81,7 +81,12 @@ impl<'a> Rows<'a> {
         let name = self.with.labels.name(label);
         let kind = match run {
             Run::User | Run::EarlyUser => PathKind::User,
-            Run::Startup => PathKind::Startup,
+            Run::Startup => {
+                let (of, all) = self.with.commands.get(&label).map_or((0, 1), Command::exec_share);
+                let (exec, rest) = split(ns, of, all);
+                self.add((name, PathKind::Kernel, Some(WorkKind::Exec.name()), None, None), exec, count);
+                return self.add((name, PathKind::Startup, None, None, None), rest, count);
+            }
             Run::Forked => PathKind::Forked,
             Run::Kernel | Run::EarlyKernel => return self.in_kernel(label, ns, count),
             Run::Untold | Run::EarlyUntold => {

@@ -7,10 +7,12 @@ mod holders;
 mod levels;
 mod mended;
 mod path;
+mod path_backwards;
 mod path_waits;
 mod pipelines;
 mod properties;
 mod states;
 mod tree;
+mod work;
 
 pub(super) use properties::any_event;

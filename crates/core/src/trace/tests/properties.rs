@@ -8,13 +8,13 @@ use super::fixture::*;
 use crate::trace::event::{Context, Event, FileKind, Left, Tid, What};
 use crate::trace::report::TraceReport;
 
-const CPUS: usize = 3;
-const TASKS: usize = 5;
+pub(super) const CPUS: usize = 3;
+pub(super) const TASKS: usize = 5;
 /// Number of the first task of the tree; those that hold CPUs beside the tree begin at 500.
-const FIRST: Tid = 100;
+pub(super) const FIRST: Tid = 100;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Now {
+pub(super) enum Now {
     Runs,
     /// On which CPU, since when.
     Waits(usize, u64),
@@ -31,11 +31,11 @@ struct Expected {
     forbidden: u64,
 }
 
-struct Model {
-    script: Script,
-    at: u64,
-    current: [Tid; CPUS],
-    tasks: Vec<Now>,
+pub(super) struct Model {
+    pub(super) script: Script,
+    pub(super) at: u64,
+    pub(super) current: [Tid; CPUS],
+    pub(super) tasks: Vec<Now>,
     masks: Vec<u64>,
     expected: Vec<Expected>,
     /// Avoidable part of the present wait, and the longest of all.
@@ -137,7 +137,20 @@ impl Model {
     }
 
     /// All end at once: those that run by a switch, the others as they are.
-    fn finish(mut self) -> (TraceReport, Self) {
+    pub(super) fn of(masks: &[u64], steps: Vec<Step>) -> Self {
+        let mut model = Self::new(masks);
+        for step in steps {
+            match step {
+                Step::Pass(us) => model.pass(us),
+                Step::Switch(cpu, pick, left) => model.switch(cpu, pick, left),
+                Step::Wake(task, cpu, context) => model.wake(task, cpu, context),
+                Step::Migrate(task, cpu) => model.migrate(task, cpu),
+            }
+        }
+        model
+    }
+
+    pub(super) fn finish(mut self) -> (TraceReport, Self) {
         for cpu in 0..CPUS {
             if let Some(index) = Self::task(self.current[cpu]) {
                 let run = self.expected[index].run;
@@ -156,14 +169,14 @@ impl Model {
 }
 
 #[derive(Clone, Debug)]
-enum Step {
+pub(super) enum Step {
     Pass(u64),
     Switch(usize, usize, Left),
     Wake(usize, usize, Context),
     Migrate(usize, usize),
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+pub(super) fn steps() -> impl Strategy<Value = Vec<Step>> {
     let left =
         prop_oneof![3 => Just(Left::Runnable), 2 => Just(Left::Sleeping), 1 => Just(Left::Uninterruptible)];
     let context =
@@ -185,16 +198,7 @@ proptest! {
         steps in steps(),
         masks in prop::collection::vec(1_u64..1 << CPUS, TASKS),
     ) {
-        let mut model = Model::new(&masks);
-        for step in steps {
-            match step {
-                Step::Pass(us) => model.pass(us),
-                Step::Switch(cpu, pick, left) => model.switch(cpu, pick, left),
-                Step::Wake(task, cpu, context) => model.wake(task, cpu, context),
-                Step::Migrate(task, cpu) => model.migrate(task, cpu),
-            }
-        }
-        let (report, model) = model.finish();
+        let (report, model) = Model::of(&masks, steps).finish();
         for (index, expected) in model.expected.iter().enumerate() {
             let seen = task(&report, FIRST + index as Tid);
             prop_assert_eq!(seen, (expected.run, expected.wait, expected.blocked), "task {}", index);

@@ -7,8 +7,9 @@ use whyfaster_core::plan::Loads;
 
 use super::compare::UserArgs;
 use super::hyperfine::{DisplayArgs, ExportArgs};
-use super::trace::TraceRowsArgs;
-use crate::cli::display::Style;
+use super::trace::{TraceFilesArgs, TraceRowsArgs};
+use super::why::WhyArgs;
+use crate::cli::display::{CallSort, Style};
 use crate::cli::numbers;
 
 /// `whyfaster show`.
@@ -25,6 +26,14 @@ pub struct ShowArgs {
     /// The rows of a trace.
     #[command(flatten)]
     pub rows: TraceRowsArgs,
+    /// The files of a trace.
+    #[command(flatten, next_help_heading = "Files of a trace")]
+    pub files: TraceFilesArgs,
+
+    /// Order of the table of system calls of a trace: time, calls, errors or name [default: time]
+    #[arg(long, value_name = "ORDER", hide_possible_values = true, help_heading = "Report of a trace")]
+    pub sort_calls: Option<CallSort>,
+
     /// The screen, as in hyperfine.
     #[command(flatten)]
     pub display: DisplayArgs,
@@ -44,7 +53,7 @@ pub struct StudyArgs {
     #[arg(long, help_heading = "Load")]
     pub full: bool,
 
-    /// Take a tenth of the size (study dispatch)
+    /// Take a smaller size (study dispatch, study placement)
     #[arg(long, conflicts_with = "full", help_heading = "Load")]
     pub quick: bool,
 
@@ -66,9 +75,16 @@ pub struct StudyArgs {
     #[arg(long, value_name = "NUM", value_parser = numbers::seed, help_heading = "Statistics")]
     pub seed: Option<u64>,
 
+    /// Write a flame graph of each of the two alternatives in question into DIR (study placement)
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Output")]
+    pub flamegraphs: Option<PathBuf>,
+
     /// As whom the study's commands run.
     #[command(flatten)]
     pub user: UserArgs,
+    /// Why the alternatives differ.
+    #[command(flatten)]
+    pub why: WhyArgs,
 
     /// Write the record, with every raw sample, to FILE ('-' is standard output)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]

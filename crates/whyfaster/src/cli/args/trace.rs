@@ -14,8 +14,10 @@ use crate::cli::numbers;
 pub struct TraceArgs {
     /// The command: one word for a shell to read, or a program and its words, which no shell reads
     ///
-    /// 'seq 9 | wc -l' goes to the shell. Several words are started as they are: whyfaster trace -- ls -l
+    /// 'seq 9 | wc -l' goes to the shell. Several words are started as they are: whyfaster trace ls -l. Whatever stands
+    /// behind the first word of the command is the command's, so options of whyfaster go before it.
     #[arg(value_name = "COMMAND", required_unless_present = "follow", value_hint = ValueHint::CommandString)]
+    #[arg(trailing_var_arg = true)]
     pub command: Vec<String>,
 
     /// What is observed, and how.
@@ -59,7 +61,7 @@ pub struct ObserveArgs {
     /// Observe a tree that runs already: a process id, or the directory of a cgroup (v2)
     ///
     /// Ctrl-C or --duration ends it; the processes run on.
-    #[arg(long, value_name = "PID|CGROUP", conflicts_with_all = ["command", "input", "output", "shell", "no_shell", "untraced_runs"])]
+    #[arg(long, value_name = "PID|CGROUP", conflicts_with_all = ["command", "input", "output", "shell", "no_shell", "untraced_runs", "env", "pin", "as_root"])]
     pub follow: Option<String>,
 
     /// End after this time, such as 10s; a command is ended with all that it started
@@ -79,8 +81,8 @@ pub struct ObserveArgs {
     #[arg(long, conflicts_with = "level")]
     pub ptrace: bool,
 
-    /// Count system calls without timing them: about half the cost for each call
-    #[arg(long, conflicts_with = "calls")]
+    /// Count system calls without timing them: about half the cost for each call (full level only)
+    #[arg(long, conflicts_with_all = ["calls", "ptrace"])]
     pub count_only: bool,
 
     /// Fail (exit status 6) if anything of the trace was lost or does not fit together
@@ -89,7 +91,8 @@ pub struct ObserveArgs {
 
     /// Run the command NUM times more, untraced, to see what tracing cost; 0 for never [default: 3, within 10 s]
     ///
-    /// Only the traced run, the first, is explained. Use 0 for a command that must not run twice.
+    /// Only the traced run, the first, is explained. Use 0 for a command that must not run twice. What they print to
+    /// whyfaster's own output is thrown away.
     #[arg(long, value_name = "NUM")]
     pub untraced_runs: Option<u32>,
 
@@ -98,7 +101,7 @@ pub struct ObserveArgs {
     pub ring_size: Option<u32>,
 
     /// Take the stack of what runs NUM times a second on every CPU [default with --flamegraph or --folded: 499]
-    #[arg(long, value_name = "NUM", value_parser = numbers::sample_rate)]
+    #[arg(long, value_name = "NUM", value_parser = numbers::sample_rate, requires = "stacks")]
     pub sample_rate: Option<u32>,
 }
 
@@ -106,9 +109,10 @@ pub struct ObserveArgs {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Starting")]
 pub struct StreamArgs {
-    /// Send what the command prints to WHERE: inherit, null, or a file [default: inherit; null with --json]
+    /// Send what the command prints to WHERE: inherit, null, or a file [default: inherit]
     ///
-    /// A file needs a slash in its name ('./out').
+    /// A file needs a slash in its name ('./out'). With --json the default throws standard output away, which the JSON
+    /// needs for itself, and leaves standard error where it is; null throws both away.
     #[arg(long, value_name = "WHERE")]
     pub output: Option<String>,
 
@@ -176,6 +180,15 @@ pub struct TraceOutputArgs {
     #[arg(long)]
     pub json: bool,
 
+    /// Timelines and stacks.
+    #[command(flatten)]
+    pub files: TraceFilesArgs,
+}
+
+/// Files that are made of the stream, also when a trace is shown again whose record kept it.
+#[derive(Clone, Debug, Default, Args)]
+#[command(group = clap::ArgGroup::new("stacks").args(["flamegraph", "folded"]).multiple(true))]
+pub struct TraceFilesArgs {
     /// Write a trace for the Perfetto user interface to FILE
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub perfetto: Option<PathBuf>,
@@ -187,4 +200,11 @@ pub struct TraceOutputArgs {
     /// Write folded stacks, on and off the CPU, to FILE
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub folded: Option<PathBuf>,
+}
+
+impl TraceFilesArgs {
+    /// Every file, if it is wanted.
+    pub fn each(&self) -> [Option<&PathBuf>; 3] {
+        [self.perfetto.as_ref(), self.flamegraph.as_ref(), self.folded.as_ref()]
+    }
 }

@@ -1,7 +1,7 @@
 //! What was observed and as whom, what was lost, what the observing cost, and what to know before believing a number.
 
 use whyfaster_core::trace::counts::Lost;
-use whyfaster_core::trace::report::{Check, Level, TraceReport};
+use whyfaster_core::trace::report::{Check, Level, Overhead, TraceReport, Untraced};
 
 use super::super::look::Look;
 use super::super::text::{Tone, capitalise, for_look, tone, wrap, wrap_indented};
@@ -96,12 +96,7 @@ fn checks(checks: &[Check], look: &Look) -> Vec<String> {
 pub(super) fn own(report: &TraceReport, look: &Look) -> Vec<String> {
     let cost = &report.overhead;
     let mut parts = Vec::new();
-    match cost.traced_over_untraced {
-        Some(ratio) => {
-            parts.push(format!("the traced run took {} the time of an untraced one", factor(ratio)))
-        }
-        None => parts.push("no untraced run was made to compare with".to_owned()),
-    }
+    parts.push(beside_untraced(cost));
     let share = |share: Option<f64>, what: &str| share.map(|share| format!("{} {what}", fine_percent(share)));
     let of_wall = share(cost.calibrated_share, "of the wall time by calibration");
     let inside = [
@@ -116,6 +111,26 @@ pub(super) fn own(report: &TraceReport, look: &Look) -> Vec<String> {
     }
     parts.extend(share(cost.tool_share, "of a CPU for whyfaster itself"));
     wrap(&format!("own cost: {}", parts.join("; ")), look.width, 2)
+}
+
+/// The traced run beside the untraced ones: a ratio that is noise is not given as one.
+fn beside_untraced(cost: &Overhead) -> String {
+    let Some(ratio) = cost.traced_over_untraced else {
+        return "no untraced run was made to compare with".to_owned();
+    };
+    let took = format!("the traced run took {} the time of an untraced one", factor(ratio));
+    let Some(Untraced { runs, low, high, distinguishable }) = cost.untraced else { return took };
+    let range = format!("{} to {}", factor(low), factor(high));
+    match distinguishable {
+        None => format!("{took} (one run, so its spread is not known)"),
+        Some(true) if high < 1.0 => format!(
+            "the traced run took less time than {runs} untraced ones ({range}): something else disturbed them more than tracing costs"
+        ),
+        Some(true) => format!("{took} ({range} over {runs} runs)"),
+        Some(false) => format!(
+            "the traced run is not distinguishable from {runs} untraced ones ({range}): they differ as much among themselves"
+        ),
+    }
 }
 
 /// Two digits are enough for a cost, and a cost below a thousandth is one.

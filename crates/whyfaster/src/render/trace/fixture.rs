@@ -4,7 +4,7 @@ use whyfaster_core::host::{NotMeasured, Warning};
 use whyfaster_core::trace::counts::Lost;
 use whyfaster_core::trace::report::{
     Avoidable, Cause, Check, CommandRow, Level, Overhead, Processes, SearchRow, SharerKind, SharerRow,
-    StageRow, SyscallRow, TraceReport, TreeRow, WaitRow,
+    StageRow, SyscallRow, TraceReport, TreeRow, Untraced, WaitRow,
 };
 
 fn tree(parent: Option<usize>, command: &str, processes: u64, cpu_s: f64, life_s: f64) -> TreeRow {
@@ -50,6 +50,7 @@ pub(crate) fn call(
         cpu_s: Some(cpu),
         runnable_s: Some(wait),
         blocked_s: Some(total - cpu - wait),
+        failed_s: None,
         histogram_log2_ns: Vec::new(),
     }
 }
@@ -162,6 +163,7 @@ pub(crate) fn dispatch() -> TraceReport {
         ],
         overhead: Overhead {
             traced_over_untraced: Some(1.031),
+            untraced: Some(Untraced { runs: 3, low: 1.02, high: 1.04, distinguishable: Some(true) }),
             calibrated_share: Some(0.024),
             calls_share: Some(0.004),
             switches_share: Some(0.011),
@@ -261,7 +263,11 @@ pub(crate) fn unprivileged() -> TraceReport {
         tasks_total: full.tasks_total,
         commands: full.commands.iter().map(bare).collect(),
         effective_parallelism: full.effective_parallelism,
-        overhead: Overhead { traced_over_untraced: Some(1.12), ..Overhead::default() },
+        overhead: Overhead {
+            traced_over_untraced: Some(1.12),
+            untraced: Some(Untraced { runs: 3, low: 0.81, high: 1.3, distinguishable: Some(false) }),
+            ..Overhead::default()
+        },
         not_measured: ["system calls", "why tasks were blocked", "who held the CPU"].map(missing).to_vec(),
         ..TraceReport::default()
     }

@@ -5,7 +5,6 @@
 //! CPU" is a cause of its own. Values are microseconds.
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use anyhow::Context as _;
 use inferno::flamegraph::{Options, from_lines};
@@ -19,6 +18,13 @@ use super::who::Who;
 const STACKS: usize = 100_000;
 /// Frames of a stack that was not taken.
 const UNKNOWN: &str = "(stack not taken)";
+/// Frames at addresses where no file is mapped: code made at run time, or what a walk by frame pointers finds in code that
+/// keeps none. Their numbers are different in every stack, so that nothing would fold.
+const UNRESOLVED: &str = "(unresolved)";
+
+/// The flame graph of no stack.
+const NOTHING: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"480\" height=\"40\">\
+    <text x=\"10\" y=\"25\">no stack was taken: the command ended too soon</text></svg>\n";
 
 /// Collects the stacks of a stream.
 #[derive(Debug)]
@@ -152,10 +158,18 @@ impl Flame {
 
 /// Outermost frame first; frames of the kernel carry the mark that flame graph programs colour by.
 fn folded(user: &[String], kernel: &[String]) -> String {
-    let user = user.iter().rev().map(|frame| clean(frame));
+    let name = |frame: &String| if is_address(frame) { UNRESOLVED.to_owned() } else { clean(frame) };
+    let user = user.iter().rev().map(name);
     let kernel = kernel.iter().rev().map(|frame| format!("{}_[k]", clean(frame)));
-    let frames: Vec<String> = user.chain(kernel).collect();
+    let mut frames: Vec<String> = user.chain(kernel).collect();
+    frames.dedup_by(|a, b| a == UNRESOLVED && b == UNRESOLVED);
     if frames.is_empty() { UNKNOWN.to_owned() } else { frames.join(";") }
+}
+
+/// Whether a frame of user code is only a number, for want of a file at that address.
+fn is_address(frame: &str) -> bool {
+    let digits = frame.strip_prefix("0x");
+    digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// A frame may hold neither what parts frames nor what ends a line.
@@ -175,9 +189,9 @@ fn clean(frame: &str) -> String {
 }
 
 impl Flames {
-    /// Whether nothing was collected.
+    /// Whether nothing was collected that can be shown.
     pub fn is_empty(&self) -> bool {
-        self.lines.is_empty()
+        self.folded().is_empty()
     }
 
     /// Folded stacks, as flame graph programs read them: a stack, a space, microseconds.
@@ -189,23 +203,19 @@ impl Flames {
         self.lines.iter().filter_map(line).collect()
     }
 
-    /// A flame graph.
+    /// A flame graph; one that says so where there is nothing to draw.
     pub fn svg(&self, title: &str) -> anyhow::Result<Vec<u8>> {
         let folded = self.folded();
+        if folded.is_empty() {
+            return Ok(NOTHING.as_bytes().to_vec());
+        }
         let mut options = Options::default();
         options.title = title.to_owned();
         options.subtitle = Some("time by stack: on a CPU, and off it by cause".to_owned());
         options.count_name = "us".to_owned();
         let mut svg = Vec::new();
-        from_lines(&mut options, folded.lines(), &mut svg)
-            .context("cannot draw the flame graph: no stack was taken")?;
+        from_lines(&mut options, folded.lines(), &mut svg).context("cannot draw the flame graph")?;
         Ok(svg)
-    }
-
-    /// What belongs into this file: a flame graph if its name ends in `.svg`, else folded stacks.
-    pub fn bytes_for(&self, path: &Path, title: &str) -> anyhow::Result<Vec<u8>> {
-        let drawn = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
-        if drawn { self.svg(title) } else { Ok(self.folded().into_bytes()) }
     }
 }
 
@@ -264,12 +274,19 @@ mod tests {
     #[test]
     fn the_graph_is_an_svg_with_the_frames_in_it() {
         let flames = flames();
-        let svg = String::from_utf8(flames.bytes_for(Path::new("x.SVG"), "sort <input>").unwrap()).unwrap();
+        let svg = String::from_utf8(flames.svg("sort <input>").unwrap()).unwrap();
         for part in ["<svg", "sort &lt;input&gt;", "waiting for a disk", "inner"] {
             assert!(svg.contains(part), "{part}");
         }
-        assert_eq!(flames.bytes_for(Path::new("x.txt"), "").unwrap(), flames.folded().into_bytes());
-        assert!(Flame::new(99).finish().svg("").is_err(), "nothing makes no graph");
+        let none = Flame::new(99).finish();
+        assert!(none.is_empty() && String::from_utf8(none.svg("").unwrap()).unwrap().contains("no stack"));
+    }
+
+    #[test]
+    fn numbers_without_a_file_are_one_frame() {
+        let frames = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let user = frames(&["leaf", "0x10", "0xfd", "sort+0xca6", "main"]);
+        assert_eq!(folded(&user, &frames(&["0xffff"])), "main;sort+0xca6;(unresolved);leaf;0xffff_[k]");
     }
 
     #[test]

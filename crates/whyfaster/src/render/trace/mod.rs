@@ -4,6 +4,7 @@
 pub mod calls;
 mod costs;
 pub mod flame;
+mod next;
 pub mod perfetto;
 mod sentence;
 mod syscalls;
@@ -91,6 +92,7 @@ fn head(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<String> {
     let mut lines = vec![command];
     let said = sentence::sentence(report, look) + &ended(shown.exit_status);
     lines.extend(wrap(&said, look.width, 0).iter().map(|line| tone(Tone::Strong, line)));
+    lines.extend(next::next(report, look).iter().flat_map(|next| wrap(next, look.width, 2)));
     lines.extend(costs::level(report, shown.as_whom.as_deref(), look));
     lines
 }
@@ -102,6 +104,11 @@ fn ended(status: Option<i32>) -> String {
         Some(code @ 1..) => format!(" It ended with exit status {code}."),
         Some(signal) => format!(" Signal {} ended it.", -signal),
     }
+}
+
+/// Blocked time by cause, with who was at the other end: the section alone, for reports of several traces.
+pub(crate) fn blocked(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<String> {
+    waits::causes(report, shown, look)
 }
 
 /// A title, the rows, and what was left out.

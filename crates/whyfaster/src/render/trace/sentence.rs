@@ -8,30 +8,30 @@ use super::super::units::{digits, percent, time};
 
 /// Shares below this are not worth a word.
 const WORTH: f64 = 0.05;
+/// Fewer CPUs than this are none to speak of.
+const HARDLY: f64 = 0.01;
+
+/// Waiting for a CPU.
+pub(super) const WAITING: &str = "waiting for a CPU";
+/// Running outside of system calls.
+pub(super) const COMPUTING: &str = "computing";
+/// Running within them.
+pub(super) const IN_KERNEL: &str = "working in the kernel";
 
 /// The sentence.
 pub(super) fn sentence(report: &TraceReport, look: &Look) -> String {
     let wall = time(report.wall_s, look.time_unit);
-    let cpus = report.effective_parallelism.map_or_else(String::new, |cpus| {
-        format!(
-            " with {} busy",
-            if (0.995..1.005).contains(&cpus) {
-                "1 CPU".to_owned()
-            } else {
-                format!("{} CPUs", digits(cpus))
-            }
-        )
+    let cpus = report.effective_parallelism.map_or_else(String::new, |cpus| match cpus {
+        below if below < HARDLY => " with hardly any CPU used".to_owned(),
+        one if (0.995..1.005).contains(&one) => " with 1 CPU busy".to_owned(),
+        more => format!(" with {} CPUs busy", digits(more)),
     });
     let lost = match report.lost.any() {
         true => "Incomplete: records were lost, so counts and times are too low. ",
         false => "",
     };
     let mut parts = vec![format!("{lost}It took {wall}{cpus}")];
-    let spent =
-        list(shares(report).iter().map(|(what, share)| format!("{what} ({})", whole_percent(*share))));
-    if let Some(spent) = spent {
-        parts.push(format!(", spent {spent}"));
-    }
+    parts.extend(spent(report, look));
     if let Some(who) = list(busiest(report, look)) {
         parts.push(format!(", mostly by {who}"));
     }
@@ -69,8 +69,51 @@ pub(super) fn thousands(number: u64) -> String {
     text
 }
 
-fn whole_percent(share: f64) -> String {
+pub(super) fn whole_percent(share: f64) -> String {
     if share > 0.995 && share < 1.0 { percent(0.99) } else { percent((share * 100.0).round() / 100.0) }
+}
+
+/// What the time went to, and which time that is: the wall time where the critical path is known, else that of the tasks.
+fn spent(report: &TraceReport, look: &Look) -> Option<String> {
+    let percents = |shares: &[(&str, f64)]| {
+        list(shares.iter().map(|(what, share)| format!("{} {what}", whole_percent(*share))))
+    };
+    if let Some(said) = percents(&of_wall(report)) {
+        return Some(format!("; along its critical path that was {said}"));
+    }
+    let (all_s, shares) = of_tasks(report);
+    let said = percents(&shares)?;
+    Some(match report.tasks_total {
+        1 => format!("; that was {said}"),
+        _ => format!(
+            "; the time of its tasks, {} without waits for one another, was {said}",
+            time(all_s, look.time_unit)
+        ),
+    })
+}
+
+/// What stood on the critical path, as shares of the wall time, the largest first.
+fn of_wall(report: &TraceReport) -> Vec<(&'static str, f64)> {
+    let mut parts: Vec<(&'static str, f64)> = Vec::new();
+    for row in &report.critical_path {
+        add(&mut parts, row.kind.words(), row.seconds);
+    }
+    worth(parts, report.wall_s)
+}
+
+fn add(parts: &mut Vec<(&'static str, f64)>, words: &'static str, seconds: f64) {
+    match parts.iter_mut().find(|(known, _)| *known == words) {
+        Some((_, sum)) => *sum += seconds,
+        None => parts.push((words, seconds)),
+    }
+}
+
+/// As shares of all, the largest first; what is too little for a word is left out.
+fn worth(mut parts: Vec<(&'static str, f64)>, all: f64) -> Vec<(&'static str, f64)> {
+    parts.iter_mut().for_each(|(_, seconds)| *seconds /= all);
+    parts.retain(|(_, share)| *share >= WORTH);
+    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+    parts
 }
 
 /// Waits of the tree for itself say nothing about what the time went to: whoever is waited for has the time.
@@ -78,38 +121,27 @@ fn for_itself(cause: Cause) -> bool {
     matches!(cause, Cause::Child | Cause::PipeEmpty | Cause::PipeFull | Cause::OtherProcess)
 }
 
-/// What the tasks did, as shares of their lives without their waits for one another, the largest first. A level that
-/// cannot tell waiting for a CPU from being blocked knows no share.
-fn shares(report: &TraceReport) -> Vec<(&'static str, f64)> {
+/// What the tasks did: their lives without their waits for one another, and shares of them, the largest first. A level
+/// that cannot tell waiting for a CPU from being blocked knows no share.
+pub(super) fn of_tasks(report: &TraceReport) -> (f64, Vec<(&'static str, f64)>) {
     // Where nobody saw what was waited for, the parts that were seen are not the whole.
     if report.level != Level::Full || report.commands.iter().any(|c| c.runnable_s.is_none()) {
-        return Vec::new();
+        return (0.0, Vec::new());
     }
     let sum = |part: fn(&CommandRow) -> f64| report.commands.iter().map(part).sum::<f64>();
-    let mut parts: Vec<(&'static str, f64)> =
-        vec![("waiting for a CPU", sum(|c| c.runnable_s.unwrap_or(0.0)))];
+    let mut parts: Vec<(&'static str, f64)> = vec![(WAITING, sum(|c| c.runnable_s.unwrap_or(0.0)))];
     let known = report.commands.iter().all(|c| c.running_user_s.is_some() && c.running_kernel_s.is_some());
     if known {
-        parts.push(("computing", sum(|c| c.running_user_s.unwrap_or(0.0))));
-        parts.push(("working in the kernel", sum(|c| c.running_kernel_s.unwrap_or(0.0))));
+        parts.push((COMPUTING, sum(|c| c.running_user_s.unwrap_or(0.0))));
+        parts.push((IN_KERNEL, sum(|c| c.running_kernel_s.unwrap_or(0.0))));
     } else {
         parts.push(("running", sum(|c| c.running_s)));
     }
     for wait in report.waits.iter().filter(|wait| !for_itself(wait.cause)) {
-        let words = cause_words(wait.cause);
-        match parts.iter_mut().find(|(known, _)| *known == words) {
-            Some((_, seconds)) => *seconds += wait.seconds,
-            None => parts.push((words, wait.seconds)),
-        }
+        add(&mut parts, cause_words(wait.cause), wait.seconds);
     }
     let all: f64 = parts.iter().map(|(_, seconds)| seconds).sum();
-    if all <= 0.0 {
-        return Vec::new();
-    }
-    parts.iter_mut().for_each(|(_, seconds)| *seconds /= all);
-    parts.retain(|(_, share)| *share >= WORTH);
-    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
-    parts
+    if all > 0.0 { (all, worth(parts, all)) } else { (0.0, Vec::new()) }
 }
 
 /// The commands that have the CPU time, at most three; none where there is only one.

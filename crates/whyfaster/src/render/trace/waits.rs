@@ -165,7 +165,13 @@ pub(super) fn stages(report: &TraceReport, look: &Look) -> Vec<String> {
     let scale = scale(rows.iter().flat_map(values), look);
     let label = |(index, row): &(usize, &StageRow)| {
         let from: Vec<String> = row.reads_from.iter().map(|stage| (stage + 1).to_string()).collect();
-        let from = if from.is_empty() { String::new() } else { format!(" < {}", from.join(", ")) };
+        let read = report.stages.iter().any(|other| other.reads_from.contains(index));
+        let from = match from.is_empty() {
+            false => format!(" < {}", from.join(", ")),
+            // It holds an end of a pipe, and moved nothing through it.
+            true if !read => " (holds a pipe)".to_owned(),
+            true => String::new(),
+        };
         format!("{} {}{from}", index + 1, name(&row.command, look))
     };
     let part = |header: &'static str, value: fn(&StageRow) -> f64| {

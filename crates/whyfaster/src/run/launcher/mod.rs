@@ -180,7 +180,7 @@ fn outputs(request: &Request, streams: Vec<OwnedFd>) -> io::Result<Outputs> {
             _ => Err(io::Error::from_raw_os_error(libc::EBADF)),
         };
     }
-    Ok(match &request.output {
+    let (stdout, stderr, drain, files) = match &request.output {
         Output::Null => (null()?, null()?, None, None),
         Output::Inherit => (Stream::Inherited, Stream::Inherited, None, None),
         Output::File(path) => {
@@ -201,7 +201,9 @@ fn outputs(request: &Request, streams: Vec<OwnedFd>) -> io::Result<Outputs> {
             let drain = Drain::start(readers, &mut writers)?;
             (Stream::Each(writers), null()?, Some(drain), files)
         }
-    })
+    };
+    let stderr = if request.show_errors { Stream::Inherited } else { stderr };
+    Ok((stdout, stderr, drain, files))
 }
 
 /// Raises our own limit on open files if need be; returns the former one, which copies get back.

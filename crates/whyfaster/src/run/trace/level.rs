@@ -62,6 +62,12 @@ fn check(plan: &TracePlan, chosen: Chosen) -> Result<Chosen, Failure> {
             "--ptrace sees them without privileges, at a cost: see 'whyfaster help trace'",
         );
     }
+    if !plan.call_times && chosen.level != Level::Full {
+        return unfit(
+            "--count-only counts system calls in the kernel, and only the full level does that",
+            "--ptrace sees them without privileges, at a cost; or leave --count-only out",
+        );
+    }
     let stacks = chosen.level == Level::Full || chosen.switches;
     if !stacks && (plan.samples_per_s.is_some() || plan.blocking_stacks) {
         return unfit(

@@ -3,13 +3,15 @@
 
 use std::time::Instant;
 
-use whyfaster_core::host::{NotMeasured, Warning};
+use whyfaster_core::host::NotMeasured;
 use whyfaster_core::plan::{Input, Output};
 use whyfaster_core::stats::quantile::median;
+use whyfaster_core::trace::plan::TracePlan;
+use whyfaster_core::trace::report::Untraced;
 
 use super::super::protocol::{Ended, Purpose};
-use super::Watched;
 use super::command::Watch;
+use super::{Say, Watched};
 use crate::exit::Failure;
 
 /// Seconds for all untraced runs together: whoever traces a long command does not want to wait for it again and again.
@@ -19,16 +21,30 @@ const BUDGET_S: f64 = 10.0;
 const RATIO: &str = "overhead.traced_over_untraced";
 
 /// Runs the command untraced as often as the plan and the time allow.
-pub(super) fn compare(watch: &mut Watch<'_>, watched: &mut Watched) -> Result<(), Failure> {
+pub(super) fn compare(watch: &mut Watch<'_>, watched: &mut Watched, say: Say<'_>) -> Result<(), Failure> {
     let why = match reason_against(watch, watched) {
         Some(why) => Err(why),
-        None => run(watch, watched)?,
+        None => {
+            // Before it runs again: what it does, it does once more.
+            say(&announced(watch.plan));
+            run(watch, watched)?
+        }
     };
     match why {
         Ok(ratio) => watched.facts.traced_over_untraced = Some(ratio),
         Err(why) => watched.facts.not_measured.push(NotMeasured { what: RATIO.to_owned(), why }),
     }
     Ok(())
+}
+
+/// What is said before the command runs again.
+fn announced(plan: &TracePlan) -> String {
+    let times = match plan.untraced_runs {
+        1 => "once more".to_owned(),
+        runs => format!("up to {runs} times more"),
+    };
+    let output = if plan.output == Output::Inherit { ", its output thrown away" } else { "" };
+    format!("the command runs {times}, untraced{output}, to see what tracing cost (--untraced-runs 0: never)")
 }
 
 /// Why it makes no sense to run it again.
@@ -92,12 +108,7 @@ fn run(watch: &mut Watch<'_>, watched: &mut Watched) -> Result<Result<f64, Strin
         }
         watched.runs.untraced_s.push(outcome.makespan_s);
     }
-    if plan.output == Output::Inherit {
-        watched.facts.warnings.push(Warning {
-            what: "the untraced runs wrote to /dev/null and the traced one did not".to_owned(),
-            remedy: "for an exact ratio let all write to the same: --output null".to_owned(),
-        });
-    }
+    watched.facts.untraced = Untraced::of(traced_s, &watched.runs.untraced_s);
     Ok(match median(&watched.runs.untraced_s) {
         Some(untraced_s) if untraced_s > 0.0 => Ok(traced_s / untraced_s),
         _ => Err("no untraced run came to its end".to_owned()),

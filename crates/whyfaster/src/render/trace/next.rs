@@ -1,0 +1,114 @@
+//! What to do next: one line below the sentence, from what took the most time.
+
+use whyfaster_core::trace::report::{Level, SharerKind, TraceReport};
+
+use super::super::look::Look;
+use super::super::units::time;
+use super::sentence::{COMPUTING, IN_KERNEL, WAITING, of_tasks, whole_percent};
+
+/// Waiting for a CPU is spoken of from this share of the tasks' time on.
+const WORTH: f64 = 0.05;
+/// A holder of the CPU is what to act on from this share of the waiting on.
+const MATTERS: f64 = 0.2;
+
+/// The next step; none where the level does not see enough to say one.
+pub(super) fn next(report: &TraceReport, look: &Look) -> Option<String> {
+    if report.level != Level::Full {
+        return None;
+    }
+    let (_, shares) = of_tasks(report);
+    let waiting = shares.iter().any(|(what, share)| *what == WAITING && *share >= WORTH);
+    let most = shares.iter().map(|(what, _)| *what).find(|what| *what != WAITING);
+    let mut said: Vec<String> = waiting.then(|| behind_whom(report, look)).flatten().into_iter().collect();
+    said.extend(most.map(|most| where_to_look(most).to_owned()));
+    (!said.is_empty()).then(|| format!("next: {}", said.join("; ")))
+}
+
+/// Who held the CPU, and what would shorten the wait.
+fn behind_whom(report: &TraceReport, look: &Look) -> Option<String> {
+    let all: f64 = report.cpu_sharers.iter().map(|row| row.seconds).sum();
+    let of = |kinds: &[SharerKind]| {
+        let rows = report.cpu_sharers.iter().filter(|row| kinds.contains(&row.kind));
+        rows.map(|row| row.seconds).sum::<f64>() / all
+    };
+    if all <= 0.0 {
+        return None;
+    }
+    let (outside, own) = (of(&[SharerKind::Other]), of(&[SharerKind::Tree]));
+    let (throttled, steal) = (of(&[SharerKind::Throttled]), of(&[SharerKind::Steal]));
+    let waited = time(all, look.time_unit);
+    let said = |share: f64, who: &str, so: &str| {
+        format!("of the {waited} of waiting for a CPU {} was {who}: {so}", whole_percent(share))
+    };
+    let text = match report.avoidable_wait_s.map_or(0.0, |seconds| seconds / all) {
+        _ if throttled >= MATTERS => {
+            said(throttled, "for the cgroup's quota", "raise cpu.max, or run fewer at once")
+        }
+        _ if steal >= MATTERS => {
+            said(steal, "taken by the hypervisor", "run it again when the host is quieter")
+        }
+        _ if outside >= MATTERS => said(
+            outside,
+            "behind programs outside of this tree",
+            "run it again when they are quiet (named under 'who held it')",
+        ),
+        avoidable if avoidable >= MATTERS => said(
+            avoidable,
+            "avoidable, as another CPU stood idle",
+            "the kernel placed its tasks badly, and another run may fare better",
+        ),
+        _ if own >= MATTERS => {
+            said(own, "behind its own tasks", "fewer of them at once, or more CPUs, would shorten it")
+        }
+        _ => {
+            return Some(format!(
+                "of the {waited} of waiting for a CPU {} was behind programs outside of this tree",
+                whole_percent(outside)
+            ));
+        }
+    };
+    let rest = format!(" ({} behind programs outside)", whole_percent(outside));
+    Some(if outside >= MATTERS { text } else { text + &rest })
+}
+
+/// Which output says more of what took the most time.
+fn where_to_look(most: &str) -> &'static str {
+    match most {
+        COMPUTING => "--flamegraph FILE shows in which functions it computed",
+        IN_KERNEL => "the system calls below show what it asked of the kernel, --flamegraph FILE from where",
+        _ => "--flamegraph FILE shows from where it waited, --calls the calls one by one",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::dispatch;
+    use super::*;
+    use crate::render::fixture::look;
+
+    fn said(change: impl FnOnce(&mut TraceReport)) -> String {
+        let mut report = dispatch();
+        change(&mut report);
+        next(&report, &look(80, false)).unwrap_or_default()
+    }
+
+    #[test]
+    fn who_held_the_cpu_decides_what_to_do() {
+        assert!(said(|_| ()).contains("behind its own tasks"), "{}", said(|_| ()));
+        let outside =
+            said(|report| report.cpu_sharers.iter_mut().for_each(|row| row.kind = SharerKind::Other));
+        assert!(outside.contains("100% was behind programs outside of this tree: run it again"), "{outside}");
+        let idle = said(|report| report.avoidable_wait_s = Some(6.0));
+        assert!(idle.contains("avoidable"), "{idle}");
+        let quota =
+            said(|report| report.cpu_sharers.iter_mut().for_each(|row| row.kind = SharerKind::Throttled));
+        assert!(quota.contains("cpu.max"), "{quota}");
+    }
+
+    #[test]
+    fn nothing_is_advised_where_too_little_was_seen() {
+        assert_eq!(said(|report| report.level = Level::Unprivileged), "");
+        let calm = said(|report| report.commands.iter_mut().for_each(|row| row.runnable_s = Some(0.0)));
+        assert!(!calm.contains("waiting for a CPU") && calm.contains("--flamegraph"), "{calm}");
+    }
+}
