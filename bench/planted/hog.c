@@ -1,5 +1,5 @@
 /* hog CPU FIFO: waits for a line in FIFO and then computes on CPU for that many milliseconds, again and again.
- * hog CPU: computes on CPU until it is ended. Plants, from outside of the measured tree: cpu_contention, misplacement. */
+ * hog CPU MS: computes on CPU for MS milliseconds. hog CPU: until it is ended. Plants: cpu_contention, misplacement, share. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sched.h>
@@ -10,7 +10,11 @@
 static double now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static void compute(double ms) {
+    for (double end = now() + ms; now() < end;) {}
 }
 
 int main(int argc, char **argv) {
@@ -21,13 +25,17 @@ int main(int argc, char **argv) {
     CPU_SET(atoi(argv[1]), &set);
     if (sched_setaffinity(0, sizeof set, &set) != 0) return 1;
     if (argc == 2)
-        for (;;) {}
+        for (;;) compute(1e3);
+    if (argv[2][0] != '/') {
+        compute(atof(argv[2]));
+        return 0;
+    }
     /* Opened for writing too, so that it never ends. */
     int fifo = open(argv[2], O_RDWR);
     if (fifo < 0) return 1;
     for (ssize_t n; (n = read(fifo, text, sizeof text - 1)) > 0;) {
         text[n] = 0;
-        for (double end = now() + atof(text) / 1000; now() < end;) {}
+        compute(atof(text));
     }
     return 1;
 }

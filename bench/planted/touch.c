@@ -12,6 +12,6 @@ int main(int argc, char **argv) {
     /* One fault a page, whatever the machine does with huge pages. */
     madvise((void *)memory, size, MADV_NOHUGEPAGE);
     for (long left = atol(argv[2]); left > 0; left--)
-        for (size_t at = 0; at < size; at += page) memory[at]++;
+        for (size_t at = 0; at < size; at += page) memory[at] = 1;
     return 0;
 }

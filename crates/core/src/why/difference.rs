@@ -26,6 +26,8 @@ pub(super) struct Parted {
     pub caused: f64,
     /// Seconds on the path that the other one has as well, beside the path.
     pub overlap: f64,
+    /// CPU time more than on the other side, beside the path. It costs no time as long as a CPU is free for it.
+    pub hidden: f64,
 }
 
 /// The differences of two alternatives.
@@ -91,7 +93,12 @@ fn part(delta: Amount) -> Parted {
     } else {
         delta.path.signum() * delta.path.abs().min(delta.work.abs() * ALIKE)
     };
-    Parted { caused: caused + delta.wait, overlap: delta.path - caused }
+    let hidden = if caused == 0.0 {
+        delta.work
+    } else {
+        delta.work - delta.work.signum() * delta.path.abs().min(delta.work.abs())
+    };
+    Parted { caused: caused + delta.wait, overlap: delta.path - caused, hidden }
 }
 
 #[cfg(test)]
@@ -104,16 +111,20 @@ mod tests {
         part(Amount { path, work, ..Amount::default() })
     }
 
+    fn parted(caused: f64, overlap: f64, hidden: f64) -> Parted {
+        Parted { caused, overlap, hidden }
+    }
+
     #[test]
     fn parts_by_hand() {
         // Done and paid for; done beside the path; hidden work; less on the path for more work.
-        assert_eq!(of(2.0, 2.0), Parted { caused: 2.0, overlap: 0.0 });
-        assert_eq!(of(2.0, 0.0), Parted { caused: 0.0, overlap: 2.0 });
-        assert_eq!(of(2.0, 5.0), Parted { caused: 2.0, overlap: 0.0 });
-        assert_eq!(of(-2.0, 1.0), Parted { caused: 0.0, overlap: -2.0 });
-        assert_eq!(of(-2.0, -1.0), Parted { caused: -1.05, overlap: -0.95 });
+        assert_eq!(of(2.0, 2.0), parted(2.0, 0.0, 0.0));
+        assert_eq!(of(2.0, 0.0), parted(0.0, 2.0, 0.0));
+        assert_eq!(of(2.0, 5.0), parted(2.0, 0.0, 3.0));
+        assert_eq!(of(-2.0, 1.0), parted(0.0, -2.0, 1.0));
+        assert_eq!(of(-2.0, -1.0), parted(-1.05, -0.95, 0.0));
         let wait = part(Amount { wait: 3.0, ..Amount::default() });
-        assert_eq!(wait, Parted { caused: 3.0, overlap: 0.0 });
+        assert_eq!(wait, parted(3.0, 0.0, 0.0));
     }
 
     proptest! {
@@ -122,7 +133,8 @@ mod tests {
             let parted = part(Amount { path, wait, work });
             prop_assert!((parted.caused + parted.overlap - path - wait).abs() < 1e-12);
             let back = part(Amount { path: -path, wait: -wait, work: -work });
-            prop_assert_eq!(back, Parted { caused: -parted.caused, overlap: -parted.overlap });
+            prop_assert_eq!((back.caused, back.overlap), (-parted.caused, -parted.overlap));
+            prop_assert_eq!(back.hidden, -parted.hidden);
         }
     }
 }

@@ -30,6 +30,9 @@ pub(super) struct Side {
     pub sockets: Moved,
     /// Calls that change priorities.
     pub priorities: f64,
+    /// Calls that choose CPUs, and the CPUs that the busiest command ran on.
+    pub affinities: f64,
+    pub cpus: f64,
     pub locks: f64,
     pub sleeps: f64,
     /// Programs begun and seconds of their start-ups, by command.
@@ -76,6 +79,8 @@ impl Side {
             file: moved(&|file, _| !matches!(file, FileKind::Pipe | FileKind::Socket | FileKind::UnixSocket)),
             sockets: moved(&|file, _| matches!(file, FileKind::Socket | FileKind::UnixSocket)),
             priorities: of(&|report| calls(report, &PRIORITIES)),
+            affinities: of(&|report| calls(report, &["sched_setaffinity"])),
+            cpus: of(&busiest_cpus),
             locks: of(&|report| counted(report, WorkKind::Lock)),
             sleeps: of(&|report| counted(report, WorkKind::Scheduling)),
             starts: starts(&account.work),
@@ -105,6 +110,12 @@ fn number(count: Option<u64>) -> f64 {
 fn calls(report: &TraceReport, names: &[&str]) -> f64 {
     let rows = report.syscalls.iter().filter(|row| names.contains(&row.name.as_str()));
     rows.map(|row| row.calls.saturating_sub(row.errors) as f64).sum()
+}
+
+/// CPUs that the command with the most CPU time ran on.
+fn busiest_cpus(report: &TraceReport) -> f64 {
+    let busiest = report.commands.iter().max_by(|a, b| a.running_s.total_cmp(&b.running_s));
+    busiest.map_or(0.0, |row| row.cpus.len() as f64)
 }
 
 fn counted(report: &TraceReport, kind: WorkKind) -> f64 {

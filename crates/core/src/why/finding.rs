@@ -16,6 +16,9 @@ use crate::record::Estimate;
 /// Part of the measured cost of observing that may have been taken out in the wrong place.
 const MISPLACED_COST: f64 = 0.25;
 
+/// Part of the rounds that must agree on the sign of a cause.
+const AGREE: f64 = 0.7;
+
 /// Parts of the difference below this are nobody's concern.
 const LEAST_SHARE: f64 = 0.01;
 
@@ -39,14 +42,14 @@ pub(super) fn findings(sides: &Sides<'_>, deltas: &Deltas) -> (Vec<Finding>, Est
     all.remove(&Cause::Unexplained);
     let found: BTreeMap<Cause, Estimate> = all
         .into_iter()
+        .filter(|(cause, seconds)| sides.tells(*seconds) && agree(*cause, *seconds, &rounds))
         .map(|(cause, seconds)| (cause, interval(cause, seconds, &rounds, sides.alpha)))
-        .filter(|(_, seconds)| sides.tells(seconds))
         .collect();
     let rest = sides.wall_s.median - found.values().map(|it| it.median).sum::<f64>();
     let mut findings: Vec<Finding> =
         found.iter().map(|(cause, seconds)| sides.finding(*cause, *seconds)).collect();
     let unexplained = moved(sides.wall_s, rest);
-    if sides.tells(&unexplained) {
+    if sides.tells(rest) {
         findings.push(sides.finding(Cause::Unexplained, unexplained));
     }
     sort(&mut findings);
@@ -66,6 +69,13 @@ fn moved(whole: Estimate, rest: f64) -> Estimate {
     Estimate { median: rest, low: whole.low.map(|low| low + by), high: whole.high.map(|high| high + by) }
 }
 
+/// Whether most rounds say the same. The interval need not exclude 0: of seven rounds it is the whole range, and the verdict,
+/// which rests on the untraced runs, has excluded chance already.
+fn agree(cause: Cause, seconds: f64, rounds: &[Causes]) -> bool {
+    let same = rounds.iter().filter(|causes| causes.get(&cause).is_some_and(|it| it * seconds > 0.0)).count();
+    same as f64 >= AGREE * rounds.len() as f64
+}
+
 /// The interval over the rounds. It holds the median of the parts, which need not be the median of what follows from them.
 fn interval(cause: Cause, seconds: f64, rounds: &[Causes], alpha: f64) -> Estimate {
     let values: Vec<f64> = rounds.iter().map(|causes| causes.get(&cause).copied().unwrap_or(0.0)).collect();
@@ -78,14 +88,13 @@ fn interval(cause: Cause, seconds: f64, rounds: &[Causes], alpha: f64) -> Estima
 }
 
 impl Sides<'_> {
-    /// Whether a part is larger than noise and than what observing may have put there, and its interval excludes 0.
-    fn tells(&self, seconds: &Estimate) -> bool {
+    /// Whether a part is larger than noise and than what observing may have put there.
+    fn tells(&self, seconds: f64) -> bool {
         let (a, b) = (self.alternative.0, self.baseline.0);
         let misplaced = (a.own_cost_s() - b.own_cost_s()).abs() * MISPLACED_COST;
         let unattributed = (a.unattributed_s() - b.unattributed_s()).abs();
-        let least = self.floor_s.max(misplaced).max(unattributed).max(self.wall_s.median.abs() * LEAST_SHARE);
-        let one_sign = seconds.low.zip(seconds.high).is_none_or(|(low, high)| low > 0.0 || high < 0.0);
-        seconds.median.abs() > least && one_sign
+        let least = self.wall_s.median.abs() * LEAST_SHARE;
+        seconds.abs() > self.floor_s.max(misplaced).max(unattributed).max(least)
     }
 
     /// The finding of a cause that takes the alternative so much longer (or, below zero, the baseline).

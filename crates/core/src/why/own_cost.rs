@@ -43,8 +43,9 @@ pub(super) fn run(traced: &Traced, wall_s: f64, cpu_s: Option<f64>) -> Run<'_> {
     let work_weights = work_weights(traced);
     let path_weights = path_weights(traced, &work_weights);
     let (mut path, mut work) = (report.critical_path.clone(), report.work.clone());
+    let foreign: Vec<bool> = path.iter().map(is_foreign).collect();
     let mut seconds: Vec<&mut f64> = path.iter_mut().map(|row| &mut row.seconds).collect();
-    let unattributed_s = take(&mut seconds, &path_weights, wall_s);
+    let unattributed_s = take(&mut seconds, &path_weights, &foreign, wall_s);
     for (row, before) in path.iter_mut().zip(&report.critical_path) {
         let kept = if before.seconds > 0.0 { row.seconds / before.seconds } else { 1.0 };
         row.avoidable_s *= kept;
@@ -53,14 +54,20 @@ pub(super) fn run(traced: &Traced, wall_s: f64, cpu_s: Option<f64>) -> Run<'_> {
     let calibrated: f64 = work_weights.iter().sum();
     let mut seconds: Vec<&mut f64> = work.iter_mut().map(|row| &mut row.seconds).collect();
     // Where the kernel counted no CPU time of the untraced runs, the calibration is all there is.
-    take(&mut seconds, &work_weights, cpu_s.unwrap_or(calibrated));
+    take(&mut seconds, &work_weights, &[], cpu_s.unwrap_or(calibrated));
     let call_s = traced.own.call_ns.unwrap_or(0.0) * NS;
     Run { report, round: traced.round, call_s, path, work, unattributed_s }
 }
 
-/// Takes `cost` out of the rows, first by weight, the rest out of all alike. A cost below zero (a traced run was quicker by
-/// chance) is given to all alike. Returns how much was not taken by weight.
-fn take(rows: &mut [&mut f64], weights: &[f64], cost: f64) -> f64 {
+/// Waiting for a CPU that somebody else had: what differs there between observed and unobserved runs is the machine's.
+fn is_foreign(row: &PathRow) -> bool {
+    let foreign = matches!(row.holder, Some(SharerKind::Other | SharerKind::Steal));
+    row.kind == PathKind::CpuWait && foreign
+}
+
+/// Takes `cost` out of the rows: first by weight, then out of `foreign` ones, the rest out of all alike. A cost below zero (a traced run was quicker by
+/// chance) is given to all alike. Returns the last.
+fn take(rows: &mut [&mut f64], weights: &[f64], foreign: &[bool], cost: f64) -> f64 {
     let sum: f64 = rows.iter().map(|row| **row).sum();
     if sum <= 0.0 {
         return 0.0;
@@ -73,6 +80,13 @@ fn take(rows: &mut [&mut f64], weights: &[f64], cost: f64) -> f64 {
         let taken = if weight > 0.0 { (by_weight * part / weight).min(**row * MOST) } else { 0.0 };
         **row -= taken;
         rest -= taken;
+    }
+    let is_foreign = |at: usize| foreign.get(at).is_some_and(|it| *it);
+    let there: f64 = rows.iter().enumerate().filter(|(at, _)| is_foreign(*at)).map(|(_, row)| **row).sum();
+    let part = if there > 0.0 { (rest / there).clamp(0.0, MOST) } else { 0.0 };
+    for (_, row) in rows.iter_mut().enumerate().filter(|(at, _)| is_foreign(*at)) {
+        rest -= **row * part;
+        **row -= **row * part;
     }
     let left: f64 = rows.iter().map(|row| **row).sum();
     for row in rows.iter_mut() {
@@ -213,12 +227,13 @@ mod tests {
         /// Whatever is taken out, the rows sum to what is left and none falls below zero.
         #[test]
         fn the_rows_sum_to_what_is_left(
-            rows in prop::collection::vec((0.0..1.0f64, 0.0..0.3f64), 1..12), cost in -1.0..2.0f64,
+            rows in prop::collection::vec((0.0..1.0f64, 0.0..0.3f64, any::<bool>()), 1..12), cost in -1.0..2.0f64,
         ) {
             let mut seconds: Vec<f64> = rows.iter().map(|row| row.0 + 1e-6).collect();
             let weights: Vec<f64> = rows.iter().map(|row| row.1).collect();
             let sum: f64 = seconds.iter().sum();
-            let rest = take(&mut seconds.iter_mut().collect::<Vec<_>>(), &weights, cost);
+            let foreign: Vec<bool> = rows.iter().map(|row| row.2).collect();
+            let rest = take(&mut seconds.iter_mut().collect::<Vec<_>>(), &weights, &foreign, cost);
             let left: f64 = seconds.iter().sum();
             prop_assert!((left - (sum - cost.min(sum * MOST))).abs() < 1e-9);
             prop_assert!(seconds.iter().all(|s| *s >= -1e-12) && rest >= 0.0);

@@ -42,7 +42,8 @@ const OWN_CODE: f64 = 0.25;
 
 /// Gives every slot to its cause.
 pub(super) fn causes(parted: &BTreeMap<Slot, Parted>, pair: Pair<'_>) -> Causes {
-    let mut rules = Rules { parted, pair, causes: Causes::new() };
+    let crowded = crowded(parted, pair);
+    let mut rules = Rules { parted: &crowded, pair, causes: Causes::new() };
     rules.processes();
     rules.search_and_startup();
     rules.data();
@@ -50,6 +51,35 @@ pub(super) fn causes(parted: &BTreeMap<Slot, Parted>, pair: Pair<'_>) -> Causes 
     rules.waits();
     rules.overlap();
     rules.causes
+}
+
+/// Where CPUs are full, work beside the path costs time after all: what is on the path waits for it. So waiting for one's own
+/// processes goes to the slots that have more work beside the path, as far as they have.
+fn crowded(parted: &BTreeMap<Slot, Parted>, pair: Pair<'_>) -> BTreeMap<Slot, Parted> {
+    let mut crowded = parted.clone();
+    let own = parted.get(&Slot::Own).map_or(0.0, |it| it.caused);
+    let (slow, fast) = pair.by(own);
+    if own == 0.0 || confined(slow, fast) || slow.priorities > 0.0 {
+        return crowded;
+    }
+    let hidden = |it: &Parted| if it.hidden * own > 0.0 { it.hidden } else { 0.0 };
+    let all: f64 = parted.values().map(hidden).sum();
+    if all == 0.0 {
+        return crowded;
+    }
+    let moved = within(own, all);
+    for (slot, it) in &mut crowded {
+        it.caused += moved * hidden(it) / all;
+        if *slot == Slot::Own {
+            it.caused -= moved;
+        }
+    }
+    crowded
+}
+
+/// Whether the slower side confined itself to fewer CPUs than the other one ran on.
+fn confined(slow: &Side, fast: &Side) -> bool {
+    slow.affinities > 0.0 && slow.cpus > 0.0 && slow.cpus < fast.cpus
 }
 
 struct Rules<'a> {
@@ -204,19 +234,27 @@ impl Rules<'_> {
         for (slot, cause) in direct {
             self.give(cause, self.slot(slot));
         }
-        // Who lowers its own priority waits because of that, whoever has the CPU.
         let contention = self.slot(Slot::Contention);
-        let cause =
-            if self.pair.by(contention).0.priorities > 0.0 { Cause::Share } else { Cause::CpuContention };
+        let cause = self.queueing(contention).unwrap_or(Cause::CpuContention);
         self.give(cause, contention);
+    }
+
+    /// What the slower side did itself to wait longer for a CPU, whoever had it: lowered its priority, or left itself fewer
+    /// CPUs than the other one has.
+    fn queueing(&self, seconds: f64) -> Option<Cause> {
+        let (slow, fast) = self.pair.by(seconds);
+        match () {
+            () if slow.priorities > 0.0 => Some(Cause::Share),
+            () if confined(slow, fast) => Some(Cause::Misplacement),
+            () => None,
+        }
     }
 
     /// What the other side does at the same time. Where one's own processes have to share a CPU although another one is
     /// free, that is the reason why they do not overlap.
     fn overlap(&mut self) {
         let own = self.slot(Slot::Own);
-        let own_cause = if self.pair.by(own).0.priorities > 0.0 { Cause::Share } else { Cause::Overlap };
-        self.give(own_cause, own);
+        self.give(self.queueing(own).unwrap_or(Cause::Overlap), own);
         let overlap =
             self.parted.values().map(|parted| parted.overlap).sum::<f64>() + self.of(Cause::Overlap);
         self.causes.remove(&Cause::Overlap);

@@ -9,8 +9,8 @@ use crate::trace::TraceReport;
 use crate::trace::counts::OwnCost;
 use crate::trace::event::FileKind;
 use crate::trace::report::{
-    Cause as Wait, Direction, Level, PathKind, PathRow, SharerKind, SyscallRow, TransferRow, TreeRow,
-    WorkKind, WorkRow,
+    Cause as Wait, CommandRow, Direction, Level, PathKind, PathRow, SharerKind, SyscallRow, TransferRow,
+    TreeRow, WorkKind, WorkRow,
 };
 use crate::why::report::Traced;
 use crate::why::{Given, Why, explain};
@@ -40,6 +40,26 @@ pub(in crate::why) fn work(command: &str, kind: WorkKind, seconds: f64) -> WorkR
         price_s: None,
         priced_s: None,
         estimated: false,
+    }
+}
+
+/// A command that ran on these CPUs.
+pub(in crate::why) fn command(name: &str, cpus: Vec<u16>) -> CommandRow {
+    CommandRow {
+        command: name.to_owned(),
+        tasks: 1,
+        running_user_s: None,
+        running_kernel_s: None,
+        running_s: 1.0,
+        stolen_s: None,
+        runnable_s: None,
+        avoidable_s: None,
+        blocked_s: None,
+        faults: None,
+        voluntary: None,
+        involuntary: None,
+        migrations: None,
+        cpus,
     }
 }
 

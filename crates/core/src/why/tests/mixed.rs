@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::fixture::{Scene, Trace};
+use super::fixture::{Scene, Trace, command};
 use crate::trace::event::FileKind;
 use crate::trace::report::{Direction, PathKind, SharerKind, WorkKind};
 use crate::why::cause::Cause;
@@ -60,6 +60,36 @@ fn hidden_work_costs_no_time() {
     let why = Scene::of(&a.0, &b.0).explain();
     assert_eq!(causes(&why.findings), [(Cause::Compute, "b")]);
     assert!((why.findings[0].seconds - 0.05).abs() < 0.005);
+}
+
+#[test]
+fn hidden_work_costs_time_when_the_cpus_are_full() {
+    // The additional copies run beside the path, and the path waits for them.
+    let copies = |bytes: u64, path: f64, beside: f64, wait: f64| {
+        Trace::new()
+            .runs("cat", WorkKind::Pipe, path, 100)
+            .beside("cat", WorkKind::Pipe, beside, 300)
+            .moves(FileKind::Pipe, Direction::Read, bytes >> 16, bytes)
+            .queues("cat", (SharerKind::Tree, "cat"), None, (wait, 0.0, 0.0))
+    };
+    let why =
+        Scene::of(&copies(1 << 26, 0.04, 0.02, 0.001).0, &copies(1 << 28, 0.05, 0.067, 0.046).0).explain();
+    assert_eq!(causes(&why.findings), [(Cause::PipeCopy, "b")]);
+    assert!((why.findings[0].seconds - 0.055).abs() < 0.004, "{}", why.findings[0].seconds);
+}
+
+#[test]
+fn who_confines_itself_is_misplaced_on_a_busy_machine_too() {
+    let on = |cpus: Vec<u16>, wait: f64| {
+        let mut trace = Trace::new()
+            .runs("stage", WorkKind::User, 0.06, 0)
+            .calls("taskset", "sched_setaffinity", 1)
+            .queues("stage", (SharerKind::Tree, "stage"), None, (wait, 0.0, 0.0));
+        trace.0.commands = vec![command("stage", cpus)];
+        trace
+    };
+    let why = Scene::of(&on(vec![0, 1], 0.001).0, &on(vec![0], 0.06).0).explain();
+    assert_eq!(causes(&why.findings), [(Cause::Misplacement, "b")]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! untraced, in turns.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use rand::{RngExt, SeedableRng};
@@ -14,7 +14,7 @@ use whyfaster_core::why::{self, Machine, Planned, Test, Why};
 use super::super::resolve;
 use super::super::rig::{Ran, Rig};
 use super::super::stage;
-use super::{Explained, SoFar};
+use super::{Explained, SoFar, elf};
 use crate::exit::Failure;
 
 /// Rounds of an experiment at most; so many make an interval that is narrower than the whole range.
@@ -128,6 +128,8 @@ impl Experimenting<'_, '_, '_> {
 
 /// What this machine allows an experiment to change.
 fn machine(so_far: &SoFar<'_>, why: &Why) -> Machine {
+    let programs = programs(so_far, why);
+    let dynamic = programs.iter().filter(|(_, file)| elf::is_dynamic(file)).map(|(name, _)| name.clone());
     let program = env::current_exe().ok().filter(|file| file.is_file());
     let stage = program.and_then(|file| file.into_os_string().into_string().ok());
     Machine {
@@ -139,8 +141,8 @@ fn machine(so_far: &SoFar<'_>, why: &Why) -> Machine {
         stage: stage
             .map_or_else(String::new, |file| format!("{} {}", shell_words::quote(&file), stage::VERB)),
         pipe_max: pipe_max(),
-        programs: programs(why),
-        path: env::var("PATH").ok(),
+        dynamic: dynamic.collect(),
+        programs,
     }
 }
 
@@ -150,14 +152,27 @@ fn pipe_max() -> u64 {
     text.trim().parse().unwrap_or(1 << 20)
 }
 
-/// Where the programs are that the traces name.
-fn programs(why: &Why) -> BTreeMap<String, PathBuf> {
-    let mut names = BTreeSet::new();
+/// Programs that experiments use by themselves.
+const HELPERS: [&str; 4] = ["env", "sh", "stdbuf", "true"];
+
+/// Where the programs are that the traces name: as a command line calls them, else in PATH.
+fn programs(so_far: &SoFar<'_>, why: &Why) -> BTreeMap<String, PathBuf> {
+    let mut names = BTreeSet::from(HELPERS);
     for traced in &why.traced {
         let report = &traced.report;
         names.extend(report.commands.iter().map(|row| row.command.as_str()));
         names.extend(report.searches.iter().map(|row| row.program.as_str()));
     }
     let found = |name: &str| Some((name.to_owned(), resolve::in_path(name)?));
-    names.into_iter().filter_map(found).collect()
+    let mut programs: BTreeMap<String, PathBuf> = names.iter().filter_map(|name| found(name)).collect();
+    let part_of_path = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
+    for alternative in &so_far.plan.alternatives {
+        for word in alternative.command.split(|c| !part_of_path(c)).filter(|word| word.starts_with('/')) {
+            let name = word.rsplit('/').next().unwrap_or(word);
+            if names.contains(name) && Path::new(word).is_file() {
+                programs.insert(name.to_owned(), PathBuf::from(word));
+            }
+        }
+    }
+    programs
 }

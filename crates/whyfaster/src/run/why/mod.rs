@@ -5,6 +5,7 @@
 //! experiments.
 
 mod confirm;
+mod elf;
 mod prices;
 mod rounds;
 mod tracer;
