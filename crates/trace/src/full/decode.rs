@@ -55,6 +55,16 @@ impl Decoder {
         }
     }
 
+    /// Takes the record of a task that was there before, and tells where it waits.
+    pub(crate) fn take_up(&mut self, bytes: &[u8]) {
+        self.take(bytes);
+        if let Some(r) = types::fork_record::read(bytes)
+            && let Some((left, block)) = super::found::waits(r.process, r.head.task)
+        {
+            self.push(&r.head, What::Waits { task: r.head.task, left, block });
+        }
+    }
+
     /// Names the frames of the stacks that have come, once it is known what was mapped until then.
     pub(crate) fn name_stacks(&mut self) {
         for (record, frames) in std::mem::take(&mut self.stacks) {

@@ -3,6 +3,7 @@
 mod calibrate;
 mod decode;
 mod follow;
+mod found;
 mod images;
 mod inbox;
 mod load;
@@ -181,7 +182,7 @@ impl Full {
         let mut decoder = self.decoder.borrow_mut();
         let words = usize::from(self.loaded.mask_words());
         let size = size_of::<programs::types::fork_record>() + 8 * words;
-        told.chunks_exact(size).for_each(|record| decoder.take(record));
+        told.chunks_exact(size).for_each(|record| decoder.take_up(record));
         Ok(tasks.len())
     }
 
