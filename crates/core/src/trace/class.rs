@@ -129,8 +129,8 @@ fn by_name(name: &str) -> Class {
         "futex" | "futex_time64" | "futex_wait" | "futex_waitv" | "futex_requeue" | "flock" | "semop"
         | "semtimedop" | "semtimedop_time64" => Class::Lock,
         "nanosleep" | "clock_nanosleep" | "clock_nanosleep_time64" => Class::Sleep,
-        "poll" | "restart_syscall" | "ppoll" | "ppoll_time64" | "select" | "_newselect" | "pselect6" | "pselect6_time64"
-        | "epoll_wait" | "epoll_pwait" | "epoll_pwait2" => Class::Many,
+        "poll" | "restart_syscall" | "ppoll" | "ppoll_time64" | "select" | "_newselect" | "pselect6"
+        | "pselect6_time64" | "epoll_wait" | "epoll_pwait" | "epoll_pwait2" => Class::Many,
         "pause"
         | "rt_sigsuspend"
         | "sigsuspend"
