@@ -85,7 +85,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__compare)
-            opts="-w -m -M -r -s -p -C -c -P -D -L -i -n -S -N -u -h -V --warmup --min-runs --max-runs --runs --setup --reference --reference-name --prepare --conclude --cleanup --parameter-scan --parameter-step-size --parameter-list --ignore-failure --show-output --output --command-name --shell --input --env --min-benchmarking-time --style --sort --time-unit --export-asciidoc --export-csv --export-json --export-markdown --export-orgmode --load --mode --rate --duration --max-time --delta --confidence --seed --timeout --no-check-output --placement --pin --drop-caches --as-root --fail-if-slower --fail-on-inconclusive --record --json --help --version"
+            opts="-w -m -M -r -s -p -C -c -P -D -L -i -n -S -N -u -h -V --warmup --min-runs --max-runs --runs --setup --reference --reference-name --prepare --conclude --cleanup --parameter-scan --parameter-step-size --parameter-list --ignore-failure --show-output --output --command-name --shell --input --env --min-benchmarking-time --style --sort --time-unit --export-asciidoc --export-csv --export-json --export-markdown --export-orgmode --load --mode --rate --duration --max-time --delta --confidence --seed --timeout --no-check-output --placement --pin --drop-caches --as-root --why --no-why --confirm --no-confirm --why-rounds --prices --fail-if-slower --fail-on-inconclusive --record --json --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -371,6 +371,25 @@ _whyfaster() {
                     ;;
                 --pin)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --why-rounds)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prices)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
                     return 0
                     ;;
                 --fail-if-slower)
@@ -839,7 +858,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__study)
-            opts="-u -h -V --full --quick --load --with --max-time --seed --as-root --record --json --style --sort --time-unit --help --version"
+            opts="-u -h -V --full --quick --load --with --max-time --seed --flamegraphs --as-root --why --no-why --confirm --no-confirm --why-rounds --prices --record --json --style --sort --time-unit --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -870,6 +889,32 @@ _whyfaster() {
                     ;;
                 --seed)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --flamegraphs)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                --why-rounds)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prices)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
                     return 0
                     ;;
                 --record)

@@ -87,6 +87,8 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l timeout 
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l placement -d 'Sessions of the copies: session (each its own) or shared (one for all) [default: session]' -r -f -a "session\t'Each copy in a session of its own'
 shared\t'All copies of a batch in one session'"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l pin -d 'Run the copies on these CPUs only, such as 0-3,5' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l why-rounds -d 'Observe every alternative this many times [default: 7 to 15, as time allows]' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l prices -d 'Take prices of operations from this price list instead of measuring them' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l fail-if-slower -d 'Exit with 3 if an alternative is slower than the baseline by more than PERCENT [default: --delta]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l record -d 'Write the record, with every raw sample, to FILE (\'-\' is standard output)' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l show-output -d 'Show what the commands print; the same as --output=inherit'
@@ -94,6 +96,10 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s N -d 'Th
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l no-check-output -d 'Do not compare what the alternatives print'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l drop-caches -d 'Empty the page cache before every timed run (needs root)'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l as-root -d 'Under sudo, run the commands as root too'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l why -d 'Explain the difference, and say so where that cannot be done'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l no-why -d 'Do not explain the difference'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l confirm -d 'Confirm the explanation by experiments: remove a cause, and measure again (the default)'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l no-confirm -d 'Make no experiments'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l fail-on-inconclusive -d 'Exit with 4 if --fail-if-slower could not be decided'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l json -d 'Print the record as JSON on standard output instead of the report'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -182,6 +188,9 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l load -d 'C
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l with -d 'Set these price lists beside the article\'s, each in a column of its own (study threads, study syscalls)' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l max-time -d 'Begin nothing that would end after this time, such as 90s or 5m' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l seed -d 'Seed of the input and of the random order' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l flamegraphs -d 'Write a flame graph of each of the two alternatives in question into DIR (study placement)' -r -f -a "(__fish_complete_directories)"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l why-rounds -d 'Observe every alternative this many times [default: 7 to 15, as time allows]' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l prices -d 'Take prices of operations from this price list instead of measuring them' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l record -d 'Write the record, with every raw sample, to FILE (\'-\' is standard output)' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l style -d 'Colour and movement: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
@@ -198,8 +207,12 @@ second\t''
 minute\t''
 hour\t''"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l full -d 'Take the article\'s own sizes, or of a study of prices more repetitions: takes much longer'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l quick -d 'Take a tenth of the size (study dispatch)'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l quick -d 'Take a smaller size (study dispatch, study placement)'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l as-root -d 'Under sudo, run the commands as root too'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l why -d 'Explain the difference, and say so where that cannot be done'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l no-why -d 'Do not explain the difference'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l confirm -d 'Confirm the explanation by experiments: remove a cause, and measure again (the default)'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l no-confirm -d 'Make no experiments'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l json -d 'Print the record as JSON on standard output instead of the report'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -s V -l version -d 'Print version'

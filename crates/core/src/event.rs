@@ -44,6 +44,30 @@ pub enum Event {
         /// Index of the alternative.
         alternative: usize,
     },
+    /// A traced run, after the verdicts.
+    Traced {
+        /// Traced round, from 1.
+        round: u32,
+        /// Rounds wanted.
+        rounds: u32,
+        /// Index of the alternative.
+        alternative: usize,
+        /// Seconds until the end of the traced rounds, as far as one can tell.
+        left_s: f64,
+    },
+    /// What is said before an experiment is made: what it changes, and what is expected of it.
+    Predicted(String),
+    /// A run of an experiment.
+    Experiment {
+        /// Its number, from 1.
+        number: usize,
+        /// How many experiments there are.
+        of: usize,
+        /// Round, from 1.
+        round: u32,
+        /// Rounds wanted.
+        rounds: u32,
+    },
     /// A level could not be measured.
     LevelSkipped {
         /// Its load.

@@ -50,6 +50,23 @@ pub struct Plan {
     /// As whom the commands and hooks run; absent in records of versions that did not note it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<User>,
+    /// Whether a difference is explained, and how; null: it is not. Absent in records of versions that did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explain: Option<Explain>,
+}
+
+/// How differences are explained.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Explain {
+    /// Asked for by name, so that it is said when it cannot be done; else it is done where it can be.
+    pub asked: bool,
+    /// Traced rounds; null: as many as an interval needs and time allows.
+    pub rounds: Option<u32>,
+    /// Whether experiments are made that remove the causes found.
+    pub confirm: bool,
+    /// A price list to take prices of operations from; null: they are measured.
+    pub prices: Option<PathBuf>,
 }
 
 /// What holds where the command line says nothing.
@@ -104,6 +121,7 @@ impl Plan {
             failures: FailurePolicy::Raise,
             fail_if_slower: None,
             user: None,
+            explain: None,
         }
     }
 }

@@ -91,6 +91,8 @@ pub struct Scheduler {
     arms: Vec<ArmCost>,
     levels: Vec<LevelState>,
     current: usize,
+    /// Seconds of the time that are kept for what comes after the levels.
+    kept_s: f64,
 }
 
 /// What one copy of an arm costs when it runs alone.
@@ -133,7 +135,18 @@ impl Scheduler {
             arms,
             levels,
             current: 0,
+            kept_s: 0.0,
         }
+    }
+
+    /// Keeps so many seconds of the time for what comes after the levels.
+    pub fn keep(&mut self, seconds: f64) {
+        self.kept_s = seconds;
+    }
+
+    /// When the levels must be over.
+    fn until_s(&self) -> f64 {
+        self.rounds.max_time_s - self.kept_s
     }
 
     /// What to do at this moment.
@@ -141,15 +154,20 @@ impl Scheduler {
         let Some(level) = self.levels.get(self.current) else { return Step::Done };
         let (load, done) = (level.load, level.rounds);
         let round_s = self.round_s(level);
-        let left_s = self.rounds.max_time_s - now_s;
+        let left_s = self.until_s() - now_s;
         if done == 0 && self.rounds.max_time_hard && round_s > left_s && self.current > 0 {
             self.close();
             return Step::Skip {
                 load,
                 why: format!(
-                    "one round needs about {round_s:.0} s, {:.0} s are left of --max-time {:.0}; allow more time",
+                    "one round needs about {round_s:.0} s, {:.0} s are left of --max-time {:.0}{}; allow more time",
                     left_s.max(0.0),
-                    self.rounds.max_time_s
+                    self.rounds.max_time_s,
+                    if self.kept_s > 0.0 {
+                        format!(" ({:.0} s are kept for explaining, see --no-why)", self.kept_s)
+                    } else {
+                        String::new()
+                    }
                 ),
             };
         }
@@ -239,7 +257,7 @@ impl Scheduler {
     fn allotment_s(&self, now_s: f64) -> f64 {
         let Some(level) = self.levels.get(self.current) else { return 0.0 };
         let open = &self.levels[self.current..];
-        let left_s = (self.rounds.max_time_s - now_s + level.spent_s).max(0.0);
+        let left_s = (self.until_s() - now_s + level.spent_s).max(0.0);
         let (mut fitting, mut reserved_s, mut accounts_s) = (0, 0.0, 0.0);
         for level in open {
             if reserved_s + self.reserve_s(level) > left_s {
@@ -312,11 +330,7 @@ impl Scheduler {
                 (f64::from(rounds) + ACCOUNT_ROUNDS) * self.round_s(level)
             })
             .sum();
-        if self.rounds.max_time_hard {
-            wanted_s.min(self.rounds.max_time_s - now_s).max(0.0)
-        } else {
-            wanted_s
-        }
+        if self.rounds.max_time_hard { wanted_s.min(self.until_s() - now_s).max(0.0) } else { wanted_s }
     }
 
     /// A fresh random order of the arms; the same seed, load and number give the same.

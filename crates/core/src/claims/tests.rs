@@ -30,6 +30,7 @@ fn plan() -> Plan {
         failures: FailurePolicy::Raise,
         fail_if_slower: None,
         user: None,
+        explain: None,
     }
 }
 

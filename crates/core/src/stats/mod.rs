@@ -7,6 +7,7 @@ pub mod bootstrap;
 pub mod eprocess;
 pub mod quantile;
 pub mod ranks;
+pub mod scalability;
 pub mod sign;
 
 /// A number that is known exactly, or known only to lie between two ends (a time-out leaves one end open).

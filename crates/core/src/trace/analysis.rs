@@ -71,6 +71,7 @@ impl Analysis {
             What::Exec { task, former, name, path, so_far } => {
                 self.exec((*task, *former), (name, path.as_deref()), so_far, event.cpu, now)
             }
+            What::Waits { task, left, block } => self.line.found(*task, *left, *block),
             What::Pipes { task, input, output } => self.pipes(*task, *input, *output),
             What::ExecFailed { task, path, errno } => self.exec_failed(*task, path.as_deref(), *errno),
             What::Allowed { task, cpus } => self.allowed(*task, cpus, now),

@@ -1,9 +1,9 @@
-//! Claims about how work is dispatched: judged by the times of untraced runs and by what traces count.
+//! Claims about how work is dispatched and where it runs: judged by the times of untraced runs and by what traces count.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::report::{SyscallRow, TraceReport};
+use super::report::{SharerKind, SyscallRow, TraceReport};
 use crate::claims::{self, Judgement, Outcome, Pair};
 use crate::record::Record;
 use crate::verdict::Verdict;
@@ -37,6 +37,13 @@ pub enum Rule {
         /// The verdict that the claim needs.
         verdict: Verdict,
     },
+    /// The alternative has at least this share of its own traced time.
+    OfTime {
+        /// Of what.
+        quantity: Quantity,
+        /// The smallest share.
+        share: f64,
+    },
     /// The alternative has at most this share of what the baseline has.
     AtMost {
         /// Of what.
@@ -58,6 +65,10 @@ pub enum Quantity {
     OwnForks,
     /// CPU time of the dispatching process in forks and waits.
     OwnForkWaitCpu,
+    /// Time that tasks waited for a CPU while another one that they were allowed on stood idle.
+    AvoidableWait,
+    /// Time that tasks waited for a CPU that a thread of the kernel held.
+    BehindKernel,
 }
 
 /// What one trace says of a dispatcher. `None` is what the level could not see.
@@ -77,6 +88,12 @@ pub struct Tally {
     pub own_waits: Option<u64>,
     /// CPU time within both, seconds.
     pub own_fork_wait_cpu_s: Option<f64>,
+    /// Time that tasks waited for a CPU while another one that they were allowed on stood idle, seconds.
+    #[serde(default)]
+    pub avoidable_s: Option<f64>,
+    /// Time that tasks waited for a CPU that a thread of the kernel held, seconds.
+    #[serde(default)]
+    pub behind_kernel_s: Option<f64>,
     /// Wall time of the traced run, seconds.
     pub traced_s: f64,
     /// CPU time of the whole tree, seconds.
@@ -103,6 +120,8 @@ impl Tally {
             own_forks: calls(all(&FORKS, true)),
             own_waits: calls(all(&WAITS, true)),
             own_fork_wait_cpu_s: if seen { both.iter().map(|row| row.cpu_s).sum() } else { None },
+            avoidable_s: report.avoidable_wait_s,
+            behind_kernel_s: report.avoidable_wait_s.is_some().then(|| behind_kernel(report)),
             traced_s: report.wall_s,
             work_s: report.commands.iter().map(|row| row.running_s).sum(),
         }
@@ -115,8 +134,16 @@ impl Tally {
             Quantity::Execs => self.execs.map(|n| n as f64),
             Quantity::OwnForks => self.own_forks.map(|n| n as f64),
             Quantity::OwnForkWaitCpu => self.own_fork_wait_cpu_s,
+            Quantity::AvoidableWait => self.avoidable_s,
+            Quantity::BehindKernel => self.behind_kernel_s,
         }
     }
+}
+
+/// Time that tasks of the tree waited for a CPU that a thread of the kernel held.
+fn behind_kernel(report: &TraceReport) -> f64 {
+    let kernel = report.cpu_sharers.iter().filter(|row| row.kind == SharerKind::Kernel);
+    kernel.map(|row| row.seconds).sum()
 }
 
 /// Judges a claim. `tally` finds what the trace of an alternative says.
@@ -128,6 +155,10 @@ pub fn judge<'a>(
 ) -> Judgement {
     let alternative = claim.alternative.as_deref().unwrap_or(pair.alternative);
     let pair = Pair { alternative, baseline: pair.baseline };
+    let of = |name: &str, quantity: Quantity| match tally(name) {
+        None => Err(format!("{name} was not traced")),
+        Some(tally) => tally.get(quantity).ok_or_else(|| format!("{} not measured", word(quantity))),
+    };
     let judgement = |outcome, why| Judgement { number: claim.number, text: claim.text.clone(), outcome, why };
     match claim.rule {
         Rule::Time { verdict } => {
@@ -136,12 +167,24 @@ pub fn judge<'a>(
             let mut judged = claims::judge(&[by_time], pair, record);
             judged.pop().unwrap_or_else(|| judgement(Outcome::Undecided, "not compared".to_owned()))
         }
-        Rule::AtMost { quantity, share } => {
-            let of = |name: &str| match tally(name) {
-                None => Err(format!("{name} was not traced")),
-                Some(tally) => tally.get(quantity).ok_or_else(|| format!("{} not measured", word(quantity))),
+        Rule::OfTime { quantity, share } => {
+            let time = tally(alternative).map_or(0.0, |tally| tally.traced_s);
+            let (outcome, why) = match of(alternative, quantity) {
+                Ok(mine) => {
+                    let outcome = if mine >= time * share { Outcome::Holds } else { Outcome::DoesNotHold };
+                    let (is, of) = (amount(quantity, mine), amount(quantity, time));
+                    (outcome, format!("{} of {alternative}: {is} of {of}", word(quantity)))
+                }
+                Err(why) => (Outcome::Undecided, why),
             };
-            let (outcome, why) = match (of(alternative), of(pair.baseline)) {
+            judgement(outcome, why)
+        }
+        Rule::AtMost { quantity, share } => {
+            let (outcome, why) = match (of(alternative, quantity), of(pair.baseline, quantity)) {
+                // What the baseline does not have, nobody can have less of.
+                (Ok(_), Ok(theirs)) if theirs <= 0.0 => {
+                    (Outcome::Undecided, format!("{}: {} has none", word(quantity), pair.baseline))
+                }
                 (Ok(mine), Ok(theirs)) => {
                     let holds = mine <= theirs * share;
                     let outcome = if holds { Outcome::Holds } else { Outcome::DoesNotHold };
@@ -158,7 +201,9 @@ pub fn judge<'a>(
 
 fn amount(quantity: Quantity, value: f64) -> String {
     match quantity {
-        Quantity::OwnForkWaitCpu => format!("{value:.3} s"),
+        Quantity::OwnForkWaitCpu | Quantity::AvoidableWait | Quantity::BehindKernel => {
+            format!("{value:.3} s")
+        }
         Quantity::Forks | Quantity::Execs | Quantity::OwnForks => format!("{value:.0}"),
     }
 }
@@ -169,6 +214,8 @@ fn word(quantity: Quantity) -> &'static str {
         Quantity::Execs => "execs of the whole tree",
         Quantity::OwnForks => "forks of the dispatcher alone",
         Quantity::OwnForkWaitCpu => "CPU time of the dispatcher in forks and waits",
+        Quantity::AvoidableWait => "waiting for a CPU while another one stood idle",
+        Quantity::BehindKernel => "waiting for a CPU behind threads of the kernel",
     }
 }
 
@@ -191,6 +238,7 @@ mod tests {
             cpu_s: cpu,
             runnable_s: None,
             blocked_s: None,
+            failed_s: None,
             histogram_log2_ns: Vec::new(),
         }
     }
@@ -261,5 +309,24 @@ mod tests {
         );
         assert_eq!(judged(None, Quantity::OwnForkWaitCpu, 0.5).outcome, Outcome::Undecided);
         assert_eq!(judged(Some("loop"), Quantity::Forks, 0.5).why, "loop was not traced");
+    }
+
+    #[test]
+    fn waiting_is_judged_against_the_time_of_the_run() {
+        let waits =
+            |seconds| TraceReport { wall_s: 2.0, avoidable_wait_s: seconds, ..TraceReport::default() };
+        let outcome = |seconds, rule| {
+            let tally = Tally::of(&waits(seconds), "");
+            let record: Record =
+                serde_json::from_str(include_str!("../../../../tests/records/0.1.0-batch.json")).unwrap();
+            let claim = Claim { number: 1, text: String::new(), alternative: None, rule };
+            judge(&claim, Pair { alternative: "a", baseline: "b" }, &record, |_| Some(&tally)).outcome
+        };
+        let of_time = Rule::OfTime { quantity: Quantity::AvoidableWait, share: 0.05 };
+        assert_eq!(outcome(Some(0.2), of_time), Outcome::Holds);
+        assert_eq!(outcome(Some(0.05), of_time), Outcome::DoesNotHold);
+        assert_eq!(outcome(None, of_time), Outcome::Undecided);
+        let at_most = Rule::AtMost { quantity: Quantity::AvoidableWait, share: 0.1 };
+        assert_eq!(outcome(Some(0.0), at_most), Outcome::Undecided);
     }
 }

@@ -87,6 +87,15 @@ pub enum What {
         /// [`Totals::default`] where nobody asked the kernel then.
         so_far: Totals,
     },
+    /// A task that was there before the trace is blocked, and where. Sent behind its [`What::Fork`].
+    Waits {
+        /// Who.
+        task: Tid,
+        /// In which state.
+        left: Left,
+        /// Where.
+        block: Block,
+    },
     /// Pipes at the standard descriptors of a task. Sent behind its [`What::Exec`], so that a pipeline is known whose
     /// stages never waited for each other.
     Pipes {

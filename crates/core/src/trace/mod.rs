@@ -21,6 +21,7 @@ mod known;
 mod labels;
 mod ledger;
 pub mod names;
+pub mod occupancy;
 mod overhead;
 mod path;
 pub mod plan;

@@ -163,6 +163,7 @@ mod tests {
                     cpu_s: None,
                     runnable_s: None,
                     blocked_s: None,
+                    failed_s: None,
                     histogram_log2_ns: vec![],
                 });
             }),

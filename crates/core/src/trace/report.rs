@@ -201,6 +201,9 @@ pub struct SyscallRow {
     pub runnable_s: Option<f64>,
     /// Blocked.
     pub blocked_s: Option<f64>,
+    /// Of the wall time: in calls that failed.
+    #[serde(default)]
+    pub failed_s: Option<f64>,
     /// How many lasted from 2^i up to 2^(i+1) nanoseconds, i being the place in the list.
     pub histogram_log2_ns: Vec<u64>,
 }

@@ -45,6 +45,7 @@ fn row(cell: &CallCell, abi: Abi) -> SyscallRow {
         cpu_s: cpu.map(seconds),
         runnable_s: cell.runnable_ns.map(seconds),
         blocked_s: cell.blocked_ns.map(seconds),
+        failed_s: cell.failed_ns.map(seconds),
         histogram_log2_ns: cell.histogram.clone(),
     }
 }
@@ -65,6 +66,7 @@ fn add(row: &mut SyscallRow, other: &SyscallRow) {
     row.cpu_s = sum(row.cpu_s, other.cpu_s);
     row.runnable_s = sum(row.runnable_s, other.runnable_s);
     row.blocked_s = sum(row.blocked_s, other.blocked_s);
+    row.failed_s = sum(row.failed_s, other.failed_s);
     let longer = row.histogram_log2_ns.len().max(other.histogram_log2_ns.len());
     row.histogram_log2_ns.resize(longer, 0);
     for (sum, times) in row.histogram_log2_ns.iter_mut().zip(&other.histogram_log2_ns) {

@@ -133,6 +133,7 @@ fn add(sum: &mut SyscallRow, row: &SyscallRow) {
     sum.cpu_s = both(sum.cpu_s, row.cpu_s);
     sum.runnable_s = both(sum.runnable_s, row.runnable_s);
     sum.blocked_s = both(sum.blocked_s, row.blocked_s);
+    sum.failed_s = both(sum.failed_s, row.failed_s);
     sum.max_s = sum.max_s.zip(row.max_s).map(|(a, b)| a.max(b));
     for (name, count) in &row.errnos {
         match sum.errnos.iter_mut().find(|(known, _)| known == name) {
@@ -176,6 +177,7 @@ mod tests {
             cpu_s: total.map(|t| t / 4.0),
             runnable_s: total.map(|t| t / 4.0),
             blocked_s: total.map(|t| t / 2.0),
+            failed_s: None,
             histogram_log2_ns: vec![0, calls],
         }
     }

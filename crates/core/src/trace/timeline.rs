@@ -125,6 +125,15 @@ impl Timeline {
         }
     }
 
+    /// A task that was there before is blocked, and its switch was before anything was seen.
+    pub(super) fn found(&mut self, tid: Tid, left: Left, block: Block) {
+        if let Some(task) = self.known.tree.get_mut(&tid).filter(|task| task.state == State::Lost) {
+            task.state = State::Blocked;
+            task.left = left;
+            task.block = Some(block);
+        }
+    }
+
     /// The task of a switch that leaves its CPU.
     fn leave(&mut self, cpu: u16, now: u64, switch: &Switch<'_>, first: bool) {
         let Some(task) = self.known.tree.get_mut(&switch.prev) else {

@@ -1,7 +1,48 @@
 //! Why two alternatives differ: from traced runs to accounts, their difference, its causes in words, and predictions.
+//!
+//! `Given -> Alternative (own cost out) -> Account, Side -> Deltas (slots) -> causes -> Finding -> sentences`, and from the
+//! findings to experiments and what they show. The modules stand in this order.
+
+mod input;
+mod kinds;
+mod words;
+
+mod own_cost;
+
+mod account;
+mod slots;
+
+mod difference;
+mod facts;
+
+mod rules;
+
+mod delta_rows;
+mod evidence;
+mod sentence;
+
+mod finding;
+mod refuse;
+
+mod deciding;
+mod growth;
+mod predict;
+mod summary;
+
+mod explain;
+
+mod experiments;
+mod planned;
 
 pub mod cause;
 pub mod report;
 
+#[cfg(test)]
+mod tests;
+
 pub use cause::Cause;
+pub use experiments::{conclude, experiments, judge};
+pub use explain::explain;
+pub use input::Given;
+pub use planned::{Before, Machine, Planned, Test, Variation};
 pub use report::Why;

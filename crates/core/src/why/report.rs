@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::cause::Cause;
 use crate::record::Estimate;
 use crate::trace::TraceReport;
+use crate::trace::counts::OwnCost;
 use crate::trace::report::{PathRow, SharerKind, WorkKind, WorkRow};
 
 /// Why the alternatives differ. Empty lists where nothing was explained; `refused` then says why.
@@ -23,6 +24,8 @@ pub struct Why {
     pub findings: Vec<Finding>,
     /// Where the time of each alternative goes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "accounts")]
+    #[schemars(with = "Vec<StoredAccount>")]
     pub accounts: Vec<Account>,
     /// Each alternative's accounts less the baseline's.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -41,6 +44,26 @@ pub struct Why {
     pub traced: Vec<Traced>,
 }
 
+/// What stands under `accounts` in files of any version.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum StoredAccount {
+    /// Of versions before explanations came; `sched_accounts` today.
+    Former(#[expect(dead_code, reason = "the store reads it")] crate::sample::SchedAccount),
+    /// Of this version.
+    Account(Box<Account>),
+}
+
+/// The accounts among what a file holds under this name.
+fn accounts<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<Account>, D::Error> {
+    let stored = Vec::<StoredAccount>::deserialize(deserializer)?;
+    let account = |stored| match stored {
+        StoredAccount::Account(account) => Some(*account),
+        StoredAccount::Former(_) => None,
+    };
+    Ok(stored.into_iter().filter_map(account).collect())
+}
+
 /// One traced run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Traced {
@@ -50,6 +73,9 @@ pub struct Traced {
     pub round: u32,
     /// What was seen; without the list of single tasks.
     pub report: TraceReport,
+    /// What the observing of this run took.
+    #[serde(default)]
+    pub own: OwnCost,
 }
 
 /// One cause of a difference.
@@ -198,6 +224,12 @@ pub struct Experiment {
     pub rounds: u32,
     /// What came out.
     pub outcome: Outcome,
+    /// Seconds of every run with nothing changed, by round.
+    #[serde(default)]
+    pub control_s: Vec<f64>,
+    /// Seconds of every run with the change, by round.
+    #[serde(default)]
+    pub changed_s: Vec<f64>,
     /// In words: "the difference shrank by 17.2 ms of the 18.0 ms explained", or why it could not be tested.
     pub sentence: String,
 }

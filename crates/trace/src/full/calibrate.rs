@@ -1,213 +1,116 @@
 //! What observing costs here: the same loops with and without the programs attached, in turns.
 //!
-//! Two children make the calls and the switches. They are followed like a tree; a call's cost thus includes what every
-//! process of the machine pays while the programs are attached.
+//! Two children make the calls, the switches and the processes. They are followed like a tree; a call's cost thus
+//! includes what every process of the machine pays while the programs are attached.
 
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+mod pair;
+mod program;
 
+use self::pair::{Batch, Pair, Spent};
 use super::TraceError;
 use super::load::Loaded;
 
-/// Calls and round trips of one batch: about 3 ms each.
-const CALLS: u64 = 15_000;
-const TRIPS: u64 = 400;
-const TURNS: usize = 4;
+/// How often each batch is run with and without the programs. Attaching takes about 10 ms.
+const TURNS: usize = 3;
 
-/// Nanoseconds that a call, and a switch with its wake-up, became dearer. `None`: the machine was so busy that it came out
-/// cheaper.
+/// Nanoseconds that a call, a switch with its wake-up, and a process beside its calls and switches became dearer. `None`:
+/// the machine was so busy that it came out cheaper, or there is no such program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measured {
     pub(crate) call_ns: Option<f64>,
     pub(crate) switch_ns: Option<f64>,
+    pub(crate) process_ns: Option<f64>,
+}
+
+/// What a unit of each kind of batch cost.
+#[derive(Clone, Copy, Debug, Default)]
+struct Costs([Option<Spent>; 3]);
+
+/// Batches of one way, turn by turn.
+#[derive(Debug, Default)]
+struct Turns([Vec<Spent>; 3]);
+
+impl Turns {
+    /// Calls and switches by their cheapest turn: whatever disturbs only adds. Processes by the mean: they are few and each
+    /// is dear, so that the cheapest turn of one way and of the other may differ by more than what is looked for.
+    fn costs(mut self) -> Costs {
+        self.0.iter_mut().for_each(|turns| turns.sort_by(|a, b| a.ns.total_cmp(&b.ns)));
+        let [calls, trips, processes] = &self.0;
+        let mean = |of: fn(&Spent) -> f64| processes.iter().map(of).sum::<f64>() / processes.len() as f64;
+        let process = Spent { ns: mean(|it| it.ns), switches: mean(|it| it.switches) };
+        let process = Some(process).filter(|_| !processes.is_empty());
+        Costs([calls.first().copied(), trips.first().copied(), process])
+    }
 }
 
 /// Measures it, and leaves the programs attached.
 pub(crate) fn measure(loaded: &mut Loaded) -> Result<Measured, TraceError> {
     let failed = |e: &dyn std::fmt::Display| TraceError::Calibrate(e.to_string());
+    // A child has every descriptor of ours: with one of a link it would keep the programs attached.
+    loaded.links.clear();
     let pair = Pair::start().map_err(|e| failed(&e))?;
-    for pid in [pair.first.pid, pair.second.pid] {
+    for pid in pair.pids() {
         super::follow::calibrating(loaded, pid)?;
     }
-    let mut best = [[f64::INFINITY; 2]; 2];
+    let mut turns = [Turns::default(), Turns::default()];
+    let entered = loaded.lives().calls_entered;
     for turn in 0..2 * TURNS {
         let with = turn % 2 == 1;
         match with {
             true => loaded.attach().map_err(|e| failed(&e))?,
             false => loaded.links.clear(),
         }
-        for (kind, best) in [Batch::Calls, Batch::Trips].into_iter().zip(&mut best) {
-            let ns = pair.run(kind).map_err(|e| failed(&e))?;
-            best[usize::from(with)] = best[usize::from(with)].min(ns);
+        for (batch, turns) in Batch::ALL.into_iter().zip(&mut turns[usize::from(with)].0) {
+            turns.extend(pair.run(batch).map_err(|e| failed(&e))?);
         }
     }
-    // Their end is no part of a tree.
-    loaded.links.clear();
+    // Calls are counted at a task's end, and only the processes of the batches have ended.
+    let entered = loaded.lives().calls_entered.zip(entered).map(|(after, before)| after - before);
+    let [without, with] = turns;
+    let processes = with.0[2].len() as u64 * Batch::Processes.count();
+    let calls = entered.filter(|_| processes > 0).map(|calls| calls as f64 / processes as f64);
+    // Their own end is no part of a tree.
+    for pid in pair.pids() {
+        super::follow::tool(loaded, pid)?;
+    }
     drop(pair);
-    loaded.attach().map_err(|e| failed(&e))?;
-    let [call, trip] = best.map(|[without, with]| with - without);
-    // A round trip is two switches, two wake-ups and four calls.
-    let dearer = |ns: f64| (ns > 0.0).then_some(ns);
-    Ok(Measured { call_ns: dearer(call), switch_ns: dearer((trip - 4.0 * call) / 2.0) })
+    Ok(dearer(&without.costs(), &with.costs(), calls))
 }
 
-#[derive(Clone, Copy)]
-enum Batch {
-    Calls,
-    Trips,
-}
-
-/// A child that is killed when this is dropped.
-struct Child {
-    pid: i32,
-}
-
-/// Two children that talk to each other, and the way to command the first.
-struct Pair {
-    first: Child,
-    second: Child,
-    commands: OwnedFd,
-    results: OwnedFd,
-}
-
-/// The ends of four pipes: commands, results, there, back.
-struct Ends([(OwnedFd, OwnedFd); 4]);
-
-fn pipe() -> std::io::Result<(OwnedFd, OwnedFd)> {
-    let mut fds = [0; 2];
-    // SAFETY: room for two descriptors.
-    if unsafe { libc::pipe2(fds.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
-        return Err(std::io::Error::last_os_error());
-    }
-    // SAFETY: the kernel just gave us both.
-    Ok(unsafe { (OwnedFd::from_raw_fd(fds[0]), OwnedFd::from_raw_fd(fds[1])) })
-}
-
-/// Makes a child that runs `body`, which must not allocate nor take a lock: another thread of this process may hold it.
-fn fork(body: impl FnOnce()) -> std::io::Result<Child> {
-    // SAFETY: the child makes system calls only, and leaves by _exit.
-    match unsafe { libc::fork() } {
-        -1 => Err(std::io::Error::last_os_error()),
-        0 => {
-            // SAFETY: plain system calls. It must not outlive us, also when we are killed.
-            unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
-            pin();
-            body();
-            // SAFETY: ends the child without running what belongs to its parent.
-            unsafe { libc::_exit(0) }
-        }
-        pid => Ok(Child { pid }),
+/// From what each unit of the batches cost without and with the programs. `calls`: of one of the processes.
+fn dearer(without: &Costs, with: &Costs, calls: Option<f64>) -> Measured {
+    let [call, trip, process] =
+        [0, 1, 2].map(|i| without.0[i].zip(with.0[i]).map(|(without, with)| with.ns - without.ns));
+    let above = |ns: f64| (ns > 0.0).then_some(ns);
+    // What a batch costs beside its calls, spread over its switches: the two of a round trip.
+    let switch = trip.zip(call).map(|(trip, call)| (trip - pair::CALLS_A_TRIP * call) / 2.0);
+    let beside = |process: f64| {
+        let switches = with.0[2]?.switches;
+        above(process - (pair::CALLS_A_PROCESS + calls?) * call? - switches * switch?)
+    };
+    Measured {
+        call_ns: call.and_then(above),
+        switch_ns: switch.and_then(above),
+        process_ns: process.and_then(beside),
     }
 }
 
-/// Both on the CPU where they are: a switch at each hand-over.
-fn pin() {
-    // SAFETY: reads the allowed CPUs into a mask on the stack and sets them to the first of these.
-    unsafe {
-        let mut allowed: libc::cpu_set_t = std::mem::zeroed();
-        let size = size_of::<libc::cpu_set_t>();
-        if libc::sched_getaffinity(0, size, &raw mut allowed) != 0 {
-            return;
-        }
-        let first = (0..1024).find(|cpu| libc::CPU_ISSET(*cpu, &allowed));
-        if let Some(cpu) = first {
-            let mut one: libc::cpu_set_t = std::mem::zeroed();
-            libc::CPU_SET(cpu, &mut one);
-            libc::sched_setaffinity(0, size, &raw const one);
-        }
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Pair {
-    fn start() -> std::io::Result<Self> {
-        let ends = Ends([pipe()?, pipe()?, pipe()?, pipe()?]);
-        let raw: [(RawFd, RawFd); 4] =
-            std::array::from_fn(|i| (ends.0[i].0.as_raw_fd(), ends.0[i].1.as_raw_fd()));
-        let [commands, results, there, back] = raw;
-        let second = fork(|| while transfer(there.0, back.1) {})?;
-        let first = fork(|| serve(commands.0, results.1, there.1, back.0))?;
-        let Ends([(_, commands), (results, _), ..]) = ends;
-        Ok(Self { first, second, commands, results })
-    }
-
-    /// CPU time of both for one call or one round trip, nanoseconds. By CPU time, because on a busy machine both wait for
-    /// others too.
-    fn run(&self, batch: Batch) -> std::io::Result<f64> {
-        let before = self.cpu_time()?;
-        rustix::io::write(&self.commands, &[batch as u8])?;
-        if rustix::io::read(&self.results, &mut [0u8])? != 1 {
-            return Err(std::io::Error::other("the calibrating child ended"));
-        }
-        let count = match batch {
-            Batch::Calls => CALLS,
-            Batch::Trips => TRIPS,
-        };
-        Ok((self.cpu_time()? - before) as f64 / count as f64)
-    }
-
-    fn cpu_time(&self) -> std::io::Result<u64> {
-        Ok(self.first.cpu_time()? + self.second.cpu_time()?)
-    }
-}
-
-impl Child {
-    fn cpu_time(&self) -> std::io::Result<u64> {
-        let mut clock = 0;
-        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: both write to what they are given.
-        unsafe {
-            let error = libc::clock_getcpuclockid(self.pid, &raw mut clock);
-            if error != 0 {
-                return Err(std::io::Error::from_raw_os_error(error));
-            }
-            if libc::clock_gettime(clock, &raw mut time) != 0 {
-                return Err(std::io::Error::last_os_error());
-            }
-        }
-        Ok(u64::try_from(time.tv_sec * 1_000_000_000 + time.tv_nsec).unwrap_or(0))
-    }
-}
-
-impl Drop for Child {
-    fn drop(&mut self) {
-        // SAFETY: our own child, which nobody else waits for.
-        unsafe {
-            libc::kill(self.pid, libc::SIGKILL);
-            libc::waitpid(self.pid, std::ptr::null_mut(), 0);
-        }
-    }
-}
-
-/// Passes one byte on; whether there was one.
-fn transfer(from: RawFd, to: RawFd) -> bool {
-    let mut byte = 0u8;
-    // SAFETY: one byte of room.
-    unsafe {
-        libc::read(from, (&raw mut byte).cast(), 1) == 1 && libc::write(to, (&raw const byte).cast(), 1) == 1
-    }
-}
-
-/// The first child: batches on command.
-fn serve(commands: RawFd, results: RawFd, there: RawFd, back: RawFd) {
-    let mut command = 0u8;
-    // SAFETY: one byte of room.
-    while unsafe { libc::read(commands, (&raw mut command).cast(), 1) } == 1 {
-        if command == Batch::Calls as u8 {
-            for _ in 0..CALLS {
-                // SAFETY: has no arguments and cannot fail.
-                unsafe { libc::syscall(libc::SYS_getppid) };
-            }
-        } else {
-            let byte = 0u8;
-            for _ in 0..TRIPS {
-                let mut answer = 0u8;
-                // SAFETY: one byte each.
-                unsafe {
-                    libc::write(there, (&raw const byte).cast(), 1);
-                    libc::read(back, (&raw mut answer).cast(), 1);
-                }
-            }
-        }
-        // SAFETY: one byte.
-        unsafe { libc::write(results, (&raw const command).cast(), 1) };
+    #[test]
+    fn each_unit_pays_for_what_the_smaller_ones_do_not_explain() {
+        let of = |all: [(f64, f64); 3]| Costs(all.map(|(ns, switches)| Some(Spent { ns, switches })));
+        let without = of([(100.0, 0.0), (2000.0, 2.0), (90_000.0, 3.0)]);
+        let with = of([(200.0, 0.0), (3400.0, 2.0), (95_000.0, 4.0)]);
+        let measured = dearer(&without, &with, Some(1.0));
+        assert_eq!((measured.call_ns, measured.switch_ns), (Some(100.0), Some(500.0)));
+        // 5000 ns less four calls and four switches.
+        assert_eq!(measured.process_ns, Some(2600.0));
+        let mut none = with;
+        none.0[2] = None;
+        assert_eq!(dearer(&without, &none, Some(1.0)).process_ns, None);
+        assert_eq!(dearer(&with, &without, Some(1.0)).call_ns, None);
     }
 }

@@ -40,10 +40,28 @@ pub(crate) struct Decoder {
 }
 
 impl Decoder {
+    /// Another trace begins: what was counted of the last one is no part of it.
+    pub(crate) fn begin_anew(&mut self) {
+        self.ended.clear();
+        self.tasks.clear();
+        self.executed.clear();
+        (self.switches, self.foreign, self.inbox.late) = (0, 0, 0);
+    }
+
     /// Takes one record as the kernel sent it.
     pub(crate) fn take(&mut self, bytes: &[u8]) {
         if self.try_take(bytes).is_none() {
             self.foreign += 1;
+        }
+    }
+
+    /// Takes the record of a task that was there before, and tells where it waits.
+    pub(crate) fn take_up(&mut self, bytes: &[u8]) {
+        self.take(bytes);
+        if let Some(r) = types::fork_record::read(bytes)
+            && let Some((left, block)) = super::found::waits(r.process, r.head.task)
+        {
+            self.push(&r.head, What::Waits { task: r.head.task, left, block });
         }
     }
 

@@ -3,6 +3,7 @@
 mod calibrate;
 mod decode;
 mod follow;
+mod found;
 mod images;
 mod inbox;
 mod load;
@@ -40,6 +41,9 @@ const SORTED_AFTER_NS: u64 = 30_000_000;
 /// With counting by process: so many ended processes are taken out of the kernel's maps at once.
 const ENDED_AT_ONCE: usize = 512;
 
+/// Looks for tasks that are still there, at most, while new ones may be made.
+const LOOKS: usize = 8;
+
 /// Programs in the kernel, and what they said so far. Nothing stays behind when this is dropped or the process is killed:
 /// the kernel detaches the programs with the last descriptor.
 pub struct Full {
@@ -56,6 +60,8 @@ pub struct Full {
     cpu_before: Option<u64>,
     /// What was lost before that was not of the trace.
     lost_before: Lost,
+    /// A trace has ended, and what came since is to be thrown away.
+    anew: bool,
 }
 
 /// Observing failed.
@@ -122,16 +128,19 @@ impl Full {
             own: OwnCost::default(),
             cpu_before: None,
             lost_before: Lost::default(),
+            anew: false,
         })
     }
 
-    /// Measures, in about 50 ms, what a traced call and a traced switch became dearer; call it before anything is
+    /// Measures, in about 100 ms, what a traced call, switch and process became dearer; call it before anything is
     /// followed. The result is also part of [`Counts::own`].
     pub fn calibrate(&mut self) -> Result<OwnCost, TraceError> {
         let measured = calibrate::measure(&mut self.loaded)?;
         self.own.call_ns = measured.call_ns;
         self.own.switch_ns = measured.switch_ns;
+        self.own.process_ns = measured.process_ns;
         self.consume()?;
+        self.decoder.borrow_mut().switches = 0;
         // What was observed of the calibration is no part of the trace, but for the names: nobody is named twice.
         self.decoder.borrow_mut().inbox.discard(|event| matches!(event.what, What::Name { .. }));
         tally::clear(&self.loaded)?;
@@ -173,7 +182,7 @@ impl Full {
         let mut decoder = self.decoder.borrow_mut();
         let words = usize::from(self.loaded.mask_words());
         let size = size_of::<programs::types::fork_record>() + 8 * words;
-        told.chunks_exact(size).for_each(|record| decoder.take(record));
+        told.chunks_exact(size).for_each(|record| decoder.take_up(record));
         Ok(tasks.len())
     }
 
@@ -214,6 +223,29 @@ impl Full {
         self.loaded.links.pop();
         let told = read_iterator(&self.loaded.skel.progs.who_is_alive)?;
         self.loaded.links.clear();
+        self.counted(&told, sink)
+    }
+
+    /// Ends observing one command, like [`Full::finish`], and leaves the programs attached: another one can be followed.
+    /// Names of tasks outside of the tree are not told again then, except the ones that change.
+    pub fn finish_run(&mut self, sink: &mut dyn FnMut(Event)) -> Result<Counts, TraceError> {
+        self.own.tool_ns = self.cpu_before.take().map_or(0, |before| cpu_time().saturating_sub(before));
+        // Who makes new tasks meanwhile is seen in the next look; each task is told once.
+        let mut told = Vec::new();
+        for _ in 0..LOOKS {
+            let more = read_iterator(&self.loaded.skel.progs.who_is_alive)?;
+            if more.is_empty() {
+                break;
+            }
+            told.extend(more);
+        }
+        let counts = self.counted(&told, sink);
+        self.forget()?;
+        counts
+    }
+
+    /// The rest of the records, `told` among them, and what was counted.
+    fn counted(&mut self, told: &[u8], sink: &mut dyn FnMut(Event)) -> Result<Counts, TraceError> {
         self.consume()?;
         let mut decoder = self.decoder.borrow_mut();
         let mut unfinished = 0;
@@ -231,12 +263,28 @@ impl Full {
         drop(decoder);
         self.tally.take(&self.loaded, &|_| true)?;
         let timed = self.wanted.call_times || self.wanted.each_call;
-        Ok(Counts { calls: self.tally.cells(timed), lives: self.loaded.lives(), lost, own: self.own })
+        let calls = std::mem::take(&mut self.tally).cells(timed);
+        Ok(Counts { calls, lives: self.loaded.lives(), lost, own: self.own })
+    }
+
+    /// Forgets what was counted, so that the next trace begins from nothing.
+    fn forget(&mut self) -> Result<(), TraceError> {
+        tally::clear(&self.loaded)?;
+        self.loaded.forget_tree();
+        self.decoder.borrow_mut().begin_anew();
+        self.anew = true;
+        Ok(())
     }
 
     /// The first task is about to be followed.
     fn begin(&mut self) -> Result<(), TraceError> {
         if self.cpu_before.is_none() {
+            if std::mem::take(&mut self.anew) {
+                // What the machine did between two traces is part of neither.
+                self.consume()?;
+                self.decoder.borrow_mut().inbox.discard(|event| matches!(event.what, What::Name { .. }));
+                self.loaded.note_running();
+            }
             self.cpu_before = Some(cpu_time());
             self.lost_before = tally::losses(&self.loaded)?;
         }

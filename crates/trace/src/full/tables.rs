@@ -158,6 +158,11 @@ pub(crate) fn descriptors<const N: usize>() -> [u8; N] {
     table
 }
 
+/// Whether the first argument of this call is the descriptor on which it may block.
+pub(crate) fn on_descriptor(call: c_long) -> bool {
+    ON_DESCRIPTOR.contains(&call) || OLD_ON_DESCRIPTOR.contains(&call)
+}
+
 /// The number of the path among the arguments, plus one, at the number of each call that has one.
 pub(crate) fn paths<const N: usize>() -> [u8; N] {
     let mut table = [0; N];

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Parser;
-use whyfaster_core::plan::{Alternative, FailurePolicy, Input, Loads, Mode, Output, Placement, Plan, Shell};
+use whyfaster_core::plan::{
+    Alternative, Explain, FailurePolicy, Input, Loads, Mode, Output, Placement, Plan, Shell,
+};
 
 use super::{Args, Format, HostSeed, Outputs, Sort, Style, Target, TimeUnit, Verb, resolve};
 use crate::exit::{Exit, Failure};
@@ -53,7 +55,9 @@ fn a_bare_command_gives_the_defaults_of_the_plan() {
     let (plan, outputs) = both("true").unwrap();
     let user = host().user(false).unwrap();
     assert_eq!((user.uid, user.because), (1000, whyfaster_core::plan::Because::Own));
-    assert_eq!(plan, Plan { user: Some(user), ..Plan::new(vec![Alternative::new("true")], 7) });
+    // Differences are explained, and the explanation is put to the test, unless told otherwise.
+    let explain = Some(Explain { confirm: true, ..Explain::default() });
+    assert_eq!(plan, Plan { user: Some(user), explain, ..Plan::new(vec![Alternative::new("true")], 7) });
     assert_eq!(outputs, Outputs::default());
 }
 

@@ -19,7 +19,7 @@ use crate::run::probe::select::nearest;
 
 /// Stacks a second when flame graphs are asked for and nothing is said: not a divisor of the kernel's own ticks, so that
 /// samples do not march in step with them.
-const SAMPLES_PER_S: u32 = 499;
+pub(crate) const SAMPLES_PER_S: u32 = 499;
 
 /// What to do with a trace.
 #[derive(Clone, Debug, Default, PartialEq)]

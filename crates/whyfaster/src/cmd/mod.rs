@@ -10,5 +10,7 @@ pub mod results;
 pub mod show;
 pub mod study;
 mod study_dispatch;
+mod study_placement;
 pub mod study_prices;
+mod study_traced;
 pub mod trace;

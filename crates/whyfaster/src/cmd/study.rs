@@ -65,6 +65,15 @@ fn bears_on_runs(args: &StudyArgs, name: &str) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Only one study draws them.
+fn no_flamegraphs(args: &StudyArgs, name: &str) -> Result<(), Failure> {
+    if args.flamegraphs.is_none() {
+        return Ok(());
+    }
+    let message = format!("--flamegraphs: study {name} draws none");
+    Err(Failure::new(Exit::Usage, message, "leave --flamegraphs away, or run 'whyfaster study placement'"))
+}
+
 /// Runs the verb.
 pub fn run_args(args: &StudyArgs) -> anyhow::Result<Exit> {
     let outputs = Outputs::of_study(args)?;
@@ -78,6 +87,10 @@ pub fn run_args(args: &StudyArgs) -> anyhow::Result<Exit> {
     if let Some(study) = study::find_of_prices(name)? {
         return super::study_prices::run(&study, args, &outputs);
     }
+    if *name == study::placement()?.name {
+        return super::study_placement::run(args, &outputs);
+    }
+    no_flamegraphs(args, name)?;
     if *name == study::dispatch()?.name {
         return super::study_dispatch::run(args, &outputs);
     }
@@ -91,6 +104,7 @@ pub fn run_args(args: &StudyArgs) -> anyhow::Result<Exit> {
         record: args.record.clone(),
         json: args.json,
         user: Some(here.user(args.user.as_root)?),
+        explain: args.why.plan(),
     };
     options.user.as_ref().and_then(user_note).iter().for_each(|note| say(&format!("note: {note}")));
     let interrupts = Interrupts::take_over()?;
@@ -130,7 +144,9 @@ pub fn list(out: &mut dyn Write) -> anyhow::Result<Exit> {
     let prices = study::all_of_prices()?.into_iter().map(|s| [s.name, s.title, s.question, s.source]);
     let d = study::dispatch()?;
     let dispatch = [d.name, d.title, d.question, d.article.source];
-    for [name, title, question, source] in pipes.chain(prices).chain([dispatch]) {
+    let p = study::placement()?;
+    let placement = [p.name, p.title, p.question, p.article.source];
+    for [name, title, question, source] in pipes.chain(prices).chain([dispatch, placement]) {
         writeln!(out, "{name}  {title}")?;
         writeln!(out, "  {question}")?;
         writeln!(out, "  Source: {source}. Run it with `whyfaster study {name}`.")?;
@@ -142,7 +158,7 @@ pub fn list(out: &mut dyn Write) -> anyhow::Result<Exit> {
 pub fn run(name: &str, options: &Options, tools: Tools<'_>) -> anyhow::Result<Exit> {
     let Tools { measure, save, screen, out, order_seed } = tools;
     let study = study::find(name)?;
-    check_needs(&study, &env::var_os("PATH").unwrap_or_default())?;
+    check_needs(&study.name, &study.needs, &env::var_os("PATH").unwrap_or_default())?;
     // The study works in another directory: a relative name means the one that whyfaster was started in.
     let file = options.record.as_deref().map(absolute).transpose()?;
     let input = study.generate(options);
@@ -178,7 +194,8 @@ fn measure_in_workdir(
     plan: &Plan,
     measure: &mut dyn FnMut(&Plan) -> Outcome,
 ) -> Outcome {
-    let dir = WorkDir::make(study, input)?;
+    let dir = WorkDir::make(&study.name)?;
+    dir.fill(study.all_files(input))?;
     if let Some(user) = &plan.user {
         dir.give_to(user)?;
     }
@@ -210,7 +227,7 @@ fn check_work(study: &Study, record: &Record, input: &Generated) -> Result<(), F
     Ok(())
 }
 
-fn absolute(file: &Path) -> anyhow::Result<PathBuf> {
+pub(super) fn absolute(file: &Path) -> anyhow::Result<PathBuf> {
     if file == Path::new("-") {
         // Standard output, as everywhere in this program.
         return Ok(file.to_owned());

@@ -5,7 +5,7 @@ use std::io::{BufWriter, IsTerminal, Stderr, Write, stderr};
 use whyfaster_core::plan::{Because, User};
 use whyfaster_core::record::Status;
 use whyfaster_core::trace::event::Event;
-use whyfaster_core::trace::plan::TracePlan;
+use whyfaster_core::trace::plan::{Target, TracePlan};
 use whyfaster_core::trace::record::TraceRecord;
 
 use super::results;
@@ -156,6 +156,7 @@ pub(super) fn report(record: &TraceRecord, outputs: &TraceOutputs, look: &Look) 
     (shown.by, shown.sort, shown.top) = (outputs.by, outputs.sort, outputs.top);
     shown.as_whom = record.plan.user.as_ref().and_then(whom);
     shown.exit_status = record.exit_status;
+    shown.followed = !matches!(record.plan.target, Target::Command(_));
     screen(&record.report, &shown, look)
 }
 

@@ -95,6 +95,7 @@ fn plan(alternatives: &[(&str, &str)], loads: Loads) -> Plan {
         failures: FailurePolicy::Raise,
         fail_if_slower: None,
         user: None,
+        explain: None,
     }
 }
 

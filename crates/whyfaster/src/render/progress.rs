@@ -93,6 +93,7 @@ impl Progress {
                 | Event::LevelEnd { .. }
                 | Event::LevelSkipped { .. }
                 | Event::Account { .. }
+                | Event::Predicted(_)
         );
         // A long batch is always announced: nothing else can be shown until it is over.
         let long = matches!(event, Event::Batch { batch_s, .. } if *batch_s >= LONG_BATCH_S);
@@ -109,7 +110,9 @@ impl Progress {
             }
             Sink::Bar(bar) if milestone || long || rested(BAR_PAUSE) => {
                 match event {
-                    Event::LevelSkipped { .. } => bar.println(format!("whyfaster: {text}")),
+                    Event::LevelSkipped { .. } | Event::Predicted(_) => {
+                        bar.println(format!("whyfaster: {text}"))
+                    }
                     Event::Batch { done, .. } | Event::Price { done, .. } => {
                         bar.set_position((done.clamp(0.0, 1.0) * BAR_STEPS as f64) as u64);
                         bar.set_message(text);
@@ -169,6 +172,15 @@ impl Progress {
                     "load {load}: one untimed run of {} for the scheduling account",
                     self.alternative(*alternative)
                 )
+            }
+            Event::Traced { round, rounds, alternative, left_s } => format!(
+                "{} left: why they differ: round {round} of {rounds}, {} observed",
+                duration(*left_s),
+                self.alternative(*alternative)
+            ),
+            Event::Predicted(text) => for_look(text, &self.look),
+            Event::Experiment { number, of, round, rounds } => {
+                format!("experiment {number} of {of}, round {round} of {rounds}")
             }
             Event::LevelSkipped { load, why } => {
                 format!("load {load} is not measured: {}", for_look(why, &self.look))

@@ -16,5 +16,9 @@ mod resolve;
 mod rig;
 mod run_as;
 pub mod session;
+pub mod stage;
 mod status_check;
 pub mod trace;
+mod why;
+
+pub(crate) use rig::drop_caches;

@@ -49,6 +49,8 @@ pub(crate) struct Request {
     pub(crate) own_session: bool,
     /// CPUs of the copies.
     pub(crate) cpus: Option<Vec<u32>>,
+    /// Their priority, where it is another one (`nice`).
+    pub(crate) nice: Option<i32>,
     /// As whom they run, if not as we do.
     pub(crate) user: Option<RunAs>,
     /// End a copy and its tree after this many seconds.
@@ -106,6 +108,8 @@ pub(crate) enum Purpose {
     Trial,
     /// Trace it for the scheduling account of every task.
     Account,
+    /// Hold the only copy at the gate until told to go; else as a timed one.
+    Traced,
     /// Hold the only copy at the gate until told to go, and wait for all that comes from it. Its standard input comes with
     /// the request, if it is to have one of its own.
     Observed,

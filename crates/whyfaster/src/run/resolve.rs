@@ -53,15 +53,22 @@ fn program(name: &str) -> Result<String, Failure> {
             )
         });
     }
-    let path = env::var_os("PATH").unwrap_or_default();
-    let found = env::split_paths(&path).map(|dir| dir.join(name)).find(|candidate| executable(candidate));
+    let found = in_path(name);
     found.and_then(|file| file.into_os_string().into_string().ok()).ok_or_else(|| {
+        let path = env::var_os("PATH").unwrap_or_default();
         Failure::new(
             Exit::CommandFailed,
             format!("'{name}' was not found in PATH ({})", path.to_string_lossy()),
             "check the spelling; shell built-ins and pipelines need a shell: leave out -N",
         )
     })
+}
+
+/// Where a program is found in PATH.
+pub(crate) fn in_path(name: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let plain = !name.is_empty() && !name.contains('/');
+    env::split_paths(&path).filter(|_| plain).map(|dir| dir.join(name)).find(|file| executable(file))
 }
 
 fn executable(file: &Path) -> bool {

@@ -35,7 +35,7 @@ pub(super) enum Ran<T> {
 /// The rig of one measurement.
 pub(super) struct Rig<'a> {
     pub(super) plan: &'a Plan,
-    interrupts: &'a Interrupts,
+    pub(super) interrupts: &'a Interrupts,
     hooks: Hooks<'a>,
     commands: Vec<Command>,
     launcher: Launcher,
@@ -225,6 +225,30 @@ impl<'a> Rig<'a> {
         })
     }
 
+    /// Runs one copy of an alternative, observed by `observe` and otherwise like a timed one.
+    pub(super) fn traced(
+        &mut self,
+        index: usize,
+        iteration: &str,
+        observe: &mut dyn FnMut(&mut Launcher, Request) -> Result<Option<Box<Outcome>>, NoOutcome>,
+    ) -> Result<Ran<Outcome>, Failure> {
+        let arrivals = Arrivals::Together { copies: 1 };
+        let called = format!("traced run {iteration}");
+        self.launch_with(
+            index,
+            (arrivals, Purpose::Traced),
+            (iteration, &called),
+            &mut |launcher, request| {
+                observe(launcher, request).map(|outcome| outcome.map(|outcome| *outcome))
+            },
+        )
+    }
+
+    /// Process id of what starts the copies.
+    pub(super) fn launcher(&self) -> i32 {
+        self.launcher.pid()
+    }
+
     /// Runs a batch with all that belongs around it.
     fn launch(
         &mut self,
@@ -241,6 +265,21 @@ impl<'a> Rig<'a> {
                 Arrivals::Rate { rate_per_s, duration_s, most: MOST_OUTSTANDING }
             }
         };
+        let interrupts = self.interrupts;
+        let called = format!("run {iteration} at load {load}");
+        self.launch_with(index, (arrivals, purpose), (iteration, &called), &mut |launcher, request| {
+            launcher.run(request, interrupts).map(Some)
+        })
+    }
+
+    /// `run` gives `None` when it was told to stop before anything began.
+    pub(super) fn launch_with(
+        &mut self,
+        index: usize,
+        (arrivals, purpose): (Arrivals, Purpose),
+        (iteration, called): (&str, &str),
+        run: &mut dyn FnMut(&mut Launcher, Request) -> Result<Option<Outcome>, NoOutcome>,
+    ) -> Result<Ran<Outcome>, Failure> {
         self.hook(Hook::Prepare, index, Some(iteration), &mut |_| {})?;
         if self.interrupts.interrupted() {
             return Ok(Ran::Stopped);
@@ -249,11 +288,14 @@ impl<'a> Rig<'a> {
             drop_caches()?;
         }
         let request = self.request(index, arrivals, purpose, iteration);
-        let outcome = self.launcher.run(request, self.interrupts);
+        let outcome = run(&mut self.launcher, request);
         self.hook(Hook::Conclude, index, Some(iteration), &mut |_| {})?;
-        let ran = self.sort_out(index, outcome)?;
+        let ran = match outcome.transpose() {
+            Some(outcome) => self.sort_out(index, outcome)?,
+            None => Ran::Stopped,
+        };
         if let Ran::Done(outcome) = &ran {
-            self.check_statuses(index, &outcome.copies, &format!("run {iteration} at load {load}"), &[])?;
+            self.check_statuses(index, &outcome.copies, called, &[])?;
         }
         Ok(ran)
     }
@@ -275,6 +317,7 @@ impl<'a> Rig<'a> {
             show_errors: false,
             own_session: plan.placement == Placement::Session,
             cpus: plan.cpus.clone(),
+            nice: None,
             user: self.run_as.clone(),
             timeout_s: plan.timeout_s,
             arrivals,
@@ -342,7 +385,7 @@ fn overloaded(mode: Mode) -> String {
 
 /// Drops the page cache, dentries and inodes; written pages first, because dirty ones cannot be dropped:
 /// Documentation/admin-guide/sysctl/vm.rst, drop_caches.
-fn drop_caches() -> Result<(), Failure> {
+pub(crate) fn drop_caches() -> Result<(), Failure> {
     rustix::fs::sync();
     fs::write("/proc/sys/vm/drop_caches", "3").map_err(|error| {
         Failure::new(

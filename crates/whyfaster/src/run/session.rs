@@ -11,13 +11,14 @@ use whyfaster_core::event::Event;
 use whyfaster_core::fit::{Need, fits};
 use whyfaster_core::host::{Host, NotMeasured};
 use whyfaster_core::plan::{Loads, Mode, Output, Plan};
-use whyfaster_core::record::{Record, SCHEMA, Status};
+use whyfaster_core::record::{Analysis, Record, SCHEMA, Status};
 use whyfaster_core::sample::{Batch, SchedAccount, Trial};
 use whyfaster_core::schedule::{Round, Scheduler, Standing, Step};
 use whyfaster_core::why::Why;
 
 use super::interrupts::Interrupts;
 use super::rig::{Ran, Rig};
+use super::why;
 use crate::exit::Failure;
 use crate::host;
 
@@ -48,6 +49,7 @@ pub fn measure(plan: &Plan, interrupts: &Interrupts, on: &mut dyn FnMut(Event)) 
         batches: Vec::new(),
         accounts: Vec::new(),
         not_measured: Vec::new(),
+        why: Why::default(),
     };
     let ended = session.run();
     (session.on)(Event::Finished);
@@ -59,15 +61,8 @@ pub fn measure(plan: &Plan, interrupts: &Interrupts, on: &mut dyn FnMut(Event)) 
         Err(failure) if interrupts.interrupted() => (Status::Interrupted, Some(failure)),
         Err(failure) => (Status::Failed, Some(failure)),
     };
-    let Session { host, trials, batches, accounts, not_measured, .. } = session;
-    let analysis = analyse(Measured {
-        plan,
-        host: &host,
-        trials: &trials,
-        batches: &batches,
-        accounts: &accounts,
-        not_measured: &not_measured,
-    });
+    let analysis = session.analysis();
+    let Session { host, trials, batches, accounts, not_measured, why, .. } = session;
     let record = Record {
         schema: SCHEMA.to_owned(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -82,7 +77,7 @@ pub fn measure(plan: &Plan, interrupts: &Interrupts, on: &mut dyn FnMut(Event)) 
         sched_accounts: accounts,
         skipped: not_measured,
         analysis,
-        why: Why::default(),
+        why,
     };
     Ok(Finished { record, failure })
 }
@@ -97,6 +92,7 @@ struct Session<'a> {
     batches: Vec<Batch>,
     accounts: Vec<SchedAccount>,
     not_measured: Vec<NotMeasured>,
+    why: Why,
 }
 
 impl Session<'_> {
@@ -134,8 +130,43 @@ impl Session<'_> {
             return Ok(());
         }
         rig.warm_up(loads[0], self.on)?;
+        self.levels(rig, &loads, &alone)?;
+        self.explain(rig);
+        Ok(())
+    }
+
+    /// What follows from the samples so far.
+    fn analysis(&self) -> Analysis {
+        analyse(Measured {
+            plan: self.plan,
+            host: &self.host,
+            trials: &self.trials,
+            batches: &self.batches,
+            accounts: &self.accounts,
+            not_measured: &self.not_measured,
+        })
+    }
+
+    /// After the verdicts: why they are so.
+    fn explain(&mut self, rig: &mut Rig<'_>) {
+        let so_far = why::SoFar {
+            plan: self.plan,
+            host: &self.host,
+            batches: &self.batches,
+            analysis: &self.analysis(),
+            interrupts: self.interrupts,
+            clock: self.clock,
+        };
+        let explained = why::explain(rig, &so_far, self.on);
+        self.why = explained.why;
+        self.not_measured.extend(explained.not_measured);
+    }
+
+    /// Measures all levels.
+    fn levels(&mut self, rig: &mut Rig<'_>, loads: &[u32], alone: &[(f64, f64)]) -> Result<(), Failure> {
         let levels: Vec<(u32, u32)> = loads.iter().map(|&load| (load, self.least_rounds(load))).collect();
-        let mut scheduler = Scheduler::new(self.plan, &levels, &alone, capacity(self.plan, &self.host));
+        let mut scheduler = Scheduler::new(self.plan, &levels, alone, capacity(self.plan, &self.host));
+        scheduler.keep(why::reserved_s(self.plan));
         let mut bisected = Vec::new();
         loop {
             if self.interrupts.interrupted() {

@@ -1,6 +1,7 @@
 //! Files: records and exports, written whole or not at all, and read with suspicion.
 
 pub mod atomic;
+mod former;
 pub mod read;
 pub mod stdout;
 

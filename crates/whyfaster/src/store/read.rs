@@ -12,7 +12,7 @@ use whyfaster_core::record::{self, Record};
 use whyfaster_core::trace::{self, record::TraceRecord};
 use whyfaster_core::validate::Invalid;
 
-use super::trouble;
+use super::{former, trouble};
 use crate::exit::{Exit, Failure};
 use crate::run::inside::foreign;
 
@@ -31,6 +31,10 @@ trait Document: DeserializeOwned {
     const KIND: &'static str;
     /// Who writes it.
     const OTHER_FILE: &'static str;
+    /// From its bytes.
+    fn of(bytes: &[u8]) -> serde_json::Result<Self> {
+        serde_json::from_slice(bytes)
+    }
     /// Checks what the parser cannot.
     fn check(&self) -> Result<(), Invalid>;
 }
@@ -39,6 +43,10 @@ impl Document for Record {
     const SCHEMA: &'static str = record::SCHEMA;
     const KIND: &'static str = "record";
     const OTHER_FILE: &'static str = "Name a file that 'whyfaster compare --record FILE' or '--json' wrote.";
+
+    fn of(bytes: &[u8]) -> serde_json::Result<Self> {
+        former::record(bytes)
+    }
 
     fn check(&self) -> Result<(), Invalid> {
         self.validate()
@@ -210,7 +218,7 @@ fn parse<D: Document>(bytes: &[u8]) -> Result<D, (String, &'static str)> {
         }
         return Err((invalid.to_string(), D::OTHER_FILE));
     }
-    let document: D = serde_json::from_slice(bytes).map_err(|error| explain::<D>(&error, bytes))?;
+    let document = D::of(bytes).map_err(|error| explain::<D>(&error, bytes))?;
     document.check().map_err(|invalid| {
         (invalid.to_string(), "It was changed or damaged. Measure again, or take an undamaged copy.")
     })?;

@@ -1,11 +1,15 @@
 //! The study is whole, and what it found is set beside the article.
 
 use whyfaster_core::claims::Outcome;
+use whyfaster_core::plan::Shell;
 use whyfaster_core::record::Level;
+use whyfaster_core::record::Record;
 use whyfaster_core::trace::claims::Rule;
-use whyfaster_core::verdict::{Comparison, Method};
+use whyfaster_core::trace::claims::Tally;
+use whyfaster_core::verdict::{Comparison, Method, Verdict};
 
 use super::*;
+use crate::exit::Exit;
 use crate::render::fixture::look;
 
 fn everything(directory: &std::path::Path) {
@@ -20,7 +24,7 @@ fn everything(directory: &std::path::Path) {
 #[test]
 fn the_study_names_its_own_dispatchers() {
     let study = dispatch().unwrap();
-    let known = |name: &str| study.dispatchers.iter().any(|dispatcher| dispatcher.name == name);
+    let known = |name: &str| study.commands.iter().any(|dispatcher| dispatcher.name == name);
     assert!(known(&study.baseline) && known(&study.alternative));
     assert!(study.article.figures.iter().all(|figure| known(&figure.dispatcher)));
     for claim in &study.claims {
@@ -29,15 +33,15 @@ fn the_study_names_its_own_dispatchers() {
             assert!((0.0..1.0).contains(&share));
         }
     }
-    for dispatcher in &study.dispatchers {
+    for dispatcher in &study.commands {
         let line = dispatcher.line(1000);
         assert!(line.contains("1000") && !line.contains('@'), "{line}");
     }
-    assert_eq!((study.size(false).items, study.size(true).items), (10_000, 1_000));
+    assert_eq!((study.size(false).amount, study.size(true).amount), (10_000, 1_000));
     assert_eq!(study.article_ratio_text(), "2.59");
 }
 
-impl DispatchStudy {
+impl TracedStudy<Figure> {
     fn article_ratio_text(&self) -> String {
         let real = |i: usize| self.article.figures[i].real_s;
         format!("{:.2}", real(0) / real(1))
@@ -76,8 +80,8 @@ fn compared(alternative: &str, ratio: f64, verdict: Verdict) -> Comparison {
     }
 }
 
-fn record(study: &DispatchStudy) -> Record {
-    let dispatchers: Vec<&Dispatcher> = study.dispatchers.iter().take(4).collect();
+fn record(study: &TracedStudy<Figure>) -> Record {
+    let dispatchers: Vec<Command> = study.commands.iter().take(4).cloned().collect();
     let mut record = crate::fixture::record(Vec::new(), vec![1], Vec::new());
     record.plan = study.plan(&dispatchers, study.size(true), 1, None);
     record.analysis.levels = vec![Level {
@@ -101,6 +105,8 @@ fn tallies() -> Vec<(String, Tally)> {
         own_forks: Some(own_forks),
         own_waits: Some(own_waits),
         own_fork_wait_cpu_s: Some(cpu),
+        avoidable_s: None,
+        behind_kernel_s: None,
         traced_s: 0.4,
         work_s: 0.5,
     };

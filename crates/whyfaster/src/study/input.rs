@@ -32,6 +32,23 @@ pub fn ifconfig_log(seed: u64, lines: u32) -> Generated {
     Generated { text: log.text, expected_sha256: hexadecimal(&log.addresses.finalize()) }
 }
 
+/// A table with exactly `lines` lines of six fields, and the digest of the lines whose fifth field ends in 00.
+pub fn table(seed: u64, lines: u32) -> Generated {
+    let mut random = Random(ChaCha8Rng::seed_from_u64(seed));
+    let (mut text, mut chosen) = (String::with_capacity(lines as usize * 56), Sha256::new());
+    for number in 0..lines {
+        let host = random.below(64);
+        let verb = random.pick(&["GET", "PUT", "HEAD", "POST"]);
+        let (bytes, micros) = (random.below(1_000_000), random.below(5_000_000));
+        let line = format!("{number:09} host{host:02} {verb} /item/{micros} {bytes} {micros}us\n");
+        if bytes % 100 == 0 && bytes > 0 {
+            chosen.update(&line);
+        }
+        text.push_str(&line);
+    }
+    Generated { text, expected_sha256: hexadecimal(&chosen.finalize()) }
+}
+
 /// Bytes as hexadecimal digits.
 pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
@@ -159,6 +176,20 @@ mod tests {
         let log = ifconfig_log(4, 10_000);
         assert_eq!(sha256(&log.text), "67456e5a368d1b4799b24866a5c6c4716e46b1d8fc45324e211f92798f8dbc94");
         assert_eq!(log.expected_sha256, "1c3f9292aac92d0fd4f9aa830aeca321c9379295d98867b27e188a615a60d331");
+    }
+
+    #[test]
+    fn the_lines_of_a_table_are_chosen_by_their_fifth_field() {
+        let made = table(2, 5_000);
+        let chosen: String = made
+            .text
+            .lines()
+            .filter(|line| line.split(' ').nth(4).unwrap().ends_with("00"))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        assert_eq!(made.expected_sha256, sha256(&chosen));
+        assert!((20..120).contains(&chosen.lines().count()), "{}", chosen.lines().count());
+        assert_eq!((made.text.lines().count(), table(2, 5_000)), (5_000, made));
     }
 
     #[test]

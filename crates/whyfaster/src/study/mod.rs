@@ -2,11 +2,17 @@
 //!
 //! A study is a folder under `studies/`; its files are part of the program, so that it works outside its source tree.
 
+mod article;
 mod dispatch;
 mod dispatch_report;
+mod encrypted;
 mod input;
+mod placement;
+mod placement_report;
 mod prices;
 mod report;
+mod traced;
+mod traced_report;
 mod workdir;
 
 use std::collections::BTreeMap;
@@ -16,18 +22,21 @@ use anyhow::Context;
 use serde::Deserialize;
 use whyfaster_core::claims::{Claim, Figure, Pair};
 use whyfaster_core::plan::{
-    Alternative, FailurePolicy, Input, Loads, Mode, Output, Placement, Plan, Rounds, Shell, User,
+    Alternative, Explain, FailurePolicy, Input, Loads, Mode, Output, Placement, Plan, Shell, User,
 };
 
 use crate::exit::{Exit, Failure};
 
-pub use dispatch::{
-    DispatchFindings, DispatchStudy, Dispatcher, Figure as DispatchFigure, LeftOut as LeftOutDispatchers,
-    Row as DispatchRow, dispatch,
+pub use article::{Article, Need, Size};
+pub use dispatch::{Figure as DispatchFigure, dispatch};
+pub use encrypted::FileSystem;
+pub use input::{Generated, ifconfig_log, table};
+pub use placement::{
+    Figure as PlacementFigure, Placed, PlacementFindings, SAMPLE, SEED, check_outputs, placement,
 };
-pub use input::{Generated, ifconfig_log};
 pub use prices::{PriceFindings, PriceRow, PriceStudy};
 pub use report::{Findings, InputFacts, findings, text};
+pub use traced::{About, Command as TracedCommand, LeftOut, Row as TracedRow, TracedFindings, TracedStudy};
 pub use workdir::{Entered, WorkDir, check_needs};
 
 /// The parameters under which a record keeps the input's lines and seed.
@@ -62,19 +71,9 @@ pub struct Study {
     /// What runs with `--full`.
     pub full: Size,
     /// What the article measured, and where.
-    pub article: Article,
+    pub article: Article<Figure>,
     /// What the article claims.
     pub claims: Vec<Claim>,
-}
-
-/// A program that a study needs.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Need {
-    /// Its name on the search path.
-    pub program: String,
-    /// How to get it.
-    pub install: String,
 }
 
 /// A named command of a study.
@@ -107,34 +106,6 @@ pub enum Generator {
     IfconfigLog,
 }
 
-/// How large a run of a study is.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Size {
-    /// Lines of input.
-    pub lines: u32,
-    /// Levels of load, rising.
-    pub loads: Vec<u32>,
-    /// Rounds and time.
-    pub rounds: Rounds,
-}
-
-/// What the article measured, and where.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Article {
-    /// The article.
-    pub source: String,
-    /// What it measured with.
-    pub tool: String,
-    /// Its machine, as far as it says.
-    pub machine: String,
-    /// Lines of its input.
-    pub lines: u32,
-    /// Its figures.
-    pub figures: Vec<Figure>,
-}
-
 /// What a user may change about a study.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
@@ -152,6 +123,8 @@ pub struct Options {
     pub json: bool,
     /// As whom the commands run.
     pub user: Option<User>,
+    /// Why the alternatives differ; `None`: not explained.
+    pub explain: Option<Explain>,
 }
 
 /// The files of a study as they stand in the program.
@@ -192,7 +165,7 @@ pub fn find(name: &str) -> anyhow::Result<Study> {
         .map(|study| &study.name)
         .chain(prices.iter().map(|study| &study.name))
         .cloned()
-        .chain([dispatch()?.name])
+        .chain([dispatch()?.name, placement()?.name])
         .collect();
     studies.into_iter().find(|study| study.name == name).ok_or_else(|| {
         let hint = format!("the studies are: {}", names.join(", "));
@@ -228,8 +201,13 @@ impl Study {
     /// Makes the input.
     pub fn generate(&self, options: &Options) -> Generated {
         match self.input.generator {
-            Generator::IfconfigLog => ifconfig_log(self.input_seed(options), self.size(options).lines),
+            Generator::IfconfigLog => ifconfig_log(self.input_seed(options), self.size(options).amount),
         }
+    }
+
+    /// Name and content of every file that the commands read.
+    pub fn all_files<'a>(&'a self, input: &'a Generated) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.files.iter().copied().chain([(self.input.file.as_str(), input.text.as_str())])
     }
 
     /// What to run. `order_seed` seeds the random order unless the options hold a seed.
@@ -241,7 +219,7 @@ impl Study {
         }
         // So that the record tells which input it was.
         let parameters = BTreeMap::from([
-            (LINES.to_owned(), size.lines.to_string()),
+            (LINES.to_owned(), size.amount.to_string()),
             (INPUT_SEED.to_owned(), self.input_seed(options).to_string()),
         ]);
         Plan {
@@ -265,6 +243,7 @@ impl Study {
             failures: FailurePolicy::Raise,
             fail_if_slower: None,
             user: options.user.clone(),
+            explain: options.explain.clone(),
         }
     }
 }

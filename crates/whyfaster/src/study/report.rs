@@ -57,7 +57,7 @@ pub fn text(study: &Study, found: &Findings) -> String {
         table(&found.levels),
         String::new(),
         "Once all CPUs are busy, the time ratio follows the CPU time ratio.".into(),
-        format!("Article: {}; {}; {} lines.", study.article.source, study.article.tool, study.article.lines),
+        format!("Article: {}; {}; {}.", study.article.source, study.article.tool, study.article.input),
         format!("Its machine: {}.", study.article.machine),
     ];
     lines.extend(

@@ -8,7 +8,7 @@ use whyfaster_core::claims::{Figure, Rule};
 use whyfaster_core::plan::Loads;
 
 use super::input::hexadecimal;
-use super::{Options, Study, WorkDir, all, check_needs, find};
+use super::{Generated, Options, Study, WorkDir, all, check_needs, find};
 use crate::exit::Exit;
 
 fn pipes() -> Study {
@@ -78,7 +78,7 @@ fn options_change_the_plan() {
     let plan = study.plan(&full, 77);
     assert_eq!(plan.loads, Loads::Fixed(vec![1, 10, 100, 1000]));
     assert_eq!((plan.seed, plan.rounds.max_time_s), (5, 9.0));
-    assert_eq!((study.size(&full).lines, study.input_seed(&full)), (1_000_000, 5));
+    assert_eq!((study.size(&full).amount, study.input_seed(&full)), (1_000_000, 5));
 
     let loads = Options { loads: Some(Loads::Fixed(vec![3])), ..Options::default() };
     assert_eq!(study.plan(&loads, 1).loads, Loads::Fixed(vec![3]));
@@ -87,22 +87,29 @@ fn options_change_the_plan() {
 #[test]
 fn a_missing_program_is_said_with_the_next_step() {
     let empty = tempfile::tempdir().unwrap();
-    let failure = check_needs(&pipes(), empty.path().as_os_str()).unwrap_err();
+    let check = |path: &OsStr| check_needs("pipes", &pipes().needs, path);
+    let failure = check(empty.path().as_os_str()).unwrap_err();
     assert_eq!(failure.exit, Exit::Unfit);
     assert!(failure.message.contains("mawk"), "{}", failure.message);
     assert!(failure.hint.unwrap().contains("apt-get install mawk"));
 
     // A file that cannot be run, and an empty search path, do not count either.
     std::fs::write(empty.path().join("mawk"), "no program").unwrap();
-    assert!(check_needs(&pipes(), empty.path().as_os_str()).is_err());
-    assert!(check_needs(&pipes(), OsStr::new("")).is_err());
+    assert!(check(empty.path().as_os_str()).is_err());
+    assert!(check(OsStr::new("")).is_err());
+}
+
+fn filled(study: &Study, input: &Generated) -> WorkDir {
+    let dir = WorkDir::make(&study.name).unwrap();
+    dir.fill(study.all_files(input)).unwrap();
+    dir
 }
 
 #[test]
 fn both_scripts_do_the_work_that_the_input_asks_for() {
     let study = pipes();
     let input = super::ifconfig_log(4, 5_000);
-    let dir = WorkDir::make(&study, &input).unwrap();
+    let dir = filled(&study, &input);
     for alternative in &study.alternatives {
         let words = shell_words::split(&alternative.command).unwrap();
         let output = Process::new(&words[0]).args(&words[1..]).current_dir(dir.path()).output().unwrap();
@@ -118,7 +125,7 @@ fn both_scripts_do_the_work_that_the_input_asks_for() {
 
 #[test]
 fn the_directory_is_removed_with_everything_in_it() {
-    let dir = WorkDir::make(&pipes(), &super::ifconfig_log(4, 10)).unwrap();
+    let dir = filled(&pipes(), &super::ifconfig_log(4, 10));
     let path = dir.path().to_owned();
     assert!(path.join("list.txt").is_file() && path.join("use-pipe.sh").is_file());
     drop(dir);

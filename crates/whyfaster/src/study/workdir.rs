@@ -11,27 +11,38 @@ use whyfaster_core::plan::{Because, User};
 
 use crate::exit::{Exit, Failure};
 
-use super::{Generated, Study};
+use super::article::Need;
 
 /// A temporary directory with the study's files and its input. Dropping it removes it.
 #[derive(Debug)]
 pub struct WorkDir {
     dir: TempDir,
+    /// Where the work is done: the directory itself or one below it.
+    below: PathBuf,
 }
 
 impl WorkDir {
-    /// Makes the directory and writes everything that the study's commands read.
-    pub fn make(study: &Study, input: &Generated) -> Result<Self, Failure> {
+    /// Makes the directory of the study of this name.
+    pub fn make(study: &str) -> Result<Self, Failure> {
         let dir = tempfile::Builder::new()
-            .prefix(&format!("whyfaster-{}-", study.name))
+            .prefix(&format!("whyfaster-{study}-"))
             .tempdir()
             .map_err(|error| unwritable(&env::temp_dir(), &error))?;
-        let files = study.files.iter().copied().chain([(study.input.file.as_str(), input.text.as_str())]);
+        Ok(Self { below: dir.path().to_owned(), dir })
+    }
+
+    /// The work is done in this directory below it from now on.
+    pub fn work_in(&mut self, below: &Path) {
+        self.below = below.to_owned();
+    }
+
+    /// Writes files that the study's commands read: name and content.
+    pub fn fill<'a>(&self, files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<(), Failure> {
         for (name, content) in files {
-            let path = dir.path().join(name);
+            let path = self.path().join(name);
             fs::write(&path, content).map_err(|error| unwritable(&path, &error))?;
         }
-        Ok(Self { dir })
+        Ok(())
     }
 
     /// Gives it, with all that is in it, to the user as whom the commands run, if that is another one.
@@ -46,12 +57,14 @@ impl WorkDir {
         for file in fs::read_dir(self.path()).map_err(|error| unwritable(self.path(), &error))?.flatten() {
             give(&file.path())?;
         }
-        give(self.path())
+        give(self.path())?;
+        // The way to it must be open too.
+        if self.path() == self.dir.path() { Ok(()) } else { give(self.dir.path()) }
     }
 
     /// Where it is.
     pub fn path(&self) -> &Path {
-        self.dir.path()
+        &self.below
     }
 
     /// Makes it the working directory until the guard is dropped.
@@ -91,12 +104,12 @@ impl Drop for Entered {
 }
 
 /// Fails when a program that the study needs is not on the search path.
-pub fn check_needs(study: &Study, search_path: &OsStr) -> Result<(), Failure> {
-    for need in &study.needs {
+pub fn check_needs(study: &str, needs: &[Need], search_path: &OsStr) -> Result<(), Failure> {
+    for need in needs {
         if !is_on(search_path, &need.program) {
             return Err(Failure::new(
                 Exit::Unfit,
-                format!("study {} needs {}, which is not on the search path", study.name, need.program),
+                format!("study {study} needs {}, which is not on the search path", need.program),
                 need.install.clone(),
             ));
         }

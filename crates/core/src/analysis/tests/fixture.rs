@@ -56,6 +56,7 @@ pub(super) fn plan(names: &[&str], loads: &[u32]) -> Plan {
         failures: FailurePolicy::Raise,
         fail_if_slower: None,
         user: None,
+        explain: None,
     }
 }
 

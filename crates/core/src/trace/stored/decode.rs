@@ -82,6 +82,9 @@ impl<'a> Decoder<'a> {
                 path: if flag(0) { Some(self.string()?) } else { None },
                 so_far: self.totals()?,
             },
+            kind::WAITS => {
+                What::Waits { task: self.small()?, left: *self.one_of(&LEFT)?, block: self.block()? }
+            }
             kind::PIPES => What::Pipes { task: self.small()?, input: self.number()?, output: self.number()? },
             kind::EXEC_FAILED => What::ExecFailed {
                 task: self.small()?,

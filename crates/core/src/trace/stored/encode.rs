@@ -27,6 +27,7 @@ pub(super) mod kind {
     pub(in super::super) const PIPES: u8 = 11;
     pub(in super::super) const SPENT: u8 = 12;
     pub(in super::super) const STARTED: u8 = 13;
+    pub(in super::super) const WAITS: u8 = 14;
 }
 
 /// Flags in the high half of the first byte.
@@ -127,6 +128,11 @@ impl Recorder {
                 self.numbers(&[u64::from(*task), u64::from(*from), u64::from(*to)]);
             }
             What::Spent { task, call_run_ns } => self.spent(event, *task, *call_run_ns),
+            What::Waits { task, left, block } => {
+                head(kind::WAITS);
+                self.numbers(&[u64::from(*task), place(&LEFT, left)]);
+                self.block(block);
+            }
             other => self.life(event, other),
         }
     }
@@ -182,7 +188,7 @@ impl Recorder {
                 self.numbers(&[u64::from(*task), *run_ns, *call_run_ns]);
             }
             // Scheduling is written above; calls and stacks are not kept.
-            What::Spent { .. } => {}
+            What::Spent { .. } | What::Waits { .. } => {}
             What::Switch { .. } | What::Wake { .. } | What::Queued { .. } | What::Migrate { .. } => {}
             What::Call(_) | What::Stack(_) => {}
         }
@@ -217,13 +223,15 @@ impl Recorder {
             self.number(u64::from(prev));
         }
         self.numbers(&[u64::from(next), place(&LEFT, &left)]);
-        if let Some(block) = block {
-            let call = block.call.unwrap_or(super::super::event::CallNumber { number: 0, compat: false });
-            let flags = [block.call.is_some(), call.compat, block.fault, block.io];
-            let bitset = if block.bitset { BITSET } else { 0 };
-            self.bytes.push(flags.iter().enumerate().map(|(at, set)| flag(at, *set)).sum::<u8>() | bitset);
-            self.numbers(&[u64::from(call.number), place(&FILES, &block.file), block.inode]);
-        }
+        block.iter().for_each(|block| self.block(block));
+    }
+
+    fn block(&mut self, block: &Block) {
+        let call = block.call.unwrap_or(super::super::event::CallNumber { number: 0, compat: false });
+        let flags = [block.call.is_some(), call.compat, block.fault, block.io];
+        let bitset = if block.bitset { BITSET } else { 0 };
+        self.bytes.push(flags.iter().enumerate().map(|(at, set)| flag(at, *set)).sum::<u8>() | bitset);
+        self.numbers(&[u64::from(call.number), place(&FILES, &block.file), block.inode]);
     }
 
     fn context(&mut self, context: &Context) {

@@ -4,7 +4,7 @@ use data_encoding::BASE64;
 use proptest::prelude::*;
 
 use super::super::counts::{CallCell, CallGroup};
-use super::super::event::{Call, CallNumber, Left, Totals, What};
+use super::super::event::{Block, Call, CallNumber, FileKind, Left, Totals, What};
 use super::super::names::Abi;
 use super::*;
 
@@ -23,6 +23,15 @@ fn read(stored: &Stored) -> Result<Vec<Event>, Damaged> {
 fn event(at: u64, what: What) -> Event {
     Event { at, cpu: 3, what }
 }
+
+const WAITS: Block = Block {
+    call: Some(CallNumber { number: 202, compat: true }),
+    fault: false,
+    io: true,
+    file: FileKind::Socket,
+    inode: u64::MAX,
+    bitset: true,
+};
 
 #[test]
 fn extremes_come_back() {
@@ -60,6 +69,7 @@ fn extremes_come_back() {
         event(start, What::Spent { task: 8, call_run_ns: 1 }),
         event(start, What::Spent { task: 7, call_run_ns: 0 }),
         event(start, What::Started { task: 7, run_ns: MOST, call_run_ns: 0 }),
+        event(start, What::Waits { task: 7, left: Left::Sleeping, block: WAITS }),
     ];
     assert_eq!(read(&recorded(&events, Setting::default())).unwrap(), events);
 }

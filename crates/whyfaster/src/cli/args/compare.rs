@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use whyfaster_core::plan::Loads;
 
 use super::hyperfine::{DisplayArgs, ExportArgs, HyperfineArgs};
+use super::why::WhyArgs;
 use crate::cli::numbers;
 
 /// `whyfaster compare`.
@@ -38,6 +39,9 @@ pub struct CompareArgs {
     /// As whom the copies run.
     #[command(flatten)]
     pub user: UserArgs,
+    /// Why they differ.
+    #[command(flatten)]
+    pub why: WhyArgs,
     /// Gates and records.
     #[command(flatten)]
     pub output: OutputArgs,

@@ -5,6 +5,7 @@ mod hyperfine;
 mod others;
 mod prices;
 mod trace;
+mod why;
 
 pub use compare::{
     Allowance, CompareArgs, CpuList, LoadArgs, ModeWord, OutputArgs, PlacementArgs, PlacementWord,
@@ -16,6 +17,7 @@ pub use prices::{InsideArgs, MachinesArgs, PricesArgs, ViewArgs};
 pub use trace::{
     LevelWord, ObserveArgs, StreamArgs, TraceArgs, TraceOutputArgs, TraceRowsArgs, TraceShowArgs,
 };
+pub use why::WhyArgs;
 
 use clap::{Parser, Subcommand};
 

@@ -8,6 +8,7 @@ use whyfaster_core::plan::Loads;
 use super::compare::UserArgs;
 use super::hyperfine::{DisplayArgs, ExportArgs};
 use super::trace::{TraceFilesArgs, TraceRowsArgs};
+use super::why::WhyArgs;
 use crate::cli::display::{CallSort, Style};
 use crate::cli::numbers;
 
@@ -52,7 +53,7 @@ pub struct StudyArgs {
     #[arg(long, help_heading = "Load")]
     pub full: bool,
 
-    /// Take a tenth of the size (study dispatch)
+    /// Take a smaller size (study dispatch, study placement)
     #[arg(long, conflicts_with = "full", help_heading = "Load")]
     pub quick: bool,
 
@@ -74,9 +75,16 @@ pub struct StudyArgs {
     #[arg(long, value_name = "NUM", value_parser = numbers::seed, help_heading = "Statistics")]
     pub seed: Option<u64>,
 
+    /// Write a flame graph of each of the two alternatives in question into DIR (study placement)
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Output")]
+    pub flamegraphs: Option<PathBuf>,
+
     /// As whom the study's commands run.
     #[command(flatten)]
     pub user: UserArgs,
+    /// Why the alternatives differ.
+    #[command(flatten)]
+    pub why: WhyArgs,
 
     /// Write the record, with every raw sample, to FILE ('-' is standard output)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]

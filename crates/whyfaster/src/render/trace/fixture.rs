@@ -52,6 +52,7 @@ pub(crate) fn call(
         cpu_s: Some(cpu),
         runnable_s: Some(wait),
         blocked_s: Some(total - cpu - wait),
+        failed_s: None,
         histogram_log2_ns: Vec::new(),
     }
 }

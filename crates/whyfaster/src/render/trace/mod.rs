@@ -35,6 +35,8 @@ pub struct Shown {
     pub as_whom: Option<String>,
     /// How it ended: its exit status, or minus the signal; `None`: it goes on, or was not started here.
     pub exit_status: Option<i32>,
+    /// It ran already when observing began, so that the wall time is that of the observation.
+    pub followed: bool,
     /// Whose calls make one row.
     pub by: By,
     /// Order of the rows.
@@ -53,6 +55,7 @@ impl Shown {
             command: command.into(),
             as_whom: None,
             exit_status: None,
+            followed: false,
             by: By::default(),
             sort: CallSort::default(),
             top: TOP,
@@ -93,7 +96,7 @@ pub fn screen(report: &TraceReport, shown: &Shown, look: &Look) -> String {
 fn head(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<String> {
     let command = shorten(&for_look(&shown.command, look), look.width.saturating_sub(2), look.unicode);
     let mut lines = vec![command];
-    let said = sentence::sentence(report, look) + &ended(shown.exit_status);
+    let said = sentence::sentence(report, shown.followed, look) + &ended(shown.exit_status);
     lines.extend(wrap(&said, look.width, 0).iter().map(|line| tone(Tone::Strong, line)));
     lines.extend(next::next(report, look).iter().flat_map(|next| wrap(next, look.width, 2)));
     lines.extend(costs::level(report, shown.as_whom.as_deref(), look));
@@ -107,6 +110,11 @@ fn ended(status: Option<i32>) -> String {
         Some(code @ 1..) => format!(" It ended with exit status {code}."),
         Some(signal) => format!(" Signal {} ended it.", -signal),
     }
+}
+
+/// Blocked time by cause, with who was at the other end: the section alone, for reports of several traces.
+pub(crate) fn blocked(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<String> {
+    waits::causes(report, shown, look)
 }
 
 /// A title, the rows, and what was left out.

@@ -25,6 +25,7 @@ pub(super) struct Blueprint {
     stderr: Stream,
     own_session: bool,
     cpus: Option<rustix::thread::CpuSet>,
+    nice: Option<i32>,
     user: Option<RunAs>,
     together: bool,
     /// The limit on open files that copies get back, where the launcher raised its own.
@@ -63,6 +64,7 @@ impl Blueprint {
             stderr,
             own_session: request.own_session,
             cpus: request.cpus.as_deref().map(cpu_set),
+            nice: request.nice,
             user: request.user.clone(),
             together: matches!(request.arrivals, Arrivals::Together { .. }),
             files,
@@ -116,6 +118,9 @@ impl Blueprint {
         }
         if let Some(cpus) = &self.cpus {
             rustix::thread::sched_setaffinity(None, cpus).map_err(|e| (Step::Affinity, e.into()))?;
+        }
+        if let Some(nice) = self.nice {
+            rustix::process::setpriority_process(None, nice).map_err(|e| (Step::Priority, e.into()))?;
         }
         if let Some(files) = &self.files {
             setrlimit(Resource::Nofile, *files).map_err(|e| (Step::Output, e.into()))?;

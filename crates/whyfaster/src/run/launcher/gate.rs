@@ -55,6 +55,8 @@ pub(super) enum Step {
     Exec = 4,
     /// Becoming another user.
     User = 5,
+    /// Its priority.
+    Priority = 6,
 }
 
 impl Step {
@@ -65,6 +67,7 @@ impl Step {
             2 => "opening its output",
             3 => "setting its CPUs",
             5 => "becoming the user who called sudo",
+            6 => "setting its priority",
             _ => "executing it",
         }
     }

@@ -18,7 +18,8 @@ const PATIENCE_NS: u64 = 1_000_000_000;
 impl Run<'_> {
     /// Says which process stands at the gate, and waits for the word to go. Says whether it came.
     pub(super) fn hold(&mut self, socket: &UnixStream) -> bool {
-        let (Purpose::Observed, Some(&pid)) = (self.request.purpose, self.prepared.front()) else {
+        let (Purpose::Observed | Purpose::Traced, Some(&pid)) = (self.request.purpose, self.prepared.front())
+        else {
             return true;
         };
         if send(socket, &Reply::Held(pid), &[]).is_err() {

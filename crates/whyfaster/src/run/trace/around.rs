@@ -8,13 +8,13 @@ use crate::host::{self, Root};
 
 /// Facts before.
 #[derive(Debug)]
-pub(super) struct Around {
+pub(in crate::run) struct Around {
     throttled: Option<(u64, u64)>,
     steal_s: Option<f64>,
 }
 
 impl Around {
-    pub(super) fn begin() -> Self {
+    pub(in crate::run) fn begin() -> Self {
         let root = Root::real();
         let steal_s = host::MachineCounters::open(&root)
             .ok()
@@ -24,7 +24,7 @@ impl Around {
     }
 
     /// Notes what moved since.
-    pub(super) fn end(self, facts: &mut Facts) {
+    pub(in crate::run) fn end(self, facts: &mut Facts) {
         let now = Self::begin();
         facts.throttled = self.throttled.zip(now.throttled).map(|(before, after)| Throttled {
             times: after.0.saturating_sub(before.0),
@@ -36,18 +36,19 @@ impl Around {
 }
 
 /// How the stream is to be read.
-pub(super) fn setting(root: &Root, plan: &TracePlan, level: Level, switches: bool) -> Setting {
-    let scheduling = if switches { Scheduling::SwitchesOnly } else { Setting::of(level).scheduling };
-    Setting {
-        scheduling,
-        running: !matches!(plan.target, Target::Command(_)),
-        cores: host::cores(root),
-        ..Setting::of(level)
-    }
+pub(in crate::run) fn setting(root: &Root, plan: &TracePlan, level: Level, switches: bool) -> Setting {
+    let command = of_command(root, level);
+    let scheduling = if switches { Scheduling::SwitchesOnly } else { command.scheduling };
+    Setting { scheduling, running: !matches!(plan.target, Target::Command(_)), ..command }
+}
+
+/// How the stream of a command that we start is to be read.
+pub(in crate::run) fn of_command(root: &Root, level: Level) -> Setting {
+    Setting { cores: host::cores(root), ..Setting::of(level) }
 }
 
 /// `CLOCK_MONOTONIC`, nanoseconds.
-pub(super) fn now_ns() -> u64 {
+pub(in crate::run) fn now_ns() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }

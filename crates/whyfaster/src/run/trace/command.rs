@@ -12,19 +12,16 @@ use whyfaster_core::trace::report::Level;
 use whyfaster_trace::unprivileged::{Bare, bare};
 
 use super::super::client::{Launcher, NoOutcome};
-use super::super::held::News;
 use super::super::interrupts::{Interrupts, Source};
 use super::super::protocol::{Arrivals, Ended, LaunchError, Outcome, Purpose, Request, RunAs};
 use super::super::resolve::{self, Command};
 use super::super::status_check::{cannot_create, cannot_execute, cannot_prepare};
+use super::follow::{Follow, POLL, Turn, observing};
 use super::level::Chosen;
 use super::observer::{Observer, Take};
 use super::terminal::Terminal;
 use super::{Say, Watched, around, untraced};
 use crate::exit::{Exit, Failure};
-
-/// How often what arrived is taken in. The ring holds what comes in between, and says so when it is half full.
-const POLL: Duration = Duration::from_millis(20);
 
 /// So many Ctrl-C within two seconds end the command whatever it makes of them.
 const PATIENCE: usize = 3;
@@ -42,7 +39,7 @@ pub(super) fn watch(
     let launcher = Launcher::start_attached().map_err(no_launcher)?;
     let terminal = Terminal::note();
     let around = around::Around::begin();
-    let mut watch = Watch { plan, command: &command, launcher, interrupts, pressed: Vec::new(), stop: None };
+    let mut watch = Watch { plan, command: &command, launcher, interrupts, pressed: false, stop: None };
     let level = chosen.level;
     let (outcome, counts) = watch.traced(chosen.observer, say, take)?;
     let mut watched = Watched { counts, ..Watched::default() };
@@ -60,7 +57,7 @@ pub(super) fn watch(
     if watch.stop.is_some() {
         watched.facts.ended = Some(around::now_ns());
     }
-    watched.interrupted = watch.stop == Some(Stop::Asked) || killed && !watch.pressed.is_empty();
+    watched.interrupted = watch.stop == Some(Stop::Asked) || killed && watch.pressed;
     watched.runs =
         Runs { traced_s: watch.stop.is_none().then_some(outcome.makespan_s), untraced_s: Vec::new() };
     if !watched.interrupted {
@@ -85,77 +82,38 @@ pub(super) struct Watch<'a> {
     pub(super) command: &'a Command,
     pub(super) launcher: Launcher,
     pub(super) interrupts: &'a Interrupts,
+    /// Whether Ctrl-C was pressed.
+    pressed: bool,
+    stop: Option<Stop>,
+}
+
+/// What ends the watch before the command does.
+#[derive(Debug)]
+struct Ends {
+    /// Set when the command has been released.
+    deadline: Option<Instant>,
     /// When Ctrl-C was pressed.
     pressed: Vec<Instant>,
     stop: Option<Stop>,
 }
 
-type Seen = (Option<Box<Outcome>>, whyfaster_core::trace::counts::Counts);
-
-impl Watch<'_> {
-    fn traced(&mut self, mut observer: Observer, say: Say<'_>, take: Take<'_>) -> Result<Seen, Failure> {
-        let observing = |error: whyfaster_trace::TraceError| {
-            Failure::new(Exit::Error, error.to_string(), "try again; --level unprivileged observes less")
-        };
-        observer.calibrate().map_err(observing)?;
-        observer.mark_tool(self.launcher.pid()).map_err(observing)?;
-        let request = self.request(Purpose::Observed, self.plan.output.clone(), self.plan.input.clone());
-        let stdin = io::stdin();
-        let stdin = (self.plan.input == Input::Inherit).then(|| stdin.as_fd());
-        let held = self.launcher.hold(request, stdin, self.interrupts);
-        let Some(pid) = held.map_err(|error| self.failed(error))? else {
-            return Ok((None, observer.finish(take).map_err(observing)?));
-        };
-        let followed = observer.follow(pid);
-        let go = followed.is_ok() && !self.interrupts.interrupted();
-        self.launcher.go(go).map_err(|error| self.failed(error))?;
-        let outcome = self.until_done(&mut observer, say, take)?;
-        followed.map_err(observing)?;
-        let counts = observer.finish(take).map_err(observing)?;
-        if let Ended::ExecFailed { errno } = outcome.ended {
-            return Err(cannot_execute(self.command, errno));
+impl Ends {
+    fn turn(&mut self, interrupts: &Interrupts, duration_s: Option<f64>) -> Turn {
+        if let (None, Some(seconds)) = (self.deadline, duration_s) {
+            self.deadline = Some(Instant::now() + Duration::from_secs_f64(seconds));
         }
-        Ok((go.then_some(outcome), counts))
-    }
-
-    fn until_done(
-        &mut self,
-        observer: &mut Observer,
-        say: Say<'_>,
-        take: Take<'_>,
-    ) -> Result<Box<Outcome>, Failure> {
-        let deadline = self.plan.duration_s.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
-        loop {
-            let left = deadline.map_or(POLL, |deadline| deadline.saturating_duration_since(Instant::now()));
-            let fds: Vec<_> = [Some(self.launcher.as_fd()), observer.fd()].into_iter().flatten().collect();
-            let ready = self.interrupts.wait(&fds, Some(left.min(POLL)));
-            let news = ready.map_err(|error| self.failed(error.into()))?[0];
-            observer.poll(take).map_err(|error| {
-                Failure::new(Exit::Error, error.to_string(), "the command was ended; try again")
-            })?;
-            if news {
-                match self.launcher.news().map_err(|error| self.failed(error))? {
-                    News::Done(outcome) => return Ok(outcome),
-                    News::Alone => say(
-                        "the command has ended and what it started runs on: observing until that ends too (Ctrl-C ends it)",
-                    ),
-                }
-            }
-            self.take_signals();
-            if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
-                self.stop.get_or_insert(Stop::Time);
-            }
-            if self.stop.is_some() {
-                // Again and again: one that comes before the launcher listens is lost.
-                self.launcher.stop_batch();
-            }
+        self.take_signals(interrupts);
+        let left = self.deadline.map_or(POLL, |deadline| deadline.saturating_duration_since(Instant::now()));
+        if left.is_zero() {
+            self.stop.get_or_insert(Stop::Time);
         }
+        if self.stop.is_some() { Turn::Stop } else { Turn::GoOn(left) }
     }
 
     /// A Ctrl-C of the terminal went to the command as well, which may make of it what it likes; any other signal was meant
     /// for us.
-    fn take_signals(&mut self) {
-        while let Some(source) = self.interrupts.take() {
+    fn take_signals(&mut self, interrupts: &Interrupts) {
+        while let Some(source) = interrupts.take() {
             match source {
                 Source::Terminal => {
                     self.pressed.push(Instant::now());
@@ -167,6 +125,37 @@ impl Watch<'_> {
                 Source::Other => self.stop = Some(Stop::Asked),
             }
         }
+    }
+}
+
+type Seen = (Option<Box<Outcome>>, whyfaster_core::trace::counts::Counts);
+
+impl Watch<'_> {
+    fn traced(&mut self, mut observer: Observer, say: Say<'_>, take: Take<'_>) -> Result<Seen, Failure> {
+        observer.calibrate().map_err(observing)?;
+        observer.mark_tool(self.launcher.pid()).map_err(observing)?;
+        let request = self.request(Purpose::Observed, self.plan.output.clone(), self.plan.input.clone());
+        let stdin = io::stdin();
+        let stdin = (self.plan.input == Input::Inherit).then(|| stdin.as_fd());
+        let mut ends = Ends { deadline: None, pressed: Vec::new(), stop: None };
+        let (interrupts, duration_s) = (self.interrupts, self.plan.duration_s);
+        let mut turn = |alone: bool| {
+            if alone {
+                say(
+                    "the command has ended and what it started runs on: observing until that ends too (Ctrl-C ends it)",
+                );
+            }
+            ends.turn(interrupts, duration_s)
+        };
+        let mut follow = Follow { launcher: &mut self.launcher, observer: &mut observer, interrupts };
+        let outcome = follow.run(request, stdin, &mut turn, take);
+        (self.pressed, self.stop) = (!ends.pressed.is_empty(), ends.stop);
+        let outcome = outcome.map_err(|error| self.failed(error))?;
+        let counts = observer.finish(take).map_err(observing)?;
+        if let Some(Ended::ExecFailed { errno }) = outcome.as_ref().map(|outcome| &outcome.ended) {
+            return Err(cannot_execute(self.command, *errno));
+        }
+        Ok((outcome, counts))
     }
 
     /// What the launcher is asked for.
@@ -180,6 +169,7 @@ impl Watch<'_> {
             show_errors: self.plan.show_errors && purpose == Purpose::Observed,
             own_session: false,
             cpus: self.plan.cpus.clone(),
+            nice: None,
             user: RunAs::of(self.plan.user.as_ref()),
             timeout_s: None,
             arrivals: Arrivals::Together { copies: 1 },

@@ -4,10 +4,11 @@
 //! `level` chooses the observer, `command` and `running` watch, `untraced` runs the command again without an observer.
 //! Nothing here prints.
 
-mod around;
+pub(in crate::run) mod around;
 mod command;
+pub(in crate::run) mod follow;
 mod level;
-mod observer;
+pub(in crate::run) mod observer;
 mod running;
 mod terminal;
 mod untraced;

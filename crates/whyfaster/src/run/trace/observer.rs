@@ -10,7 +10,7 @@ use whyfaster_trace::{Full, TraceError};
 
 /// What observes.
 #[derive(Debug)]
-pub(super) enum Observer {
+pub(in crate::run) enum Observer {
     /// BPF programs.
     Full(Box<Full>),
     /// ptrace.
@@ -20,11 +20,11 @@ pub(super) enum Observer {
 }
 
 /// Takes an event.
-pub(super) type Take<'a> = &'a mut dyn FnMut(Event);
+pub(in crate::run) type Take<'a> = &'a mut dyn FnMut(Event);
 
 impl Observer {
     /// Measures its own cost, where that can be done beforehand.
-    pub(super) fn calibrate(&mut self) -> Result<(), TraceError> {
+    pub(in crate::run) fn calibrate(&mut self) -> Result<(), TraceError> {
         match self {
             Self::Full(full) => full.calibrate().map(drop),
             Self::Seized(_) | Self::Nothing => Ok(()),
@@ -32,7 +32,7 @@ impl Observer {
     }
 
     /// Labels a process as one of ours.
-    pub(super) fn mark_tool(&mut self, pid: i32) -> Result<(), TraceError> {
+    pub(in crate::run) fn mark_tool(&mut self, pid: i32) -> Result<(), TraceError> {
         match self {
             Self::Full(full) => full.mark_tool(pid as u32),
             Self::Seized(_) | Self::Nothing => Ok(()),
@@ -40,7 +40,7 @@ impl Observer {
     }
 
     /// Follows a command that is held at the gate.
-    pub(super) fn follow(&mut self, pid: i32) -> Result<(), TraceError> {
+    pub(in crate::run) fn follow(&mut self, pid: i32) -> Result<(), TraceError> {
         match self {
             Self::Full(full) => full.follow(pid),
             Self::Seized(seized) => seized.follow(pid),
@@ -49,7 +49,7 @@ impl Observer {
     }
 
     /// Follows a tree that runs already.
-    pub(super) fn follow_running(&mut self, pid: i32) -> Result<usize, TraceError> {
+    pub(in crate::run) fn follow_running(&mut self, pid: i32) -> Result<usize, TraceError> {
         match self {
             Self::Full(full) => full.follow_running(pid),
             Self::Seized(seized) => seized.follow_running(pid),
@@ -58,7 +58,7 @@ impl Observer {
     }
 
     /// Follows the processes of a cgroup.
-    pub(super) fn follow_cgroup(&mut self, directory: &Path) -> Result<usize, TraceError> {
+    pub(in crate::run) fn follow_cgroup(&mut self, directory: &Path) -> Result<usize, TraceError> {
         match self {
             Self::Full(full) => full.follow_cgroup(directory),
             Self::Seized(seized) => seized.follow_cgroup(directory),
@@ -67,7 +67,7 @@ impl Observer {
     }
 
     /// Tasks of the tree that are alive.
-    pub(super) fn alive(&self) -> u64 {
+    pub(in crate::run) fn alive(&self) -> u64 {
         match self {
             Self::Full(full) => full.alive(),
             Self::Seized(seized) => seized.alive(),
@@ -76,7 +76,7 @@ impl Observer {
     }
 
     /// Readable when [`Observer::poll`] should come before its time.
-    pub(super) fn fd(&self) -> Option<BorrowedFd<'_>> {
+    pub(in crate::run) fn fd(&self) -> Option<BorrowedFd<'_>> {
         match self {
             Self::Full(full) => Some(full.as_fd()),
             Self::Seized(seized) => Some(seized.as_fd()),
@@ -85,7 +85,7 @@ impl Observer {
     }
 
     /// Takes in what has arrived.
-    pub(super) fn poll(&mut self, take: Take<'_>) -> Result<(), TraceError> {
+    pub(in crate::run) fn poll(&mut self, take: Take<'_>) -> Result<(), TraceError> {
         match self {
             Self::Full(full) => full.poll(take),
             Self::Seized(seized) => seized.poll(take),
@@ -93,8 +93,17 @@ impl Observer {
         }
     }
 
+    /// Ends observing one command; another one can be followed then.
+    pub(in crate::run) fn finish_run(&mut self, take: Take<'_>) -> Result<Counts, TraceError> {
+        match self {
+            Self::Full(full) => full.finish_run(take),
+            // Only the full level is used for more than one command.
+            Self::Seized(_) | Self::Nothing => Ok(Counts::default()),
+        }
+    }
+
     /// Ends observing.
-    pub(super) fn finish(self, take: Take<'_>) -> Result<Counts, TraceError> {
+    pub(in crate::run) fn finish(self, take: Take<'_>) -> Result<Counts, TraceError> {
         match self {
             Self::Full(full) => full.finish(take),
             Self::Seized(seized) => seized.finish(take),

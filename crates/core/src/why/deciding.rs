@@ -1,0 +1,89 @@
+//! Which account decides at which load: alone the way that must be gone step by step, among many the CPU time.
+
+use super::input::Given;
+use super::kinds;
+use super::report::WorkDelta;
+use super::words::{quoted, time, times};
+use crate::bounds;
+use crate::record::{AlternativeSummary, Crossover};
+
+/// Kinds of work that are named, at most.
+const NAMED: usize = 2;
+
+/// Parts of the difference of the work below this are not named.
+const LEAST: f64 = 0.2;
+
+/// In words: what decides below and above which load, and what the difference of the work consists of.
+pub(super) fn deciding(given: &Given<'_>, names: (&str, &str), work: &[WorkDelta]) -> String {
+    let of = |name: &str| given.analysis.alternatives.iter().find(|it| it.name == name);
+    let (Some(a), Some(b)) = (of(names.0), of(names.1)) else { return String::new() };
+    let Some((a, b)) = Summary::of(a).zip(Summary::of(b)) else { return String::new() };
+    let capacity = bounds::capacity(given.plan, given.host);
+    let (quicker, cheaper) =
+        (if a.span_s < b.span_s { &a } else { &b }, if a.work_s < b.work_s { &a } else { &b });
+    let kinds = kinds(work);
+    let full = format!("as soon as the {} are full", cpus(capacity));
+    if a.work_s == b.work_s || quicker.name == cheaper.name {
+        return format!(
+            "At every load {} has the shorter time: alone it takes {} against {}, and {full}, what counts is the CPU time \
+             of a copy, {} against {}{kinds}.",
+            quoted(quicker.name),
+            time(quicker.span_s),
+            time(a.span_s.max(b.span_s)),
+            time(quicker.work_s),
+            time(a.work_s.max(b.work_s)),
+        );
+    }
+    let at = load(given, names).map(|it| format!(", from {it} on")).unwrap_or_default();
+    format!(
+        "Alone, {} wins, because a copy needs {} from beginning to end against {}. But it costs {} the CPU time ({} against \
+         {}){kinds}; {full}{at}, nothing runs beside it any more, CPU time decides, and {} wins.",
+        quoted(quicker.name),
+        time(quicker.span_s),
+        time(cheaper.span_s),
+        times(quicker.work_s / cheaper.work_s),
+        time(quicker.work_s),
+        time(cheaper.work_s),
+        quoted(cheaper.name),
+    )
+}
+
+/// Span and work of an alternative, where both are known.
+struct Summary<'a> {
+    name: &'a str,
+    span_s: f64,
+    work_s: f64,
+}
+
+impl<'a> Summary<'a> {
+    fn of(it: &'a AlternativeSummary) -> Option<Self> {
+        Some(Self { name: &it.name, span_s: it.span_s?, work_s: it.work_s? })
+    }
+}
+
+fn cpus(capacity: f64) -> String {
+    if (capacity - 1.0).abs() < 1e-9 { "CPU".to_owned() } else { format!("{capacity} CPUs") }
+}
+
+/// The kinds that most of the difference of the work consists of: ", most of the difference in pipes".
+fn kinds(work: &[WorkDelta]) -> String {
+    let whole: f64 = work.iter().map(|row| row.seconds.median).sum();
+    let large = |row: &&WorkDelta| row.seconds.median * whole > 0.0 && row.seconds.median / whole >= LEAST;
+    let names: Vec<&str> = work.iter().filter(large).take(NAMED).map(|row| kinds::words(row.kind)).collect();
+    if names.is_empty() {
+        String::new()
+    } else {
+        format!(", most of the difference in {}", names.join(" and "))
+    }
+}
+
+/// The load at which the answer changes, as measured or else as predicted.
+pub(super) fn load(given: &Given<'_>, names: (&str, &str)) -> Option<String> {
+    let mine = |it: &&Crossover| it.alternative == names.0 && it.baseline == names.1;
+    let crossover = given.analysis.crossovers.iter().find(mine)?;
+    match (crossover.measured_from, crossover.measured_to, crossover.predicted_load) {
+        (Some(from), Some(to), _) => Some(format!("between {from} and {to} copies at once")),
+        (_, _, Some(load)) => Some(format!("about {:.0} copies at once (predicted)", load.max(1.0))),
+        _ => None,
+    }
+}

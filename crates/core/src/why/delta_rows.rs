@@ -1,0 +1,89 @@
+//! The difference of two alternatives as rows of the document: path, work and share, by kind, paired by round.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::account::Alternative;
+use super::input::Untraced;
+use super::own_cost::Run;
+use super::report::{PathDelta, ShareDelta, WorkDelta};
+use super::words::estimate;
+use crate::record::Estimate;
+use crate::trace::report::{PathKind, SharerKind, WorkKind};
+
+/// Differences of the sums by key, over the rounds in which both ran; the largest first.
+fn deltas<K: Ord + Clone>(
+    alternative: &Alternative<'_>,
+    baseline: &Alternative<'_>,
+    alpha: f64,
+    sums: impl Fn(&Run<'_>) -> BTreeMap<K, f64>,
+) -> Vec<(K, Estimate)> {
+    let by_round = |side: &Alternative<'_>| -> BTreeMap<u32, BTreeMap<K, f64>> {
+        side.runs.iter().map(|run| (run.round, sums(run))).collect()
+    };
+    let (here, there) = (by_round(alternative), by_round(baseline));
+    let pairs: Vec<_> = here.iter().filter_map(|(round, sums)| Some((sums, there.get(round)?))).collect();
+    let keys: BTreeSet<&K> = pairs.iter().flat_map(|(a, b)| a.keys().chain(b.keys())).collect();
+    let get = |sums: &BTreeMap<K, f64>, key: &K| sums.get(key).copied().unwrap_or(0.0);
+    let of = |key: &K| pairs.iter().map(|(a, b)| get(a, key) - get(b, key)).collect::<Vec<_>>();
+    let mut rows: Vec<(K, Estimate)> =
+        keys.into_iter().map(|key| (key.clone(), estimate(&of(key), alpha))).collect();
+    rows.retain(|(_, seconds)| seconds.median != 0.0);
+    rows.sort_by(|a, b| b.1.median.abs().total_cmp(&a.1.median.abs()));
+    rows
+}
+
+pub(super) fn path(alternative: &Alternative<'_>, baseline: &Alternative<'_>, alpha: f64) -> Vec<PathDelta> {
+    let sums = |run: &Run<'_>| {
+        let mut sums: BTreeMap<(PathKind, Option<String>), f64> = BTreeMap::new();
+        for row in &run.path {
+            *sums.entry((row.kind, row.what.clone())).or_default() += row.seconds;
+        }
+        sums
+    };
+    let row = |((kind, what), seconds)| PathDelta { kind, what, seconds };
+    deltas(alternative, baseline, alpha, sums).into_iter().map(row).collect()
+}
+
+pub(super) fn work(alternative: &Alternative<'_>, baseline: &Alternative<'_>, alpha: f64) -> Vec<WorkDelta> {
+    let sums = |run: &Run<'_>| {
+        let mut sums: BTreeMap<WorkKind, f64> = BTreeMap::new();
+        for row in &run.work {
+            *sums.entry(row.kind).or_default() += row.seconds;
+        }
+        sums
+    };
+    let row = |(kind, seconds)| WorkDelta { kind, seconds };
+    deltas(alternative, baseline, alpha, sums).into_iter().map(row).collect()
+}
+
+pub(super) fn share(
+    alternative: &Alternative<'_>,
+    baseline: &Alternative<'_>,
+    alpha: f64,
+) -> Vec<ShareDelta> {
+    let sums = |run: &Run<'_>| {
+        let mut sums: BTreeMap<(SharerKind, bool), f64> = BTreeMap::new();
+        for row in run.path.iter().filter(|row| row.kind == PathKind::CpuWait) {
+            let holder = row.holder.unwrap_or(SharerKind::Unknown);
+            let avoidable = (row.avoidable_s + row.but_for_affinity_s).min(row.seconds);
+            *sums.entry((holder, true)).or_default() += avoidable;
+            *sums.entry((holder, false)).or_default() += row.seconds - avoidable;
+        }
+        sums
+    };
+    let row = |((holder, avoidable), seconds)| ShareDelta { holder, avoidable, seconds };
+    deltas(alternative, baseline, alpha, sums).into_iter().map(row).collect()
+}
+
+/// Difference of the untraced runs, paired by round. `None` without a round in which both have the number.
+pub(super) fn untraced(
+    alternative: &[Untraced],
+    baseline: &[Untraced],
+    alpha: f64,
+    of: impl Fn(&Untraced) -> Option<f64>,
+) -> Option<Estimate> {
+    let there: BTreeMap<u32, f64> = baseline.iter().filter_map(|it| Some((it.round, of(it)?))).collect();
+    let pair = |it: &Untraced| Some(of(it)? - there.get(&it.round)?);
+    let values: Vec<f64> = alternative.iter().filter_map(pair).collect();
+    (!values.is_empty()).then(|| estimate(&values, alpha))
+}

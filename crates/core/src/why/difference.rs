@@ -1,0 +1,140 @@
+//! What differs between two alternatives: by slot, over the traced rounds, path and work side by side.
+//!
+//! A difference on the path that has its counterpart in the work is a cause: something is done that the other one does not
+//! do. One without a counterpart is overlap: both do it, but the other one beside something else, on another CPU. More work
+//! that is not on the path is hidden, and costs no time as long as CPUs are free.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::account::Alternative;
+use super::slots::{Amount, Slot, Slots, slots};
+use super::words::median;
+
+/// The differences of one slot: what is more in the alternative than in the baseline, seconds.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SlotDelta {
+    /// The medians.
+    pub median: Amount,
+    /// By round.
+    rounds: Vec<Amount>,
+}
+
+/// What follows from a slot.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Parted {
+    /// Seconds of wall time that this costs.
+    pub caused: f64,
+    /// Seconds on the path that the other one has as well, beside the path.
+    pub overlap: f64,
+    /// CPU time more than on the other side, beside the path. It costs no time as long as a CPU is free for it.
+    pub hidden: f64,
+}
+
+/// The differences of two alternatives.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Deltas {
+    pub slots: BTreeMap<Slot, SlotDelta>,
+    /// Traced rounds in which both ran.
+    pub rounds: usize,
+}
+
+impl Deltas {
+    /// The alternative less the baseline, paired by round.
+    pub(super) fn of(alternative: &Alternative<'_>, baseline: &Alternative<'_>) -> Self {
+        let by_round = |side: &Alternative<'_>| -> BTreeMap<u32, Slots> {
+            side.runs.iter().map(|run| (run.round, slots(run))).collect()
+        };
+        let (here, there) = (by_round(alternative), by_round(baseline));
+        let pairs: Vec<(&Slots, &Slots)> =
+            here.iter().filter_map(|(round, slots)| Some((slots, there.get(round)?))).collect();
+        let all: BTreeSet<Slot> = pairs.iter().flat_map(|(a, b)| a.keys().chain(b.keys())).copied().collect();
+        let delta = |slot: Slot| {
+            let rounds = pairs.iter().map(|(a, b)| less(get(a, slot), get(b, slot))).collect();
+            (slot, SlotDelta::of(rounds))
+        };
+        Self { slots: all.into_iter().map(delta).collect(), rounds: pairs.len() }
+    }
+
+    /// What each slot causes and overlaps, from the medians.
+    pub(super) fn parted(&self) -> BTreeMap<Slot, Parted> {
+        self.slots.iter().map(|(slot, delta)| (*slot, part(delta.median))).collect()
+    }
+
+    /// The same, in one round.
+    pub(super) fn parted_in(&self, round: usize) -> BTreeMap<Slot, Parted> {
+        let of = |delta: &SlotDelta| delta.rounds.get(round).copied().unwrap_or_default();
+        self.slots.iter().map(|(slot, delta)| (*slot, part(of(delta)))).collect()
+    }
+}
+
+impl SlotDelta {
+    fn of(rounds: Vec<Amount>) -> Self {
+        let of = |number: &dyn Fn(&Amount) -> f64| median(&rounds.iter().map(number).collect::<Vec<_>>());
+        let median = Amount { path: of(&|it| it.path), wait: of(&|it| it.wait), work: of(&|it| it.work) };
+        Self { median, rounds }
+    }
+}
+
+fn get(slots: &Slots, slot: Slot) -> Amount {
+    slots.get(&slot).copied().unwrap_or_default()
+}
+
+fn less(a: Amount, b: Amount) -> Amount {
+    Amount { path: a.path - b.path, wait: a.wait - b.wait, work: a.work - b.work }
+}
+
+/// Path and work come from different counts; up to so much more on the path counts as the same.
+const ALIKE: f64 = 1.05;
+
+/// Divides a difference into what is caused and what is overlap. Waits have no counterpart in the work.
+fn part(delta: Amount) -> Parted {
+    let caused = if delta.path * delta.work <= 0.0 {
+        0.0
+    } else {
+        delta.path.signum() * delta.path.abs().min(delta.work.abs() * ALIKE)
+    };
+    let hidden = if caused == 0.0 {
+        delta.work
+    } else {
+        delta.work - delta.work.signum() * delta.path.abs().min(delta.work.abs())
+    };
+    Parted { caused: caused + delta.wait, overlap: delta.path - caused, hidden }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(path: f64, work: f64) -> Parted {
+        part(Amount { path, work, ..Amount::default() })
+    }
+
+    fn parted(caused: f64, overlap: f64, hidden: f64) -> Parted {
+        Parted { caused, overlap, hidden }
+    }
+
+    #[test]
+    fn parts_by_hand() {
+        // Done and paid for; done beside the path; hidden work; less on the path for more work.
+        assert_eq!(of(2.0, 2.0), parted(2.0, 0.0, 0.0));
+        assert_eq!(of(2.0, 0.0), parted(0.0, 2.0, 0.0));
+        assert_eq!(of(2.0, 5.0), parted(2.0, 0.0, 3.0));
+        assert_eq!(of(-2.0, 1.0), parted(0.0, -2.0, 1.0));
+        assert_eq!(of(-2.0, -1.0), parted(-1.05, -0.95, 0.0));
+        let wait = part(Amount { wait: 3.0, ..Amount::default() });
+        assert_eq!(wait, parted(3.0, 0.0, 0.0));
+    }
+
+    proptest! {
+        #[test]
+        fn the_parts_are_the_difference_on_the_path(path in -5.0..5.0f64, wait in -5.0..5.0f64, work in -5.0..5.0f64) {
+            let parted = part(Amount { path, wait, work });
+            prop_assert!((parted.caused + parted.overlap - path - wait).abs() < 1e-12);
+            let back = part(Amount { path: -path, wait: -wait, work: -work });
+            prop_assert_eq!((back.caused, back.overlap), (-parted.caused, -parted.overlap));
+            prop_assert_eq!(back.hidden, -parted.hidden);
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The numbers behind a finding: what was counted, and the rows of path and work that differ most.
+
+use std::collections::BTreeMap;
+
+use super::cause::Cause;
+use super::facts::Side;
+use super::kinds::{self, work_kind};
+use super::report::{Account, Evidence};
+use crate::trace::report::{PathKind, PathRow, WorkKind, WorkRow};
+
+/// Rows of path and work that stand behind a finding, each.
+const ROWS: usize = 3;
+
+/// What was counted on both sides of a cause, then the rows that differ most. `accounts` are those of the same sides.
+pub(super) fn evidence(
+    cause: Cause,
+    here: &Side,
+    there: &Side,
+    accounts: (&Account, &Account),
+) -> Vec<Evidence> {
+    let mut all: Vec<Evidence> = counted(cause)
+        .iter()
+        .map(|(what, unit, of)| entry((*what).to_owned(), of(here), of(there), unit))
+        .filter(|it| it.here != 0.0 || it.there != 0.0)
+        .collect();
+    let (here, there) = accounts;
+    all.extend(rows(path(cause, here), path(cause, there), "critical path"));
+    all.extend(rows(work(cause, here), work(cause, there), "CPU time"));
+    all
+}
+
+fn entry(what: String, here: f64, there: f64, unit: &str) -> Evidence {
+    Evidence { what, here, there, unit: unit.to_owned() }
+}
+
+/// A count: what it is called, its unit, where it is.
+type Count = (&'static str, &'static str, fn(&Side) -> f64);
+
+fn counted(cause: Cause) -> &'static [Count] {
+    match cause {
+        Cause::Processes | Cause::Startup => {
+            &[("processes made", "", |it| it.forks), ("programs begun", "", |it| it.execs)]
+        }
+        Cause::PathSearch => &[
+            ("execs that failed", "", |it| it.failed_execs),
+            ("looks at PATH that found nothing", "", |it| it.failed_looks),
+        ],
+        Cause::SmallIo => &[
+            ("reads from pipes", "", |it| it.pipe.calls),
+            ("bytes per read from a pipe", "B", |it| it.pipe.piece()),
+            ("reads and writes of files and devices", "", |it| it.file.calls),
+            ("bytes per read or write", "B", |it| it.file.piece()),
+        ],
+        Cause::PipeCopy => &[
+            ("data through pipes", "B", |it| it.pipe.bytes),
+            ("reads from pipes", "", |it| it.pipe.calls),
+            ("stages", "", |it| it.stages),
+        ],
+        Cause::Overlap => &[
+            ("CPUs kept busy", "", Side::parallelism),
+            ("stages", "", |it| it.stages),
+            ("CPU time", "s", |it| it.cpu_s),
+        ],
+        Cause::PageFaults => &[("page faults", "", |it| it.faults)],
+        Cause::Lock => &[("calls for locks", "", |it| it.locks)],
+        Cause::Sleep => &[("calls that sleep or poll", "", |it| it.sleeps)],
+        Cause::Share => &[("changes of priority", "", |it| it.priorities)],
+        Cause::Network => &[
+            ("calls on sockets", "", |it| it.sockets.calls),
+            ("data through sockets", "B", |it| it.sockets.bytes),
+        ],
+        Cause::Compute | Cause::Disk | Cause::CpuContention | Cause::Misplacement | Cause::Unexplained => &[],
+    }
+}
+
+/// Seconds by what a row is called.
+type Rows = BTreeMap<String, f64>;
+
+/// The rows that differ most.
+fn rows(here: Rows, there: Rows, of: &str) -> Vec<Evidence> {
+    let names = here.keys().chain(there.keys()).collect::<std::collections::BTreeSet<_>>();
+    let get = |rows: &Rows, name: &str| rows.get(name).copied().unwrap_or(0.0);
+    let mut all: Vec<Evidence> = names
+        .into_iter()
+        .map(|name| entry(format!("{of}: {name}"), get(&here, name), get(&there, name), "s"))
+        .collect();
+    all.sort_by(|a, b| (b.here - b.there).abs().total_cmp(&(a.here - a.there).abs()));
+    all.truncate(ROWS);
+    all
+}
+
+fn path(cause: Cause, account: &Account) -> Rows {
+    let mut rows = Rows::new();
+    for row in account.critical_path.iter().filter(|row| on_path(cause, row)) {
+        *rows.entry(name(row)).or_default() += row.seconds;
+    }
+    rows
+}
+
+fn work(cause: Cause, account: &Account) -> Rows {
+    let mut rows = Rows::new();
+    for row in account.work.iter().filter(|row| in_work(cause, row)) {
+        *rows.entry(format!("{}, {}", row.command, kinds::words(row.kind))).or_default() += row.seconds;
+    }
+    rows
+}
+
+/// What a row of the path is called.
+pub(super) fn name(row: &PathRow) -> String {
+    let words = row.kind.words();
+    match (row.kind, &row.what) {
+        (PathKind::Kernel, Some(what)) => match work_kind(what) {
+            Some(kind) => format!("{} {words}, {}", row.command, kinds::words(kind)),
+            None => format!("{} {words}, {what}", row.command),
+        },
+        (PathKind::CpuWait, Some(what)) => format!("{} {words} that {what} held", row.command),
+        (PathKind::Lock, Some(what)) => format!("{} {words} that {what} held", row.command),
+        (_, Some(what)) => format!("{} {words}, {what}", row.command),
+        (_, None) => format!("{} {words}", row.command),
+    }
+}
+
+/// Whether a row of the path may belong to the cause.
+pub(super) fn on_path(cause: Cause, row: &PathRow) -> bool {
+    let kernel = |kinds: &[WorkKind]| {
+        row.kind == PathKind::Kernel
+            && row.what.as_deref().and_then(work_kind).is_some_and(|it| kinds.contains(&it))
+    };
+    match cause {
+        Cause::Processes => row.kind == PathKind::Forked || kernel(&[WorkKind::Process, WorkKind::Exec]),
+        Cause::PathSearch => {
+            row.kind == PathKind::Forked || kernel(&[WorkKind::Exec, WorkKind::FileMetadata])
+        }
+        Cause::Startup => row.kind == PathKind::Startup,
+        Cause::SmallIo => row.kind == PathKind::User || kernel(&[WorkKind::Pipe, WorkKind::FileData]),
+        Cause::PipeCopy => kernel(&[WorkKind::Pipe]),
+        Cause::Overlap => matches!(row.kind, PathKind::User | PathKind::Kernel | PathKind::Forked),
+        Cause::Compute => matches!(row.kind, PathKind::User | PathKind::Forked),
+        Cause::PageFaults => row.kind == PathKind::User || kernel(&[WorkKind::PageFaults, WorkKind::Memory]),
+        Cause::Disk => matches!(row.kind, PathKind::Disk | PathKind::WriteBack),
+        Cause::Lock => row.kind == PathKind::Lock || kernel(&[WorkKind::Lock]),
+        Cause::Sleep => row.kind == PathKind::Sleep || kernel(&[WorkKind::Scheduling]),
+        Cause::CpuContention | Cause::Share => row.kind == PathKind::CpuWait,
+        Cause::Misplacement => row.avoidable_s + row.but_for_affinity_s > 0.0,
+        Cause::Network => {
+            matches!(row.kind, PathKind::Network | PathKind::Outside) || kernel(&[WorkKind::Socket])
+        }
+        Cause::Unexplained => true,
+    }
+}
+
+/// Whether a row of the work may belong to the cause.
+fn in_work(cause: Cause, row: &WorkRow) -> bool {
+    let kinds: &[WorkKind] = match cause {
+        Cause::Processes => &[WorkKind::Process, WorkKind::Exec],
+        Cause::PathSearch => &[WorkKind::Exec, WorkKind::FileMetadata],
+        Cause::Startup => &[WorkKind::Startup],
+        Cause::SmallIo => &[WorkKind::Pipe, WorkKind::FileData],
+        Cause::PipeCopy => &[WorkKind::Pipe],
+        Cause::Compute => &[WorkKind::User],
+        Cause::PageFaults => &[WorkKind::PageFaults, WorkKind::Memory],
+        Cause::Lock => &[WorkKind::Lock],
+        Cause::Sleep => &[WorkKind::Scheduling],
+        Cause::Network => &[WorkKind::Socket],
+        Cause::Disk => &[WorkKind::FileData],
+        Cause::Overlap | Cause::CpuContention | Cause::Misplacement | Cause::Share => &[],
+        Cause::Unexplained => &[WorkKind::FileMetadata, WorkKind::FileData, WorkKind::Rest],
+    };
+    kinds.contains(&row.kind)
+}
+
+/// The command whose rows on the path make most of the cause: what the slower side has more of.
+pub(super) fn command(cause: Cause, slow: &Account, fast: &Account) -> Option<String> {
+    let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
+    for (account, sign) in [(slow, 1.0), (fast, -1.0)] {
+        for row in account.critical_path.iter().filter(|row| on_path(cause, row)) {
+            *sums.entry(kinds::base(&row.command)).or_default() += sign * row.seconds;
+        }
+    }
+    let most = sums.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    most.filter(|(_, seconds)| *seconds > 0.0).map(|(command, _)| command.to_owned())
+}

@@ -1,0 +1,104 @@
+//! What the rounds of an experiment say, and what follows for the finding.
+
+use super::super::explain::summaries;
+use super::super::planned::Planned;
+use super::super::report::{Experiment, Finding, Outcome, Why};
+use super::super::words::{estimate, time};
+use crate::record::Estimate;
+
+/// Error probability of the interval of what an experiment won.
+const ALPHA: f64 = 0.05;
+
+/// The part of what was predicted that must go for a finding to be confirmed. Less than this on the whole interval refutes.
+const ENOUGH: f64 = 0.5;
+
+/// What an experiment showed. `control_s` and `changed_s` are its wall times, paired by round; empty where it was not run.
+pub fn judge(planned: &Planned, why: &Why, control_s: &[f64], changed_s: &[f64]) -> Experiment {
+    let finding = why.findings.get(planned.finding);
+    let (slow, fast) = finding.map_or(("", ""), |it| (it.alternative.as_str(), it.against.as_str()));
+    let mut experiment = Experiment {
+        cause: planned.cause,
+        alternative: if planned.put_in { fast } else { slow }.to_owned(),
+        change: planned.change.clone(),
+        command: planned.test.as_ref().ok().map(|test| test.changed.command.clone()),
+        prediction: planned.prediction.clone(),
+        predicted_s: planned.predicted_s,
+        won_s: None,
+        control_s: control_s.to_vec(),
+        changed_s: changed_s.to_vec(),
+        rounds: 0,
+        outcome: Outcome::NotTestable,
+        sentence: String::new(),
+    };
+    if let Err(reason) = &planned.test {
+        experiment.sentence = format!("Not testable: {reason}.");
+        return experiment;
+    }
+    let sign = if planned.put_in { -1.0 } else { 1.0 };
+    let won: Vec<f64> =
+        control_s.iter().zip(changed_s).map(|(control, changed)| sign * (control - changed)).collect();
+    experiment.rounds = u32::try_from(won.len()).unwrap_or(u32::MAX);
+    if won.is_empty() {
+        experiment.outcome = Outcome::Undecided;
+        experiment.sentence = "It was planned and not run: the time was over.".to_owned();
+        return experiment;
+    }
+    let won = estimate(&won, ALPHA);
+    experiment.won_s = Some(won);
+    experiment.outcome = outcome(&won, planned);
+    experiment.sentence = sentence(&won, planned, experiment.outcome);
+    experiment
+}
+
+fn outcome(won: &Estimate, planned: &Planned) -> Outcome {
+    let enough = planned.predicted_s * ENOUGH;
+    match won.low.zip(won.high) {
+        Some((low, _)) if low > 0.0 && won.median >= enough => Outcome::Confirmed,
+        // A change that may leave the cause in place refutes nothing.
+        Some((_, high)) if high < enough && planned.sure => Outcome::Refuted,
+        _ => Outcome::Undecided,
+    }
+}
+
+fn sentence(won: &Estimate, planned: &Planned, outcome: Outcome) -> String {
+    let explained = time(planned.predicted_s);
+    let shrank = if won.median > 0.0 {
+        format!("the difference shrank by {} of the {explained} explained", time(won.median))
+    } else {
+        format!("the difference did not shrink (it grew by {}; {explained} were explained)", time(won.median))
+    };
+    match outcome {
+        Outcome::Confirmed => format!("With the change ({}), {shrank}.", planned.change),
+        Outcome::Refuted => {
+            format!("With the change ({}), {shrank}: the cause is another one.", planned.change)
+        }
+        Outcome::Undecided if won.low.is_none() => {
+            format!("With the change ({}), {shrank}, but the rounds are too few to tell.", planned.change)
+        }
+        Outcome::Undecided if !planned.sure => {
+            format!("With the change ({}), {shrank}; the change need not remove the cause.", planned.change)
+        }
+        Outcome::Undecided | Outcome::NotTestable => {
+            format!("With the change ({}), {shrank}, which does not tell.", planned.change)
+        }
+    }
+}
+
+/// Puts the experiments into the explanation: what they say of their findings, and the summary. To be called again with
+/// stored experiments after a record was explained anew.
+pub fn conclude(why: &mut Why, experiments: Vec<Experiment>) {
+    for experiment in &experiments {
+        let about = |it: &&mut Finding| {
+            it.cause == experiment.cause
+                && (it.alternative == experiment.alternative || it.against == experiment.alternative)
+        };
+        let Some(finding) = why.findings.iter_mut().find(about) else { continue };
+        finding.confirmed = match experiment.outcome {
+            Outcome::Confirmed => Some(true),
+            Outcome::Refuted => Some(false),
+            Outcome::Undecided | Outcome::NotTestable => None,
+        };
+    }
+    why.experiments = experiments;
+    why.summary = summaries(why);
+}

@@ -1,0 +1,145 @@
+//! The explanation of a measurement: accounts, differences, findings and the summary, from traced and untraced runs.
+
+use super::account::Alternative;
+use super::deciding::deciding;
+use super::delta_rows;
+use super::difference::Deltas;
+use super::facts::Side;
+use super::finding::{self, Sides};
+use super::input::{self, Given};
+use super::refuse;
+use super::report::{Account, Difference, Why};
+use super::summary;
+use crate::record::Estimate;
+use crate::verdict::Verdict;
+
+/// Explains a measurement. `traced` and `experiments` of the result are empty: they are put in by who has them.
+///
+/// Without traces there are predictions and growth only. A second call with the same runs gives the same.
+pub fn explain(given: &Given<'_>) -> Why {
+    let mut why = Why {
+        predictions: super::predict::predictions(given),
+        growth: super::growth::growth(given.analysis),
+        ..Why::default()
+    };
+    if given.traced.is_empty() || given.plan.alternatives.len() < 2 {
+        return why;
+    }
+    let untraced = input::untraced(given.plan, given.batches);
+    why.refused = refuse::whole(given, untraced.len());
+    if why.refused.is_some() {
+        return why;
+    }
+    let all: Vec<Alternative<'_>> =
+        (0..given.plan.alternatives.len()).map(|index| Alternative::of(given, &untraced, index)).collect();
+    let sides: Vec<(Side, Account)> = all.iter().map(|it| (Side::of(it), it.account())).collect();
+    let Some(baseline) = all.get(given.plan.baseline) else { return why };
+    let mut refusals = Vec::new();
+    for alternative in all.iter().filter(|it| it.index != baseline.index) {
+        let of = Both { given, alternative, baseline, sides: &sides };
+        let difference = of.explain(&mut why, &mut refusals);
+        why.differences.extend(difference);
+    }
+    why.accounts = sides.into_iter().map(|(_, account)| account).filter(|it| it.rounds > 0).collect();
+    finding::sort(&mut why.findings);
+    why.refused = (!refusals.is_empty()).then(|| refusals.join("; "));
+    why.summary = summaries(&why);
+    why
+}
+
+/// The sentences of the alternative that differs most from the baseline. Empty where nothing was found.
+pub(super) fn summaries(why: &Why) -> Vec<String> {
+    let explained = |it: &&Difference| {
+        let of = |finding: &super::report::Finding| {
+            [&finding.alternative, &finding.against].contains(&&it.alternative)
+                && [&finding.alternative, &finding.against].contains(&&it.baseline)
+        };
+        why.findings.iter().any(of)
+    };
+    let size = |it: &&Difference| it.span_s.median.abs();
+    let most = why.differences.iter().filter(explained).max_by(|a, b| size(a).total_cmp(&size(b)));
+    let Some(difference) = most else { return Vec::new() };
+    let wall =
+        |name: &str| why.accounts.iter().find(|it| it.alternative == name).map_or(0.0, |it| it.untraced_s);
+    let times = (wall(&difference.alternative), wall(&difference.baseline));
+    summary::summary(&summary::Result { difference, times }, why)
+}
+
+/// The verdict of one copy alone.
+fn verdict(given: &Given<'_>, alternative: &str) -> Option<Verdict> {
+    let level = given.analysis.levels.iter().find(|level| level.load == 1)?;
+    level.comparisons.iter().find(|it| it.alternative == alternative).map(|it| it.verdict)
+}
+
+/// How far the noise reaches: the farthest end of the hidden copy's interval, as a fraction. Without an interval, delta.
+fn floor(given: &Given<'_>) -> f64 {
+    let level = given.analysis.levels.iter().find(|level| level.load == 1);
+    let floor = level.and_then(|level| level.floor).or(given.analysis.floor);
+    let interval = floor.and_then(|floor| floor.low.zip(floor.high));
+    interval.map_or(given.plan.delta, |(low, high)| (low - 1.0).abs().max((high - 1.0).abs()))
+}
+
+/// One alternative and the baseline.
+struct Both<'a> {
+    given: &'a Given<'a>,
+    alternative: &'a Alternative<'a>,
+    baseline: &'a Alternative<'a>,
+    sides: &'a [(Side, Account)],
+}
+
+impl Both<'_> {
+    /// The difference of the two, and its findings put into `why`. `None` where one of them never ran.
+    fn explain(&self, why: &mut Why, refusals: &mut Vec<String>) -> Option<Difference> {
+        let (alternative, baseline) = (self.alternative, self.baseline);
+        // A damaged record may have any confidence; here it stays a probability.
+        let alpha = (1.0 - self.given.plan.confidence).clamp(1e-12, 0.5);
+        let of_wall = |it: &input::Untraced| Some(it.wall_s);
+        let wall_s = delta_rows::untraced(&alternative.untraced, &baseline.untraced, alpha, of_wall);
+        let Some(wall_s) = wall_s else {
+            refusals.push(format!(
+                "no round in which both '{}' and '{}' ran alone",
+                alternative.name, baseline.name
+            ));
+            return None;
+        };
+        let verdict = verdict(self.given, alternative.name);
+        let mut difference = self.difference(wall_s, alpha);
+        match refuse::pair(alternative, baseline, &wall_s, verdict) {
+            Some(refusal) => refusals.push(refusal),
+            None => {
+                let (here, there) = (&self.sides[alternative.index], &self.sides[baseline.index]);
+                let sides = Sides {
+                    alternative: (alternative, &here.0, &here.1),
+                    baseline: (baseline, &there.0, &there.1),
+                    wall_s,
+                    floor_s: floor(self.given) * baseline.untraced_s,
+                    alpha,
+                };
+                let (findings, unexplained_s) = finding::findings(&sides, &Deltas::of(alternative, baseline));
+                difference.unexplained_s = unexplained_s;
+                why.findings.extend(findings);
+            }
+        }
+        Some(difference)
+    }
+
+    /// The rows of the difference. All of it counts as unexplained until there are findings.
+    fn difference(&self, wall_s: Estimate, alpha: f64) -> Difference {
+        let (alternative, baseline) = (self.alternative, self.baseline);
+        let work = delta_rows::work(alternative, baseline, alpha);
+        let traced_work =
+            Estimate { median: work.iter().map(|row| row.seconds.median).sum(), low: None, high: None };
+        let work_s = delta_rows::untraced(&alternative.untraced, &baseline.untraced, alpha, |it| it.cpu_s);
+        Difference {
+            alternative: alternative.name.to_owned(),
+            baseline: baseline.name.to_owned(),
+            span_s: wall_s,
+            path: delta_rows::path(alternative, baseline, alpha),
+            work_s: work_s.unwrap_or(traced_work),
+            share: delta_rows::share(alternative, baseline, alpha),
+            unexplained_s: wall_s,
+            deciding: deciding(self.given, (alternative.name, baseline.name), &work),
+            work,
+        }
+    }
+}

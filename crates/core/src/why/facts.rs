@@ -1,0 +1,169 @@
+//! What two alternatives did, counted: medians over their traced rounds. Rules look at these to tell causes apart, and
+//! findings show them as evidence.
+
+use std::collections::BTreeMap;
+
+use super::account::Alternative;
+use super::slots::{is_exec, is_look, misses, parents};
+use crate::trace::TraceReport;
+use crate::trace::event::FileKind;
+use crate::trace::report::{Direction, SharerKind, WorkKind};
+
+/// One side.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Side {
+    pub name: String,
+    pub wall_s: f64,
+    pub cpu_s: f64,
+    /// Processes made, and programs begun.
+    pub forks: f64,
+    pub execs: f64,
+    /// Execs that failed, and looks at PATH that found nothing.
+    pub failed_execs: f64,
+    pub failed_looks: f64,
+    pub faults: f64,
+    pub stages: f64,
+    /// Data through pipes, counted where it is read.
+    pub pipe: Moved,
+    /// Data of files and devices, read and written.
+    pub file: Moved,
+    pub sockets: Moved,
+    /// Calls that change priorities.
+    pub priorities: f64,
+    /// Calls that choose CPUs, and the CPUs that the busiest command ran on.
+    pub affinities: f64,
+    pub cpus: f64,
+    pub locks: f64,
+    pub sleeps: f64,
+    /// Programs begun and seconds of their start-ups, by command.
+    pub starts: BTreeMap<String, (f64, f64)>,
+    /// Who had the CPU that tasks waited for, the longest first.
+    pub sharers: Vec<(String, f64)>,
+    /// The stage that sets the pace.
+    pub bottleneck: Option<String>,
+}
+
+/// Data moved, and in how many calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Moved {
+    pub bytes: f64,
+    pub calls: f64,
+}
+
+impl Moved {
+    /// Bytes per call.
+    pub(super) fn piece(self) -> f64 {
+        if self.calls > 0.0 { self.bytes / self.calls } else { 0.0 }
+    }
+}
+
+impl Side {
+    pub(super) fn of(alternative: &Alternative<'_>) -> Self {
+        let of = |number: &dyn Fn(&TraceReport) -> f64| alternative.median(|run| number(run.report));
+        let moved = |wanted: &dyn Fn(FileKind, Direction) -> bool| Moved {
+            bytes: of(&|report| transferred(report, wanted).bytes),
+            calls: of(&|report| transferred(report, wanted).calls),
+        };
+        let account = alternative.account();
+        Self {
+            name: alternative.name.to_owned(),
+            wall_s: alternative.untraced_s,
+            cpu_s: account.work.iter().map(|row| row.seconds).sum(),
+            forks: of(&|report| number(report.processes.forks)),
+            execs: of(&|report| number(report.processes.execs)),
+            failed_execs: of(&|report| number(report.processes.failed_execs)),
+            failed_looks: of(&failed_looks),
+            faults: of(&|report| report.commands.iter().map(|row| number(row.faults)).sum()),
+            stages: of(&|report| report.stages.len() as f64),
+            pipe: moved(&|file, direction| file == FileKind::Pipe && direction == Direction::Read),
+            file: moved(&|file, _| !matches!(file, FileKind::Pipe | FileKind::Socket | FileKind::UnixSocket)),
+            sockets: moved(&|file, _| matches!(file, FileKind::Socket | FileKind::UnixSocket)),
+            priorities: of(&|report| calls(report, &PRIORITIES)),
+            affinities: of(&|report| calls(report, &["sched_setaffinity"])),
+            cpus: of(&busiest_cpus),
+            locks: of(&|report| counted(report, WorkKind::Lock)),
+            sleeps: of(&|report| counted(report, WorkKind::Scheduling)),
+            starts: starts(&account.work),
+            sharers: sharers(alternative),
+            bottleneck: bottleneck(alternative),
+        }
+    }
+
+    /// CPUs kept busy.
+    pub(super) fn parallelism(&self) -> f64 {
+        if self.wall_s > 0.0 { self.cpu_s / self.wall_s } else { 0.0 }
+    }
+
+    /// Searches that found nothing.
+    pub(super) fn misses(&self) -> f64 {
+        self.failed_execs + self.failed_looks
+    }
+}
+
+/// Calls that give a process less or more of the CPUs.
+const PRIORITIES: [&str; 4] = ["setpriority", "sched_setscheduler", "sched_setattr", "sched_setparam"];
+
+fn number(count: Option<u64>) -> f64 {
+    count.unwrap_or(0) as f64
+}
+
+fn calls(report: &TraceReport, names: &[&str]) -> f64 {
+    let rows = report.syscalls.iter().filter(|row| names.contains(&row.name.as_str()));
+    rows.map(|row| row.calls.saturating_sub(row.errors) as f64).sum()
+}
+
+/// CPUs that the command with the most CPU time ran on.
+fn busiest_cpus(report: &TraceReport) -> f64 {
+    let busiest = report.commands.iter().max_by(|a, b| a.running_s.total_cmp(&b.running_s));
+    busiest.map_or(0.0, |row| row.cpus.len() as f64)
+}
+
+fn counted(report: &TraceReport, kind: WorkKind) -> f64 {
+    report.work.iter().filter(|row| row.kind == kind).map(|row| number(row.count)).sum()
+}
+
+fn failed_looks(report: &TraceReport) -> f64 {
+    let parents = parents(report);
+    let looks = report.syscalls.iter().filter(|row| is_look(row, &parents) && !is_exec(row));
+    looks.map(|row| misses(row) as f64).sum()
+}
+
+fn transferred(report: &TraceReport, wanted: &dyn Fn(FileKind, Direction) -> bool) -> Moved {
+    let rows = report.transfers.iter().filter(|row| wanted(row.file, row.direction));
+    rows.fold(Moved::default(), |sum, row| Moved {
+        bytes: sum.bytes + row.bytes as f64,
+        calls: sum.calls + row.calls as f64,
+    })
+}
+
+fn starts(work: &[crate::trace::report::WorkRow]) -> BTreeMap<String, (f64, f64)> {
+    let rows = work.iter().filter(|row| row.kind == WorkKind::Startup && row.count.is_some_and(|n| n > 0));
+    rows.map(|row| (row.command.clone(), (number(row.count), row.seconds))).collect()
+}
+
+fn sharers(alternative: &Alternative<'_>) -> Vec<(String, f64)> {
+    let foreign = |kind| matches!(kind, SharerKind::Kernel | SharerKind::Other | SharerKind::Steal);
+    let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
+    for row in alternative.runs.iter().flat_map(|run| &run.path) {
+        if let Some(what) = row.what.as_deref().filter(|_| row.holder.is_some_and(foreign)) {
+            *sums.entry(what).or_default() += row.seconds;
+        }
+    }
+    let runs = alternative.runs.len().max(1) as f64;
+    let mut sums: Vec<(String, f64)> =
+        sums.into_iter().map(|(name, s)| (name.to_owned(), s / runs)).collect();
+    sums.sort_by(|a, b| b.1.total_cmp(&a.1));
+    sums
+}
+
+/// The stage that sets the pace in most of the runs.
+fn bottleneck(alternative: &Alternative<'_>) -> Option<String> {
+    let mut times: BTreeMap<&str, usize> = BTreeMap::new();
+    for run in &alternative.runs {
+        let stages = &run.report.stages;
+        if let Some(stage) = stages.iter().find(|stage| stage.bottleneck).filter(|_| stages.len() > 1) {
+            *times.entry(&stage.command).or_default() += 1;
+        }
+    }
+    times.into_iter().max_by_key(|(_, n)| *n).map(|(command, _)| command.to_owned())
+}

@@ -1,0 +1,129 @@
+//! Findings: causes that are large enough to be told from noise and from the cost of observing, the largest first.
+
+use std::collections::BTreeMap;
+
+use super::account::Alternative;
+use super::cause::Cause;
+use super::difference::Deltas;
+use super::evidence::evidence;
+use super::facts::Side;
+use super::report::{Account, Finding};
+use super::rules::{Causes, Pair, causes};
+use super::sentence::{About, page, remedy};
+use super::words::estimate;
+use crate::record::Estimate;
+
+/// Part of the measured cost of observing that may have been taken out in the wrong place.
+const MISPLACED_COST: f64 = 0.25;
+
+/// Part of the rounds that must agree on the sign of a cause.
+const AGREE: f64 = 0.7;
+
+/// Parts of the difference below this are nobody's concern.
+const LEAST_SHARE: f64 = 0.01;
+
+/// The two sides of a difference, with all that is known of them.
+pub(super) struct Sides<'a> {
+    pub alternative: (&'a Alternative<'a>, &'a Side, &'a Account),
+    pub baseline: (&'a Alternative<'a>, &'a Side, &'a Account),
+    /// The difference of the untraced wall times.
+    pub wall_s: Estimate,
+    /// How far the noise reaches, seconds.
+    pub floor_s: f64,
+    pub alpha: f64,
+}
+
+/// The findings, and what they leave of the difference.
+pub(super) fn findings(sides: &Sides<'_>, deltas: &Deltas) -> (Vec<Finding>, Estimate) {
+    let pair = Pair { alternative: sides.alternative.1, baseline: sides.baseline.1 };
+    let mut all: Causes = causes(&deltas.parted(), pair);
+    let rounds: Vec<Causes> =
+        (0..deltas.rounds).map(|round| causes(&deltas.parted_in(round), pair)).collect();
+    all.remove(&Cause::Unexplained);
+    let found: BTreeMap<Cause, Estimate> = all
+        .into_iter()
+        .filter(|(cause, seconds)| sides.tells(*seconds) && agree(*cause, *seconds, &rounds))
+        .map(|(cause, seconds)| (cause, interval(cause, seconds, &rounds, sides.alpha)))
+        .collect();
+    let rest = sides.wall_s.median - found.values().map(|it| it.median).sum::<f64>();
+    let mut findings: Vec<Finding> =
+        found.iter().map(|(cause, seconds)| sides.finding(*cause, *seconds)).collect();
+    let unexplained = moved(sides.wall_s, rest);
+    if sides.tells(rest) {
+        findings.push(sides.finding(Cause::Unexplained, unexplained));
+    }
+    sort(&mut findings);
+    (findings, unexplained)
+}
+
+/// What makes the slower alternative slower comes first, then what works against it; the largest first.
+pub(super) fn sort(findings: &mut [Finding]) {
+    let key =
+        |it: &Finding| if it.share > 0.0 { it.seconds } else { -1.0 / it.seconds.max(f64::MIN_POSITIVE) };
+    findings.sort_by(|a, b| key(b).total_cmp(&key(a)));
+}
+
+/// What findings leave of a difference, with the interval of the difference around it.
+fn moved(whole: Estimate, rest: f64) -> Estimate {
+    let by = rest - whole.median;
+    Estimate { median: rest, low: whole.low.map(|low| low + by), high: whole.high.map(|high| high + by) }
+}
+
+/// Whether most rounds say the same. The interval need not exclude 0: of seven rounds it is the whole range, and the verdict,
+/// which rests on the untraced runs, has excluded chance already.
+fn agree(cause: Cause, seconds: f64, rounds: &[Causes]) -> bool {
+    let same = rounds.iter().filter(|causes| causes.get(&cause).is_some_and(|it| it * seconds > 0.0)).count();
+    same as f64 >= AGREE * rounds.len() as f64
+}
+
+/// The interval over the rounds. It holds the median of the parts, which need not be the median of what follows from them.
+fn interval(cause: Cause, seconds: f64, rounds: &[Causes], alpha: f64) -> Estimate {
+    let values: Vec<f64> = rounds.iter().map(|causes| causes.get(&cause).copied().unwrap_or(0.0)).collect();
+    let of = estimate(&values, alpha);
+    Estimate {
+        median: seconds,
+        low: of.low.map(|low| low.min(seconds)),
+        high: of.high.map(|high| high.max(seconds)),
+    }
+}
+
+impl Sides<'_> {
+    /// Whether a part is larger than noise and than what observing may have put there.
+    fn tells(&self, seconds: f64) -> bool {
+        let (a, b) = (self.alternative.0, self.baseline.0);
+        let misplaced = (a.own_cost_s() - b.own_cost_s()).abs() * MISPLACED_COST;
+        let unattributed = (a.unattributed_s() - b.unattributed_s()).abs();
+        let least = self.wall_s.median.abs() * LEAST_SHARE;
+        seconds.abs() > self.floor_s.max(misplaced).max(unattributed).max(least)
+    }
+
+    /// The finding of a cause that takes the alternative so much longer (or, below zero, the baseline).
+    fn finding(&self, cause: Cause, seconds: Estimate) -> Finding {
+        let (slow, fast, seconds_of) = if seconds.median >= 0.0 {
+            (self.alternative, self.baseline, seconds)
+        } else {
+            let turned = Estimate {
+                median: -seconds.median,
+                low: seconds.high.map(|high| -high),
+                high: seconds.low.map(|low| -low),
+            };
+            (self.baseline, self.alternative, turned)
+        };
+        let accounts = (slow.2, fast.2);
+        let about = About { cause, seconds: seconds_of.median, slow: slow.1, fast: fast.1, accounts };
+        Finding {
+            cause,
+            alternative: slow.1.name.clone(),
+            against: fast.1.name.clone(),
+            seconds: seconds_of.median,
+            low: seconds_of.low,
+            high: seconds_of.high,
+            share: seconds.median / self.wall_s.median,
+            confirmed: None,
+            sentence: about.sentence(),
+            remedy: remedy(cause).to_owned(),
+            page: page(cause),
+            evidence: evidence(cause, slow.1, fast.1, accounts),
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! What an explanation is made of.
+
+use crate::host::Host;
+use crate::plan::{Mode, Plan};
+use crate::record::Analysis;
+use crate::sample::{Arm, Batch};
+
+use super::report::Traced;
+
+/// What there is to explain, and from what.
+#[derive(Clone, Copy, Debug)]
+pub struct Given<'a> {
+    /// What was run.
+    pub plan: &'a Plan,
+    /// The machine.
+    pub host: &'a Host,
+    /// The untraced runs.
+    pub batches: &'a [Batch],
+    /// What follows from the untraced runs: the verdicts, the floor, the levels.
+    pub analysis: &'a Analysis,
+    /// The traced runs. Without any, only predictions and growth are made.
+    pub traced: &'a [Traced],
+}
+
+/// One copy alone, untraced.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Untraced {
+    /// Index of the alternative.
+    pub alternative: usize,
+    /// Its round.
+    pub round: u32,
+    /// Wall time, seconds.
+    pub wall_s: f64,
+    /// CPU time of its tree, seconds; `None`: the kernel counted none.
+    pub cpu_s: Option<f64>,
+}
+
+/// The untraced runs of one copy alone. None in open mode, where copies overlap; and none of a copy that the time-out
+/// ended.
+pub(super) fn untraced(plan: &Plan, batches: &[Batch]) -> Vec<Untraced> {
+    if matches!(plan.mode, Mode::Open { .. }) {
+        return Vec::new();
+    }
+    batches.iter().filter(|batch| batch.load == 1 && !batch.timed_out()).filter_map(alone).collect()
+}
+
+fn alone(batch: &Batch) -> Option<Untraced> {
+    let Arm::Alternative(alternative) = batch.arm else { return None };
+    if batch.copies.is_empty() {
+        return None;
+    }
+    // In closed mode one worker runs copy after copy.
+    let copies = batch.copies.len() as f64;
+    let (wall_s, cpu_s) = (batch.makespan_s / copies, batch.work_s() / copies);
+    let cpu_s = (cpu_s > 0.0).then_some(cpu_s);
+    (wall_s > 0.0).then_some(Untraced { alternative, round: batch.round, wall_s, cpu_s })
+}

@@ -1,0 +1,242 @@
+//! What observing cost a run, taken out of its rows. The step between traced runs and accounts.
+//!
+//! The cost is measured: median traced less median untraced time of the same alternative. It is taken out where the
+//! calibration says that it fell: calls, switches and processes times what each became dearer, of the row in which they
+//! fall. What is beyond that is taken out of all rows alike, and is known as not attributed.
+
+use std::collections::BTreeMap;
+
+use super::kinds::{base, work_kind};
+use super::report::Traced;
+use crate::trace::TraceReport;
+use crate::trace::report::{PathKind, PathRow, SharerKind, WorkKind, WorkRow};
+
+const NS: f64 = 1e-9;
+
+/// Calibrated in an idle loop, a call or a switch costs less than between other work, whose caches it takes. Up to so
+/// many times the calibrated cost counts as explained by the calibration.
+const BETWEEN_WORK: f64 = 2.0;
+
+/// Part of a call's cost that falls outside of the time that is counted as within the call: the programs at entry and exit run
+/// on both sides of the clock readings.
+const OUTSIDE: f64 = 0.5;
+
+/// No row loses more than this part of itself: a cost that would take more was not calibrated where it fell.
+const MOST: f64 = 0.95;
+
+/// A traced run with the cost of observing taken out of its rows.
+#[derive(Clone, Debug)]
+pub(super) struct Run<'a> {
+    pub report: &'a TraceReport,
+    pub round: u32,
+    /// What a traced call became dearer, seconds.
+    pub call_s: f64,
+    pub path: Vec<PathRow>,
+    pub work: Vec<WorkRow>,
+    /// Wall time that was taken out beyond what the calibration explains.
+    pub unattributed_s: f64,
+}
+
+/// Takes `wall_s` out of the path and `cpu_s` out of the work of one traced run.
+pub(super) fn run(traced: &Traced, wall_s: f64, cpu_s: Option<f64>) -> Run<'_> {
+    let report = &traced.report;
+    let work_weights = work_weights(traced);
+    let path_weights = path_weights(traced, &work_weights);
+    let (mut path, mut work) = (report.critical_path.clone(), report.work.clone());
+    let foreign: Vec<bool> = path.iter().map(is_foreign).collect();
+    let mut seconds: Vec<&mut f64> = path.iter_mut().map(|row| &mut row.seconds).collect();
+    let unattributed_s = take(&mut seconds, &path_weights, &foreign, wall_s);
+    for (row, before) in path.iter_mut().zip(&report.critical_path) {
+        let kept = if before.seconds > 0.0 { row.seconds / before.seconds } else { 1.0 };
+        row.avoidable_s *= kept;
+        row.but_for_affinity_s *= kept;
+    }
+    let calibrated: f64 = work_weights.iter().sum();
+    let mut seconds: Vec<&mut f64> = work.iter_mut().map(|row| &mut row.seconds).collect();
+    // Where the kernel counted no CPU time of the untraced runs, the calibration is all there is.
+    take(&mut seconds, &work_weights, &[], cpu_s.unwrap_or(calibrated));
+    let call_s = traced.own.call_ns.unwrap_or(0.0) * NS;
+    Run { report, round: traced.round, call_s, path, work, unattributed_s }
+}
+
+/// Waiting for a CPU that somebody else had: what differs there between observed and unobserved runs is the machine's.
+fn is_foreign(row: &PathRow) -> bool {
+    let foreign = matches!(row.holder, Some(SharerKind::Other | SharerKind::Steal));
+    row.kind == PathKind::CpuWait && foreign
+}
+
+/// Takes `cost` out of the rows: first by weight, then out of `foreign` ones, the rest out of all alike. A cost below zero (a traced run was quicker by
+/// chance) is given to all alike. Returns the last.
+fn take(rows: &mut [&mut f64], weights: &[f64], foreign: &[bool], cost: f64) -> f64 {
+    let sum: f64 = rows.iter().map(|row| **row).sum();
+    if sum <= 0.0 {
+        return 0.0;
+    }
+    let cost = cost.min(sum * MOST);
+    let weight: f64 = weights.iter().sum();
+    let by_weight = cost.clamp(0.0, weight * BETWEEN_WORK);
+    let mut rest = cost;
+    for (row, part) in rows.iter_mut().zip(weights) {
+        let taken = if weight > 0.0 { (by_weight * part / weight).min(**row * MOST) } else { 0.0 };
+        **row -= taken;
+        rest -= taken;
+    }
+    let is_foreign = |at: usize| foreign.get(at).is_some_and(|it| *it);
+    let there: f64 = rows.iter().enumerate().filter(|(at, _)| is_foreign(*at)).map(|(_, row)| **row).sum();
+    let part = if there > 0.0 { (rest / there).clamp(0.0, MOST) } else { 0.0 };
+    for (_, row) in rows.iter_mut().enumerate().filter(|(at, _)| is_foreign(*at)) {
+        rest -= **row * part;
+        **row -= **row * part;
+    }
+    let left: f64 = rows.iter().map(|row| **row).sum();
+    for row in rows.iter_mut() {
+        **row -= rest * **row / left;
+    }
+    rest.max(0.0)
+}
+
+/// Calls of every command, by its label, and what the kinds of its work count of them.
+struct Calls<'a> {
+    made: BTreeMap<&'a str, f64>,
+    told: BTreeMap<&'a str, f64>,
+}
+
+impl<'a> Calls<'a> {
+    fn of(report: &'a TraceReport) -> Self {
+        let (mut made, mut told) = (BTreeMap::new(), BTreeMap::new());
+        for row in &report.syscalls {
+            *made.entry(row.command.as_deref().unwrap_or("")).or_default() += row.calls as f64;
+        }
+        for row in report.work.iter().filter(|row| is_calls(row.kind)) {
+            *told.entry(row.command.as_str()).or_default() += row.count.unwrap_or(0) as f64;
+        }
+        Self { made, told }
+    }
+
+    fn told(&self, command: &str) -> f64 {
+        self.told.get(command).copied().unwrap_or(0.0)
+    }
+
+    /// Calls that no kind counts: those of the start-up, or between fork and exec.
+    fn untold(&self, command: &str) -> f64 {
+        (self.made.get(command).copied().unwrap_or(0.0) - self.told(command)).max(0.0)
+    }
+}
+
+/// Kinds of work whose count is a number of calls.
+fn is_calls(kind: WorkKind) -> bool {
+    use WorkKind::*;
+    matches!(kind, Pipe | FileMetadata | FileData | Socket | Memory | Lock | Scheduling | Rest)
+}
+
+/// What the calibration says that observing cost each row of the work, seconds.
+fn work_weights(traced: &Traced) -> Vec<f64> {
+    let (report, own) = (&traced.report, &traced.own);
+    let calls = Calls::of(report);
+    let call_s = own.call_ns.unwrap_or(0.0).max(0.0) * NS;
+    let process_s = own.process_ns.unwrap_or(0.0).max(0.0) * NS;
+    let weight = |row: &WorkRow| {
+        let count = row.count.unwrap_or(0) as f64;
+        let command = row.command.as_str();
+        let own = match row.kind {
+            WorkKind::User => call_s * OUTSIDE * calls.told(command),
+            WorkKind::Startup => call_s * calls.untold(command),
+            WorkKind::Process => process_s * count,
+            WorkKind::Exec => call_s * count,
+            WorkKind::PageFaults => 0.0,
+            _ => call_s * (1.0 - OUTSIDE) * count,
+        };
+        own + switches_s(traced, row)
+    };
+    report.work.iter().map(weight).collect()
+}
+
+/// Switches of the row's command, shared out among its rows in the kernel by their time: a switch is made in a call.
+fn switches_s(traced: &Traced, row: &WorkRow) -> f64 {
+    let in_kernel = |kind| !matches!(kind, WorkKind::User | WorkKind::PageFaults | WorkKind::Startup);
+    if !in_kernel(row.kind) {
+        return 0.0;
+    }
+    let report = &traced.report;
+    let of_command = report.work.iter().filter(|it| it.command == row.command && in_kernel(it.kind));
+    let kernel: f64 = of_command.map(|it| it.seconds).sum();
+    let rows = report.commands.iter().filter(|it| it.command == row.command);
+    let switches: u64 = rows.map(|it| it.voluntary.unwrap_or(0) + it.involuntary.unwrap_or(0)).sum();
+    if kernel <= 0.0 {
+        return 0.0;
+    }
+    traced.own.switch_ns.unwrap_or(0.0).max(0.0) * NS * switches as f64 * row.seconds / kernel
+}
+
+/// What the calibration says that observing cost each row of the path: the cost of the work of that kind, as far as it lies
+/// on the path. A wait for a CPU that whyfaster held is cost as a whole.
+fn path_weights(traced: &Traced, work_weights: &[f64]) -> Vec<f64> {
+    let mut by_kind: BTreeMap<(&str, WorkKind), (f64, f64)> = BTreeMap::new();
+    for (row, weight) in traced.report.work.iter().zip(work_weights) {
+        let sum = by_kind.entry((base(&row.command), row.kind)).or_default();
+        *sum = (sum.0 + row.seconds, sum.1 + weight);
+    }
+    let switch_s = traced.own.switch_ns.unwrap_or(0.0).max(0.0) * NS;
+    let weight = |row: &PathRow| {
+        let kind = match row.kind {
+            PathKind::CpuWait if row.holder == Some(SharerKind::Tool) => return row.seconds,
+            PathKind::CpuWait => return switch_s * row.count as f64,
+            PathKind::User => WorkKind::User,
+            PathKind::Startup => WorkKind::Startup,
+            PathKind::Forked => WorkKind::Process,
+            PathKind::Kernel => match row.what.as_deref().and_then(work_kind) {
+                Some(kind) => kind,
+                None => return 0.0,
+            },
+            _ => return 0.0,
+        };
+        let work = by_kind.get(&(base(&row.command), kind));
+        work.filter(|it| it.0 > 0.0)
+            .map_or(0.0, |(seconds, weight)| weight * (row.seconds / seconds).min(1.0))
+    };
+    traced.report.critical_path.iter().map(weight).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::why::tests::fixture::{path, report, work};
+
+    #[test]
+    fn the_cost_falls_where_the_calls_are() {
+        let mut report = report(
+            1.0,
+            &[path("a", PathKind::User, None, 0.5), path("a", PathKind::Kernel, Some("file_data"), 0.5)],
+        );
+        let mut data = work("a", WorkKind::FileData, 0.5);
+        data.count = Some(100_000);
+        report.work = vec![work("a", WorkKind::User, 0.5), data];
+        let own = crate::trace::counts::OwnCost { call_ns: Some(1000.0), ..Default::default() };
+        let traced = Traced { alternative: 0, round: 0, report, own };
+        let run = run(&traced, 0.1, Some(0.1));
+        assert!((run.path[0].seconds - 0.45).abs() < 1e-9 && (run.path[1].seconds - 0.45).abs() < 1e-9);
+        assert_eq!(run.unattributed_s, 0.0);
+        // Three times what the calibration explains is not explained by it.
+        let run = super::run(&traced, 0.3, Some(0.1));
+        assert!((run.unattributed_s - 0.1).abs() < 1e-9);
+    }
+
+    proptest! {
+        /// Whatever is taken out, the rows sum to what is left and none falls below zero.
+        #[test]
+        fn the_rows_sum_to_what_is_left(
+            rows in prop::collection::vec((0.0..1.0f64, 0.0..0.3f64, any::<bool>()), 1..12), cost in -1.0..2.0f64,
+        ) {
+            let mut seconds: Vec<f64> = rows.iter().map(|row| row.0 + 1e-6).collect();
+            let weights: Vec<f64> = rows.iter().map(|row| row.1).collect();
+            let sum: f64 = seconds.iter().sum();
+            let foreign: Vec<bool> = rows.iter().map(|row| row.2).collect();
+            let rest = take(&mut seconds.iter_mut().collect::<Vec<_>>(), &weights, &foreign, cost);
+            let left: f64 = seconds.iter().sum();
+            prop_assert!((left - (sum - cost.min(sum * MOST))).abs() < 1e-9);
+            prop_assert!(seconds.iter().all(|s| *s >= -1e-12) && rest >= 0.0);
+        }
+    }
+}

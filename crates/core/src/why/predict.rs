@@ -1,0 +1,196 @@
+//! Makespan at other loads: from span and work of one copy alone and one level at which the CPUs are full.
+//!
+//! As long as CPUs are free, a batch takes the span. Once they are full, N copies need N * work / C; to that come the time
+//! to start them all and the time at the end when the last ones have CPUs for themselves, which a full level shows and
+//! which does not grow with N. The work of a copy grows until the CPUs are full (they share caches and cores), and the
+//! full level shows how far. No level is predicted from itself.
+
+use super::input::Given;
+use super::report::Prediction;
+use crate::bounds::{self, Alone};
+use crate::crossover;
+use crate::plan::Mode;
+use crate::record::{Estimate, LevelResult};
+
+/// A level is full when its work alone takes this many spans.
+const FULL: f64 = 1.5;
+
+/// Costs per copy go on changing slowly with load; this part for every factor of ten between a level and the one that it
+/// is predicted from (the measurement in docs/src/concepts.md: 4% to 33%).
+const DRIFT: f64 = 0.1;
+
+/// Where no load but the lowest was measured, loads up to this are predicted.
+const HIGHEST: u32 = 100;
+
+/// The predictions of all alternatives, beside what was measured. Batches only: in the other modes the number of copies
+/// follows from the time.
+pub(super) fn predictions(given: &Given<'_>) -> Vec<Prediction> {
+    if given.plan.mode != Mode::Batch {
+        return Vec::new();
+    }
+    let capacity = bounds::capacity(given.plan, given.host);
+    let one = |name: &str| {
+        let levels = given.analysis.levels.iter();
+        let mine = levels.filter_map(|level| {
+            let result = level.results.iter().find(|it| it.alternative == name)?;
+            // What the time-out ended has no makespan.
+            (result.timed_out == 0).then_some((level.load, result))
+        });
+        of_alternative(name, &mine.collect::<Vec<_>>(), capacity)
+    };
+    given.plan.alternatives.iter().flat_map(|it| one(&it.name)).collect()
+}
+
+fn of_alternative(name: &str, levels: &[(u32, &LevelResult)], capacity: f64) -> Vec<Prediction> {
+    let Some(((lowest, first), others)) = levels.split_first() else { return Vec::new() };
+    let alone = Alone { span_s: first.latency_s.p50, work_s: first.work_per_copy_s };
+    if alone.span_s <= 0.0 || alone.work_s <= 0.0 {
+        return Vec::new();
+    }
+    let from = Model { alone, half_width: half_width(&first.makespan_s), capacity };
+    if others.is_empty() {
+        let loads = crossover::ladder(capacity).into_iter().filter(|load| load > lowest && *load <= HIGHEST);
+        return loads.map(|load| from.predict(name, load, None, None)).collect();
+    }
+    let full: Vec<Full> = others.iter().filter_map(|(load, result)| from.full(*load, result)).collect();
+    let distance = |a: u32, b: u32| (f64::from(a) / f64::from(b)).ln().abs();
+    let predict = |(load, result): &(u32, &LevelResult)| {
+        let others = full.iter().filter(|full| full.load != *load);
+        let nearest = others.min_by(|a, b| distance(a.load, *load).total_cmp(&distance(b.load, *load)));
+        from.predict(name, *load, nearest, Some(result.makespan_s.median))
+    };
+    others.iter().map(predict).collect()
+}
+
+/// Half the width of an interval, as a part of its median; 0 where there is none.
+fn half_width(of: &Estimate) -> f64 {
+    let ends = of.low.zip(of.high).filter(|_| of.median > 0.0);
+    ends.map_or(0.0, |(low, high)| (high - low) / 2.0 / of.median)
+}
+
+/// What one copy alone says.
+struct Model {
+    alone: Alone,
+    half_width: f64,
+    capacity: f64,
+}
+
+/// What a level with full CPUs says.
+struct Full {
+    load: u32,
+    makespan_s: f64,
+    work_s: f64,
+    /// Makespan beyond what the work takes.
+    beyond_s: f64,
+    half_width: f64,
+}
+
+impl Model {
+    fn full(&self, load: u32, result: &LevelResult) -> Option<Full> {
+        let work_s = result.work_per_copy_s;
+        let busy = f64::from(load) * work_s / self.capacity;
+        let makespan_s = result.makespan_s.median;
+        (busy >= FULL * self.alone.span_s && makespan_s > 0.0).then(|| Full {
+            load,
+            makespan_s,
+            work_s,
+            beyond_s: (makespan_s - busy).max(0.0),
+            half_width: half_width(&result.makespan_s),
+        })
+    }
+
+    fn predict(&self, name: &str, load: u32, full: Option<&Full>, measured_s: Option<f64>) -> Prediction {
+        let (predicted_s, low, high, from) = match full {
+            Some(full) => {
+                let (predicted, low, high) = self.by_full(f64::from(load), full);
+                (predicted, low, high, format!("span, work and the level of {} copies", full.load))
+            }
+            None => {
+                let n = f64::from(load);
+                let bound = self.alone.makespan_bound_s(n, self.capacity);
+                // Brent's bound: a scheduler that leaves no CPU idle while something can run needs no more than both together.
+                let most = self.alone.span_s + self.alone.work_bound_s(n, self.capacity);
+                (
+                    bound,
+                    bound * (1.0 - self.half_width),
+                    most * (1.0 + self.half_width),
+                    "span and work".to_owned(),
+                )
+            }
+        };
+        Prediction {
+            alternative: name.to_owned(),
+            load,
+            predicted_s,
+            low: low.max(0.0),
+            high,
+            measured_s,
+            from,
+        }
+    }
+
+    /// Prediction and interval. The ends hold two readings of the full level (what is beyond the work stays, or grows with
+    /// the copies), the noise of that level, and the drift.
+    fn by_full(&self, n: f64, full: &Full) -> (f64, f64, f64) {
+        let growth = full.work_s / self.alone.work_s;
+        let alone_busy = (self.alone.work_s / self.capacity / self.alone.span_s).min(1.0);
+        let busy = (alone_busy * n).min(1.0);
+        // 0 for one copy alone, 1 for full CPUs.
+        let fullness =
+            if alone_busy < 1.0 { ((busy - alone_busy) / (1.0 - alone_busy)).clamp(0.0, 1.0) } else { 1.0 };
+        let slower = 1.0 + (growth - 1.0) * fullness;
+        let span = self.alone.span_s * slower.max(1.0);
+        let work = n * self.alone.work_s * slower / self.capacity;
+        let stays = span.max(work + fullness * full.beyond_s);
+        let grows = span.max(work * full.makespan_s / (full.makespan_s - full.beyond_s));
+        let drift = DRIFT * (n / f64::from(full.load)).log10().abs();
+        let error = full.half_width.max(self.half_width) + drift;
+        (stays, stays.min(grows) * (1.0 - error).max(0.0), stays.max(grows) * (1.0 + error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::why::tests::fixture::result;
+
+    fn predict(levels: &[(u32, f64, f64)], capacity: f64) -> Vec<Prediction> {
+        let results: Vec<(u32, LevelResult)> =
+            levels.iter().map(|(load, makespan, work)| (*load, result("a", *makespan, *work))).collect();
+        of_alternative("a", &results.iter().map(|(load, it)| (*load, it)).collect::<Vec<_>>(), capacity)
+    }
+
+    #[test]
+    fn a_published_measurement_is_predicted() {
+        // The figures of the worked example in docs/src/concepts.md: makespan and work of no-pipe on 8 CPUs.
+        let all =
+            predict(&[(1, 0.260, 0.283), (10, 0.669, 0.471), (100, 6.17, 0.490), (1000, 64.9, 0.518)], 8.0);
+        for it in &all {
+            let measured = it.measured_s.unwrap();
+            assert!((it.predicted_s / measured - 1.0).abs() < 0.1, "{it:?}");
+            assert!(it.low <= measured && measured <= it.high, "{it:?}");
+        }
+        assert_eq!(all[1].from, "span, work and the level of 10 copies");
+    }
+
+    #[test]
+    fn no_level_is_predicted_from_itself() {
+        let all = predict(&[(1, 1.0, 1.0), (10, 6.0, 1.0)], 2.0);
+        assert_eq!((all[0].predicted_s, all[0].from.as_str()), (5.0, "span and work"));
+        assert!(all[0].low <= 5.0 && all[0].high >= 6.0);
+    }
+
+    #[test]
+    fn without_other_levels_the_ladder_is_predicted() {
+        let all = predict(&[(1, 1.0, 1.0)], 2.0);
+        assert_eq!(all.iter().map(|it| it.load).collect::<Vec<_>>(), [2, 4, 8, 10, 100]);
+        assert!(all.iter().all(|it| it.measured_s.is_none()));
+        assert_eq!(all[4].predicted_s, 50.0);
+    }
+
+    #[test]
+    fn a_sleeper_takes_its_span_until_the_cpus_are_full() {
+        let all = predict(&[(1, 1.0, 0.01), (10, 1.0, 0.01), (1000, 5.5, 0.01)], 2.0);
+        assert_eq!(all[0].predicted_s, 1.0);
+    }
+}

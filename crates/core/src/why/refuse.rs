@@ -1,0 +1,84 @@
+//! When nothing is explained, and why.
+
+use super::account::Alternative;
+use super::input::Given;
+use super::words::{quoted, time};
+use crate::record::Estimate;
+use crate::trace::report::Level;
+use crate::verdict::Verdict;
+
+/// Why no difference of this measurement can be explained, if so. Asked before the accounts are made.
+pub(super) fn whole(given: &Given<'_>, alone: usize) -> Option<String> {
+    if let Some(level) = given.traced.iter().map(|it| it.report.level).find(|level| *level != Level::Full) {
+        return Some(format!(
+            "the traces are of level {}, which does not see why a process waits: run as root, or see 'whyfaster doctor'",
+            level_name(level)
+        ));
+    }
+    if given.traced.iter().all(|it| it.report.critical_path.is_empty()) {
+        return Some("the traces have no critical path".to_owned());
+    }
+    if alone == 0 {
+        return Some(
+            "no copy ran alone: explain needs load 1 in batch or closed mode (--load 1,N), to compare with"
+                .to_owned(),
+        );
+    }
+    None
+}
+
+fn level_name(level: Level) -> &'static str {
+    match level {
+        Level::Rusage => "rusage",
+        Level::Unprivileged => "unprivileged",
+        Level::Ptrace => "ptrace",
+        Level::Full => "full",
+    }
+}
+
+/// Why the difference of these two cannot be explained, if so.
+pub(super) fn pair(
+    alternative: &Alternative<'_>,
+    baseline: &Alternative<'_>,
+    wall_s: &Estimate,
+    verdict: Option<Verdict>,
+) -> Option<String> {
+    let (a, b) = (quoted(alternative.name), quoted(baseline.name));
+    for side in [alternative, baseline] {
+        if side.runs.is_empty() {
+            return Some(match side.lossy {
+                0 => format!("no trace of {}", quoted(side.name)),
+                n => format!("all {n} traces of {} lost records: see --ring-size", quoted(side.name)),
+            });
+        }
+        if side.lossy > side.runs.len() {
+            return Some(format!("most traces of {} lost records: see --ring-size", quoted(side.name)));
+        }
+    }
+    match verdict {
+        Some(Verdict::Same) => {
+            return Some(format!("{a} and {b} take the same time: there is nothing to explain"));
+        }
+        Some(Verdict::Undecided) | None => {
+            return Some(format!("{a} and {b} could not be told apart: there is nothing to explain yet"));
+        }
+        Some(Verdict::Faster | Verdict::Slower) => {}
+    }
+    let traced = alternative.traced_s - baseline.traced_s;
+    if traced * wall_s.median <= 0.0 {
+        return Some(format!(
+            "observed, {a} and {b} are in the other order ({} apart): what is seen then does not explain how they run \
+             unobserved",
+            time(traced)
+        ));
+    }
+    let cost = alternative.unattributed_s() - baseline.unattributed_s();
+    if cost.abs() >= wall_s.median.abs() {
+        return Some(format!(
+            "observing costs {} more for one of {a} and {b} than the calibration explains, and the difference is only {}",
+            time(cost),
+            time(wall_s.median)
+        ));
+    }
+    None
+}

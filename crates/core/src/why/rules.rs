@@ -1,0 +1,270 @@
+//! From slots to causes: what a part of the difference is called depends on what both sides did.
+//!
+//! Every second of a slot goes to exactly one cause, so the causes sum to the slots. All rules are odd: with the sides
+//! changed, every cause changes its sign and nothing else.
+
+use std::collections::BTreeMap;
+
+use super::cause::Cause;
+use super::difference::Parted;
+use super::facts::{Moved, Side};
+use super::slots::Slot;
+
+/// Seconds by cause: what the alternative takes longer than the baseline.
+pub(super) type Causes = BTreeMap<Cause, f64>;
+
+/// Both sides of a difference.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pair<'a> {
+    pub alternative: &'a Side,
+    pub baseline: &'a Side,
+}
+
+impl<'a> Pair<'a> {
+    /// The slower side and the other one, for a part of this sign.
+    pub(super) fn by(self, seconds: f64) -> (&'a Side, &'a Side) {
+        if seconds >= 0.0 { (self.alternative, self.baseline) } else { (self.baseline, self.alternative) }
+    }
+}
+
+/// A system call costs about so much outside of what a tracer sees of it: the way into the kernel and out of it, and the
+/// instructions around it (measured: 190 to 270 ns for a call that does nothing, of which the tracer sees some tens).
+const AROUND_A_CALL_S: f64 = 250e-9;
+
+/// Pieces below this are small where the other side has none to compare with.
+const SMALL_PIECE: f64 = 4096.0;
+
+/// So many times more calls for the same data are more; so is that much more data.
+const MORE: f64 = 1.5;
+
+/// A process costs its parent user code too, at most this part of what it costs in the kernel.
+const OWN_CODE: f64 = 0.25;
+
+/// Gives every slot to its cause.
+pub(super) fn causes(parted: &BTreeMap<Slot, Parted>, pair: Pair<'_>) -> Causes {
+    let crowded = crowded(parted, pair);
+    let mut rules = Rules { parted: &crowded, pair, causes: Causes::new() };
+    rules.processes();
+    rules.search_and_startup();
+    rules.data();
+    rules.computing();
+    rules.waits();
+    rules.overlap();
+    rules.causes
+}
+
+/// Where CPUs are full, work beside the path costs time after all: what is on the path waits for it. So waiting for one's own
+/// processes goes to the slots that have more work beside the path, as far as they have.
+fn crowded(parted: &BTreeMap<Slot, Parted>, pair: Pair<'_>) -> BTreeMap<Slot, Parted> {
+    let mut crowded = parted.clone();
+    let own = parted.get(&Slot::Own).map_or(0.0, |it| it.caused);
+    let (slow, fast) = pair.by(own);
+    if own == 0.0 || confined(slow, fast) || slow.priorities > 0.0 {
+        return crowded;
+    }
+    let hidden = |it: &Parted| if it.hidden * own > 0.0 { it.hidden } else { 0.0 };
+    let all: f64 = parted.values().map(hidden).sum();
+    if all == 0.0 {
+        return crowded;
+    }
+    let moved = within(own, all);
+    for (slot, it) in &mut crowded {
+        it.caused += moved * hidden(it) / all;
+        if *slot == Slot::Own {
+            it.caused -= moved;
+        }
+    }
+    crowded
+}
+
+/// Whether the slower side confined itself to fewer CPUs than the other one ran on.
+fn confined(slow: &Side, fast: &Side) -> bool {
+    slow.affinities > 0.0 && slow.cpus > 0.0 && slow.cpus < fast.cpus
+}
+
+struct Rules<'a> {
+    parted: &'a BTreeMap<Slot, Parted>,
+    pair: Pair<'a>,
+    causes: Causes,
+}
+
+impl Rules<'_> {
+    fn slot(&self, slot: Slot) -> f64 {
+        self.parted.get(&slot).map_or(0.0, |parted| parted.caused)
+    }
+
+    fn give(&mut self, cause: Cause, seconds: f64) {
+        *self.causes.entry(cause).or_default() += seconds;
+    }
+
+    fn of(&self, cause: Cause) -> f64 {
+        self.causes.get(&cause).copied().unwrap_or(0.0)
+    }
+
+    /// The slower side of a part makes more processes.
+    fn more_processes(&self, seconds: f64) -> bool {
+        let (slow, fast) = self.pair.by(seconds);
+        slow.forks > fast.forks + 0.5 || slow.execs > fast.execs + 0.5
+    }
+
+    /// Processes cost their parents too: user code, and memory that both write to after the fork.
+    fn processes(&mut self) {
+        let (process, forked) = (self.slot(Slot::Process), self.slot(Slot::Forked));
+        let all = process + forked;
+        let (user, faults) = (self.slot(Slot::ParentUser), self.slot(Slot::ParentFaults));
+        if self.more_processes(all) {
+            let own = within(user, OWN_CODE * all);
+            let memory = within(faults, all);
+            self.give(Cause::Processes, all + own + memory);
+            self.give(Cause::Compute, user - own);
+            self.give(Cause::PageFaults, faults - memory);
+            return;
+        }
+        // As many processes on both sides: a child that runs no program computes, and an end that takes longer frees what was
+        // loaded or touched.
+        self.give(Cause::Compute, user + forked);
+        self.give(Cause::PageFaults, faults);
+        let candidates = [
+            (Cause::Startup, self.slot(Slot::Startup)),
+            (Cause::PageFaults, self.slot(Slot::Faults) + faults),
+        ];
+        let same = candidates.into_iter().filter(|(_, seconds)| seconds * process > 0.0);
+        let largest = same.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
+        // Freeing is cheaper than using: a part that is larger than the use is no part of it.
+        let cause =
+            largest.filter(|(_, seconds)| seconds.abs() >= process.abs() / 2.0).map(|(cause, _)| cause);
+        self.give(cause.unwrap_or(Cause::Processes), process);
+    }
+
+    fn search_and_startup(&mut self) {
+        self.give(Cause::PathSearch, self.slot(Slot::Search));
+        let startup = self.slot(Slot::Startup);
+        let of_processes = self.startup_of_more_processes(startup);
+        self.give(Cause::Processes, of_processes);
+        self.give(Cause::Startup, startup - of_processes);
+    }
+
+    /// Of the start-ups: those of programs that only the slower side begins, when it begins more of them. Which of its
+    /// programs are the additional ones is not told; the cheapest are taken.
+    fn startup_of_more_processes(&self, startup: f64) -> f64 {
+        let (slow, fast) = self.pair.by(startup);
+        let begun = |side: &Side| side.starts.values().map(|it| it.0).sum::<f64>();
+        let mut missing = begun(slow) - begun(fast);
+        if missing < 0.5 {
+            return 0.0;
+        }
+        let more = slow.starts.iter().filter_map(|(command, (n, seconds))| {
+            let more = n - fast.starts.get(command).map_or(0.0, |it| it.0);
+            (more > 0.0).then_some((seconds / n, more))
+        });
+        let mut more: Vec<(f64, f64)> = more.collect();
+        more.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut sum = 0.0;
+        for (each, times) in more {
+            let taken = missing.min(times);
+            sum += each * taken;
+            missing -= taken;
+        }
+        within(startup.signum() * sum, startup)
+    }
+
+    /// Data: the same in smaller pieces, or more of it.
+    fn data(&mut self) {
+        let pipe = self.slot(Slot::Pipe);
+        let small = pipe * self.small(pipe, |side| side.pipe);
+        self.give(Cause::SmallIo, small);
+        self.give(Cause::PipeCopy, pipe - small);
+        let file = self.slot(Slot::FileData);
+        let small = file * self.small(file, |side| side.file);
+        self.give(Cause::SmallIo, small);
+        // The same data costs more CPU time when it has to be fetched; other data is no cause of its own.
+        let disk = self.slot(Slot::Disk);
+        let names = self.slot(Slot::FileMetadata);
+        for rest in [file - small, names] {
+            let cold = disk * rest > 0.0 && rest.abs() <= disk.abs();
+            self.give(if cold { Cause::Disk } else { Cause::Unexplained }, rest);
+        }
+    }
+
+    /// The part of the slower side's calls that it would not need with the other side's pieces.
+    fn small(&self, seconds: f64, moved: impl Fn(&Side) -> Moved) -> f64 {
+        let (slow, fast) = self.pair.by(seconds);
+        let (slow, fast) = (moved(slow), moved(fast));
+        if slow.calls <= 0.0 {
+            return 0.0;
+        }
+        let piece =
+            if fast.bytes * MORE >= slow.bytes { fast.piece() } else { fast.piece().max(SMALL_PIECE) };
+        let needed = if piece > 0.0 { slow.bytes / piece } else { slow.calls };
+        if slow.calls >= needed * MORE && slow.calls > fast.calls { 1.0 - needed / slow.calls } else { 0.0 }
+    }
+
+    /// User code: what surrounds additional calls belongs to them, the rest is computing.
+    fn computing(&mut self) {
+        let mut user = self.slot(Slot::User) + self.of(Cause::Compute);
+        self.causes.remove(&Cause::Compute);
+        let small = self.of(Cause::SmallIo);
+        let around = within(user, small.signum() * self.more_calls(small) * AROUND_A_CALL_S);
+        self.give(Cause::SmallIo, if small == 0.0 { 0.0 } else { around });
+        user -= if small == 0.0 { 0.0 } else { around };
+        let search = self.of(Cause::PathSearch);
+        let (slow, fast) = self.pair.by(search);
+        let around = (slow.misses() - fast.misses()).max(0.0) * AROUND_A_CALL_S;
+        let around = if search == 0.0 { 0.0 } else { within(user, search.signum() * around) };
+        self.give(Cause::PathSearch, around);
+        self.give(Cause::Compute, user - around);
+        self.give(Cause::PageFaults, self.slot(Slot::Faults));
+    }
+
+    fn more_calls(&self, seconds: f64) -> f64 {
+        let (slow, fast) = self.pair.by(seconds);
+        (slow.pipe.calls + slow.file.calls - fast.pipe.calls - fast.file.calls).max(0.0)
+    }
+
+    fn waits(&mut self) {
+        let direct = [
+            (Slot::Network, Cause::Network),
+            (Slot::Lock, Cause::Lock),
+            (Slot::Sleep, Cause::Sleep),
+            (Slot::Disk, Cause::Disk),
+            (Slot::Misplaced, Cause::Misplacement),
+            (Slot::Throttled, Cause::Share),
+            (Slot::Rest, Cause::Unexplained),
+        ];
+        for (slot, cause) in direct {
+            self.give(cause, self.slot(slot));
+        }
+        let contention = self.slot(Slot::Contention);
+        let cause = self.queueing(contention).unwrap_or(Cause::CpuContention);
+        self.give(cause, contention);
+    }
+
+    /// What the slower side did itself to wait longer for a CPU, whoever had it: lowered its priority, or left itself fewer
+    /// CPUs than the other one has.
+    fn queueing(&self, seconds: f64) -> Option<Cause> {
+        let (slow, fast) = self.pair.by(seconds);
+        match () {
+            () if slow.priorities > 0.0 => Some(Cause::Share),
+            () if confined(slow, fast) => Some(Cause::Misplacement),
+            () => None,
+        }
+    }
+
+    /// What the other side does at the same time. Where one's own processes have to share a CPU although another one is
+    /// free, that is the reason why they do not overlap.
+    fn overlap(&mut self) {
+        let own = self.slot(Slot::Own);
+        self.give(self.queueing(own).unwrap_or(Cause::Overlap), own);
+        let overlap =
+            self.parted.values().map(|parted| parted.overlap).sum::<f64>() + self.of(Cause::Overlap);
+        self.causes.remove(&Cause::Overlap);
+        let misplaced = self.of(Cause::Misplacement);
+        let forbidden = misplaced * overlap > 0.0 && misplaced.abs() >= overlap.abs() / 2.0;
+        self.give(if forbidden { Cause::Misplacement } else { Cause::Overlap }, overlap);
+    }
+}
+
+/// `seconds`, as far as they have the sign of `limit` and do not exceed it.
+fn within(seconds: f64, limit: f64) -> f64 {
+    if seconds * limit <= 0.0 { 0.0 } else { seconds.signum() * seconds.abs().min(limit.abs()) }
+}

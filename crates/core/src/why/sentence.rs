@@ -1,0 +1,273 @@
+//! Findings in words: a sentence with its numbers, a remedy, a page. For people who have never heard of work and span.
+
+use super::cause::Cause;
+use super::evidence;
+use super::facts::Side;
+use super::report::Account;
+use super::words::{amount, count, plural, quoted, time};
+use crate::trace::report::{PathKind, SharerKind};
+
+/// What a sentence needs.
+pub(super) struct About<'a> {
+    pub cause: Cause,
+    pub seconds: f64,
+    pub slow: &'a Side,
+    pub fast: &'a Side,
+    pub accounts: (&'a Account, &'a Account),
+}
+
+impl About<'_> {
+    /// The finding in one sentence.
+    pub(super) fn sentence(&self) -> String {
+        let (slow, cost) = (quoted(&self.slow.name), time(self.seconds));
+        match self.cause {
+            Cause::Processes => self.processes(),
+            Cause::PathSearch => format!(
+                "{slow} looks for programs in {} of PATH that do not have them, {} in {}; that costs it {cost}.",
+                plural(self.slow.misses(), "directory", "directories"),
+                quoted(&self.fast.name),
+                count(self.fast.misses()),
+            ),
+            Cause::Startup => {
+                format!("{slow} takes {cost} longer to load and start its programs{}.", self.mostly())
+            }
+            Cause::SmallIo => self.small_io(),
+            Cause::PipeCopy => self.pipe_copy(),
+            Cause::Overlap => self.overlap(),
+            Cause::Compute => {
+                format!("{slow} computes {cost} longer in its programs' own code{}.", self.mostly())
+            }
+            Cause::PageFaults => format!(
+                "{slow} uses memory for the first time {} times (pages), {} {} times; that costs it {cost}.",
+                count(self.slow.faults),
+                quoted(&self.fast.name),
+                count(self.fast.faults),
+            ),
+            Cause::Disk => format!("{slow} waits {cost} longer for the disk{}.", self.mostly()),
+            Cause::Lock => format!("{slow} waits {cost} longer for locks{}.", self.held_by()),
+            Cause::Sleep => format!("{slow} sleeps {cost} longer, with nothing to do{}.", self.by()),
+            Cause::CpuContention => format!("{slow} waits {cost} longer for a CPU{}.", self.taken_by()),
+            Cause::Misplacement => self.misplacement(),
+            Cause::Share => self.share(),
+            Cause::Network => format!("{slow} waits {cost} longer for the network{}.", self.by()),
+            Cause::Unexplained => format!(
+                "{cost} that {slow} takes longer are not explained by any cause that is known{}.",
+                self.largest_row()
+            ),
+        }
+    }
+
+    fn processes(&self) -> String {
+        let (slow, fast) = (self.slow, self.fast);
+        let (name, cost) = (quoted(&slow.name), time(self.seconds));
+        if slow.forks <= fast.forks + 0.5 && slow.execs <= fast.execs + 0.5 {
+            return format!("{name} takes {cost} longer to make and end as many processes{}.", self.mostly());
+        }
+        let (more, less, what) = if slow.forks > fast.forks + 0.5 {
+            (slow.forks, fast.forks, ("process", "processes"))
+        } else {
+            (slow.execs, fast.execs, ("program", "programs"))
+        };
+        format!(
+            "{name} starts {}, {} {}; that costs it {cost}.",
+            plural(more, what.0, what.1),
+            quoted(&fast.name),
+            count(less),
+        )
+    }
+
+    fn small_io(&self) -> String {
+        let (slow, fast) = (self.slow, self.fast);
+        let of_pipes = slow.pipe.calls - fast.pipe.calls > slow.file.calls - fast.file.calls;
+        let (here, there, what) = if of_pipes {
+            (slow.pipe, fast.pipe, "reads from pipes")
+        } else {
+            (slow.file, fast.file, "reads and writes")
+        };
+        let other = if there.calls > 0.0 {
+            format!("{} {} of {}", quoted(&fast.name), count(there.calls), amount(there.piece()))
+        } else {
+            format!("{} none", quoted(&fast.name))
+        };
+        format!(
+            "{} moves its data in {} {what} of {} each, {other}; that costs it {}.",
+            quoted(&slow.name),
+            count(here.calls),
+            amount(here.piece()),
+            time(self.seconds),
+        )
+    }
+
+    fn pipe_copy(&self) -> String {
+        let (slow, fast) = (self.slow, self.fast);
+        let (name, cost) = (quoted(&slow.name), time(self.seconds));
+        if slow.pipe.bytes <= fast.pipe.bytes * 1.05 {
+            return format!("{name} takes {cost} longer to copy its data through pipes.");
+        }
+        let other = if fast.pipe.bytes > 0.0 { amount(fast.pipe.bytes) } else { "none".to_owned() };
+        format!(
+            "{name} copies {} through pipes from one program to the next, {} {other}; that costs it {cost}.",
+            amount(slow.pipe.bytes),
+            quoted(&fast.name),
+        )
+    }
+
+    fn overlap(&self) -> String {
+        let (slow, fast) = (self.slow, self.fast);
+        let pace = match &fast.bottleneck {
+            Some(stage) => format!("; of its stages {} sets the pace", quoted(stage)),
+            None => String::new(),
+        };
+        format!(
+            "{} does several things at the same time, on {:.1} CPUs on average, {} on {:.1}; \
+             that saves it {}{pace}.",
+            quoted(&fast.name),
+            fast.parallelism(),
+            quoted(&slow.name),
+            slow.parallelism(),
+            time(self.seconds),
+        )
+    }
+
+    fn misplacement(&self) -> String {
+        let rows = || self.accounts.0.critical_path.iter().filter(|row| row.kind == PathKind::CpuWait);
+        let avoidable: f64 = rows().map(|row| row.avoidable_s).sum();
+        let forbidden: f64 = rows().map(|row| row.but_for_affinity_s).sum();
+        let of = |row: &&crate::trace::report::PathRow| row.avoidable_s + row.but_for_affinity_s;
+        let with = rows().max_by(|a, b| of(a).total_cmp(&of(b))).and_then(|row| row.what.as_deref());
+        let with = with.map(|what| format!(" that {} had", quoted(what))).unwrap_or_default();
+        let idle = if forbidden > avoidable {
+            "while another one stood idle on which it is not allowed to run"
+        } else {
+            "while another one stood idle"
+        };
+        format!("{} waits {} longer for a CPU{with}, {idle}.", quoted(&self.slow.name), time(self.seconds))
+    }
+
+    fn share(&self) -> String {
+        let rows =
+            self.accounts.0.critical_path.iter().filter(|row| row.holder == Some(SharerKind::Throttled));
+        let throttled: f64 = rows.map(|row| row.seconds).sum();
+        let why = if throttled >= self.seconds / 2.0 {
+            "because the CPU time that its group may use was used up"
+        } else {
+            "because it runs with a lower priority beside others"
+        };
+        format!(
+            "{} is given less of the CPUs, {why}; that costs it {}.",
+            quoted(&self.slow.name),
+            time(self.seconds)
+        )
+    }
+
+    fn command(&self) -> Option<String> {
+        evidence::command(self.cause, self.accounts.0, self.accounts.1)
+    }
+
+    /// ", most of it in 'awk'".
+    fn mostly(&self) -> String {
+        self.command().map(|it| format!(", most of it in {}", quoted(&it))).unwrap_or_default()
+    }
+
+    /// " (in 'sleep')".
+    fn by(&self) -> String {
+        self.command().map(|it| format!(" (in {})", quoted(&it))).unwrap_or_default()
+    }
+
+    fn held_by(&self) -> String {
+        let rows = self.accounts.0.critical_path.iter().filter(|row| row.kind == PathKind::Lock);
+        let most = rows.max_by(|a, b| a.seconds.total_cmp(&b.seconds)).and_then(|row| row.what.as_deref());
+        most.map(|it| format!(" that {} held", quoted(it))).unwrap_or_default()
+    }
+
+    fn taken_by(&self) -> String {
+        let names: Vec<String> = self.slow.sharers.iter().take(2).map(|(name, _)| quoted(name)).collect();
+        if names.is_empty() {
+            String::new()
+        } else {
+            format!(" that others had taken: {}", names.join(" and "))
+        }
+    }
+
+    fn largest_row(&self) -> String {
+        let of = evidence::evidence(Cause::Unexplained, self.slow, self.fast, self.accounts);
+        let most = of.iter().find(|it| it.here - it.there >= self.seconds / 4.0);
+        most.map(|it| format!("; the row that differs most is {} ({})", it.what, time(it.here - it.there)))
+            .unwrap_or_default()
+    }
+}
+
+/// What could be done.
+pub(super) fn remedy(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Processes => {
+            "Do more in one process: a builtin instead of a program, xargs with many arguments, one awk for several tools."
+        }
+        Cause::PathSearch => {
+            "Call programs by their full path, or put the directory that has them first in PATH."
+        }
+        Cause::Startup => {
+            "Start the program less often and give it more to do each time, or take one that loads less."
+        }
+        Cause::SmallIo => {
+            "Read and write in larger pieces: a larger block size, full instead of line buffering, a program that reads lines in blocks."
+        }
+        Cause::PipeCopy => {
+            "Leave out stages that only pass data on (cat FILE | X is X < FILE), or cut the data down in the first stage."
+        }
+        Cause::Overlap => {
+            "Run independent parts at the same time: a pipeline instead of a file in between, & and wait, xargs -P. It pays only while CPUs are free."
+        }
+        Cause::Compute => {
+            "The program itself computes more: a simpler pattern, a better algorithm, another tool; a profile of its code says where."
+        }
+        Cause::PageFaults => {
+            "Use less memory or use it again: smaller buffers, streaming instead of reading everything, huge pages."
+        }
+        Cause::Disk => {
+            "Keep the data in memory (read it before), read less of it, or write without waiting for the disk where that is safe."
+        }
+        Cause::Lock => {
+            "Hold the lock for a shorter time, give every worker a lock of its own, or start fewer workers."
+        }
+        Cause::Sleep => {
+            "Wait for the event itself instead of sleeping: wait, inotifywait, a pipe, or a shorter interval."
+        }
+        Cause::CpuContention => {
+            "Measure on a quiet machine, or give the command CPUs of its own (--cpus, a cpuset)."
+        }
+        Cause::Misplacement => {
+            "Let it run on more CPUs (taskset, cpuset), or keep its stages and what shares their CPU apart."
+        }
+        Cause::Share => "Remove nice, or raise the quota of its cgroup; compare both with the same priority.",
+        Cause::Network => "Ask less often: fewer and larger requests, several at the same time, a cache.",
+        Cause::Unexplained => "See the accounts of both alternatives: whyfaster show --json has every row.",
+    }
+}
+
+/// How a cause is called in the document and in the names of its page.
+pub(super) fn name(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Processes => "processes",
+        Cause::PathSearch => "path_search",
+        Cause::Startup => "startup",
+        Cause::SmallIo => "small_io",
+        Cause::PipeCopy => "pipe_copy",
+        Cause::Overlap => "overlap",
+        Cause::Compute => "compute",
+        Cause::PageFaults => "page_faults",
+        Cause::Disk => "disk",
+        Cause::Lock => "lock",
+        Cause::Sleep => "sleep",
+        Cause::CpuContention => "cpu_contention",
+        Cause::Misplacement => "misplacement",
+        Cause::Share => "share",
+        Cause::Network => "network",
+        Cause::Unexplained => "unexplained",
+    }
+}
+
+/// The page of the documentation.
+pub(super) fn page(cause: Cause) -> String {
+    format!("docs/src/causes/{}.md", name(cause))
+}

@@ -1,0 +1,307 @@
+//! Rows of path and work put into slots: what they are, before it is known which cause they belong to. The same slot stands
+//! on the path, where it costs time, and in the work, where it costs CPU time.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::kinds::{base, is_forked, work_kind};
+use super::own_cost::Run;
+use crate::trace::TraceReport;
+use crate::trace::report::{Cause as Wait, PathKind, PathRow, SharerKind, SyscallRow, WorkKind};
+
+/// What a part of the time was spent on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Slot {
+    /// Making, loading and ending processes, and waking up who waited for one.
+    Process,
+    /// Children that were forked and run no program of their own, or have not begun it yet.
+    Forked,
+    /// Execs and looks at directories of PATH that found nothing.
+    Search,
+    /// Programs that start up.
+    Startup,
+    /// User code of programs that make no processes.
+    User,
+    /// User code of programs that make processes.
+    ParentUser,
+    /// First use of memory by programs that make no processes.
+    Faults,
+    /// The same by programs that do: a fork makes them pay for every page that they then write.
+    ParentFaults,
+    /// Reading from and writing to pipes, and waking up who waited for one.
+    Pipe,
+    /// Reading and writing files.
+    FileData,
+    /// Names and attributes of files.
+    FileMetadata,
+    /// Sockets, and waiting for the network.
+    Network,
+    /// Locks.
+    Lock,
+    /// Sleeping and polling.
+    Sleep,
+    /// Disks.
+    Disk,
+    /// Waiting for a CPU that others had.
+    Contention,
+    /// Waiting for a CPU while another one could have been had.
+    Misplaced,
+    /// Waiting because the quota was used up.
+    Throttled,
+    /// Waiting for a CPU that another process of the same tree had.
+    Own,
+    /// Anything else.
+    Rest,
+}
+
+/// How much of a slot there is, seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Amount {
+    /// Running, on the critical path.
+    pub path: f64,
+    /// Waiting, on the critical path. It has no counterpart in the work.
+    pub wait: f64,
+    /// CPU time.
+    pub work: f64,
+}
+
+/// The slots of a run.
+pub(super) type Slots = BTreeMap<Slot, Amount>;
+
+/// Puts the rows of a run into slots. All that is on the path is in some slot.
+pub(super) fn slots(run: &Run<'_>) -> Slots {
+    let known = Known::of(run);
+    let mut slots = Slots::new();
+    for row in &run.path {
+        known.path(&mut slots, row);
+    }
+    for row in &run.work {
+        for (slot, part) in known.work_row(&row.command, row.kind) {
+            slots.entry(slot).or_default().work += part * row.seconds;
+        }
+    }
+    slots
+}
+
+/// What must be known of a run to put a row into its slot.
+struct Known<'a> {
+    /// Commands that make processes.
+    parents: BTreeSet<&'a str>,
+    /// Commands with work on sockets.
+    sockets: BTreeSet<&'a str>,
+    /// By label: part of the time of execs, and of what lies between fork and exec, that went into execs that failed.
+    failed_execs: BTreeMap<&'a str, f64>,
+    /// By command: part of its time with names of files that went into looks at PATH that found nothing.
+    failed_looks: BTreeMap<&'a str, f64>,
+    /// By command: part of its user code that is page faults, where the path does not tell them apart.
+    faults: BTreeMap<&'a str, f64>,
+}
+
+impl<'a> Known<'a> {
+    fn of(run: &Run<'a>) -> Self {
+        let report = run.report;
+        let parents = parents(report);
+        let sockets = report.work.iter().filter(|row| row.kind == WorkKind::Socket);
+        Self {
+            sockets: sockets.map(|row| base(&row.command)).collect(),
+            failed_execs: failed_execs(run),
+            failed_looks: failed_looks(run, &parents),
+            faults: faults(report),
+            parents,
+        }
+    }
+
+    /// The slots of a row of the work.
+    fn work_row(&self, label: &str, kind: WorkKind) -> Vec<(Slot, f64)> {
+        if is_forked(label) { self.exec(label, Slot::Forked) } else { self.work(label, kind) }
+    }
+
+    /// Execs of this label: the ones that failed are a search.
+    fn exec(&self, label: &str, others: Slot) -> Vec<(Slot, f64)> {
+        let failed = self.failed_execs.get(label).copied().unwrap_or(0.0);
+        vec![(Slot::Search, failed), (others, 1.0 - failed)]
+    }
+
+    /// The slots of user code, page faults or calls of one kind of one command, with the part that goes into each.
+    fn work(&self, command: &str, kind: WorkKind) -> Vec<(Slot, f64)> {
+        let parent = self.parents.contains(command);
+        let one = |slot| vec![(slot, 1.0)];
+        match kind {
+            WorkKind::User => one(if parent { Slot::ParentUser } else { Slot::User }),
+            WorkKind::PageFaults | WorkKind::Memory => {
+                one(if parent { Slot::ParentFaults } else { Slot::Faults })
+            }
+            WorkKind::Startup => one(Slot::Startup),
+            WorkKind::Process => one(Slot::Process),
+            WorkKind::Exec => self.exec(command, Slot::Process),
+            WorkKind::Pipe => one(Slot::Pipe),
+            WorkKind::FileMetadata => {
+                let failed = self.failed_looks.get(command).copied().unwrap_or(0.0);
+                vec![(Slot::Search, failed), (Slot::FileMetadata, 1.0 - failed)]
+            }
+            WorkKind::FileData => one(Slot::FileData),
+            WorkKind::Socket => one(Slot::Network),
+            WorkKind::Lock => one(Slot::Lock),
+            WorkKind::Scheduling => one(Slot::Sleep),
+            WorkKind::Rest => one(Slot::Rest),
+        }
+    }
+
+    fn path(&self, slots: &mut Slots, row: &PathRow) {
+        let command = base(&row.command);
+        let running = match row.kind {
+            PathKind::User => {
+                let faults = self.faults.get(command).copied().unwrap_or(0.0);
+                let user = self
+                    .work(command, WorkKind::User)
+                    .into_iter()
+                    .map(|(slot, part)| (slot, part * (1.0 - faults)));
+                let faults = self
+                    .work(command, WorkKind::PageFaults)
+                    .into_iter()
+                    .map(|(slot, part)| (slot, part * faults));
+                user.chain(faults).collect()
+            }
+            PathKind::Kernel => match row.what.as_deref().and_then(work_kind) {
+                Some(kind) => self.work_row(&row.command, kind),
+                None => vec![(Slot::Rest, 1.0)],
+            },
+            PathKind::Startup => self.work(command, WorkKind::Startup),
+            PathKind::Forked => self.exec(&row.command, Slot::Forked),
+            _ => {
+                for (slot, part) in self.wait(row) {
+                    slots.entry(slot).or_default().wait += part;
+                }
+                return;
+            }
+        };
+        for (slot, part) in running {
+            slots.entry(slot).or_default().path += part * row.seconds;
+        }
+    }
+
+    /// The slots of a wait, with the seconds that go into each.
+    fn wait(&self, row: &PathRow) -> Vec<(Slot, f64)> {
+        let slot = match row.kind {
+            PathKind::Lock => Slot::Lock,
+            PathKind::Disk | PathKind::WriteBack => Slot::Disk,
+            PathKind::Sleep => Slot::Sleep,
+            PathKind::Network => Slot::Network,
+            PathKind::Outside if self.sockets.contains(base(&row.command)) => Slot::Network,
+            PathKind::CpuWait => return cpu_wait(row),
+            _ => Slot::Rest,
+        };
+        vec![(slot, row.seconds)]
+    }
+}
+
+/// A wait for a CPU: first what could have been avoided, then by who had the CPU.
+fn cpu_wait(row: &PathRow) -> Vec<(Slot, f64)> {
+    let misplaced = (row.avoidable_s + row.but_for_affinity_s).clamp(0.0, row.seconds);
+    let slot = match row.holder {
+        Some(SharerKind::Throttled) => return vec![(Slot::Throttled, row.seconds)],
+        Some(SharerKind::Tool) => return vec![(Slot::Rest, row.seconds)],
+        Some(SharerKind::Kernel | SharerKind::Other | SharerKind::Steal) => Slot::Contention,
+        // A short wait for one's own child or parent, which is about to leave the CPU, is part of what a process costs.
+        Some(SharerKind::Tree) if row.after == Some(Wait::Child) || is_forked(&row.command) => Slot::Process,
+        Some(SharerKind::Tree) => Slot::Own,
+        Some(SharerKind::Idle) => waking_up(row),
+        Some(SharerKind::Unknown) | None => Slot::Rest,
+    };
+    vec![(Slot::Misplaced, misplaced), (slot, row.seconds - misplaced)]
+}
+
+/// Nobody had the CPU: the time that waking up takes belongs to what was waited for.
+fn waking_up(row: &PathRow) -> Slot {
+    match row.after {
+        Some(Wait::Child) => Slot::Process,
+        _ if is_forked(&row.command) => Slot::Process,
+        Some(Wait::PipeEmpty | Wait::PipeFull) => Slot::Pipe,
+        Some(Wait::Disk | Wait::WriteBack | Wait::PageFault) => Slot::Disk,
+        Some(Wait::Lock) => Slot::Lock,
+        Some(Wait::Timer) => Slot::Sleep,
+        Some(Wait::Network) => Slot::Network,
+        _ => Slot::Rest,
+    }
+}
+
+/// Commands that have children in the tree.
+pub(super) fn parents(report: &TraceReport) -> BTreeSet<&str> {
+    let above = report.tree.iter().filter_map(|row| report.tree.get(row.parent?));
+    above.map(|row| base(&row.command)).collect()
+}
+
+/// Calls that look at the attributes of a path, as shells do for every directory of PATH.
+const LOOKS: [&str; 5] = ["stat", "lstat", "newfstatat", "fstatat64", "statx"];
+/// Calls that begin a program.
+const EXECS: [&str; 2] = ["execve", "execveat"];
+
+/// Whether the row counts execs.
+pub(super) fn is_exec(row: &SyscallRow) -> bool {
+    EXECS.contains(&row.name.as_str())
+}
+
+/// Whether the row counts looks at PATH: by a command that makes processes.
+pub(super) fn is_look(row: &SyscallRow, parents: &BTreeSet<&str>) -> bool {
+    LOOKS.contains(&row.name.as_str()) && row.command.as_deref().is_some_and(|it| parents.contains(base(it)))
+}
+
+/// How often something was not there, or was no program.
+pub(super) fn misses(row: &SyscallRow) -> u64 {
+    let missing = ["ENOENT", "ENOTDIR", "EACCES"];
+    row.errnos.iter().filter(|(name, _)| missing.contains(&name.as_str())).map(|(_, times)| times).sum()
+}
+
+/// Seconds within calls that failed, less what observing made them dearer.
+fn failed_s(row: &SyscallRow, call_s: f64) -> f64 {
+    let failed = row.failed_s.unwrap_or(0.0);
+    (failed - call_s / 2.0 * row.errors as f64).max(0.0)
+}
+
+fn failed_execs<'a>(run: &Run<'a>) -> BTreeMap<&'a str, f64> {
+    let mut failed: BTreeMap<&'a str, f64> = BTreeMap::new();
+    for row in run.report.syscalls.iter().filter(|row| is_exec(row) && row.errors > 0) {
+        *failed.entry(row.command.as_deref().unwrap_or("")).or_default() += failed_s(row, run.call_s);
+    }
+    for (label, seconds) in &mut failed {
+        // Of a child between fork and exec all rows are one slot, as they are on the path.
+        let group = |kind| is_forked(label) || kind == WorkKind::Exec;
+        let rows = run.work.iter().filter(|row| row.command == *label && group(row.kind));
+        let all: f64 = rows.map(|row| row.seconds).sum();
+        *seconds = if all > 0.0 { (*seconds / all).min(1.0) } else { 0.0 };
+    }
+    failed
+}
+
+fn failed_looks<'a>(run: &Run<'a>, parents: &BTreeSet<&str>) -> BTreeMap<&'a str, f64> {
+    let mut failed: BTreeMap<&'a str, f64> = BTreeMap::new();
+    for row in run.report.syscalls.iter().filter(|row| is_look(row, parents)) {
+        *failed.entry(base(row.command.as_deref().unwrap_or(""))).or_default() += failed_s(row, run.call_s);
+    }
+    for (command, seconds) in &mut failed {
+        let rows = run
+            .work
+            .iter()
+            .filter(|row| base(&row.command) == *command && row.kind == WorkKind::FileMetadata);
+        let all: f64 = rows.map(|row| row.seconds).sum();
+        *seconds = if all > 0.0 { (*seconds / all).min(1.0) } else { 0.0 };
+    }
+    failed
+}
+
+/// Page faults are no call: the path may have them in user code, where the work has taken them out.
+fn faults(report: &TraceReport) -> BTreeMap<&str, f64> {
+    let told = |row: &PathRow| row.what.as_deref().and_then(work_kind) == Some(WorkKind::PageFaults);
+    let told: BTreeSet<&str> =
+        report.critical_path.iter().filter(|row| told(row)).map(|row| base(&row.command)).collect();
+    let mut parts: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
+    for row in report.work.iter().filter(|row| !told.contains(base(&row.command))) {
+        let of = parts.entry(base(&row.command)).or_default();
+        match row.kind {
+            WorkKind::User => of.0 += row.seconds,
+            WorkKind::PageFaults => of.1 += row.seconds,
+            _ => {}
+        }
+    }
+    let share = |(user, faults): (f64, f64)| if user + faults > 0.0 { faults / (user + faults) } else { 0.0 };
+    parts.into_iter().map(|(command, parts)| (command, share(parts))).collect()
+}

@@ -1,0 +1,288 @@
+//! Every cause of the list, planted alone, is found first, with its seconds.
+
+use super::fixture::{Scene, Trace};
+use crate::trace::event::FileKind;
+use crate::trace::report::{Cause as Wait, Direction, PathKind, SharerKind, WorkKind};
+use crate::why::cause::Cause;
+use crate::why::report::{Finding, Why};
+
+/// What both sides do.
+fn common() -> Trace {
+    Trace::new().runs("sh", WorkKind::Startup, 0.001, 1).runs("work", WorkKind::User, 0.1, 0)
+}
+
+/// The first finding is this one, has these seconds, and makes 'b' slower; it is told from both sides.
+fn first(a: Trace, b: Trace, cause: Cause, seconds: f64) -> Finding {
+    let why = Scene::of(&a.0, &b.0).explain();
+    assert_eq!(why.refused, None);
+    let finding = why.findings.first().unwrap_or_else(|| panic!("no finding: {why:#?}"));
+    assert_eq!((finding.cause, finding.alternative.as_str()), (cause, "b"), "{:#?}", why.findings);
+    assert!((finding.seconds / seconds - 1.0).abs() < 0.1, "{} instead of {seconds}", finding.seconds);
+    assert!(finding.share > 0.0 && finding.low.is_some());
+    partition(&why);
+    let turned = Scene::of(&b.0, &a.0).explain();
+    let other = turned.findings.first().expect("the same, turned");
+    assert_eq!((other.cause, other.alternative.as_str()), (cause, "a"));
+    assert!((other.seconds / finding.seconds - 1.0).abs() < 0.05);
+    finding.clone()
+}
+
+/// Findings and what is unexplained are the difference.
+fn partition(why: &Why) {
+    for difference in &why.differences {
+        let sign = |it: &Finding| if it.alternative == difference.alternative { 1.0 } else { -1.0 };
+        let known = why.findings.iter().filter(|it| it.cause != Cause::Unexplained);
+        let sum: f64 = known.map(|it| sign(it) * it.seconds).sum();
+        assert!((sum + difference.unexplained_s.median - difference.span_s.median).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn processes() {
+    let finding = first(
+        common().makes(1, 2),
+        common()
+            .makes(201, 202)
+            .runs("sh", WorkKind::Process, 0.06, 200)
+            .runs("sh (forked)", WorkKind::Process, 0.03, 0)
+            .runs("sh", WorkKind::PageFaults, 0.005, 2000)
+            .runs("true", WorkKind::Startup, 0.05, 200)
+            .queues("sh", (SharerKind::Idle, ""), Some(Wait::Child), (0.01, 0.0, 0.0)),
+        Cause::Processes,
+        0.155,
+    );
+    assert!(
+        finding.sentence.contains("starts 201 processes, 'a' 1; that costs it 15"),
+        "{}",
+        finding.sentence
+    );
+    assert_eq!(finding.evidence[0].here, 201.0);
+}
+
+#[test]
+fn children_without_a_program_are_processes_when_there_are_more_of_them_and_computing_when_not() {
+    let forked =
+        |forks| common().makes(forks, 2).runs("sh (forked)", WorkKind::Process, 0.001 * forks as f64, 0);
+    first(forked(10), forked(110), Cause::Processes, 0.1);
+    let computes = |seconds| common().makes(10, 2).runs("sh (forked)", WorkKind::Process, seconds, 0);
+    first(computes(0.01), computes(0.11), Cause::Compute, 0.1);
+}
+
+#[test]
+fn path_search() {
+    let finding = first(
+        common().makes(100, 100).runs("xargs (forked)", WorkKind::Process, 0.02, 0),
+        common()
+            .makes(100, 100)
+            .runs("xargs (forked)", WorkKind::Process, 0.02, 0)
+            .runs("xargs (forked)", WorkKind::Exec, 0.08, 100_000)
+            .fails("xargs (forked)", "execve", 100_000, 0.08),
+        Cause::PathSearch,
+        0.08,
+    );
+    assert!(finding.sentence.contains("that do not have them"), "{}", finding.sentence);
+    // A shell looks before it leaps.
+    let looks = |n: u64, s: f64| {
+        common().makes(100, 100).runs("sh", WorkKind::FileMetadata, 0.001 + s, n).fails(
+            "sh",
+            "newfstatat",
+            n,
+            s,
+        )
+    };
+    first(looks(100, 0.001), looks(50_000, 0.05), Cause::PathSearch, 0.049);
+}
+
+#[test]
+fn startup() {
+    let runs = |load: f64, end: f64| {
+        common().makes(5, 6).runs("prog", WorkKind::Startup, load, 5).runs("prog", WorkKind::Process, end, 0)
+    };
+    let finding = first(runs(0.005, 0.001), runs(0.08, 0.011), Cause::Startup, 0.085);
+    assert!(finding.sentence.contains("most of it in 'prog'"), "{}", finding.sentence);
+}
+
+#[test]
+fn of_more_programs_the_cheap_ones_are_the_additional_ones() {
+    let a = common().makes(1, 1).runs("awk", WorkKind::Startup, 0.001, 1);
+    let b = common()
+        .makes(2, 2)
+        .runs("sh", WorkKind::Startup, 0.0005, 1)
+        .runs("python3", WorkKind::Startup, 0.06, 1)
+        .runs("sh", WorkKind::Process, 0.001, 1);
+    first(a, b, Cause::Startup, 0.059);
+}
+
+#[test]
+fn small_io() {
+    let reads = |n: u64, kernel: f64, user: f64| {
+        common().runs("dd", WorkKind::FileData, kernel, n).runs("dd", WorkKind::User, user, 0).moves(
+            FileKind::File,
+            Direction::Read,
+            n,
+            8_388_608,
+        )
+    };
+    let finding = first(reads(128, 0.001, 0.001), reads(131_072, 0.06, 0.02), Cause::SmallIo, 0.078);
+    assert!(
+        finding.sentence.contains("131,072 reads and writes of 64 B each, 'a' 128 of 64.0 KiB"),
+        "{}",
+        finding.sentence
+    );
+}
+
+#[test]
+fn small_pieces_through_a_pipe() {
+    let reads = |n: u64, kernel: f64| {
+        common()
+            .runs("dd", WorkKind::Pipe, kernel, n)
+            .moves(FileKind::Pipe, Direction::Read, n, 4_194_304)
+            .moves(FileKind::Pipe, Direction::Write, 64, 4_194_304)
+    };
+    first(reads(64, 0.002), reads(65_536, 0.05), Cause::SmallIo, 0.048);
+}
+
+#[test]
+fn pipe_copy() {
+    let copies = |bytes: u64, kernel: f64, wait: f64| {
+        common()
+            .runs("cat", WorkKind::Pipe, kernel, bytes / 65_536)
+            .moves(FileKind::Pipe, Direction::Read, bytes / 65_536, bytes)
+            .queues("cat", (SharerKind::Idle, ""), Some(Wait::PipeEmpty), (wait, 0.0, 0.0))
+    };
+    let finding = first(copies(1 << 25, 0.01, 0.001), copies(1 << 27, 0.05, 0.011), Cause::PipeCopy, 0.05);
+    assert!(finding.sentence.contains("copies 128.0 MiB through pipes"), "{}", finding.sentence);
+    first(common(), copies(1 << 27, 0.05, 0.01), Cause::PipeCopy, 0.06);
+}
+
+#[test]
+fn overlap() {
+    let a = common().runs("sink", WorkKind::User, 0.06, 0).beside("source", WorkKind::User, 0.06, 0);
+    let b = common().runs("sink", WorkKind::User, 0.06, 0).runs("source", WorkKind::User, 0.06, 0);
+    let finding = first(a, b, Cause::Overlap, 0.06);
+    assert!(
+        finding.sentence.starts_with("'a' does several things at the same time, on 1.4 CPUs"),
+        "{}",
+        finding.sentence
+    );
+}
+
+#[test]
+fn overlap_lost_to_ones_own_processes() {
+    let crowd = |wait: f64| common().queues("x", (SharerKind::Tree, "y"), None, (wait, 0.0, 0.0));
+    first(crowd(0.001), crowd(0.05), Cause::Overlap, 0.049);
+}
+
+#[test]
+fn compute() {
+    let finding = first(common(), common().runs("awk", WorkKind::User, 0.05, 0), Cause::Compute, 0.05);
+    assert!(finding.sentence.contains("most of it in 'awk'"), "{}", finding.sentence);
+}
+
+#[test]
+fn page_faults() {
+    let touches =
+        |n: u64, faults: f64, end: f64| {
+            common()
+                .runs("touch", WorkKind::PageFaults, faults, n)
+                .runs("touch", WorkKind::Process, end, 0)
+                .runs("touch", WorkKind::Memory, faults / 10.0, 3)
+        };
+    first(touches(1, 1e-6, 1e-4), touches(90_000, 0.06, 0.02), Cause::PageFaults, 0.086);
+}
+
+#[test]
+fn disk() {
+    let reads = |wait: f64, kernel: f64| {
+        common()
+            .runs("cold", WorkKind::FileData, kernel, 100)
+            .moves(FileKind::File, Direction::Read, 100, 1 << 25)
+            .waits("cold", PathKind::Disk, None, wait)
+            .queues("cold", (SharerKind::Idle, ""), Some(Wait::Disk), (wait / 10.0, 0.0, 0.0))
+    };
+    first(reads(0.0001, 0.005), reads(0.08, 0.015), Cause::Disk, 0.098);
+    first(common(), common().waits("dd", PathKind::WriteBack, None, 0.1), Cause::Disk, 0.1);
+}
+
+#[test]
+fn lock() {
+    let finding =
+        first(common(), common().waits("locks", PathKind::Lock, Some("locks"), 0.06), Cause::Lock, 0.06);
+    assert!(finding.sentence.contains("for locks that 'locks' held"), "{}", finding.sentence);
+}
+
+#[test]
+fn sleep() {
+    let naps = |s: f64| {
+        common().waits("nap", PathKind::Sleep, None, s).runs("nap", WorkKind::Scheduling, s / 100.0, 40)
+    };
+    first(naps(0.001), naps(0.1), Cause::Sleep, 0.1);
+}
+
+#[test]
+fn cpu_contention() {
+    let waits = |s: f64| common().queues("spin", (SharerKind::Other, "hog"), None, (s, 0.0, 0.0));
+    let finding = first(waits(0.0001), waits(0.05), Cause::CpuContention, 0.05);
+    assert!(finding.sentence.contains("that others had taken: 'hog'"), "{}", finding.sentence);
+}
+
+#[test]
+fn misplacement() {
+    let waits = |idle: f64, forbidden: f64| {
+        common().queues("spin", (SharerKind::Kernel, "kworker"), None, (0.05, idle, forbidden))
+    };
+    let finding = first(common(), waits(0.05, 0.0), Cause::Misplacement, 0.05);
+    assert!(
+        finding.sentence.contains("a CPU that 'kworker' had, while another one stood idle."),
+        "{}",
+        finding.sentence
+    );
+    let finding = first(common(), waits(0.0, 0.05), Cause::Misplacement, 0.05);
+    assert!(finding.sentence.contains("not allowed to run"), "{}", finding.sentence);
+}
+
+#[test]
+fn stages_that_must_share_a_cpu_are_misplaced_and_what_they_cannot_overlap_as_well() {
+    let a = common().runs("sink", WorkKind::User, 0.06, 0).beside("source", WorkKind::User, 0.06, 0);
+    let b = common()
+        .runs("sink", WorkKind::User, 0.06, 0)
+        .runs("source", WorkKind::User, 0.025, 0)
+        .beside("source", WorkKind::User, 0.035, 0)
+        .queues("sink", (SharerKind::Tree, "source"), None, (0.035, 0.0, 0.035));
+    first(a, b, Cause::Misplacement, 0.06);
+}
+
+#[test]
+fn share() {
+    let niced = |s: f64| {
+        common().calls("nice", "setpriority", 1).queues(
+            "spin",
+            (SharerKind::Tree, "hog"),
+            None,
+            (s, 0.0, 0.0),
+        )
+    };
+    first(niced(0.01), niced(0.06), Cause::Share, 0.05);
+    let throttled = common().queues("spin", (SharerKind::Throttled, ""), None, (0.08, 0.0, 0.0));
+    let finding = first(common(), throttled, Cause::Share, 0.08);
+    assert!(finding.sentence.contains("was used up"), "{}", finding.sentence);
+}
+
+#[test]
+fn network() {
+    let asks = |s: f64| {
+        common().waits("net", PathKind::Network, Some("server"), s).runs("net", WorkKind::Socket, 1e-4, 2)
+    };
+    first(asks(0.001), asks(0.08), Cause::Network, 0.079);
+    let local = |s: f64| {
+        common().waits("net", PathKind::Outside, Some("server"), s).runs("net", WorkKind::Socket, 1e-4, 2)
+    };
+    first(local(0.001), local(0.08), Cause::Network, 0.079);
+}
+
+#[test]
+fn unexplained() {
+    let finding =
+        first(common(), common().waits("x", PathKind::Unknown, None, 0.05), Cause::Unexplained, 0.05);
+    assert!(finding.sentence.contains("not explained by any cause"), "{}", finding.sentence);
+}

@@ -1,0 +1,104 @@
+//! Numbers in sentences, and medians with their intervals. No step: the helpers of the others.
+
+use crate::record::Estimate;
+use crate::stats::{Observation, quantile, sign};
+
+pub(super) use crate::fit::{bytes, grouped};
+
+/// A time with three significant figures: "18.2 ms". The sign is left out: sentences say "longer" or "shorter".
+pub(super) fn time(seconds: f64) -> String {
+    let seconds = seconds.abs();
+    let (value, unit) = match seconds {
+        s if s >= 0.9995 => (s, "s"),
+        s if s >= 0.999_5e-3 => (s * 1e3, "ms"),
+        s if s >= 0.999_5e-6 => (s * 1e6, "us"),
+        s => (s * 1e9, "ns"),
+    };
+    let decimals = match value {
+        v if v >= 99.95 => 0,
+        v if v >= 9.995 => 1,
+        _ => 2,
+    };
+    format!("{value:.decimals$} {unit}")
+}
+
+/// A count that may be a median between two counts.
+pub(super) fn count(n: f64) -> String {
+    // The cast saturates, and counts are far below 2^64.
+    grouped(n.max(0.0).round() as u64)
+}
+
+/// An amount of data that may be a median.
+pub(super) fn amount(n: f64) -> String {
+    bytes(n.max(0.0).round() as u64)
+}
+
+/// "1.9 times".
+pub(super) fn times(factor: f64) -> String {
+    if factor >= 9.95 { format!("{factor:.0} times") } else { format!("{factor:.2} times") }
+}
+
+/// A share in percent.
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.0}%", 100.0 * share)
+}
+
+/// A name in quotes, cut where it is too long for a sentence.
+pub(super) fn quoted(name: &str) -> String {
+    const LONGEST: usize = 40;
+    if name.chars().count() <= LONGEST {
+        return format!("'{name}'");
+    }
+    format!("'{}...'", name.chars().take(LONGEST - 3).collect::<String>())
+}
+
+/// "1 process", "3 processes".
+pub(super) fn plural(n: f64, one: &str, many: &str) -> String {
+    format!("{} {}", count(n), if n.round() == 1.0 { one } else { many })
+}
+
+/// The median with the interval of the sign test at error probability `alpha`. No values: 0 without an interval.
+pub(super) fn estimate(values: &[f64], alpha: f64) -> Estimate {
+    let observations: Vec<Observation> = values.iter().map(|&value| value.into()).collect();
+    let interval = sign::median_interval(&observations, alpha);
+    let (low, high) = interval.unzip();
+    Estimate { median: median(values), low, high }
+}
+
+/// The median; 0 of nothing.
+pub(super) fn median(values: &[f64]) -> f64 {
+    quantile::median(values).unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_for_people() {
+        let wanted = [
+            (1.5, "1.50 s"),
+            (0.9999, "1.00 s"),
+            (0.01823, "18.2 ms"),
+            (-0.2, "200 ms"),
+            (3e-6, "3.00 us"),
+            (2e-9, "2.00 ns"),
+        ];
+        for (seconds, text) in wanted {
+            assert_eq!(time(seconds), text);
+        }
+        assert_eq!((count(1234.5).as_str(), count(-1.0).as_str()), ("1,235", "0"));
+        assert_eq!(plural(1.0, "process", "processes"), "1 process");
+        assert_eq!(quoted(&"x".repeat(50)).len(), 42);
+        assert_eq!((times(1.5).as_str(), times(20.4).as_str()), ("1.50 times", "20 times"));
+    }
+
+    #[test]
+    fn few_rounds_have_no_interval() {
+        let few = estimate(&[1.0, 2.0, 4.0], 0.05);
+        assert_eq!((few.median, few.low), (2.0, None));
+        let enough = estimate(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0], 0.05);
+        assert_eq!((enough.low, enough.high), (Some(1.0), Some(7.0)));
+        assert_eq!(estimate(&[], 0.05).median, 0.0);
+    }
+}

@@ -1,0 +1,95 @@
+//! One command of ours under an observer: held at the gate, followed, released, and watched until the launcher says that
+//! it is over. `trace` does it once, an explanation once for every alternative in every traced round.
+
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
+
+use whyfaster_trace::TraceError;
+
+use super::super::client::{Launcher, NoOutcome};
+use super::super::held::News;
+use super::super::interrupts::Interrupts;
+use super::super::protocol::{Outcome, Request};
+use super::observer::{Observer, Take};
+use crate::exit::{Exit, Failure};
+
+/// How often what arrived is taken in. The ring holds what comes in between, and says so when it is half full.
+pub(in crate::run) const POLL: Duration = Duration::from_millis(20);
+
+/// What is to happen next, asked at every turn of the watch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::run) enum Turn {
+    /// Go on watching, and ask again after this time or earlier.
+    GoOn(Duration),
+    /// End the command with all that it started.
+    Stop,
+}
+
+/// Who starts the command, and who observes it.
+#[derive(Debug)]
+pub(in crate::run) struct Follow<'a> {
+    pub(in crate::run) launcher: &'a mut Launcher,
+    pub(in crate::run) observer: &'a mut Observer,
+    pub(in crate::run) interrupts: &'a Interrupts,
+}
+
+impl Follow<'_> {
+    /// Runs one command. `turn` is told whether the command itself has ended and what it started runs on, once. `None`: we
+    /// were told to stop before it began.
+    pub(in crate::run) fn run(
+        &mut self,
+        request: Request,
+        stdin: Option<BorrowedFd<'_>>,
+        turn: &mut dyn FnMut(bool) -> Turn,
+        take: Take<'_>,
+    ) -> Result<Option<Box<Outcome>>, NoOutcome> {
+        let Some(pid) = self.launcher.hold(request, stdin, self.interrupts)? else { return Ok(None) };
+        let followed = self.observer.follow(pid);
+        let go = followed.is_ok() && !self.interrupts.interrupted();
+        self.launcher.go(go)?;
+        let outcome = self.until_done(turn, take)?;
+        followed.map_err(observing)?;
+        Ok(go.then_some(outcome))
+    }
+
+    fn until_done(
+        &mut self,
+        turn: &mut dyn FnMut(bool) -> Turn,
+        take: Take<'_>,
+    ) -> Result<Box<Outcome>, NoOutcome> {
+        let mut alone = false;
+        loop {
+            let wait = match turn(std::mem::take(&mut alone)) {
+                Turn::GoOn(at_most) => at_most.min(POLL),
+                Turn::Stop => {
+                    // Again and again: one that comes before the launcher listens is lost.
+                    self.launcher.stop_batch();
+                    POLL
+                }
+            };
+            let fds: Vec<_> =
+                [Some(self.launcher.as_fd()), self.observer.fd()].into_iter().flatten().collect();
+            let news = self.interrupts.wait(&fds, Some(wait))?[0];
+            self.observer.poll(take).map_err(|error| {
+                Failure::new(Exit::Error, error.to_string(), "the command was ended; try again")
+            })?;
+            if news {
+                match self.launcher.news()? {
+                    News::Done(outcome) => return Ok(outcome),
+                    News::Alone => alone = true,
+                }
+            }
+        }
+    }
+}
+
+impl From<Failure> for NoOutcome {
+    fn from(failure: Failure) -> Self {
+        NoOutcome::Failure(failure)
+    }
+}
+
+/// Observing failed.
+pub(in crate::run) fn observing(error: TraceError) -> Failure {
+    Failure::new(Exit::Error, error.to_string(), "try again; --level unprivileged observes less")
+}

@@ -1,0 +1,178 @@
+//! Experiments: what an explanation says is put to the test. Each runs an alternative as it is and with one thing changed,
+//! untraced, in turns.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use whyfaster_core::event::Event;
+use whyfaster_core::host::NotMeasured;
+use whyfaster_core::why::{self, Machine, Planned, Test, Why};
+
+use super::super::resolve;
+use super::super::rig::{Ran, Rig};
+use super::super::stage;
+use super::{Explained, SoFar, elf};
+use crate::exit::Failure;
+
+/// Rounds of an experiment at most; so many make an interval that is narrower than the whole range.
+const MOST: u32 = 11;
+/// Rounds below which an experiment tells nothing: the least that has a 95% interval by the sign test.
+const LEAST: u32 = 6;
+
+/// Seconds by which one run exceeds the command it runs, about.
+const PER_RUN_S: f64 = 0.01;
+
+/// Makes the experiments that the explanation asks for, in its order, as far as time allows.
+pub(super) fn confirm(
+    rig: &mut Rig<'_>,
+    so_far: &SoFar<'_>,
+    until_s: f64,
+    explained: &mut Explained,
+    on: &mut dyn FnMut(Event),
+) -> Result<(), Failure> {
+    let why = &explained.why;
+    let planned = why::experiments(why, &so_far.given(why), &machine(so_far, why));
+    let (of, mut made) = (planned.len(), Vec::new());
+    let testable = |planned: &[Planned]| planned.iter().filter(|one| one.test.is_ok()).count();
+    for (index, mut one) in planned.clone().into_iter().enumerate() {
+        if so_far.interrupts.interrupted() {
+            break;
+        }
+        let left_s = (until_s - so_far.now_s()).max(0.0) / testable(&planned[index..]).max(1) as f64;
+        let mut measured = Measured::default();
+        if let Ok(test) = one.test.clone() {
+            // What is expected is said before anybody can know what comes out.
+            let said = format!("experiment {} of {of}: {}: {}", index + 1, one.change, one.prediction);
+            on(Event::Predicted(said));
+            let mut experiment = Experimenting { rig, so_far, on, number: (index + 1, of), left_s };
+            match experiment.run(one.alternative, &test) {
+                Ok(result) => measured = result,
+                Err(why) => one.test = Err(why),
+            }
+        }
+        if so_far.interrupts.interrupted() {
+            // What was cut short says nothing.
+            break;
+        }
+        made.push(why::judge(&one, &explained.why, &measured.control_s, &measured.changed_s));
+    }
+    if made.len() < of {
+        let why = format!("{} of {of} were made before the end came", made.len());
+        explained.not_measured.push(NotMeasured { what: "experiments".to_owned(), why });
+    }
+    why::conclude(&mut explained.why, made);
+    Ok(())
+}
+
+/// Seconds of each round.
+#[derive(Debug, Default)]
+struct Measured {
+    control_s: Vec<f64>,
+    changed_s: Vec<f64>,
+}
+
+struct Experimenting<'a, 'b, 'c> {
+    rig: &'a mut Rig<'b>,
+    so_far: &'a SoFar<'c>,
+    on: &'a mut dyn FnMut(Event),
+    number: (usize, usize),
+    left_s: f64,
+}
+
+impl Experimenting<'_, '_, '_> {
+    /// Runs both ways in turns. The error says why it tells nothing.
+    fn run(&mut self, alternative: usize, test: &Test) -> Result<Measured, String> {
+        let began_s = self.so_far.now_s();
+        let mut rng = ChaCha8Rng::seed_from_u64(self.so_far.plan.seed ^ self.number.0 as u64);
+        let mut measured = Measured::default();
+        let mut rounds = MOST;
+        for round in 0..MOST {
+            if round > 0 {
+                let spent_s = self.so_far.now_s() - began_s;
+                let affordable = self.left_s / (spent_s / f64::from(round) + PER_RUN_S);
+                rounds = (affordable as u32).min(MOST);
+                if rounds < LEAST {
+                    return Err(format!(
+                        "no time was left: {LEAST} rounds would take {:.1} s; allow more with --max-time",
+                        spent_s / f64::from(round) * f64::from(LEAST)
+                    ));
+                }
+            }
+            if round >= rounds {
+                break;
+            }
+            let (number, of) = self.number;
+            (self.on)(Event::Experiment { number, of, round: round + 1, rounds });
+            let changed_first = rng.random_bool(0.5);
+            let mut seconds = [None; 2];
+            for changed in [changed_first, !changed_first] {
+                let variation = if changed { &test.changed } else { &test.control };
+                let iteration = format!("experiment-{number}-{round}");
+                match self.rig.varied(alternative, variation, &iteration) {
+                    Ok(Ran::Done(outcome)) => seconds[usize::from(changed)] = Some(outcome.makespan_s),
+                    Ok(Ran::Stopped) => return Ok(measured),
+                    Ok(Ran::CannotRun(why)) => return Err(why),
+                    Err(failure) => return Err(failure.message),
+                }
+            }
+            let [control, changed] = seconds;
+            measured.control_s.extend(control);
+            measured.changed_s.extend(changed);
+        }
+        Ok(measured)
+    }
+}
+
+/// What this machine allows an experiment to change.
+fn machine(so_far: &SoFar<'_>, why: &Why) -> Machine {
+    let programs = programs(so_far, why);
+    let dynamic = programs.iter().filter(|(_, file)| elf::is_dynamic(file)).map(|(name, _)| name.clone());
+    let program = env::current_exe().ok().filter(|file| file.is_file());
+    let stage = program.and_then(|file| file.into_os_string().into_string().ok());
+    Machine {
+        cpus: match &so_far.plan.cpus {
+            Some(cpus) => cpus.clone(),
+            None => so_far.host.before.cpus_allowed.clone().unwrap_or_default(),
+        },
+        root: rustix::process::geteuid().is_root(),
+        stage: stage
+            .map_or_else(String::new, |file| format!("{} {}", shell_words::quote(&file), stage::VERB)),
+        pipe_max: pipe_max(),
+        dynamic: dynamic.collect(),
+        programs,
+    }
+}
+
+/// The largest pipe that anybody may ask for: pipe(7), /proc/sys/fs/pipe-max-size; 1 MiB unless it was changed.
+fn pipe_max() -> u64 {
+    let text = fs::read_to_string("/proc/sys/fs/pipe-max-size").unwrap_or_default();
+    text.trim().parse().unwrap_or(1 << 20)
+}
+
+/// Programs that experiments use by themselves.
+const HELPERS: [&str; 4] = ["env", "sh", "stdbuf", "true"];
+
+/// Where the programs are that the traces name: as a command line calls them, else in PATH.
+fn programs(so_far: &SoFar<'_>, why: &Why) -> BTreeMap<String, PathBuf> {
+    let mut names = BTreeSet::from(HELPERS);
+    for traced in &why.traced {
+        let report = &traced.report;
+        names.extend(report.commands.iter().map(|row| row.command.as_str()));
+        names.extend(report.searches.iter().map(|row| row.program.as_str()));
+    }
+    let found = |name: &str| Some((name.to_owned(), resolve::in_path(name)?));
+    let mut programs: BTreeMap<String, PathBuf> = names.iter().filter_map(|name| found(name)).collect();
+    let part_of_path = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
+    for alternative in &so_far.plan.alternatives {
+        for word in alternative.command.split(|c| !part_of_path(c)).filter(|word| word.starts_with('/')) {
+            let name = word.rsplit('/').next().unwrap_or(word);
+            if names.contains(name) && Path::new(word).is_file() {
+                programs.insert(name.to_owned(), PathBuf::from(word));
+            }
+        }
+    }
+    programs
+}

@@ -1,0 +1,131 @@
+//! Why alternatives differ: observed runs after the verdicts, and experiments that remove a cause. From a rig and what was
+//! measured so far to an explanation; what follows from the runs is computed in the core.
+//!
+//! `whether` decides if there is anything to explain, `tracer` observes one run, `rounds` all of them, `confirm` makes the
+//! experiments.
+
+mod confirm;
+mod elf;
+mod prices;
+mod rounds;
+mod tracer;
+mod varied;
+mod whether;
+
+use std::time::Instant;
+
+use whyfaster_core::event::Event;
+use whyfaster_core::host::{Host, NotMeasured};
+use whyfaster_core::plan::{Explain, Plan};
+use whyfaster_core::record::Analysis;
+use whyfaster_core::sample::Batch;
+use whyfaster_core::why::{self, Given, Why};
+
+use super::interrupts::Interrupts;
+use super::rig::Rig;
+use crate::exit::Failure;
+
+use whether::Whether;
+pub(super) use whether::reserved_s;
+
+/// Least seconds for an explanation where the time is not limited.
+const LEAST_S: f64 = 30.0;
+
+/// Of the time for an explanation, the part for the observed runs where experiments follow.
+const OBSERVING: f64 = 0.55;
+
+/// What has been measured when it is to be explained.
+#[derive(Clone, Copy)]
+pub(super) struct SoFar<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) host: &'a Host,
+    pub(super) batches: &'a [Batch],
+    pub(super) analysis: &'a Analysis,
+    pub(super) interrupts: &'a Interrupts,
+    /// When the measurement began.
+    pub(super) clock: Instant,
+}
+
+/// An explanation.
+#[derive(Debug, Default)]
+pub(super) struct Explained {
+    pub(super) why: Why,
+    /// What was left out, and why.
+    pub(super) not_measured: Vec<NotMeasured>,
+}
+
+impl<'a> SoFar<'a> {
+    fn given<'b>(&self, why: &'b Why) -> Given<'b>
+    where
+        'a: 'b,
+    {
+        Given {
+            plan: self.plan,
+            host: self.host,
+            batches: self.batches,
+            analysis: self.analysis,
+            traced: &why.traced,
+        }
+    }
+
+    fn now_s(&self) -> f64 {
+        self.clock.elapsed().as_secs_f64()
+    }
+
+    /// When the explanation must be over, seconds after the beginning.
+    fn until_s(&self) -> f64 {
+        let rounds = &self.plan.rounds;
+        if rounds.max_time_hard { rounds.max_time_s } else { rounds.max_time_s.max(self.now_s() + LEAST_S) }
+    }
+}
+
+/// Explains what was measured, if that is wanted and can be done. What goes wrong on the way ends the explanation and is
+/// told in it: the verdicts stand.
+pub(super) fn explain(rig: &mut Rig<'_>, so_far: &SoFar<'_>, on: &mut dyn FnMut(Event)) -> Explained {
+    let mut explained = Explained::default();
+    let Some(wanted) = &so_far.plan.explain else { return explained };
+    match whether::whether(so_far) {
+        Whether::Nothing => {}
+        Whether::Refused(why) => explained.why.refused = Some(why),
+        Whether::Traced(alternatives) => {
+            if let Err(failure) = observe(rig, so_far, &alternatives, wanted, &mut explained, on) {
+                explained.why.refused = Some(told(&failure));
+            }
+        }
+    }
+    explained
+}
+
+fn told(failure: &Failure) -> String {
+    let hint = failure.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+    format!("the explanation ended early: {}{hint}", failure.message)
+}
+
+fn observe(
+    rig: &mut Rig<'_>,
+    so_far: &SoFar<'_>,
+    alternatives: &[usize],
+    wanted: &Explain,
+    explained: &mut Explained,
+    on: &mut dyn FnMut(Event),
+) -> Result<(), Failure> {
+    let (began_s, until_s) = (so_far.now_s(), so_far.until_s());
+    let part = if wanted.confirm { OBSERVING } else { 1.0 };
+    let observing_until_s = began_s + (until_s - began_s) * part;
+    let traced = rounds::run(rig, so_far, alternatives, observing_until_s, explained, on);
+    if !explained.why.traced.is_empty() {
+        made_anew(&mut explained.why, so_far);
+    }
+    traced?;
+    if wanted.confirm && !so_far.interrupts.interrupted() {
+        confirm::confirm(rig, so_far, until_s, explained, on)?;
+    }
+    Ok(())
+}
+
+/// The explanation that follows from the traced runs; they stay.
+fn made_anew(why: &mut Why, so_far: &SoFar<'_>) {
+    let new = why::explain(&so_far.given(why));
+    let traced = std::mem::take(&mut why.traced);
+    *why = Why { traced, ..new };
+}

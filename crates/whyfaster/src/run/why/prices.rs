@@ -1,0 +1,88 @@
+//! What operations cost on this machine: from a price list, or measured by the probes in a few seconds.
+
+use std::path::Path;
+
+use whyfaster_core::price::PriceList;
+use whyfaster_core::price::sample::row_id;
+use whyfaster_core::trace::setting::{Operation, Price};
+
+use super::super::interrupts::Interrupts;
+use super::super::probe::select::{Wanted, select};
+use super::super::probe::session::{Request, measure};
+use super::super::probe::worker::Worker;
+use crate::exit::Failure;
+use crate::store;
+
+/// Seconds to aim at, and after which nothing more begins.
+const BUDGET_S: (f64, f64) = (1.0, 3.0);
+
+/// Bytes of one write of the row that stands for a pipe, in KiB.
+const PIPE_KIB: f64 = 64.0;
+
+/// Where an operation's price stands in a list: group and name, variant, and how many operations one of them is.
+const ROWS: [(Operation, &str, &str, &str, f64); 9] = [
+    (Operation::PageFault, "cpu", "fault", "4k", 1.0),
+    (Operation::Process, "process", "fork", "reaped", 1.0),
+    (Operation::Thread, "thread", "newthread", "fresh,same_cpu", 1.0),
+    (Operation::Exec, "process", "execve", "static", 1.0),
+    (Operation::Call, "kernel", "getppid", "raw", 1.0),
+    (Operation::PipeKib, "pipe", "pipe_bandwidth", "processes,write=64K,same_cpu", PIPE_KIB),
+    (Operation::Open, "kernel", "open_close", "raw", 1.0),
+    (Operation::Stat, "kernel", "stat", "raw", 1.0),
+    (Operation::Switch, "cpu", "switch", "pipe,same_cpu", 1.0),
+];
+
+/// The prices of a list that was measured before.
+pub(super) fn given(path: &Path) -> Result<Vec<Price>, Failure> {
+    Ok(prices(&store::read_prices(path)?))
+}
+
+/// Measures them on these CPUs. The error says why there are none.
+pub(super) fn measured(cpus: &[u32], seed: u64, interrupts: &Interrupts) -> Result<Vec<Price>, String> {
+    let probes = whyfaster_probe::descriptions();
+    let wanted = Wanted {
+        words: ROWS.iter().map(|(_, group, name, ..)| format!("{group}/{name}")).collect(),
+        rows: ROWS.iter().map(|(_, _, name, variant, _)| row_id(name, variant)).collect(),
+        quick: true,
+        cpus: cpus.to_vec(),
+        ..Wanted::default()
+    };
+    let selection = select(&probes, &wanted).map_err(|failure| failure.message)?;
+    let (budget_s, limit_s) = BUDGET_S;
+    let request = Request { selection, repetitions: 6, least: 3, budget_s, limit_s, seed };
+    let worker = Worker::carried().map_err(|failure| failure.message)?;
+    let measured = measure(&probes, &request, &worker, interrupts, &mut |_| {});
+    match measured.failure {
+        Some(failure) => Err(failure.message),
+        None => Ok(prices(&measured.list)),
+    }
+}
+
+fn prices(list: &PriceList) -> Vec<Price> {
+    let price = |&(of, _, name, variant, operations): &(Operation, &str, &str, &str, f64)| {
+        let ns = list.find(name, Some(variant))?.typical_ns()? / operations;
+        Some(Price { of, ns })
+    };
+    ROWS.iter().filter_map(price).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_one_that_the_probes_give() {
+        let probes = whyfaster_probe::descriptions();
+        for (of, group, name, variant, _) in ROWS {
+            let wanted = Wanted {
+                words: vec![format!("{group}/{name}")],
+                rows: vec![row_id(name, variant)],
+                quick: true,
+                cpus: vec![0, 1],
+                ..Wanted::default()
+            };
+            let selection = select(&probes, &wanted).unwrap();
+            assert!(!selection.lines.is_empty(), "{of:?}: no {group}/{name} {variant}");
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! The observed rounds: every alternative once in each, in random order.
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use whyfaster_core::event::Event;
+use whyfaster_core::host::NotMeasured;
+use whyfaster_core::plan::Explain;
+use whyfaster_core::sample::{Arm, Batch};
+use whyfaster_core::stats::quantile::median;
+use whyfaster_core::trace::setting::{Facts, Price};
+use whyfaster_core::why::report::Traced;
+
+use super::super::rig::{Ran, Rig};
+use super::tracer::Tracer;
+use super::{Explained, SoFar, prices};
+use crate::exit::Failure;
+
+/// Rounds at which a 95% interval by the sign test is not just the whole range.
+const USUAL: u32 = 7;
+/// Rounds at most unless asked for more.
+const MOST: u32 = 15;
+/// Rounds below which there is no 95% interval at all: 2 * 0.5^6 is 3%, 2 * 0.5^5 is 6%.
+const WITH_INTERVAL: u32 = 6;
+
+/// Seconds that an observed run takes beside the command.
+const PER_RUN_S: f64 = 0.05;
+
+/// Runs them; what was seen is in `explained.why.traced`, also when it ends early.
+pub(super) fn run(
+    rig: &mut Rig<'_>,
+    so_far: &SoFar<'_>,
+    alternatives: &[usize],
+    until_s: f64,
+    explained: &mut Explained,
+    on: &mut dyn FnMut(Event),
+) -> Result<(), Failure> {
+    let Some(wanted) = &so_far.plan.explain else { return Ok(()) };
+    let alone: Vec<f64> = alternatives.iter().map(|index| alone_s(so_far.batches, *index)).collect();
+    let round_s = alone.iter().map(|seconds| seconds + PER_RUN_S).sum::<f64>();
+    let rounds = how_many(wanted, round_s, until_s - so_far.now_s());
+    let facts = Facts { prices: known_prices(so_far, wanted, explained)?, ..Facts::default() };
+    let mut tracer = Tracer::open(rig.launcher())?;
+    let mut longest_s: f64 = 0.0;
+    let mut done = 0;
+    'rounds: for round in 0..rounds {
+        let began_s = so_far.now_s();
+        // The first one is made whatever it takes, unless a limit was asked for.
+        let limited = so_far.plan.rounds.max_time_hard || round > 0 && wanted.rounds.is_none();
+        if limited && began_s + longest_s.max(round_s) > until_s {
+            break;
+        }
+        let mut seen = Vec::new();
+        for place in order(so_far.plan.seed, round, alternatives.len()) {
+            let alternative = alternatives[place];
+            if so_far.interrupts.interrupted() {
+                break 'rounds;
+            }
+            let left_s = f64::from(rounds - round) * longest_s.max(round_s);
+            on(Event::Traced { round: round + 1, rounds, alternative, left_s });
+            let known = (facts.clone(), alone[place]);
+            match tracer.run(rig, (alternative, round), so_far.interrupts, known)? {
+                Ran::Done(run) => {
+                    seen.push(Traced { alternative, round, report: run.report, own: run.own });
+                }
+                Ran::Stopped => break 'rounds,
+                Ran::CannotRun(why) => {
+                    let what = "traced rounds".to_owned();
+                    explained.not_measured.push(NotMeasured { what, why });
+                    break 'rounds;
+                }
+            }
+        }
+        // Rounds are compared within themselves: one that was cut short is none.
+        explained.why.traced.append(&mut seen);
+        longest_s = longest_s.max(so_far.now_s() - began_s);
+        done = round + 1;
+    }
+    left_out(done, wanted, so_far, explained);
+    Ok(())
+}
+
+/// How many rounds are aimed at.
+fn how_many(wanted: &Explain, round_s: f64, left_s: f64) -> u32 {
+    let affordable = (left_s / round_s.max(1e-3)) as u32;
+    wanted.rounds.unwrap_or_else(|| affordable.clamp(USUAL, MOST))
+}
+
+/// The order of a round; the same seed and round give the same.
+fn order(seed: u64, round: u32, count: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..count).collect();
+    // Another stream than those of the untraced rounds, whose numbers hold the load in their upper half.
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(u64::MAX - u64::from(round));
+    order.shuffle(&mut rng);
+    order
+}
+
+/// Median wall time of one untraced copy alone.
+fn alone_s(batches: &[Batch], alternative: usize) -> f64 {
+    let alone = |batch: &&Batch| batch.load == 1 && batch.arm == Arm::Alternative(alternative);
+    let walls: Vec<f64> =
+        batches.iter().filter(alone).flat_map(|batch| batch.copies.wall_s.iter().copied()).collect();
+    median(&walls).unwrap_or(0.0)
+}
+
+fn known_prices(
+    so_far: &SoFar<'_>,
+    wanted: &Explain,
+    explained: &mut Explained,
+) -> Result<Vec<Price>, Failure> {
+    if let Some(path) = &wanted.prices {
+        return prices::given(path);
+    }
+    let cpus = so_far.host.before.cpus_allowed.clone().unwrap_or_default();
+    let measured = prices::measured(&cpus, so_far.plan.seed, so_far.interrupts);
+    Ok(measured.unwrap_or_else(|why| {
+        explained.not_measured.push(NotMeasured { what: "prices of operations".to_owned(), why });
+        Vec::new()
+    }))
+}
+
+fn left_out(done: u32, wanted: &Explain, so_far: &SoFar<'_>, explained: &mut Explained) {
+    if so_far.interrupts.interrupted() {
+        return;
+    }
+    let asked = wanted.rounds.unwrap_or(WITH_INTERVAL);
+    if done < asked {
+        let limit = if so_far.plan.rounds.max_time_hard { " of --max-time" } else { "" };
+        let why = match wanted.rounds {
+            Some(asked) => format!("{done} of {asked} were made: no more time was left{limit}"),
+            None => format!(
+                "{done} were made, and an interval needs {WITH_INTERVAL}: no more time was left{limit}; --why-rounds {USUAL} takes the time"
+            ),
+        };
+        explained.not_measured.push(NotMeasured { what: "traced rounds".to_owned(), why });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_rounds_as_time_allows_and_an_interval_needs() {
+        let wanted = Explain::default();
+        assert_eq!(how_many(&wanted, 0.1, 30.0), MOST);
+        assert_eq!(how_many(&wanted, 3.0, 30.0), 10);
+        assert_eq!(how_many(&wanted, 20.0, 30.0), USUAL);
+        assert_eq!(how_many(&Explain { rounds: Some(3), ..wanted }, 0.1, 30.0), 3);
+    }
+
+    #[test]
+    fn orders_are_permutations_that_change_and_repeat() {
+        let all: Vec<Vec<usize>> = (0..40).map(|round| order(7, round, 3)).collect();
+        for order in &all {
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, [0, 1, 2]);
+        }
+        assert!(all.iter().any(|order| *order != all[0]));
+        assert_eq!(all[5], order(7, 5, 3));
+    }
+}

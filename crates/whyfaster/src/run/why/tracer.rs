@@ -1,0 +1,110 @@
+//! Observed runs: one command of a rig at a time, from its release to a report.
+
+use std::collections::BTreeMap;
+
+use whyfaster_core::trace::Analysis;
+use whyfaster_core::trace::counts::{Counts, OwnCost};
+use whyfaster_core::trace::event::{Event, TaskKind, Tid, What};
+use whyfaster_core::trace::report::{Level, TraceReport};
+use whyfaster_core::trace::setting::{Facts, Setting};
+use whyfaster_trace::{Full, Wanted};
+
+use super::super::interrupts::Interrupts;
+use super::super::rig::{Ran, Rig};
+use super::super::trace::around::{self, Around};
+use super::super::trace::follow::{Follow, POLL, Turn, observing};
+use super::super::trace::observer::Observer;
+use crate::exit::Failure;
+use crate::host::Root;
+
+/// The programs in the kernel, loaded once for all runs, and what they told of the machine so far.
+#[derive(Debug)]
+pub(super) struct Tracer {
+    setting: Setting,
+    observer: Observer,
+    /// Names of tasks outside of the tree: the kernel tells each once.
+    names: BTreeMap<Tid, Event>,
+}
+
+/// One observed run.
+#[derive(Debug)]
+pub(super) struct Seen {
+    /// What was seen; without the list of single tasks.
+    pub(super) report: TraceReport,
+    /// What the observing took.
+    pub(super) own: OwnCost,
+}
+
+impl Tracer {
+    /// Loads and attaches the programs, and measures what they cost. The program behind `launcher` is one of ours.
+    pub(super) fn open(launcher: i32) -> Result<Self, Failure> {
+        let full = Full::open(&Wanted::default()).map_err(|missing| {
+            Failure::new(crate::exit::Exit::Unfit, missing.to_string(), "'whyfaster doctor' lists the levels")
+        })?;
+        let mut observer = Observer::Full(Box::new(full));
+        observer.calibrate().map_err(observing)?;
+        observer.mark_tool(launcher).map_err(observing)?;
+        let setting = around::of_command(&Root::real(), Level::Full);
+        Ok(Self { setting, observer, names: BTreeMap::new() })
+    }
+
+    /// Observes one run of an alternative. `facts` holds what is known of it beside the stream; `untraced_s` is how long
+    /// it takes otherwise.
+    pub(super) fn run(
+        &mut self,
+        rig: &mut Rig<'_>,
+        (alternative, round): (usize, u32),
+        interrupts: &Interrupts,
+        (mut facts, untraced_s): (Facts, f64),
+    ) -> Result<Ran<Seen>, Failure> {
+        let Self { setting, observer, names } = self;
+        let mut analysis = Analysis::new(setting.clone());
+        let known: Vec<Event> = names.values().cloned().collect();
+        let mut first = true;
+        let mut take = |event: Event| {
+            if std::mem::take(&mut first) {
+                // As if told just now.
+                known.iter().for_each(|name| analysis.push(&Event { at: event.at, ..name.clone() }));
+            }
+            remember(names, &event);
+            analysis.push(&event);
+        };
+        let around = Around::begin();
+        let mut turn = |_| if interrupts.interrupted() { Turn::Stop } else { Turn::GoOn(POLL) };
+        let ran = rig.traced(alternative, &format!("why-{round}"), &mut |launcher, request| {
+            Follow { launcher, observer, interrupts }.run(request, None, &mut turn, &mut take)
+        });
+        around.end(&mut facts);
+        let counts = observer.finish_run(&mut take).map_err(observing)?;
+        let outcome = match ran? {
+            Ran::Done(outcome) => outcome,
+            Ran::CannotRun(why) => return Ok(Ran::CannotRun(why)),
+            Ran::Stopped => return Ok(Ran::Stopped),
+        };
+        facts.traced_over_untraced = (untraced_s > 0.0).then(|| outcome.makespan_s / untraced_s);
+        Ok(Ran::Done(seen(analysis, &counts, &facts)))
+    }
+}
+
+fn seen(analysis: Analysis, counts: &Counts, facts: &Facts) -> Seen {
+    let mut report = analysis.finish(counts, facts);
+    // Many times as large as all the rest, and nothing is explained from them.
+    report.tasks.clear();
+    report.syscalls.iter_mut().for_each(|row| row.histogram_log2_ns.clear());
+    Seen { report, own: counts.own }
+}
+
+/// Keeps names of tasks that are not of the tree; a later one replaces an earlier one of the same number.
+fn remember(names: &mut BTreeMap<Tid, Event>, event: &Event) {
+    /// Tasks that are remembered: more than one machine has at a time that matter.
+    const MOST: usize = 65_536;
+    match &event.what {
+        What::Name { task, kind: TaskKind::Tree, .. } => {
+            names.remove(task);
+        }
+        What::Name { task, .. } if names.len() < MOST || names.contains_key(task) => {
+            names.insert(*task, event.clone());
+        }
+        _ => {}
+    }
+}

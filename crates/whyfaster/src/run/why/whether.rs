@@ -1,0 +1,106 @@
+//! Whether there is anything to explain, and whether it can be done here.
+
+use whyfaster_core::plan::{Explain, Mode, Plan};
+use whyfaster_core::verdict::Verdict;
+use whyfaster_trace::support;
+
+use super::SoFar;
+
+/// Of a hard `--max-time`, the part that is kept for an explanation.
+const KEPT: f64 = 0.4;
+
+/// What is to be done.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Whether {
+    /// Nothing, and nothing is to be said.
+    Nothing,
+    /// It cannot be done, or makes no sense: why.
+    Refused(String),
+    /// These alternatives, the baseline among them, are observed.
+    Traced(Vec<usize>),
+}
+
+/// Seconds of `--max-time` that the verdicts leave to an explanation.
+pub(in crate::run) fn reserved_s(plan: &Plan) -> f64 {
+    let possible = plan.explain.is_some() && plan.alternatives.len() > 1 && support().full();
+    if possible && plan.rounds.max_time_hard && impossible(plan).is_none() {
+        KEPT * plan.rounds.max_time_s
+    } else {
+        0.0
+    }
+}
+
+/// Decides.
+pub(super) fn whether(so_far: &SoFar<'_>) -> Whether {
+    let plan = so_far.plan;
+    let Some(wanted) = &plan.explain else { return Whether::Nothing };
+    if so_far.interrupts.interrupted() || so_far.analysis.levels.is_empty() {
+        return Whether::Nothing;
+    }
+    let if_asked = |why: &str| match wanted.asked {
+        true => Whether::Refused(why.to_owned()),
+        false => Whether::Nothing,
+    };
+    if plan.alternatives.len() < 2 {
+        return if_asked(
+            "there is one command only, and nothing that it differs from; 'whyfaster trace' explains one",
+        );
+    }
+    if let Some(why) = impossible(plan) {
+        return if_asked(why);
+    }
+    let differing = differing(so_far);
+    if differing.is_empty() {
+        return if_asked(
+            "no alternative was seen to be faster or slower than the baseline when it runs alone",
+        );
+    }
+    let found = support();
+    if !found.full() {
+        return Whether::Refused(needs(&found.missing, wanted));
+    }
+    if so_far.now_s() >= so_far.until_s() {
+        return Whether::Refused("no time was left of --max-time".to_owned());
+    }
+    let mut traced = vec![plan.baseline];
+    traced.extend(differing);
+    traced.sort_unstable();
+    Whether::Traced(traced)
+}
+
+/// Why such a plan cannot be explained.
+fn impossible(plan: &Plan) -> Option<&'static str> {
+    use whyfaster_core::plan::Loads;
+    match (&plan.loads, plan.mode) {
+        (_, Mode::Open { .. }) => Some("one copy alone is what is explained: take --mode batch"),
+        (Loads::Fixed(loads), _) if !loads.contains(&1) => {
+            Some("one copy alone is what is explained: add 1 to --load")
+        }
+        _ => None,
+    }
+}
+
+/// Alternatives that are faster or slower than the baseline, alone.
+fn differing(so_far: &SoFar<'_>) -> Vec<usize> {
+    let alone = so_far.analysis.levels.iter().find(|level| level.load == 1);
+    let decided = alone
+        .into_iter()
+        .flat_map(|level| &level.comparisons)
+        .filter(|it| matches!(it.verdict, Verdict::Faster | Verdict::Slower));
+    let index = |name: &str| so_far.plan.alternatives.iter().position(|it| it.name == name);
+    decided.filter_map(|it| index(&it.alternative)).collect()
+}
+
+/// What is missing, in one line: long for who asked, short for who did not.
+fn needs(missing: &[whyfaster_trace::Missing], wanted: &Explain) -> String {
+    let what: Vec<&str> = missing.iter().map(|it| it.what.as_str()).collect();
+    let privileges = missing.iter().all(|it| it.what.contains("CAP_") || it.what.contains("privilege"));
+    match (wanted.asked, privileges) {
+        (_, true) => format!("needs {}: sudo, or make install-caps", what.join(" and ")),
+        (false, false) => format!("needs {}; 'whyfaster doctor' says more", what.join(" and ")),
+        (true, false) => {
+            let all: Vec<String> = missing.iter().map(ToString::to_string).collect();
+            format!("needs {}", all.join("; "))
+        }
+    }
+}
