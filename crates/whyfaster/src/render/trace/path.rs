@@ -16,8 +16,8 @@ use super::{TOP, column, name, scale, section, single};
 /// Parts below this share of all stand together in one row, unless more rows were asked for.
 const LEAST: f64 = 0.005;
 
-/// Columns that the time and the share take beside a label.
-const NUMBERS: usize = 24;
+/// Columns that the numbers take beside a label.
+const NUMBERS: usize = 31;
 
 /// The longest rows, and how many others there are; all for 0.
 fn shown<T: Timed>(rows: &[T], top: usize) -> Folded<'_, T> {
@@ -127,7 +127,7 @@ fn what(row: &PathRow, look: &Look) -> String {
             let kind = row.what.as_deref().and_then(WorkKind::from_name);
             format!("in the kernel: {}", kind.map_or(group, |kind| kind.words().to_owned()))
         }
-        (PathKind::CpuWait, Some(holder)) => format!("waiting for a CPU{}", behind(row.holder, &holder)),
+        (PathKind::CpuWait, Some(holder)) => format!("waiting: CPU {}", held(row.holder, &holder)),
         (PathKind::Lock, Some(holder)) => format!("waiting for a lock that {holder} let go"),
         (PathKind::Outside, Some(other)) => format!("waiting for {other}, outside the tree"),
         (PathKind::Network, Some(other)) => format!("waiting for the network, ended by {other}"),
@@ -137,16 +137,16 @@ fn what(row: &PathRow, look: &Look) -> String {
 }
 
 /// Who held the CPU.
-fn behind(kind: Option<SharerKind>, holder: &str) -> String {
+fn held(kind: Option<SharerKind>, holder: &str) -> String {
     match kind {
-        Some(SharerKind::Kernel) => format!(" behind {holder} (kernel)"),
-        Some(SharerKind::Other) => format!(" behind {holder} (another program)"),
-        Some(SharerKind::Tool) => " behind whyfaster itself".to_owned(),
-        Some(SharerKind::Idle) => " that had to wake up".to_owned(),
-        Some(SharerKind::Throttled) => ": the cgroup's quota was used up".to_owned(),
-        Some(SharerKind::Steal) => " behind the hypervisor".to_owned(),
-        Some(SharerKind::Unknown) => " behind a task that was not shown".to_owned(),
-        Some(SharerKind::Tree) | None => format!(" behind {holder}"),
+        Some(SharerKind::Kernel) => format!("held by {holder} (kernel)"),
+        Some(SharerKind::Other) => format!("held by {holder} (outside)"),
+        Some(SharerKind::Tool) => "held by whyfaster itself".to_owned(),
+        Some(SharerKind::Idle) => "had to wake up".to_owned(),
+        Some(SharerKind::Throttled) => "quota was used up".to_owned(),
+        Some(SharerKind::Steal) => "held by the hypervisor".to_owned(),
+        Some(SharerKind::Unknown) => "held by a task that was not shown".to_owned(),
+        Some(SharerKind::Tree) | None => format!("held by {holder}"),
     }
 }
 
