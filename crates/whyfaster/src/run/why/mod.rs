@@ -6,6 +6,7 @@
 
 mod confirm;
 mod elf;
+mod faults;
 mod prices;
 mod rounds;
 mod tracer;

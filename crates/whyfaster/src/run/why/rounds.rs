@@ -8,12 +8,12 @@ use whyfaster_core::host::NotMeasured;
 use whyfaster_core::plan::Explain;
 use whyfaster_core::sample::{Arm, Batch};
 use whyfaster_core::stats::quantile::median;
-use whyfaster_core::trace::setting::{Facts, Price};
+use whyfaster_core::trace::setting::{Facts, Operation, Price};
 use whyfaster_core::why::report::Traced;
 
 use super::super::rig::{Ran, Rig};
 use super::tracer::Tracer;
-use super::{Explained, SoFar, prices};
+use super::{Explained, SoFar, faults, prices};
 use crate::exit::Failure;
 
 /// Rounds at which a 95% interval by the sign test is not just the whole range.
@@ -39,7 +39,11 @@ pub(super) fn run(
     let alone: Vec<f64> = alternatives.iter().map(|index| alone_s(so_far.batches, *index)).collect();
     let round_s = alone.iter().map(|seconds| seconds + PER_RUN_S).sum::<f64>();
     let rounds = how_many(wanted, round_s, until_s - so_far.now_s());
-    let facts = Facts { prices: known_prices(so_far, wanted, explained)?, ..Facts::default() };
+    let prices = known_prices(so_far, wanted, explained)?;
+    let facts: Vec<Facts> = alternatives
+        .iter()
+        .map(|index| Facts { prices: of_memory(&prices, so_far, *index), ..Facts::default() })
+        .collect();
     let mut tracer = Tracer::open(rig.launcher())?;
     let mut longest_s: f64 = 0.0;
     let mut done = 0;
@@ -58,7 +62,7 @@ pub(super) fn run(
             }
             let left_s = f64::from(rounds - round) * longest_s.max(round_s);
             on(Event::Traced { round: round + 1, rounds, alternative, left_s });
-            let known = (facts.clone(), alone[place]);
+            let known = (facts[place].clone(), alone[place]);
             match tracer.run(rig, (alternative, round), so_far.interrupts, known)? {
                 Ran::Done(run) => {
                     seen.push(Traced { alternative, round, report: run.report, own: run.own });
@@ -118,6 +122,20 @@ fn known_prices(
         explained.not_measured.push(NotMeasured { what: "prices of operations".to_owned(), why });
         Vec::new()
     }))
+}
+
+/// The prices with that of a page fault in as much memory as the alternative uses. A given list is left as it is.
+fn of_memory(prices: &[Price], so_far: &SoFar<'_>, alternative: usize) -> Vec<Price> {
+    let given = so_far.plan.explain.as_ref().is_some_and(|wanted| wanted.prices.is_some());
+    let of = |batch: &&Batch| batch.arm == Arm::Alternative(alternative);
+    let copies = so_far.batches.iter().filter(of).flat_map(|batch| &batch.copies.max_rss_bytes);
+    let memory = copies.copied().max().unwrap_or(0);
+    let mut prices = prices.to_vec();
+    if let (false, Some(ns)) = (given, faults::price_ns(memory, so_far.host.before.memory_available)) {
+        prices.retain(|price| price.of != Operation::PageFault);
+        prices.push(Price { of: Operation::PageFault, ns });
+    }
+    prices
 }
 
 fn left_out(done: u32, wanted: &Explain, so_far: &SoFar<'_>, explained: &mut Explained) {
