@@ -1,0 +1,215 @@
+//! Explanations end to end: planted causes far above any noise, as a user would compare them. The assertions are ratios,
+//! and loose: the machine may be busy.
+
+#![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
+
+#[path = "support/process.rs"]
+mod process;
+#[path = "support/trace.rs"]
+mod trace;
+
+use std::os::unix::process::CommandExt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use process::{Sandbox, skipped};
+use serde_json::Value;
+use trace::json;
+
+/// Two measurements at once would be each other's reason.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether this machine and user may observe everything.
+fn full_or_skip(what: &str) -> bool {
+    let full = whyfaster_trace::support().full();
+    if !full {
+        skipped(&format!("{what} (needs the full level)"));
+    }
+    full
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("no number: {value}"))
+}
+
+fn sum(rows: &Value) -> f64 {
+    rows.as_array().unwrap().iter().map(|row| number(&row["seconds"])).sum()
+}
+
+/// The record of a comparison that is explained, and what was said on standard error.
+fn explained(place: &Sandbox, options: &[&str], slow: &str, fast: &str) -> (Value, String) {
+    let words = [&["compare", "--why", "--json", "--no-check-output"], options, &[slow, fast]].concat();
+    let ran = undisturbed(place, &words);
+    (json(&ran), ran.err)
+}
+
+/// The program where no ordinary task can take a CPU from it: on a busy machine others are a cause of their own.
+fn undisturbed(place: &Sandbox, words: &[&str]) -> process::Ran {
+    let mut command = place.command(process::PROGRAM, words);
+    // SAFETY: a plain system call between fork and exec; where it is not permitted nothing changes.
+    unsafe {
+        command.pre_exec(|| {
+            libc::sched_setscheduler(0, libc::SCHED_RR, &libc::sched_param { sched_priority: 1 });
+            Ok(())
+        })
+    };
+    place.begin(command).wait()
+}
+
+/// The cause of this name, which must make the slower one slower and be the largest.
+#[track_caller]
+fn first(record: &Value, cause: &str) -> Value {
+    let none = || panic!("no findings: {} {}", record["refused"], record["levels"][0]["comparisons"]);
+    let findings = record["findings"].as_array().unwrap_or_else(none);
+    assert_eq!(found["cause"], cause, "{:#}", record["findings"]);
+    assert_eq!(found["alternative"], record["plan"]["alternatives"][0]["name"], "{found:#}");
+    assert!(!found["sentence"].as_str().unwrap().is_empty() && found["evidence"].is_array(), "{found:#}");
+    found.clone()
+}
+
+/// Accounts that sum: the critical path to the wall time, the work to the CPU time.
+#[track_caller]
+fn sums_hold(record: &Value) {
+    for account in record["accounts"].as_array().unwrap() {
+        let (path, wall) = (sum(&account["critical_path"]), number(&account["untraced_s"]));
+        assert!((path / wall - 1.0).abs() < 0.005, "the path sums to {path}, not {wall}: {account:#}");
+    }
+    for traced in record["traced"].as_array().unwrap() {
+        let report = &traced["report"];
+        let (path, wall) = (sum(&report["critical_path"]), number(&report["wall_s"]));
+        assert!((path / wall - 1.0).abs() < 0.005, "the path sums to {path}, not {wall}");
+        let commands = report["commands"].as_array().unwrap();
+        let cpu: f64 = commands.iter().map(|row| number(&row["running_s"])).sum();
+        let work = sum(&report["work"]);
+        assert!((work / cpu - 1.0).abs() < 0.02, "the work sums to {work}, not {cpu}");
+    }
+}
+
+#[test]
+fn a_planted_sleep_is_found_predicted_and_confirmed() {
+    if !full_or_skip("explanations") {
+        return;
+    }
+    let _alone = alone();
+    let place = Sandbox::new();
+    let (record, said) = explained(&place, &["--why-rounds", "7"], "sleep 0.2; true", "true");
+    let found = first(&record, "sleep");
+    let seconds = number(&found["seconds"]);
+    assert!((0.15..0.3).contains(&seconds), "{seconds} s of 0.2");
+    assert!(number(&found["share"]) > 0.6, "{found:#}");
+    assert_eq!(found["confirmed"], true, "{:#}", record["experiments"]);
+    sums_hold(&record);
+    let experiment = &record["experiments"][0];
+    assert!(experiment["control_s"].as_array().unwrap().len() >= 6, "{experiment:#}");
+    // Told before it was made, in the words that are stored.
+    let prediction = experiment["prediction"].as_str().unwrap();
+    assert!(said.contains(prediction), "'{prediction}' was not said: {said}");
+    let summary = record["summary"].as_array().unwrap();
+    assert!(
+        (1..=3).contains(&summary.len()) && summary[0].as_str().unwrap().contains("sleeps"),
+        "{summary:?}"
+    );
+    assert_eq!(record["traced"].as_array().unwrap().len(), 14, "seven rounds of two");
+    assert!(record["traced"][0]["report"]["tasks"].as_array().unwrap().is_empty());
+    place.assert_clean();
+}
+
+#[test]
+fn planted_processes_are_found() {
+    if !full_or_skip("explanations") {
+        return;
+    }
+    let _alone = alone();
+    let place = Sandbox::new();
+    let many = "i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i+1)); done";
+    let (record, _) = explained(&place, &["--why-rounds", "7", "--no-confirm"], many, "/bin/true");
+    first(&record, "processes");
+    sums_hold(&record);
+    assert!(record.get("experiments").is_none(), "{}", record["experiments"]);
+    let forks = |run: &Value| run["report"]["processes"]["forks"].as_u64().unwrap();
+    let traced = record["traced"].as_array().unwrap();
+    assert!(traced.iter().all(|run| forks(run) == if run["alternative"] == 0 { 300 } else { 0 }));
+    // Every alternative once in every round.
+    for round in 0..7 {
+        let of_round: Vec<u64> = (traced.iter().filter(|run| run["round"] == round))
+            .map(|run| run["alternative"].as_u64().unwrap())
+            .collect();
+        assert!(of_round == [0, 1] || of_round == [1, 0], "round {round}: {of_round:?}");
+    }
+}
+
+#[test]
+fn planted_computing_is_found() {
+    if !full_or_skip("explanations") {
+        return;
+    }
+    let _alone = alone();
+    let place = Sandbox::new();
+    let source = "int main(int n, char **v) { volatile unsigned long x = 0; \
+                  for (unsigned long i = 0; i < (n > 1 ? 100000000ul : 1000ul); i++) x += i; return 0; }";
+    let program = trace::compile(&place, "spin", source);
+    let (record, _) = explained(&place, &["--why-rounds", "7"], &format!("{program} long"), &program);
+    let found = first(&record, "compute");
+    let whole = number(&record["accounts"][0]["untraced_s"]);
+    assert!(number(&found["seconds"]) > 0.5 * whole, "{found:#} of {whole}");
+    sums_hold(&record);
+}
+
+#[test]
+fn the_paths_that_other_tools_read() {
+    if !full_or_skip("explanations") {
+        return;
+    }
+    let _alone = alone();
+    let place = Sandbox::new();
+    let options = ["--why-rounds", "6", "--load", "1,3", "--runs", "6"];
+    let (record, _) = explained(&place, &options, "sleep 0.1; seq 1000 | tail -1", "seq 1000 | tail -1");
+    let has = |row: &Value, keys: &[&str]| {
+        let fields = row.as_object().unwrap_or_else(|| panic!("no object: {row}"));
+        keys.iter().for_each(|key| assert!(fields.contains_key(*key), "no {key} in {row:#}"));
+    };
+    let finding = ["cause", "alternative", "seconds", "share", "confirmed", "sentence", "evidence"];
+    has(&record["findings"][0], &finding);
+    has(&record["accounts"][0], &["alternative", "critical_path", "work"]);
+    let predicted = ["alternative", "load", "predicted_s", "low", "high", "measured_s"];
+    let predictions = record["predictions"].as_array().unwrap();
+    predictions.iter().for_each(|row| has(row, &predicted));
+    let measured = predictions.iter().find(|row| row["load"] == 3).unwrap();
+    let ratio = number(&measured["predicted_s"]) / number(&measured["measured_s"]);
+    assert!((0.2..5.0).contains(&ratio), "{measured:#}");
+}
+
+#[test]
+fn a_record_is_explained_again_from_its_traces() {
+    if !full_or_skip("explanations") {
+        return;
+    }
+    let _alone = alone();
+    let place = Sandbox::new();
+    let file = place.file("r.json");
+    let words = ["compare", "--why", "--why-rounds", "6", "--record", &file, "sleep 0.1; true", "true"];
+    let ran = undisturbed(&place, &words);
+    ran.expect(0, &[]);
+    assert!(ran.out.contains("sleeps") && ran.out.contains("span: what of the critical path"), "{}", ran.out);
+    let stored = place.record("r.json");
+    let shown = place.run(&["show", &file]);
+    let part = |text: &str| text[text.find("why sleep").unwrap()..].to_owned();
+    assert_eq!(part(&shown.out), part(&ran.out));
+    // Without what follows from the runs it follows again.
+    let mut bare = stored.clone();
+    for derived in ["summary", "findings", "accounts", "differences", "predictions"] {
+        bare.as_object_mut().unwrap().remove(derived);
+    }
+    std::fs::write(place.path("bare.json"), bare.to_string()).unwrap();
+    let again = json(&place.run(&["show", "--json", &place.file("bare.json")]));
+    for derived in ["summary", "findings", "accounts", "differences", "predictions", "experiments"] {
+        assert_eq!(again[derived], stored[derived], "{derived}");
+    }
+    let mut broken = stored;
+    broken["traced"][0]["alternative"] = 9.into();
+    std::fs::write(place.path("broken.json"), broken.to_string()).unwrap();
+    place.run(&["show", &place.file("broken.json")]).expect_error(1, &["traced[0]", "alternative"]);
+}

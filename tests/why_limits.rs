@@ -1,0 +1,160 @@
+//! Where explanations end: without privileges, without a difference, when told to stop, and when time is short.
+
+#![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
+
+#[path = "support/process.rs"]
+mod process;
+#[path = "support/trace.rs"]
+mod trace;
+
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::process::Stdio;
+
+use process::{PROGRAM, Sandbox, skipped};
+use rustix::process::Signal;
+use trace::{json, open_place, program_for_all, without_privileges};
+
+fn full() -> bool {
+    whyfaster_trace::support().full()
+}
+
+fn full_or_skip(what: &str) -> bool {
+    if !full() {
+        skipped(&format!("{what} (needs the full level)"));
+    }
+    full()
+}
+
+#[test]
+fn without_privileges_one_line_says_what_is_missing() {
+    let place = open_place();
+    for asked in [true, false] {
+        let words = ["compare", "--runs", "6", "sleep 0.1; true", "true"];
+        let why: &[&str] = if asked { &["--why"] } else { &[] };
+        let ran =
+            place.begin(without_privileges(&place, program_for_all(), &[&words[..], why].concat())).wait();
+        ran.expect(0, &[]);
+        let said = "not explained: needs CAP_BPF and CAP_PERFMON: sudo, or make install-caps";
+        let lines = ran.out.lines().filter(|line| line.contains("not explained")).collect::<Vec<_>>();
+        assert_eq!(lines.len(), 1, "{}", ran.out);
+        let text = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(said), "{}", ran.out);
+    }
+}
+
+#[test]
+fn what_is_not_wanted_is_not_done() {
+    let place = Sandbox::new();
+    let log = "echo run >> log";
+    let words = ["compare", "--runs", "6", "--prepare", log, "--no-check-output", "--json", "--no-why"];
+    let record = json(&place.run(&[&words[..], &["sleep 0.05", "true"]].concat()));
+    for path in ["findings", "traced", "refused", "predictions"] {
+        assert!(record.get(path).is_none(), "{path}: {}", record[path]);
+    }
+    // Six rounds of two and the hidden copy, and an account of each.
+    assert_eq!(fs::read_to_string(place.path("log")).unwrap().lines().count(), 6 * 3 + 2);
+    place.run(&["compare", "--no-why", "--why-rounds", "3", "true"]).expect(2, &["--why-rounds"]);
+    place.run(&["compare", "--why-rounds", "0", "true"]).expect(2, &["--why-rounds"]);
+}
+
+#[test]
+fn where_there_is_nothing_to_explain_that_is_said_to_who_asked() {
+    let place = Sandbox::new();
+    let refused = |words: &[&str]| {
+        let record = json(&place.run(&[&["compare", "--json", "--runs", "6"], words].concat()));
+        record["refused"].as_str().map(str::to_owned)
+    };
+    assert!(refused(&["--why", "true"]).unwrap().contains("one command only"));
+    assert_eq!(refused(&["true"]), None);
+    assert!(refused(&["--why", "--load", "2", "sleep 0.1", "true"]).unwrap().contains("add 1 to --load"));
+    assert_eq!(refused(&["--load", "2", "sleep 0.1", "true"]), None);
+}
+
+/// In a traced round, then in an experiment: it ends at once, keeps what was measured, and leaves nothing.
+#[test]
+fn an_interrupt_ends_an_explanation_and_leaves_nothing() {
+    if !full_or_skip("explanations") {
+        return;
+    }
+    for phase in ["why", "experiment"] {
+        for signal in [Signal::INT, Signal::TERM, Signal::KILL] {
+            let place = Sandbox::new();
+            let record = place.file("r.json");
+            let slow = format!(
+                "case $HYPERFINE_ITERATION in {phase}-*) sleep {};; *) sleep 0.05;; esac",
+                place.marker
+            );
+            let words = ["compare", "--why", "--why-rounds", "3", "--runs", "6", "--record", &record];
+            let running = place.start(&[&words[..], &[&slow, "true"]].concat());
+            place.wait_for_sleepers(1);
+            running.signal(signal);
+            let ran = running.wait();
+            if signal == Signal::KILL {
+                assert_eq!(ran.code(), 137);
+            } else {
+                ran.expect(130, &["interrupted: ", "r.json"]);
+                let record = place.record("r.json");
+                assert_eq!(record["status"], "interrupted");
+                assert_eq!(record["batches"].as_array().unwrap().len(), 18, "six rounds of three");
+            }
+            place.assert_clean();
+        }
+    }
+}
+
+#[test]
+fn a_command_that_fails_only_when_observed_ends_the_explanation_and_not_the_comparison() {
+    if !full_or_skip("explanations") {
+        return;
+    }
+    let place = Sandbox::new();
+    let fails = "case $HYPERFINE_ITERATION in why-*) exit 3;; *) sleep 0.05;; esac";
+    let record = json(&place.run(&["compare", "--why", "--json", "--runs", "6", fails, "true"]));
+    assert_eq!(record["status"], "complete");
+    let refused = record["refused"].as_str().unwrap();
+    assert!(refused.contains("the explanation ended early") && refused.contains("3"), "{refused}");
+    assert!(record.get("findings").is_none(), "{}", record["findings"]);
+}
+
+#[test]
+fn a_hard_limit_of_time_holds_and_what_is_left_out_is_said() {
+    if !full_or_skip("explanations") {
+        return;
+    }
+    let place = Sandbox::new();
+    let words =
+        ["compare", "--why", "--json", "--runs", "6", "--max-time", "9s", "sleep 0.4; true", "sleep 0.2"];
+    let clock = std::time::Instant::now();
+    let record = json(&place.run(&words));
+    // The limit is on what is begun: one run may go beyond it.
+    assert!(clock.elapsed().as_secs_f64() < 15.0, "{:?}", clock.elapsed());
+    let traced = record["traced"].as_array().map_or(0, Vec::len);
+    let missing = record["not_measured"].to_string();
+    let all = record["refused"].is_null() && traced >= 12 && !record["experiments"].is_null();
+    assert!(
+        all || !record["refused"].is_null()
+            || missing.contains("traced rounds")
+            || missing.contains("experiments"),
+        "{missing}"
+    );
+}
+
+#[test]
+fn a_stage_sets_what_it_is_told_and_becomes_its_command() {
+    let place = Sandbox::new();
+    let first = format!("touch {}", place.file("first"));
+    let script = "grep Cpus_allowed_list /proc/self/status; exec echo $0";
+    let words = ["stage", "--cpu", "0", "--first", "2", &first, "--", "sh", "-c", script, "a b"];
+    let ran = place.run(&words);
+    ran.expect(0, &[]);
+    assert_eq!(ran.out.split_whitespace().collect::<Vec<_>>(), ["Cpus_allowed_list:", "0", "a", "b"]);
+    assert!(place.path("first").exists());
+    let (read, write) = rustix::pipe::pipe().unwrap();
+    let mut command = place.command(PROGRAM, &["stage", "--pipe-size", "4096", "--", "true"]);
+    let mut child = command.stdout(Stdio::from(OwnedFd::from(write))).spawn().unwrap();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(rustix::pipe::fcntl_getpipe_size(&read).unwrap(), 4096);
+    place.run(&["stage", "--", "/no/such/program"]).expect(126, &["/no/such/program"]);
+    place.run(&["stage", "--cpu", "0"]).expect(126, &["no '--'"]);
+}
