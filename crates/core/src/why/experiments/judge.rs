@@ -26,8 +26,6 @@ pub fn judge(planned: &Planned, why: &Why, control_s: &[f64], changed_s: &[f64])
         won_s: None,
         rounds: 0,
         outcome: Outcome::NotTestable,
-        control_s: control_s.to_vec(),
-        changed_s: changed_s.to_vec(),
         sentence: String::new(),
     };
     if let Err(reason) = &planned.test {

@@ -5,6 +5,7 @@ pub mod calls;
 mod costs;
 pub mod flame;
 mod next;
+mod path;
 pub mod perfetto;
 mod sentence;
 mod syscalls;
@@ -80,7 +81,9 @@ pub fn screen(report: &TraceReport, shown: &Shown, look: &Look) -> String {
         waits::causes(report, shown, look),
         waits::sharers(report, shown, look),
         waits::stages(report, look),
-        times::critical_path(report, shown, look),
+        path::critical_path(&report.critical_path, shown.top, look),
+        path::work(&report.work, shown.top, look),
+        path::transfers(&report.transfers, shown.top, look),
         costs::losses(report, look),
         costs::own(report, look),
         costs::notes(report, look),
