@@ -212,7 +212,9 @@ fn where_a_task_waits_that_is_taken_up_is_told() {
     }
     // A child that sleeps, a reader of a pipe, one that was stopped, and the shell that waits for them.
     let mut command = std::process::Command::new("sh");
-    command.args(["-c", "sleep 100 | cat & sleep 200 & sleep 0.1; kill -STOP $!; sleep 300; :"]).process_group(0);
+    command
+        .args(["-c", "sleep 100 | cat & sleep 200 & sleep 0.1; kill -STOP $!; sleep 300; :"])
+        .process_group(0);
     let group = Waiting(command.stdout(std::process::Stdio::null()).spawn().unwrap());
     std::thread::sleep(std::time::Duration::from_millis(300));
     let mut full = Full::open(&Wanted::default()).unwrap();
