@@ -20,7 +20,7 @@ MDBOOK := $(TOOLS)/mdbook-$(MDBOOK_VERSION)/bin/mdbook
 HYPERFINE := $(TOOLS)/hyperfine-$(HYPERFINE_VERSION)/bin/hyperfine
 WHYFASTER := target/release/whyfaster
 # `make bench BENCHES=launch` runs one of them.
-BENCHES ?= launch noise load prices trace causes
+BENCHES ?= launch noise load prices trace analyse causes
 # The kernel that the tests boot under instruction counting; scripts/setup.sh fetches it.
 export INSIDE_KERNEL ?= $(TOOLS)/test-kernel/vmlinuz
 

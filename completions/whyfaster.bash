@@ -858,7 +858,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__study)
-            opts="-u -h -V --full --quick --load --with --max-time --seed --as-root --why --no-why --confirm --no-confirm --why-rounds --prices --record --json --style --sort --time-unit --help --version"
+            opts="-u -h -V --full --quick --load --with --max-time --seed --flamegraphs --as-root --why --no-why --confirm --no-confirm --why-rounds --prices --record --json --style --sort --time-unit --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -889,6 +889,13 @@ _whyfaster() {
                     ;;
                 --seed)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --flamegraphs)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
                     return 0
                     ;;
                 --why-rounds)

@@ -188,6 +188,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l load -d 'C
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l with -d 'Set these price lists beside the article\'s, each in a column of its own (study threads, study syscalls)' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l max-time -d 'Begin nothing that would end after this time, such as 90s or 5m' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l seed -d 'Seed of the input and of the random order' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l flamegraphs -d 'Write a flame graph of each of the two alternatives in question into DIR (study placement)' -r -f -a "(__fish_complete_directories)"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l why-rounds -d 'Observe every alternative this many times [default: 7 to 15, as time allows]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l prices -d 'Take prices of operations from this price list instead of measuring them' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l record -d 'Write the record, with every raw sample, to FILE (\'-\' is standard output)' -r -F
@@ -206,7 +207,7 @@ second\t''
 minute\t''
 hour\t''"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l full -d 'Take the article\'s own sizes, or of a study of prices more repetitions: takes much longer'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l quick -d 'Take a tenth of the size (study dispatch)'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l quick -d 'Take a smaller size (study dispatch, study placement)'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l as-root -d 'Under sudo, run the commands as root too'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l why -d 'Explain the difference, and say so where that cannot be done'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l no-why -d 'Do not explain the difference'

@@ -73,7 +73,7 @@ fn an_exit_status_is_told_and_the_stages_of_a_pipeline_are_its_programs() {
     let place = open_place();
     let ran = place.run(&["trace", "--untraced-runs", "0", "exit 3"]);
     ran.expect(0, &[]);
-    assert!(ran.out.contains("exit status 3"), "{}", ran.out);
+    assert!(ran.out.replace('\n', " ").contains("exit status 3"), "{}", ran.out);
     let trace = traced(&place, &["seq 300000 | xargs -n 3000 -P2 true"]);
     let stages = rows(&trace, "stages");
     let names: Vec<&str> = stages.iter().filter_map(|stage| stage["command"].as_str()).collect();
@@ -81,4 +81,63 @@ fn an_exit_status_is_told_and_the_stages_of_a_pipeline_are_its_programs() {
         return skipped("the stages (no standard descriptor was told)");
     }
     assert_eq!(names, ["seq", "xargs"]);
+}
+
+#[test]
+fn who_never_reads_its_pipe_is_no_reader() {
+    if !root_or_skip("the full level") {
+        return;
+    }
+    let place = open_place();
+    let trace = traced(&place, &["head -c 1000000 /dev/zero | (sleep 0.3; cat >/dev/null)"]);
+    let stages = rows(&trace, "stages");
+    if stages.is_empty() {
+        return skipped("the stages (no standard descriptor was told)");
+    }
+    let reads = |command: &str| {
+        let of = stages.iter().filter(|stage| stage["command"] == command);
+        of.map(|stage| rows(stage, "reads_from").len()).sum::<usize>()
+    };
+    assert_eq!((reads("cat"), reads("sleep"), reads("head")), (1, 0, 0), "{stages:#?}");
+}
+
+#[test]
+fn a_kept_schedule_gives_a_timeline_and_what_a_record_lacks_is_said() {
+    if !root_or_skip("the full level") {
+        return;
+    }
+    let place = open_place();
+    let words = ["trace", "--untraced-runs", "0", "--keep-schedule", "--record", "r.json", "sleep 0.1"];
+    place.run(&words).expect(0, &[]);
+    place.run(&["show", "r.json", "--perfetto", "p"]).expect(0, &[]);
+    let timeline = std::fs::read(place.path("p")).unwrap();
+    assert!(timeline.windows(5).any(|bytes| bytes == b"sleep"), "the timeline does not know sleep");
+    let ran = place.run(&["show", "r.json", "--sort-calls", "calls", "--top", "1"]);
+    ran.expect(0, &[]);
+    assert!(ran.out.contains("more rows"), "{}", ran.out);
+    place
+        .run(&["show", "r.json", "--flamegraph", "f.svg"])
+        .expect_error(2, &["no stacks", "--flamegraph FILE"]);
+    place.run(&["trace", "--untraced-runs", "0", "--record", "r.json", "true"]).expect(0, &[]);
+    place
+        .run(&["show", "r.json", "--perfetto", "q"])
+        .expect_error(2, &["no scheduling records", "--keep-schedule"]);
+    assert!(!place.path("q").exists() && !place.path("f.svg").exists());
+    place.run(&["compare", "-N", "--runs", "2", "--record", "c.json", "true", "true"]).expect(0, &[]);
+    place.run(&["show", "c.json", "--perfetto", "q"]).expect_error(2, &["is no trace"]);
+}
+
+#[test]
+fn a_command_too_short_for_a_stack_is_no_failure() {
+    if !root_or_skip("the full level") {
+        return;
+    }
+    let place = open_place();
+    // One sample a second meets nothing of it, and it never blocks: no stack, or by chance one.
+    let words = ["--untraced-runs", "0", "--sample-rate", "1", "--flamegraph", "f.svg", "-N", "true"];
+    let ran = place.run(&[&["trace"], &words[..]].concat());
+    ran.expect(0, &[]);
+    let svg = std::fs::read_to_string(place.path("f.svg")).unwrap();
+    assert!(svg.contains("<svg"), "{svg}");
+    assert_eq!(svg.contains("no stack was taken"), ran.err.contains("no stack was taken"), "{}", ran.err);
 }

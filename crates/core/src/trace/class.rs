@@ -128,9 +128,10 @@ fn by_name(name: &str) -> Class {
         "vfork" | "clone" | "clone3" | "fork" => Class::Make,
         "futex" | "futex_time64" | "futex_wait" | "futex_waitv" | "futex_requeue" | "flock" | "semop"
         | "semtimedop" | "semtimedop_time64" => Class::Lock,
-        "nanosleep" | "clock_nanosleep" | "clock_nanosleep_time64" => Class::Sleep,
-        "poll" | "restart_syscall" | "ppoll" | "ppoll_time64" | "select" | "_newselect" | "pselect6"
-        | "pselect6_time64" | "epoll_wait" | "epoll_pwait" | "epoll_pwait2" => Class::Many,
+        // What a signal interrupted goes on as restart_syscall(2), which is for waits with a time limit only.
+        "nanosleep" | "clock_nanosleep" | "clock_nanosleep_time64" | "restart_syscall" => Class::Sleep,
+        "poll" | "ppoll" | "ppoll_time64" | "select" | "_newselect" | "pselect6" | "pselect6_time64"
+        | "epoll_wait" | "epoll_pwait" | "epoll_pwait2" => Class::Many,
         "pause"
         | "rt_sigsuspend"
         | "sigsuspend"

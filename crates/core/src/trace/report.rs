@@ -517,6 +517,47 @@ impl WorkKind {
             Self::Rest => "rest",
         }
     }
+
+    /// The kind of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::User => "user code",
+            Self::Startup => "start-up of programs",
+            Self::Process => "making and ending processes",
+            Self::Exec => "beginning programs",
+            Self::PageFaults => "page faults",
+            Self::Pipe => "moving data through pipes",
+            Self::FileMetadata => "names and attributes of files",
+            Self::FileData => "moving data of files",
+            Self::Socket => "sockets",
+            Self::Memory => "mapping memory",
+            Self::Lock => "locks",
+            Self::Scheduling => "sleeping, yielding, polling",
+            Self::Rest => "other system calls",
+        }
+    }
+
+    /// All kinds.
+    pub const ALL: [Self; 13] = [
+        Self::User,
+        Self::Startup,
+        Self::Process,
+        Self::Exec,
+        Self::PageFaults,
+        Self::Pipe,
+        Self::FileMetadata,
+        Self::FileData,
+        Self::Socket,
+        Self::Memory,
+        Self::Lock,
+        Self::Scheduling,
+        Self::Rest,
+    ];
 }
 
 /// Data that one command moved through descriptors of one kind.

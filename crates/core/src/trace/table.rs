@@ -1,6 +1,6 @@
 //! Rows of system calls taken together for a table, and the order of rows.
 
-use super::report::{SharerRow, SyscallRow, WaitRow};
+use super::report::{PathRow, SharerRow, SyscallRow, WaitRow, WorkRow};
 
 /// Whose calls make one row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -78,6 +78,18 @@ impl Timed for SharerRow {
 }
 
 impl Timed for WaitRow {
+    fn seconds(&self) -> f64 {
+        self.seconds
+    }
+}
+
+impl Timed for PathRow {
+    fn seconds(&self) -> f64 {
+        self.seconds
+    }
+}
+
+impl Timed for WorkRow {
     fn seconds(&self) -> f64 {
         self.seconds
     }

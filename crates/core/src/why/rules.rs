@@ -42,7 +42,7 @@ const OWN_CODE: f64 = 0.25;
 
 /// Gives every slot to its cause.
 pub(super) fn causes(parted: &BTreeMap<Slot, Parted>, pair: Pair<'_>) -> Causes {
-    let crowded = crowded(parted, pair);
+    let crowded = busy(crowded(parted, pair), pair);
     let mut rules = Rules { parted: &crowded, pair, causes: Causes::new() };
     rules.processes();
     rules.search_and_startup();
@@ -75,6 +75,57 @@ fn crowded(parted: &BTreeMap<Slot, Parted>, pair: Pair<'_>) -> BTreeMap<Slot, Pa
         }
     }
     crowded
+}
+
+/// Slots in which something runs, or waits to be woken.
+const RUNNING: [Slot; 14] = [
+    Slot::Process,
+    Slot::Forked,
+    Slot::Search,
+    Slot::Startup,
+    Slot::User,
+    Slot::ParentUser,
+    Slot::Faults,
+    Slot::ParentFaults,
+    Slot::Pipe,
+    Slot::FileData,
+    Slot::FileMetadata,
+    Slot::Network,
+    Slot::Sleep,
+    Slot::Rest,
+];
+
+/// Others may keep this much more of the CPUs busy for one side, as a part and in CPUs, and the machine counts as equally busy.
+const EQUALLY_BUSY: (f64, f64) = (1.25, 0.1);
+
+/// On a machine that is equally busy for both sides, who runs longer also waits longer for the CPUs that others have. That
+/// belongs to what runs longer, as much of it as comes with so much running on the slower side; only where others do more for one side have they slowed it down.
+fn busy(mut parted: BTreeMap<Slot, Parted>, pair: Pair<'_>) -> BTreeMap<Slot, Parted> {
+    let waited = parted.get(&Slot::Others).map_or(0.0, |it| it.caused);
+    let (slow, fast) = pair.by(waited);
+    let Some((more, less)) = slow.foreign.zip(fast.foreign) else { return parted };
+    if waited == 0.0
+        || more > less * EQUALLY_BUSY.0 + EQUALLY_BUSY.1
+        || confined(slow, fast)
+        || slow.priorities > 0.0
+    {
+        return parted;
+    }
+    let runs = |slot: Slot, it: &Parted| {
+        if RUNNING.contains(&slot) && it.caused * waited > 0.0 { it.caused } else { 0.0 }
+    };
+    let all: f64 = parted.iter().map(|(slot, it)| runs(*slot, it)).sum();
+    if all == 0.0 {
+        return parted;
+    }
+    let moved = within(waited, all * slow.queued);
+    for (slot, it) in &mut parted {
+        it.caused += moved * runs(*slot, it) / all;
+        if *slot == Slot::Others {
+            it.caused -= moved;
+        }
+    }
+    parted
 }
 
 /// Whether the slower side confined itself to fewer CPUs than the other one ran on.
@@ -234,7 +285,7 @@ impl Rules<'_> {
         for (slot, cause) in direct {
             self.give(cause, self.slot(slot));
         }
-        let contention = self.slot(Slot::Contention);
+        let contention = self.slot(Slot::Contention) + self.slot(Slot::Others);
         let cause = self.queueing(contention).unwrap_or(Cause::CpuContention);
         self.give(cause, contention);
     }

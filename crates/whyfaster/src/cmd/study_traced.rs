@@ -120,6 +120,11 @@ pub(super) fn traced(
         if let Some(failure) = observed.failure {
             return Err(failure.into());
         }
+        // Half a trace has half the processes, and they would be taken for all.
+        if observed.record.status == Status::Interrupted {
+            traced.interrupted = true;
+            break;
+        }
         let report = &observed.record.report;
         // The untraced runs of the comparison stand for those of a trace.
         let of_traces = |missing: &&NotMeasured| !missing.what.starts_with("overhead");
@@ -135,10 +140,6 @@ pub(super) fn traced(
                 .push(format!("some of {}: records were lost, see 'whyfaster trace'", command.name));
         }
         traced.tallies.push((command.name.clone(), Tally::of(report, &command.process)));
-        if observed.record.status == Status::Interrupted {
-            traced.interrupted = true;
-            break;
-        }
         onlooker.after(command, report)?;
     }
     Ok(traced)

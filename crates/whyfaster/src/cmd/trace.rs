@@ -5,7 +5,7 @@ use std::io::{BufWriter, IsTerminal, Stderr, Write, stderr};
 use whyfaster_core::plan::{Because, User};
 use whyfaster_core::record::Status;
 use whyfaster_core::trace::event::Event;
-use whyfaster_core::trace::plan::TracePlan;
+use whyfaster_core::trace::plan::{Target, TracePlan};
 use whyfaster_core::trace::record::TraceRecord;
 
 use super::results;
@@ -43,6 +43,9 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<Exit> {
         sinks.push(event)
     })?;
     let record = observed.record;
+    if outputs.perfetto.is_some() && record.report.commands.iter().all(|row| row.cpus.is_empty()) {
+        say("note: no switches were seen at this level, so the timeline has none; the full level sees them");
+    }
     let written = sinks.finish(&record, &outputs).and(write(&record, &outputs));
     let written = written.map_or_else(|error| exit::report(Err(error)), |()| Exit::Ok);
     if record.status == Status::Interrupted {
@@ -153,6 +156,7 @@ pub(super) fn report(record: &TraceRecord, outputs: &TraceOutputs, look: &Look) 
     (shown.by, shown.sort, shown.top) = (outputs.by, outputs.sort, outputs.top);
     shown.as_whom = record.plan.user.as_ref().and_then(whom);
     shown.exit_status = record.exit_status;
+    shown.followed = !matches!(record.plan.target, Target::Command(_));
     screen(&record.report, &shown, look)
 }
 

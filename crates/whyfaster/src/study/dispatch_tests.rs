@@ -1,11 +1,15 @@
 //! The study is whole, and what it found is set beside the article.
 
 use whyfaster_core::claims::Outcome;
+use whyfaster_core::plan::Shell;
 use whyfaster_core::record::Level;
+use whyfaster_core::record::Record;
 use whyfaster_core::trace::claims::Rule;
-use whyfaster_core::verdict::{Comparison, Method};
+use whyfaster_core::trace::claims::Tally;
+use whyfaster_core::verdict::{Comparison, Method, Verdict};
 
 use super::*;
+use crate::exit::Exit;
 use crate::render::fixture::look;
 
 fn everything(directory: &std::path::Path) {
@@ -101,6 +105,8 @@ fn tallies() -> Vec<(String, Tally)> {
         own_forks: Some(own_forks),
         own_waits: Some(own_waits),
         own_fork_wait_cpu_s: Some(cpu),
+        avoidable_s: None,
+        behind_kernel_s: None,
         traced_s: 0.4,
         work_s: 0.5,
     };

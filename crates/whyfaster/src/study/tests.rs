@@ -78,7 +78,7 @@ fn options_change_the_plan() {
     let plan = study.plan(&full, 77);
     assert_eq!(plan.loads, Loads::Fixed(vec![1, 10, 100, 1000]));
     assert_eq!((plan.seed, plan.rounds.max_time_s), (5, 9.0));
-    assert_eq!((study.size(&full).lines, study.input_seed(&full)), (1_000_000, 5));
+    assert_eq!((study.size(&full).amount, study.input_seed(&full)), (1_000_000, 5));
 
     let loads = Options { loads: Some(Loads::Fixed(vec![3])), ..Options::default() };
     assert_eq!(study.plan(&loads, 1).loads, Loads::Fixed(vec![3]));

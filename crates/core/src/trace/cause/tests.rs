@@ -123,3 +123,17 @@ fn numbers_of_other_tables_are_understood() {
     let i386 = Block { call: Some(CallNumber { number: 3, compat: true }), ..arm };
     assert_eq!(cause_of(Abi::X86_64, S, Some(&i386), Some(&Context::Task)), Cause::PipeEmpty);
 }
+
+#[test]
+fn what_goes_on_after_a_signal_had_a_time_limit() {
+    const RESTART: u32 = 219;
+    assert_eq!(x86(S, RESTART, F::None, false, Context::Task), Cause::Timer);
+    assert_eq!(x86(S, RESTART, F::None, false, Context::Timer), Cause::Timer);
+}
+
+#[test]
+fn a_ring_says_nothing_by_waiting_for_a_device() {
+    assert_eq!(x86(S, IO_URING_ENTER, F::Other, true, Context::Task), Cause::OtherProcess);
+    assert_eq!(x86(S, IO_URING_ENTER, F::Other, true, block_irq()), Cause::Disk);
+    assert_eq!(x86(S, IO_URING_ENTER, F::Other, true, Context::Timer), Cause::Timer);
+}

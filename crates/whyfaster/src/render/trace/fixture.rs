@@ -2,9 +2,11 @@
 
 use whyfaster_core::host::{NotMeasured, Warning};
 use whyfaster_core::trace::counts::Lost;
+use whyfaster_core::trace::event::FileKind;
 use whyfaster_core::trace::report::{
-    Avoidable, Cause, Check, CommandRow, Level, Overhead, Processes, SearchRow, SharerKind, SharerRow,
-    StageRow, SyscallRow, TraceReport, TreeRow, Untraced, WaitRow,
+    Avoidable, Cause, Check, CommandRow, Direction, Level, Overhead, PathKind, PathRow, Processes, SearchRow,
+    SharerKind, SharerRow, StageRow, SyscallRow, TraceReport, TransferRow, TreeRow, Untraced, WaitRow,
+    WorkKind, WorkRow,
 };
 
 fn tree(parent: Option<usize>, command: &str, processes: u64, cpu_s: f64, life_s: f64) -> TreeRow {
@@ -68,6 +70,77 @@ fn wait(command: &str, cause: Cause, peer: Option<&str>, seconds: f64, count: u6
 
 fn sharer(command: &str, sharer: &str, kind: SharerKind, seconds: f64) -> SharerRow {
     SharerRow { command: command.to_owned(), sharer: sharer.to_owned(), kind, seconds }
+}
+
+fn part(command: &str, kind: PathKind, what: Option<&str>, seconds: f64, count: u64) -> PathRow {
+    PathRow {
+        command: command.to_owned(),
+        kind,
+        what: what.map(str::to_owned),
+        holder: None,
+        after: None,
+        seconds,
+        avoidable_s: 0.0,
+        but_for_affinity_s: 0.0,
+        count,
+    }
+}
+
+fn behind(
+    command: &str,
+    holder: SharerKind,
+    name: &str,
+    after: Cause,
+    [seconds, beside]: [f64; 2],
+) -> PathRow {
+    let row = part(command, PathKind::CpuWait, Some(name), seconds, 3_000);
+    PathRow { holder: Some(holder), after: Some(after), avoidable_s: beside, ..row }
+}
+
+fn dispatch_path() -> Vec<PathRow> {
+    vec![
+        part("sh", PathKind::Startup, None, 2.11, 3_304),
+        part("sh", PathKind::Kernel, Some("process"), 1.43, 9_902),
+        part("true", PathKind::Startup, None, 1.22, 2_970),
+        behind("sh", SharerKind::Tree, "true", Cause::Child, [0.93, 0.07]),
+        part("xargs (forked)", PathKind::Forked, None, 0.71, 3_310),
+        part("sh", PathKind::User, None, 0.44, 9_980),
+        behind("true", SharerKind::Other, "cc1", Cause::Other, [0.33, 0.0]),
+        part("xargs", PathKind::Kernel, Some("process"), 0.27, 9_980),
+        behind("xargs", SharerKind::Idle, "(idle: waking up)", Cause::Child, [0.25, 0.0]),
+        part("true", PathKind::Disk, None, 0.084, 31),
+        part("seq", PathKind::Unknown, None, 0.03, 2),
+        part("seq", PathKind::Kernel, Some("pipe"), 0.01, 2),
+    ]
+}
+
+fn spent(command: &str, kind: WorkKind, seconds: f64, count: Option<u64>, price_s: Option<f64>) -> WorkRow {
+    let priced_s = price_s.zip(count).map(|(price, count)| price * count as f64);
+    let estimated = kind == WorkKind::PageFaults;
+    WorkRow { command: command.to_owned(), kind, seconds, count, price_s, priced_s, estimated }
+}
+
+fn dispatch_work() -> Vec<WorkRow> {
+    vec![
+        spent("sh", WorkKind::Process, 2.61, Some(10_000), Some(1.4e-4)),
+        spent("true", WorkKind::Startup, 2.2, Some(10_000), None),
+        spent("true", WorkKind::Exec, 2.05, Some(10_000), Some(1.8e-4)),
+        spent("sh", WorkKind::User, 1.2, None, None),
+        spent("sh", WorkKind::PageFaults, 0.41, Some(510_000), Some(8e-7)),
+        spent("xargs (forked)", WorkKind::Process, 0.14, None, None),
+        spent("seq", WorkKind::Pipe, 0.002, Some(12), Some(1e-6)),
+    ]
+}
+
+fn moved(command: &str, direction: Direction, file: FileKind, calls: u64, bytes: u64) -> TransferRow {
+    TransferRow {
+        command: command.to_owned(),
+        direction,
+        file,
+        calls,
+        bytes,
+        cpu_s: Some(bytes as f64 * 3e-10),
+    }
 }
 
 fn dispatch_tree() -> Vec<TreeRow> {
@@ -156,6 +229,9 @@ pub(crate) fn dispatch() -> TraceReport {
         }),
         avoidable_longest_s: Some(0.0038),
         effective_parallelism: Some(1.362),
+        critical_path: dispatch_path(),
+        work: dispatch_work(),
+        transfers: vec![moved("seq", Direction::Write, FileKind::Pipe, 12, 48_894)],
         lost: Lost { gaps: 3, ..Lost::default() },
         checks: vec![
             check("the parts of every life sum to it", 48.6, 48.6, true),
@@ -228,6 +304,17 @@ pub(crate) fn pipeline() -> TraceReport {
         avoidable_wait_s: Some(0.0),
         avoidable_longest_s: Some(0.0),
         effective_parallelism: Some(1.01),
+        critical_path: vec![
+            part("gzip", PathKind::User, None, 0.356, 91),
+            part("cat", PathKind::Disk, None, 0.035, 12),
+            behind("gzip", SharerKind::Kernel, "kcryptd", Cause::PipeEmpty, [0.012, 0.012]),
+            part("gzip", PathKind::Kernel, Some("pipe"), 0.009, 91),
+        ],
+        transfers: vec![
+            moved("cat", Direction::Read, FileKind::File, 800, 104_857_600),
+            moved("cat", Direction::Write, FileKind::Pipe, 800, 104_857_600),
+            moved("wc", Direction::Read, FileKind::Pipe, 90, 2_949_120),
+        ],
         lost: Lost { ring: 412, by_cpu: vec![0, 412], ..Lost::default() },
         checks: vec![check("running time against the scheduler's own sum", 0.416, 0.431, false)],
         overhead: Overhead { calibrated_share: Some(0.0004), ..Overhead::default() },

@@ -5,6 +5,7 @@ pub mod calls;
 mod costs;
 pub mod flame;
 mod next;
+mod path;
 pub mod perfetto;
 mod sentence;
 mod syscalls;
@@ -34,6 +35,8 @@ pub struct Shown {
     pub as_whom: Option<String>,
     /// How it ended: its exit status, or minus the signal; `None`: it goes on, or was not started here.
     pub exit_status: Option<i32>,
+    /// It ran already when observing began, so that the wall time is that of the observation.
+    pub followed: bool,
     /// Whose calls make one row.
     pub by: By,
     /// Order of the rows.
@@ -52,6 +55,7 @@ impl Shown {
             command: command.into(),
             as_whom: None,
             exit_status: None,
+            followed: false,
             by: By::default(),
             sort: CallSort::default(),
             top: TOP,
@@ -77,7 +81,9 @@ pub fn screen(report: &TraceReport, shown: &Shown, look: &Look) -> String {
         waits::causes(report, shown, look),
         waits::sharers(report, shown, look),
         waits::stages(report, look),
-        times::critical_path(report, shown, look),
+        path::critical_path(&report.critical_path, shown.top, look),
+        path::work(&report.work, shown.top, look),
+        path::transfers(&report.transfers, shown.top, look),
         costs::losses(report, look),
         costs::own(report, look),
         costs::notes(report, look),
@@ -90,7 +96,7 @@ pub fn screen(report: &TraceReport, shown: &Shown, look: &Look) -> String {
 fn head(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<String> {
     let command = shorten(&for_look(&shown.command, look), look.width.saturating_sub(2), look.unicode);
     let mut lines = vec![command];
-    let said = sentence::sentence(report, look) + &ended(shown.exit_status);
+    let said = sentence::sentence(report, shown.followed, look) + &ended(shown.exit_status);
     lines.extend(wrap(&said, look.width, 0).iter().map(|line| tone(Tone::Strong, line)));
     lines.extend(next::next(report, look).iter().flat_map(|next| wrap(next, look.width, 2)));
     lines.extend(costs::level(report, shown.as_whom.as_deref(), look));

@@ -1,10 +1,10 @@
 //! What to do next: one line below the sentence, from what took the most time.
 
-use whyfaster_core::trace::report::{Level, SharerKind, TraceReport};
+use whyfaster_core::trace::report::{Level, PathKind, SharerKind, TraceReport};
 
 use super::super::look::Look;
 use super::super::units::time;
-use super::sentence::{COMPUTING, IN_KERNEL, WAITING, of_tasks, whole_percent};
+use super::sentence::{COMPUTING, IN_KERNEL, WAITING, of_tasks, of_wall, whole_percent};
 
 /// Waiting for a CPU is spoken of from this share of the tasks' time on.
 const WORTH: f64 = 0.05;
@@ -18,7 +18,9 @@ pub(super) fn next(report: &TraceReport, look: &Look) -> Option<String> {
     }
     let (_, shares) = of_tasks(report);
     let waiting = shares.iter().any(|(what, share)| *what == WAITING && *share >= WORTH);
-    let most = shares.iter().map(|(what, _)| *what).find(|what| *what != WAITING);
+    let along = of_wall(report);
+    let first = if along.is_empty() { &shares } else { &along };
+    let most = first.iter().map(|(what, _)| *what).find(|what| *what != WAITING);
     let mut said: Vec<String> = waiting.then(|| behind_whom(report, look)).flatten().into_iter().collect();
     said.extend(most.map(|most| where_to_look(most).to_owned()));
     (!said.is_empty()).then(|| format!("next: {}", said.join("; ")))
@@ -74,8 +76,16 @@ fn behind_whom(report: &TraceReport, look: &Look) -> Option<String> {
 /// Which output says more of what took the most time.
 fn where_to_look(most: &str) -> &'static str {
     match most {
-        COMPUTING => "--flamegraph FILE shows in which functions it computed",
-        IN_KERNEL => "the system calls below show what it asked of the kernel, --flamegraph FILE from where",
+        most if [COMPUTING, PathKind::User.words()].contains(&most) => {
+            "--flamegraph FILE shows in which functions it computed"
+        }
+        most if most == PathKind::Startup.words() => {
+            "fewer or smaller programs would shorten their start-up; --calls shows what they open and map"
+        }
+        most if most == PathKind::Forked.words() => "--calls shows what the children do before their exec",
+        most if [IN_KERNEL, PathKind::Kernel.words()].contains(&most) => {
+            "the system calls below show what it asked of the kernel, --flamegraph FILE from where"
+        }
         _ => "--flamegraph FILE shows from where it waited, --calls the calls one by one",
     }
 }
@@ -108,7 +118,10 @@ mod tests {
     #[test]
     fn nothing_is_advised_where_too_little_was_seen() {
         assert_eq!(said(|report| report.level = Level::Unprivileged), "");
-        let calm = said(|report| report.commands.iter_mut().for_each(|row| row.runnable_s = Some(0.0)));
+        let calm = said(|report| {
+            report.critical_path.clear();
+            report.commands.iter_mut().for_each(|row| row.runnable_s = Some(0.0));
+        });
         assert!(!calm.contains("waiting for a CPU") && calm.contains("--flamegraph"), "{calm}");
     }
 }

@@ -19,7 +19,7 @@ pub(super) const COMPUTING: &str = "computing";
 pub(super) const IN_KERNEL: &str = "working in the kernel";
 
 /// The sentence.
-pub(super) fn sentence(report: &TraceReport, look: &Look) -> String {
+pub(super) fn sentence(report: &TraceReport, followed: bool, look: &Look) -> String {
     let wall = time(report.wall_s, look.time_unit);
     let cpus = report.effective_parallelism.map_or_else(String::new, |cpus| match cpus {
         below if below < HARDLY => " with hardly any CPU used".to_owned(),
@@ -30,7 +30,7 @@ pub(super) fn sentence(report: &TraceReport, look: &Look) -> String {
         true => "Incomplete: records were lost, so counts and times are too low. ",
         false => "",
     };
-    let mut parts = vec![format!("{lost}It took {wall}{cpus}")];
+    let mut parts = vec![format!("{lost}{} {wall}{cpus}", if followed { "Observed for" } else { "It took" })];
     parts.extend(spent(report, look));
     if let Some(who) = list(busiest(report, look)) {
         parts.push(format!(", mostly by {who}"));
@@ -93,7 +93,7 @@ fn spent(report: &TraceReport, look: &Look) -> Option<String> {
 }
 
 /// What stood on the critical path, as shares of the wall time, the largest first.
-fn of_wall(report: &TraceReport) -> Vec<(&'static str, f64)> {
+pub(super) fn of_wall(report: &TraceReport) -> Vec<(&'static str, f64)> {
     let mut parts: Vec<(&'static str, f64)> = Vec::new();
     for row in &report.critical_path {
         add(&mut parts, row.kind.words(), row.seconds);

@@ -4,9 +4,9 @@ use whyfaster_core::trace::report::{CommandRow, TraceReport, TreeRow};
 
 use super::super::grid::{ABSENT, Grid, Group};
 use super::super::look::Look;
-use super::super::units::{count, time};
+use super::super::units::count;
 use super::sentence::{of, thousands};
-use super::{Shown, column, left, name, scale, section, single};
+use super::{Shown, column, name, scale, section, single};
 
 /// Who started whom, how many of them.
 pub(super) fn tree(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<String> {
@@ -132,25 +132,6 @@ fn cpus(cpus: &[u16]) -> String {
     }
     let list: Vec<u32> = cpus.iter().map(|cpu| u32::from(*cpu)).collect();
     crate::cli::numbers::show_cpu_list(&list)
-}
-
-/// The critical path, where the report has one.
-pub(super) fn critical_path(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<String> {
-    if report.critical_path.is_empty() {
-        return Vec::new();
-    }
-    let mut lines = vec![super::tone(super::Tone::Strong, "critical path, from the start")];
-    let hidden = report.critical_path.len().saturating_sub(shown.rows());
-    for row in report.critical_path.iter().take(shown.rows()) {
-        lines.push(format!(
-            "  {}  {} {}",
-            time(row.seconds, look.time_unit),
-            name(&row.command, look),
-            row.kind.words()
-        ));
-    }
-    lines.extend(left(hidden, look));
-    lines
 }
 
 #[cfg(test)]

@@ -190,6 +190,9 @@ pub(super) fn stages(report: &TraceReport, look: &Look) -> Vec<String> {
             ),
             part("wait CPU", |row| row.runnable_s),
             part("otherwise", |row| row.other_s),
+            single("slack", "", &rows, |(_, row)| {
+                row.slack_s.map_or_else(|| ABSENT.to_owned(), |slack| super::number(scale, slack))
+            }),
             part("life", |row| row.life_s),
         ],
     };
@@ -201,18 +204,21 @@ pub(super) fn stages(report: &TraceReport, look: &Look) -> Vec<String> {
 }
 
 fn pace(report: &TraceReport, look: &Look) -> Vec<String> {
-    let slowest: Vec<String> = report
-        .stages
-        .iter()
-        .enumerate()
-        .filter(|(_, row)| row.bottleneck)
-        .map(|(index, row)| format!("{} {}", index + 1, for_look(&row.command, look)))
-        .collect();
+    let label = |(index, row): &(usize, &StageRow)| format!("{} {}", index + 1, for_look(&row.command, look));
+    let stages: Vec<(usize, &StageRow)> = report.stages.iter().enumerate().collect();
+    let slowest: Vec<String> = stages.iter().filter(|(_, row)| row.bottleneck).map(label).collect();
     let mut said = Vec::new();
     if !slowest.is_empty() {
         said.push(format!(
             "the pace is set by {}, which waits least for the others",
             slowest.join(" and by ")
+        ));
+    }
+    let near: Vec<String> = stages.iter().filter(|(_, row)| row.near).map(label).collect();
+    if !near.is_empty() {
+        said.push(format!(
+            "but {} was busy for at least 95% of that time and may set it as well",
+            near.join(", ")
         ));
     }
     if let Some(cpus) = report.effective_parallelism {

@@ -1,6 +1,7 @@
 //! The calls of the tree as they happened, like `strace -Tttf`: when, who, the call with the arguments that matter, its
 //! result, and how long it took. Times are seconds after
-//! the first exec, as everywhere in the report (of a tree that ran already: after its first call).
+//! the first exec has worked, as everywhere in the report (of a tree that ran already: after its first call); the call of
+//! that exec begins before.
 //!
 //! A call is streamed when it ends. Lines are printed in the order in which calls began, so a line waits until no call
 //! that began before it can still end: for `WINDOW_NS`, or until `HELD` lines wait. A call that ended later than
@@ -134,7 +135,10 @@ impl Calls {
     }
 
     fn line(&self, call: &Call, name: &str, command: &str, ended: u64) -> String {
-        let after = call.began.saturating_sub(self.first.unwrap_or(call.began));
+        // The exec that the time counts from begins before it: its own line has a time below zero.
+        let zero = self.first.unwrap_or(call.began);
+        let sign = if call.began < zero { "-" } else { "" };
+        let after = call.began.abs_diff(zero);
         let arguments: Vec<String> =
             args::arguments(name, call).iter().map(|argument| for_look(argument, &self.look)).collect();
         let result = result(name, call.result);
@@ -145,7 +149,7 @@ impl Calls {
         };
         let compat = if call.call.compat { " [32 bit]" } else { "" };
         format!(
-            "{} {} {} {name}({}){compat} = {result}{took}",
+            "{sign}{} {} {} {name}({}){compat} = {result}{took}",
             seconds(after, 6),
             call.task,
             for_look(command, &self.look),
