@@ -191,6 +191,23 @@ mod tests {
                     histogram_log2_ns: vec![],
                 });
             }),
+            ("overhead", |r| r.report.overhead.traced_over_untraced = Some(-1.0)),
+        ];
+        for (place, breaks) in cases {
+            let mut record = sound();
+            breaks(&mut record);
+            let message = record.validate().expect_err(place).to_string();
+            assert!(message.starts_with(place), "{place}: {message}");
+        }
+        let mut record = sound();
+        record.schema = "whyfaster-trace/2".to_owned();
+        assert!(record.validate().expect_err("a newer one").is_newer());
+    }
+
+    #[test]
+    fn broken_accounts_are_named_by_their_place() {
+        type Break = fn(&mut TraceRecord);
+        let cases: &[(&str, Break)] = &[
             ("critical_path[0]", |r| {
                 r.report.critical_path.push(PathRow {
                     command: String::new(),
@@ -225,7 +242,6 @@ mod tests {
                     cpu_s: None,
                 });
             }),
-            ("overhead", |r| r.report.overhead.traced_over_untraced = Some(-1.0)),
         ];
         for (place, breaks) in cases {
             let mut record = sound();
@@ -233,8 +249,5 @@ mod tests {
             let message = record.validate().expect_err(place).to_string();
             assert!(message.starts_with(place), "{place}: {message}");
         }
-        let mut record = sound();
-        record.schema = "whyfaster-trace/2".to_owned();
-        assert!(record.validate().expect_err("a newer one").is_newer());
     }
 }
