@@ -281,3 +281,51 @@ fn what_goes_through_io_uring_is_said_to_be_unseen() {
     let said = |row: &Value| row["what"].as_str().unwrap().contains("io_uring");
     assert!(rows(&trace, "warnings").iter().any(said), "{:#}", trace["warnings"]);
 }
+
+/// Runs a command in a filter as containers have it: no bpf, no ptrace, no perf events.
+const DENY: &str = r#"
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+    struct sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ptrace, 3, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+    };
+    struct sock_fprog filter = {sizeof rules / sizeof *rules, rules};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter)) return 77;
+    execv(argv[1], argv + 1);
+    return 78;
+}
+"#;
+
+#[test]
+fn where_everything_is_forbidden_the_times_of_the_command_remain() {
+    let place = open_place();
+    let deny = compile(&place, "deny", DENY);
+    let run = |words: &[&str]| {
+        place
+            .begin(place.command(&deny, &[&[PROGRAM, "trace", "--untraced-runs", "0"], words].concat()))
+            .wait()
+    };
+    let ran = run(&["--json", "sleep 0.1"]);
+    if ran.code() == 77 {
+        return skipped("a filter as containers have it (seccomp is refused)");
+    }
+    let trace = json(&ran);
+    assert_eq!((trace["level"].as_str(), trace["exit_status"].as_i64()), (Some("rusage"), Some(0)));
+    assert!((0.1..5.0).contains(&trace["wall_s"].as_f64().unwrap()), "{}", trace["wall_s"]);
+    let why: Vec<&str> = rows(&trace, "not_measured").iter().filter_map(|row| row["why"].as_str()).collect();
+    assert!(why.iter().any(|why| why.contains("SYS_PTRACE")), "{why:#?}");
+    run(&["--ptrace", "true"]).expect_error(6, &["ptrace", "SYS_PTRACE"]);
+    run(&["--level", "unprivileged", "true"]).expect_error(6, &["ptrace", "SYS_PTRACE"]);
+    run(&["--calls", "true"]).expect_error(6, &["--calls"]);
+}

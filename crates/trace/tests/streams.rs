@@ -191,3 +191,51 @@ fn stacks_name_the_functions_of_the_program_and_of_the_kernel() {
     }
     assert_eq!(t.counts.lost.stack, 0);
 }
+
+/// What a test leaves running, gone with this.
+struct Waiting(std::process::Child);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        // SAFETY: the group of our own child, which we have not waited for yet.
+        unsafe { libc::kill(-i32::try_from(self.0.id()).unwrap(), libc::SIGKILL) };
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn where_a_task_waits_that_is_taken_up_is_told() {
+    use std::os::unix::process::CommandExt;
+    use whyfaster_trace::Full;
+    if !able() {
+        return;
+    }
+    // A child that sleeps, a reader of a pipe, one that was stopped, and the shell that waits for them.
+    let mut command = std::process::Command::new("sh");
+    command
+        .args(["-c", "sleep 100 | cat & sleep 200 & sleep 0.1; kill -STOP $!; sleep 300; :"])
+        .process_group(0);
+    let group = Waiting(command.stdout(std::process::Stdio::null()).spawn().unwrap());
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let mut full = Full::open(&Wanted::default()).unwrap();
+    full.follow_running(i32::try_from(group.0.id()).unwrap()).unwrap();
+    let mut events = Vec::new();
+    full.finish(&mut |e| events.push(e)).unwrap();
+    let name = names(&events);
+    let mut waits: Vec<_> = events
+        .iter()
+        .filter_map(|e| match &e.what {
+            What::Waits { task, left, block } => {
+                let call = block.call.map_or(-1, |c| i64::from(c.number));
+                Some((name[task].as_str(), *left, call, block.file))
+            }
+            _ => None,
+        })
+        .collect();
+    waits.sort_by_key(|(name, left, ..)| ((*name).to_owned(), *left != Left::Sleeping));
+    assert_eq!(waits.len(), 5, "{waits:?}");
+    assert_eq!(waits[0], ("cat", Left::Sleeping, libc::SYS_read, FileKind::Pipe));
+    assert_eq!(waits[1], ("sh", Left::Sleeping, libc::SYS_wait4, FileKind::None));
+    assert_eq!(waits[2], ("sleep", Left::Sleeping, libc::SYS_clock_nanosleep, FileKind::None));
+    assert_eq!((waits[4].0, waits[4].1), ("sleep", Left::Stopped));
+}

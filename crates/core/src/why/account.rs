@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::input::{Given, Untraced};
 use super::own_cost::{self, Run};
 use super::report::{Account, Traced};
-use super::words::median;
+use super::words::{median, spread, summing};
 use crate::trace::report::{Cause, Level, PathKind, PathRow, SharerKind, WorkKind, WorkRow};
 
 /// One alternative: its traced runs without the cost of observing, and its untraced ones.
@@ -60,13 +60,12 @@ impl<'a> Alternative<'a> {
         self.median(|run| run.unattributed_s)
     }
 
-    /// Its account. The rows are medians, brought to the untraced time by one factor, since medians do not sum to the median
-    /// of the sum.
+    /// Its account. The rows are medians, brought to the untraced time.
     pub(super) fn account(&self) -> Account {
-        let critical_path = brought(path_medians(&self.runs), self.untraced_s);
+        let critical_path = brought(path_medians(&self.runs), self.untraced_s, set_path);
         let work_rows = work_medians(&self.runs);
-        let cpu_s = self.cpu_s.unwrap_or_else(|| work_rows.iter().map(|row| row.seconds).sum());
-        let work = brought(work_rows, cpu_s);
+        let cpu_s = self.cpu_s.unwrap_or_else(|| work_rows.iter().map(|it| it.row.seconds).sum());
+        let work = brought(work_rows, cpu_s, |row, seconds| row.seconds = seconds);
         Account {
             alternative: self.name.to_owned(),
             rounds: u32::try_from(self.runs.len()).unwrap_or(u32::MAX),
@@ -91,43 +90,34 @@ fn path_s(traced: &Traced) -> f64 {
     traced.report.critical_path.iter().map(|row| row.seconds).sum()
 }
 
-/// A row whose times can be scaled.
-trait Scale {
-    fn seconds(&self) -> f64;
-    fn scale(&mut self, factor: f64);
+/// A row with its time, and the time in every run.
+struct Timed<R> {
+    row: R,
+    seconds: Vec<f64>,
 }
 
-impl Scale for PathRow {
-    fn seconds(&self) -> f64 {
-        self.seconds
-    }
-
-    fn scale(&mut self, factor: f64) {
-        self.seconds *= factor;
-        self.avoidable_s *= factor;
-        self.but_for_affinity_s *= factor;
-    }
+/// Rows that sum to `to`, the longest first. Medians do not sum to the median of the sum: the rest goes to the rows that
+/// differ most from run to run, and what that takes below zero to all alike.
+fn brought<R>(rows: Vec<Timed<R>>, to: f64, set: impl Fn(&mut R, f64)) -> Vec<R> {
+    let mut seconds: Vec<f64> = rows.iter().map(|row| median(&row.seconds)).collect();
+    let spreads: Vec<f64> = rows.iter().map(|row| spread(&row.seconds)).collect();
+    summing(&mut seconds, &spreads, to);
+    seconds.iter_mut().for_each(|it| *it = it.max(0.0));
+    let sum: f64 = seconds.iter().sum();
+    let factor = if sum > 0.0 { to / sum } else { 0.0 };
+    let mut rows: Vec<(f64, R)> = rows.into_iter().zip(seconds).map(|(it, s)| (s * factor, it.row)).collect();
+    rows.retain(|(seconds, _)| *seconds > 0.0);
+    rows.sort_by(|a, b| b.0.total_cmp(&a.0));
+    rows.iter_mut().for_each(|(seconds, row)| set(row, *seconds));
+    rows.into_iter().map(|(_, row)| row).collect()
 }
 
-impl Scale for WorkRow {
-    fn seconds(&self) -> f64 {
-        self.seconds
-    }
-
-    fn scale(&mut self, factor: f64) {
-        self.seconds *= factor;
-    }
-}
-
-/// Rows that sum to `to`, the longest first.
-fn brought<R: Scale>(mut rows: Vec<R>, to: f64) -> Vec<R> {
-    let sum: f64 = rows.iter().map(Scale::seconds).sum();
-    if sum > 0.0 {
-        rows.iter_mut().for_each(|row| row.scale(to / sum));
-    }
-    rows.retain(|row| row.seconds() > 0.0);
-    rows.sort_by(|a, b| b.seconds().total_cmp(&a.seconds()));
-    rows
+/// The path's row with another time.
+fn set_path(row: &mut PathRow, seconds: f64) {
+    let factor = if row.seconds > 0.0 { seconds / row.seconds } else { 0.0 };
+    row.seconds = seconds;
+    row.avoidable_s *= factor;
+    row.but_for_affinity_s *= factor;
 }
 
 /// What tells rows of the path apart.
@@ -142,7 +132,7 @@ struct PathValues {
     count: Vec<f64>,
 }
 
-fn path_medians(runs: &[Run<'_>]) -> Vec<PathRow> {
+fn path_medians(runs: &[Run<'_>]) -> Vec<Timed<PathRow>> {
     let mut values: BTreeMap<PathKey<'_>, PathValues> = BTreeMap::new();
     for row in runs.iter().flat_map(|run| &run.path) {
         let key = (row.command.as_str(), row.kind, row.what.as_deref(), row.holder, row.after);
@@ -152,44 +142,55 @@ fn path_medians(runs: &[Run<'_>]) -> Vec<PathRow> {
         of.but_for_affinity_s.push(row.but_for_affinity_s);
         of.count.push(row.count as f64);
     }
-    let row = |(key, of): (PathKey<'_>, PathValues)| PathRow {
-        command: key.0.to_owned(),
-        kind: key.1,
-        what: key.2.map(str::to_owned),
-        holder: key.3,
-        after: key.4,
-        seconds: over(of.seconds, runs.len()),
-        avoidable_s: over(of.avoidable_s, runs.len()),
-        but_for_affinity_s: over(of.but_for_affinity_s, runs.len()),
-        count: over(of.count, runs.len()).round() as u64,
+    let row = |(key, of): (PathKey<'_>, PathValues)| {
+        let seconds = filled(of.seconds, runs.len());
+        // Parts of the time keep their shares, also where the median of one of them is 0.
+        let part = |of: Vec<f64>| {
+            let (part, all): (f64, f64) = (of.iter().sum(), seconds.iter().sum());
+            if all > 0.0 { median(&seconds) * part / all } else { 0.0 }
+        };
+        let row = PathRow {
+            command: key.0.to_owned(),
+            kind: key.1,
+            what: key.2.map(str::to_owned),
+            holder: key.3,
+            after: key.4,
+            seconds: median(&seconds),
+            avoidable_s: part(of.avoidable_s),
+            but_for_affinity_s: part(of.but_for_affinity_s),
+            count: median(&filled(of.count, runs.len())).round() as u64,
+        };
+        Timed { row, seconds }
     };
     values.into_iter().map(row).collect()
 }
 
-/// The median over all runs, 0 where a run lacks the row.
-fn over(mut values: Vec<f64>, runs: usize) -> f64 {
+/// A value for every run, 0 where a run lacks the row.
+fn filled(mut values: Vec<f64>, runs: usize) -> Vec<f64> {
     values.resize(runs.max(values.len()), 0.0);
-    median(&values)
+    values
 }
 
-fn work_medians(runs: &[Run<'_>]) -> Vec<WorkRow> {
+fn work_medians(runs: &[Run<'_>]) -> Vec<Timed<WorkRow>> {
     let mut values: BTreeMap<(&str, WorkKind), Vec<&WorkRow>> = BTreeMap::new();
     for row in runs.iter().flat_map(|run| &run.work) {
         values.entry((row.command.as_str(), row.kind)).or_default().push(row);
     }
     let row = |((command, kind), rows): ((&str, WorkKind), Vec<&WorkRow>)| {
         let counts: Option<Vec<f64>> = rows.iter().map(|row| row.count.map(|n| n as f64)).collect();
-        let count = counts.map(|counts| over(counts, runs.len()).round() as u64);
+        let count = counts.map(|counts| median(&filled(counts, runs.len())).round() as u64);
         let price_s = rows.iter().find_map(|row| row.price_s);
-        WorkRow {
+        let seconds = filled(rows.iter().map(|row| row.seconds).collect(), runs.len());
+        let row = WorkRow {
             command: command.to_owned(),
             kind,
-            seconds: over(rows.iter().map(|row| row.seconds).collect(), runs.len()),
+            seconds: median(&seconds),
             count,
             price_s,
             priced_s: price_s.zip(count).map(|(price, count)| price * count as f64),
             estimated: rows.iter().any(|row| row.estimated),
-        }
+        };
+        Timed { row, seconds }
     };
     values.into_iter().map(row).collect()
 }

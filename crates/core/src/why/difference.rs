@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::account::Alternative;
 use super::slots::{Amount, Slot, Slots, slots};
-use super::words::median;
+use super::words::{median, spread, summing};
 
 /// The differences of one slot: what is more in the alternative than in the baseline, seconds.
 #[derive(Clone, Debug, Default)]
@@ -52,7 +52,28 @@ impl Deltas {
             let rounds = pairs.iter().map(|(a, b)| less(get(a, slot), get(b, slot))).collect();
             (slot, SlotDelta::of(rounds))
         };
-        Self { slots: all.into_iter().map(delta).collect(), rounds: pairs.len() }
+        let mut deltas = Self { slots: all.into_iter().map(delta).collect(), rounds: pairs.len() };
+        deltas.bring_to_sum();
+        deltas
+    }
+
+    /// Brings the medians on the path to the median of their sum.
+    fn bring_to_sum(&mut self) {
+        let on_path = |it: &Amount| it.path + it.wait;
+        let sum = |round: usize| -> f64 {
+            self.slots.values().filter_map(|delta| delta.rounds.get(round)).map(on_path).sum()
+        };
+        let whole = median(&(0..self.rounds).map(sum).collect::<Vec<_>>());
+        let of = |number: fn(&Amount) -> f64| {
+            self.slots.values().map(move |delta| delta.rounds.iter().map(number).collect::<Vec<_>>())
+        };
+        let values: Vec<Vec<f64>> = of(|it| it.path).chain(of(|it| it.wait)).collect();
+        let mut medians: Vec<f64> = values.iter().map(|it| median(it)).collect();
+        summing(&mut medians, &values.iter().map(|it| spread(it)).collect::<Vec<_>>(), whole);
+        let (paths, waits) = medians.split_at(self.slots.len());
+        for (delta, (path, wait)) in self.slots.values_mut().zip(paths.iter().zip(waits)) {
+            (delta.median.path, delta.median.wait) = (*path, *wait);
+        }
     }
 
     /// What each slot causes and overlaps, from the medians.

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use super::account::Alternative;
 use super::slots::{is_exec, is_look, misses, parents};
+use super::words::median;
 use crate::trace::TraceReport;
 use crate::trace::event::FileKind;
-use crate::trace::report::{Direction, SharerKind, WorkKind};
+use crate::trace::report::{Direction, PathKind, PathRow, SharerKind, WorkKind};
 
 /// One side.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +16,10 @@ pub(super) struct Side {
     pub name: String,
     pub wall_s: f64,
     pub cpu_s: f64,
+    /// CPUs that others kept busy during the untraced runs, where that is known.
+    pub foreign: Option<f64>,
+    /// Seconds that the critical path waits for CPUs that other programs have, for every second that something runs on it.
+    pub queued: f64,
     /// Processes made, and programs begun.
     pub forks: f64,
     pub execs: f64,
@@ -69,6 +74,8 @@ impl Side {
             name: alternative.name.to_owned(),
             wall_s: alternative.untraced_s,
             cpu_s: account.work.iter().map(|row| row.seconds).sum(),
+            foreign: foreign(alternative),
+            queued: queued(&account.critical_path),
             forks: of(&|report| number(report.processes.forks)),
             execs: of(&|report| number(report.processes.execs)),
             failed_execs: of(&|report| number(report.processes.failed_execs)),
@@ -98,6 +105,22 @@ impl Side {
     pub(super) fn misses(&self) -> f64 {
         self.failed_execs + self.failed_looks
     }
+}
+
+fn queued(path: &[PathRow]) -> f64 {
+    let sum = |wanted: &dyn Fn(&PathRow) -> bool| -> f64 {
+        path.iter().filter(|row| wanted(row)).map(|row| row.seconds).sum()
+    };
+    let runs = sum(&|row| {
+        matches!(row.kind, PathKind::User | PathKind::Kernel | PathKind::Startup | PathKind::Forked)
+    });
+    let waits = sum(&|row| row.kind == PathKind::CpuWait && row.holder == Some(SharerKind::Other));
+    if runs > 0.0 { waits / runs } else { 0.0 }
+}
+
+fn foreign(alternative: &Alternative<'_>) -> Option<f64> {
+    let values: Option<Vec<f64>> = alternative.untraced.iter().map(|it| it.foreign).collect();
+    values.filter(|values| !values.is_empty()).map(|values| median(&values))
 }
 
 /// Calls that give a process less or more of the CPUs.

@@ -33,6 +33,8 @@ pub(super) struct Untraced {
     pub wall_s: f64,
     /// CPU time of its tree, seconds; `None`: the kernel counted none.
     pub cpu_s: Option<f64>,
+    /// CPUs that others kept busy meanwhile; `None`: not known.
+    pub foreign: Option<f64>,
 }
 
 /// The untraced runs of one copy alone. None in open mode, where copies overlap; and none of a copy that the time-out
@@ -53,5 +55,6 @@ fn alone(batch: &Batch) -> Option<Untraced> {
     let copies = batch.copies.len() as f64;
     let (wall_s, cpu_s) = (batch.makespan_s / copies, batch.work_s() / copies);
     let cpu_s = (cpu_s > 0.0).then_some(cpu_s);
-    (wall_s > 0.0).then_some(Untraced { alternative, round: batch.round, wall_s, cpu_s })
+    let foreign = batch.machine_busy_s.map(|busy| ((busy - batch.work_s()) / batch.makespan_s).max(0.0));
+    (wall_s > 0.0).then_some(Untraced { alternative, round: batch.round, wall_s, cpu_s, foreign })
 }

@@ -41,7 +41,9 @@ pub(super) enum Slot {
     Sleep,
     /// Disks.
     Disk,
-    /// Waiting for a CPU that others had.
+    /// Waiting for a CPU that other programs had.
+    Others,
+    /// Waiting for a CPU that a thread of the kernel or the hypervisor had.
     Contention,
     /// Waiting for a CPU while another one could have been had.
     Misplaced,
@@ -200,7 +202,8 @@ fn cpu_wait(row: &PathRow) -> Vec<(Slot, f64)> {
     let slot = match row.holder {
         Some(SharerKind::Throttled) => return vec![(Slot::Throttled, row.seconds)],
         Some(SharerKind::Tool) => return vec![(Slot::Rest, row.seconds)],
-        Some(SharerKind::Kernel | SharerKind::Other | SharerKind::Steal) => Slot::Contention,
+        Some(SharerKind::Other) => Slot::Others,
+        Some(SharerKind::Kernel | SharerKind::Steal) => Slot::Contention,
         // A short wait for one's own child or parent, which is about to leave the CPU, is part of what a process costs.
         Some(SharerKind::Tree) if row.after == Some(Wait::Child) || is_forked(&row.command) => Slot::Process,
         Some(SharerKind::Tree) => Slot::Own,

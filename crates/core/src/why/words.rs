@@ -70,6 +70,28 @@ pub(super) fn median(values: &[f64]) -> f64 {
     quantile::median(values).unwrap_or(0.0)
 }
 
+/// Mean distance from the median: how much a number differs from round to round. 0 of nothing.
+pub(super) fn spread(values: &[f64]) -> f64 {
+    let middle = median(values);
+    quantile::mean(&values.iter().map(|value| (value - middle).abs()).collect::<Vec<_>>()).unwrap_or(0.0)
+}
+
+/// Parts that sum to `whole`, from their medians, which do not: the rest goes to the parts that differ most from round to
+/// round, for there medians and sums come apart. What is steady stays as it is. Where nothing differs, all take part alike.
+pub(super) fn summing(medians: &mut [f64], spreads: &[f64], whole: f64) {
+    let rest = whole - medians.iter().sum::<f64>();
+    let all: f64 = spreads.iter().sum();
+    let sizes: f64 = medians.iter().map(|it| it.abs()).sum();
+    for (part, spread) in medians.iter_mut().zip(spreads) {
+        let share = match () {
+            () if all > 0.0 => spread / all,
+            () if sizes > 0.0 => part.abs() / sizes,
+            () => 0.0,
+        };
+        *part += rest * share;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,6 +113,17 @@ mod tests {
         assert_eq!(plural(1.0, "process", "processes"), "1 process");
         assert_eq!(quoted(&"x".repeat(50)).len(), 42);
         assert_eq!((times(1.5).as_str(), times(20.4).as_str()), ("1.50 times", "20 times"));
+    }
+
+    #[test]
+    fn what_differs_takes_the_rest() {
+        let mut parts = [1.0, 2.0, 0.0];
+        summing(&mut parts, &[0.0, 1.0, 3.0], 7.0);
+        assert_eq!(parts, [1.0, 3.0, 3.0]);
+        let mut steady = [1.0, 3.0];
+        summing(&mut steady, &[0.0, 0.0], 8.0);
+        assert_eq!(steady, [2.0, 6.0]);
+        assert_eq!(spread(&[1.0, 2.0, 6.0]), 5.0 / 3.0);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Running, waiting, blocked: each moment of a life belongs to one.
 
 use super::fixture::*;
-use crate::trace::event::{Context, FileKind, Left, Softirq, What};
+use crate::trace::event::{Context, FileKind, Left, Softirq, TaskKind, What};
 use crate::trace::report::Cause;
 
 #[test]
@@ -114,4 +114,19 @@ fn what_is_open_at_the_end_is_labelled() {
     assert_eq!((report.waits[0].cause, report.lost.unfinished), (Cause::Child, 1));
     assert_eq!((report.processes.alive, report.processes.exits), (Some(1), Some(0)));
     assert!(report.checks.iter().all(|check| check.holds), "{:?}", report.checks);
+}
+
+#[test]
+fn a_task_that_was_there_before_is_blocked_where_it_was_found() {
+    let mut script = Script::new();
+    script.setting.running = true;
+    script.fork(0, 1, 0, 10, BOTH).name(10, "cat", TaskKind::Tree);
+    let waits = What::Waits { task: 10, left: Left::Sleeping, block: block(READ, FileKind::Pipe, 7) };
+    let alive = What::End { task: 10, process: 10, status: None, totals: totals(0) };
+    let report = script.add(0, 0, waits).add(500, 0, alive).report();
+    assert_eq!(waits_of(&report), [(Cause::PipeEmpty, 500_000)]);
+}
+
+fn waits_of(report: &crate::trace::report::TraceReport) -> Vec<(Cause, u64)> {
+    report.waits.iter().map(|it| (it.cause, ns(it.seconds))).collect()
 }

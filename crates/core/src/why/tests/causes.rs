@@ -1,6 +1,7 @@
 //! Every cause of the list, planted alone, is found first, with its seconds.
 
 use super::fixture::{Scene, Trace};
+use crate::sample::Arm;
 use crate::trace::event::FileKind;
 use crate::trace::report::{Cause as Wait, Direction, PathKind, SharerKind, WorkKind};
 use crate::why::cause::Cause;
@@ -181,14 +182,15 @@ fn compute() {
 
 #[test]
 fn page_faults() {
-    let touches =
-        |n: u64, faults: f64, end: f64| {
-            common()
-                .runs("touch", WorkKind::PageFaults, faults, n)
-                .runs("touch", WorkKind::Process, end, 0)
-                .runs("touch", WorkKind::Memory, faults / 10.0, 3)
-        };
-    first(touches(1, 1e-6, 1e-4), touches(90_000, 0.06, 0.02), Cause::PageFaults, 0.086);
+    let touches = |n: u64, faults: f64, end: f64| {
+        common()
+            .runs("touch", WorkKind::PageFaults, faults, n)
+            .runs("touch", WorkKind::Process, end, 0)
+            .runs("touch", WorkKind::Memory, faults / 10.0, 3)
+            // More than the price says.
+            .runs("touch", WorkKind::User, faults / 3.0, 0)
+    };
+    first(touches(1, 1e-6, 1e-4), touches(90_000, 0.06, 0.02), Cause::PageFaults, 0.106);
 }
 
 #[test]
@@ -224,6 +226,25 @@ fn cpu_contention() {
     let waits = |s: f64| common().queues("spin", (SharerKind::Other, "hog"), None, (s, 0.0, 0.0));
     let finding = first(waits(0.0001), waits(0.05), Cause::CpuContention, 0.05);
     assert!(finding.sentence.contains("that others had taken: 'hog'"), "{}", finding.sentence);
+}
+
+#[test]
+fn waiting_on_a_machine_that_is_equally_busy_belongs_to_what_runs_longer() {
+    let busy = |user: f64| {
+        Trace::new().runs("x", WorkKind::User, user, 0).queues(
+            "x",
+            (SharerKind::Other, "rustc"),
+            None,
+            (user * 2.0, 0.0, 0.0),
+        )
+    };
+    first(busy(0.05), busy(0.1), Cause::Compute, 0.15);
+    // Others do more beside 'b' only.
+    let mut scene = Scene::of(&busy(0.05).0, &busy(0.1).0);
+    for batch in scene.batches.iter_mut().filter(|it| it.arm == Arm::Alternative(1)) {
+        batch.machine_busy_s = batch.machine_busy_s.map(|busy| busy + batch.makespan_s);
+    }
+    assert_eq!(scene.explain().findings[0].cause, Cause::CpuContention);
 }
 
 #[test]

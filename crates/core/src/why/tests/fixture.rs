@@ -205,7 +205,7 @@ fn batch(arm: Arm, round: u32, (wall_s, cpu_s): (f64, f64)) -> Batch {
             timed_out: vec![false],
         },
         orphans: Orphans::default(),
-        machine_busy_s: None,
+        machine_busy_s: Some(cpu_s * factor),
         steal_s: None,
     }
 }

@@ -1,6 +1,7 @@
 //! Tests of the whole way from hand-made reports to findings.
 
 mod causes;
+mod experiments;
 mod mixed;
 mod refusals;
 

@@ -3,7 +3,7 @@
 use whyfaster_core::host::NotMeasured;
 use whyfaster_core::trace::plan::{LevelChoice, Target, TracePlan};
 use whyfaster_core::trace::report::Level;
-use whyfaster_trace::unprivileged::{Seized, Tracing};
+use whyfaster_trace::unprivileged::{Seized, Tracing, possible};
 use whyfaster_trace::{Full, Unsupported};
 
 use super::observer::Observer;
@@ -34,18 +34,41 @@ pub(super) fn choose(plan: &TracePlan) -> Result<Chosen, Failure> {
         LevelChoice::Auto => match full(plan) {
             Ok(chosen) => chosen,
             Err(missing) => {
-                let mut chosen = seized(plan, Tracing::Events)?;
+                let mut chosen = match refused(plan) {
+                    None => seized(plan, Tracing::Events)?,
+                    Some(refused) => Chosen { not_measured: vec![refused], ..bare() },
+                };
                 chosen.not_measured.extend(why(&missing));
                 chosen
             }
         },
+        LevelChoice::Unprivileged | LevelChoice::Ptrace if let Some(refused) = refused(plan) => {
+            return Err(Failure::new(
+                Exit::Unfit,
+                format!("{} is not to be had here: {}", refused.what, refused.why),
+                "without --level and --ptrace it takes what there is: the times of the command as a whole",
+            ));
+        }
         LevelChoice::Unprivileged => seized(plan, Tracing::Events)?,
         LevelChoice::Ptrace => seized(plan, Tracing::Calls)?,
-        LevelChoice::Rusage => {
-            Chosen { level: Level::Rusage, observer: Observer::Nothing, switches: false, not_measured: Vec::new() }
-        }
+        LevelChoice::Rusage => bare(),
     };
     check(plan, chosen)
+}
+
+/// The level that sees only the end.
+fn bare() -> Chosen {
+    Chosen { level: Level::Rusage, observer: Observer::Nothing, switches: false, not_measured: Vec::new() }
+}
+
+/// Why no command of ours can be traced by ptrace. Of a tree that runs already only the attempt on it tells.
+fn refused(plan: &TracePlan) -> Option<NotMeasured> {
+    if !matches!(plan.target, Target::Command(_)) {
+        return None;
+    }
+    let why = possible().err()?;
+    let remedy = "sudo sysctl kernel.yama.ptrace_scope=1 allows it, in a container --cap-add SYS_PTRACE";
+    Some(NotMeasured { what: "a level with ptrace".to_owned(), why: format!("{why}; {remedy}") })
 }
 
 /// What was asked for and the level cannot give.
