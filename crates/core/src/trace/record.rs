@@ -97,9 +97,30 @@ fn report(report: &TraceReport) -> Result<(), Invalid> {
     for (i, row) in report.cpu_sharers.iter().enumerate() {
         amounts([Some(row.seconds)], || format!("cpu_sharers[{i}]"))?;
     }
+    accounts(report)?;
     let overhead = &report.overhead;
     let [low, high] = [overhead.untraced.map(|it| it.low), overhead.untraced.map(|it| it.high)];
     amounts([overhead.traced_over_untraced, low, high, overhead.calibrated_share], || "overhead".to_owned())
+}
+
+/// The critical path, work and transfers.
+fn accounts(report: &TraceReport) -> Result<(), Invalid> {
+    for (i, row) in report.critical_path.iter().enumerate() {
+        let place = || format!("critical_path[{i}]");
+        ensure(row.count <= MAX_COUNT, place, "a count is absurd")?;
+        amounts([Some(row.seconds), Some(row.avoidable_s), Some(row.but_for_affinity_s)], place)?;
+    }
+    for (i, row) in report.work.iter().enumerate() {
+        let place = || format!("work[{i}]");
+        ensure(row.count.is_none_or(|count| count <= MAX_COUNT), place, "a count is absurd")?;
+        amounts([Some(row.seconds), row.price_s, row.priced_s], place)?;
+    }
+    for (i, row) in report.transfers.iter().enumerate() {
+        let place = || format!("transfers[{i}]");
+        ensure(row.calls <= MAX_COUNT, place, "a count is absurd")?;
+        amounts([row.cpu_s], place)?;
+    }
+    Ok(())
 }
 
 fn amounts<const N: usize>(values: [Option<f64>; N], place: impl Fn() -> String) -> Result<(), Invalid> {
@@ -109,8 +130,11 @@ fn amounts<const N: usize>(values: [Option<f64>; N], place: impl Fn() -> String)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::event::FileKind;
     use crate::trace::plan::Target;
-    use crate::trace::report::{SyscallRow, TreeRow};
+    use crate::trace::report::{
+        Direction, PathKind, PathRow, SyscallRow, TransferRow, TreeRow, WorkKind, WorkRow,
+    };
 
     fn sound() -> TraceRecord {
         let mut record = TraceRecord {
@@ -165,6 +189,40 @@ mod tests {
                     blocked_s: None,
                     failed_s: None,
                     histogram_log2_ns: vec![],
+                });
+            }),
+            ("critical_path[0]", |r| {
+                r.report.critical_path.push(PathRow {
+                    command: String::new(),
+                    kind: PathKind::User,
+                    what: None,
+                    holder: None,
+                    after: None,
+                    seconds: f64::NAN,
+                    avoidable_s: 0.0,
+                    but_for_affinity_s: 0.0,
+                    count: 1,
+                });
+            }),
+            ("work[0]", |r| {
+                r.report.work.push(WorkRow {
+                    command: String::new(),
+                    kind: WorkKind::User,
+                    seconds: 1.0,
+                    count: None,
+                    price_s: Some(-1.0),
+                    priced_s: None,
+                    estimated: false,
+                });
+            }),
+            ("transfers[0]", |r| {
+                r.report.transfers.push(TransferRow {
+                    command: String::new(),
+                    direction: Direction::Read,
+                    file: FileKind::Pipe,
+                    calls: u64::MAX,
+                    bytes: 0,
+                    cpu_s: None,
                 });
             }),
             ("overhead", |r| r.report.overhead.traced_over_untraced = Some(-1.0)),

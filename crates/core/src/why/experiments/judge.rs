@@ -24,6 +24,8 @@ pub fn judge(planned: &Planned, why: &Why, control_s: &[f64], changed_s: &[f64])
         prediction: planned.prediction.clone(),
         predicted_s: planned.predicted_s,
         won_s: None,
+        control_s: control_s.to_vec(),
+        changed_s: changed_s.to_vec(),
         rounds: 0,
         outcome: Outcome::NotTestable,
         sentence: String::new(),

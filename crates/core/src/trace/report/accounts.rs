@@ -1,0 +1,235 @@
+//! The critical path, what CPU time was spent on, and the data that was moved.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::super::event::FileKind;
+use super::{Cause, SharerKind};
+
+/// All segments of the critical path of one kind. The rows sum to the wall time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PathRow {
+    /// The command on it.
+    pub command: String,
+    /// What it did there.
+    pub kind: PathKind,
+    /// Beside the kind: the group of system calls, who held the CPU, who held the lock, or whom it waited for.
+    #[serde(default)]
+    pub what: Option<String>,
+    /// What kind of task held the CPU, of [`PathKind::CpuWait`].
+    #[serde(default)]
+    pub holder: Option<SharerKind>,
+    /// What the task had waited for before it waited for the CPU, of [`PathKind::CpuWait`].
+    #[serde(default)]
+    pub after: Option<Cause>,
+    /// How long.
+    pub seconds: f64,
+    /// Of [`PathKind::CpuWait`]: while another CPU that it was allowed on stood idle.
+    #[serde(default)]
+    pub avoidable_s: f64,
+    /// Of [`PathKind::CpuWait`]: while a CPU stood idle on which only its affinity forbade it to run.
+    #[serde(default)]
+    pub but_for_affinity_s: f64,
+    /// How many segments.
+    pub count: u64,
+}
+
+/// What a task on the critical path did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PathKind {
+    /// Ran user code.
+    User,
+    /// Ran in the kernel, in system calls of the group `what` ([`WorkKind`] in snake case).
+    Kernel,
+    /// Ran, before its program had started up.
+    Startup,
+    /// Ran between the fork that made it and its exec.
+    Forked,
+    /// Waited for a CPU that `what` held.
+    CpuWait,
+    /// Waited for a lock that `what` held.
+    Lock,
+    /// Waited for a disk.
+    Disk,
+    /// Waited until data had been written.
+    WriteBack,
+    /// Slept until a time.
+    Sleep,
+    /// Waited for the network.
+    Network,
+    /// Waited for a terminal.
+    Terminal,
+    /// Was stopped.
+    Stopped,
+    /// Waited for a process outside the tree, `what`.
+    Outside,
+    /// Waited, and who ended the wait was not seen.
+    Unknown,
+}
+
+impl PathKind {
+    /// In words, behind the name of a command.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::User => "running user code",
+            Self::Kernel => "running in the kernel",
+            Self::Startup => "starting up",
+            Self::Forked => "running between fork and exec",
+            Self::CpuWait => "waiting for a CPU",
+            Self::Lock => "waiting for a lock",
+            Self::Disk => "waiting for a disk",
+            Self::WriteBack => "waiting for data to be written",
+            Self::Sleep => "sleeping",
+            Self::Network => "waiting for the network",
+            Self::Terminal => "waiting for a terminal",
+            Self::Stopped => "stopped",
+            Self::Outside => "waiting for a process outside the tree",
+            Self::Unknown => "waiting, not known for what",
+        }
+    }
+}
+
+/// CPU time of one kind of one command. The rows sum to the CPU time of the tree.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkRow {
+    /// The command.
+    pub command: String,
+    /// What it was spent on.
+    pub kind: WorkKind,
+    /// CPU time.
+    pub seconds: f64,
+    /// How many operations: calls, faults, processes; null where nothing is counted.
+    #[serde(default)]
+    pub count: Option<u64>,
+    /// What one such operation costs on this machine, seconds, where it was measured.
+    #[serde(default)]
+    pub price_s: Option<f64>,
+    /// `count * price_s`.
+    #[serde(default)]
+    pub priced_s: Option<f64>,
+    /// The seconds are `count * price_s` taken out of user code, since the kernel shows no end of such an operation.
+    #[serde(default)]
+    pub estimated: bool,
+}
+
+/// What CPU time was spent on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WorkKind {
+    /// User code, after the start-up of its program.
+    User,
+    /// Start-up of programs: the dynamic loader and the runtime, user code and kernel.
+    Startup,
+    /// Making and ending processes and threads, and the children between fork and exec.
+    Process,
+    /// Beginning programs (`execve`), the failed ones too.
+    Exec,
+    /// Page faults.
+    PageFaults,
+    /// Reading from and writing to pipes.
+    Pipe,
+    /// Names and attributes of files: open, close, stat, directories.
+    FileMetadata,
+    /// Reading and writing files.
+    FileData,
+    /// Sockets.
+    Socket,
+    /// Mapping memory.
+    Memory,
+    /// Locks.
+    Lock,
+    /// Sleeping, yielding, waiting for several descriptors.
+    Scheduling,
+    /// Other calls.
+    Rest,
+}
+
+impl WorkKind {
+    /// Its name, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Startup => "startup",
+            Self::Process => "process",
+            Self::Exec => "exec",
+            Self::PageFaults => "page_faults",
+            Self::Pipe => "pipe",
+            Self::FileMetadata => "file_metadata",
+            Self::FileData => "file_data",
+            Self::Socket => "socket",
+            Self::Memory => "memory",
+            Self::Lock => "lock",
+            Self::Scheduling => "scheduling",
+            Self::Rest => "rest",
+        }
+    }
+
+    /// The kind of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::User => "user code",
+            Self::Startup => "start-up of programs",
+            Self::Process => "making and ending processes",
+            Self::Exec => "beginning programs",
+            Self::PageFaults => "page faults",
+            Self::Pipe => "moving data through pipes",
+            Self::FileMetadata => "names and attributes of files",
+            Self::FileData => "moving data of files",
+            Self::Socket => "sockets",
+            Self::Memory => "mapping memory",
+            Self::Lock => "locks",
+            Self::Scheduling => "sleeping, yielding, polling",
+            Self::Rest => "other system calls",
+        }
+    }
+
+    /// All kinds.
+    pub const ALL: [Self; 13] = [
+        Self::User,
+        Self::Startup,
+        Self::Process,
+        Self::Exec,
+        Self::PageFaults,
+        Self::Pipe,
+        Self::FileMetadata,
+        Self::FileData,
+        Self::Socket,
+        Self::Memory,
+        Self::Lock,
+        Self::Scheduling,
+        Self::Rest,
+    ];
+}
+
+/// Data that one command moved through descriptors of one kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TransferRow {
+    /// The command.
+    pub command: String,
+    /// Reading or writing.
+    pub direction: Direction,
+    /// Through what.
+    pub file: FileKind,
+    /// Calls.
+    pub calls: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// CPU time in the calls; null when they were only counted.
+    pub cpu_s: Option<f64>,
+}
+
+/// Which way data goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// From the descriptor.
+    Read,
+    /// To the descriptor.
+    Write,
+}
