@@ -135,5 +135,3 @@ fn calibrated_processes_explain_what_a_storm_of_them_costs() {
     let share = explained(&[&program], 15, cost);
     assert!(share.is_none_or(|share| !(0.0..0.2).contains(&share)), "{share:?}");
 }
-#[test]
-fn zz_open() { for _ in 0..3 { let t = std::time::Instant::now(); let f = Full::open(&Wanted::default()).unwrap(); eprintln!("open {:?}", t.elapsed()); drop(f); } }
