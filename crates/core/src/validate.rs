@@ -80,6 +80,7 @@ impl Record {
         amount(self.took_s, || "took_s".to_owned())?;
         plan(&self.plan)?;
         let alternatives = self.plan.alternatives.len();
+        self.why.validate(alternatives)?;
         for (i, one) in self.trials.iter().enumerate() {
             trial(one, alternatives, || format!("trials[{i}]"))?;
         }

@@ -127,8 +127,12 @@ static __always_inline u8 startup_class(struct task_state *t)
 }
 
 /* A call begins while its program starts up. */
-static __always_inline void startup_before(struct task_struct *task, struct task_state *t, u64 now)
+__attribute__((noinline)) int startup_before(u64 now)
 {
+    struct task_struct *task = bpf_get_current_task_btf();
+    struct task_state *t = state_of(task);
+    if (!t)
+        return 0;
     u8 class = startup_class(t);
     bool over = class == STARTUP_OVER;
     if (class == STARTUP_READ)
@@ -143,12 +147,18 @@ static __always_inline void startup_before(struct task_struct *task, struct task
     }
     if (over)
         end_startup(task, t, now);
+    return 0;
 }
 
 enum verdict { NEITHER, PART, OVER };
 
-static __always_inline enum verdict look_verdict(struct task_state *t, u8 class, bool failed)
+/* Of the running task. These three are neither inlined nor static, so that the verifier looks at each once, and not in
+ * every state of the program that calls it. */
+__attribute__((noinline)) int look_verdict(u32 class, u32 failed)
 {
+    struct task_state *t = state_of(bpf_get_current_task_btf());
+    if (!t)
+        return NEITHER;
     u32 number = t->call & ~COMPAT;
     if (class == STARTUP_OPEN && failed)
         return PART;
@@ -177,8 +187,12 @@ static __always_inline enum verdict look_verdict(struct task_state *t, u8 class,
 }
 
 /* A call ends while its program starts up. It is on the account already. */
-static __always_inline void startup_after(struct task_struct *task, struct task_state *t, u64 now, bool failed)
+__attribute__((noinline)) int startup_after(u64 now, u32 failed)
 {
+    struct task_struct *task = bpf_get_current_task_btf();
+    struct task_state *t = state_of(task);
+    if (!t)
+        return 0;
     enum verdict verdict = NEITHER;
     u8 class = startup_class(t);
     if (class == STARTUP_PART || class == STARTUP_READ)
@@ -188,15 +202,18 @@ static __always_inline void startup_after(struct task_struct *task, struct task_
     else if (class == STARTUP_MAP)
         verdict = !(t->args[3] & MAP_ANONYMOUS) && (s32)t->args[4] > 2 ? PART : NEITHER;
     else if (class == STARTUP_LOOK || class == STARTUP_OPEN)
-        verdict = look_verdict(t, class, failed);
+        verdict = look_verdict(class, failed);
     /* The loader maps the code of a library. */
     if (class == STARTUP_MAP && verdict == PART && (t->args[2] & PROT_EXEC))
         t->doubt = 0;
     if (verdict == NEITHER || (verdict == PART && t->doubt))
-        return;
+        return 0;
     u64 run = run_so_far(task, t, now) - t->exec_run;
-    if (verdict == OVER || run - t->start_run > OWN_WORK_NS)
-        return end_startup(task, t, now);
+    if (verdict == OVER || run - t->start_run > OWN_WORK_NS) {
+        end_startup(task, t, now);
+        return 0;
+    }
     t->start_run = run;
     t->start_call_run = t->call_run - t->exec_call_run;
+    return 0;
 }

@@ -61,63 +61,64 @@ impl TraceRecord {
         for value in self.runs.traced_s.iter().chain(&self.runs.untraced_s) {
             amount(*value, || "runs".to_owned())?;
         }
-        report(&self.report)
+        report(&self.report, "")
     }
 }
 
-fn report(report: &TraceReport) -> Result<(), Invalid> {
-    amount(report.wall_s, || "wall_s".to_owned())?;
+/// Checks a report; `of` stands before every place that is named.
+pub(crate) fn report(report: &TraceReport, of: &str) -> Result<(), Invalid> {
+    amount(report.wall_s, || format!("{of}wall_s"))?;
     for (i, row) in report.tree.iter().enumerate() {
-        let place = || format!("tree[{i}]");
+        let place = || format!("{of}tree[{i}]");
         let above = row.parent.is_none_or(|parent| parent < i);
         ensure(above, place, "its parent does not stand above it")?;
         ensure(row.processes <= MAX_COUNT, place, "a count is absurd")?;
         amounts([Some(row.cpu_s), Some(row.life_s)], place)?;
     }
     for (i, row) in report.stages.iter().enumerate() {
-        let place = || format!("stages[{i}]");
+        let place = || format!("{of}stages[{i}]");
         let there = row.reads_from.iter().all(|stage| *stage < report.stages.len());
         ensure(there, place, "it reads from a stage that is not there")?;
         amounts([Some(row.life_s), Some(row.running_s)], place)?;
     }
     for (i, row) in report.tasks.iter().enumerate() {
-        let place = || format!("tasks[{i}]");
+        let place = || format!("{of}tasks[{i}]");
         amounts([Some(row.from_s.abs()), Some(row.to_s.abs()), Some(row.running_s)], place)?;
         amounts([row.running_user_s, row.running_kernel_s], place)?;
     }
     for (i, row) in report.syscalls.iter().enumerate() {
-        let place = || format!("syscalls[{i}]");
+        let place = || format!("{of}syscalls[{i}]");
         let counts = [row.calls, row.errors, row.not_returned];
         ensure(counts.iter().all(|count| *count <= MAX_COUNT), place, "a count is absurd")?;
         amounts([row.total_s, row.max_s, row.cpu_s, row.runnable_s, row.blocked_s], place)?;
     }
     for (i, row) in report.waits.iter().enumerate() {
-        amounts([Some(row.seconds)], || format!("waits[{i}]"))?;
+        amounts([Some(row.seconds)], || format!("{of}waits[{i}]"))?;
     }
     for (i, row) in report.cpu_sharers.iter().enumerate() {
-        amounts([Some(row.seconds)], || format!("cpu_sharers[{i}]"))?;
+        amounts([Some(row.seconds)], || format!("{of}cpu_sharers[{i}]"))?;
     }
-    accounts(report)?;
+    accounts(report, of)?;
     let overhead = &report.overhead;
     let [low, high] = [overhead.untraced.map(|it| it.low), overhead.untraced.map(|it| it.high)];
-    amounts([overhead.traced_over_untraced, low, high, overhead.calibrated_share], || "overhead".to_owned())
+    amounts([overhead.traced_over_untraced, low, high, overhead.calibrated_share], || format!("{of}overhead"))
 }
 
-/// The critical path, work and transfers.
-fn accounts(report: &TraceReport) -> Result<(), Invalid> {
+/// The critical path, the work and what was moved.
+fn accounts(report: &TraceReport, of: &str) -> Result<(), Invalid> {
     for (i, row) in report.critical_path.iter().enumerate() {
-        let place = || format!("critical_path[{i}]");
+        let place = || format!("{of}critical_path[{i}]");
         ensure(row.count <= MAX_COUNT, place, "a count is absurd")?;
         amounts([Some(row.seconds), Some(row.avoidable_s), Some(row.but_for_affinity_s)], place)?;
     }
     for (i, row) in report.work.iter().enumerate() {
-        let place = || format!("work[{i}]");
+        let place = || format!("{of}work[{i}]");
         ensure(row.count.is_none_or(|count| count <= MAX_COUNT), place, "a count is absurd")?;
         amounts([Some(row.seconds), row.price_s, row.priced_s], place)?;
     }
     for (i, row) in report.transfers.iter().enumerate() {
-        let place = || format!("transfers[{i}]");
-        ensure(row.calls <= MAX_COUNT, place, "a count is absurd")?;
+        let place = || format!("{of}transfers[{i}]");
+        ensure(row.calls <= MAX_COUNT && row.bytes <= MAX_COUNT, place, "a count is absurd")?;
         amounts([row.cpu_s], place)?;
     }
     Ok(())
@@ -191,6 +192,23 @@ mod tests {
                     histogram_log2_ns: vec![],
                 });
             }),
+            ("overhead", |r| r.report.overhead.traced_over_untraced = Some(-1.0)),
+        ];
+        for (place, breaks) in cases {
+            let mut record = sound();
+            breaks(&mut record);
+            let message = record.validate().expect_err(place).to_string();
+            assert!(message.starts_with(place), "{place}: {message}");
+        }
+        let mut record = sound();
+        record.schema = "whyfaster-trace/2".to_owned();
+        assert!(record.validate().expect_err("a newer one").is_newer());
+    }
+
+    #[test]
+    fn broken_accounts_are_named_by_their_place() {
+        type Break = fn(&mut TraceRecord);
+        let cases: &[(&str, Break)] = &[
             ("critical_path[0]", |r| {
                 r.report.critical_path.push(PathRow {
                     command: String::new(),
@@ -225,7 +243,6 @@ mod tests {
                     cpu_s: None,
                 });
             }),
-            ("overhead", |r| r.report.overhead.traced_over_untraced = Some(-1.0)),
         ];
         for (place, breaks) in cases {
             let mut record = sound();
@@ -233,8 +250,5 @@ mod tests {
             let message = record.validate().expect_err(place).to_string();
             assert!(message.starts_with(place), "{place}: {message}");
         }
-        let mut record = sound();
-        record.schema = "whyfaster-trace/2".to_owned();
-        assert!(record.validate().expect_err("a newer one").is_newer());
     }
 }

@@ -23,10 +23,25 @@ pub(super) fn deciding(given: &Given<'_>, names: (&str, &str), work: &[WorkDelta
         (if a.span_s < b.span_s { &a } else { &b }, if a.work_s < b.work_s { &a } else { &b });
     let kinds = kinds(work);
     let full = format!("as soon as the {} are full", cpus(capacity));
-    if a.work_s == b.work_s || quicker.name == cheaper.name {
+    // Within delta the works are the same, as times are.
+    if (quicker.work_s / cheaper.work_s).ln().abs() <= given.plan.delta.ln_1p()
+        && (a.work_s / b.work_s).ln().abs() <= given.plan.delta.ln_1p()
+    {
+        let slower = if quicker.name == a.name { &b } else { &a };
         return format!(
-            "At every load {} has the shorter time: alone it takes {} against {}, and {full}, what counts is the CPU time \
-             of a copy, {} against {}{kinds}.",
+            "Alone, {} wins, because a copy needs {} from beginning to end against {}. Both cost about the same CPU time ({} \
+             and {}); {full}, nothing else counts, and neither wins.",
+            quoted(quicker.name),
+            time(quicker.span_s),
+            time(slower.span_s),
+            time(quicker.work_s),
+            time(slower.work_s),
+        );
+    }
+    if quicker.name == cheaper.name {
+        return format!(
+            "{} takes less time alone ({} against {}) and less CPU time ({} against {}{kinds}), so it stays ahead when many \
+             copies run: {full}, CPU time decides.",
             quoted(quicker.name),
             time(quicker.span_s),
             time(a.span_s.max(b.span_s)),
@@ -85,5 +100,32 @@ pub(super) fn load(given: &Given<'_>, names: (&str, &str)) -> Option<String> {
         (Some(from), Some(to), _) => Some(format!("between {from} and {to} copies at once")),
         (_, _, Some(load)) => Some(format!("about {:.0} copies at once (predicted)", load.max(1.0))),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::trace::report::WorkKind;
+    use crate::why::tests::fixture::{Scene, Trace};
+
+    fn text(a: Trace, b: Trace) -> String {
+        Scene::of(&a.0, &b.0).explain().differences[0].deciding.clone()
+    }
+
+    fn runs(path: f64, beside: f64) -> Trace {
+        Trace::new().runs("x", WorkKind::User, path, 0).beside("y", WorkKind::User, beside, 0)
+    }
+
+    #[test]
+    fn the_account_that_decides_is_named() {
+        let flips = text(runs(0.2, 0.0), runs(0.12, 0.18));
+        assert!(
+            flips.starts_with("Alone, 'b' wins") && flips.ends_with("CPU time decides, and 'a' wins."),
+            "{flips}"
+        );
+        let same = text(runs(0.2, 0.0), runs(0.1, 0.1));
+        assert!(same.starts_with("Alone, 'b' wins") && same.ends_with("neither wins."), "{same}");
+        let stays = text(runs(0.1, 0.0), runs(0.2, 0.0));
+        assert!(stays.starts_with("'a' takes less time alone") && stays.contains("stays ahead"), "{stays}");
     }
 }

@@ -34,6 +34,8 @@ mod explain;
 mod experiments;
 mod planned;
 
+mod stored;
+
 pub mod cause;
 pub mod report;
 
@@ -46,3 +48,4 @@ pub use explain::explain;
 pub use input::Given;
 pub use planned::{Before, Machine, Planned, Test, Variation};
 pub use report::Why;
+pub use stored::again;

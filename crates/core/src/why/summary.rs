@@ -90,7 +90,7 @@ fn second(findings: &[&Finding], why: &Why) -> Option<String> {
 
 /// What was said of loads, as one sentence.
 fn under_load(deciding: &str) -> String {
-    deciding.replacen(". But it costs", ", but it costs", 1)
+    deciding.replacen(". But it costs", ", but it costs", 1).replacen(". Both cost", ", and both cost", 1)
 }
 
 fn lower(text: &str) -> String {

@@ -4,6 +4,7 @@ use whyfaster_core::analysis::{Measured, analyse};
 use whyfaster_core::price::PriceList;
 use whyfaster_core::record::Record;
 use whyfaster_core::trace::record::TraceRecord;
+use whyfaster_core::why::{Given, again};
 
 use super::{prices, results};
 use crate::cli::args::ShowArgs;
@@ -127,5 +128,15 @@ pub fn reanalysed(mut record: Record) -> Record {
         accounts: &record.sched_accounts,
         not_measured: &record.skipped,
     });
+    let given = Given {
+        plan: &record.plan,
+        host: &record.host,
+        batches: &record.batches,
+        analysis: &record.analysis,
+        traced: &[],
+    };
+    if record.plan.explain.is_some() {
+        record.why = again(&given, record.why);
+    }
     record
 }

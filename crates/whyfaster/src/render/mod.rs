@@ -20,6 +20,7 @@ pub mod table;
 pub mod text;
 pub mod trace;
 pub mod units;
+mod why;
 
 #[cfg(test)]
 pub(crate) mod fixture;

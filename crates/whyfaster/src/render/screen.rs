@@ -10,6 +10,7 @@ use super::notes;
 use super::sentence::{at, sentence};
 use super::table::{level_grid, summary_grid, typical};
 use super::text::{Names, Tone, finish, for_look, shorten, tone, width, wrap};
+use super::why;
 
 /// Everything that a person should see of a record; empty for `--style none`.
 pub fn screen(record: &Record, look: &Look) -> String {
@@ -17,9 +18,12 @@ pub fn screen(record: &Record, look: &Look) -> String {
         return String::new();
     }
     let names = column_names(record, look);
-    let mut parts = vec![headline(record, look), commands(record, &names, look)];
+    let mut parts = vec![headline(record, look)];
+    parts.push(why::sentences(record, &long_names(record, look), look));
+    parts.push(commands(record, &names, look));
     parts.extend(tables(record, &names, look));
     parts.push(chart(&chart_title(record), &series(record, &names), look));
+    parts.extend(why::sections(record, &names, look));
     parts.push(facts(record, &names, look));
     parts.push(notes::warnings(record, &names, look));
     let parts: Vec<String> =
@@ -35,11 +39,14 @@ fn column_names(record: &Record, look: &Look) -> Names {
 }
 
 fn headline(record: &Record, look: &Look) -> Vec<String> {
-    let full = record.plan.alternatives.iter().map(|alternative| alternative.name.as_str());
-    // In running text a name may be longer than in a column, but two of them should fit on one line.
-    let names = Names::new(full, (look.width * 2 / 5).clamp(12, 48), look);
-    let lines = wrap(&sentence(record, &names, look), look.width, 0);
+    let lines = wrap(&sentence(record, &long_names(record, look), look), look.width, 0);
     lines.iter().map(|line| tone(Tone::Strong, line)).collect()
+}
+
+/// Names for running text: there a name may be longer than in a column, but two of them should fit on one line.
+fn long_names(record: &Record, look: &Look) -> Names {
+    let full = record.plan.alternatives.iter().map(|alternative| alternative.name.as_str());
+    Names::new(full, (look.width * 2 / 5).clamp(12, 48), look)
 }
 
 /// The command lines, where the names alone do not tell them.

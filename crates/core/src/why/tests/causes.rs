@@ -182,14 +182,15 @@ fn compute() {
 
 #[test]
 fn page_faults() {
-    let touches =
-        |n: u64, faults: f64, end: f64| {
-            common()
-                .runs("touch", WorkKind::PageFaults, faults, n)
-                .runs("touch", WorkKind::Process, end, 0)
-                .runs("touch", WorkKind::Memory, faults / 10.0, 3)
-        };
-    first(touches(1, 1e-6, 1e-4), touches(90_000, 0.06, 0.02), Cause::PageFaults, 0.086);
+    let touches = |n: u64, faults: f64, end: f64| {
+        common()
+            .runs("touch", WorkKind::PageFaults, faults, n)
+            .runs("touch", WorkKind::Process, end, 0)
+            .runs("touch", WorkKind::Memory, faults / 10.0, 3)
+            // More than the price says.
+            .runs("touch", WorkKind::User, faults / 3.0, 0)
+    };
+    first(touches(1, 1e-6, 1e-4), touches(90_000, 0.06, 0.02), Cause::PageFaults, 0.106);
 }
 
 #[test]

@@ -45,7 +45,7 @@ pub(super) fn confirm(
         let mut measured = Measured::default();
         if let Ok(test) = one.test.clone() {
             // What is expected is said before anybody can know what comes out.
-            let said = format!("experiment {} of {of}: {}: {}", index + 1, one.change, one.prediction);
+            let said = format!("experiment {} of {of}: {}", index + 1, one.prediction);
             on(Event::Predicted(said));
             let mut experiment = Experimenting { rig, so_far, on, number: (index + 1, of), left_s };
             match experiment.run(one.alternative, &test) {

@@ -84,6 +84,8 @@ impl<'a> SoFar<'a> {
 pub(super) fn explain(rig: &mut Rig<'_>, so_far: &SoFar<'_>, on: &mut dyn FnMut(Event)) -> Explained {
     let mut explained = Explained::default();
     let Some(wanted) = &so_far.plan.explain else { return explained };
+    // Predictions need no observed run.
+    made_anew(&mut explained.why, so_far);
     match whether::whether(so_far) {
         Whether::Nothing => {}
         Whether::Refused(why) => explained.why.refused = Some(why),

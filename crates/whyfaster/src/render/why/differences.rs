@@ -1,0 +1,119 @@
+//! The difference by part: of the critical path, of the work, of waiting for a CPU; and the two accounts behind it.
+
+use whyfaster_core::record::Estimate;
+use whyfaster_core::trace::report::{PathKind, SharerKind, WorkKind};
+use whyfaster_core::why::report::{Account, PathDelta};
+
+use super::super::grid::{ABSENT, Grid};
+use super::super::text::{clean, wrap_indented};
+use super::super::units::{digits, time};
+use super::{Shown, ends, labels, signed, single};
+
+/// Rows of a table at most, and the part of the whole difference below which a row is left out.
+const MOST: usize = 8;
+const LEAST: f64 = 0.02;
+
+type Row = (String, Estimate);
+
+/// The largest rows that matter beside the whole, and a word on the others.
+fn table(it: &Shown<'_>, title: &str, what: &str, mut rows: Vec<Row>, whole: &Estimate) -> Vec<String> {
+    rows.iter_mut().for_each(|(_, estimate)| *estimate = it.told(*estimate));
+    rows.retain(|(_, estimate)| estimate.median.abs() >= LEAST * whole.median.abs());
+    rows.truncate(MOST);
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    rows.push(("all of it".to_owned(), *whole));
+    let scale = it.scale(rows.iter().map(|(_, estimate)| estimate.median));
+    let grid = Grid {
+        key: labels(what, rows.iter().map(|(label, _)| label.clone()), it.look),
+        groups: vec![
+            single("more", scale.name, &rows, |(_, estimate)| signed(scale, estimate.median)),
+            single("interval", "", &rows, |(_, estimate)| ends(scale, estimate)),
+        ],
+    };
+    it.section(title, grid)
+}
+
+/// By what took from the beginning to the end.
+pub(super) fn path(it: &Shown<'_>) -> Vec<String> {
+    let rows = it.difference.path.iter().map(|delta| (step(delta), delta.seconds)).collect();
+    let title = "span: what of the critical path became longer";
+    table(it, title, "part of the critical path", rows, &it.whole())
+}
+
+/// By what the CPUs did.
+pub(super) fn work(it: &Shown<'_>) -> Vec<String> {
+    let rows =
+        it.difference.work.iter().map(|delta| (delta.kind.words().to_owned(), delta.seconds)).collect();
+    let whole = it.told(it.difference.work_s);
+    let title = "work: what more the CPUs have to do, over all of them";
+    let mut lines = table(it, title, "kind of work", rows, &whole);
+    if !it.difference.deciding.is_empty() && !lines.is_empty() {
+        let text = super::shown(&it.difference.deciding, it.names, it.look);
+        lines.extend(wrap_indented(&text, it.look.width, 2));
+    }
+    lines
+}
+
+/// By who held the CPU.
+pub(super) fn share(it: &Shown<'_>) -> Vec<String> {
+    let label = |holder: SharerKind, avoidable: bool| {
+        let who = match holder {
+            SharerKind::Tree => "behind its own tasks",
+            SharerKind::Kernel => "behind kernel threads",
+            SharerKind::Other => "behind other programs",
+            SharerKind::Tool => "behind whyfaster itself",
+            SharerKind::Idle => "until the CPU had woken up",
+            SharerKind::Throttled => "the cgroup's quota was used up",
+            SharerKind::Steal => "behind the hypervisor",
+            SharerKind::Unknown => "behind what was not shown",
+        };
+        if avoidable { format!("{who}, another CPU was idle") } else { who.to_owned() }
+    };
+    let share = &it.difference.share;
+    let rows: Vec<Row> =
+        share.iter().map(|delta| (label(delta.holder, delta.avoidable), delta.seconds)).collect();
+    table(it, "share: waiting for a CPU on the critical path", "waited", rows, &it.whole())
+}
+
+/// One line for each of the two: what was observed, and what observing took out.
+pub(super) fn accounts(it: &Shown<'_>) -> Vec<String> {
+    let (slow, fast) = it.sides();
+    let of = |name: &str| it.why.accounts.iter().find(|account| account.alternative == name);
+    let line = |account: &Account| {
+        // Below nothing: the observed runs met a quieter machine.
+        let cost = match account.own_cost_s > 0.0 {
+            true => format!(
+                "; {} taken out as the cost of observing",
+                time(account.own_cost_s, it.look.time_unit)
+            ),
+            false => String::new(),
+        };
+        let cpus = account.parallelism.map_or_else(|| ABSENT.to_owned(), digits);
+        format!(
+            "{}: {} untraced, {} observed ({} rounds{cost}); CPUs busy on average: {cpus}",
+            it.names.show(&account.alternative),
+            time(account.untraced_s, it.look.time_unit),
+            time(account.traced_s, it.look.time_unit),
+            account.rounds,
+        )
+    };
+    let lines = [of(slow), of(fast)].into_iter().flatten().map(line);
+    lines.flat_map(|text| wrap_indented(&text, it.look.width, 2)).collect()
+}
+
+/// A part of the critical path in words.
+fn step(delta: &PathDelta) -> String {
+    let what = delta.what.as_deref().map(clean);
+    match (delta.kind, what) {
+        (PathKind::Kernel, Some(group)) => {
+            let kind = WorkKind::from_name(&group).map_or(group, |kind| kind.words().to_owned());
+            format!("in the kernel: {kind}")
+        }
+        (PathKind::CpuWait, Some(holder)) => format!("waiting for a CPU behind {holder}"),
+        (PathKind::Lock, Some(holder)) => format!("waiting for a lock of {holder}"),
+        (PathKind::Outside, Some(other)) => format!("waiting for {other}"),
+        (kind, _) => kind.words().to_owned(),
+    }
+}

@@ -1,0 +1,161 @@
+//! The causes with their size, what could be done about them, and the experiments.
+
+use whyfaster_core::record::Estimate;
+use whyfaster_core::why::report::{Experiment, Finding, Outcome};
+use whyfaster_core::why::{Cause, Why};
+
+use super::super::grid::{ABSENT, Grid};
+use super::super::look::Look;
+use super::super::text::{Names, Tone, tone, wrap_indented};
+use super::{Shown, ends, labels, section, share, shown, signed, single};
+
+/// Findings whose remedy is written out.
+const WITH_REMEDY: usize = 4;
+
+/// A cause in words.
+fn words(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Processes => "more processes",
+        Cause::PathSearch => "searching PATH",
+        Cause::Startup => "start-up of programs",
+        Cause::SmallIo => "small reads and writes",
+        Cause::PipeCopy => "copying through pipes",
+        Cause::Overlap => "less overlap on other CPUs",
+        Cause::Compute => "computing",
+        Cause::PageFaults => "memory, page faults",
+        Cause::Disk => "waiting for a disk",
+        Cause::Lock => "waiting for a lock",
+        Cause::Sleep => "sleeping",
+        Cause::CpuContention => "CPUs taken by others",
+        Cause::Misplacement => "misplaced on a busy CPU",
+        Cause::Share => "less share of the machine",
+        Cause::Network => "waiting for the network",
+        Cause::Unexplained => "unexplained",
+    }
+}
+
+/// A row: a finding, or what none holds.
+struct Row<'a> {
+    what: &'static str,
+    seconds: Estimate,
+    share: f64,
+    finding: Option<&'a Finding>,
+}
+
+fn of_difference<'a>(it: &Shown<'a>) -> Vec<&'a Finding> {
+    let (slow, fast) = it.sides();
+    let about = |finding: &&Finding| {
+        [slow, fast].contains(&finding.alternative.as_str())
+            && [slow, fast].contains(&finding.against.as_str())
+    };
+    it.why.findings.iter().filter(about).collect()
+}
+
+/// The causes, the largest first, and what remains.
+pub(super) fn table(it: &Shown<'_>) -> Vec<String> {
+    let (slow, fast) = it.sides();
+    let whole = it.whole();
+    let row = |finding: &&'_ Finding| {
+        // What makes the faster one slower works against the difference.
+        let against = finding.alternative != slow;
+        let sign = if against { -1.0 } else { 1.0 };
+        let (low, high) = match against {
+            true => (finding.high.map(|it| -it), finding.low.map(|it| -it)),
+            false => (finding.low, finding.high),
+        };
+        let seconds = Estimate { median: sign * finding.seconds, low, high };
+        (words(finding.cause), seconds)
+    };
+    let findings = of_difference(it);
+    let mut rows: Vec<Row<'_>> = findings
+        .iter()
+        .map(|finding| {
+            let (what, seconds) = row(finding);
+            Row { what, seconds, share: finding.share, finding: Some(finding) }
+        })
+        .collect();
+    if !findings.iter().any(|finding| finding.cause == Cause::Unexplained) {
+        let rest = it.told(it.difference.unexplained_s);
+        rows.push(Row {
+            what: words(Cause::Unexplained),
+            seconds: rest,
+            share: if whole.median == 0.0 { 0.0 } else { rest.median / whole.median },
+            finding: None,
+        });
+    }
+    let scale = it.scale(rows.iter().map(|row| row.seconds.median).chain([whole.median]));
+    let confirmed = |row: &Row<'_>| match row.finding.and_then(|finding| finding.confirmed) {
+        Some(true) => tone(Tone::Good, "yes"),
+        Some(false) => tone(Tone::Bad, "refuted"),
+        None => ABSENT.to_owned(),
+    };
+    let grid = Grid {
+        key: labels("cause", rows.iter().map(|row| row.what.to_owned()), it.look),
+        groups: vec![
+            single("costs it", scale.name, &rows, |row| signed(scale, row.seconds.median)),
+            single("share", "", &rows, |row| share(row.share, 1.0)),
+            single("confirmed", "", &rows, confirmed),
+            single("interval", "", &rows, |row| ends(scale, &row.seconds)),
+        ],
+    };
+    let title = format!(
+        "why {} takes {} {} longer than {}, alone",
+        it.names.show(slow),
+        scale.number(whole.median),
+        scale.name,
+        it.names.show(fast)
+    );
+    it.section(&title, grid)
+}
+
+/// Each finding in words, with what could be done.
+pub(super) fn remedies(it: &Shown<'_>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for finding in of_difference(it).into_iter().take(WITH_REMEDY) {
+        if finding.cause == Cause::Unexplained || finding.remedy.is_empty() {
+            continue;
+        }
+        let text = format!("{}: {} {}", words(finding.cause), finding.sentence, finding.remedy);
+        lines.extend(wrap_indented(&shown(&text, it.names, it.look), it.look.width, 2));
+    }
+    lines
+}
+
+/// What was tried, what was expected, what came out.
+pub(super) fn experiments(why: &Why, names: &Names, look: &Look) -> Vec<String> {
+    if why.experiments.is_empty() {
+        return Vec::new();
+    }
+    let scale = super::Scale::choose(
+        why.experiments.iter().map(|it| it.predicted_s.abs()).filter(|seconds| *seconds > 0.0),
+        look.time_unit,
+    );
+    let won = |it: &Experiment| it.won_s.map_or_else(|| ABSENT.to_owned(), |won| scale.number(won.median));
+    let between = |it: &Experiment| it.won_s.map_or_else(|| ABSENT.to_owned(), |won| ends(scale, &won));
+    let rows = &why.experiments;
+    let grid = Grid {
+        key: labels("cause removed", rows.iter().map(|it| words(it.cause).to_owned()), look),
+        groups: vec![
+            single("predicted", scale.name, rows, |it| scale.number(it.predicted_s)),
+            single("won", "", rows, won),
+            single("outcome", "", rows, |it| outcome(it.outcome)),
+            single("interval", "", rows, between),
+        ],
+    };
+    let mut lines =
+        section("experiments: one thing changed, everything else the same, untraced, in turns", grid, look);
+    for experiment in rows {
+        let text = format!("{}: {}", words(experiment.cause), experiment.sentence);
+        lines.extend(wrap_indented(&shown(&text, names, look), look.width, 2));
+    }
+    lines
+}
+
+fn outcome(outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Confirmed => tone(Tone::Good, "confirmed"),
+        Outcome::Refuted => tone(Tone::Bad, "refuted"),
+        Outcome::Undecided => tone(Tone::Unsure, "undecided"),
+        Outcome::NotTestable => "not testable".to_owned(),
+    }
+}

@@ -1,0 +1,217 @@
+//! Explanations on the screen: each is to be read as a person would.
+
+use whyfaster_core::plan::{Explain, Loads};
+use whyfaster_core::record::{Estimate, Record};
+use whyfaster_core::trace::report::{PathKind, SharerKind, WorkKind};
+use whyfaster_core::verdict::Verdict;
+use whyfaster_core::why::report::{
+    Account, Difference, Experiment, Finding, Outcome, PathDelta, Prediction, ShareDelta, WorkDelta,
+};
+use whyfaster_core::why::{Cause, Why};
+
+use crate::render::fixture::{level, look, record, row};
+use crate::render::screen::screen;
+use crate::render::text::width;
+
+const SLOW: &str = "cat log | cat | wc -l";
+const FAST: &str = "wc -l < log";
+
+fn about(median: f64) -> Estimate {
+    Estimate { median, low: Some(median - 0.001), high: Some(median + 0.001) }
+}
+
+fn finding(cause: Cause, alternative: &str, seconds: f64, confirmed: Option<bool>) -> Finding {
+    let against = if alternative == SLOW { FAST } else { SLOW };
+    Finding {
+        cause,
+        alternative: alternative.to_owned(),
+        against: against.to_owned(),
+        seconds,
+        low: Some(seconds - 0.001),
+        high: Some(seconds + 0.001),
+        share: if alternative == SLOW { seconds / 0.02 } else { -seconds / 0.02 },
+        confirmed,
+        sentence: format!("'{alternative}' copies 20.1 MiB through pipes, '{against}' none."),
+        remedy: "Leave out stages that only pass data on.".to_owned(),
+        page: "docs/src/causes/pipe_copy.md".to_owned(),
+        evidence: Vec::new(),
+    }
+}
+
+fn account(name: &str, untraced_s: f64, own_cost_s: f64) -> Account {
+    Account {
+        alternative: name.to_owned(),
+        rounds: 15,
+        traced_s: untraced_s + own_cost_s,
+        untraced_s,
+        critical_path: Vec::new(),
+        work: Vec::new(),
+        own_cost_s,
+        parallelism: Some(1.8),
+    }
+}
+
+fn difference() -> Difference {
+    let path = |kind, what: Option<&str>, seconds| PathDelta {
+        kind,
+        what: what.map(str::to_owned),
+        seconds: about(seconds),
+    };
+    Difference {
+        alternative: FAST.to_owned(),
+        baseline: SLOW.to_owned(),
+        span_s: about(-0.02),
+        path: vec![
+            path(PathKind::Kernel, Some("pipe"), -0.016),
+            path(PathKind::CpuWait, Some("cat"), -0.005),
+            path(PathKind::User, None, 0.0011),
+            path(PathKind::Sleep, None, 0.000_001),
+        ],
+        work_s: about(-0.03),
+        work: vec![
+            WorkDelta { kind: WorkKind::Pipe, seconds: about(-0.026) },
+            WorkDelta { kind: WorkKind::Startup, seconds: about(-0.004) },
+        ],
+        share: vec![ShareDelta { holder: SharerKind::Tree, avoidable: true, seconds: about(-0.005) }],
+        unexplained_s: about(-0.002),
+        deciding: format!("At every load '{FAST}' has the shorter time."),
+    }
+}
+
+/// The first alternative is slower, for three reasons, one of which an experiment refutes.
+fn explained() -> Record {
+    let mut record = record(&[(SLOW, SLOW), (FAST, FAST)], Loads::Fixed(vec![1, 10]));
+    level(&mut record, 1, &[row(0.03, 0.04, None), row(0.01, 0.01, Some((0.33, Verdict::Faster)))]);
+    level(&mut record, 10, &[row(0.2, 0.04, None), row(0.05, 0.01, Some((0.25, Verdict::Faster)))]);
+    record.plan.explain = Some(Explain { confirm: true, ..Explain::default() });
+    let experiment = |cause, outcome, won: Option<f64>| Experiment {
+        cause,
+        alternative: SLOW.to_owned(),
+        change: "the stages that only copy are left out".to_owned(),
+        command: Some("wc -l < log".to_owned()),
+        prediction: format!("'{SLOW}' can win about 16.0 ms"),
+        predicted_s: 0.016,
+        won_s: won.map(about),
+        rounds: 11,
+        outcome,
+        control_s: vec![0.03; 11],
+        changed_s: vec![0.014; 11],
+        sentence: "With the change, the difference shrank by 15.1 ms of the 16.0 ms explained.".to_owned(),
+    };
+    let predicted = |alternative: &str, load, predicted_s: f64, measured_s| Prediction {
+        alternative: alternative.to_owned(),
+        load,
+        predicted_s,
+        low: predicted_s * 0.9,
+        high: predicted_s * 1.1,
+        measured_s,
+        from: "span and work".to_owned(),
+    };
+    record.why = Why {
+        summary: vec![
+            format!("'{SLOW}' takes 30.0 ms, 3.00 times the time of '{FAST}'."),
+            "Tested: without the copies, the difference shrank by 15.1 ms of the 16.0 ms.".to_owned(),
+        ],
+        findings: vec![
+            finding(Cause::PipeCopy, SLOW, 0.016, Some(true)),
+            finding(Cause::Processes, SLOW, 0.004, Some(false)),
+            finding(Cause::Overlap, FAST, 0.002, None),
+        ],
+        accounts: vec![account(SLOW, 0.03, 0.001), account(FAST, 0.01, -0.0001)],
+        differences: vec![difference()],
+        experiments: vec![
+            experiment(Cause::PipeCopy, Outcome::Confirmed, Some(0.0151)),
+            experiment(Cause::Processes, Outcome::NotTestable, None),
+        ],
+        predictions: vec![
+            predicted(SLOW, 10, 0.19, Some(0.2)),
+            predicted(FAST, 10, 0.05, Some(0.05)),
+            predicted(FAST, 100, 0.5, None),
+        ],
+        ..Why::default()
+    };
+    record
+}
+
+fn shown(record: &Record, columns: usize, unicode: bool) -> String {
+    let look = look(columns, unicode);
+    let text = screen(record, &look);
+    for line in text.lines() {
+        assert!(width(line) <= look.width, "{} columns: {line}", width(line));
+        assert!(look.unicode || line.is_ascii(), "not ASCII: {line}");
+        assert_eq!(line, line.trim_end(), "spaces at the end");
+    }
+    text
+}
+
+/// What belongs to the explanation, without the tables and the chart of the measurement.
+fn why_part(text: &str) -> String {
+    let blocks: Vec<&str> = text.split("\n\n").collect();
+    let of_why = |block: &&str| {
+        [
+            "takes",
+            "span:",
+            "work:",
+            "share:",
+            "experiments",
+            "predicted makespans",
+            "untraced",
+            "copying",
+            "not ",
+        ]
+        .iter()
+        .any(|word| block.lines().next().is_some_and(|line| line.contains(word)))
+    };
+    blocks.into_iter().filter(of_why).collect::<Vec<_>>().join("\n\n")
+}
+
+#[test]
+fn an_explanation_on_80_columns() {
+    insta::assert_snapshot!(why_part(&shown(&explained(), 80, false)));
+}
+
+#[test]
+fn an_explanation_on_120_columns() {
+    insta::assert_snapshot!(why_part(&shown(&explained(), 120, true)));
+}
+
+#[test]
+fn every_width_holds() {
+    for columns in 40..160 {
+        shown(&explained(), columns, columns % 2 == 0);
+    }
+}
+
+#[test]
+fn what_cannot_be_explained_is_said_in_one_line() {
+    let mut record = explained();
+    record.why = Why {
+        refused: Some("needs CAP_BPF and CAP_PERFMON: sudo, or make install-caps".to_owned()),
+        ..Why::default()
+    };
+    let text = shown(&record, 100, true);
+    assert!(
+        text.contains("not explained: needs CAP_BPF and CAP_PERFMON: sudo, or make install-caps\n"),
+        "{text}"
+    );
+    assert!(!text.contains("span: what"), "{text}");
+}
+
+#[test]
+fn a_difference_without_a_cause_is_a_result() {
+    let mut record = explained();
+    record.why.summary.clear();
+    record.why.findings.clear();
+    let text = shown(&record, 100, true);
+    assert!(text.contains("Nothing that was observed explains the difference."), "{text}");
+}
+
+#[test]
+fn hostile_names_stay_on_their_line() {
+    let mut record = explained();
+    record.why.summary = vec!["a\u{1b}[2Jb\nc".to_owned()];
+    record.why.findings[0].remedy = "x\n\u{202e}y".to_owned();
+    record.why.differences[0].path[1].what = Some("\u{1b}]0;z\u{7}".to_owned());
+    let text = shown(&record, 80, false);
+    assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{text:?}");
+}
