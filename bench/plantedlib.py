@@ -84,7 +84,7 @@ class Planted:
     def build(self):
         """Programs, files, cgroups."""
         for source in sorted(HERE.glob("*.c")):
-            compile_c(self.bin, source.stem, source.read_text(encoding="utf-8"), "-lpthread")
+            compile_c(self.bin, source.stem, source.read_text(encoding="utf-8"), f"-I{HERE}", "-lpthread")
         heavy_program(self.bin)
         block = bytes(range(256)) * 4096
         for name, size in (("data", DATA_BYTES), ("large", LARGE * DATA_BYTES)):

@@ -69,6 +69,7 @@ packages_for() {
         need stress-ng 'a peer of prices' has stress-ng
         need rt-tests 'hackbench, a peer of prices' has hackbench
         need strace 'a peer of trace' has strace
+        need util-linux 'the planted causes are pinned with taskset' has taskset
         return
     fi
     need python3-venv 'holds the spelling checker and the C compiler for other systems' has_venv

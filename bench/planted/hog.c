@@ -13,7 +13,7 @@ static double now(void) {
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-static void compute(double ms) {
+static void busy(double ms) {
     for (double end = now() + ms; now() < end;) {}
 }
 
@@ -25,9 +25,9 @@ int main(int argc, char **argv) {
     CPU_SET(atoi(argv[1]), &set);
     if (sched_setaffinity(0, sizeof set, &set) != 0) return 1;
     if (argc == 2)
-        for (;;) compute(1e3);
+        for (;;) busy(1e3);
     if (argv[2][0] != '/') {
-        compute(atof(argv[2]));
+        busy(atof(argv[2]));
         return 0;
     }
     /* Opened for writing too, so that it never ends. */
@@ -35,7 +35,7 @@ int main(int argc, char **argv) {
     if (fifo < 0) return 1;
     for (ssize_t n; (n = read(fifo, text, sizeof text - 1)) > 0;) {
         text[n] = 0;
-        compute(atof(text));
+        busy(atof(text));
     }
     return 1;
 }

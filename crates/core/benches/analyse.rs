@@ -194,7 +194,7 @@ impl Machine {
     }
 
     fn of_tree(task: Tid) -> bool {
-        task >= SHELL && task < CHILDREN + MOST_CHILDREN
+        (SHELL..CHILDREN + MOST_CHILDREN).contains(&task)
     }
 
     fn switch(&mut self, cpu: u16, next: Tid, left: Left, block: Option<Block>) {

@@ -136,7 +136,7 @@ int BPF_PROG(call_begins, struct pt_regs *regs, long number)
         t->args[1] = SECOND_ARGUMENT(regs, compat);
     }
     if (t->starting)
-        startup_before(task, t, now);
+        startup_before(now);
     t->file = FILE_NONE;
     if (!compat && (u32)number < SYSCALLS) {
         if (settings.transfer[(u32)number])
@@ -277,7 +277,7 @@ int BPF_PROG(call_ends, struct pt_regs *regs, long result)
     if (settings.call_times)
         t->call_run += now - t->began - t->blocked - t->runnable;
     if (t->starting)
-        startup_after(task, t, now, error);
+        startup_after(now, error != 0);
     if (settings.each_call)
         send_call(task, t, now, result, true);
     if (error && !(t->call & COMPAT) && (number == settings.execve || number == settings.execveat)) {

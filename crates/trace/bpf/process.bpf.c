@@ -124,6 +124,7 @@ int BPF_PROG(program_begins, struct task_struct *task, int former, struct linux_
         LOST(string);
     n = n > 1 ? n - 1 : 0;
     s->exec.path_bytes = n;
+    note_home(t, s->path);
     send_copy(s, sizeof(s->exec) + (n & (PATH_BYTES - 1)));
     return 0;
 }

@@ -234,6 +234,8 @@ struct cpu_state {
 
 /* ---- the state of a followed task ---- */
 
+#define HOME_BYTES 64
+
 enum mode {
     MODE_HELD = 1, /* at its gate: followed from its next exec on */
     MODE_ACTIVE,   /* followed */
@@ -259,7 +261,7 @@ struct task_state {
     u8 file;     /* kind of file that the call transfers data of */
     u8 reads;    /* in a row, on one descriptor, while starting */
     u8 counted;  /* its end was counted as its process's */
-    u8 unused;
+    u8 home_bytes; /* of that path, up to the slash before `bin`; 0: it is in no such directory */
     u32 cpus;    /* how many it may run on */
     u64 mask;    /* the first of them, to notice a change */
     u64 since;   /* when it came to its place */
@@ -270,6 +272,7 @@ struct task_state {
     u64 delay_out; /* run_delay when it left the CPU */
     u64 args[6];
     u64 switches;  /* that the kernel had counted when it last left a CPU */
+    u64 doubt;     /* starting, and it opened what may be a library or its input */
     u64 stolen;    /* on a CPU that the hypervisor had taken */
     u64 call_run;
     u64 entered;
@@ -279,6 +282,7 @@ struct task_state {
     u64 exec_call_run;
     u64 start_run; /* since then, up to the end of its start-up as far as that is known */
     u64 start_call_run;
+    char home[HOME_BYTES]; /* its program's path */
     struct totals base; /* what the kernel had counted when it came into the tree */
 };
 

@@ -12,10 +12,13 @@
 /* Data are read in pieces of this size and more (coreutils: 128 KiB, grep: 96 KiB), or in so many pieces. */
 #define DATA_BYTES 98304
 #define DATA_READS 16
+/* The loader reads the head of a library (832 bytes) before it maps it. */
+#define HEAD_BYTES 1024
 
 /* asm-generic/{fcntl,mman-common}.h, linux/futex.h */
 #define O_ACCMODE 3
 #define MAP_ANONYMOUS 0x20
+#define PROT_EXEC 0x4
 #define FUTEX_CMD_MASK 0x7f
 #define FUTEX_WAIT 0
 #define FUTEX_LOCK_PI 6
@@ -44,10 +47,61 @@ static __always_inline bool is_terminal(u64 path)
     return path == (BYTES4('/', 'd', 'e', 'v') | BYTES4('/', 't', 't', 'y') << 32);
 }
 
+/* A path, and its first bytes as a number. */
+struct looked_at {
+    union {
+        char path[HOME_BYTES + 8];
+        u64 first;
+    };
+};
+
+/* Where a path is looked at: with an index that is known only then, and the stack does not allow that. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, u32);
+    __type(value, struct looked_at);
+} look_scratch SEC(".maps");
+
+/* The directory above the `bin` of a program: its libraries and modules lie below. Each step goes on or out, which keeps
+ * it short for the verifier. */
+static __always_inline void note_home(struct task_state *t, const char *path)
+{
+    t->home_bytes = 0;
+    __builtin_memcpy(t->home, path, HOME_BYTES);
+    for (u32 i = 1; i < HOME_BYTES - 5; i++) {
+        if (!path[i])
+            return;
+        if (path[i] == '/' && path[i + 1] == 'b' && path[i + 2] == 'i' && path[i + 3] == 'n' && path[i + 4] == '/') {
+            t->home_bytes = i + 1;
+            return;
+        }
+    }
+}
+
+/* Below the program's own `lib` or `share`. */
+static __always_inline bool at_home(struct task_state *t, const char *path)
+{
+    u32 i;
+    if (t->home_bytes < 2)
+        return false;
+    for (i = 0; i < HOME_BYTES; i++) {
+        if (i >= t->home_bytes)
+            break;
+        if (path[i] != t->home[i])
+            return false;
+    }
+    if (i >= HOME_BYTES)
+        return false;
+    return (path[i] == 'l' && path[i + 1] == 'i' && path[i + 2] == 'b') ||
+           (path[i] == 's' && path[i + 1] == 'h' && path[i + 2] == 'a');
+}
+
 static __always_inline void begin_startup(struct task_struct *task, struct task_state *t, u64 run, u64 call_run)
 {
     t->starting = settings.call_times;
     t->reads = 0;
+    t->doubt = 0;
     t->exec_run = run;
     t->exec_call_run = call_run;
     t->start_run = 0;
@@ -73,12 +127,17 @@ static __always_inline u8 startup_class(struct task_state *t)
 }
 
 /* A call begins while its program starts up. */
-static __always_inline void startup_before(struct task_struct *task, struct task_state *t, u64 now)
+__attribute__((noinline)) int startup_before(u64 now)
 {
+    struct task_struct *task = bpf_get_current_task_btf();
+    struct task_state *t = state_of(task);
+    if (!t)
+        return 0;
     u8 class = startup_class(t);
     bool over = class == STARTUP_OVER;
     if (class == STARTUP_READ)
-        over = (u32)t->args[0] <= 2 || t->args[2] >= DATA_BYTES || ++t->reads > DATA_READS;
+        over = (u32)t->args[0] <= 2 || t->args[2] >= DATA_BYTES || ++t->reads > (t->doubt ? 1 : DATA_READS) ||
+               (t->doubt && t->args[2] > HEAD_BYTES);
     else if (class == STARTUP_OPEN)
         t->reads = 0;
     if (class == STARTUP_FUTEX) {
@@ -88,35 +147,52 @@ static __always_inline void startup_before(struct task_struct *task, struct task
     }
     if (over)
         end_startup(task, t, now);
+    return 0;
 }
 
 enum verdict { NEITHER, PART, OVER };
 
-static __always_inline enum verdict look_verdict(struct task_state *t, u8 class, bool failed)
+/* Of the running task. These three are neither inlined nor static, so that the verifier looks at each once, and not in
+ * every state of the program that calls it. */
+__attribute__((noinline)) int look_verdict(u32 class, u32 failed)
 {
+    struct task_state *t = state_of(bpf_get_current_task_btf());
+    if (!t)
+        return NEITHER;
     u32 number = t->call & ~COMPAT;
     if (class == STARTUP_OPEN && failed)
         return PART;
     u32 argument = (number < SYSCALLS ? settings.path[number] : 0) - 1;
     if (argument > 1)
         return NEITHER;
-    char bytes[16] __attribute__((aligned(8))) = {};
+    u32 zero = 0;
+    struct looked_at *at = bpf_map_lookup_elem(&look_scratch, &zero);
+    if (!at)
+        return NEITHER;
+    at->first = 0;
     /* Not told as lost: a path that cannot be read is none of the system's. */
-    long length = bpf_probe_read_user_str(bytes, sizeof(bytes), (void *)t->args[argument]);
-    u64 path = *(u64 *)bytes;
+    long length = bpf_probe_read_user_str(at->path, sizeof(at->path), (void *)t->args[argument]);
+    u64 path = at->first;
     /* fstat() is made of newfstatat() with an empty path. */
     if (class == STARTUP_LOOK && length == 1)
         return argument && (s32)t->args[0] > 2 ? PART : NEITHER;
+    bool part = of_system(path) || (length > 0 && at_home(t, at->path));
     if (class == STARTUP_LOOK)
-        return of_system(path) ? PART : NEITHER;
+        return part ? PART : NEITHER;
     if ((t->args[argument + 1] & O_ACCMODE) && !is_terminal(path))
         return OVER;
-    return of_system(path) ? PART : OVER;
+    /* A library that lies elsewhere, or its input: what it does with it tells. */
+    t->doubt = !part;
+    return part ? PART : NEITHER;
 }
 
 /* A call ends while its program starts up. It is on the account already. */
-static __always_inline void startup_after(struct task_struct *task, struct task_state *t, u64 now, bool failed)
+__attribute__((noinline)) int startup_after(u64 now, u32 failed)
 {
+    struct task_struct *task = bpf_get_current_task_btf();
+    struct task_state *t = state_of(task);
+    if (!t)
+        return 0;
     enum verdict verdict = NEITHER;
     u8 class = startup_class(t);
     if (class == STARTUP_PART || class == STARTUP_READ)
@@ -126,12 +202,18 @@ static __always_inline void startup_after(struct task_struct *task, struct task_
     else if (class == STARTUP_MAP)
         verdict = !(t->args[3] & MAP_ANONYMOUS) && (s32)t->args[4] > 2 ? PART : NEITHER;
     else if (class == STARTUP_LOOK || class == STARTUP_OPEN)
-        verdict = look_verdict(t, class, failed);
-    if (verdict == NEITHER)
-        return;
+        verdict = look_verdict(class, failed);
+    /* The loader maps the code of a library. */
+    if (class == STARTUP_MAP && verdict == PART && (t->args[2] & PROT_EXEC))
+        t->doubt = 0;
+    if (verdict == NEITHER || (verdict == PART && t->doubt))
+        return 0;
     u64 run = run_so_far(task, t, now) - t->exec_run;
-    if (verdict == OVER || run - t->start_run > OWN_WORK_NS)
-        return end_startup(task, t, now);
+    if (verdict == OVER || run - t->start_run > OWN_WORK_NS) {
+        end_startup(task, t, now);
+        return 0;
+    }
     t->start_run = run;
     t->start_call_run = t->call_run - t->exec_call_run;
+    return 0;
 }

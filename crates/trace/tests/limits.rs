@@ -32,7 +32,10 @@ fn a_ring_that_is_too_small_is_reported_as_loss() {
     while ended(pid).is_none() {
         std::thread::sleep(Duration::from_millis(5));
     }
-    let counts = full.finish(&mut |_| {}).unwrap();
+    let mut holes = 0;
+    let counts =
+        full.finish(&mut |e| holes += if let What::Lost { records } = e.what { records } else { 0 }).unwrap();
+    assert_eq!(holes, counts.lost.ring);
     assert!(counts.lost.ring > 0 && counts.lost.any(), "{:?}", counts.lost);
     assert_eq!(counts.lost.by_cpu.iter().sum::<u64>(), counts.lost.ring);
     // What was counted in the kernel is complete all the same.

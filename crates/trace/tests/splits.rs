@@ -285,3 +285,56 @@ fn a_wait_for_a_lock_is_told_from_one_for_a_thread() {
     assert!(waits.contains(&(false, false)), "{waits:?}");
     assert!(!waits.contains(&(false, true)), "{waits:?}");
 }
+
+#[test]
+fn libraries_of_a_program_are_start_up_wherever_they_lie() {
+    if !able() {
+        return;
+    }
+    // An installation of its own: home/bin/program, which reads home/lib and a library beside it, and then its input.
+    let directory = tempfile::tempdir().unwrap();
+    let home = directory.path().join("home");
+    let (bin, lib) = (home.join("bin"), home.join("lib"));
+    std::fs::create_dir_all(&bin).unwrap();
+    std::fs::create_dir_all(&lib).unwrap();
+    for file in [lib.join("module"), home.join("libx.so.1"), home.join("input")] {
+        std::fs::write(file, "xx").unwrap();
+    }
+    let built = compiled(
+        r#"
+        #include <fcntl.h>
+        #include <string.h>
+        #include <sys/mman.h>
+        #include <unistd.h>
+        static void work(void) { for (volatile int i = 0; i < 3000000; i++) ; }
+        int main(int count, char **files) {
+            for (int i = 1; i < count; i++) {
+                work();
+                int file = open(files[i], O_RDONLY);
+                char byte;
+                if (file < 0 || read(file, &byte, 1) != 1) return 1;
+                if (strstr(files[i], ".so") && mmap(0, 1, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0) == MAP_FAILED) return 2;
+                close(file);
+            }
+            work();
+            return 0;
+        }"#,
+        directory.path(),
+    );
+    let program = bin.join("program");
+    std::fs::copy(built, &program).unwrap();
+    // Work before each of the files: how much of it is start-up shows which of them were taken for a part of it.
+    let share = |files: &[&str]| {
+        let mut argv = vec![program.to_str().unwrap().to_owned()];
+        argv.extend(files.iter().map(|file| home.join(file).to_str().unwrap().to_owned()));
+        let t = trace(&Wanted::default(), &argv.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(t.status, 0);
+        let run = t.events.iter().find_map(|e| match &e.what {
+            What::End { totals, .. } => Some(totals.on_cpu_ns()),
+            _ => None,
+        });
+        started(&t.events)[0].2 as f64 / run.unwrap() as f64
+    };
+    let (library, module, input) = (share(&["libx.so.1"]), share(&["lib/module"]), share(&["input"]));
+    assert!(library > 0.4 && module > 0.4 && input < 0.4, "{library} {module} {input}");
+}

@@ -82,7 +82,7 @@ impl Analysis {
             What::Started { task, run_ns, call_run_ns } => {
                 self.line.path_started(*task, *run_ns, *call_run_ns, now);
             }
-            What::Call(_) | What::Stack(_) => {}
+            What::Call(_) | What::Stack(_) | What::Lost { .. } => {}
         }
     }
 

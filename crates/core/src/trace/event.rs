@@ -173,6 +173,11 @@ pub enum What {
     },
     /// A stack. Only when asked for.
     Stack(Stack),
+    /// The ring had no room for so many records, about now; they are in the counts of what was lost, too.
+    Lost {
+        /// How many.
+        records: u64,
+    },
 }
 
 /// In which state a task left its CPU.

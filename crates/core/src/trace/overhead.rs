@@ -16,11 +16,17 @@ pub(super) fn overhead(counts: &Counts, facts: &Facts, wall_s: f64) -> Overhead 
     let in_calls = counts.calls.iter().map(|cell| cell.total_ns).sum::<Option<u64>>();
     let calls_s = own.call_ns.map(|ns| ns * number(calls) / super::ledger::NS);
     let switches_s = own.switch_ns.map(|ns| ns * number(own.switches) / super::ledger::NS);
-    let both = calls_s.zip(switches_s).map(|(calls, switches)| calls + switches);
+    // Where no process was made, none of their cost is missing.
+    let processes_s = match counts.lives.forks.unwrap_or(0) {
+        0 => Some(0.0),
+        made => own.process_ns.map(|ns| ns * number(made) / super::ledger::NS),
+    };
+    let all =
+        calls_s.zip(switches_s).zip(processes_s).map(|((calls, switches), made)| calls + switches + made);
     Overhead {
         traced_over_untraced: facts.traced_over_untraced,
         untraced: facts.untraced,
-        calibrated_share: both.and_then(|cost| ratio(cost, wall_s)),
+        calibrated_share: all.and_then(|cost| ratio(cost, wall_s)),
         calls_share: calls_s.zip(in_calls).and_then(|(cost, all)| ratio(cost, super::ledger::seconds(all))),
         switches_share: switches_s.and_then(|cost| ratio(cost, wall_s)),
         tool_share: ratio(super::ledger::seconds(own.tool_ns), wall_s),

@@ -238,4 +238,51 @@ mod tests {
         record.schema = "whyfaster-trace/2".to_owned();
         assert!(record.validate().expect_err("a newer one").is_newer());
     }
+
+    #[test]
+    fn broken_accounts_are_named_by_their_place() {
+        type Break = fn(&mut TraceRecord);
+        let cases: &[(&str, Break)] = &[
+            ("critical_path[0]", |r| {
+                r.report.critical_path.push(PathRow {
+                    command: String::new(),
+                    kind: PathKind::User,
+                    what: None,
+                    holder: None,
+                    after: None,
+                    seconds: f64::NAN,
+                    avoidable_s: 0.0,
+                    but_for_affinity_s: 0.0,
+                    count: 1,
+                });
+            }),
+            ("work[0]", |r| {
+                r.report.work.push(WorkRow {
+                    command: String::new(),
+                    kind: WorkKind::User,
+                    seconds: 1.0,
+                    count: None,
+                    price_s: Some(-1.0),
+                    priced_s: None,
+                    estimated: false,
+                });
+            }),
+            ("transfers[0]", |r| {
+                r.report.transfers.push(TransferRow {
+                    command: String::new(),
+                    direction: Direction::Read,
+                    file: FileKind::Pipe,
+                    calls: u64::MAX,
+                    bytes: 0,
+                    cpu_s: None,
+                });
+            }),
+        ];
+        for (place, breaks) in cases {
+            let mut record = sound();
+            breaks(&mut record);
+            let message = record.validate().expect_err(place).to_string();
+            assert!(message.starts_with(place), "{place}: {message}");
+        }
+    }
 }

@@ -308,23 +308,32 @@ impl Prices<'_> {
     }
 }
 
+/// Calls that moved data, the bytes, and their CPU time.
+#[derive(Clone, Copy, Debug)]
+struct Moved {
+    calls: u64,
+    bytes: u64,
+    cpu: Option<u64>,
+}
+
 /// Data moved, by command, direction and kind of file, the most bytes first.
 pub(super) fn transfers(counts: &Counts, abi: Abi) -> Vec<TransferRow> {
-    let mut sums: BTreeMap<(String, Direction, FileKind), (u64, u64, Option<u64>)> = BTreeMap::new();
+    let mut sums: BTreeMap<(String, Direction, FileKind), Moved> = BTreeMap::new();
     for cell in &counts.calls {
         let Some((bytes, direction)) = cell.bytes.zip(class::direction(abi, cell.call)) else { continue };
         let key = (labels::shown(&cell.by.name, cell.by.forked), direction, cell.file);
-        let sum = sums.entry(key).or_insert((0, 0, Some(0)));
-        *sum = (sum.0 + cell.entered, sum.1 + bytes, sum.2.zip(cpu(cell)).map(|(a, b)| a + b));
+        let sum = sums.entry(key).or_insert(Moved { calls: 0, bytes: 0, cpu: Some(0) });
+        sum.calls += cell.entered;
+        sum.bytes += bytes;
+        sum.cpu = sum.cpu.zip(cpu(cell)).map(|(sum, cpu)| sum + cpu);
     }
-    type Sum = ((String, Direction, FileKind), (u64, u64, Option<u64>));
-    let row = |((command, direction, file), (calls, bytes, cpu)): Sum| TransferRow {
+    let row = |((command, direction, file), sum): ((String, Direction, FileKind), Moved)| TransferRow {
         command,
         direction,
         file,
-        calls,
-        bytes,
-        cpu_s: cpu.map(seconds),
+        calls: sum.calls,
+        bytes: sum.bytes,
+        cpu_s: sum.cpu.map(seconds),
     };
     let mut rows: Vec<TransferRow> = sums.into_iter().map(row).collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.bytes));

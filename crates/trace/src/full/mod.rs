@@ -38,6 +38,11 @@ use crate::wanted::{CallsBy, Wanted};
 /// turn on the CPU earlier.
 const SORTED_AFTER_NS: u64 = 30_000_000;
 
+/// Records taken out of the ring before those that are old enough are handed on.
+const AT_ONCE: usize = 1 << 14;
+/// One poll takes records for this long at most.
+const POLL_NS: u64 = 50_000_000;
+
 /// With counting by process: so many ended processes are taken out of the kernel's maps at once.
 const ENDED_AT_ONCE: usize = 512;
 
@@ -60,6 +65,8 @@ pub struct Full {
     cpu_before: Option<u64>,
     /// What was lost before that was not of the trace.
     lost_before: Lost,
+    /// Lost records that the stream has told.
+    lost_told: u64,
     /// A trace has ended, and what came since is to be thrown away.
     anew: bool,
 }
@@ -128,6 +135,7 @@ impl Full {
             own: OwnCost::default(),
             cpu_before: None,
             lost_before: Lost::default(),
+            lost_told: 0,
             anew: false,
         })
     }
@@ -207,11 +215,29 @@ impl Full {
     /// Hands on what has arrived, sorted by time. Call it every 20 to 50 ms; what the last few milliseconds brought is
     /// kept back until it can be sorted.
     pub fn poll(&mut self, sink: &mut dyn FnMut(Event)) -> Result<(), TraceError> {
-        let until = clock().saturating_sub(SORTED_AFTER_NS);
-        self.consume()?;
-        self.make_room()?;
-        self.decoder.borrow_mut().inbox.hand_on(until, sink);
+        let began = clock();
+        loop {
+            let more = self.consume_some()?;
+            self.make_room()?;
+            let now = clock();
+            self.decoder.borrow_mut().inbox.hand_on(now.saturating_sub(SORTED_AFTER_NS), sink);
+            // Who makes records as fast as they are taken must not keep this from returning.
+            if !more || now - began > POLL_NS {
+                break;
+            }
+        }
+        self.tell_loss();
         Ok(())
+    }
+
+    /// Tells where in the stream records are missing.
+    fn tell_loss(&mut self) {
+        let lost = tally::lost_records(&self.loaded);
+        let records = lost.saturating_sub(std::mem::replace(&mut self.lost_told, lost));
+        if records > 0 {
+            let event = Event { at: clock(), cpu: 0, what: What::Lost { records } };
+            self.decoder.borrow_mut().inbox.push(event);
+        }
     }
 
     /// Detaches the programs, hands on the rest and the tasks that are still alive, and reads the counts.
@@ -247,6 +273,7 @@ impl Full {
     /// The rest of the records, `told` among them, and what was counted.
     fn counted(&mut self, told: &[u8], sink: &mut dyn FnMut(Event)) -> Result<Counts, TraceError> {
         self.consume()?;
+        self.tell_loss();
         let mut decoder = self.decoder.borrow_mut();
         let mut unfinished = 0;
         for record in told.chunks_exact(size_of::<programs::types::end_record>()) {
@@ -287,16 +314,28 @@ impl Full {
             }
             self.cpu_before = Some(cpu_time());
             self.lost_before = tally::losses(&self.loaded)?;
+            self.lost_told = self.lost_before.ring;
         }
         Ok(())
     }
 
     fn consume(&mut self) -> Result<(), TraceError> {
-        self.ring.consume().map_err(|e| TraceError::Read { what: "records", why: e.to_string() })?;
+        while self.consume_some()? {}
+        Ok(())
+    }
+
+    /// Takes a bounded number of records out of the ring, so that what waits for its order in time stays bounded too.
+    /// Whether there may be more.
+    fn consume_some(&mut self) -> Result<bool, TraceError> {
+        let taken = self.ring.consume_raw_n(AT_ONCE);
+        let taken = usize::try_from(taken).map_err(|_| {
+            let why = std::io::Error::from_raw_os_error(-taken).to_string();
+            TraceError::Read { what: "records", why }
+        })?;
         let mut decoder = self.decoder.borrow_mut();
         self.watch.tell(&mut decoder.symbols.images);
         decoder.name_stacks();
-        Ok(())
+        Ok(taken >= AT_ONCE)
     }
 
     /// Takes the counts of ended processes out of the kernel before its maps are full.

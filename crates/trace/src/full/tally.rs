@@ -183,6 +183,13 @@ pub(crate) fn losses(loaded: &Loaded) -> Result<Lost, TraceError> {
     Ok(lost)
 }
 
+/// Records that found no room in the ring so far.
+pub(crate) fn lost_records(loaded: &Loaded) -> u64 {
+    let values = loaded.skel.maps.cpus.lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY);
+    let values = values.ok().flatten().unwrap_or_default();
+    values.iter().filter_map(|v| cpu_state::read(v)).map(|c| c.lost.ring).sum()
+}
+
 /// What was lost between two readings.
 pub(crate) fn since(before: &Lost, after: Lost) -> Lost {
     let by_cpu = after.by_cpu.iter().enumerate().map(|(i, n)| n - before.by_cpu.get(i).unwrap_or(&0));

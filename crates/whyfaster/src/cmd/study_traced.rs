@@ -164,7 +164,7 @@ pub(super) fn print<F: Serialize>(
         false if results::look(outputs).quiet => Vec::new(),
         false => text().into_bytes(),
     };
-    Ok(store::to_stdout(&bytes)?)
+    store::to_stdout(&bytes)
 }
 
 /// How it ended.

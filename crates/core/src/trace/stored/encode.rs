@@ -92,7 +92,9 @@ impl Recorder {
 
     /// Keeps an event.
     pub fn push(&mut self, event: &Event) {
-        if self.bytes.len() > self.limit || matches!(event.what, What::Call(_) | What::Stack(_)) {
+        if self.bytes.len() > self.limit
+            || matches!(event.what, What::Call(_) | What::Stack(_) | What::Lost { .. })
+        {
             return;
         }
         self.events += 1;
@@ -190,7 +192,7 @@ impl Recorder {
             // Scheduling is written above; calls and stacks are not kept.
             What::Spent { .. } | What::Waits { .. } => {}
             What::Switch { .. } | What::Wake { .. } | What::Queued { .. } | What::Migrate { .. } => {}
-            What::Call(_) | What::Stack(_) => {}
+            What::Call(_) | What::Stack(_) | What::Lost { .. } => {}
         }
     }
 

@@ -253,12 +253,13 @@ fn check(what: &str, left: f64, right: f64, holds: bool) -> Check {
     Check { what: what.to_owned(), left, right, within: 0.01, holds }
 }
 
-/// A pipeline of three, one of which sets the pace, with losses and a check that fails.
-pub(crate) fn pipeline() -> TraceReport {
-    let stage = |command: &str,
-                 reads_from: &[usize],
-                 [running, wait, starved, held_up, other]: [f64; 5],
-                 bottleneck| StageRow {
+fn stage(
+    command: &str,
+    reads_from: &[usize],
+    [running, wait, starved, held_up, other]: [f64; 5],
+    bottleneck: bool,
+) -> StageRow {
+    StageRow {
         command: command.to_owned(),
         reads_from: reads_from.to_vec(),
         life_s: running + wait + starved + held_up + other,
@@ -270,7 +271,11 @@ pub(crate) fn pipeline() -> TraceReport {
         slack_s: Some(starved + held_up),
         bottleneck,
         near: false,
-    };
+    }
+}
+
+/// A pipeline of three, one of which sets the pace, with losses and a check that fails.
+pub(crate) fn pipeline() -> TraceReport {
     TraceReport {
         wall_s: 0.412,
         level: Level::Full,

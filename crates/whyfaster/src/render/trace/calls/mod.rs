@@ -94,6 +94,12 @@ impl Calls {
                 }
             }
             What::Fork { child, .. } => drop(self.renamed.remove(child)),
+            What::Lost { records } => {
+                let line =
+                    format!("... {records} records lost about here: there was no room for them in the ring");
+                self.seen += 1;
+                self.waiting.insert((event.at.max(self.printed_to), self.seen), line);
+            }
             _ => {}
         }
         self.who.see(event);

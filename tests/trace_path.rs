@@ -1,0 +1,189 @@
+//! The critical path and the work of real commands: they sum to the wall time and to the CPU time, and what was planted is
+//! on the path. No test looks at how long anything took but against the same trace.
+
+#![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
+
+#[path = "support/process.rs"]
+mod process;
+#[path = "support/trace.rs"]
+mod trace;
+
+use process::{Sandbox, root_or_skip};
+use serde_json::Value;
+use trace::{compile, json, open_place, rows, traced};
+
+fn seconds(row: &Value, key: &str) -> f64 {
+    row[key].as_f64().unwrap()
+}
+
+/// Seconds of the path in rows of this command and kind.
+fn on_path(trace: &Value, command: &str, kinds: &[&str]) -> f64 {
+    rows(trace, "critical_path")
+        .iter()
+        .filter(|row| row["command"] == command && kinds.iter().any(|kind| row["kind"] == *kind))
+        .map(|row| seconds(row, "seconds"))
+        .sum()
+}
+
+fn sums_up(trace: &Value) {
+    let sum = |list: &str, key: &str| rows(trace, list).iter().map(|row| seconds(row, key)).sum::<f64>();
+    let wall = seconds(trace, "wall_s");
+    let path = sum("critical_path", "seconds");
+    assert!((path - wall).abs() <= 0.005 * wall, "{path} of {wall}: {:#}", trace["critical_path"]);
+    let (work, running) = (sum("work", "seconds"), sum("commands", "running_s"));
+    assert!((work - running).abs() <= 0.02 * running, "{work} of {running}: {:#}", trace["work"]);
+    for name in ["critical path", "running time by what"] {
+        let check = rows(trace, "checks").iter().find(|it| it["what"].as_str().unwrap().starts_with(name));
+        assert_eq!(check.unwrap()["holds"], true, "{name}: {:#}", trace["checks"]);
+    }
+}
+
+fn path_of(place: &Sandbox, command: &str) -> Value {
+    let trace = traced(place, &["--level", "full", command]);
+    sums_up(&trace);
+    trace
+}
+
+#[test]
+fn the_parts_of_every_kind_of_command_sum_up() {
+    if !root_or_skip("the full level") {
+        return;
+    }
+    let place = open_place();
+    for command in [
+        "true",
+        "seq 200 | xargs -n1 -P3 true",
+        "head -c 20000000 /dev/zero | gzip -1 | wc -c",
+        "(sleep 0.1 &) ; exec ls /",
+        "dd if=/dev/zero of=/dev/null bs=1 count=20000 2>/dev/null",
+        "find /usr/share/doc | sort | uniq | wc -l",
+        "sh -c 'kill -9 $$'; true",
+    ] {
+        path_of(&place, command);
+    }
+}
+
+#[test]
+fn a_sleep_is_on_the_path_only_where_somebody_waits_for_it() {
+    if !root_or_skip("the full level") {
+        return;
+    }
+    let place = open_place();
+    let waited_for = path_of(&place, "sleep 0.3 & sleep 0.1; wait");
+    let slept = on_path(&waited_for, "sleep", &["sleep"]);
+    assert!(slept >= 0.29, "{slept}: {:#}", waited_for["critical_path"]);
+    let hidden = path_of(&place, "sleep 0.05 & sleep 0.3; wait");
+    let slept = on_path(&hidden, "sleep", &["sleep"]);
+    assert!(slept >= 0.29, "{slept}: {:#}", hidden["critical_path"]);
+}
+
+#[test]
+fn the_slow_stage_of_a_pipeline_is_on_the_path_and_has_no_slack() {
+    if !root_or_skip("the full level") {
+        return;
+    }
+    let place = open_place();
+    // One stage works a hundred times as much on each block as the others.
+    let source = r"
+        #include <unistd.h>
+        int main(int n, char **words) {
+            static char block[4096];
+            long got;
+            volatile unsigned long sum = 0;
+            while ((got = read(0, block, sizeof block)) > 0) {
+                for (int i = 0; i < 200000; i++) sum += i;
+                if (write(1, block, got) != got) return 1;
+            }
+            return 0;
+        }";
+    let slow = compile(&place, "slow", source);
+    let trace = path_of(&place, &format!("head -c 1000000 /dev/zero | {slow} | cat > /dev/null"));
+    let held = ["user", "kernel", "startup", "cpu_wait"];
+    let (slow, all) = (on_path(&trace, "slow", &held), seconds(&trace, "wall_s"));
+    assert!(slow > 0.7 * all, "{slow} of {all}: {:#}", trace["critical_path"]);
+    let stage = |name: &str| rows(&trace, "stages").iter().find(|row| row["command"] == name).unwrap();
+    assert_eq!(stage("slow")["bottleneck"], true, "{:#}", trace["stages"]);
+    assert!(seconds(stage("head"), "slack_s") > seconds(stage("slow"), "slack_s"), "{:#}", trace["stages"]);
+    let moved = rows(&trace, "transfers")
+        .iter()
+        .find(|row| row["command"] == "slow" && row["direction"] == "read" && row["file"] == "pipe");
+    assert_eq!(moved.unwrap()["bytes"], 1_000_000, "{:#}", trace["transfers"]);
+}
+
+#[test]
+fn threads_that_are_joined_and_a_lock_that_is_held() {
+    if !root_or_skip("the full level") {
+        return;
+    }
+    let place = open_place();
+    let source = r"
+        #include <pthread.h>
+        #include <unistd.h>
+        static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+        static void *holds(void *none) {
+            pthread_mutex_lock(&lock);
+            usleep(300000);
+            pthread_mutex_unlock(&lock);
+            return none;
+        }
+        int main(int n, char **words) {
+            pthread_t other;
+            pthread_create(&other, 0, holds, 0);
+            if (n > 1) {
+                usleep(100000);
+                pthread_mutex_lock(&lock);
+                pthread_mutex_unlock(&lock);
+            }
+            pthread_join(other, 0);
+            return 0;
+        }";
+    let program = compile(&place, "threads", source);
+    // Joined: the other thread's sleep is the path. Locked: the wait for the lock is a part of its own.
+    let joined = path_of(&place, &program);
+    let slept = on_path(&joined, "threads", &["sleep"]);
+    assert!(slept >= 0.29 && on_path(&joined, "threads", &["lock"]) == 0.0, "{:#}", joined["critical_path"]);
+    let locked = path_of(&place, &format!("{program} x"));
+    let waited = on_path(&locked, "threads", &["lock"]);
+    assert!(waited > 0.01, "{waited}: {:#}", locked["critical_path"]);
+}
+
+#[test]
+fn processes_programs_and_start_ups_are_counted() {
+    if !root_or_skip("the full level") {
+        return;
+    }
+    let place = open_place();
+    let trace = path_of(&place, "for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done");
+    let count = |command: &str, kind: &str| {
+        let row = rows(&trace, "work").iter().find(|row| row["command"] == command && row["kind"] == kind);
+        row.unwrap_or_else(|| panic!("no {kind} of {command}: {:#}", trace["work"]))["count"].as_u64()
+    };
+    assert_eq!(count("sh", "process"), Some(10), "{:#}", trace["work"]);
+    assert_eq!(count("true", "exec"), Some(10), "{:#}", trace["work"]);
+    assert_eq!(count("true", "startup"), Some(10), "{:#}", trace["work"]);
+}
+
+#[test]
+fn a_kept_schedule_gives_the_same_path_again() {
+    if !root_or_skip("the full level") {
+        return;
+    }
+    let place = open_place();
+    let file = place.file("kept.json");
+    let words = ["--level", "full", "--record", &file, "--keep-schedule", "seq 50 | xargs -n5 true"];
+    let first = traced(&place, &words);
+    let again = json(&place.run(&["show", "--json", &file]));
+    assert_eq!(first["critical_path"], again["critical_path"]);
+    assert_eq!((&first["work"], &first["transfers"]), (&again["work"], &again["transfers"]));
+}
+
+#[test]
+fn without_privileges_there_is_no_path_and_the_reason_stands_there() {
+    let place = open_place();
+    let trace = json(&trace::nobody_traces(&place, &["--json", "--untraced-runs", "0", "true"]));
+    for what in ["critical_path", "work", "transfers"] {
+        assert_eq!(rows(&trace, what).len(), 0, "{what}");
+        let why = rows(&trace, "not_measured").iter().find(|row| row["what"] == what);
+        assert!(why.unwrap()["why"].as_str().unwrap().contains("full level"), "{:#}", trace["not_measured"]);
+    }
+}
