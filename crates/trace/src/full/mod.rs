@@ -2,6 +2,7 @@
 
 mod calibrate;
 mod decode;
+mod error;
 mod follow;
 mod found;
 mod images;
@@ -27,6 +28,7 @@ use whyfaster_core::trace::counts::{Counts, Lost, OwnCost};
 use whyfaster_core::trace::event::{Event, Pid, What};
 
 use self::decode::Decoder;
+pub use self::error::TraceError;
 use self::load::Loaded;
 use self::tally::Tally;
 use self::watch::Watch;
@@ -69,38 +71,6 @@ pub struct Full {
     lost_told: u64,
     /// A trace has ended, and what came since is to be thrown away.
     anew: bool,
-}
-
-/// Observing failed.
-#[derive(Debug, thiserror::Error)]
-pub enum TraceError {
-    /// The process to follow is gone or may not be followed.
-    #[error("cannot follow process {pid}: {why}")]
-    Follow {
-        /// Which.
-        pid: i32,
-        /// Why.
-        why: String,
-    },
-    /// The cgroup to follow cannot be read.
-    #[error("cannot follow the cgroup {path}: {why}")]
-    Cgroup {
-        /// Which.
-        path: String,
-        /// Why.
-        why: String,
-    },
-    /// The kernel refused to hand out what was collected.
-    #[error("cannot read the {what} of the trace: {why}")]
-    Read {
-        /// What was to be read.
-        what: &'static str,
-        /// Why not.
-        why: String,
-    },
-    /// The own cost could not be measured.
-    #[error("cannot calibrate: {0}")]
-    Calibrate(String),
 }
 
 impl Full {

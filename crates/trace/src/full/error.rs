@@ -1,0 +1,33 @@
+//! What may go wrong while observing.
+
+/// Observing failed.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The process to follow is gone or may not be followed.
+    #[error("cannot follow process {pid}: {why}")]
+    Follow {
+        /// Which.
+        pid: i32,
+        /// Why.
+        why: String,
+    },
+    /// The cgroup to follow cannot be read.
+    #[error("cannot follow the cgroup {path}: {why}")]
+    Cgroup {
+        /// Which.
+        path: String,
+        /// Why.
+        why: String,
+    },
+    /// The kernel refused to hand out what was collected.
+    #[error("cannot read the {what} of the trace: {why}")]
+    Read {
+        /// What was to be read.
+        what: &'static str,
+        /// Why not.
+        why: String,
+    },
+    /// The own cost could not be measured.
+    #[error("cannot calibrate: {0}")]
+    Calibrate(String),
+}
