@@ -214,6 +214,20 @@ mod tests {
     use crate::record::{Analysis, Status};
     use crate::sample::Orphans;
 
+    fn trial(alternative: usize) -> Trial {
+        Trial {
+            alternative,
+            stdout_sha256: None,
+            stdout_bytes: 0,
+            status: 0,
+            peak_processes: 1,
+            peak_memory_bytes: 1024,
+            peak_private_bytes: 512,
+            wall_s: 1.0,
+            cpu_s: 1.0,
+        }
+    }
+
     fn sound() -> Record {
         let copies = Copies {
             start_s: vec![0.0, 0.1],
@@ -237,17 +251,6 @@ mod tests {
             orphans: Orphans::default(),
             machine_busy_s: Some(2.0),
             steal_s: None,
-        };
-        let trial = |alternative| Trial {
-            alternative,
-            stdout_sha256: None,
-            stdout_bytes: 0,
-            status: 0,
-            peak_processes: 1,
-            peak_memory_bytes: 1024,
-            peak_private_bytes: 512,
-            wall_s: 1.0,
-            cpu_s: 1.0,
         };
         Record {
             schema: SCHEMA.to_owned(),

@@ -192,40 +192,6 @@ mod tests {
                     histogram_log2_ns: vec![],
                 });
             }),
-            ("critical_path[0]", |r| {
-                r.report.critical_path.push(PathRow {
-                    command: String::new(),
-                    kind: PathKind::User,
-                    what: None,
-                    holder: None,
-                    after: None,
-                    seconds: f64::NAN,
-                    avoidable_s: 0.0,
-                    but_for_affinity_s: 0.0,
-                    count: 1,
-                });
-            }),
-            ("work[0]", |r| {
-                r.report.work.push(WorkRow {
-                    command: String::new(),
-                    kind: WorkKind::User,
-                    seconds: 1.0,
-                    count: None,
-                    price_s: Some(-1.0),
-                    priced_s: None,
-                    estimated: false,
-                });
-            }),
-            ("transfers[0]", |r| {
-                r.report.transfers.push(TransferRow {
-                    command: String::new(),
-                    direction: Direction::Read,
-                    file: FileKind::Pipe,
-                    calls: u64::MAX,
-                    bytes: 0,
-                    cpu_s: None,
-                });
-            }),
             ("overhead", |r| r.report.overhead.traced_over_untraced = Some(-1.0)),
         ];
         for (place, breaks) in cases {

@@ -21,6 +21,9 @@ use crate::exit::{Exit, Failure};
 /// In open mode, more copies than this under way at once mean that the rate cannot be sustained.
 const MOST_OUTSTANDING: u32 = 4096;
 
+/// What starts a request on the launcher; `None`: it was told to stop before anything began.
+type Start<'a, T> = &'a mut dyn FnMut(&mut Launcher, Request) -> Result<Option<T>, NoOutcome>;
+
 /// What became of a batch.
 #[derive(Debug)]
 pub(super) enum Ran<T> {
@@ -230,7 +233,7 @@ impl<'a> Rig<'a> {
         &mut self,
         index: usize,
         iteration: &str,
-        observe: &mut dyn FnMut(&mut Launcher, Request) -> Result<Option<Box<Outcome>>, NoOutcome>,
+        observe: Start<'_, Box<Outcome>>,
     ) -> Result<Ran<Outcome>, Failure> {
         let arrivals = Arrivals::Together { copies: 1 };
         let called = format!("traced run {iteration}");
@@ -272,13 +275,13 @@ impl<'a> Rig<'a> {
         })
     }
 
-    /// `run` gives `None` when it was told to stop before anything began.
+    /// Runs a batch by `run`, with all that belongs around it.
     pub(super) fn launch_with(
         &mut self,
         index: usize,
         (arrivals, purpose): (Arrivals, Purpose),
         (iteration, called): (&str, &str),
-        run: &mut dyn FnMut(&mut Launcher, Request) -> Result<Option<Outcome>, NoOutcome>,
+        run: Start<'_, Outcome>,
     ) -> Result<Ran<Outcome>, Failure> {
         self.hook(Hook::Prepare, index, Some(iteration), &mut |_| {})?;
         if self.interrupts.interrupted() {
