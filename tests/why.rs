@@ -64,6 +64,7 @@ fn undisturbed(place: &Sandbox, words: &[&str]) -> process::Ran {
 fn first(record: &Value, cause: &str) -> Value {
     let none = || panic!("no findings: {} {}", record["refused"], record["levels"][0]["comparisons"]);
     let findings = record["findings"].as_array().unwrap_or_else(none);
+    let found = &findings[0];
     assert_eq!(found["cause"], cause, "{:#}", record["findings"]);
     assert_eq!(found["alternative"], record["plan"]["alternatives"][0]["name"], "{found:#}");
     assert!(!found["sentence"].as_str().unwrap().is_empty() && found["evidence"].is_array(), "{found:#}");
@@ -131,7 +132,9 @@ fn planted_processes_are_found() {
     assert!(record.get("experiments").is_none(), "{}", record["experiments"]);
     let forks = |run: &Value| run["report"]["processes"]["forks"].as_u64().unwrap();
     let traced = record["traced"].as_array().unwrap();
-    assert!(traced.iter().all(|run| forks(run) == if run["alternative"] == 0 { 300 } else { 0 }));
+    // A shell may or may not fork for its only command.
+    let right = |run: &Value| if run["alternative"] == 0 { forks(run) == 300 } else { forks(run) <= 1 };
+    assert!(traced.iter().all(right));
     // Every alternative once in every round.
     for round in 0..7 {
         let of_round: Vec<u64> = (traced.iter().filter(|run| run["round"] == round))
@@ -165,7 +168,7 @@ fn the_paths_that_other_tools_read() {
     }
     let _alone = alone();
     let place = Sandbox::new();
-    let options = ["--why-rounds", "6", "--load", "1,3", "--runs", "6"];
+    let options = ["--why-rounds", "6", "--load", "1,3", "--runs", "10"];
     let (record, _) = explained(&place, &options, "sleep 0.1; seq 1000 | tail -1", "seq 1000 | tail -1");
     let has = |row: &Value, keys: &[&str]| {
         let fields = row.as_object().unwrap_or_else(|| panic!("no object: {row}"));
