@@ -8,7 +8,6 @@ mod process;
 mod trace;
 
 use std::fs;
-use std::os::fd::OwnedFd;
 use std::process::Stdio;
 
 use process::{PROGRAM, Sandbox, skipped};
@@ -152,7 +151,7 @@ fn a_stage_sets_what_it_is_told_and_becomes_its_command() {
     assert!(place.path("first").exists());
     let (read, write) = rustix::pipe::pipe().unwrap();
     let mut command = place.command(PROGRAM, &["stage", "--pipe-size", "4096", "--", "true"]);
-    let mut child = command.stdout(Stdio::from(OwnedFd::from(write))).spawn().unwrap();
+    let mut child = command.stdout(Stdio::from(write)).spawn().unwrap();
     assert!(child.wait().unwrap().success());
     assert_eq!(rustix::pipe::fcntl_getpipe_size(&read).unwrap(), 4096);
     place.run(&["stage", "--", "/no/such/program"]).expect(126, &["/no/such/program"]);

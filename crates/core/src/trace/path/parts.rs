@@ -23,7 +23,7 @@ pub(super) struct Part {
 pub(super) enum Key {
     /// A command ran: [`Run`] says how.
     Run(Label),
-    /// A command waited for a CPU: [`Wait`] has the time and what stands beside it.
+    /// A command waited for a CPU: it has the time and what stands beside it.
     Wait { by: Label, holder: Holder, after: Option<Cause> },
     /// A command was blocked.
     Blocked { by: Label, kind: PathKind, what: Option<Label> },
