@@ -10,7 +10,7 @@ use super::kinds::{base, is_forked, work_kind};
 use super::report::Traced;
 use super::slots::is_exec;
 use crate::trace::TraceReport;
-use crate::trace::report::{PathKind, PathRow, SharerKind, WorkKind, WorkRow};
+use crate::trace::report::{Cause as Wait, PathKind, PathRow, SharerKind, WorkKind, WorkRow};
 
 const NS: f64 = 1e-9;
 
@@ -210,9 +210,15 @@ fn path_weights(traced: &Traced, work_weights: &[f64]) -> Vec<f64> {
         let kind = match row.kind {
             PathKind::CpuWait if row.holder == Some(SharerKind::Tool) => return row.seconds,
             PathKind::CpuWait => {
-                // Who waits for another task of the tree also waits for what observing cost that one.
+                // Who waits for another task of the tree also waits for what observing cost that one. A child may have been
+                // several programs: it goes by its last name.
                 let own = row.what.as_deref().filter(|_| row.holder == Some(SharerKind::Tree));
-                let behind = own.map_or(0.0, |holder| part(by_command.get(base(holder)), row));
+                let child = row.after == Some(Wait::Child);
+                let is_holder =
+                    |it: &str| if child { it != base(&row.command) } else { Some(it) == own.map(base) };
+                let holders = by_command.iter().filter(|(command, _)| own.is_some() && is_holder(command));
+                let all = holders.fold((0.0, 0.0), |sum, (_, it)| (sum.0 + it.0, sum.1 + it.1));
+                let behind = part(Some(&all), row);
                 return switch_s * row.count as f64 + behind;
             }
             PathKind::User => WorkKind::User,

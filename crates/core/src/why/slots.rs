@@ -105,8 +105,9 @@ type Beside<'a> = BTreeMap<(&'a str, Slot), f64>;
 /// Who waits behind a child that it waited for before (after a vfork, or for its end) waits for what that child does: this
 /// runs in place of the path, and costs what the same work on the path would.
 fn behind_child(slots: &mut Slots, beside: &Beside<'_>, row: &PathRow, seconds: f64) {
-    let child = row.what.as_deref().map(base);
-    let of_child = beside.iter().filter(|((command, _), part)| Some(*command) == child && **part > 0.0);
+    // The holder goes by the last name that it had; it may have been several programs, one after the other.
+    let waits = base(&row.command);
+    let of_child = beside.iter().filter(|((command, _), part)| *command != waits && **part > 0.0);
     let parts: Vec<(Slot, f64)> = of_child.map(|((_, slot), part)| (*slot, *part)).collect();
     let all: f64 = parts.iter().map(|(_, part)| part).sum();
     if all <= 0.0 {

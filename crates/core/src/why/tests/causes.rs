@@ -101,7 +101,7 @@ fn a_parent_behind_its_own_child_waits_for_what_the_child_does() {
         let wait = (0.002 + searched, 0.0, 0.0);
         common()
             .makes(60, 120)
-            .queues("sh", (SharerKind::Tree, "env"), Some(Wait::Child), wait)
+            .queues("sh", (SharerKind::Tree, "true"), Some(Wait::Child), wait)
             .queues("sh", (SharerKind::Idle, ""), Some(Wait::Child), (0.001, 0.0, 0.0))
             .beside("env", WorkKind::Startup, 0.002, 60)
             .beside("env", WorkKind::Exec, searched, 60)

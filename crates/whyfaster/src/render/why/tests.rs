@@ -41,6 +41,7 @@ fn finding(cause: Cause, alternative: &str, seconds: f64, confirmed: Option<bool
 fn account(name: &str, untraced_s: f64, own_cost_s: f64) -> Account {
     Account {
         alternative: name.to_owned(),
+        label: format!("'{name}'"),
         rounds: 15,
         traced_s: untraced_s + own_cost_s,
         untraced_s,
