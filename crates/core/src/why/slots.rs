@@ -233,7 +233,11 @@ fn cpu_wait(row: &PathRow) -> Vec<(Slot, f64)> {
         Some(SharerKind::Other) => (Slot::Others, Slot::Misplaced),
         Some(SharerKind::Kernel | SharerKind::Steal) => (Slot::Contention, Slot::Misplaced),
         // A child that waits for its parent to leave the CPU is part of what a process costs.
-        Some(SharerKind::Tree) if is_forked(&row.command) => (Slot::Process, Slot::OwnMisplaced),
+        Some(SharerKind::Tree)
+            if is_forked(&row.command) && row.what.as_deref().map(base) == Some(base(&row.command)) =>
+        {
+            (Slot::Process, Slot::OwnMisplaced)
+        }
         Some(SharerKind::Tree) => (Slot::Own, Slot::OwnMisplaced),
         Some(SharerKind::Idle) => (waking_up(row), Slot::Misplaced),
         Some(SharerKind::Unknown) | None => (Slot::Rest, Slot::Misplaced),

@@ -308,7 +308,8 @@ fn a_wait_that_takes_the_place_of_running_is_counted_once() {
         .runs("sink", WorkKind::User, 0.02, 0)
         .beside("sink", WorkKind::User, 0.04, 0)
         .beside("source", WorkKind::User, 0.06, 0)
-        .queues("sink", (SharerKind::Tree, "source"), None, (0.1, 0.0, 0.1));
+        .queues("sh (forked)", (SharerKind::Tree, "source"), None, (0.02, 0.0, 0.02))
+        .queues("sink", (SharerKind::Tree, "source"), None, (0.08, 0.0, 0.08));
     let finding = first(a, b, Cause::Misplacement, 0.056);
     assert!((finding.share - 1.0).abs() < 0.02, "{}", finding.share);
 }
