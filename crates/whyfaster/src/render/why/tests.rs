@@ -208,6 +208,15 @@ fn a_difference_without_a_cause_is_a_result() {
 }
 
 #[test]
+fn a_command_line_that_is_called_by_its_number_is_shown_with_it() {
+    let mut record = explained();
+    record.plan.alternatives[0].name = format!("{SLOW} -c -m -l -L");
+    record.why.summary = vec!["Command 1 takes 30.0 ms.".to_owned()];
+    let text = shown(&record, 100, false);
+    assert!(text.contains("command 1: cat log | cat | wc -l -c") && !text.contains("command 2"), "{text}");
+}
+
+#[test]
 fn hostile_names_stay_on_their_line() {
     let mut record = explained();
     record.why.summary = vec!["a\u{1b}[2Jb\nc".to_owned()];
