@@ -120,6 +120,9 @@ pub struct OwnCost {
     /// before.
     #[serde(default)]
     pub process_ns: Option<f64>,
+    /// Nanoseconds that an exec which fails became dearer beside its call (its path is read and told), calibrated just before.
+    #[serde(default)]
+    pub failed_exec_ns: Option<f64>,
     /// Switches of tasks of the tree that were observed.
     pub switches: u64,
     /// CPU time of whyfaster itself while the command ran, nanoseconds.

@@ -21,8 +21,11 @@ pub(super) fn overhead(counts: &Counts, facts: &Facts, wall_s: f64) -> Overhead 
         0 => Some(0.0),
         made => own.process_ns.map(|ns| ns * number(made) / super::ledger::NS),
     };
-    let all =
-        calls_s.zip(switches_s).zip(processes_s).map(|((calls, switches), made)| calls + switches + made);
+    let failed_s = match counts.lives.failed_execs.unwrap_or(0) {
+        0 => Some(0.0),
+        failed => own.failed_exec_ns.map(|ns| ns * number(failed) / super::ledger::NS),
+    };
+    let all = [calls_s, switches_s, processes_s, failed_s].into_iter().sum::<Option<f64>>();
     Overhead {
         traced_over_untraced: facts.traced_over_untraced,
         untraced: facts.untraced,

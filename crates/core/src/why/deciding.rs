@@ -3,7 +3,7 @@
 use super::input::Given;
 use super::kinds;
 use super::report::WorkDelta;
-use super::words::{quoted, time, times};
+use super::words::{label, time, times, upper};
 use crate::bounds;
 use crate::record::{AlternativeSummary, Crossover};
 
@@ -15,9 +15,12 @@ const LEAST: f64 = 0.2;
 
 /// In words: what decides below and above which load, and what the difference of the work consists of.
 pub(super) fn deciding(given: &Given<'_>, names: (&str, &str), work: &[WorkDelta]) -> String {
-    let of = |name: &str| given.analysis.alternatives.iter().find(|it| it.name == name);
+    let of = |name: &str| {
+        let at = given.plan.alternatives.iter().position(|it| it.name == name)?;
+        let summary = given.analysis.alternatives.iter().find(|it| it.name == name)?;
+        Summary::of(summary, label(given.plan, at))
+    };
     let (Some(a), Some(b)) = (of(names.0), of(names.1)) else { return String::new() };
-    let Some((a, b)) = Summary::of(a).zip(Summary::of(b)) else { return String::new() };
     let capacity = bounds::capacity(given.plan, given.host);
     let (quicker, cheaper) =
         (if a.span_s < b.span_s { &a } else { &b }, if a.work_s < b.work_s { &a } else { &b });
@@ -31,7 +34,7 @@ pub(super) fn deciding(given: &Given<'_>, names: (&str, &str), work: &[WorkDelta
         return format!(
             "Alone, {} wins, because a copy needs {} from beginning to end against {}. Both cost about the same CPU time ({} \
              and {}); {full}, nothing else counts, and neither wins.",
-            quoted(quicker.name),
+            quicker.label,
             time(quicker.span_s),
             time(slower.span_s),
             time(quicker.work_s),
@@ -42,7 +45,7 @@ pub(super) fn deciding(given: &Given<'_>, names: (&str, &str), work: &[WorkDelta
         return format!(
             "{} takes less time alone ({} against {}) and less CPU time ({} against {}{kinds}), so it stays ahead when many \
              copies run: {full}, CPU time decides.",
-            quoted(quicker.name),
+            upper(&quicker.label),
             time(quicker.span_s),
             time(a.span_s.max(b.span_s)),
             time(quicker.work_s),
@@ -53,26 +56,27 @@ pub(super) fn deciding(given: &Given<'_>, names: (&str, &str), work: &[WorkDelta
     format!(
         "Alone, {} wins, because a copy needs {} from beginning to end against {}. But it costs {} the CPU time ({} against \
          {}){kinds}; {full}{at}, nothing runs beside it any more, CPU time decides, and {} wins.",
-        quoted(quicker.name),
+        quicker.label,
         time(quicker.span_s),
         time(cheaper.span_s),
         times(quicker.work_s / cheaper.work_s),
         time(quicker.work_s),
         time(cheaper.work_s),
-        quoted(cheaper.name),
+        cheaper.label,
     )
 }
 
 /// Span and work of an alternative, where both are known.
 struct Summary<'a> {
     name: &'a str,
+    label: String,
     span_s: f64,
     work_s: f64,
 }
 
 impl<'a> Summary<'a> {
-    fn of(it: &'a AlternativeSummary) -> Option<Self> {
-        Some(Self { name: &it.name, span_s: it.span_s?, work_s: it.work_s? })
+    fn of(it: &'a AlternativeSummary, label: String) -> Option<Self> {
+        Some(Self { name: &it.name, label, span_s: it.span_s?, work_s: it.work_s? })
     }
 }
 

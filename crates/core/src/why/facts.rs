@@ -14,6 +14,8 @@ use crate::trace::report::{Direction, PathKind, PathRow, SharerKind, WorkKind};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Side {
     pub name: String,
+    /// How sentences call it.
+    pub label: String,
     pub wall_s: f64,
     pub cpu_s: f64,
     /// CPUs that others kept busy during the untraced runs, where that is known.
@@ -72,6 +74,7 @@ impl Side {
         let account = alternative.account();
         Self {
             name: alternative.name.to_owned(),
+            label: alternative.label.clone(),
             wall_s: alternative.untraced_s,
             cpu_s: account.work.iter().map(|row| row.seconds).sum(),
             foreign: foreign(alternative),

@@ -49,3 +49,4 @@ pub use input::Given;
 pub use planned::{Before, Machine, Planned, Test, Variation};
 pub use report::Why;
 pub use stored::again;
+pub use words::label;

@@ -1,15 +1,16 @@
 //! What observing cost a run, taken out of its rows. The step between traced runs and accounts.
 //!
 //! The cost is measured: median traced less median untraced time of the same alternative. It is taken out where the
-//! calibration says that it fell: calls, switches and processes times what each became dearer, of the row in which they
+//! calibration says that it fell: calls, switches, processes and failing execs times what each became dearer, of the row in which they
 //! fall. What is beyond that is taken out of all rows alike, and is known as not attributed.
 
 use std::collections::BTreeMap;
 
-use super::kinds::{base, work_kind};
+use super::kinds::{base, is_forked, work_kind};
 use super::report::Traced;
+use super::slots::is_exec;
 use crate::trace::TraceReport;
-use crate::trace::report::{PathKind, PathRow, SharerKind, WorkKind, WorkRow};
+use crate::trace::report::{Cause as Wait, PathKind, PathRow, SharerKind, WorkKind, WorkRow};
 
 const NS: f64 = 1e-9;
 
@@ -29,8 +30,10 @@ const MOST: f64 = 0.95;
 pub(super) struct Run<'a> {
     pub report: &'a TraceReport,
     pub round: u32,
-    /// What a traced call became dearer, seconds.
+    /// What a traced call became dearer in this run, seconds.
     pub call_s: f64,
+    /// The same of an exec that fails, beside its call.
+    pub failed_exec_s: f64,
     pub path: Vec<PathRow>,
     pub work: Vec<WorkRow>,
     /// Wall time that was taken out beyond what the calibration explains.
@@ -54,9 +57,13 @@ pub(super) fn run(traced: &Traced, wall_s: f64, cpu_s: Option<f64>) -> Run<'_> {
     let calibrated: f64 = work_weights.iter().sum();
     let mut seconds: Vec<&mut f64> = work.iter_mut().map(|row| &mut row.seconds).collect();
     // Where the kernel counted no CPU time of the untraced runs, the calibration is all there is.
-    take(&mut seconds, &work_weights, &[], cpu_s.unwrap_or(calibrated));
-    let call_s = traced.own.call_ns.unwrap_or(0.0) * NS;
-    Run { report, round: traced.round, call_s, path, work, unattributed_s }
+    let cost = cpu_s.unwrap_or(calibrated);
+    take(&mut seconds, &work_weights, &[], cost);
+    // As many times the calibrated cost as was taken out.
+    let times = if calibrated > 0.0 { (cost / calibrated).clamp(0.0, BETWEEN_WORK) } else { 1.0 };
+    let each = |ns: Option<f64>| ns.unwrap_or(0.0).max(0.0) * NS * times;
+    let (call_s, failed_exec_s) = (each(traced.own.call_ns), each(traced.own.failed_exec_ns));
+    Run { report, round: traced.round, call_s, failed_exec_s, path, work, unattributed_s }
 }
 
 /// Waiting for a CPU that somebody else had: what differs there between observed and unobserved runs is the machine's.
@@ -99,22 +106,33 @@ fn take(rows: &mut [&mut f64], weights: &[f64], foreign: &[bool], cost: f64) -> 
 struct Calls<'a> {
     made: BTreeMap<&'a str, f64>,
     told: BTreeMap<&'a str, f64>,
+    /// Execs that failed.
+    failed: BTreeMap<&'a str, f64>,
 }
 
 impl<'a> Calls<'a> {
     fn of(report: &'a TraceReport) -> Self {
-        let (mut made, mut told) = (BTreeMap::new(), BTreeMap::new());
+        let (mut made, mut told, mut failed) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         for row in &report.syscalls {
+            // Loading a program is a kind of its own, which counts the execs that worked.
+            if is_exec(row) {
+                *failed.entry(row.command.as_deref().unwrap_or("")).or_default() += row.errors as f64;
+                continue;
+            }
             *made.entry(row.command.as_deref().unwrap_or("")).or_default() += row.calls as f64;
         }
         for row in report.work.iter().filter(|row| is_calls(row.kind)) {
             *told.entry(row.command.as_str()).or_default() += row.count.unwrap_or(0) as f64;
         }
-        Self { made, told }
+        Self { made, told, failed }
     }
 
     fn told(&self, command: &str) -> f64 {
         self.told.get(command).copied().unwrap_or(0.0)
+    }
+
+    fn failed(&self, command: &str) -> f64 {
+        self.failed.get(command).copied().unwrap_or(0.0)
     }
 
     /// Calls that no kind counts: those of the start-up, or between fork and exec.
@@ -135,6 +153,7 @@ fn work_weights(traced: &Traced) -> Vec<f64> {
     let calls = Calls::of(report);
     let call_s = own.call_ns.unwrap_or(0.0).max(0.0) * NS;
     let process_s = own.process_ns.unwrap_or(0.0).max(0.0) * NS;
+    let failed_s = own.failed_exec_ns.unwrap_or(0.0).max(0.0) * NS;
     let weight = |row: &WorkRow| {
         let count = row.count.unwrap_or(0) as f64;
         let command = row.command.as_str();
@@ -142,7 +161,7 @@ fn work_weights(traced: &Traced) -> Vec<f64> {
             WorkKind::User => call_s * OUTSIDE * calls.told(command),
             WorkKind::Startup => call_s * calls.untold(command),
             WorkKind::Process => process_s * count,
-            WorkKind::Exec => call_s * count,
+            WorkKind::Exec => call_s * count + (call_s + failed_s) * calls.failed(command),
             WorkKind::PageFaults => 0.0,
             _ => call_s * (1.0 - OUTSIDE) * count,
         };
@@ -172,15 +191,36 @@ fn switches_s(traced: &Traced, row: &WorkRow) -> f64 {
 /// on the path. A wait for a CPU that whyfaster held is cost as a whole.
 fn path_weights(traced: &Traced, work_weights: &[f64]) -> Vec<f64> {
     let mut by_kind: BTreeMap<(&str, WorkKind), (f64, f64)> = BTreeMap::new();
+    let mut by_command: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
     for (row, weight) in traced.report.work.iter().zip(work_weights) {
-        let sum = by_kind.entry((base(&row.command), row.kind)).or_default();
-        *sum = (sum.0 + row.seconds, sum.1 + weight);
+        // Between fork and exec all is one row of the path.
+        let kind = if is_forked(&row.command) { WorkKind::Process } else { row.kind };
+        let sums = [
+            by_kind.entry((&row.command, kind)).or_default(),
+            by_command.entry(base(&row.command)).or_default(),
+        ];
+        sums.into_iter().for_each(|sum| *sum = (sum.0 + row.seconds, sum.1 + weight));
     }
+    let part = |of: Option<&(f64, f64)>, row: &PathRow| {
+        let work = of.filter(|it| it.0 > 0.0);
+        work.map_or(0.0, |(seconds, weight)| weight * (row.seconds / seconds).min(1.0))
+    };
     let switch_s = traced.own.switch_ns.unwrap_or(0.0).max(0.0) * NS;
     let weight = |row: &PathRow| {
         let kind = match row.kind {
             PathKind::CpuWait if row.holder == Some(SharerKind::Tool) => return row.seconds,
-            PathKind::CpuWait => return switch_s * row.count as f64,
+            PathKind::CpuWait => {
+                // Who waits for another task of the tree also waits for what observing cost that one. A child may have been
+                // several programs: it goes by its last name.
+                let own = row.what.as_deref().filter(|_| row.holder == Some(SharerKind::Tree));
+                let child = row.after == Some(Wait::Child);
+                let is_holder =
+                    |it: &str| if child { it != base(&row.command) } else { Some(it) == own.map(base) };
+                let holders = by_command.iter().filter(|(command, _)| own.is_some() && is_holder(command));
+                let all = holders.fold((0.0, 0.0), |sum, (_, it)| (sum.0 + it.0, sum.1 + it.1));
+                let behind = part(Some(&all), row);
+                return switch_s * row.count as f64 + behind;
+            }
             PathKind::User => WorkKind::User,
             PathKind::Startup => WorkKind::Startup,
             PathKind::Forked => WorkKind::Process,
@@ -190,9 +230,7 @@ fn path_weights(traced: &Traced, work_weights: &[f64]) -> Vec<f64> {
             },
             _ => return 0.0,
         };
-        let work = by_kind.get(&(base(&row.command), kind));
-        work.filter(|it| it.0 > 0.0)
-            .map_or(0.0, |(seconds, weight)| weight * (row.seconds / seconds).min(1.0))
+        part(by_kind.get(&(row.command.as_str(), kind)), row)
     };
     traced.report.critical_path.iter().map(weight).collect()
 }
@@ -202,7 +240,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::why::tests::fixture::{path, report, work};
+    use crate::trace::counts::OwnCost;
+    use crate::why::tests::fixture::{Trace, path, report, work};
 
     #[test]
     fn the_cost_falls_where_the_calls_are() {
@@ -213,7 +252,7 @@ mod tests {
         let mut data = work("a", WorkKind::FileData, 0.5);
         data.count = Some(100_000);
         report.work = vec![work("a", WorkKind::User, 0.5), data];
-        let own = crate::trace::counts::OwnCost { call_ns: Some(1000.0), ..Default::default() };
+        let own = OwnCost { call_ns: Some(1000.0), ..Default::default() };
         let traced = Traced { alternative: 0, round: 0, report, own };
         let run = run(&traced, 0.1, Some(0.1));
         assert!((run.path[0].seconds - 0.45).abs() < 1e-9 && (run.path[1].seconds - 0.45).abs() < 1e-9);
@@ -221,6 +260,35 @@ mod tests {
         // Three times what the calibration explains is not explained by it.
         let run = super::run(&traced, 0.3, Some(0.1));
         assert!((run.unattributed_s - 0.1).abs() < 1e-9);
+    }
+
+    #[test]
+    fn an_exec_that_fails_costs_more_than_a_call() {
+        let mut report = report(
+            0.3,
+            &[path("x (forked)", PathKind::Forked, None, 0.1), path("a", PathKind::User, None, 0.2)],
+        );
+        let mut exec = work("x (forked)", WorkKind::Exec, 0.1);
+        exec.count = Some(1);
+        report.work = vec![work("a", WorkKind::User, 0.2), exec];
+        let failing = |label: &str| {
+            let mut trace = Trace::new().fails(label, "execve", 100_000, 0.09);
+            trace.0.syscalls.remove(0)
+        };
+        report.syscalls = vec![failing("x (forked)")];
+        let own = OwnCost { call_ns: Some(100.0), failed_exec_ns: Some(200.0), ..OwnCost::default() };
+        let traced = Traced { alternative: 0, round: 0, report, own };
+        let run = run(&traced, 0.03, Some(0.03));
+        for (forked, user) in
+            [(run.path[0].seconds, run.path[1].seconds), (run.work[1].seconds, run.work[0].seconds)]
+        {
+            assert!((forked - 0.07).abs() < 1e-6 && (user - 0.2).abs() < 1e-6, "{forked} {user}");
+        }
+        // The same cost, met in the wait for who makes these calls.
+        let mut behind = traced.clone();
+        behind.report.critical_path[0] =
+            PathRow { holder: Some(SharerKind::Tree), ..path("a", PathKind::CpuWait, Some("x"), 0.1) };
+        assert!((super::run(&behind, 0.03, Some(0.03)).path[0].seconds - 0.07).abs() < 1e-6);
     }
 
     proptest! {

@@ -2,7 +2,7 @@
 
 use super::account::Alternative;
 use super::input::Given;
-use super::words::{quoted, time};
+use super::words::time;
 use crate::record::Estimate;
 use crate::trace::report::Level;
 use crate::verdict::Verdict;
@@ -43,16 +43,16 @@ pub(super) fn pair(
     wall_s: &Estimate,
     verdict: Option<Verdict>,
 ) -> Option<String> {
-    let (a, b) = (quoted(alternative.name), quoted(baseline.name));
+    let (a, b) = (&alternative.label, &baseline.label);
     for side in [alternative, baseline] {
         if side.runs.is_empty() {
             return Some(match side.lossy {
-                0 => format!("no trace of {}", quoted(side.name)),
-                n => format!("all {n} traces of {} lost records: see --ring-size", quoted(side.name)),
+                0 => format!("no trace of {}", side.label),
+                n => format!("all {n} traces of {} lost records: see --ring-size", side.label),
             });
         }
         if side.lossy > side.runs.len() {
-            return Some(format!("most traces of {} lost records: see --ring-size", quoted(side.name)));
+            return Some(format!("most traces of {} lost records: see --ring-size", side.label));
         }
     }
     match verdict {

@@ -126,6 +126,9 @@ pub struct Account {
     /// Its name.
     #[serde(default)]
     pub alternative: String,
+    /// How sentences call it: its name in quotes, or "command 2" where that is long. Empty in older records.
+    #[serde(default)]
+    pub label: String,
     /// Traced rounds.
     #[serde(default)]
     pub rounds: u32,

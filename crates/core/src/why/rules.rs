@@ -37,10 +37,6 @@ const SMALL_PIECE: f64 = 4096.0;
 /// So many times more calls for the same data are more; so is that much more data.
 const MORE: f64 = 1.5;
 
-/// The price of a page fault is measured on little memory, which stays in the caches. User code that is longer by no more
-/// than this part of the faults counts to them (measured: 1.46 us for each of 60,000 to 180,000 pages, at a price of 0.97 us).
-const BESIDE_FAULTS: f64 = 0.6;
-
 /// A process costs its parent user code too, at most this part of what it costs in the kernel.
 const OWN_CODE: f64 = 0.25;
 
@@ -268,8 +264,7 @@ impl Rules<'_> {
         let around = if search == 0.0 { 0.0 } else { within(user, search.signum() * around) };
         self.give(Cause::PathSearch, around);
         let (user, faults) = (user - around, self.slot(Slot::Faults));
-        let beside_faults = user * faults > 0.0 && user.abs() <= BESIDE_FAULTS * faults.abs();
-        self.give(if beside_faults { Cause::PageFaults } else { Cause::Compute }, user);
+        self.give(Cause::Compute, user);
         self.give(Cause::PageFaults, faults);
     }
 
@@ -311,9 +306,20 @@ impl Rules<'_> {
     /// free, that is the reason why they do not overlap.
     fn overlap(&mut self) {
         let own = self.slot(Slot::Own);
-        self.give(self.queueing(own).unwrap_or(Cause::Overlap), own);
-        let overlap =
-            self.parted.values().map(|parted| parted.overlap).sum::<f64>() + self.of(Cause::Overlap);
+        let of_own = self.queueing(own).unwrap_or(Cause::Overlap);
+        let mut overlap = self.parted.values().map(|parted| parted.overlap).sum::<f64>();
+        let mut waits = [(Cause::Misplacement, self.slot(Slot::OwnMisplaced)), (of_own, own)];
+        // Who waits for a process of its own does not run at that time: what runs less on the path for it is the same time
+        // seen a second time, and no overlap of the other side.
+        for (_, wait) in &mut waits {
+            let twice = within(overlap, -*wait);
+            *wait += twice;
+            overlap -= twice;
+        }
+        for (cause, wait) in waits {
+            self.give(cause, wait);
+        }
+        let overlap = overlap + self.of(Cause::Overlap);
         self.causes.remove(&Cause::Overlap);
         let misplaced = self.of(Cause::Misplacement);
         let forbidden = misplaced * overlap > 0.0 && misplaced.abs() >= overlap.abs() / 2.0;

@@ -4,7 +4,7 @@ use super::cause::Cause;
 use super::evidence;
 use super::facts::Side;
 use super::report::Account;
-use super::words::{amount, count, plural, quoted, time};
+use super::words::{amount, count, plural, quoted, time, upper};
 use crate::trace::report::{PathKind, SharerKind};
 
 /// What a sentence needs.
@@ -19,13 +19,17 @@ pub(super) struct About<'a> {
 impl About<'_> {
     /// The finding in one sentence.
     pub(super) fn sentence(&self) -> String {
-        let (slow, cost) = (quoted(&self.slow.name), time(self.seconds));
+        upper(&self.text())
+    }
+
+    fn text(&self) -> String {
+        let (slow, cost) = (&self.slow.label, time(self.seconds));
         match self.cause {
             Cause::Processes => self.processes(),
             Cause::PathSearch => format!(
                 "{slow} looks for programs in {} of PATH that do not have them, {} in {}; that costs it {cost}.",
                 plural(self.slow.misses(), "directory", "directories"),
-                quoted(&self.fast.name),
+                self.fast.label,
                 count(self.fast.misses()),
             ),
             Cause::Startup => {
@@ -40,7 +44,7 @@ impl About<'_> {
             Cause::PageFaults => format!(
                 "{slow} uses memory for the first time {} times (pages), {} {} times; that costs it {cost}.",
                 count(self.slow.faults),
-                quoted(&self.fast.name),
+                self.fast.label,
                 count(self.fast.faults),
             ),
             Cause::Disk => format!("{slow} waits {cost} longer for the disk{}.", self.mostly()),
@@ -59,7 +63,7 @@ impl About<'_> {
 
     fn processes(&self) -> String {
         let (slow, fast) = (self.slow, self.fast);
-        let (name, cost) = (quoted(&slow.name), time(self.seconds));
+        let (name, cost) = (&slow.label, time(self.seconds));
         if slow.forks <= fast.forks + 0.5 && slow.execs <= fast.execs + 0.5 {
             return format!("{name} takes {cost} longer to make and end as many processes{}.", self.mostly());
         }
@@ -71,7 +75,7 @@ impl About<'_> {
         format!(
             "{name} starts {}, {} {}; that costs it {cost}.",
             plural(more, what.0, what.1),
-            quoted(&fast.name),
+            fast.label,
             count(less),
         )
     }
@@ -85,13 +89,13 @@ impl About<'_> {
             (slow.file, fast.file, "reads and writes")
         };
         let other = if there.calls > 0.0 {
-            format!("{} {} of {}", quoted(&fast.name), count(there.calls), amount(there.piece()))
+            format!("{} {} of {}", fast.label, count(there.calls), amount(there.piece()))
         } else {
-            format!("{} none", quoted(&fast.name))
+            format!("{} none", fast.label)
         };
         format!(
             "{} moves its data in {} {what} of {} each, {other}; that costs it {}.",
-            quoted(&slow.name),
+            slow.label,
             count(here.calls),
             amount(here.piece()),
             time(self.seconds),
@@ -100,7 +104,7 @@ impl About<'_> {
 
     fn pipe_copy(&self) -> String {
         let (slow, fast) = (self.slow, self.fast);
-        let (name, cost) = (quoted(&slow.name), time(self.seconds));
+        let (name, cost) = (&slow.label, time(self.seconds));
         if slow.pipe.bytes <= fast.pipe.bytes * 1.05 {
             return format!("{name} takes {cost} longer to copy its data through pipes.");
         }
@@ -108,7 +112,7 @@ impl About<'_> {
         format!(
             "{name} copies {} through pipes from one program to the next, {} {other}; that costs it {cost}.",
             amount(slow.pipe.bytes),
-            quoted(&fast.name),
+            fast.label,
         )
     }
 
@@ -121,9 +125,9 @@ impl About<'_> {
         format!(
             "{} does several things at the same time, on {:.1} CPUs on average, {} on {:.1}; \
              that saves it {}{pace}.",
-            quoted(&fast.name),
+            fast.label,
             fast.parallelism(),
-            quoted(&slow.name),
+            slow.label,
             slow.parallelism(),
             time(self.seconds),
         )
@@ -141,7 +145,7 @@ impl About<'_> {
         } else {
             "while another one stood idle"
         };
-        format!("{} waits {} longer for a CPU{with}, {idle}.", quoted(&self.slow.name), time(self.seconds))
+        format!("{} waits {} longer for a CPU{with}, {idle}.", self.slow.label, time(self.seconds))
     }
 
     fn share(&self) -> String {
@@ -153,11 +157,7 @@ impl About<'_> {
         } else {
             "because it runs with a lower priority beside others"
         };
-        format!(
-            "{} is given less of the CPUs, {why}; that costs it {}.",
-            quoted(&self.slow.name),
-            time(self.seconds)
-        )
+        format!("{} is given less of the CPUs, {why}; that costs it {}.", self.slow.label, time(self.seconds))
     }
 
     fn command(&self) -> Option<String> {

@@ -51,6 +51,8 @@ pub(super) enum Slot {
     Throttled,
     /// Waiting for a CPU that another process of the same tree had.
     Own,
+    /// The same while another CPU could have been had.
+    OwnMisplaced,
     /// Anything else.
     Rest,
 }
@@ -73,15 +75,48 @@ pub(super) type Slots = BTreeMap<Slot, Amount>;
 pub(super) fn slots(run: &Run<'_>) -> Slots {
     let known = Known::of(run);
     let mut slots = Slots::new();
+    let mut beside = Beside::new();
     for row in &run.path {
-        known.path(&mut slots, row);
+        for (slot, part) in known.running(row).unwrap_or_default() {
+            slots.entry(slot).or_default().path += part * row.seconds;
+            *beside.entry((base(&row.command), slot)).or_default() -= part * row.seconds;
+        }
     }
     for row in &run.work {
         for (slot, part) in known.work_row(&row.command, row.kind) {
             slots.entry(slot).or_default().work += part * row.seconds;
+            *beside.entry((base(&row.command), slot)).or_default() += part * row.seconds;
+        }
+    }
+    for row in run.path.iter().filter(|row| known.running(row).is_none()) {
+        for (slot, part) in known.wait(row) {
+            match slot {
+                Slot::Own if row.after == Some(Wait::Child) => behind_child(&mut slots, &beside, row, part),
+                _ => slots.entry(slot).or_default().wait += part,
+            }
         }
     }
     slots
+}
+
+/// By command and slot: CPU time that is not on the path.
+type Beside<'a> = BTreeMap<(&'a str, Slot), f64>;
+
+/// Who waits behind a child that it waited for before (after a vfork, or for its end) waits for what that child does: this
+/// runs in place of the path, and costs what the same work on the path would.
+fn behind_child(slots: &mut Slots, beside: &Beside<'_>, row: &PathRow, seconds: f64) {
+    // The holder goes by the last name that it had; it may have been several programs, one after the other.
+    let waits = base(&row.command);
+    let of_child = beside.iter().filter(|((command, _), part)| *command != waits && **part > 0.0);
+    let parts: Vec<(Slot, f64)> = of_child.map(|((_, slot), part)| (*slot, *part)).collect();
+    let all: f64 = parts.iter().map(|(_, part)| part).sum();
+    if all <= 0.0 {
+        slots.entry(Slot::Own).or_default().wait += seconds;
+        return;
+    }
+    for (slot, part) in parts {
+        slots.entry(slot).or_default().path += seconds * part / all;
+    }
 }
 
 /// What must be known of a run to put a row into its slot.
@@ -148,9 +183,10 @@ impl<'a> Known<'a> {
         }
     }
 
-    fn path(&self, slots: &mut Slots, row: &PathRow) {
+    /// The slots of a row in which something runs, with the part that goes into each. `None`: it waits.
+    fn running(&self, row: &PathRow) -> Option<Vec<(Slot, f64)>> {
         let command = base(&row.command);
-        let running = match row.kind {
+        Some(match row.kind {
             PathKind::User => {
                 let faults = self.faults.get(command).copied().unwrap_or(0.0);
                 let user = self
@@ -169,16 +205,8 @@ impl<'a> Known<'a> {
             },
             PathKind::Startup => self.work(command, WorkKind::Startup),
             PathKind::Forked => self.exec(&row.command, Slot::Forked),
-            _ => {
-                for (slot, part) in self.wait(row) {
-                    slots.entry(slot).or_default().wait += part;
-                }
-                return;
-            }
-        };
-        for (slot, part) in running {
-            slots.entry(slot).or_default().path += part * row.seconds;
-        }
+            _ => return None,
+        })
     }
 
     /// The slots of a wait, with the seconds that go into each.
@@ -199,18 +227,22 @@ impl<'a> Known<'a> {
 /// A wait for a CPU: first what could have been avoided, then by who had the CPU.
 fn cpu_wait(row: &PathRow) -> Vec<(Slot, f64)> {
     let misplaced = (row.avoidable_s + row.but_for_affinity_s).clamp(0.0, row.seconds);
-    let slot = match row.holder {
+    let (slot, otherwise) = match row.holder {
         Some(SharerKind::Throttled) => return vec![(Slot::Throttled, row.seconds)],
         Some(SharerKind::Tool) => return vec![(Slot::Rest, row.seconds)],
-        Some(SharerKind::Other) => Slot::Others,
-        Some(SharerKind::Kernel | SharerKind::Steal) => Slot::Contention,
-        // A short wait for one's own child or parent, which is about to leave the CPU, is part of what a process costs.
-        Some(SharerKind::Tree) if row.after == Some(Wait::Child) || is_forked(&row.command) => Slot::Process,
-        Some(SharerKind::Tree) => Slot::Own,
-        Some(SharerKind::Idle) => waking_up(row),
-        Some(SharerKind::Unknown) | None => Slot::Rest,
+        Some(SharerKind::Other) => (Slot::Others, Slot::Misplaced),
+        Some(SharerKind::Kernel | SharerKind::Steal) => (Slot::Contention, Slot::Misplaced),
+        // A child that waits for its parent to leave the CPU is part of what a process costs.
+        Some(SharerKind::Tree)
+            if is_forked(&row.command) && row.what.as_deref().map(base) == Some(base(&row.command)) =>
+        {
+            (Slot::Process, Slot::OwnMisplaced)
+        }
+        Some(SharerKind::Tree) => (Slot::Own, Slot::OwnMisplaced),
+        Some(SharerKind::Idle) => (waking_up(row), Slot::Misplaced),
+        Some(SharerKind::Unknown) | None => (Slot::Rest, Slot::Misplaced),
     };
-    vec![(Slot::Misplaced, misplaced), (slot, row.seconds - misplaced)]
+    vec![(otherwise, misplaced), (slot, row.seconds - misplaced)]
 }
 
 /// Nobody had the CPU: the time that waking up takes belongs to what was waited for.
@@ -254,16 +286,17 @@ pub(super) fn misses(row: &SyscallRow) -> u64 {
     row.errnos.iter().filter(|(name, _)| missing.contains(&name.as_str())).map(|(_, times)| times).sum()
 }
 
-/// Seconds within calls that failed, less what observing made them dearer.
-fn failed_s(row: &SyscallRow, call_s: f64) -> f64 {
+/// Seconds within calls that failed, less what observing made each of them dearer.
+fn failed_s(row: &SyscallRow, dearer_s: f64) -> f64 {
     let failed = row.failed_s.unwrap_or(0.0);
-    (failed - call_s / 2.0 * row.errors as f64).max(0.0)
+    (failed - dearer_s * row.errors as f64).max(0.0)
 }
 
 fn failed_execs<'a>(run: &Run<'a>) -> BTreeMap<&'a str, f64> {
     let mut failed: BTreeMap<&'a str, f64> = BTreeMap::new();
     for row in run.report.syscalls.iter().filter(|row| is_exec(row) && row.errors > 0) {
-        *failed.entry(row.command.as_deref().unwrap_or("")).or_default() += failed_s(row, run.call_s);
+        let dearer_s = run.call_s / 2.0 + run.failed_exec_s;
+        *failed.entry(row.command.as_deref().unwrap_or("")).or_default() += failed_s(row, dearer_s);
     }
     for (label, seconds) in &mut failed {
         // Of a child between fork and exec all rows are one slot, as they are on the path.
@@ -278,7 +311,8 @@ fn failed_execs<'a>(run: &Run<'a>) -> BTreeMap<&'a str, f64> {
 fn failed_looks<'a>(run: &Run<'a>, parents: &BTreeSet<&str>) -> BTreeMap<&'a str, f64> {
     let mut failed: BTreeMap<&'a str, f64> = BTreeMap::new();
     for row in run.report.syscalls.iter().filter(|row| is_look(row, parents)) {
-        *failed.entry(base(row.command.as_deref().unwrap_or(""))).or_default() += failed_s(row, run.call_s);
+        *failed.entry(base(row.command.as_deref().unwrap_or(""))).or_default() +=
+            failed_s(row, run.call_s / 2.0);
     }
     for (command, seconds) in &mut failed {
         let rows = run

@@ -35,7 +35,7 @@ fn traced(one: &Traced, alternatives: usize, place: &str) -> Result<(), Invalid>
     ensure(u64::from(one.round) < MAX_ROUNDS, at, "its round is absurd")?;
     report(&one.report, &format!("{place}.report."))?;
     let own = &one.own;
-    for value in [own.call_ns, own.switch_ns, own.process_ns].into_iter().flatten() {
+    for value in [own.call_ns, own.switch_ns, own.process_ns, own.failed_exec_ns].into_iter().flatten() {
         amount(value, at)?;
     }
     ensure(own.switches <= MAX_COUNT && own.tool_ns <= MAX_COUNT, at, "a count is absurd")

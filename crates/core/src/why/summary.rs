@@ -2,7 +2,7 @@
 
 use super::cause::Cause;
 use super::report::{Difference, Finding, Outcome, Why};
-use super::words::{percent, quoted, time, times};
+use super::words::{percent, quoted, time, times, upper};
 
 /// How two alternatives compare, one copy alone.
 pub(super) struct Result<'a> {
@@ -18,7 +18,7 @@ pub(super) fn summary(result: &Result<'_>, why: &Why) -> Vec<String> {
     let mine =
         |it: &&Finding| (it.alternative == a && it.against == b) || (it.alternative == b && it.against == a);
     let findings: Vec<&Finding> = why.findings.iter().filter(mine).collect();
-    let mut sentences = vec![first(result, &findings)];
+    let mut sentences = vec![first(result, &findings, why)];
     sentences.extend(second(&findings, why));
     if !difference.deciding.is_empty() && difference.deciding.starts_with("Alone") {
         sentences.push(under_load(&difference.deciding));
@@ -27,34 +27,80 @@ pub(super) fn summary(result: &Result<'_>, why: &Why) -> Vec<String> {
     sentences
 }
 
-fn first(result: &Result<'_>, findings: &[&Finding]) -> String {
+/// Up to this share, a cause is said to be a part of the difference.
+const A_PART: f64 = 1.05;
+
+/// How sentences call this alternative.
+fn label(why: &Why, name: &str) -> String {
+    let account = why.accounts.iter().find(|it| it.alternative == name && !it.label.is_empty());
+    account.map_or_else(|| quoted(name), |it| it.label.clone())
+}
+
+fn first(result: &Result<'_>, findings: &[&Finding], why: &Why) -> String {
     let difference = result.difference;
     let (here, there) = result.times;
-    let faster = here < there;
-    let (quick, slow) = if faster { (here, there) } else { (there, here) };
-    let (quick_name, slow_name) = if faster {
+    let (quick, slow) = (here.min(there), here.max(there));
+    let (quick_name, slow_name) = if here < there {
         (&difference.alternative, &difference.baseline)
     } else {
         (&difference.baseline, &difference.alternative)
     };
     let head = format!(
-        "{} takes {}, {} the time of {} ({})",
-        quoted(slow_name),
+        "{} takes {}, {} as long as {} ({})",
+        upper(&label(why, slow_name)),
         time(slow),
         times(slow / quick),
-        quoted(quick_name),
+        label(why, quick_name),
         time(quick)
     );
-    match findings.iter().find(|it| it.share > 0.0) {
-        Some(it) if it.cause != Cause::Unexplained => {
-            format!(
-                "{head}; {} of the {} are because {}",
-                percent(it.share),
-                time(slow - quick),
-                lower(&it.sentence)
-            )
-        }
-        _ => format!("{head}, and none of the causes that are known explains it."),
+    let most = findings.iter().find(|it| it.share > 0.0).filter(|it| it.cause != Cause::Unexplained);
+    let Some(most) = most else {
+        return format!("{head}, and none of the causes that are known explains it.");
+    };
+    let (what, cost) = (lower(fact(&most.sentence)), time(most.seconds));
+    if most.share > A_PART {
+        let costs = if most.cause == Cause::Overlap { "saves" } else { "costs" };
+        let back = findings.iter().find(|it| it.share < 0.0).map(|it| {
+            let who = label(why, &it.alternative);
+            format!(", of which {} in {who} takes {} back", noun(it.cause), time(it.seconds))
+        });
+        let back = back.unwrap_or_default();
+        return format!(
+            "{head}; more than the whole difference is because {what}: that {costs} it {cost}{back}."
+        );
+    }
+    let whole = time(slow - quick);
+    let share = percent(most.share);
+    match what.len() < most.sentence.trim_end_matches('.').len() {
+        true => format!("{head}; {cost} of the {whole} between them ({share}) are because {what}."),
+        // The sentence has the time already.
+        false => format!("{head}; {share} of the {whole} between them are because {what}."),
+    }
+}
+
+/// The sentence of a finding without the time that it costs, where that stands behind the fact.
+fn fact(sentence: &str) -> &str {
+    let end = ["; that costs it ", "; that saves it "].into_iter().find_map(|cost| sentence.find(cost));
+    end.map_or_else(|| sentence.trim_end_matches('.'), |end| &sentence[..end])
+}
+
+/// What works against a difference, as a noun.
+fn noun(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Processes => "making processes",
+        Cause::PathSearch => "searching for programs",
+        Cause::Startup => "starting programs up",
+        Cause::SmallIo => "reading and writing in small pieces",
+        Cause::PipeCopy => "copying through pipes",
+        Cause::Overlap => "doing one thing after the other",
+        Cause::Compute => "computing",
+        Cause::PageFaults => "using more memory",
+        Cause::Disk => "waiting for the disk",
+        Cause::Lock => "waiting for locks",
+        Cause::Sleep => "sleeping",
+        Cause::CpuContention | Cause::Misplacement | Cause::Share => "waiting for a CPU",
+        Cause::Network => "waiting for the network",
+        Cause::Unexplained => "something that is not known",
     }
 }
 
@@ -62,7 +108,9 @@ fn first(result: &Result<'_>, findings: &[&Finding]) -> String {
 fn second(findings: &[&Finding], why: &Why) -> Option<String> {
     let mut named = findings.iter().filter(|it| it.cause != Cause::Unexplained);
     let first = named.next()?;
-    let next = named.next().filter(|it| it.share.abs() >= 0.1);
+    // What works against more than the whole difference has been said.
+    let said = |it: &&&Finding| first.share > A_PART && it.share < 0.0;
+    let next = named.find(|it| !said(it)).filter(|it| it.share.abs() >= 0.1);
     let tested = why.experiments.iter().find(|it| it.cause == first.cause);
     let tested = match tested.map(|it| (it.outcome, it)) {
         Some((Outcome::Confirmed, it)) => Some(format!("tested: {}", lower(&it.sentence))),
@@ -96,9 +144,4 @@ fn under_load(deciding: &str) -> String {
 fn lower(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
-}
-
-fn upper(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }

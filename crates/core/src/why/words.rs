@@ -1,5 +1,6 @@
 //! Numbers in sentences, and medians with their intervals. No step: the helpers of the others.
 
+use crate::plan::Plan;
 use crate::record::Estimate;
 use crate::stats::{Observation, quantile, sign};
 
@@ -50,6 +51,24 @@ pub(super) fn quoted(name: &str) -> String {
         return format!("'{name}'");
     }
     format!("'{}...'", name.chars().take(LONGEST - 3).collect::<String>())
+}
+
+/// How sentences call an alternative: by its given name, by its command line where that is short, else by its number.
+pub fn label(plan: &Plan, index: usize) -> String {
+    const SHORT: usize = 24;
+    let numbered = || format!("command {}", index + 1);
+    let Some(alternative) = plan.alternatives.get(index) else { return numbered() };
+    match &alternative.given_name {
+        Some(given) => quoted(given),
+        None if alternative.name.chars().count() <= SHORT => quoted(&alternative.name),
+        None => numbered(),
+    }
+}
+
+/// A text that begins a sentence.
+pub(super) fn upper(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// "1 process", "3 processes".
@@ -113,6 +132,15 @@ mod tests {
         assert_eq!(plural(1.0, "process", "processes"), "1 process");
         assert_eq!(quoted(&"x".repeat(50)).len(), 42);
         assert_eq!((times(1.5).as_str(), times(20.4).as_str()), ("1.50 times", "20 times"));
+    }
+
+    #[test]
+    fn alternatives_have_short_labels() {
+        let long = "i=0; while [ $i -lt 100 ]; do /bin/true; i=$((i+1)); done";
+        let mut plan = Plan::new(["true", long, long].map(crate::plan::Alternative::new).to_vec(), 1);
+        plan.alternatives[2].given_name = Some("loop".to_owned());
+        assert_eq!([0, 1, 2].map(|i| label(&plan, i)), ["'true'", "command 2", "'loop'"]);
+        assert_eq!((upper("command 2 waits").as_str(), upper("")), ("Command 2 waits", String::new()));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What observing costs here: the same loops with and without the programs attached, in turns.
 //!
-//! Two children make the calls, the switches and the processes. They are followed like a tree; a call's cost thus
+//! Two children make the calls, the switches, the processes and the execs that fail. They are followed like a tree; a call's cost thus
 //! includes what every process of the machine pays while the programs are attached.
 
 mod pair;
@@ -20,26 +20,28 @@ pub(crate) struct Measured {
     pub(crate) call_ns: Option<f64>,
     pub(crate) switch_ns: Option<f64>,
     pub(crate) process_ns: Option<f64>,
+    /// Of an exec that fails, beside its call.
+    pub(crate) failed_exec_ns: Option<f64>,
 }
 
 /// What a unit of each kind of batch cost.
 #[derive(Clone, Copy, Debug, Default)]
-struct Costs([Option<Spent>; 3]);
+struct Costs([Option<Spent>; 4]);
 
 /// Batches of one way, turn by turn.
 #[derive(Debug, Default)]
-struct Turns([Vec<Spent>; 3]);
+struct Turns([Vec<Spent>; 4]);
 
 impl Turns {
-    /// Calls and switches by their cheapest turn: whatever disturbs only adds. Processes by the mean: they are few and each
+    /// Calls, switches and failing execs by their cheapest turn: whatever disturbs only adds. Processes by the mean: they are few and each
     /// is dear, so that the cheapest turn of one way and of the other may differ by more than what is looked for.
     fn costs(mut self) -> Costs {
         self.0.iter_mut().for_each(|turns| turns.sort_by(|a, b| a.ns.total_cmp(&b.ns)));
-        let [calls, trips, processes] = &self.0;
+        let [calls, trips, processes, misses] = &self.0;
         let mean = |of: fn(&Spent) -> f64| processes.iter().map(of).sum::<f64>() / processes.len() as f64;
         let process = Spent { ns: mean(|it| it.ns), switches: mean(|it| it.switches) };
         let process = Some(process).filter(|_| !processes.is_empty());
-        Costs([calls.first().copied(), trips.first().copied(), process])
+        Costs([calls.first().copied(), trips.first().copied(), process, misses.first().copied()])
     }
 }
 
@@ -79,8 +81,8 @@ pub(crate) fn measure(loaded: &mut Loaded) -> Result<Measured, TraceError> {
 
 /// From what each unit of the batches cost without and with the programs. `calls`: of one of the processes.
 fn dearer(without: &Costs, with: &Costs, calls: Option<f64>) -> Measured {
-    let [call, trip, process] =
-        [0, 1, 2].map(|i| without.0[i].zip(with.0[i]).map(|(without, with)| with.ns - without.ns));
+    let [call, trip, process, miss] =
+        [0, 1, 2, 3].map(|i| without.0[i].zip(with.0[i]).map(|(without, with)| with.ns - without.ns));
     let above = |ns: f64| (ns > 0.0).then_some(ns);
     // What a batch costs beside its calls, spread over its switches: the two of a round trip.
     let switch = trip.zip(call).map(|(trip, call)| (trip - pair::CALLS_A_TRIP * call) / 2.0);
@@ -92,6 +94,7 @@ fn dearer(without: &Costs, with: &Costs, calls: Option<f64>) -> Measured {
         call_ns: call.and_then(above),
         switch_ns: switch.and_then(above),
         process_ns: process.and_then(beside),
+        failed_exec_ns: miss.zip(call).and_then(|(miss, call)| above(miss - call)),
     }
 }
 
@@ -101,13 +104,15 @@ mod tests {
 
     #[test]
     fn each_unit_pays_for_what_the_smaller_ones_do_not_explain() {
-        let of = |all: [(f64, f64); 3]| Costs(all.map(|(ns, switches)| Some(Spent { ns, switches })));
-        let without = of([(100.0, 0.0), (2000.0, 2.0), (90_000.0, 3.0)]);
-        let with = of([(200.0, 0.0), (3400.0, 2.0), (95_000.0, 4.0)]);
+        let of = |all: [(f64, f64); 4]| Costs(all.map(|(ns, switches)| Some(Spent { ns, switches })));
+        let without = of([(100.0, 0.0), (2000.0, 2.0), (90_000.0, 3.0), (900.0, 0.0)]);
+        let with = of([(200.0, 0.0), (3400.0, 2.0), (95_000.0, 4.0), (1300.0, 0.0)]);
         let measured = dearer(&without, &with, Some(1.0));
         assert_eq!((measured.call_ns, measured.switch_ns), (Some(100.0), Some(500.0)));
         // 5000 ns less four calls and four switches.
         assert_eq!(measured.process_ns, Some(2600.0));
+        // 400 ns less the call.
+        assert_eq!(measured.failed_exec_ns, Some(300.0));
         let mut none = with;
         none.0[2] = None;
         assert_eq!(dearer(&without, &none, Some(1.0)).process_ns, None);

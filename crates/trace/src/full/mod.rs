@@ -117,6 +117,7 @@ impl Full {
         self.own.call_ns = measured.call_ns;
         self.own.switch_ns = measured.switch_ns;
         self.own.process_ns = measured.process_ns;
+        self.own.failed_exec_ns = measured.failed_exec_ns;
         self.consume()?;
         self.decoder.borrow_mut().switches = 0;
         // What was observed of the calibration is no part of the trace, but for the names: nobody is named twice.

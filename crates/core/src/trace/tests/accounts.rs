@@ -133,6 +133,7 @@ fn shares_of_what_observing_cost() {
         switches: 100,
         tool_ns: 20_000,
         process_ns: None,
+        failed_exec_ns: None,
     };
     script.facts.traced_over_untraced = Some(1.02);
     let overhead = script.report().overhead;

@@ -14,7 +14,7 @@ use super::facts::Side;
 use super::input::{self, Given};
 use super::planned::{Machine, Planned, Test, Variation};
 use super::report::{Finding, Why};
-use super::words::{quoted, time};
+use super::words::{time, upper};
 use crate::plan::Shell;
 
 pub use judge::{conclude, judge};
@@ -87,20 +87,17 @@ impl<'a> Bench<'a> {
         let change = self.change();
         let put_in = change.as_ref().is_ok_and(|it| it.put_in);
         let sure = change.as_ref().is_ok_and(|it| it.sure);
-        let (alternative, changed) = if put_in {
-            (self.places.1, &self.finding.against)
-        } else {
-            (self.places.0, &self.finding.alternative)
-        };
+        let (alternative, changed) =
+            if put_in { (self.places.1, &self.fast.label) } else { (self.places.0, &self.slow.label) };
         let words = change.as_ref().map_or_else(|_| "nothing".to_owned(), |it| it.words.clone());
         let prediction = match (&change, put_in, sure) {
             (Err(_), ..) => String::new(),
             (Ok(_), true, _) => {
-                format!("{} then takes about {} longer: {words}.", quoted(changed), time(seconds))
+                format!("{} then takes about {} longer: {words}.", upper(changed), time(seconds))
             }
-            (Ok(_), false, true) => format!("{} can win about {}: {words}.", quoted(changed), time(seconds)),
+            (Ok(_), false, true) => format!("{} can win about {}: {words}.", upper(changed), time(seconds)),
             (Ok(_), false, false) => {
-                format!("At most {} can be won for {}: {words}.", time(seconds), quoted(changed))
+                format!("At most {} can be won for {}: {words}.", time(seconds), changed)
             }
         };
         Some(Planned {

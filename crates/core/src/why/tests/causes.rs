@@ -95,6 +95,24 @@ fn path_search() {
 }
 
 #[test]
+fn a_parent_behind_its_own_child_waits_for_what_the_child_does() {
+    // Out of the vfork, the shell waits for its CPU while 'env' searches.
+    let runs = |searched: f64, execs: u64| {
+        let wait = (0.002 + searched, 0.0, 0.0);
+        common()
+            .makes(60, 120)
+            .queues("sh", (SharerKind::Tree, "true"), Some(Wait::Child), wait)
+            .queues("sh", (SharerKind::Idle, ""), Some(Wait::Child), (0.001, 0.0, 0.0))
+            .beside("env", WorkKind::Startup, 0.002, 60)
+            .beside("env", WorkKind::Exec, searched, 60)
+            .fails("env", "execve", execs, searched)
+    };
+    first(runs(0.0, 0), runs(0.05, 120_000), Cause::PathSearch, 0.05);
+    let why = Scene::of(&runs(0.0, 0).0, &runs(0.05, 120_000).0).explain();
+    assert_eq!(why.findings.len(), 1, "{:#?}", why.findings);
+}
+
+#[test]
 fn startup() {
     let runs = |load: f64, end: f64| {
         common().makes(5, 6).runs("prog", WorkKind::Startup, load, 5).runs("prog", WorkKind::Process, end, 0)
@@ -182,15 +200,19 @@ fn compute() {
 
 #[test]
 fn page_faults() {
-    let touches = |n: u64, faults: f64, end: f64| {
-        common()
-            .runs("touch", WorkKind::PageFaults, faults, n)
-            .runs("touch", WorkKind::Process, end, 0)
-            .runs("touch", WorkKind::Memory, faults / 10.0, 3)
-            // More than the price says.
-            .runs("touch", WorkKind::User, faults / 3.0, 0)
-    };
-    first(touches(1, 1e-6, 1e-4), touches(90_000, 0.06, 0.02), Cause::PageFaults, 0.106);
+    let touches =
+        |n: u64, faults: f64, end: f64| {
+            common()
+                .runs("touch", WorkKind::PageFaults, faults, n)
+                .runs("touch", WorkKind::Process, end, 0)
+                .runs("touch", WorkKind::Memory, faults / 10.0, 3)
+        };
+    first(touches(1, 1e-6, 1e-4), touches(90_000, 0.06, 0.02), Cause::PageFaults, 0.086);
+    // Code that runs longer beside them computes, also where it takes less than they do.
+    let both = touches(90_000, 0.06, 0.02).runs("touch", WorkKind::User, 0.03, 0);
+    let why = Scene::of(&touches(1, 1e-6, 1e-4).0, &both.0).explain();
+    let of = |cause| why.findings.iter().find(|it| it.cause == cause).map_or(0.0, |it| it.seconds);
+    assert!((of(Cause::Compute) - 0.03).abs() < 0.003 && (of(Cause::PageFaults) - 0.086).abs() < 0.006);
 }
 
 #[test]
@@ -271,6 +293,25 @@ fn stages_that_must_share_a_cpu_are_misplaced_and_what_they_cannot_overlap_as_we
         .beside("source", WorkKind::User, 0.035, 0)
         .queues("sink", (SharerKind::Tree, "source"), None, (0.035, 0.0, 0.035));
     first(a, b, Cause::Misplacement, 0.06);
+}
+
+#[test]
+fn a_wait_that_takes_the_place_of_running_is_counted_once() {
+    // On one CPU the sink waits for the source where it ran before.
+    let a = common().runs("sink", WorkKind::User, 0.06, 0).runs("source", WorkKind::User, 0.004, 0).beside(
+        "source",
+        WorkKind::User,
+        0.056,
+        0,
+    );
+    let b = common()
+        .runs("sink", WorkKind::User, 0.02, 0)
+        .beside("sink", WorkKind::User, 0.04, 0)
+        .beside("source", WorkKind::User, 0.06, 0)
+        .queues("sh (forked)", (SharerKind::Tree, "source"), None, (0.02, 0.0, 0.02))
+        .queues("sink", (SharerKind::Tree, "source"), None, (0.08, 0.0, 0.08));
+    let finding = first(a, b, Cause::Misplacement, 0.056);
+    assert!((finding.share - 1.0).abs() < 0.02, "{}", finding.share);
 }
 
 #[test]

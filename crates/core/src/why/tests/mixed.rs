@@ -40,16 +40,39 @@ fn a_pipeline_wins_by_overlap_and_pays_for_its_pipes() {
     // What makes 'a' slower comes first, what makes 'b' slower behind it.
     assert_eq!(causes(&why.findings), [(Cause::Overlap, "a"), (Cause::PipeCopy, "b")]);
     assert!(why.findings[0].share > 1.0 && why.findings[1].share < 0.0);
-    assert_eq!(why.summary.len(), 3);
+    assert_eq!(why.summary.len(), 2);
     let text = why.summary.join(" ");
     assert!(text.starts_with("'a' takes "), "{text}");
     assert!(
-        text.contains("Against that, 'b' copies 32.0 MiB through pipes") && text.contains("CPU time"),
+        text.contains("of which copying through pipes in 'b' takes 30.0 ms back")
+            && text.contains("CPU time"),
         "{text}"
     );
     for word in ["span", "work,", "critical path"] {
         assert!(!text.contains(word), "{word} in {text}");
     }
+}
+
+#[test]
+fn the_summary_calls_long_command_lines_by_their_numbers() {
+    let base = || Trace::new().runs("sh", WorkKind::User, 0.01, 0);
+    let a = base().makes(1, 1).waits("sleep", PathKind::Sleep, None, 0.02);
+    let b = base().makes(100, 100).runs("sh", WorkKind::Process, 0.03, 100);
+    let mut scene = Scene::of(&a.0, &b.0);
+    let long = |n: u32| format!("i=0; while [ $i -lt {n} ]; do /bin/true; i=$((i+1)); done");
+    for (alternative, n) in scene.plan.alternatives.iter_mut().zip([1, 100]) {
+        alternative.name = long(n);
+    }
+    scene.analyse();
+    let why = scene.explain();
+    let text = why.summary.join(" ");
+    assert!(text.starts_with("Command 2 takes 40") && text.contains(" as long as command 1 (30"), "{text}");
+    assert!(
+        text.contains("more than the whole difference is because command 2 starts 100 processes, command 1 1: that costs it 30"),
+        "{text}"
+    );
+    assert!(text.contains("of which sleeping in command 1 takes 20") && !text.contains("while ["), "{text}");
+    assert_eq!(why.findings[0].alternative, long(100));
 }
 
 #[test]

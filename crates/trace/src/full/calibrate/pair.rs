@@ -1,13 +1,14 @@
-//! Two children that make calls, switches and processes on command.
+//! Two children that make calls, switches, processes and failing execs on command.
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 use super::program;
 
-/// Units of one batch: about 2 ms each.
+/// Units of one batch: about 2 ms each. Failing execs are fewer, for each tells its path.
 const CALLS: u64 = 15_000;
 const TRIPS: u64 = 300;
 const PROCESSES: u64 = 20;
+const MISSES: u64 = 500;
 
 /// One byte there and back: read and write of both.
 pub(super) const CALLS_A_TRIP: f64 = 4.0;
@@ -27,16 +28,19 @@ pub(super) enum Batch {
     Trips,
     /// A process that executes a program which ends at once.
     Processes,
+    /// An exec of a program that does not exist.
+    Misses,
 }
 
 impl Batch {
-    pub(super) const ALL: [Self; 3] = [Self::Calls, Self::Trips, Self::Processes];
+    pub(super) const ALL: [Self; 4] = [Self::Calls, Self::Trips, Self::Processes, Self::Misses];
 
     pub(super) fn count(self) -> u64 {
         match self {
             Self::Calls => CALLS,
             Self::Trips => TRIPS,
             Self::Processes => PROCESSES,
+            Self::Misses => MISSES,
         }
     }
 }
@@ -151,7 +155,7 @@ impl Pair {
         let answer = Answer { process_ns: field(0), switches: field(1), done: field(2) };
         let count = batch.count() as f64;
         let ns = match batch {
-            Batch::Calls | Batch::Trips => own as f64 / count,
+            Batch::Calls | Batch::Trips | Batch::Misses => own as f64 / count,
             Batch::Processes => answer.process_ns as f64,
         };
         let spent = Spent { ns, switches: answer.switches as f64 / count };
@@ -213,6 +217,7 @@ fn serve(commands: RawFd, results: RawFd, other: (RawFd, RawFd), program: RawFd)
                 (0..CALLS).for_each(|_| _ = unsafe { libc::syscall(libc::SYS_getppid) });
                 CALLS
             }
+            Some(Batch::Misses) => (0..MISSES).filter(|_| miss()).count() as u64,
             Some(Batch::Trips) => (0..TRIPS).filter(|_| round_trip(other)).count() as u64,
             Some(Batch::Processes) => match processes(program) {
                 Some(ns) => {
@@ -236,6 +241,14 @@ fn round_trip((to, from): (RawFd, RawFd)) -> bool {
     unsafe {
         libc::write(to, (&raw const byte).cast(), 1) == 1 && libc::read(from, (&raw mut byte).cast(), 1) == 1
     }
+}
+
+/// An exec that fails: below a device there is no file, and the path is about as long as one of a search in PATH.
+fn miss() -> bool {
+    let path = c"/dev/null/lib/no/such/directory/program";
+    let names = [path.as_ptr(), std::ptr::null()];
+    // SAFETY: the path ends with a zero and both lists with a null. It does not return only where it works.
+    unsafe { libc::execve(path.as_ptr(), names.as_ptr(), names.as_ptr().add(1)) == -1 }
 }
 
 /// Processes one after the other. The CPU time of one, with the time that making it and waiting for it took: the mean of

@@ -13,17 +13,25 @@ use super::{Shown, ends, labels, signed, single};
 const MOST: usize = 8;
 const LEAST: f64 = 0.02;
 
+/// The last row where the rows are parts of a whole that was measured.
+const WHOLE: &str = "all of it";
+
 type Row = (String, Estimate);
 
-/// The largest rows that matter beside the whole, and a word on the others.
-fn table(it: &Shown<'_>, title: &str, what: &str, mut rows: Vec<Row>, whole: &Estimate) -> Vec<String> {
+/// The largest rows that matter beside the whole.
+fn large(it: &Shown<'_>, mut rows: Vec<Row>, whole: &Estimate) -> Vec<Row> {
     rows.iter_mut().for_each(|(_, estimate)| *estimate = it.told(*estimate));
     rows.retain(|(_, estimate)| estimate.median.abs() >= LEAST * whole.median.abs());
     rows.truncate(MOST);
+    rows
+}
+
+/// These rows with their last one.
+fn table(it: &Shown<'_>, title: &str, what: &str, mut rows: Vec<Row>, last: Row) -> Vec<String> {
     if rows.is_empty() {
         return Vec::new();
     }
-    rows.push(("all of it".to_owned(), *whole));
+    rows.push(last);
     let scale = it.scale(rows.iter().map(|(_, estimate)| estimate.median));
     let grid = Grid {
         key: labels(what, rows.iter().map(|(label, _)| label.clone()), it.look),
@@ -39,7 +47,8 @@ fn table(it: &Shown<'_>, title: &str, what: &str, mut rows: Vec<Row>, whole: &Es
 pub(super) fn path(it: &Shown<'_>) -> Vec<String> {
     let rows = it.difference.path.iter().map(|delta| (step(delta), delta.seconds)).collect();
     let title = "span: what of the critical path became longer";
-    table(it, title, "part of the critical path", rows, &it.whole())
+    let whole = it.whole();
+    table(it, title, "part of the critical path", large(it, rows, &whole), (WHOLE.to_owned(), whole))
 }
 
 /// By what the CPUs did.
@@ -48,7 +57,7 @@ pub(super) fn work(it: &Shown<'_>) -> Vec<String> {
         it.difference.work.iter().map(|delta| (delta.kind.words().to_owned(), delta.seconds)).collect();
     let whole = it.told(it.difference.work_s);
     let title = "work: what more the CPUs have to do, over all of them";
-    let mut lines = table(it, title, "kind of work", rows, &whole);
+    let mut lines = table(it, title, "kind of work", large(it, rows, &whole), (WHOLE.to_owned(), whole));
     if !it.difference.deciding.is_empty() && !lines.is_empty() {
         let text = super::shown(&it.difference.deciding, it.names, it.look);
         lines.extend(wrap_indented(&text, it.look.width, 2));
@@ -74,7 +83,11 @@ pub(super) fn share(it: &Shown<'_>) -> Vec<String> {
     let share = &it.difference.share;
     let rows: Vec<Row> =
         share.iter().map(|delta| (label(delta.holder, delta.avoidable), delta.seconds)).collect();
-    table(it, "share: waiting for a CPU on the critical path", "waited", rows, &it.whole())
+    // These are only a part of the difference. Of a sum of medians there is no interval.
+    let rows = large(it, rows, &it.whole());
+    let sum = Estimate { median: rows.iter().map(|(_, row)| row.median).sum(), low: None, high: None };
+    let last = ("sum of these waits".to_owned(), sum);
+    table(it, "share: waiting for a CPU on the critical path", "waited", rows, last)
 }
 
 /// One line for each of the two: what was observed, and what observing took out.

@@ -9,6 +9,7 @@ mod predictions;
 mod tests;
 
 use whyfaster_core::record::{Estimate, Record};
+use whyfaster_core::why::label;
 use whyfaster_core::why::report::Difference;
 
 use super::grid::{Column, Drawn, Grid, Group};
@@ -31,6 +32,7 @@ pub(super) fn sentences(record: &Record, names: &Names, look: &Look) -> Vec<Stri
     let mut lines = Vec::new();
     if !said.is_empty() {
         lines = wrap(&shown(&said, names, look), look.width, 0);
+        lines.extend(numbers(record, &said, names, look));
     }
     if let Some(refused) = &why.refused {
         let text = format!("not explained: {}", shown(refused, names, look));
@@ -38,6 +40,18 @@ pub(super) fn sentences(record: &Record, names: &Names, look: &Look) -> Vec<Stri
         lines.extend(wrap_indented(&text, look.width, 2).iter().map(|line| tone(mark, line)));
     }
     lines
+}
+
+/// Which command lines these are that the sentences call by their numbers.
+fn numbers(record: &Record, said: &str, names: &Names, look: &Look) -> Vec<String> {
+    let said = said.to_lowercase();
+    let line = |at: usize| {
+        let called = label(&record.plan, at);
+        let known = called.starts_with('\'') || !said.contains(&called);
+        let name = names.at(at).filter(|_| !known)?;
+        Some(wrap_indented(&format!("{called}: {name}"), look.width, 2))
+    };
+    (0..record.plan.alternatives.len()).filter_map(line).flatten().collect()
 }
 
 /// What is behind the sentences, section by section.

@@ -41,6 +41,7 @@ fn finding(cause: Cause, alternative: &str, seconds: f64, confirmed: Option<bool
 fn account(name: &str, untraced_s: f64, own_cost_s: f64) -> Account {
     Account {
         alternative: name.to_owned(),
+        label: format!("'{name}'"),
         rounds: 15,
         traced_s: untraced_s + own_cost_s,
         untraced_s,
@@ -204,6 +205,15 @@ fn a_difference_without_a_cause_is_a_result() {
     record.why.findings.clear();
     let text = shown(&record, 100, true);
     assert!(text.contains("Nothing that was observed explains the difference."), "{text}");
+}
+
+#[test]
+fn a_command_line_that_is_called_by_its_number_is_shown_with_it() {
+    let mut record = explained();
+    record.plan.alternatives[0].name = format!("{SLOW} -c -m -l -L");
+    record.why.summary = vec!["Command 1 takes 30.0 ms.".to_owned()];
+    let text = shown(&record, 100, false);
+    assert!(text.contains("command 1: cat log | cat | wc -l -c") && !text.contains("command 2"), "{text}");
 }
 
 #[test]
