@@ -134,7 +134,7 @@ pub(super) fn experiments(why: &Why, names: &Names, look: &Look) -> Vec<String> 
     let between = |it: &Experiment| it.won_s.map_or_else(|| ABSENT.to_owned(), |won| ends(scale, &won));
     let rows = &why.experiments;
     let grid = Grid {
-        key: labels("cause removed", rows.iter().map(|it| words(it.cause).to_owned()), look),
+        key: labels("cause", rows.iter().map(|it| words(it.cause).to_owned()), look),
         groups: vec![
             single("predicted", scale.name, rows, |it| scale.number(it.predicted_s)),
             single("won", "", rows, won),
