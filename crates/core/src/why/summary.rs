@@ -1,6 +1,7 @@
 //! The answer in at most three sentences, for somebody who reads nothing else.
 
 use super::cause::Cause;
+use super::deciding::FULL;
 use super::report::{Difference, Finding, Outcome, Why};
 use super::words::{percent, quoted, time, times, upper};
 
@@ -20,9 +21,7 @@ pub(super) fn summary(result: &Result<'_>, why: &Why) -> Vec<String> {
     let findings: Vec<&Finding> = why.findings.iter().filter(mine).collect();
     let mut sentences = vec![first(result, &findings, why)];
     sentences.extend(second(&findings, why));
-    if !difference.deciding.is_empty() && difference.deciding.starts_with("Alone") {
-        sentences.push(under_load(&difference.deciding));
-    }
+    sentences.extend(under_load(&difference.deciding));
     sentences.truncate(3);
     sentences
 }
@@ -136,9 +135,9 @@ fn second(findings: &[&Finding], why: &Why) -> Option<String> {
     }
 }
 
-/// What was said of loads, as one sentence.
-fn under_load(deciding: &str) -> String {
-    deciding.replacen(". But it costs", ", but it costs", 1).replacen(". Both cost", ", and both cost", 1)
+/// Of what was said of loads: the sentence of full CPUs, where the answer is another one than alone.
+fn under_load(deciding: &str) -> Option<String> {
+    deciding.find(FULL).map(|at| deciding[at..].trim().to_owned())
 }
 
 fn lower(text: &str) -> String {

@@ -2,7 +2,7 @@
 
 use super::super::explain::summaries;
 use super::super::planned::Planned;
-use super::super::report::{Experiment, Finding, Outcome, Why};
+use super::super::report::{Difference, Experiment, Finding, Outcome, Why};
 use super::super::words::{estimate, time};
 use crate::record::Estimate;
 
@@ -11,6 +11,9 @@ const ALPHA: f64 = 0.05;
 
 /// The part of what was predicted that must go for a finding to be confirmed. Less than this on the whole interval refutes.
 const ENOUGH: f64 = 0.5;
+
+/// A change that wins so many times what was predicted, and more than the whole difference, took away more than the cause.
+const TOO_MUCH: f64 = 1.3;
 
 /// What an experiment showed. `control_s` and `changed_s` are its wall times, paired by round; empty where it was not run.
 pub fn judge(planned: &Planned, why: &Why, control_s: &[f64], changed_s: &[f64]) -> Experiment {
@@ -45,9 +48,38 @@ pub fn judge(planned: &Planned, why: &Why, control_s: &[f64], changed_s: &[f64])
     }
     let won = estimate(&won, ALPHA);
     experiment.won_s = Some(won);
+    let whole_s = finding.and_then(|finding| whole(why, finding));
+    if whole_s.is_some_and(|whole_s| won.median > (planned.predicted_s * TOO_MUCH).max(whole_s)) {
+        experiment.outcome = Outcome::Undecided;
+        experiment.sentence = too_much(&won, planned);
+        return experiment;
+    }
     experiment.outcome = outcome(&won, planned);
     experiment.sentence = sentence(&won, planned, experiment.outcome);
     experiment
+}
+
+/// The difference that a finding is a part of, seconds.
+fn whole(why: &Why, finding: &Finding) -> Option<f64> {
+    why.differences.iter().find(|it| is_of(it, finding)).map(|it| it.span_s.median.abs())
+}
+
+/// Whether the finding is one of this difference.
+fn is_of(difference: &Difference, finding: &Finding) -> bool {
+    let names = (difference.alternative.as_str(), difference.baseline.as_str());
+    let (a, b) = (finding.alternative.as_str(), finding.against.as_str());
+    names == (a, b) || names == (b, a)
+}
+
+fn too_much(won: &Estimate, planned: &Planned) -> String {
+    let (took, verb) = if planned.put_in { ("longer", "put in") } else { ("less", "took away") };
+    format!(
+        "With the change ({}), it takes {} {took}, more than the {} explained and than the whole difference: undecided, the \
+         change {verb} more than this cause.",
+        planned.change,
+        time(won.median),
+        time(planned.predicted_s)
+    )
 }
 
 fn outcome(won: &Estimate, planned: &Planned) -> Outcome {

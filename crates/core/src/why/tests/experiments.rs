@@ -190,6 +190,11 @@ fn rounds_decide() {
     assert_eq!(outcome(&[0.1, 0.1, 0.1, -0.1, 0.1, 0.1], true), Outcome::Undecided);
     assert_eq!(outcome(&[0.1, 0.1], true), Outcome::Undecided);
     assert_eq!(outcome(&[], true), Outcome::Undecided);
+    // More than what was predicted and than the whole difference: something else went too.
+    let (_, more) = judged(&[0.15; 7], true);
+    assert_eq!(more.outcome, Outcome::Undecided);
+    assert!(more.sentence.contains("the change took away more than this cause"), "{}", more.sentence);
+    assert_eq!(outcome(&[0.12; 7], true), Outcome::Confirmed);
     let (_, confirmed) = judged(&[0.09, 0.1, 0.11, 0.1, 0.1, 0.1], true);
     assert!(
         confirmed.sentence.contains("the difference shrank by 100 ms of the 100 ms explained"),
