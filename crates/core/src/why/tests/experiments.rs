@@ -211,8 +211,16 @@ fn conclusions_go_into_findings_and_summary() {
     assert!(why.summary.iter().any(|it| it.starts_with("Tested: with the change")), "{:?}", why.summary);
     let (mut why, experiment) = judged(&[0.0; 7], true);
     conclude(&mut why, vec![experiment]);
-    assert_eq!(why.findings[0].confirmed, Some(false));
-    assert!(why.summary[1].contains("speaks against it"), "{:?}", why.summary);
+    // What was refuted is no cause: its seconds are unexplained.
+    let [rest] = &why.findings[..] else { panic!("{:#?}", why.findings) };
+    assert_eq!((rest.cause, rest.alternative.as_str()), (Cause::Unexplained, "b"));
+    assert!(
+        (rest.seconds - why.differences[0].span_s.median).abs() < 1e-9 && (rest.share - 1.0).abs() < 1e-9
+    );
+    assert!(rest.sentence.contains("a test refuted sleep"), "{}", rest.sentence);
+    assert_eq!(why.experiments[0].outcome, Outcome::Refuted);
+    assert!(why.summary[0].contains("none of the causes"), "{:?}", why.summary);
+    assert!(why.summary.iter().all(|it| !it.contains("Tested")), "{:?}", why.summary);
 }
 
 #[test]
