@@ -63,6 +63,15 @@ impl<'a> Alternative<'a> {
         self.median(|run| run.unattributed_s)
     }
 
+    /// Of that: what the calibration places, a median, and what of it goes beyond the calibrated cost.
+    pub(super) fn attributed_s(&self) -> f64 {
+        self.median(|run| run.attributed_s)
+    }
+
+    pub(super) fn beyond_s(&self) -> f64 {
+        self.median(|run| run.beyond_s)
+    }
+
     /// Its account. The rows are medians, brought to the untraced time.
     pub(super) fn account(&self) -> Account {
         let critical_path = brought(path_medians(&self.runs), self.untraced_s, set_path);

@@ -3,9 +3,9 @@
 use super::input::Given;
 use super::kinds;
 use super::report::WorkDelta;
-use super::words::{label, time, times, upper};
+use super::words::{label, time, upper};
 use crate::bounds;
-use crate::record::{AlternativeSummary, Crossover};
+use crate::record::{AlternativeSummary, Crossover, Estimate};
 
 /// Kinds of work that are named, at most.
 const NAMED: usize = 2;
@@ -13,57 +13,82 @@ const NAMED: usize = 2;
 /// Parts of the difference of the work below this are not named.
 const LEAST: f64 = 0.2;
 
-/// In words: what decides below and above which load, and what the difference of the work consists of.
-pub(super) fn deciding(given: &Given<'_>, names: (&str, &str), work: &[WorkDelta]) -> String {
+/// In words: what decides below and above which load, and what the difference of the work consists of. `work_s` is the difference
+/// of the CPU times; an answer that changes with the load is claimed only where its interval excludes equality by delta.
+pub(super) fn deciding(
+    given: &Given<'_>,
+    names: (&str, &str),
+    work_s: &Estimate,
+    work: &[WorkDelta],
+) -> String {
     let of = |name: &str| {
         let at = given.plan.alternatives.iter().position(|it| it.name == name)?;
         let summary = given.analysis.alternatives.iter().find(|it| it.name == name)?;
         Summary::of(summary, label(given.plan, at))
     };
     let (Some(a), Some(b)) = (of(names.0), of(names.1)) else { return String::new() };
-    let capacity = bounds::capacity(given.plan, given.host);
-    let (quicker, cheaper) =
-        (if a.span_s < b.span_s { &a } else { &b }, if a.work_s < b.work_s { &a } else { &b });
+    let (quicker, slower) = if a.span_s < b.span_s { (&a, &b) } else { (&b, &a) };
+    let alone = format!(
+        "Alone, {} wins, because a copy needs {} from beginning to end against {}.",
+        quicker.label,
+        time(quicker.span_s),
+        time(slower.span_s)
+    );
+    let full = format!("{}{} full", FULL, cpus(bounds::capacity(given.plan, given.host)));
+    let works = format!("{} and {}", time(quicker.work_s), time(slower.work_s));
+    // The sign of the difference is the alternative's.
+    let (cheaper, dearer) = match told(work_s, given.plan.delta * a.work_s.min(b.work_s)) {
+        Told::Same => {
+            return format!(
+                "{alone}{full}, only CPU time counts, and neither wins: both cost about the same ({works})."
+            );
+        }
+        Told::Nothing => {
+            return format!(
+                "{alone} Which of them costs less CPU time cannot be told ({works}), nor which wins when the {} full.",
+                cpus(bounds::capacity(given.plan, given.host))
+            );
+        }
+        Told::Less => (&a, &b),
+        Told::More => (&b, &a),
+    };
     let kinds = kinds(work);
-    let full = format!("as soon as the {} are full", cpus(capacity));
-    // Within delta the works are the same, as times are.
-    if (quicker.work_s / cheaper.work_s).ln().abs() <= given.plan.delta.ln_1p()
-        && (a.work_s / b.work_s).ln().abs() <= given.plan.delta.ln_1p()
-    {
-        let slower = if quicker.name == a.name { &b } else { &a };
-        return format!(
-            "Alone, {} wins, because a copy needs {} from beginning to end against {}. Both cost about the same CPU time ({} \
-             and {}); {full}, nothing else counts, and neither wins.",
-            quicker.label,
-            time(quicker.span_s),
-            time(slower.span_s),
-            time(quicker.work_s),
-            time(slower.work_s),
-        );
-    }
+    let (cheap, dear) = (time(cheaper.work_s), time(dearer.work_s));
     if quicker.name == cheaper.name {
         return format!(
-            "{} takes less time alone ({} against {}) and less CPU time ({} against {}{kinds}), so it stays ahead when many \
-             copies run: {full}, CPU time decides.",
+            "{} takes less time alone ({} against {}) and less CPU time ({cheap} against {dear}{kinds}), so it stays ahead when \
+             many copies run.",
             upper(&quicker.label),
             time(quicker.span_s),
-            time(a.span_s.max(b.span_s)),
-            time(quicker.work_s),
-            time(a.work_s.max(b.work_s)),
+            time(slower.span_s),
         );
     }
     let at = load(given, names).map(|it| format!(", from {it} on")).unwrap_or_default();
     format!(
-        "Alone, {} wins, because a copy needs {} from beginning to end against {}. But it costs {} the CPU time ({} against \
-         {}){kinds}; {full}{at}, nothing runs beside it any more, CPU time decides, and {} wins.",
-        quicker.label,
-        time(quicker.span_s),
-        time(cheaper.span_s),
-        times(quicker.work_s / cheaper.work_s),
-        time(quicker.work_s),
-        time(cheaper.work_s),
-        cheaper.label,
+        "{alone}{full}{at}, CPU time decides, and {} wins: it costs {cheap} against {dear}{kinds}.",
+        cheaper.label
     )
+}
+
+/// Begins the sentence of what holds when the CPUs are full.
+pub(super) const FULL: &str = " As soon as the ";
+
+/// What the rounds say of a difference of CPU times.
+enum Told {
+    Less,
+    More,
+    Same,
+    Nothing,
+}
+
+/// Within `delta` seconds the works are the same, as times are. Without an interval nothing is told.
+fn told(work_s: &Estimate, delta: f64) -> Told {
+    match work_s.low.zip(work_s.high) {
+        Some((low, _)) if low > delta => Told::More,
+        Some((_, high)) if high < -delta => Told::Less,
+        Some((low, high)) if low >= -delta && high <= delta => Told::Same,
+        _ => Told::Nothing,
+    }
 }
 
 /// Span and work of an alternative, where both are known.
@@ -81,7 +106,7 @@ impl<'a> Summary<'a> {
 }
 
 fn cpus(capacity: f64) -> String {
-    if (capacity - 1.0).abs() < 1e-9 { "CPU".to_owned() } else { format!("{capacity} CPUs") }
+    if (capacity - 1.0).abs() < 1e-9 { "CPU is".to_owned() } else { format!("{capacity} CPUs are") }
 }
 
 /// The kinds that most of the difference of the work consists of: ", most of the difference in pipes".
@@ -109,6 +134,7 @@ pub(super) fn load(given: &Given<'_>, names: (&str, &str)) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use crate::sample::Arm;
     use crate::trace::report::WorkKind;
     use crate::why::tests::fixture::{Scene, Trace};
 
@@ -124,12 +150,30 @@ mod tests {
     fn the_account_that_decides_is_named() {
         let flips = text(runs(0.2, 0.0), runs(0.12, 0.18));
         assert!(
-            flips.starts_with("Alone, 'b' wins") && flips.ends_with("CPU time decides, and 'a' wins."),
+            flips.starts_with("Alone, 'b' wins")
+                && flips.contains("CPU time decides, and 'a' wins: it costs 200 ms against 300 ms"),
             "{flips}"
         );
         let same = text(runs(0.2, 0.0), runs(0.1, 0.1));
-        assert!(same.starts_with("Alone, 'b' wins") && same.ends_with("neither wins."), "{same}");
+        assert!(
+            same.starts_with("Alone, 'b' wins") && same.contains("neither wins: both cost about the same"),
+            "{same}"
+        );
         let stays = text(runs(0.1, 0.0), runs(0.2, 0.0));
         assert!(stays.starts_with("'a' takes less time alone") && stays.contains("stays ahead"), "{stays}");
+    }
+
+    #[test]
+    fn no_answer_changes_by_a_difference_that_may_be_none() {
+        // 'b' costs 3% more in the median, and between 12% less and 15% more by the rounds.
+        let mut scene = Scene::of(&runs(0.2, 0.0).0, &runs(0.1, 0.106).0);
+        for (at, batch) in scene.batches.iter_mut().filter(|it| it.arm == Arm::Alternative(1)).enumerate() {
+            batch.copies.user_s[0] *= [0.85, 1.0, 1.12][at % 3];
+        }
+        scene.analyse();
+        let why = scene.explain();
+        let text = &why.differences[0].deciding;
+        assert!(text.contains("cannot be told (") && !text.contains("decides"), "{text}");
+        assert!(why.summary.iter().all(|it| !it.contains("CPU time")), "{:?}", why.summary);
     }
 }

@@ -4,28 +4,35 @@ use std::collections::BTreeMap;
 
 use super::cause::Cause;
 use super::facts::Side;
-use super::kinds::{self, work_kind};
+use super::kinds::{self, is_forked, work_kind};
 use super::report::{Account, Evidence};
 use crate::trace::report::{PathKind, PathRow, WorkKind, WorkRow};
 
 /// Rows of path and work that stand behind a finding, each.
 const ROWS: usize = 3;
 
-/// What was counted on both sides of a cause, then the rows that differ most. `accounts` are those of the same sides.
+/// What was counted on both sides of a cause, then the rows that differ most. `accounts` are those of the same sides,
+/// `queued_s` the waiting for CPUs that counts as a part of the cause.
 pub(super) fn evidence(
     cause: Cause,
     here: &Side,
     there: &Side,
     accounts: (&Account, &Account),
+    queued_s: f64,
 ) -> Vec<Evidence> {
     let mut all: Vec<Evidence> = counted(cause)
         .iter()
         .map(|(what, unit, of)| entry((*what).to_owned(), of(here), of(there), unit))
         .filter(|it| it.here != 0.0 || it.there != 0.0)
         .collect();
+    let children = children_compute(here, there);
     let (here, there) = accounts;
-    all.extend(rows(path(cause, here), path(cause, there), "critical path"));
-    all.extend(rows(work(cause, here), work(cause, there), "CPU time"));
+    all.extend(rows(path(cause, here, children), path(cause, there, children), "critical path"));
+    all.extend(rows(work(cause, here, children), work(cause, there, children), "CPU time"));
+    // What comes with the cause, so that the rows on the path sum to what it is worth.
+    if queued_s > 0.0 {
+        all.push(entry("critical path: waiting for CPUs that comes with it".to_owned(), queued_s, 0.0, "s"));
+    }
     all
 }
 
@@ -89,17 +96,17 @@ fn rows(here: Rows, there: Rows, of: &str) -> Vec<Evidence> {
     all
 }
 
-fn path(cause: Cause, account: &Account) -> Rows {
+fn path(cause: Cause, account: &Account, children: bool) -> Rows {
     let mut rows = Rows::new();
-    for row in account.critical_path.iter().filter(|row| on_path(cause, row)) {
+    for row in account.critical_path.iter().filter(|row| of_path(cause, row, children)) {
         *rows.entry(name(row)).or_default() += row.seconds;
     }
     rows
 }
 
-fn work(cause: Cause, account: &Account) -> Rows {
+fn work(cause: Cause, account: &Account, children: bool) -> Rows {
     let mut rows = Rows::new();
-    for row in account.work.iter().filter(|row| in_work(cause, row)) {
+    for row in account.work.iter().filter(|row| of_work(cause, row, children)) {
         *rows.entry(format!("{}, {}", row.command, kinds::words(row.kind))).or_default() += row.seconds;
     }
     rows
@@ -169,14 +176,44 @@ fn in_work(cause: Cause, row: &WorkRow) -> bool {
     kinds.contains(&row.kind)
 }
 
-/// The command whose rows on the path make most of the cause: what the slower side has more of.
-pub(super) fn command(cause: Cause, slow: &Account, fast: &Account) -> Option<String> {
-    let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
-    for (account, sign) in [(slow, 1.0), (fast, -1.0)] {
-        for row in account.critical_path.iter().filter(|row| on_path(cause, row)) {
-            *sums.entry(kinds::base(&row.command)).or_default() += sign * row.seconds;
+/// The command whose rows make most of the cause: what the slower side has more of. Who runs is told by the CPU time, for on
+/// the path some of it stands as waiting for it; who waits by the path.
+pub(super) fn command(cause: Cause, sides: (&Side, &Side), accounts: (&Account, &Account)) -> Option<String> {
+    let computes = children_compute(sides.0, sides.1);
+    let sums = |of: &dyn Fn(Cause, &Account, bool) -> Vec<(String, f64)>| {
+        let mut sums: BTreeMap<String, f64> = BTreeMap::new();
+        for (account, sign) in [(accounts.0, 1.0), (accounts.1, -1.0)] {
+            for (command, seconds) in of(cause, account, computes) {
+                *sums.entry(kinds::base(&command).to_owned()).or_default() += sign * seconds;
+            }
         }
-    }
-    let most = sums.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
-    most.filter(|(_, seconds)| *seconds > 0.0).map(|(command, _)| command.to_owned())
+        let most = sums.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        most.filter(|(_, seconds)| *seconds > 0.0).map(|(command, _)| command)
+    };
+    let runs = matches!(cause, Cause::Compute | Cause::Startup);
+    let by_work = runs.then(|| sums(&work_rows)).flatten();
+    by_work.or_else(|| sums(&path_rows))
+}
+
+/// Children that run no program of their own compute where both sides make as many of them; else they are what processes cost.
+fn children_compute(here: &Side, there: &Side) -> bool {
+    (here.forks - there.forks).abs() <= 0.5 && (here.execs - there.execs).abs() <= 0.5
+}
+
+fn of_path(cause: Cause, row: &PathRow, children: bool) -> bool {
+    on_path(cause, row) && (cause != Cause::Compute || children || row.kind != PathKind::Forked)
+}
+
+fn of_work(cause: Cause, row: &WorkRow, children: bool) -> bool {
+    if cause == Cause::Compute && is_forked(&row.command) { children } else { in_work(cause, row) }
+}
+
+fn path_rows(cause: Cause, account: &Account, children: bool) -> Vec<(String, f64)> {
+    let rows = account.critical_path.iter().filter(|row| of_path(cause, row, children));
+    rows.map(|row| (row.command.clone(), row.seconds)).collect()
+}
+
+fn work_rows(cause: Cause, account: &Account, children: bool) -> Vec<(String, f64)> {
+    let rows = account.work.iter().filter(|row| of_work(cause, row, children));
+    rows.map(|row| (row.command.clone(), row.seconds)).collect()
 }

@@ -129,16 +129,17 @@ impl Both<'_> {
         let work = delta_rows::work(alternative, baseline, alpha);
         let traced_work =
             Estimate { median: work.iter().map(|row| row.seconds.median).sum(), low: None, high: None };
-        let work_s = delta_rows::untraced(&alternative.untraced, &baseline.untraced, alpha, |it| it.cpu_s);
+        let work_s = delta_rows::untraced(&alternative.untraced, &baseline.untraced, alpha, |it| it.cpu_s)
+            .unwrap_or(traced_work);
         Difference {
             alternative: alternative.name.to_owned(),
             baseline: baseline.name.to_owned(),
             span_s: wall_s,
             path: delta_rows::path(alternative, baseline, alpha),
-            work_s: work_s.unwrap_or(traced_work),
+            deciding: deciding(self.given, (alternative.name, baseline.name), &work_s, &work),
+            work_s,
             share: delta_rows::share(alternative, baseline, alpha),
             unexplained_s: wall_s,
-            deciding: deciding(self.given, (alternative.name, baseline.name), &work),
             work,
         }
     }

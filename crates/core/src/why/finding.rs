@@ -8,12 +8,12 @@ use super::difference::Deltas;
 use super::evidence::evidence;
 use super::facts::Side;
 use super::report::{Account, Finding};
-use super::rules::{Causes, Pair, causes};
+use super::rules::{Causes, Pair, alone, causes};
 use super::sentence::{About, page, remedy};
 use super::words::estimate;
 use crate::record::Estimate;
 
-/// Part of the measured cost of observing that may have been taken out in the wrong place.
+/// Part of the cost of observing that the calibration placed, and that may have fallen elsewhere all the same.
 const MISPLACED_COST: f64 = 0.25;
 
 /// Part of the rounds that must agree on the sign of a cause.
@@ -36,7 +36,9 @@ pub(super) struct Sides<'a> {
 /// The findings, and what they leave of the difference.
 pub(super) fn findings(sides: &Sides<'_>, deltas: &Deltas) -> (Vec<Finding>, Estimate) {
     let pair = Pair { alternative: sides.alternative.1, baseline: sides.baseline.1 };
-    let mut all: Causes = causes(&deltas.parted(), pair);
+    let parted = deltas.parted();
+    let without = alone(&parted, pair);
+    let mut all: Causes = causes(&parted, pair);
     let rounds: Vec<Causes> =
         (0..deltas.rounds).map(|round| causes(&deltas.parted_in(round), pair)).collect();
     all.remove(&Cause::Unexplained);
@@ -46,11 +48,17 @@ pub(super) fn findings(sides: &Sides<'_>, deltas: &Deltas) -> (Vec<Finding>, Est
         .map(|(cause, seconds)| (cause, interval(cause, seconds, &rounds, sides.alpha)))
         .collect();
     let rest = sides.wall_s.median - found.values().map(|it| it.median).sum::<f64>();
-    let mut findings: Vec<Finding> =
-        found.iter().map(|(cause, seconds)| sides.finding(*cause, *seconds)).collect();
+    let mut findings: Vec<Finding> = found
+        .iter()
+        .map(|(cause, seconds)| {
+            let queued_s = seconds.median - without.get(cause).copied().unwrap_or(0.0);
+            sides.finding(*cause, *seconds, queued_s)
+        })
+        .collect();
     let unexplained = moved(sides.wall_s, rest);
-    if sides.tells(rest) {
-        findings.push(sides.finding(Cause::Unexplained, unexplained));
+    // With it the findings are the whole difference, but for what is within the noise.
+    if rest.abs() > sides.noise_s() {
+        findings.push(sides.finding(Cause::Unexplained, unexplained, 0.0));
     }
     sort(&mut findings);
     (findings, unexplained)
@@ -91,14 +99,20 @@ impl Sides<'_> {
     /// Whether a part is larger than noise and than what observing may have put there.
     fn tells(&self, seconds: f64) -> bool {
         let (a, b) = (self.alternative.0, self.baseline.0);
-        let misplaced = (a.own_cost_s() - b.own_cost_s()).abs() * MISPLACED_COST;
-        let unattributed = (a.unattributed_s() - b.unattributed_s()).abs();
-        let least = self.wall_s.median.abs() * LEAST_SHARE;
-        seconds.abs() > self.floor_s.max(misplaced).max(unattributed).max(least)
+        let uncertain = |it: &Alternative<'_>| {
+            let placed = it.attributed_s();
+            it.unattributed_s() + it.beyond_s().max(placed * MISPLACED_COST)
+        };
+        seconds.abs() > self.noise_s().max((uncertain(a) - uncertain(b)).abs())
+    }
+
+    /// How far the noise reaches; parts of the difference below 1% count as that.
+    fn noise_s(&self) -> f64 {
+        self.floor_s.max(self.wall_s.median.abs() * LEAST_SHARE)
     }
 
     /// The finding of a cause that takes the alternative so much longer (or, below zero, the baseline).
-    fn finding(&self, cause: Cause, seconds: Estimate) -> Finding {
+    fn finding(&self, cause: Cause, seconds: Estimate, queued_s: f64) -> Finding {
         let (slow, fast, seconds_of) = if seconds.median >= 0.0 {
             (self.alternative, self.baseline, seconds)
         } else {
@@ -123,7 +137,7 @@ impl Sides<'_> {
             sentence: about.sentence(),
             remedy: remedy(cause).to_owned(),
             page: page(cause),
-            evidence: evidence(cause, slow.1, fast.1, accounts),
+            evidence: evidence(cause, slow.1, fast.1, accounts, queued_s * seconds.median.signum()),
         }
     }
 }

@@ -36,6 +36,9 @@ pub(super) struct Run<'a> {
     pub failed_exec_s: f64,
     pub path: Vec<PathRow>,
     pub work: Vec<WorkRow>,
+    /// Wall time that was taken out where the calibration says that it fell, and what of it goes beyond the calibrated cost.
+    pub attributed_s: f64,
+    pub beyond_s: f64,
     /// Wall time that was taken out beyond what the calibration explains.
     pub unattributed_s: f64,
 }
@@ -46,9 +49,9 @@ pub(super) fn run(traced: &Traced, wall_s: f64, cpu_s: Option<f64>) -> Run<'_> {
     let work_weights = work_weights(traced);
     let path_weights = path_weights(traced, &work_weights);
     let (mut path, mut work) = (report.critical_path.clone(), report.work.clone());
-    let foreign: Vec<bool> = path.iter().map(is_foreign).collect();
+    let places: Vec<Place> = path.iter().map(Place::of).collect();
     let mut seconds: Vec<&mut f64> = path.iter_mut().map(|row| &mut row.seconds).collect();
-    let unattributed_s = take(&mut seconds, &path_weights, &foreign, wall_s);
+    let taken = take(&mut seconds, &path_weights, &places, wall_s);
     for (row, before) in path.iter_mut().zip(&report.critical_path) {
         let kept = if before.seconds > 0.0 { row.seconds / before.seconds } else { 1.0 };
         row.avoidable_s *= kept;
@@ -63,43 +66,85 @@ pub(super) fn run(traced: &Traced, wall_s: f64, cpu_s: Option<f64>) -> Run<'_> {
     let times = if calibrated > 0.0 { (cost / calibrated).clamp(0.0, BETWEEN_WORK) } else { 1.0 };
     let each = |ns: Option<f64>| ns.unwrap_or(0.0).max(0.0) * NS * times;
     let (call_s, failed_exec_s) = (each(traced.own.call_ns), each(traced.own.failed_exec_ns));
-    Run { report, round: traced.round, call_s, failed_exec_s, path, work, unattributed_s }
+    Run {
+        report,
+        round: traced.round,
+        call_s,
+        failed_exec_s,
+        path,
+        work,
+        attributed_s: taken.by_weight,
+        beyond_s: (taken.by_weight - path_weights.iter().sum::<f64>()).max(0.0),
+        unattributed_s: taken.rest,
+    }
 }
 
-/// Waiting for a CPU that somebody else had: what differs there between observed and unobserved runs is the machine's.
-fn is_foreign(row: &PathRow) -> bool {
-    let foreign = matches!(row.holder, Some(SharerKind::Other | SharerKind::Steal));
-    row.kind == PathKind::CpuWait && foreign
+/// What a row of the path is, for the cost that no calibration places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// Waiting for a CPU that somebody else had: what differs there between observed and unobserved runs is the machine's.
+    Foreign,
+    /// A wait whose length a timer, a device or another machine sets: it is as long when it is observed.
+    Fixed,
+    Other,
 }
 
-/// Takes `cost` out of the rows: first by weight, then out of `foreign` ones, the rest out of all alike. A cost below zero (a traced run was quicker by
-/// chance) is given to all alike. Returns the last.
-fn take(rows: &mut [&mut f64], weights: &[f64], foreign: &[bool], cost: f64) -> f64 {
+impl Place {
+    fn of(row: &PathRow) -> Self {
+        let foreign = matches!(row.holder, Some(SharerKind::Other | SharerKind::Steal));
+        match row.kind {
+            PathKind::CpuWait if foreign => Self::Foreign,
+            PathKind::Sleep | PathKind::Network | PathKind::Disk | PathKind::WriteBack => Self::Fixed,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// What was taken out.
+struct Taken {
+    /// By weight.
+    by_weight: f64,
+    /// What neither weights nor waits for others explain.
+    rest: f64,
+}
+
+/// Takes `cost` out of the rows: first by weight, then out of waits for others, the rest out of all alike but for the waits of a
+/// fixed length, which give only what the others do not have. A cost below zero (a traced run was quicker by chance) is given the
+/// same way.
+fn take(rows: &mut [&mut f64], weights: &[f64], places: &[Place], cost: f64) -> Taken {
     let sum: f64 = rows.iter().map(|row| **row).sum();
+    let mut taken = Taken { by_weight: 0.0, rest: 0.0 };
     if sum <= 0.0 {
-        return 0.0;
+        return taken;
     }
     let cost = cost.min(sum * MOST);
     let weight: f64 = weights.iter().sum();
     let by_weight = cost.clamp(0.0, weight * BETWEEN_WORK);
-    let mut rest = cost;
     for (row, part) in rows.iter_mut().zip(weights) {
-        let taken = if weight > 0.0 { (by_weight * part / weight).min(**row * MOST) } else { 0.0 };
-        **row -= taken;
-        rest -= taken;
+        let part = if weight > 0.0 { (by_weight * part / weight).min(**row * MOST) } else { 0.0 };
+        **row -= part;
+        taken.by_weight += part;
     }
-    let is_foreign = |at: usize| foreign.get(at).is_some_and(|it| *it);
-    let there: f64 = rows.iter().enumerate().filter(|(at, _)| is_foreign(*at)).map(|(_, row)| **row).sum();
-    let part = if there > 0.0 { (rest / there).clamp(0.0, MOST) } else { 0.0 };
-    for (_, row) in rows.iter_mut().enumerate().filter(|(at, _)| is_foreign(*at)) {
-        rest -= **row * part;
+    let place = |at: usize| places.get(at).copied().unwrap_or(Place::Other);
+    let mut rest = cost - taken.by_weight;
+    rest -= alike(rows, rest.max(0.0), |at| place(at) == Place::Foreign);
+    taken.rest = rest.max(0.0);
+    rest -= alike(rows, rest, |at| place(at) != Place::Fixed);
+    alike(rows, rest, |_| true);
+    taken
+}
+
+/// Takes `cost` out of these rows in proportion to their size, as far as they have it, and says how much that was.
+fn alike(rows: &mut [&mut f64], cost: f64, these: impl Fn(usize) -> bool) -> f64 {
+    let there: f64 = rows.iter().enumerate().filter(|(at, _)| these(*at)).map(|(_, row)| **row).sum();
+    if there <= 0.0 {
+        return 0.0;
+    }
+    let part = (cost / there).min(MOST);
+    for (_, row) in rows.iter_mut().enumerate().filter(|(at, _)| these(*at)) {
         **row -= **row * part;
     }
-    let left: f64 = rows.iter().map(|row| **row).sum();
-    for row in rows.iter_mut() {
-        **row -= rest * **row / left;
-    }
-    rest.max(0.0)
+    there * part
 }
 
 /// Calls of every command, by its label, and what the kinds of its work count of them.
@@ -263,6 +308,15 @@ mod tests {
     }
 
     #[test]
+    fn a_sleep_keeps_its_length() {
+        let rows = [path("sleep", PathKind::Sleep, None, 0.08), path("sh", PathKind::User, None, 0.02)];
+        let traced = Traced { alternative: 0, round: 0, report: report(0.1, &rows), own: OwnCost::default() };
+        let run = run(&traced, 0.003, None);
+        assert!((run.path[0].seconds - 0.08).abs() < 1e-12 && (run.path[1].seconds - 0.017).abs() < 1e-12);
+        assert!((run.unattributed_s - 0.003).abs() < 1e-12);
+    }
+
+    #[test]
     fn an_exec_that_fails_costs_more_than_a_call() {
         let mut report = report(
             0.3,
@@ -295,13 +349,14 @@ mod tests {
         /// Whatever is taken out, the rows sum to what is left and none falls below zero.
         #[test]
         fn the_rows_sum_to_what_is_left(
-            rows in prop::collection::vec((0.0..1.0f64, 0.0..0.3f64, any::<bool>()), 1..12), cost in -1.0..2.0f64,
+            rows in prop::collection::vec((0.0..1.0f64, 0.0..0.3f64, 0usize..3), 1..12), cost in -1.0..2.0f64,
         ) {
             let mut seconds: Vec<f64> = rows.iter().map(|row| row.0 + 1e-6).collect();
             let weights: Vec<f64> = rows.iter().map(|row| row.1).collect();
             let sum: f64 = seconds.iter().sum();
-            let foreign: Vec<bool> = rows.iter().map(|row| row.2).collect();
-            let rest = take(&mut seconds.iter_mut().collect::<Vec<_>>(), &weights, &foreign, cost);
+            let places: Vec<Place> =
+                rows.iter().map(|row| [Place::Foreign, Place::Fixed, Place::Other][row.2]).collect();
+            let rest = take(&mut seconds.iter_mut().collect::<Vec<_>>(), &weights, &places, cost).rest;
             let left: f64 = seconds.iter().sum();
             prop_assert!((left - (sum - cost.min(sum * MOST))).abs() < 1e-9);
             prop_assert!(seconds.iter().all(|s| *s >= -1e-12) && rest >= 0.0);

@@ -42,8 +42,12 @@ const OWN_CODE: f64 = 0.25;
 
 /// Gives every slot to its cause.
 pub(super) fn causes(parted: &BTreeMap<Slot, Parted>, pair: Pair<'_>) -> Causes {
-    let crowded = busy(crowded(parted, pair), pair);
-    let mut rules = Rules { parted: &crowded, pair, causes: Causes::new() };
+    alone(&busy(crowded(parted, pair), pair), pair)
+}
+
+/// The same without the waiting for CPUs that comes with what runs.
+pub(super) fn alone(parted: &BTreeMap<Slot, Parted>, pair: Pair<'_>) -> Causes {
+    let mut rules = Rules { parted, pair, causes: Causes::new() };
     rules.processes();
     rules.search_and_startup();
     rules.data();
@@ -77,8 +81,8 @@ fn crowded(parted: &BTreeMap<Slot, Parted>, pair: Pair<'_>) -> BTreeMap<Slot, Pa
     crowded
 }
 
-/// Slots in which something runs, or waits to be woken.
-const RUNNING: [Slot; 14] = [
+/// Slots in which something runs. Who sleeps longer does not wait longer for a CPU: such waits keep their measured length.
+const RUNNING: [Slot; 12] = [
     Slot::Process,
     Slot::Forked,
     Slot::Search,
@@ -90,8 +94,6 @@ const RUNNING: [Slot; 14] = [
     Slot::Pipe,
     Slot::FileData,
     Slot::FileMetadata,
-    Slot::Network,
-    Slot::Sleep,
     Slot::Rest,
 ];
 

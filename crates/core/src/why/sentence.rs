@@ -42,7 +42,7 @@ impl About<'_> {
                 format!("{slow} computes {cost} longer in its programs' own code{}.", self.mostly())
             }
             Cause::PageFaults => format!(
-                "{slow} uses memory for the first time {} times (pages), {} {} times; that costs it {cost}.",
+                "{slow} touches {} new pages of memory, {} {}; that costs it {cost}.",
                 count(self.slow.faults),
                 self.fast.label,
                 count(self.fast.faults),
@@ -161,7 +161,7 @@ impl About<'_> {
     }
 
     fn command(&self) -> Option<String> {
-        evidence::command(self.cause, self.accounts.0, self.accounts.1)
+        evidence::command(self.cause, (self.slow, self.fast), self.accounts)
     }
 
     /// ", most of it in 'awk'".
@@ -190,7 +190,7 @@ impl About<'_> {
     }
 
     fn largest_row(&self) -> String {
-        let of = evidence::evidence(Cause::Unexplained, self.slow, self.fast, self.accounts);
+        let of = evidence::evidence(Cause::Unexplained, self.slow, self.fast, self.accounts, 0.0);
         let most = of.iter().find(|it| it.here - it.there >= self.seconds / 4.0);
         most.map(|it| format!("; the row that differs most is {} ({})", it.what, time(it.here - it.there)))
             .unwrap_or_default()

@@ -88,6 +88,7 @@ pub(super) fn slots(run: &Run<'_>) -> Slots {
             *beside.entry((base(&row.command), slot)).or_default() += part * row.seconds;
         }
     }
+    no_more_than_work(&mut slots);
     for row in run.path.iter().filter(|row| known.running(row).is_none()) {
         for (slot, part) in known.wait(row) {
             match slot {
@@ -97,6 +98,25 @@ pub(super) fn slots(run: &Run<'_>) -> Slots {
         }
     }
     slots
+}
+
+/// Path and work come from different counts: up to so much more on the path is the same thing.
+const ALIKE: f64 = 1.05;
+
+/// Nothing runs longer on the path than in all. What the path has beyond that, nobody overlapped: it was measured wrong, or the CPU
+/// was taken away unseen, and is put where nothing is explained.
+fn no_more_than_work(slots: &mut Slots) {
+    let mut beyond = 0.0;
+    for amount in slots.values_mut() {
+        let surplus = (amount.path - amount.work).max(0.0);
+        let alike = surplus.min(amount.work * (ALIKE - 1.0));
+        amount.path -= surplus;
+        amount.wait += alike;
+        beyond += surplus - alike;
+    }
+    if beyond > 0.0 {
+        slots.entry(Slot::Rest).or_default().wait += beyond;
+    }
 }
 
 /// By command and slot: CPU time that is not on the path.

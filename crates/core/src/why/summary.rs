@@ -1,7 +1,8 @@
 //! The answer in at most three sentences, for somebody who reads nothing else.
 
 use super::cause::Cause;
-use super::report::{Difference, Finding, Outcome, Why};
+use super::deciding::FULL;
+use super::report::{Difference, Experiment, Finding, Outcome, Why};
 use super::words::{percent, quoted, time, times, upper};
 
 /// How two alternatives compare, one copy alone.
@@ -18,11 +19,14 @@ pub(super) fn summary(result: &Result<'_>, why: &Why) -> Vec<String> {
     let mine =
         |it: &&Finding| (it.alternative == a && it.against == b) || (it.alternative == b && it.against == a);
     let findings: Vec<&Finding> = why.findings.iter().filter(mine).collect();
-    let mut sentences = vec![first(result, &findings, why)];
-    sentences.extend(second(&findings, why));
-    if !difference.deciding.is_empty() && difference.deciding.starts_with("Alone") {
-        sentences.push(under_load(&difference.deciding));
+    let mut head = first(result, &findings, why);
+    if let Some((most, _)) = findings.first().zip(next(&findings)) {
+        // Its test has no sentence of its own then.
+        head = format!("{}{}.", head.trim_end_matches('.'), tested(most));
     }
+    let mut sentences = vec![head];
+    sentences.extend(second(&findings, why));
+    sentences.extend(under_load(&difference.deciding));
     sentences.truncate(3);
     sentences
 }
@@ -104,41 +108,37 @@ fn noun(cause: Cause) -> &'static str {
     }
 }
 
-/// The next cause, or what speaks against the first; else whether an experiment confirmed it.
+/// The next cause, else what an experiment said of the first. Every test stands with its own cause.
 fn second(findings: &[&Finding], why: &Why) -> Option<String> {
-    let mut named = findings.iter().filter(|it| it.cause != Cause::Unexplained);
-    let first = named.next()?;
-    // What works against more than the whole difference has been said.
-    let said = |it: &&&Finding| first.share > A_PART && it.share < 0.0;
-    let next = named.find(|it| !said(it)).filter(|it| it.share.abs() >= 0.1);
-    let tested = why.experiments.iter().find(|it| it.cause == first.cause);
-    let tested = match tested.map(|it| (it.outcome, it)) {
-        Some((Outcome::Confirmed, it)) => Some(format!("tested: {}", lower(&it.sentence))),
-        Some((Outcome::Refuted, it)) => {
-            Some(format!("but a test speaks against it: {}", lower(&it.sentence)))
-        }
-        _ => None,
-    };
-    let next = next.map(|it| {
-        if it.share > 0.0 {
-            format!("Besides, {}", lower(&it.sentence))
-        } else {
-            format!("Against that, {}", lower(&it.sentence))
-        }
-    });
-    match (next, tested) {
-        (Some(next), Some(tested)) => {
-            Some(format!("{} ({}).", next.trim_end_matches('.'), tested.trim_end_matches('.')))
-        }
-        (Some(next), None) => Some(next),
-        (None, Some(tested)) => Some(upper(&tested)),
-        (None, None) => None,
+    let first = findings.iter().find(|it| it.cause != Cause::Unexplained)?;
+    if let Some(next) = next(findings) {
+        let how = if next.share > 0.0 { "Besides" } else { "Against that" };
+        return Some(format!("{how}, {}{}.", lower(next.sentence.trim_end_matches('.')), tested(next)));
     }
+    let mine = |it: &&Experiment| {
+        it.cause == first.cause && [&first.alternative, &first.against].contains(&&it.alternative)
+    };
+    let confirmed = why.experiments.iter().find(mine).filter(|it| it.outcome == Outcome::Confirmed);
+    confirmed.map(|it| format!("Tested: {}", lower(&it.sentence)))
 }
 
-/// What was said of loads, as one sentence.
-fn under_load(deciding: &str) -> String {
-    deciding.replacen(". But it costs", ", but it costs", 1).replacen(". Both cost", ", and both cost", 1)
+/// The second cause, where it is large enough to be named.
+fn next<'a>(findings: &[&'a Finding]) -> Option<&'a Finding> {
+    let mut named = findings.iter().copied().filter(|it| it.cause != Cause::Unexplained);
+    let first = named.next()?;
+    // What works against more than the whole difference has been said.
+    let said = |it: &&Finding| first.share > A_PART && it.share < 0.0;
+    named.find(|it| !said(it)).filter(|it| it.share.abs() >= 0.1)
+}
+
+/// Whether an experiment confirmed a cause, in brackets.
+fn tested(finding: &Finding) -> &'static str {
+    if finding.confirmed == Some(true) { " (an experiment confirmed it)" } else { "" }
+}
+
+/// Of what was said of loads: the sentence of full CPUs, where the answer is another one than alone.
+fn under_load(deciding: &str) -> Option<String> {
+    deciding.find(FULL).map(|at| deciding[at..].trim().to_owned())
 }
 
 fn lower(text: &str) -> String {

@@ -53,21 +53,22 @@ impl Bench<'_> {
         })
     }
 
-    /// `sleep 0` instead of `sleep N`.
+    /// Of the sleeps in the command line, only what the slower side sleeps more than the other one.
     pub(super) fn sleep(&self) -> Result<Change, String> {
         let original = self.slow_line();
-        let line = Line::of(original);
-        let times = line.called("sleep").flat_map(|command| command.own().into_iter().skip(1));
-        let edits: Vec<_> = times.map(|word| (word.place.clone(), "0".to_owned())).collect();
-        if edits.is_empty() {
+        let (slow, fast) = (sleeps(original), sleeps(self.fast_line()));
+        if slow.is_empty() {
             return Err("the program sleeps by itself, and cannot be kept from it from outside".to_owned());
         }
-        Ok(instead(
-            original,
-            edited(original, edits),
-            "every sleep in its command line is sleep 0".to_owned(),
-            true,
-        ))
+        let edits = shortened(slow, &fast)?;
+        let words = match &edits[..] {
+            _ if fast.is_empty() => "every sleep in its command line is sleep 0".to_owned(),
+            [(place, with)] => {
+                format!("sleep {} is sleep {with}, as long as the other one sleeps", &original[place.clone()])
+            }
+            _ => "its command line sleeps only as long as the other one's".to_owned(),
+        };
+        Ok(instead(original, edited(original, edits), words, true))
     }
 
     /// Priority over all others.
@@ -124,6 +125,48 @@ impl Bench<'_> {
     }
 }
 
+/// Where a command line says how long to sleep, and what it says.
+type Sleep = (std::ops::Range<usize>, String);
+
+fn sleeps(text: &str) -> Vec<Sleep> {
+    let line = Line::of(text);
+    let words = line.called("sleep").flat_map(|command| command.own().into_iter().skip(1));
+    words.map(|word| (word.place.clone(), word.text.clone())).collect()
+}
+
+/// The sleeps of the slower side, cut by what the other one does not sleep: those that both have stay, and the others
+/// become as long as what is left of the other's.
+fn shortened(mut slow: Vec<Sleep>, fast: &[Sleep]) -> Result<Vec<Sleep>, String> {
+    let mut left: Vec<&str> = fast.iter().map(|it| it.1.as_str()).collect();
+    slow.retain(|(_, text)| match left.iter().position(|it| it == text) {
+        Some(at) => {
+            left.remove(at);
+            false
+        }
+        None => true,
+    });
+    let sum = |all: &mut dyn Iterator<Item = &str>| all.map(seconds).sum::<Option<f64>>();
+    let keeps = sum(&mut left.iter().copied()).ok_or("it is not known how long the other one sleeps")?;
+    let mine = sum(&mut slow.iter().map(|it| it.1.as_str()));
+    if slow.is_empty() || (keeps > 0.0 && mine.is_none_or(|mine| mine <= keeps)) {
+        return Err("its command line does not say that it sleeps longer than the other one".to_owned());
+    }
+    let mut with =
+        if let [one] = left[..] { one.to_owned() } else { format!("{}", (keeps * 1e6).round().abs() / 1e6) };
+    for (_, text) in &mut slow {
+        *text = std::mem::replace(&mut with, "0".to_owned());
+    }
+    Ok(slow)
+}
+
+/// Seconds of an operand of sleep: "0.5", "2m".
+fn seconds(text: &str) -> Option<f64> {
+    let units = [('s', 1.0), ('m', 60.0), ('h', 3600.0), ('d', 86400.0)];
+    let unit = units.into_iter().find_map(|(unit, each)| Some((text.strip_suffix(unit)?, each)));
+    let (number, each) = unit.unwrap_or((text, 1.0));
+    number.parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0).map(|n| n * each)
+}
+
 /// `nice -n 5 X` as `nice -n 0 X`; `nice X` as `nice -n 0 X`.
 fn unniced(command: &Command) -> Option<(std::ops::Range<usize>, String)> {
     let words = command.own();
@@ -144,6 +187,27 @@ fn unniced(command: &Command) -> Option<(std::ops::Range<usize>, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_is_slept_more_is_taken_away() {
+        let cut = |slow: &str, fast: &str| shortened(sleeps(slow), &sleeps(fast)).map(|it| edited(slow, it));
+        for (slow, fast, wanted) in [
+            ("sleep 0.08", "sleep 0.05", "sleep 0.05"),
+            ("sleep 0.02; x; sleep 0.02", "sleep 0.02", "sleep 0.02; x; sleep 0"),
+            ("sleep 1; sleep 2m", "sleep 0.1; sleep 0.2", "sleep 0.3; sleep 0"),
+            ("sleep $N; x", "y", "sleep 0; x"),
+        ] {
+            assert_eq!(cut(slow, fast).as_deref(), Ok(wanted));
+        }
+        for (slow, fast) in [
+            ("sleep 1", "sleep 1"),
+            ("sleep 1", "sleep 1m"),
+            ("sleep $N", "sleep 2"),
+            ("sleep 1", "sleep $N"),
+        ] {
+            assert!(cut(slow, fast).is_err(), "{slow} {fast}");
+        }
+    }
 
     #[test]
     fn nice_in_all_its_forms() {

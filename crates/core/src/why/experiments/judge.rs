@@ -1,9 +1,12 @@
 //! What the rounds of an experiment say, and what follows for the finding.
 
+use super::super::cause::Cause;
 use super::super::explain::summaries;
+use super::super::finding;
 use super::super::planned::Planned;
-use super::super::report::{Experiment, Finding, Outcome, Why};
-use super::super::words::{estimate, time};
+use super::super::report::{Difference, Experiment, Finding, Outcome, Why};
+use super::super::sentence;
+use super::super::words::{estimate, quoted, time};
 use crate::record::Estimate;
 
 /// Error probability of the interval of what an experiment won.
@@ -11,6 +14,9 @@ const ALPHA: f64 = 0.05;
 
 /// The part of what was predicted that must go for a finding to be confirmed. Less than this on the whole interval refutes.
 const ENOUGH: f64 = 0.5;
+
+/// A change that wins so many times what was predicted, and more than the whole difference, took away more than the cause.
+const TOO_MUCH: f64 = 1.3;
 
 /// What an experiment showed. `control_s` and `changed_s` are its wall times, paired by round; empty where it was not run.
 pub fn judge(planned: &Planned, why: &Why, control_s: &[f64], changed_s: &[f64]) -> Experiment {
@@ -45,9 +51,38 @@ pub fn judge(planned: &Planned, why: &Why, control_s: &[f64], changed_s: &[f64])
     }
     let won = estimate(&won, ALPHA);
     experiment.won_s = Some(won);
+    let whole_s = finding.and_then(|finding| whole(why, finding));
+    if whole_s.is_some_and(|whole_s| won.median > (planned.predicted_s * TOO_MUCH).max(whole_s)) {
+        experiment.outcome = Outcome::Undecided;
+        experiment.sentence = too_much(&won, planned);
+        return experiment;
+    }
     experiment.outcome = outcome(&won, planned);
-    experiment.sentence = sentence(&won, planned, experiment.outcome);
+    experiment.sentence = worded(&won, planned, experiment.outcome);
     experiment
+}
+
+/// The difference that a finding is a part of, seconds.
+fn whole(why: &Why, finding: &Finding) -> Option<f64> {
+    why.differences.iter().find(|it| is_of(it, finding)).map(|it| it.span_s.median.abs())
+}
+
+/// Whether the finding is one of this difference.
+fn is_of(difference: &Difference, finding: &Finding) -> bool {
+    let names = (difference.alternative.as_str(), difference.baseline.as_str());
+    let (a, b) = (finding.alternative.as_str(), finding.against.as_str());
+    names == (a, b) || names == (b, a)
+}
+
+fn too_much(won: &Estimate, planned: &Planned) -> String {
+    let (took, verb) = if planned.put_in { ("longer", "put in") } else { ("less", "took away") };
+    format!(
+        "With the change ({}), it takes {} {took}, more than the {} explained and than the whole difference: undecided, the \
+         change {verb} more than this cause.",
+        planned.change,
+        time(won.median),
+        time(planned.predicted_s)
+    )
 }
 
 fn outcome(won: &Estimate, planned: &Planned) -> Outcome {
@@ -60,7 +95,7 @@ fn outcome(won: &Estimate, planned: &Planned) -> Outcome {
     }
 }
 
-fn sentence(won: &Estimate, planned: &Planned, outcome: Outcome) -> String {
+fn worded(won: &Estimate, planned: &Planned, outcome: Outcome) -> String {
     let explained = time(planned.predicted_s);
     let shrank = if won.median > 0.0 {
         format!("the difference shrank by {} of the {explained} explained", time(won.median))
@@ -84,21 +119,68 @@ fn sentence(won: &Estimate, planned: &Planned, outcome: Outcome) -> String {
     }
 }
 
-/// Puts the experiments into the explanation: what they say of their findings, and the summary. To be called again with
-/// stored experiments after a record was explained anew.
+/// Puts the experiments into the explanation: what they say of their findings, and the summary. What was refuted is no cause
+/// any more, and its seconds are unexplained. To be called again with stored experiments after a record was explained anew.
 pub fn conclude(why: &mut Why, experiments: Vec<Experiment>) {
     for experiment in &experiments {
-        let about = |it: &&mut Finding| {
+        let about = |it: &Finding| {
             it.cause == experiment.cause
                 && (it.alternative == experiment.alternative || it.against == experiment.alternative)
         };
-        let Some(finding) = why.findings.iter_mut().find(about) else { continue };
-        finding.confirmed = match experiment.outcome {
+        let Some(at) = why.findings.iter().position(about) else { continue };
+        why.findings[at].confirmed = match experiment.outcome {
             Outcome::Confirmed => Some(true),
-            Outcome::Refuted => Some(false),
+            Outcome::Refuted => {
+                refute(why, at);
+                continue;
+            }
             Outcome::Undecided | Outcome::NotTestable => None,
         };
     }
     why.experiments = experiments;
     why.summary = summaries(why);
+}
+
+/// Gives the seconds of this finding to what is unexplained.
+fn refute(why: &mut Why, at: usize) {
+    let refuted = why.findings.remove(at);
+    let Some(difference) = why.differences.iter_mut().find(|it| is_of(it, &refuted)) else { return };
+    let slower = |alternative: bool| if alternative { 1.0 } else { -1.0 };
+    let by = refuted.seconds * slower(refuted.alternative == difference.alternative);
+    let rest = &mut difference.unexplained_s;
+    *rest = Estimate {
+        median: rest.median + by,
+        low: rest.low.map(|low| low + by),
+        high: rest.high.map(|high| high + by),
+    };
+    let (rest, difference) = (*rest, &*difference);
+    why.findings.retain(|it| it.cause != Cause::Unexplained || !is_of(difference, it));
+    let (mut slow, mut fast) = (difference.alternative.clone(), difference.baseline.clone());
+    let (mut low, mut high) = (rest.low, rest.high);
+    if rest.median < 0.0 {
+        std::mem::swap(&mut slow, &mut fast);
+        (low, high) = (high.map(|it| -it), low.map(|it| -it));
+    }
+    let account = why.accounts.iter().find(|it| it.alternative == slow && !it.label.is_empty());
+    let label = account.map_or_else(|| quoted(&slow), |it| it.label.clone());
+    let seconds = rest.median.abs();
+    why.findings.push(Finding {
+        cause: Cause::Unexplained,
+        alternative: slow,
+        against: fast,
+        seconds,
+        low,
+        high,
+        share: rest.median / difference.span_s.median,
+        confirmed: None,
+        sentence: format!(
+            "{} that {label} takes longer are not explained by any cause that is known; a test refuted {}.",
+            time(seconds),
+            sentence::name(refuted.cause)
+        ),
+        remedy: sentence::remedy(Cause::Unexplained).to_owned(),
+        page: sentence::page(Cause::Unexplained),
+        evidence: refuted.evidence,
+    });
+    finding::sort(&mut why.findings);
 }

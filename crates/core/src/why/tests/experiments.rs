@@ -190,6 +190,11 @@ fn rounds_decide() {
     assert_eq!(outcome(&[0.1, 0.1, 0.1, -0.1, 0.1, 0.1], true), Outcome::Undecided);
     assert_eq!(outcome(&[0.1, 0.1], true), Outcome::Undecided);
     assert_eq!(outcome(&[], true), Outcome::Undecided);
+    // More than what was predicted and than the whole difference: something else went too.
+    let (_, more) = judged(&[0.15; 7], true);
+    assert_eq!(more.outcome, Outcome::Undecided);
+    assert!(more.sentence.contains("the change took away more than this cause"), "{}", more.sentence);
+    assert_eq!(outcome(&[0.12; 7], true), Outcome::Confirmed);
     let (_, confirmed) = judged(&[0.09, 0.1, 0.11, 0.1, 0.1, 0.1], true);
     assert!(
         confirmed.sentence.contains("the difference shrank by 100 ms of the 100 ms explained"),
@@ -206,8 +211,16 @@ fn conclusions_go_into_findings_and_summary() {
     assert!(why.summary.iter().any(|it| it.starts_with("Tested: with the change")), "{:?}", why.summary);
     let (mut why, experiment) = judged(&[0.0; 7], true);
     conclude(&mut why, vec![experiment]);
-    assert_eq!(why.findings[0].confirmed, Some(false));
-    assert!(why.summary[1].contains("speaks against it"), "{:?}", why.summary);
+    // What was refuted is no cause: its seconds are unexplained.
+    let [rest] = &why.findings[..] else { panic!("{:#?}", why.findings) };
+    assert_eq!((rest.cause, rest.alternative.as_str()), (Cause::Unexplained, "b"));
+    assert!(
+        (rest.seconds - why.differences[0].span_s.median).abs() < 1e-9 && (rest.share - 1.0).abs() < 1e-9
+    );
+    assert!(rest.sentence.contains("a test refuted sleep"), "{}", rest.sentence);
+    assert_eq!(why.experiments[0].outcome, Outcome::Refuted);
+    assert!(why.summary[0].contains("none of the causes"), "{:?}", why.summary);
+    assert!(why.summary.iter().all(|it| !it.contains("Tested")), "{:?}", why.summary);
 }
 
 #[test]

@@ -25,6 +25,13 @@ fn two_causes_are_ranked() {
     assert_eq!(causes(&why.findings), [(Cause::Compute, "b"), (Cause::Processes, "b")]);
     assert!((why.findings[0].seconds - 0.12).abs() < 0.005 && (why.findings[1].seconds - 0.05).abs() < 0.005);
     assert!((why.findings.iter().map(|it| it.share).sum::<f64>() - 1.0).abs() < 0.02);
+    // A test is said with its own cause and with no other.
+    let mut tested = why.clone();
+    tested.findings[1].confirmed = Some(true);
+    crate::why::conclude(&mut tested, Vec::new());
+    assert!(!tested.summary[0].contains("confirmed"), "{:?}", tested.summary);
+    assert!(tested.summary[1].starts_with("Besides, 'b' starts 61 processes"), "{:?}", tested.summary);
+    assert!(tested.summary[1].ends_with("(an experiment confirmed it)."), "{:?}", tested.summary);
 }
 
 #[test]
@@ -73,6 +80,62 @@ fn the_summary_calls_long_command_lines_by_their_numbers() {
     );
     assert!(text.contains("of which sleeping in command 1 takes 20") && !text.contains("while ["), "{text}");
     assert_eq!(why.findings[0].alternative, long(100));
+}
+
+#[test]
+fn one_process_overlaps_nothing() {
+    // On the path 'b' seems to run 20 ms longer than the CPU time that it has in all.
+    let a = Trace::new().runs("dd", WorkKind::User, 0.03, 0);
+    let b = Trace::new().runs("dd", WorkKind::User, 0.08, 0);
+    let mut scene = Scene::untraced(&a.0, &b.0, (0.03, 0.03), (0.08, 0.06));
+    for it in scene.traced.iter_mut().filter(|it| it.alternative == 1) {
+        it.report.work[0].seconds -= 0.02;
+    }
+    let why = scene.explain();
+    assert!(why.findings.iter().all(|it| it.cause != Cause::Overlap), "{:#?}", why.findings);
+    assert_eq!(causes(&why.findings)[0], (Cause::Compute, "b"));
+    let rest = why.findings.iter().find(|it| it.cause == Cause::Unexplained).expect("the rest is said");
+    assert!((rest.seconds - 0.017).abs() < 0.003, "{}", rest.seconds);
+}
+
+#[test]
+fn the_command_named_is_the_one_that_computes_more() {
+    // The script waits for awk, which computes more; its forked children cost what processes cost.
+    let of = |awk: f64, forks| {
+        Trace::new()
+            .makes(forks, forks)
+            .runs("script", WorkKind::User, 0.001, 0)
+            .runs("script (forked)", WorkKind::Process, 0.004 * forks as f64, 0)
+            .runs("awk", WorkKind::User, awk, 0)
+    };
+    let why = Scene::of(&of(0.1, 1).0, &of(0.15, 5).0).explain();
+    assert_eq!(causes(&why.findings), [(Cause::Compute, "b"), (Cause::Processes, "b")]);
+    let first = &why.findings[0];
+    assert!(first.sentence.ends_with("most of it in 'awk'."), "{}", first.sentence);
+    assert_eq!(first.evidence[0].what, "critical path: awk running user code");
+    let sum: f64 = first
+        .evidence
+        .iter()
+        .filter(|it| it.what.starts_with("critical path"))
+        .map(|it| it.here - it.there)
+        .sum();
+    assert!((sum / first.seconds - 1.0).abs() < 0.05, "{sum} of {}", first.seconds);
+}
+
+#[test]
+fn sleeping_is_as_long_in_the_table_as_in_the_finding() {
+    let sleeps = |s: f64, queue: f64| {
+        Trace::new().runs("sh", WorkKind::User, 0.01, 0).waits("sleep", PathKind::Sleep, None, s).queues(
+            "sh",
+            (SharerKind::Other, "y"),
+            None,
+            (queue, 0.0, 0.0),
+        )
+    };
+    let why = Scene::of(&sleeps(0.05, 0.001).0, &sleeps(0.08, 0.005).0).explain();
+    let table = &why.differences[0].path.iter().find(|row| row.kind == PathKind::Sleep).unwrap().seconds;
+    assert_eq!(causes(&why.findings)[0], (Cause::Sleep, "b"));
+    assert!((why.findings[0].seconds / table.median - 1.0).abs() < 0.02, "{}", why.findings[0].seconds);
 }
 
 #[test]

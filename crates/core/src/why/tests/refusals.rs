@@ -55,6 +55,19 @@ fn a_cost_of_observing_that_nobody_can_place() {
 }
 
 #[test]
+fn no_finding_is_smaller_than_the_cost_that_nobody_can_place() {
+    // Of 'b', 30 ms of observing are not placed: more than the 20 ms of sleep, less than the 60 ms of computing.
+    let b = computes(0.19).waits("x", crate::trace::report::PathKind::Sleep, None, 0.02);
+    let why = Scene::untraced(&computes(0.1).0, &b.0, (0.1, 0.1), (0.18, 0.16)).explain();
+    let causes: Vec<_> = why.findings.iter().map(|it| it.cause).collect();
+    assert_eq!(
+        causes,
+        [crate::why::cause::Cause::Compute, crate::why::cause::Cause::Unexplained],
+        "{why:#?}"
+    );
+}
+
+#[test]
 fn a_cost_that_the_calibration_places_is_taken_out() {
     // The same with 50,000 calls that became 2 us dearer each.
     let calls = |n: u64| {
