@@ -10,7 +10,7 @@ static __always_inline void send_blocked(void *ctx, struct task_struct *task, st
         return;
     u32 number = t->call & ~COMPAT;
     fill(&r->head, RECORD_BLOCKED, now, number_of(task, t), next, left);
-    r->head.spent = settings.call_times;
+    r->head.flags |= settings.call_times ? FLAG_SPENT : 0;
     r->spent = time_in_calls(t, now);
     r->call = t->call;
     r->in_call = t->in_call;

@@ -23,7 +23,7 @@ static __always_inline void send_fork(u64 now, struct task_struct *child, u32 pa
         return;
     fill(&r->head, RECORD_FORK, now, child->pid, parent, 0);
     if (spender && settings.call_times) {
-        r->head.spent = 1;
+        r->head.flags |= FLAG_SPENT;
         r->spent = time_in_calls(spender, now);
     } else {
         r->spent = 0;

@@ -40,6 +40,9 @@ enum kind { KIND_TREE, KIND_TOOL, KIND_KERNEL, KIND_OTHER };
 enum file_kind { FILE_NONE, FILE_PIPE, FILE_FILE, FILE_BLOCK, FILE_TERMINAL, FILE_CHAR, FILE_UNIX, FILE_SOCKET,
                  FILE_OTHER };
 
+#define FLAG_SPENT 1 /* right behind this comes how much CPU time a task of the tree has had within calls, see below */
+#define FLAG_HOLE 2  /* the first record after some for which the ring had no room, on whichever CPU */
+
 /* Every record begins with this; the small ones are nothing more. */
 struct record {
     u64 at;
@@ -48,7 +51,7 @@ struct record {
     u32 other;
     u16 cpu;
     u8 detail;
-    u8 spent; /* 1: right behind this comes how much CPU time a task of the tree has had within calls, see below */
+    u8 flags; /* FLAG_* */
 };
 
 /* A switch away from a task of the tree (`task`), or a wake-up by one (`other`). */
@@ -333,6 +336,9 @@ struct totals_of_tree {
     u64 exits;    /* processes */
     u64 entered;  /* calls of tasks that are gone */
     u64 returned;
+    u64 last_end; /* when the last task so far ended */
+    u64 holes;    /* records for which the ring had no room */
+    u64 told;     /* of these: before the last record that said so */
     u32 groups;
     u32 unused;
 };

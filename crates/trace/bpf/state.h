@@ -81,6 +81,8 @@ static __always_inline void count_end(struct task_struct *task, struct task_stat
         t->counted = 1;
         __sync_fetch_and_add(&tree.exits, 1);
     }
+    if (ended)
+        tree.last_end = bpf_ktime_get_ns();
     __sync_fetch_and_add(&tree.entered, t->entered);
     __sync_fetch_and_add(&tree.returned, t->returned);
 }
@@ -90,6 +92,13 @@ static __always_inline void count_end(struct task_struct *task, struct task_stat
         struct cpu_state *lost_on = this_cpu();                                                                        \
         if (lost_on)                                                                                                   \
             lost_on->lost.class ++;                                                                                    \
+    } while (0)
+
+/* A record for which there is no room: the next one says where. */
+#define LOST_RECORD()                                                                                                  \
+    do {                                                                                                               \
+        LOST(ring);                                                                                                    \
+        __sync_fetch_and_add(&tree.holes, 1);                                                                          \
     } while (0)
 
 /* The reader polls. It is called only when the ring fills up before it comes, and once each time: a wake-up for every
@@ -117,14 +126,20 @@ static __always_inline void fill(struct record *r, enum record_kind kind, u64 at
     r->other = other;
     r->cpu = bpf_get_smp_processor_id();
     r->detail = detail;
-    r->spent = 0;
+    r->flags = 0;
+    /* Whoever loses this race says it twice. */
+    u64 holes = tree.holes;
+    if (holes != tree.told) {
+        tree.told = holes;
+        r->flags = FLAG_HOLE;
+    }
 }
 
 #define RESERVE(size)                                                                                                  \
     ({                                                                                                                 \
         void *reserved = bpf_ringbuf_reserve(&ring, (size), 0);                                                        \
         if (!reserved)                                                                                                 \
-            LOST(ring);                                                                                                \
+            LOST_RECORD();                                                                                             \
         reserved;                                                                                                      \
     })
 
@@ -148,7 +163,7 @@ static __always_inline void send_spent(enum record_kind kind, u64 at, u32 task, 
     if (!r)
         return;
     fill(&r->head, kind, at, task, other, detail);
-    r->head.spent = 1;
+    r->head.flags |= FLAG_SPENT;
     r->spent = spent;
     submit(r);
 }
@@ -157,7 +172,7 @@ static __always_inline void send_spent(enum record_kind kind, u64 at, u32 task, 
 static __always_inline void send_copy(void *record, u64 size)
 {
     if (bpf_ringbuf_output(&ring, record, size, wake_flag()))
-        LOST(ring);
+        LOST_RECORD();
 }
 
 /* The kernel leaves old bytes behind the zero, and a key must not. */

@@ -48,6 +48,55 @@ fn a_ring_that_is_too_small_is_reported_as_loss() {
 }
 
 #[test]
+fn what_comes_behind_a_hole_keeps_its_own_time() {
+    if !able() {
+        return;
+    }
+    let wanted = Wanted { ring_bytes: 1 << 16, each_call: true, ..Wanted::default() };
+    let mut full = Full::open(&wanted).unwrap();
+    let held = Held::new(&["dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=60000", "status=none"]);
+    let pid = held.pid;
+    full.follow(pid).unwrap();
+    held.release();
+    let mut events = Vec::new();
+    // Read so seldom that the ring is full again and again.
+    let mut left = 2000;
+    while ended(pid).is_none() && left > 0 {
+        std::thread::sleep(Duration::from_millis(5));
+        full.poll(&mut |e| events.push(e)).unwrap();
+        left -= 1;
+    }
+    let counts = full.finish(&mut |e| events.push(e)).unwrap();
+    assert!(counts.lost.ring > 0, "{:?}", counts.lost);
+    assert_eq!((counts.lost.late, counts.lives.exits), (0, Some(1)));
+    assert!(events.windows(2).all(|pair| pair[0].at <= pair[1].at));
+    let holes = events.iter().filter_map(|e| match e.what {
+        What::Lost { records } => Some(records),
+        _ => None,
+    });
+    assert_eq!(holes.sum::<u64>(), counts.lost.ring);
+    // A call of no bytes to speak of does not last until the next look at the ring, and each ends at its own moment.
+    let mut ends: Vec<u64> = Vec::new();
+    let mut long = 0;
+    for event in &events {
+        if let What::Call(call) = &event.what
+            && i64::from(call.call.number) == libc::SYS_read
+        {
+            ends.push(event.at);
+            let passed = event.at - call.began;
+            long += usize::from(passed > 1_000_000 + call.runnable_ns);
+        }
+    }
+    let shown = ends.len();
+    ends.dedup();
+    assert!(shown > 100 && ends.len() == shown, "{} of {shown} ends", ends.len());
+    assert!(long * 20 < shown, "{long} of {shown} calls last for more than 1 ms");
+    // The last end that the kernel counted lies behind all that was shown of the tree, not before.
+    let last = events.iter().rev().find(|e| matches!(e.what, What::Call(_))).unwrap().at;
+    assert!(counts.lives.last_end_ns.is_some_and(|at| at >= last));
+}
+
+#[test]
 fn two_observers_at_once_see_each_its_own_tree() {
     if !able() {
         return;

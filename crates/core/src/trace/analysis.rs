@@ -54,8 +54,12 @@ impl Analysis {
         if event.at < self.now {
             self.line.flaws.disorder += 1;
         }
-        self.now = self.now.max(event.at);
+        let before = self.now;
+        self.now = before.max(event.at);
         let now = self.now;
+        if let What::Lost { .. } = event.what {
+            self.line.hole(before, now);
+        }
         self.line.advance(now);
         match &event.what {
             What::Switch { prev, next, left, block } => {
@@ -89,6 +93,7 @@ impl Analysis {
     /// The stream is over: what follows from it, from the counts of the tracer and from what the program knows.
     pub fn finish(mut self, counts: &Counts, facts: &Facts) -> TraceReport {
         self.close(facts);
+        self.end_by_kernel(counts);
         self.report(counts, facts)
     }
 
@@ -102,6 +107,8 @@ impl Analysis {
             self.line.flaws.unfinished += u64::from(!self.line.setting.whole());
             self.end(child, false, None, now);
         }
+        // Who makes a task runs, though the switch may be among what was lost.
+        self.line.runs_after_hole(parent, cpu, now);
         let above = self.line.known.tree.get(&parent).map(|task| (task.process, task.label));
         let thread = child != process;
         let label = match above {
@@ -124,6 +131,7 @@ impl Analysis {
         let first = if above.is_some() { State::Runnable(cpu) } else { self.found(child) };
         self.line.turn(child, now, first);
         self.processes.forked(above.map(|(process, _)| process), process, label, now);
+        self.processes.first += u64::from(parent == 0 && !thread);
         if counts && self.began.is_none() {
             self.began = Some(now);
         }

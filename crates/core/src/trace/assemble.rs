@@ -131,7 +131,7 @@ impl Analysis {
             execs: kernel.execs.or(sees(counted.execs)),
             failed_execs: kernel.failed_execs.or(failed),
             exits: kernel.exits.or(sees(counted.exits)),
-            alive: sees(counted.alive),
+            alive: self.alive_by_kernel(counts).or(sees(counted.alive)),
         }
     }
 
@@ -149,6 +149,8 @@ impl Analysis {
             whole: self.line.setting.whole(),
             switches: self.line.flaws.switches,
             processes: self.processes.counted,
+            alive: self.alive_by_kernel(counts),
+            late: counts.lost.late,
             failed_execs: self.searches.failures(),
             abi: self.line.setting.abi,
             running: self.line.setting.running,

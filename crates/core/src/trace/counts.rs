@@ -37,6 +37,8 @@ pub struct Lives {
     pub calls_entered: Option<u64>,
     /// System calls that returned to them.
     pub calls_returned: Option<u64>,
+    /// When the last task so far ended, nanoseconds of the stream's clock.
+    pub last_end_ns: Option<u64>,
 }
 
 /// All calls of one kind that one command or process made.
@@ -104,6 +106,8 @@ pub struct Lost {
     pub unfinished: u64,
     /// Switches that the tracepoint did not show; the next record of the CPU mended the account.
     pub gaps: u64,
+    /// Records that came after later ones had been handed on, so that they have a later time than their own.
+    pub late: u64,
     /// Records, counters, stacks and paths lost per CPU; empty when none. Skipped runs of programs are left out: the
     /// kernel tells them by program, not by CPU.
     pub by_cpu: Vec<u64>,
@@ -132,6 +136,6 @@ pub struct OwnCost {
 impl Lost {
     /// Records, counters or tasks that are missing: a gap was mended and an unfinished interval is labelled.
     pub fn any(&self) -> bool {
-        self.ring + self.map + self.storage + self.string + self.stack + self.recursion > 0
+        self.ring + self.map + self.storage + self.string + self.stack + self.recursion + self.late > 0
     }
 }

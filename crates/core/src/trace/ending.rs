@@ -1,6 +1,7 @@
 //! The end of a task, of its time under one command, and of the trace.
 
 use super::analysis::Analysis;
+use super::counts::Counts;
 use super::cpus::Holder;
 use super::event::{Tid, Totals};
 use super::ledger::Details;
@@ -15,6 +16,14 @@ impl Analysis {
             self.line.flaws.unfinished += 1;
             return;
         };
+        // Its end is among what was lost: it was last known before, and its time ends there.
+        let unheard =
+            self.line.known.tree.get_mut(&tid).filter(|task| totals.is_none() && task.hole.is_some());
+        let now = unheard.map_or(now, |task| {
+            task.hole = None;
+            task.since
+        });
+        self.line.past_hole(tid);
         if state != State::Dead {
             self.cut(tid, state, now);
         }
@@ -22,6 +31,7 @@ impl Analysis {
         if let Some((task, totals)) = self.line.known.tree.get(&tid).zip(totals) {
             let kernel_run = totals.on_cpu_ns().saturating_sub(task.start.on_cpu_ns() + task.before.run);
             self.line.correct(tid, kernel_run);
+            self.line.share_unknown(tid, totals);
         }
         let Some(mut task) = self.line.known.tree.remove(&tid) else { return };
         let at = task.since;
@@ -95,8 +105,15 @@ impl Analysis {
     /// A task runs another program from now on: its time so far is that of the command before. Where times come from
     /// what the kernel adds up and it was not asked in time, all of it goes to the last command.
     pub(super) fn next_segment(&mut self, tid: Tid, totals: Option<&Totals>, now: u64) {
-        let Some(mut task) = self.line.known.tree.remove(&tid) else { return };
         let whole = self.line.setting.whole();
+        if let Some((task, totals)) = self.line.known.tree.get_mut(&tid).zip(totals).filter(|_| whole) {
+            // Once the segment is closed, what a switch that was not shown did to it cannot be put right any more.
+            task.charge(now);
+            let kernel_run = totals.on_cpu_ns().saturating_sub(task.start.on_cpu_ns() + task.before.run);
+            self.line.correct(tid, kernel_run);
+            self.line.share_unknown(tid, totals);
+        }
+        let Some(mut task) = self.line.known.tree.remove(&tid) else { return };
         if whole || totals.is_some() {
             task.charge(now);
             if let Some(totals) = totals.filter(|_| !whole) {
@@ -110,6 +127,23 @@ impl Analysis {
             task.base = totals.copied().unwrap_or(task.base);
         }
         self.line.known.tree.insert(tid, task);
+    }
+
+    /// Where ends were lost, the kernel's count of them says when the last one was, if none is left.
+    pub(super) fn end_by_kernel(&mut self, counts: &Counts) {
+        let none_left = self.alive_by_kernel(counts) == Some(0);
+        if let Some(last) = counts.lives.last_end_ns.filter(|_| none_left && self.line.flaws.holes > 0)
+            && self.line.setting.whole()
+        {
+            self.last_end = self.last_end.max(last);
+            self.line.path.extend(self.last_end);
+        }
+    }
+
+    /// Processes that are left, by what the kernel counted.
+    pub(super) fn alive_by_kernel(&self, counts: &Counts) -> Option<u64> {
+        let (forks, exits) = counts.lives.forks.zip(counts.lives.exits)?;
+        self.began.map(|_| (forks + self.processes.first.max(1)).saturating_sub(exits))
     }
 
     /// Observing is over: whatever is still open ends here.

@@ -173,9 +173,10 @@ pub enum What {
     },
     /// A stack. Only when asked for.
     Stack(Stack),
-    /// The ring had no room for so many records, about now; they are in the counts of what was lost, too.
+    /// The ring had no room for records between the event before and the next one; they are in the counts of what was
+    /// lost, too.
     Lost {
-        /// How many.
+        /// How many; 0: they were told with another such place.
         records: u64,
     },
 }

@@ -27,10 +27,10 @@ pub(super) fn warnings(it: &Analysis, counts: &Counts, facts: &Facts, report: &T
     let mut warn = |what: String, remedy: &str| all.push(Warning { what, remedy: remedy.to_owned() });
     if report.lost.any() {
         let lost = &report.lost;
-        let sum = lost.ring + lost.map + lost.storage + lost.string + lost.stack + lost.recursion;
+        let sum = lost.ring + lost.map + lost.storage + lost.string + lost.stack + lost.recursion + lost.late;
         warn(
-            format!("{sum} records or counters were lost"),
-            "the numbers are too small: enlarge the buffer, or ask for less",
+            format!("{sum} records or counters were lost, or came too late for their own time"),
+            "counts may be too small and times wrong, and causes are missing: enlarge the buffer, or ask for less",
         );
     }
     for check in report.checks.iter().filter(|check| !check.holds) {

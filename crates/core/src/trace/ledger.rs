@@ -248,6 +248,7 @@ impl Account {
             runnable_s: told.then(|| seconds(self.times.wait)),
             avoidable_s: avoidable.map(|avoided| seconds(avoided.of(&self.avoidable))),
             blocked_s: told.then(|| seconds(self.times.blocked)),
+            unknown_s: seconds(self.times.unknown),
             faults: self.faults.known(),
             voluntary: self.voluntary.known(),
             involuntary: self.involuntary.known(),

@@ -16,6 +16,7 @@ mod cpus;
 mod ending;
 pub mod event;
 mod gaps;
+mod hole;
 mod idle;
 mod known;
 mod labels;

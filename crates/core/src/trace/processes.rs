@@ -61,6 +61,8 @@ pub(super) struct Processes {
     /// By the command that made them.
     made: FxHashMap<Label, Made>,
     pub(super) counted: Counted,
+    /// Processes that nobody of the tree made.
+    pub(super) first: u64,
 }
 
 /// What a command made.

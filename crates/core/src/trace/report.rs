@@ -142,6 +142,9 @@ pub struct TaskRow {
     pub runnable_s: Option<f64>,
     /// Blocked.
     pub blocked_s: Option<f64>,
+    /// In none of these states for all that is known: records were lost while it passed.
+    #[serde(default)]
+    pub unknown_s: f64,
 }
 
 /// Where the time of a command's tasks went.
@@ -166,6 +169,9 @@ pub struct CommandRow {
     pub avoidable_s: Option<f64>,
     /// Blocked.
     pub blocked_s: Option<f64>,
+    /// In none of these states for all that is known: records were lost while it passed.
+    #[serde(default)]
+    pub unknown_s: f64,
     /// Page faults, minor and major.
     pub faults: Option<u64>,
     /// Voluntary context switches.

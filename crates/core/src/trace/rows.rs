@@ -82,6 +82,7 @@ impl Gone {
             running_s: seconds(self.times.run),
             runnable_s: self.told.then(|| seconds(self.times.wait)),
             blocked_s: self.told.then(|| seconds(self.times.blocked)),
+            unknown_s: seconds(self.times.unknown),
         }
     }
 }

@@ -21,23 +21,26 @@ pub(super) enum State {
     Dead,
 }
 
-/// Time by state, nanoseconds. The three sum to the time passed.
+/// Time by state, nanoseconds. They sum to the time passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Times {
     pub(super) run: u64,
     pub(super) wait: u64,
     pub(super) blocked: u64,
+    /// Passed while records were lost: in which state is not known.
+    pub(super) unknown: u64,
 }
 
 impl Times {
     pub(super) fn life(&self) -> u64 {
-        self.run + self.wait + self.blocked
+        self.run + self.wait + self.blocked + self.unknown
     }
 
     pub(super) fn add(&mut self, other: &Times) {
         self.run += other.run;
         self.wait += other.wait;
         self.blocked += other.blocked;
+        self.unknown += other.unknown;
     }
 
     /// The parts of a life by what the kernel adds up. They sum to the life: what the kernel counts beyond it (it knows the
@@ -45,7 +48,7 @@ impl Times {
     pub(super) fn of_totals(life: u64, run: u64, wait: u64) -> Self {
         let run = run.min(life);
         let wait = wait.min(life - run);
-        Self { run, wait, blocked: life - run - wait }
+        Self { run, wait, blocked: life - run - wait, unknown: 0 }
     }
 }
 
@@ -82,6 +85,8 @@ pub(super) struct Task {
     pub(super) state: State,
     /// Since when it is in this state (or since when its time is not yet added up).
     pub(super) since: u64,
+    /// Up to when records were lost since then: what it did until there is not known, and nothing was heard of it since.
+    pub(super) hole: Option<u64>,
     /// Its time counts: false for a held task before its first exec.
     pub(super) counts: bool,
     pub(super) from: u64,
@@ -115,6 +120,7 @@ impl Task {
             label,
             state: State::Runnable(cpu),
             since: at,
+            hole: None,
             counts: true,
             from: at,
             segment: Segment { from: at, ..Segment::default() },

@@ -24,6 +24,8 @@ pub(super) struct Flaws {
     pub(super) unfinished: u64,
     /// Events that came with an earlier time than the one before.
     pub(super) disorder: u64,
+    /// Places where records were lost.
+    pub(super) holes: u64,
     /// Switches of tasks of the tree.
     pub(super) switches: u64,
 }
@@ -136,6 +138,7 @@ impl Timeline {
 
     /// The task of a switch that leaves its CPU.
     fn leave(&mut self, cpu: u16, now: u64, switch: &Switch<'_>, first: bool) {
+        self.past_hole(switch.prev);
         let Some(task) = self.known.tree.get_mut(&switch.prev) else {
             if switch.left == Left::Dead {
                 self.known.others.remove(&switch.prev);
@@ -178,6 +181,7 @@ impl Timeline {
 
     /// The task of a switch that gets the CPU.
     fn enter(&mut self, tid: Tid, cpu: u16, now: u64) {
+        self.past_hole(tid);
         let Some(task) = self.known.tree.get_mut(&tid) else { return };
         match task.state {
             State::Dead => return,
@@ -201,6 +205,7 @@ impl Timeline {
 
     /// A task was made runnable.
     pub(super) fn wake(&mut self, wakee: Tid, waker: Tid, context: &Context, now: u64) {
+        self.past_hole(wakee);
         let Some(task) = self.known.tree.get_mut(&wakee) else { return };
         match task.state {
             State::Blocked => {
@@ -221,6 +226,7 @@ impl Timeline {
 
     /// A woken task was put on a run queue.
     pub(super) fn queued(&mut self, task: Tid, on: u16, now: u64) {
+        self.past_hole(task);
         let Some(it) = self.known.tree.get_mut(&task) else { return };
         match it.state {
             State::Runnable(cpu) if cpu != on => self.requeue(task, on, now),
@@ -250,6 +256,8 @@ impl Timeline {
 
     /// A task does something that only a running one can do.
     pub(super) fn must_run(&mut self, tid: Tid, cpu: u16, now: u64) {
+        self.runs_after_hole(tid, cpu, now);
+        self.past_hole(tid);
         let Some(state) = self.known.tree.get(&tid).map(|task| task.state) else { return };
         match state {
             State::Running(_) | State::Dead => return,

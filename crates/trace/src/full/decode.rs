@@ -14,6 +14,10 @@ use super::symbols::Symbols;
 /// In the number of a call: it is of the 32-bit table. As in the header.
 const COMPAT: u32 = 0x8000_0000;
 
+/// Flags of a record. As in the header.
+const FLAG_SPENT: u8 = 1;
+const FLAG_HOLE: u8 = 2;
+
 /// What is known from the records so far, and the events that are waiting to be handed on.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
@@ -27,6 +31,8 @@ pub(crate) struct Decoder {
     pub(crate) ended: Vec<Pid>,
     /// Switches of the tree's tasks that have ended.
     pub(crate) switches: u64,
+    /// Lost records that no event has told yet.
+    pub(crate) lost_untold: u64,
     /// Records that could not be understood: the kernel's side and this one do not fit together.
     pub(crate) foreign: u64,
     /// What each kernel worker executes.
@@ -46,6 +52,7 @@ impl Decoder {
         self.tasks.clear();
         self.executed.clear();
         (self.switches, self.foreign, self.inbox.late) = (0, 0, 0);
+        self.lost_untold = 0;
     }
 
     /// Takes one record as the kernel sent it.
@@ -76,7 +83,12 @@ impl Decoder {
 
     fn try_take(&mut self, bytes: &[u8]) -> Option<()> {
         let head = types::record::read(bytes)?;
-        if head.spent != 0 {
+        if head.flags & FLAG_HOLE != 0 {
+            // Before this record there were others for which there was no room.
+            let records = std::mem::take(&mut self.lost_untold);
+            self.push(&head, What::Lost { records });
+        }
+        if head.flags & FLAG_SPENT != 0 {
             self.spent(&head, bytes)?;
         }
         match head.kind {

@@ -10,6 +10,8 @@ use whyfaster_core::trace::event::Event;
 pub(crate) struct Inbox {
     queue: VecDeque<Event>,
     handed_on: u64,
+    /// The latest time of any event so far.
+    pub(crate) newest: u64,
     /// Events that came after later ones had been handed on already. They are handed on late, with a later time.
     pub(crate) late: u64,
 }
@@ -21,6 +23,7 @@ impl Inbox {
             self.late += 1;
             event.at = self.handed_on;
         }
+        self.newest = self.newest.max(event.at);
         let mut place = self.queue.len();
         while place > 0 && self.queue[place - 1].at > event.at {
             place -= 1;

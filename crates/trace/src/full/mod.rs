@@ -191,23 +191,34 @@ impl Full {
             let more = self.consume_some()?;
             self.make_room()?;
             let now = clock();
-            self.decoder.borrow_mut().inbox.hand_on(now.saturating_sub(SORTED_AFTER_NS), sink);
+            let inbox = &mut self.decoder.borrow_mut().inbox;
+            // What is still in the ring may be as old as what was taken last: the time of that counts, not what it is now.
+            let until = if more { inbox.newest.min(now) } else { now };
+            inbox.hand_on(until.saturating_sub(SORTED_AFTER_NS), sink);
             // Who makes records as fast as they are taken must not keep this from returning.
             if !more || now - began > POLL_NS {
                 break;
             }
         }
-        self.tell_loss();
         Ok(())
     }
 
-    /// Tells where in the stream records are missing.
-    fn tell_loss(&mut self) {
+    /// How many records were lost since this was last asked: the next record that says that some are missing before it
+    /// tells them.
+    fn note_loss(&mut self) {
         let lost = tally::lost_records(&self.loaded);
         let records = lost.saturating_sub(std::mem::replace(&mut self.lost_told, lost));
+        self.decoder.borrow_mut().lost_untold += records;
+    }
+
+    /// Tells of lost records behind which none came any more: after the last one that did.
+    fn tell_rest_of_loss(&mut self) {
+        self.note_loss();
+        let mut decoder = self.decoder.borrow_mut();
+        let records = std::mem::take(&mut decoder.lost_untold);
         if records > 0 {
-            let event = Event { at: clock(), cpu: 0, what: What::Lost { records } };
-            self.decoder.borrow_mut().inbox.push(event);
+            let at = decoder.inbox.newest;
+            decoder.inbox.push(Event { at, cpu: 0, what: What::Lost { records } });
         }
     }
 
@@ -244,7 +255,7 @@ impl Full {
     /// The rest of the records, `told` among them, and what was counted.
     fn counted(&mut self, told: &[u8], sink: &mut dyn FnMut(Event)) -> Result<Counts, TraceError> {
         self.consume()?;
-        self.tell_loss();
+        self.tell_rest_of_loss();
         let mut decoder = self.decoder.borrow_mut();
         let mut unfinished = 0;
         for record in told.chunks_exact(size_of::<programs::types::end_record>()) {
@@ -254,7 +265,7 @@ impl Full {
         decoder.inbox.hand_on(u64::MAX, sink);
         let mut lost = tally::since(&self.lost_before, tally::losses(&self.loaded)?);
         lost.unfinished = unfinished;
-        lost.gaps += decoder.inbox.late;
+        lost.late += decoder.inbox.late;
         lost.map += decoder.foreign;
         lost.string += self.watch.lost;
         self.own.switches = decoder.switches;
@@ -286,6 +297,7 @@ impl Full {
             self.cpu_before = Some(cpu_time());
             self.lost_before = tally::losses(&self.loaded)?;
             self.lost_told = self.lost_before.ring;
+            self.decoder.borrow_mut().lost_untold = 0;
         }
         Ok(())
     }
@@ -298,6 +310,7 @@ impl Full {
     /// Takes a bounded number of records out of the ring, so that what waits for its order in time stays bounded too.
     /// Whether there may be more.
     fn consume_some(&mut self) -> Result<bool, TraceError> {
+        self.note_loss();
         let taken = self.ring.consume_raw_n(AT_ONCE);
         let taken = usize::try_from(taken).map_err(|_| {
             let why = std::io::Error::from_raw_os_error(-taken).to_string();

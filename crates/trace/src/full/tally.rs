@@ -203,6 +203,7 @@ pub(crate) fn since(before: &Lost, after: Lost) -> Lost {
         recursion: after.recursion - before.recursion,
         unfinished: 0,
         gaps: after.gaps - before.gaps,
+        late: 0,
         by_cpu: if by_cpu.iter().any(|n| *n > 0) { by_cpu } else { Vec::new() },
     }
 }

@@ -89,6 +89,18 @@ impl Path {
         }
     }
 
+    /// The last end was later than that of any path: the rest is not known.
+    pub(super) fn extend(&mut self, to: u64) {
+        let Some((at, _, leaf)) = self.last.as_mut().filter(|(at, ..)| *at < to) else { return };
+        let ns = to - std::mem::replace(at, to);
+        let key = parts::Key::Blocked {
+            by: super::labels::UNNAMED,
+            kind: super::report::PathKind::Unknown,
+            what: None,
+        };
+        self.nodes.add(*leaf, self.keys.of(key), ns, 1);
+    }
+
     /// How many nodes there are for how many paths.
     #[cfg(test)]
     pub(super) fn size(&self) -> usize {

@@ -3,7 +3,7 @@
 use super::super::cpus::{Holder, WAKE_UP_NS};
 use super::super::idle::{ALONE, ANY, ByKind, ELSEWHERE};
 use super::super::labels::Label;
-use super::super::report::Cause;
+use super::super::report::{Cause, PathKind};
 use super::nodes::{Id, NONE};
 use super::parts::{Key, Run, wait};
 use super::{Path, Startup};
@@ -270,6 +270,18 @@ impl Path {
         walk.held.clear();
         if left > 0 {
             self.unseen(walk, by, left);
+        }
+    }
+
+    /// Records were lost: what the task did up to this moment is not known.
+    pub(in super::super) fn lost(&mut self, walk: &mut Walk, by: Label, to: u64) {
+        if !walk.goes() {
+            return;
+        }
+        let ns = walk.pass(to);
+        if ns > 0 {
+            let key = self.keys.of(Key::Blocked { by, kind: PathKind::Unknown, what: None });
+            self.nodes.add(walk.head, key, ns, 1);
         }
     }
 

@@ -108,6 +108,7 @@ impl<'a> Decoder<'a> {
             kind::STARTED => {
                 What::Started { task: self.small()?, run_ns: self.bounded()?, call_run_ns: self.bounded()? }
             }
+            kind::LOST => What::Lost { records: self.bounded()? },
             _ => return self.damaged("there is no such kind of event"),
         })
     }

@@ -28,6 +28,7 @@ pub(super) mod kind {
     pub(in super::super) const SPENT: u8 = 12;
     pub(in super::super) const STARTED: u8 = 13;
     pub(in super::super) const WAITS: u8 = 14;
+    pub(in super::super) const LOST: u8 = 15;
 }
 
 /// Flags in the high half of the first byte.
@@ -92,9 +93,7 @@ impl Recorder {
 
     /// Keeps an event.
     pub fn push(&mut self, event: &Event) {
-        if self.bytes.len() > self.limit
-            || matches!(event.what, What::Call(_) | What::Stack(_) | What::Lost { .. })
-        {
+        if self.bytes.len() > self.limit || matches!(event.what, What::Call(_) | What::Stack(_)) {
             return;
         }
         self.events += 1;
@@ -189,10 +188,14 @@ impl Recorder {
                 head(kind::STARTED);
                 self.numbers(&[u64::from(*task), *run_ns, *call_run_ns]);
             }
+            What::Lost { records } => {
+                head(kind::LOST);
+                self.number(*records);
+            }
             // Scheduling is written above; calls and stacks are not kept.
             What::Spent { .. } | What::Waits { .. } => {}
             What::Switch { .. } | What::Wake { .. } | What::Queued { .. } | What::Migrate { .. } => {}
-            What::Call(_) | What::Stack(_) | What::Lost { .. } => {}
+            What::Call(_) | What::Stack(_) => {}
         }
     }
 

@@ -124,6 +124,7 @@ fn sane(counts: &Counts) -> bool {
         lost.recursion,
         lost.unfinished,
         lost.gaps,
+        lost.late,
     ];
     let cells = counts.calls.iter().all(|cell| {
         let times = [cell.total_ns, cell.max_ns, cell.runnable_ns, cell.blocked_ns];
@@ -144,7 +145,8 @@ fn sane(counts: &Counts) -> bool {
         lives.calls_returned,
     ];
     let lost = lost.into_iter().chain(lives.into_iter().flatten());
-    cells && lost.chain([counts.own.switches, counts.own.tool_ns]).all(|number| number <= MOST)
+    let ended = counts.lives.last_end_ns.is_none_or(|at| at <= LATEST);
+    cells && ended && lost.chain([counts.own.switches, counts.own.tool_ns]).all(|number| number <= MOST)
 }
 
 #[cfg(test)]

@@ -100,7 +100,7 @@ fn what_the_kernel_counted_and_the_stream_does_not_tell_fails_its_check() {
         [
             "processes made, by the kernel and by the stream",
             "processes ended, by the kernel and by the stream",
-            "calls entered by the tasks, by the stream of their ends",
+            "calls entered by all tasks, by those whose record of their end came",
         ]
     );
     let processes = script.report().processes;

@@ -4,6 +4,7 @@ mod accounts;
 mod avoidable;
 mod fixture;
 mod holders;
+mod holes;
 mod levels;
 mod mended;
 mod path;

@@ -55,6 +55,7 @@ pub(in crate::why) fn command(name: &str, cpus: Vec<u16>) -> CommandRow {
         runnable_s: None,
         avoidable_s: None,
         blocked_s: None,
+        unknown_s: 0.0,
         faults: None,
         voluntary: None,
         involuntary: None,

@@ -25,6 +25,7 @@ pub(super) fn level(report: &TraceReport, as_whom: Option<&str>, look: &Look) ->
 /// What did not arrive, and whether what arrived fits together.
 pub(super) fn losses(report: &TraceReport, look: &Look) -> Vec<String> {
     let classes = classes(&report.lost);
+    let mended = mended(&report.lost);
     let mut parts = Vec::new();
     if classes.is_empty() {
         // A level that streams nothing can lose nothing; saying "complete" of it would be wrong.
@@ -32,8 +33,7 @@ pub(super) fn losses(report: &TraceReport, look: &Look) -> Vec<String> {
             parts.push("lost: nothing".to_owned());
         }
     } else {
-        let tone_of = if report.lost.any() { Tone::Unsure } else { Tone::Quiet };
-        parts.push(format!("{} {}", tone(tone_of, "lost:"), classes.join("; ")));
+        parts.push(format!("{} {}", tone(Tone::Unsure, "lost:"), classes.join("; ")));
     }
     let cpus: Vec<String> = report
         .lost
@@ -46,26 +46,36 @@ pub(super) fn losses(report: &TraceReport, look: &Look) -> Vec<String> {
     if !cpus.is_empty() {
         parts.push(format!("by CPU: {}", cpus.join(", ")));
     }
+    if !mended.is_empty() {
+        parts.push(format!("{} {}", tone(Tone::Quiet, "mended:"), mended.join("; ")));
+    }
     let mut lines: Vec<String> = parts.iter().flat_map(|part| wrap(part, look.width, 2)).collect();
     lines.extend(checks(&report.checks, look));
     lines
 }
 
 fn classes(lost: &Lost) -> Vec<String> {
-    [
+    named(&[
         (lost.ring, "records for which the ring had no room"),
         (lost.map, "counters for which a map had no room"),
         (lost.storage, "tasks that were not followed, for want of storage"),
         (lost.string, "paths that could not be read"),
         (lost.stack, "stacks that could not be taken"),
         (lost.recursion, "runs of a program that the kernel skipped"),
-        (lost.unfinished, "intervals without an end (counted, as unfinished)"),
-        (lost.gaps, "switches that were not shown (mended)"),
-    ]
-    .into_iter()
-    .filter(|(count, _)| *count > 0)
-    .map(|(count, what)| format!("{what}: {count}"))
-    .collect()
+        (lost.late, "records that came too late for their own time"),
+    ])
+}
+
+/// What is missing and takes nothing from the numbers: the next record, or the kernel's account, puts it right.
+fn mended(lost: &Lost) -> Vec<String> {
+    named(&[
+        (lost.unfinished, "intervals without an end (counted up to the end of what was seen)"),
+        (lost.gaps, "switches that were not shown (put right by the record behind them)"),
+    ])
+}
+
+fn named(counts: &[(u64, &str)]) -> Vec<String> {
+    counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{what}: {count}")).collect()
 }
 
 fn checks(checks: &[Check], look: &Look) -> Vec<String> {

@@ -24,6 +24,7 @@ fn command(command: &str, tasks: u64, [user, kernel, wait, avoidable, blocked]: 
         runnable_s: Some(wait),
         avoidable_s: Some(avoidable),
         blocked_s: Some(blocked),
+        unknown_s: 0.0,
         faults: Some(tasks * 120),
         voluntary: Some(tasks * 2),
         involuntary: Some(tasks / 3),

@@ -13,7 +13,8 @@ const MATTERS: f64 = 0.2;
 
 /// The next step; none where the level does not see enough to say one.
 pub(super) fn next(report: &TraceReport, look: &Look) -> Option<String> {
-    if report.level != Level::Full {
+    // Where records are missing, shares are no ground for advice.
+    if report.level != Level::Full || report.lost.any() {
         return None;
     }
     let (_, shares) = of_tasks(report);

@@ -27,7 +27,7 @@ pub(super) fn sentence(report: &TraceReport, followed: bool, look: &Look) -> Str
         more => format!(" with {} CPUs busy", digits(more)),
     });
     let lost = match report.lost.any() {
-        true => "Incomplete: records were lost, so counts and times are too low. ",
+        true => "Incomplete: records were lost, so counts may be too low and times wrong. ",
         false => "",
     };
     let mut parts = vec![format!("{lost}{} {wall}{cpus}", if followed { "Observed for" } else { "It took" })];

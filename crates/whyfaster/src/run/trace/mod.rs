@@ -147,6 +147,7 @@ fn incomplete(report: &TraceReport) -> Option<Failure> {
         ("strings", lost.string),
         ("stacks", lost.stack),
         ("runs of a program", lost.recursion),
+        ("times of late records", lost.late),
     ];
     let mut said: Vec<String> = classes
         .iter()

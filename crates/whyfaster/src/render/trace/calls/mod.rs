@@ -94,6 +94,8 @@ impl Calls {
                 }
             }
             What::Fork { child, .. } => drop(self.renamed.remove(child)),
+            // Told with another place.
+            What::Lost { records: 0 } => {}
             What::Lost { records } => {
                 let line =
                     format!("... {records} records lost about here: there was no room for them in the ring");

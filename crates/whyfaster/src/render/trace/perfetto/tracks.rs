@@ -113,6 +113,7 @@ impl Tracks {
             ("recursion", lost.recursion),
             ("unfinished", lost.unfinished),
             ("gaps", lost.gaps),
+            ("late", lost.late),
         ];
         let annotations: Vec<Annotation> = classes
             .into_iter()
