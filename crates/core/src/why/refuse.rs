@@ -46,9 +46,17 @@ pub(super) fn pair(
     let (a, b) = (quoted(alternative.name), quoted(baseline.name));
     for side in [alternative, baseline] {
         if side.runs.is_empty() {
-            return Some(match side.lossy {
-                0 => format!("no trace of {}", quoted(side.name)),
-                n => format!("all {n} traces of {} lost records: see --ring-size", quoted(side.name)),
+            return Some(match (side.lossy, side.unseen) {
+                (0, 0) => format!(
+                    "no trace of {}: none of its observed runs came to its end (the time was over, or they failed; \
+                     --max-time allows more)",
+                    quoted(side.name)
+                ),
+                (0, n) => format!(
+                    "no trace of {} that could explain it: of its {n} observed runs none has a critical path",
+                    quoted(side.name)
+                ),
+                (n, _) => format!("all {n} traces of {} lost records: see --ring-size", quoted(side.name)),
             });
         }
         if side.lossy > side.runs.len() {

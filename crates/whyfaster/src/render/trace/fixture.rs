@@ -261,6 +261,8 @@ fn stage(
 ) -> StageRow {
     StageRow {
         command: command.to_owned(),
+        pipeline: 0,
+        processes: 1,
         reads_from: reads_from.to_vec(),
         life_s: running + wait + starved + held_up + other,
         running_s: running,
