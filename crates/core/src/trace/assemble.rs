@@ -62,7 +62,9 @@ impl Analysis {
             not_measured: Vec::new(),
         };
         stage_rows::settle(&mut report.stages, &report.transfers, &report.syscalls);
-        report.complete = !report.lost.any() && report.checks.iter().all(|check| check.holds);
+        // What never began is not whole.
+        report.complete =
+            self.began.is_some() && !report.lost.any() && report.checks.iter().all(|check| check.holds);
         report.warnings = gaps::warnings(self, counts, facts, &report);
         report.not_measured = gaps::not_measured(self, counts, facts, &report);
         report

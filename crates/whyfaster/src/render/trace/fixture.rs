@@ -244,6 +244,7 @@ pub(crate) fn dispatch() -> TraceReport {
             calls_share: Some(0.004),
             switches_share: Some(0.011),
             tool_share: Some(0.0062),
+            calls_s: None,
         },
         ..TraceReport::default()
     }
