@@ -216,7 +216,8 @@ impl Analysis {
 
     fn pipes(&mut self, task: Tid, input: u64, output: u64) {
         let Some(task) = self.line.known.tree.get(&task) else { return };
-        let end = |writes| End { process: task.process, label: task.label, parent: task.parent, writes };
+        let end =
+            |writes| End { process: task.process, label: task.label, parent: task.parent, writes, group: 0 };
         for (inode, writes) in [(input, false), (output, true)] {
             if inode != 0 && self.line.setting.whole() {
                 self.line.stages.holds(inode, end(writes));

@@ -14,7 +14,7 @@ use super::report::{
     Avoidable, Level, PathRow, Processes, SharerKind, SharerRow, TraceReport, TransferRow, WorkRow,
 };
 use super::setting::Facts;
-use super::stage_rows::only_readers;
+use super::stage_rows;
 use super::{gaps, syscalls, work};
 
 impl Analysis {
@@ -61,8 +61,10 @@ impl Analysis {
             warnings: Vec::new(),
             not_measured: Vec::new(),
         };
-        only_readers(&mut report.stages, &report.transfers, &report.syscalls);
-        report.complete = !report.lost.any() && report.checks.iter().all(|check| check.holds);
+        stage_rows::settle(&mut report.stages, &report.transfers, &report.syscalls);
+        // What never began is not whole.
+        report.complete =
+            self.began.is_some() && !report.lost.any() && report.checks.iter().all(|check| check.holds);
         report.warnings = gaps::warnings(self, counts, facts, &report);
         report.not_measured = gaps::not_measured(self, counts, facts, &report);
         report

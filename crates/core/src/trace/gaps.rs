@@ -167,7 +167,10 @@ fn work(counts: &Counts, facts: &Facts, add: &mut impl FnMut(&str, String)) {
         add("work of page faults", why.to_owned());
     }
     if !counts.calls.iter().any(|cell| cell.total_ns.is_some()) {
-        let why = "system calls were not timed: all time in the kernel is \"rest\"";
+        let why = match counts.calls.is_empty() {
+            true => "no system call was entered while it was observed: all time in the kernel is \"rest\"",
+            false => "system calls were not timed: all time in the kernel is \"rest\"",
+        };
         add("work in the kernel by group of calls", why.to_owned());
     }
 }

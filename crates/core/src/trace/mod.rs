@@ -32,6 +32,7 @@ pub mod report;
 mod rows;
 mod searches;
 pub mod setting;
+mod stage_groups;
 mod stage_rows;
 mod stages;
 pub mod stored;

@@ -4,6 +4,9 @@ use super::counts::Counts;
 use super::report::Overhead;
 use super::setting::Facts;
 
+/// Below this wall time the share of whyfaster's own CPU time is that of its beginning and end: it says nothing.
+const LEAST_WALL_S: f64 = 0.01;
+
 /// A share, where there is something to share.
 pub(super) fn ratio(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part / whole)
@@ -32,7 +35,8 @@ pub(super) fn overhead(counts: &Counts, facts: &Facts, wall_s: f64) -> Overhead 
         calibrated_share: all.and_then(|cost| ratio(cost, wall_s)),
         calls_share: calls_s.zip(in_calls).and_then(|(cost, all)| ratio(cost, super::ledger::seconds(all))),
         switches_share: switches_s.and_then(|cost| ratio(cost, wall_s)),
-        tool_share: ratio(super::ledger::seconds(own.tool_ns), wall_s),
+        tool_share: ratio(super::ledger::seconds(own.tool_ns), wall_s).filter(|_| wall_s >= LEAST_WALL_S),
+        calls_s,
     }
 }
 

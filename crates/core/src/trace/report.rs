@@ -344,6 +344,13 @@ pub struct Avoidable {
 pub struct StageRow {
     /// The command.
     pub command: String,
+    /// Which pipeline it belongs to, from 0: those that run at the same or another time without data flowing between them
+    /// are different ones.
+    #[serde(default)]
+    pub pipeline: usize,
+    /// How many processes.
+    #[serde(default)]
+    pub processes: u64,
     /// The stages that it reads from, by index.
     pub reads_from: Vec<usize>,
     /// Time it lived.
@@ -362,7 +369,8 @@ pub struct StageRow {
     /// stages. Null where the stages' waits were not seen.
     #[serde(default)]
     pub slack_s: Option<f64>,
-    /// Whether it sets the pace: of all stages it spent the longest time not waiting for the others.
+    /// Whether it sets the pace: of the stages of its pipeline that data
+    /// goes through, it spent the longest time not waiting for the others.
     pub bottleneck: bool,
     /// Whether it might as well: it spent at least 95% of that time not waiting for the others.
     #[serde(default)]

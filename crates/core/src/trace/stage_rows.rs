@@ -1,9 +1,12 @@
 //! Stages as rows of the report: who reads from whom, in the order of the flow, and who sets the pace.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::event::FileKind;
 use super::labels::{Label, Labels};
 use super::ledger::seconds;
 use super::report::{Direction, StageRow, SyscallRow, TransferRow};
+use super::stage_groups::Group;
 use super::stages::{MOST_BESIDE, Shape, Stages, Sums};
 
 /// A stage that was busy for so much of the time of the one that sets the pace might as well set it.
@@ -12,59 +15,113 @@ const NEAR: f64 = 0.95;
 const MOST_ROWS: usize = 64;
 
 impl Stages {
-    /// The stages, those that read from nobody first.
+    /// The stages: pipelines in the order in which they began, in each of them those that read from nobody first.
     pub(super) fn rows(&self, labels: &Labels) -> Vec<StageRow> {
-        let shapes = in_order(self.shapes(labels));
-        let mut rows: Vec<StageRow> = shapes.iter().map(|(shape, sums)| row(labels, shape, sums)).collect();
-        for (index, (shape, _)) in shapes.iter().enumerate() {
-            rows[index].reads_from = before(&shapes, shape);
-        }
-        // A stage that has ended early, or that waits for its neighbours, leaves the pace to another.
-        let own = |(_, sums): &(Shape, Sums)| {
-            sums.life.saturating_sub(sums.starved + sums.held_up) / sums.processes.max(1)
-        };
-        let setter = (0..rows.len()).max_by_key(|at| (own(&shapes[*at]), std::cmp::Reverse(*at)));
-        if let Some(setter) = setter.filter(|_| rows.len() > 1) {
-            rows[setter].bottleneck = true;
-            let pace = seconds(own(&shapes[setter]));
-            for (at, row) in rows.iter_mut().enumerate() {
-                row.near = at != setter && seconds(own(&shapes[at])) >= NEAR * pace;
+        let mut rows: Vec<StageRow> = Vec::new();
+        for (pipeline, shapes) in self.pipelines(labels).into_iter().enumerate() {
+            let shapes = in_order(shapes);
+            let first = rows.len();
+            for (shape, sums) in &shapes {
+                let reads_from = before(&shapes, shape).into_iter().map(|at| first + at).collect();
+                rows.push(StageRow { pipeline, reads_from, ..row(labels, shape, sums) });
             }
         }
         rows
     }
 
-    /// Shapes with neighbours; those of one command of which one has all neighbours of the other are one.
-    fn shapes(&self, labels: &Labels) -> Vec<(Shape, Sums)> {
-        let mut all: Vec<(Shape, Sums)> =
-            self.folded.iter().map(|(shape, sums)| (shape.clone(), *sums)).collect();
-        self.late.iter().for_each(|late| known_late(&mut all, *late));
-        all.retain(|(shape, _)| beside(shape) > 0);
-        all.sort_by_key(|(shape, _)| {
-            (
-                std::cmp::Reverse(beside(shape)),
-                labels.name(shape.0).to_owned(),
-                shape.1.clone(),
-                shape.2.clone(),
-            )
-        });
-        let mut shapes: Vec<(Shape, Sums)> = Vec::new();
-        for (shape, sums) in all {
-            let within = |((label, up, down), _): &&mut (Shape, Sums)| {
-                *label == shape.0
-                    && shape.1.iter().all(|it| up.contains(it))
-                    && shape.2.iter().all(|it| down.contains(it))
-            };
-            match shapes.iter_mut().find(within) {
-                Some((_, sum)) => sum.add(&sums),
-                None => shapes.push((shape, sums)),
+    /// Shapes with neighbours by pipeline. Pipelines of the same commands are one: a loop runs the same one many times.
+    fn pipelines(&self, labels: &Labels) -> Vec<Vec<(Shape, Sums)>> {
+        let mut groups: BTreeMap<Group, Vec<(Shape, Sums)>> = BTreeMap::new();
+        for ((group, shape), sums) in &self.folded {
+            groups.entry(self.groups.of(*group)).or_default().push((shape.clone(), *sums));
+        }
+        for (group, writer, reader) in &self.late {
+            if let Some(all) = groups.get_mut(&self.groups.of(*group)) {
+                known_late(all, (*writer, *reader));
             }
         }
-        shapes.sort_by_key(|(_, sums)| std::cmp::Reverse(sums.life));
-        shapes.truncate(MOST_ROWS);
-        shapes.sort_by_key(|(shape, _)| labels.name(shape.0).to_owned());
-        shapes
+        let mut same: BTreeMap<BTreeSet<Label>, (Group, Vec<(Shape, Sums)>)> = BTreeMap::new();
+        for (group, mut all) in groups {
+            all.retain(|(shape, _)| beside(shape) > 0);
+            let commands = all.iter().map(|(shape, _)| shape.0).collect();
+            same.entry(commands).or_insert_with(|| (group, Vec::new())).1.append(&mut all);
+        }
+        let mut all: Vec<(Group, Vec<(Shape, Sums)>)> =
+            same.into_values().map(|(group, all)| (group, merged(all, labels))).collect();
+        let life =
+            |all: &[(Shape, Sums)]| std::cmp::Reverse(all.iter().map(|(_, sums)| sums.life).sum::<u64>());
+        all.sort_by_key(|(group, all)| (life(all), *group));
+        let mut room = MOST_ROWS;
+        all.retain(|(_, all)| {
+            let fits = !all.is_empty() && all.len() <= room;
+            room -= if fits { all.len() } else { 0 };
+            fits
+        });
+        all.sort_by_key(|(group, _)| *group);
+        all.into_iter().map(|(_, all)| all).collect()
     }
+}
+
+/// The shapes of one pipeline: those of one command of which one has all neighbours of the other are one.
+fn merged(mut all: Vec<(Shape, Sums)>, labels: &Labels) -> Vec<(Shape, Sums)> {
+    all.sort_by_key(|(shape, _)| {
+        (std::cmp::Reverse(beside(shape)), labels.name(shape.0).to_owned(), shape.1.clone(), shape.2.clone())
+    });
+    let mut shapes: Vec<(Shape, Sums)> = Vec::new();
+    for (shape, sums) in all {
+        let within = |((label, up, down), _): &&mut (Shape, Sums)| {
+            *label == shape.0
+                && shape.1.iter().all(|it| up.contains(it))
+                && shape.2.iter().all(|it| down.contains(it))
+        };
+        match shapes.iter_mut().find(within) {
+            Some((_, sum)) => sum.add(&sums),
+            None => shapes.push((shape, sums)),
+        }
+    }
+    shapes.sort_by_key(|(_, sums)| std::cmp::Reverse(sums.life));
+    shapes.truncate(MOST_ROWS);
+    shapes.sort_by_key(|(shape, _)| labels.name(shape.0).to_owned());
+    shapes
+}
+
+/// Takes out who is no reader, then pipelines through which nothing flows, and says who sets the pace of each.
+pub(super) fn settle(rows: &mut Vec<StageRow>, transfers: &[TransferRow], calls: &[SyscallRow]) {
+    only_readers(rows, transfers, calls);
+    let flows: BTreeSet<usize> =
+        rows.iter().filter(|row| !row.reads_from.is_empty()).map(|row| row.pipeline).collect();
+    let numbers: Vec<usize> = flows.iter().copied().collect();
+    let kept: Vec<bool> = rows.iter().map(|row| flows.contains(&row.pipeline)).collect();
+    let place = |at: usize| kept[..at].iter().filter(|kept| **kept).count();
+    rows.retain(|row| flows.contains(&row.pipeline));
+    for row in rows.iter_mut() {
+        row.pipeline = numbers.partition_point(|number| *number < row.pipeline);
+        row.reads_from.iter_mut().for_each(|at| *at = place(*at));
+    }
+    (0..numbers.len()).for_each(|pipeline| pace(rows, pipeline));
+}
+
+/// Who sets the pace of a pipeline: a stage that has ended early, or that waits for its neighbours, leaves it to another;
+/// who only holds a pipe moves nothing and has none.
+fn pace(rows: &mut [StageRow], pipeline: usize) {
+    let own = |row: &StageRow| (row.life_s - row.starved_s - row.held_up_s).max(0.0) / number(row.processes);
+    let read: BTreeSet<usize> = rows.iter().flat_map(|row| row.reads_from.iter().copied()).collect();
+    let moves = |at: &usize| !rows[*at].reads_from.is_empty() || read.contains(at);
+    let stages: Vec<usize> =
+        (0..rows.len()).filter(|at| rows[*at].pipeline == pipeline).filter(moves).collect();
+    let slowest =
+        stages.iter().copied().max_by(|a, b| own(&rows[*a]).total_cmp(&own(&rows[*b])).then(b.cmp(a)));
+    let Some(setter) = slowest.filter(|_| stages.len() > 1) else { return };
+    let pace = own(&rows[setter]);
+    rows[setter].bottleneck = true;
+    for at in stages.into_iter().filter(|at| *at != setter) {
+        rows[at].near = own(&rows[at]) >= NEAR * pace;
+    }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "counts far below 2^53")]
+fn number(processes: u64) -> f64 {
+    processes.max(1) as f64
 }
 
 /// Calls that move data out of a pipe without a byte of it in the table of transfers.
@@ -72,7 +129,7 @@ const UNSEEN: [&str; 5] = ["splice", "tee", "vmsplice", "sendfile", "io_uring_en
 
 /// Who only inherited a pipe and never read from it reads from nobody: of `(sleep 1; cat)` behind a pipe only `cat` does.
 /// It stays a stage, as it holds the others up all the same.
-pub(super) fn only_readers(rows: &mut [StageRow], transfers: &[TransferRow], calls: &[SyscallRow]) {
+fn only_readers(rows: &mut [StageRow], transfers: &[TransferRow], calls: &[SyscallRow]) {
     // Where no call was told by what it worked on, nothing is known of who read.
     if !transfers.iter().any(|row| row.file == FileKind::Pipe) {
         return;
@@ -134,6 +191,8 @@ fn row(labels: &Labels, shape: &Shape, sums: &Sums) -> StageRow {
     let waits = sums.starved + sums.held_up;
     StageRow {
         command: labels.name(shape.0).to_owned(),
+        pipeline: 0,
+        processes: sums.processes,
         reads_from: Vec::new(),
         life_s: seconds(sums.life),
         running_s: seconds(sums.times.run),
@@ -182,5 +241,24 @@ mod tests {
         let mut waits = [StageRow { starved_s: 0.1, ..stage("pv", &[0]) }];
         only_readers(&mut waits, &transfers, &[]);
         assert_eq!(waits[0].reads_from, [0]);
+    }
+
+    #[test]
+    fn who_only_holds_a_pipe_sets_no_pace() {
+        let lived = |life_s, row| StageRow { life_s, ..row };
+        let mut rows = vec![
+            lived(9.0, StageRow { pipeline: 0, ..stage("shim", &[]) }),
+            lived(1.0, StageRow { pipeline: 1, ..stage("seq", &[]) }),
+            lived(3.0, StageRow { pipeline: 1, ..stage("sort", &[1]) }),
+            lived(8.0, StageRow { pipeline: 1, ..stage("sleep", &[]) }),
+        ];
+        settle(&mut rows, &[], &[]);
+        let left: Vec<(&str, usize, &[usize], bool)> = rows
+            .iter()
+            .map(|row| (row.command.as_str(), row.pipeline, &row.reads_from[..], row.bottleneck))
+            .collect();
+        let expected =
+            [("seq", 0, &[][..], false), ("sort", 0, &[0][..], true), ("sleep", 0, &[][..], false)];
+        assert_eq!(left, expected);
     }
 }

@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 use super::event::Pid;
 use super::labels::Label;
 use super::report::Cause;
+use super::stage_groups::{Folded, Group, Groups};
 use super::task::Times;
 
 /// Pipes that are followed at a time; a process in a pipe beyond has no neighbours.
@@ -48,6 +49,8 @@ pub(super) struct End {
     pub(super) parent: Option<Pid>,
     /// As output.
     pub(super) writes: bool,
+    /// Which pipeline it belongs to.
+    pub(super) group: Group,
 }
 
 /// A writer and a reader of one pipe.
@@ -55,6 +58,7 @@ pub(super) struct End {
 struct Pair {
     writer: (Pid, Label),
     reader: (Pid, Label),
+    groups: (Group, Group),
     times: u32,
 }
 
@@ -74,6 +78,8 @@ struct Side {
     up: Vec<Label>,
     down: Vec<Label>,
     pipes: Vec<u64>,
+    /// Of who has a pipe.
+    group: Option<Group>,
     sums: Sums,
 }
 
@@ -104,13 +110,16 @@ pub(super) type Shape = (Label, Vec<Label>, Vec<Label>);
 pub(super) struct Stages {
     pipes: FxHashMap<u64, Pipe>,
     live: FxHashMap<Pid, Side>,
-    pub(super) folded: FxHashMap<Shape, Sums>,
+    pub(super) folded: Folded,
+    pub(super) groups: Groups,
+    /// So many processes were folded since kinds were taken together last.
+    since: usize,
     /// Whether pipes at standard descriptors are told at all.
     told: bool,
     /// Pipes whose writers are gone and whose reader has not come yet, the oldest first.
     unread: VecDeque<u64>,
     /// Neighbours that were known only when the writer had been folded.
-    pub(super) late: Vec<(Label, Label)>,
+    pub(super) late: Vec<(Group, Label, Label)>,
 }
 
 impl Stages {
@@ -138,8 +147,9 @@ impl Stages {
             return waker.1;
         }
         let (writer, reader) = if reads { (waker, blocked) } else { (blocked, waker) };
+        let groups = (self.group(writer.0), self.group(reader.0));
         let pipe = self.pipes.entry(inode).or_default();
-        let pair = pipe.met(writer, reader);
+        let pair = pipe.met(writer, reader, groups);
         if !own_child {
             pipe.last = Some(pair);
         }
@@ -157,11 +167,12 @@ impl Stages {
     }
 
     /// A process has this pipe as standard input or output.
-    pub(super) fn holds(&mut self, inode: u64, end: End) {
+    pub(super) fn holds(&mut self, inode: u64, mut end: End) {
         self.told = true;
         if self.pipes.len() >= MOST_PIPES && !self.pipes.contains_key(&inode) {
             return;
         }
+        end.group = self.group(end.process);
         let live = &self.live;
         let pipe = self.pipes.entry(inode).or_default();
         pipe.ends.retain(|it| it.process != end.process || it.writes != end.writes);
@@ -178,6 +189,36 @@ impl Stages {
         self.uses(end.process, inode);
     }
 
+    /// The pipeline of a process that lives.
+    fn group(&mut self, process: Pid) -> Group {
+        let groups = &mut self.groups;
+        *self.live.entry(process).or_default().group.get_or_insert_with(|| groups.begin())
+    }
+
+    /// The pipelines of what may still come to belong together with others.
+    pub(super) fn groups_in_use(&self) -> impl Iterator<Item = Group> {
+        let pairs = |pipe: &Pipe| {
+            let pairs = pipe.pairs.iter().chain(&pipe.last);
+            pairs.flat_map(|pair| [pair.groups.0, pair.groups.1]).collect::<Vec<Group>>()
+        };
+        let of_pipe = move |pipe: &Pipe| {
+            pipe.ends.iter().map(|end| end.group).chain(pairs(pipe)).collect::<Vec<Group>>()
+        };
+        let live = self.live.values().filter_map(|side| side.group);
+        live.chain(self.pipes.values().flat_map(of_pipe))
+    }
+
+    /// Puts another number in the place of each of them.
+    pub(super) fn for_groups_in_use(&mut self, new: &dyn Fn(Group) -> Group) {
+        self.live.values_mut().filter_map(|side| side.group.as_mut()).for_each(|group| *group = new(*group));
+        for pipe in self.pipes.values_mut() {
+            pipe.ends.iter_mut().for_each(|end| end.group = new(end.group));
+            for pair in pipe.pairs.iter_mut().chain(&mut pipe.last) {
+                pair.groups = (new(pair.groups.0), new(pair.groups.1));
+            }
+        }
+    }
+
     fn uses(&mut self, process: Pid, inode: u64) {
         let pipes = &mut self.live.entry(process).or_default().pipes;
         if !pipes.contains(&inode) && pipes.len() < MOST_BESIDE {
@@ -191,6 +232,7 @@ impl Stages {
                 labels.push(label);
             }
         };
+        self.groups.join(pair.groups.0, pair.groups.1);
         beside(&mut self.live.entry(pair.writer.0).or_default().down, pair.reader.1);
         beside(&mut self.live.entry(pair.reader.0).or_default().up, pair.writer.1);
     }
@@ -207,27 +249,38 @@ impl Stages {
         for inode in std::mem::take(&mut side.pipes) {
             self.leave(process, inode, &mut side);
         }
+        // Who never had a pipe has no neighbours.
+        let Some(group) = side.group else { return };
         side.up.sort_unstable();
         side.down.sort_unstable();
-        let mut shape = (label, side.up, side.down);
-        if self.folded.len() >= MOST_STAGES && !self.folded.contains_key(&shape) {
-            shape = (label, Vec::new(), Vec::new());
+        self.since += 1;
+        if (self.folded.len() >= MOST_STAGES || self.groups.crowded()) && self.since >= MOST_STAGES / 4 {
+            self.compact();
+            self.since = 0;
         }
-        self.folded.entry(shape).or_default().add(&side.sums);
+        let mut key = (self.groups.of(group), (label, side.up, side.down));
+        if self.folded.len() >= 2 * MOST_STAGES && !self.folded.contains_key(&key) {
+            key = (0, (label, Vec::new(), Vec::new()));
+        }
+        self.folded.entry(key).or_default().add(&side.sums);
     }
 
     /// The process reads and writes this pipe no longer.
     fn leave(&mut self, process: Pid, inode: u64, side: &mut Side) {
         let Some(pipe) = self.pipes.get(&inode) else { return };
         let writers = pipe.writers_to(process);
-        for (writer, reader) in writers {
+        let own = side.group;
+        for ((writer, group), reader) in writers {
+            if let Some(own) = own {
+                self.groups.join(own, group);
+            }
             if !side.up.contains(&writer.1) {
                 side.up.push(writer.1);
             }
             match self.live.get_mut(&writer.0) {
                 Some(writer) if !writer.down.contains(&reader) => writer.down.push(reader),
                 Some(_) => {}
-                None if self.late.len() < MOST_STAGES => self.late.push((writer.1, reader)),
+                None if self.late.len() < MOST_STAGES => self.late.push((group, writer.1, reader)),
                 None => {}
             }
         }
@@ -261,7 +314,7 @@ impl Stages {
 impl Pipe {
     /// Who writes what this process has read, and as which command it has, where no two of them waited for each other
     /// often enough to be known.
-    fn writers_to(&self, process: Pid) -> Vec<((Pid, Label), Label)> {
+    fn writers_to(&self, process: Pid) -> Vec<(((Pid, Label), Group), Label)> {
         if self.pairs.iter().any(|pair| pair.times > 1) {
             return Vec::new();
         }
@@ -272,10 +325,10 @@ impl Pipe {
             })
         };
         if let Some(reader) = top(false).find(|end| end.process == process) {
-            return top(true).map(|writer| ((writer.process, writer.label), reader.label)).collect();
+            return top(true).map(|it| (((it.process, it.label), it.group), reader.label)).collect();
         }
         let last = self.last.filter(|last| last.reader.0 == process && self.ends.is_empty());
-        last.map(|last| (last.writer, last.reader.1)).into_iter().collect()
+        last.map(|last| ((last.writer, last.groups.0), last.reader.1)).into_iter().collect()
     }
 
     /// Those that have it as standard output (or input), without the children that inherited it.
@@ -286,15 +339,15 @@ impl Pipe {
         all.filter(move |end| !holds(end.parent))
     }
 
-    fn met(&mut self, writer: (Pid, Label), reader: (Pid, Label)) -> Pair {
+    fn met(&mut self, writer: (Pid, Label), reader: (Pid, Label), groups: (Group, Group)) -> Pair {
         let found = self.pairs.iter_mut().find(|pair| pair.writer.0 == writer.0 && pair.reader.0 == reader.0);
         match found {
             Some(pair) => {
-                *pair = Pair { writer, reader, times: pair.times.saturating_add(1) };
+                *pair = Pair { writer, reader, groups, times: pair.times.saturating_add(1) };
                 *pair
             }
             None => {
-                let pair = Pair { writer, reader, times: 1 };
+                let pair = Pair { writer, reader, groups, times: 1 };
                 if self.pairs.len() >= MOST_BESIDE {
                     // Wakers that came but once make room.
                     let once = self.pairs.iter().position(|pair| pair.times == 1).unwrap_or(0);

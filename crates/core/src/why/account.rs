@@ -24,6 +24,8 @@ pub(super) struct Alternative<'a> {
     pub cpu_s: Option<f64>,
     /// Runs with losses, left out.
     pub lossy: usize,
+    /// Runs of a level that does not see why a process waits, or without a critical path, left out.
+    pub unseen: usize,
 }
 
 impl<'a> Alternative<'a> {
@@ -32,8 +34,10 @@ impl<'a> Alternative<'a> {
         let name = given.plan.alternatives.get(index).map_or("", |it| &it.name);
         let mine: Vec<&Traced> = given.traced.iter().filter(|it| it.alternative == index).collect();
         let usable = |it: &&Traced| it.report.level == Level::Full && !it.report.critical_path.is_empty();
-        let (lossy, kept): (Vec<&Traced>, Vec<&Traced>) =
-            mine.into_iter().filter(usable).partition(|it| loses(it));
+        let of_mine = mine.len();
+        let usable: Vec<&Traced> = mine.into_iter().filter(usable).collect();
+        let unseen = of_mine - usable.len();
+        let (lossy, kept): (Vec<&Traced>, Vec<&Traced>) = usable.into_iter().partition(|it| loses(it));
         let untraced: Vec<Untraced> = untraced.iter().filter(|it| it.alternative == index).copied().collect();
         let of = |f: &dyn Fn(&Traced) -> f64| median(&kept.iter().map(|it| f(it)).collect::<Vec<_>>());
         let traced_s = of(&|it| path_s(it));
@@ -45,7 +49,7 @@ impl<'a> Alternative<'a> {
         let mut runs: Vec<Run<'a>> = kept.into_iter().map(|it| own_cost::run(it, cost.0, cost.1)).collect();
         runs.sort_by_key(|run| run.round);
         let label = label(given.plan, index);
-        Self { index, name, label, runs, untraced, traced_s, untraced_s, cpu_s, lossy: lossy.len() }
+        Self { index, name, label, runs, untraced, traced_s, untraced_s, cpu_s, lossy: lossy.len(), unseen }
     }
 
     /// Median of a number of each traced run.

@@ -46,9 +46,17 @@ pub(super) fn pair(
     let (a, b) = (&alternative.label, &baseline.label);
     for side in [alternative, baseline] {
         if side.runs.is_empty() {
-            return Some(match side.lossy {
-                0 => format!("no trace of {}", side.label),
-                n => format!("all {n} traces of {} lost records: see --ring-size", side.label),
+            return Some(match (side.lossy, side.unseen) {
+                (0, 0) => format!(
+                    "no trace of {}: none of its observed runs came to its end (the time was over, or they failed; \
+                     --max-time allows more)",
+                    side.label
+                ),
+                (0, n) => format!(
+                    "no trace of {} that could explain it: of its {n} observed runs none has a critical path",
+                    side.label
+                ),
+                (n, _) => format!("all {n} traces of {} lost records: see --ring-size", side.label),
             });
         }
         if side.lossy > side.runs.len() {

@@ -165,6 +165,7 @@ fn observe(raw: &TraceArgs, plan: &mut TracePlan) {
         _ if args.ptrace => LevelChoice::Ptrace,
         LevelWord::Auto => LevelChoice::Auto,
         LevelWord::Full => LevelChoice::Full,
+        LevelWord::Ptrace => LevelChoice::Ptrace,
         LevelWord::Unprivileged => LevelChoice::Unprivileged,
         LevelWord::Rusage => LevelChoice::Rusage,
     };
@@ -338,7 +339,9 @@ mod tests {
 
     #[test]
     fn levels_and_their_opposites() {
-        assert_eq!(read(&["--ptrace", "true"]).unwrap().0.level, LevelChoice::Ptrace);
+        for words in [&["--ptrace", "true"][..], &["--level", "ptrace", "true"]] {
+            assert_eq!(read(words).unwrap().0.level, LevelChoice::Ptrace);
+        }
         assert_eq!(read(&["--level", "rusage", "true"]).unwrap().0.level, LevelChoice::Rusage);
         assert!(read(&["--ptrace", "--level", "full", "true"]).is_err());
         for words in [

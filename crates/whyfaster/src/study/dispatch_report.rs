@@ -53,7 +53,14 @@ fn trees(found: &Found) -> Grid {
     let of = |row: &Row<Figure>, value: fn(&whyfaster_core::trace::claims::Tally) -> Option<u64>| {
         number(row.counted.as_ref().and_then(value))
     };
-    let traced = |row: &Row<Figure>| row.traced_over_untraced.map_or_else(|| ABSENT.to_owned(), digits);
+    let traced = |row: &Row<Figure>| match (row.traced_over_untraced, row.untraced) {
+        (None, _) => ABSENT.to_owned(),
+        (Some(ratio), None) => digits(ratio),
+        (Some(ratio), Some(range)) => {
+            let sure = if range.distinguishable == Some(false) { " not distinguishable" } else { "" };
+            format!("{} ({} to {}){sure}", digits(ratio), digits(range.low), digits(range.high))
+        }
+    };
     let work =
         |row: &Row<Figure>| row.counted.as_ref().map_or_else(|| ABSENT.to_owned(), |t| digits(t.work_s));
     Grid {

@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 use whyfaster_core::claims::{Judgement, Pair};
 use whyfaster_core::plan::{Alternative, Loads, Plan, Shell, defaults};
 use whyfaster_core::record::Record;
+use whyfaster_core::sample::Arm;
 use whyfaster_core::trace::claims::{Claim, Tally, judge};
+use whyfaster_core::trace::report::Untraced;
 use whyfaster_core::verdict::{Ratio, Verdict};
 
 use super::article::{Article, Need, Size};
@@ -82,6 +84,8 @@ pub struct Row<F> {
     pub counted: Option<Tally>,
     /// Time of the traced run over the median of untraced ones.
     pub traced_over_untraced: Option<f64>,
+    /// The range of that ratio, and whether it can be told from 1.
+    pub untraced: Option<Untraced>,
     /// The article's figures.
     pub article: Option<F>,
 }
@@ -164,6 +168,9 @@ impl<F: About + Clone> TracedStudy<F> {
                     .as_ref()
                     .zip(median_s)
                     .map(|(tally, median)| tally.traced_s / median),
+                untraced: counted
+                    .as_ref()
+                    .and_then(|tally| Untraced::of(tally.traced_s, &alone(record, name))),
                 counted,
                 article: self.article.figures.iter().find(|figure| figure.about() == name).cloned(),
             }
@@ -179,6 +186,16 @@ impl<F: About + Clone> TracedStudy<F> {
             claims: self.claims.iter().map(|claim| judge(claim, self.pair(), record, tally)).collect(),
         }
     }
+}
+
+/// Seconds of each untraced run of one copy alone.
+fn alone(record: &Record, name: &str) -> Vec<f64> {
+    let is_it = |arm: Arm| match arm {
+        Arm::Alternative(index) => record.plan.alternatives.get(index).is_some_and(|it| it.name == name),
+        _ => false,
+    };
+    let batches = record.batches.iter().filter(|batch| batch.load == 1 && is_it(batch.arm));
+    batches.filter(|batch| !batch.timed_out()).map(|batch| batch.makespan_s).collect()
 }
 
 impl<F> TracedFindings<F> {

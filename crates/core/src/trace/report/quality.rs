@@ -62,6 +62,9 @@ pub struct Overhead {
     pub calls_share: Option<f64>,
     /// The same for switches, as a share of the wall time.
     pub switches_share: Option<f64>,
-    /// CPU time of whyfaster itself while the command ran, over the wall time.
+    /// Calls times their calibrated cost, seconds: some of it is in the user code of whoever calls, some in the kernel.
+    #[serde(default)]
+    pub calls_s: Option<f64>,
+    /// CPU time of whyfaster itself while the command ran, over the wall time; null where that is below 10 ms.
     pub tool_share: Option<f64>,
 }

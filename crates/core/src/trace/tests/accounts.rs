@@ -142,7 +142,8 @@ fn shares_of_what_observing_cost() {
     assert!(close(overhead.calibrated_share, 0.0406));
     assert!(close(overhead.calls_share, 0.6));
     assert!(close(overhead.switches_share, 0.04));
-    assert!(close(overhead.tool_share, 0.02));
+    // In so short a run it is mostly the beginning and the end of whyfaster itself.
+    assert_eq!(overhead.tool_share, None);
     assert_eq!(overhead.traced_over_untraced, Some(1.02));
 }
 

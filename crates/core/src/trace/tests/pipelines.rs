@@ -173,3 +173,40 @@ fn a_child_that_closes_a_pipe_by_its_exec_is_no_stage() {
     assert_eq!(report.stages, []);
     assert!(waits(&report).contains(&("xargs", Cause::PipeEmpty, Some("xargs (forked)"), 60, 3)));
 }
+
+/// sh runs `first | second` from `at` on: over pipe 7, the output of all is pipe 8.
+fn two_stages(script: &mut Script, at: u64, tid: u32, [first, second]: [&str; 2]) {
+    let pipes = |task, input, output| What::Pipes { task, input, output };
+    for (tid, cpu, name, input, output) in [(tid, 1, first, 0, 7), (tid + 1, 2, second, 7, 8)] {
+        script
+            .fork(at, 0, 10, tid, 1 << cpu)
+            .switch(at, cpu, 0, tid, Left::Runnable)
+            .exec(at, cpu, tid, name);
+        script.add(at, cpu, pipes(tid, input, output));
+    }
+    script.end(at + 100, 1, tid, 0, 100).end(at + 300, 2, tid + 1, 0, 300);
+}
+
+#[test]
+fn pipelines_that_ran_one_after_the_other_are_told_apart() {
+    let mut script = Script::began(0, 10, "sh");
+    script.add(0, 0, What::Pipes { task: 10, input: 0, output: 8 });
+    two_stages(&mut script, 10, 20, ["seq", "sort"]);
+    two_stages(&mut script, 400, 30, ["seq", "cat"]);
+    // The first one again: it is added to what was seen of it.
+    two_stages(&mut script, 800, 40, ["seq", "sort"]);
+    let report = script.end(2000, 0, 10, 0, 2000).report();
+    sound(&report);
+    let rows: Vec<(usize, &str, &[usize], u64, bool)> = report
+        .stages
+        .iter()
+        .map(|row| (row.pipeline, row.command.as_str(), &row.reads_from[..], row.processes, row.bottleneck))
+        .collect();
+    let expected = [
+        (0, "seq", &[][..], 2, false),
+        (0, "sort", &[0][..], 2, true),
+        (1, "seq", &[][..], 1, false),
+        (1, "cat", &[2][..], 1, true),
+    ];
+    assert_eq!(rows, expected);
+}

@@ -48,6 +48,8 @@ pub enum LevelWord {
     Auto,
     /// Everything, by BPF programs in the kernel.
     Full,
+    /// Every system call by ptrace: the same as --ptrace.
+    Ptrace,
     /// Forks, execs and ends by ptrace, without a stop at system calls.
     Unprivileged,
     /// Only what the kernel adds up for a parent.
@@ -68,13 +70,13 @@ pub struct ObserveArgs {
     #[arg(long, value_name = "TIME", value_parser = numbers::duration)]
     pub duration: Option<f64>,
 
-    /// Observe with: auto, full, unprivileged or rusage [default: auto]
+    /// Observe with: auto, full, ptrace, unprivileged or rusage [default: auto]
     ///
     /// 'full' needs root, or CAP_BPF and CAP_PERFMON ('make install-caps'). 'whyfaster doctor' says what is to be had.
     #[arg(long, value_name = "LEVEL", hide_possible_values = true)]
     pub level: Option<LevelWord>,
 
-    /// See every system call without privileges, by ptrace
+    /// See every system call without privileges, by ptrace: the same as --level ptrace
     ///
     /// It stops the command twice at every call, as strace does: programs that call much take many times as long, and
     /// all times hold that cost.

@@ -1,11 +1,16 @@
 //! What was observed and as whom, what was lost, what the observing cost, and what to know before believing a number.
 
 use whyfaster_core::trace::counts::Lost;
-use whyfaster_core::trace::report::{Check, Level, Overhead, TraceReport, Untraced};
+use whyfaster_core::trace::report::{Check, CommandRow, Level, Overhead, TraceReport, Untraced};
 
 use super::super::look::Look;
 use super::super::text::{Tone, capitalise, for_look, tone, wrap, wrap_indented};
 use super::super::units::{digits, factor, percent};
+
+/// Measured and calibrated cost disagree from this factor on.
+const APART: f64 = 1.5;
+/// Observing is spoken of beside the user code of a command from this share on.
+const MATTERS: f64 = 0.1;
 
 /// What was observed, and as whom the command ran.
 pub(super) fn level(report: &TraceReport, as_whom: Option<&str>, look: &Look) -> Vec<String> {
@@ -109,18 +114,53 @@ pub(super) fn own(report: &TraceReport, look: &Look) -> Vec<String> {
     parts.push(beside_untraced(cost));
     let share = |share: Option<f64>, what: &str| share.map(|share| format!("{} {what}", fine_percent(share)));
     let of_wall = share(cost.calibrated_share, "of the wall time by calibration");
-    let inside = [
-        share(cost.calls_share, "of the time in system calls"),
-        share(cost.switches_share, "of the wall time for switches"),
-    ];
+    // More than all of it is no share: some of the cost of a call lies outside of the call.
+    let of_calls = match cost.calls_share {
+        Some(above) if above > 1.0 => Some("for system calls more than their own time".to_owned()),
+        below => share(below, "of the time in system calls"),
+    };
+    let inside = [of_calls, share(cost.switches_share, "of the wall time for switches")];
     let inside: Vec<String> = inside.into_iter().flatten().collect();
     match of_wall {
         Some(all) if inside.is_empty() => parts.push(all),
         Some(all) => parts.push(format!("{all} ({})", inside.join(", "))),
         None => parts.push("not calibrated".to_owned()),
     }
+    parts.extend(disagree(cost));
     parts.extend(share(cost.tool_share, "of a CPU for whyfaster itself"));
     wrap(&format!("own cost: {}", parts.join("; ")), look.width, 2)
+}
+
+/// What was measured as a share of the wall time, where it is far from what was calibrated.
+fn disagree(cost: &Overhead) -> Option<String> {
+    let ratio = cost.traced_over_untraced?;
+    if ratio <= 1.0 || cost.untraced?.distinguishable != Some(true) {
+        return None;
+    }
+    let (measured, calibrated) = (1.0 - 1.0 / ratio, cost.calibrated_share?);
+    let apart = measured > calibrated * APART || calibrated > measured * APART;
+    apart.then(|| {
+        format!(
+            "the two disagree: measured, tracing was {} of the wall time; believe the measured one",
+            fine_percent(measured)
+        )
+    })
+}
+
+/// Commands of whose running outside of calls more than a tenth is the observing of their calls, by calibration, with that
+/// share: at most all of it.
+pub(super) fn observed_itself(report: &TraceReport) -> Vec<(&str, f64)> {
+    let calls: u64 = report.syscalls.iter().map(|row| row.calls).sum();
+    let Some(calls_s) = report.overhead.calls_s.filter(|_| calls > 0) else { return Vec::new() };
+    let each_s = calls_s / calls as f64;
+    report.commands.iter().filter_map(|row| of_user(report, row, each_s)).collect()
+}
+
+fn of_user<'a>(report: &TraceReport, row: &'a CommandRow, each_s: f64) -> Option<(&'a str, f64)> {
+    let of_it = report.syscalls.iter().filter(|call| call.command.as_deref() == Some(&row.command));
+    let cost_s = each_s * of_it.map(|call| call.calls).sum::<u64>() as f64;
+    let user_s = row.running_user_s.filter(|user_s| *user_s > 0.0)?;
+    Some((row.command.as_str(), (cost_s / user_s).min(1.0))).filter(|(_, share)| *share > MATTERS)
 }
 
 /// The traced run beside the untraced ones: a ratio that is noise is not given as one.
@@ -177,4 +217,37 @@ pub(super) fn notes(report: &TraceReport, look: &Look) -> Vec<String> {
         lines.extend(wrap(&format!("{} {text}", tone(Tone::Unsure, "not measured:")), look.width, 2));
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::dispatch;
+    use super::*;
+    use crate::render::fixture::look;
+
+    fn said(ratio: f64, calibrated: f64, calls: f64) -> String {
+        let mut report = dispatch();
+        let range = Untraced { runs: 3, low: ratio, high: ratio, distinguishable: Some(true) };
+        report.overhead.traced_over_untraced = Some(ratio);
+        report.overhead.untraced = Some(range);
+        (report.overhead.calibrated_share, report.overhead.calls_share) = (Some(calibrated), Some(calls));
+        own(&report, &look(400, false)).join(" ")
+    }
+
+    #[test]
+    fn calibrated_and_measured_cost_are_set_beside_each_other() {
+        let apart = said(2.5, 0.303, 1.49);
+        assert!(apart.contains("disagree: measured, tracing was 60% of the wall time"), "{apart}");
+        assert!(apart.contains("more than their own time") && !apart.contains("149%"), "{apart}");
+        assert!(!said(2.0, 0.45, 0.5).contains("disagree"));
+    }
+
+    #[test]
+    fn observing_is_told_from_user_code() {
+        let mut report = dispatch();
+        assert_eq!(observed_itself(&report), []);
+        report.overhead.calls_s = Some(1e6);
+        let all = observed_itself(&report);
+        assert!(!all.is_empty() && all.iter().all(|(_, share)| *share <= 1.0), "{all:?}");
+    }
 }

@@ -245,6 +245,7 @@ pub(crate) fn dispatch() -> TraceReport {
             calls_share: Some(0.004),
             switches_share: Some(0.011),
             tool_share: Some(0.0062),
+            calls_s: None,
         },
         ..TraceReport::default()
     }
@@ -262,6 +263,8 @@ fn stage(
 ) -> StageRow {
     StageRow {
         command: command.to_owned(),
+        pipeline: 0,
+        processes: 1,
         reads_from: reads_from.to_vec(),
         life_s: running + wait + starved + held_up + other,
         running_s: running,

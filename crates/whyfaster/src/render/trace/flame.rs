@@ -18,6 +18,8 @@ use super::who::Who;
 const STACKS: usize = 100_000;
 /// Frames of a stack that was not taken.
 const UNKNOWN: &str = "(stack not taken)";
+/// The frame of a task between its birth and its first time on a CPU.
+const NOT_YET_RUN: &str = ";(not yet run)";
 /// Frames at addresses where no file is mapped: code made at run time, or what a walk by frame pointers finds in code that
 /// keeps none. Their numbers are different in every stack, so that nothing would fold.
 const UNRESOLVED: &str = "(unresolved)";
@@ -42,6 +44,8 @@ struct Off {
     stack: Option<String>,
     blocked: Option<(u64, Left, Option<Block>)>,
     runnable: Option<u64>,
+    /// It has not run yet, so that there is no stack.
+    fresh: bool,
     /// Belongs to the tree.
     tree: bool,
 }
@@ -69,8 +73,11 @@ impl Flame {
                 self.switched_in(*next, event.at);
             }
             What::Wake { wakee, context, .. } => self.woken(*wakee, context, event.at),
-            What::Fork { child, .. } => {
-                self.tasks.insert(*child, Off { tree: true, ..Off::default() });
+            What::Fork { parent, child, .. } => {
+                // A child of the tree waits for a CPU from its birth on; what was found when it ran already may run.
+                let born = self.tasks.get(parent).is_some_and(|off| off.tree);
+                let runnable = born.then_some(event.at);
+                self.tasks.insert(*child, Off { tree: true, fresh: born, runnable, ..Off::default() });
             }
             What::End { task, .. } => {
                 self.tasks.remove(task);
@@ -123,6 +130,7 @@ impl Flame {
     fn switched_in(&mut self, task: Tid, at: u64) {
         let Some(off) = self.tasks.get_mut(&task) else { return };
         let stack = off.stack.take();
+        let fresh = std::mem::take(&mut off.fresh);
         // Its wake-up was not seen.
         if let Some((since, left, block)) = off.blocked.take() {
             self.blocked(
@@ -134,7 +142,8 @@ impl Flame {
         } else if let Some(since) = off.runnable.take()
             && off.tree
         {
-            let line = format!("off-CPU;waiting for a CPU;{}", clean(&self.who.command(task)));
+            let born = if fresh { NOT_YET_RUN } else { "" };
+            let line = format!("off-CPU;waiting for a CPU;{}{born}", clean(&self.who.command(task)));
             self.add(line, at.saturating_sub(since));
         }
     }
@@ -269,6 +278,27 @@ mod tests {
                 "off-CPU;waiting for a CPU;{command} 500\noff-CPU;waiting for a disk;{command};{stack} 3000\non-CPU;{command};{stack} 2000\n"
             )
         );
+    }
+
+    #[test]
+    fn a_new_task_waits_for_a_cpu_before_it_has_a_stack() {
+        let fork = |parent, child| What::Fork { parent, child, process: child, allowed: Vec::new() };
+        let switch = |prev, next| What::Switch { prev, next, left: Left::Runnable, block: None };
+        let mut flame = Flame::new(1000);
+        for event in [
+            at(0, fork(1, 7)),
+            at(0, What::Name { task: 7, process: 7, name: "sh".to_owned(), kind: TaskKind::Tree }),
+            at(1_000_000, switch(0, 7)),
+            at(2_000_000, fork(7, 8)),
+            at(2_500_000, switch(7, 8)),
+            at(3_000_000, switch(8, 7)),
+        ] {
+            flame.push(&event);
+        }
+        let folded = flame.finish().folded();
+        assert!(folded.contains("(forked);(not yet run) 500\n"), "{folded}");
+        let all: u64 = folded.lines().filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok()).sum();
+        assert_eq!(all, 1000, "the child once, the parent once: {folded}");
     }
 
     #[test]

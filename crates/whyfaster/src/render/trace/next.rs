@@ -23,7 +23,18 @@ pub(super) fn next(report: &TraceReport, look: &Look) -> Option<String> {
     let first = if along.is_empty() { &shares } else { &along };
     let most = first.iter().map(|(what, _)| *what).find(|what| *what != WAITING);
     let mut said: Vec<String> = waiting.then(|| behind_whom(report, look)).flatten().into_iter().collect();
-    said.extend(most.map(|most| where_to_look(most).to_owned()));
+    let observing = most.is_some_and(|most| [COMPUTING, PathKind::User.words()].contains(&most))
+        && !super::costs::observed_itself(report).is_empty();
+    said.extend(most.map(|most| {
+        match observing {
+            // A flame graph would show the functions that call.
+            true => {
+                "much of its user code is the observing of its many calls: 'system calls' below counts them"
+                    .to_owned()
+            }
+            false => where_to_look(most).to_owned(),
+        }
+    }));
     (!said.is_empty()).then(|| format!("next: {}", said.join("; ")))
 }
 

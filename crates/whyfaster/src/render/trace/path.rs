@@ -58,8 +58,7 @@ pub(crate) fn critical_path(path: &[PathRow], top: usize, look: &Look) -> Vec<St
         single("times", "", &rows, times),
     ];
     let grid = Grid { key: column("on the critical path", &rows, |row| row.what.clone()), groups };
-    let title =
-        "critical path: what took from the first exec to the last end; the parts sum to the wall time";
+    let title = "critical path: what took from the beginning to the end; the parts sum to the wall time";
     let mut lines = section(title, grid, 0, look);
     lines.extend(beside_idle(path, look));
     lines

@@ -20,6 +20,9 @@ pub(super) const IN_KERNEL: &str = "working in the kernel";
 
 /// The sentence.
 pub(super) fn sentence(report: &TraceReport, followed: bool, look: &Look) -> String {
+    if !followed && never_began(report) {
+        return "It was ended before the command began: nothing was observed.".to_owned();
+    }
     let wall = time(report.wall_s, look.time_unit);
     let cpus = report.effective_parallelism.map_or_else(String::new, |cpus| match cpus {
         below if below < HARDLY => " with hardly any CPU used".to_owned(),
@@ -48,6 +51,12 @@ pub(super) fn sentence(report: &TraceReport, followed: bool, look: &Look) -> Str
     }
     parts.push(".".to_owned());
     parts.concat()
+}
+
+/// Whether observing ended before there was anything to see.
+fn never_began(report: &TraceReport) -> bool {
+    let seen = report.tasks_total > 0 || !report.tree.is_empty() || !report.syscalls.is_empty();
+    report.wall_s <= 0.0 && !seen && report.commands.is_empty()
 }
 
 /// "1 exec", "20 002 processes": thousands apart, so that they can be read.

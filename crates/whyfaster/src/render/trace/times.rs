@@ -4,7 +4,8 @@ use whyfaster_core::trace::report::{CommandRow, TraceReport, TreeRow};
 
 use super::super::grid::{ABSENT, Grid, Group};
 use super::super::look::Look;
-use super::super::units::count;
+use super::super::text::{Tone, tone, wrap_indented};
+use super::super::units::{count, percent};
 use super::sentence::{of, thousands};
 use super::{Shown, column, name, scale, section, single};
 
@@ -118,7 +119,19 @@ pub(super) fn commands(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<
         ""
     };
     let title = format!("time of each command's tasks, {}{parts}", scale.name);
-    section(&title, grid, hidden, look)
+    let mut lines = section(&title, grid, hidden, look);
+    let own: Vec<String> = super::costs::observed_itself(report)
+        .into_iter()
+        .take(3)
+        .map(|(command, share)| {
+            format!("{} of {}", percent((share * 100.0).round() / 100.0), name(command, look))
+        })
+        .collect();
+    if !own.is_empty() {
+        let text = format!("of 'user' so much is observing the calls, by calibration: {}", own.join(", "));
+        lines.extend(wrap_indented(&tone(Tone::Unsure, &text), look.width, 2));
+    }
+    lines
 }
 
 fn life(row: &CommandRow) -> f64 {

@@ -1,5 +1,7 @@
 //! Why tasks were blocked, who held the CPU while they waited for one, which stage starves which, what was searched.
 
+use std::collections::BTreeSet;
+
 use whyfaster_core::trace::report::{Cause, SharerKind, SharerRow, StageRow, TraceReport, WaitRow};
 use whyfaster_core::trace::table::{Folded, fold};
 
@@ -155,12 +157,21 @@ fn beside(report: &TraceReport, look: &Look) -> String {
     format!("; {}", parts.join("; "))
 }
 
-/// The stages of pipelines: who starves whom.
+/// The stages of pipelines: who starves whom, a table for each pipeline.
 pub(super) fn stages(report: &TraceReport, look: &Look) -> Vec<String> {
-    let rows: Vec<(usize, &StageRow)> = report.stages.iter().enumerate().collect();
-    if rows.is_empty() {
-        return Vec::new();
+    let mut lines = Vec::new();
+    let pipelines: BTreeSet<usize> = report.stages.iter().map(|row| row.pipeline).collect();
+    for pipeline in &pipelines {
+        let of_it = report.stages.iter().enumerate().filter(|(_, row)| row.pipeline == *pipeline);
+        lines.extend(stages_of(report, &of_it.collect::<Vec<_>>(), look));
     }
+    if let Some(cpus) = report.effective_parallelism.filter(|_| !pipelines.is_empty()) {
+        lines.extend(wrap_indented(&format!("effective parallelism {}", digits(cpus)), look.width, 2));
+    }
+    lines
+}
+
+fn stages_of(report: &TraceReport, rows: &[(usize, &StageRow)], look: &Look) -> Vec<String> {
     let values = |(_, row): &(usize, &StageRow)| [row.running_s, row.starved_s, row.held_up_s, row.other_s];
     let scale = scale(rows.iter().flat_map(values), look);
     let label = |(index, row): &(usize, &StageRow)| {
@@ -175,22 +186,22 @@ pub(super) fn stages(report: &TraceReport, look: &Look) -> Vec<String> {
         format!("{} {}{from}", index + 1, name(&row.command, look))
     };
     let part = |header: &'static str, value: fn(&StageRow) -> f64| {
-        single(header, "", &rows, |(_, row)| super::number(scale, value(row)))
+        single(header, "", rows, |(_, row)| super::number(scale, value(row)))
     };
     let grid = Grid {
-        key: column("stage < reads from", &rows, label),
+        key: column("stage < reads from", rows, label),
         groups: vec![
             part("running", |row| row.running_s),
             Group::new(
                 "waits for the others",
                 vec![
-                    column("starved", &rows, |(_, row)| super::number(scale, row.starved_s)),
-                    column("held up", &rows, |(_, row)| super::number(scale, row.held_up_s)),
+                    column("starved", rows, |(_, row)| super::number(scale, row.starved_s)),
+                    column("held up", rows, |(_, row)| super::number(scale, row.held_up_s)),
                 ],
             ),
             part("wait CPU", |row| row.runnable_s),
             part("otherwise", |row| row.other_s),
-            single("slack", "", &rows, |(_, row)| {
+            single("slack", "", rows, |(_, row)| {
                 row.slack_s.map_or_else(|| ABSENT.to_owned(), |slack| super::number(scale, slack))
             }),
             part("life", |row| row.life_s),
@@ -199,13 +210,12 @@ pub(super) fn stages(report: &TraceReport, look: &Look) -> Vec<String> {
     let title =
         format!("pipeline, {}: starved = its input was empty, held up = its output was full", scale.name);
     let mut lines = section(&title, grid, 0, look);
-    lines.extend(pace(report, look));
+    lines.extend(pace(rows, look));
     lines
 }
 
-fn pace(report: &TraceReport, look: &Look) -> Vec<String> {
+fn pace(stages: &[(usize, &StageRow)], look: &Look) -> Vec<String> {
     let label = |(index, row): &(usize, &StageRow)| format!("{} {}", index + 1, for_look(&row.command, look));
-    let stages: Vec<(usize, &StageRow)> = report.stages.iter().enumerate().collect();
     let slowest: Vec<String> = stages.iter().filter(|(_, row)| row.bottleneck).map(label).collect();
     let mut said = Vec::new();
     if !slowest.is_empty() {
@@ -220,9 +230,6 @@ fn pace(report: &TraceReport, look: &Look) -> Vec<String> {
             "but {} was busy for at least 95% of that time and may set it as well",
             near.join(", ")
         ));
-    }
-    if let Some(cpus) = report.effective_parallelism {
-        said.push(format!("effective parallelism {}", digits(cpus)));
     }
     if said.is_empty() { Vec::new() } else { wrap_indented(&said.join("; "), look.width, 2) }
 }
