@@ -207,7 +207,11 @@ fn parse<D: Document>(bytes: &[u8]) -> Result<D, (String, &'static str)> {
         return Err((why, D::OTHER_FILE));
     }
     // First the version: a later one may look different in every other respect.
-    let head: Head = serde_json::from_slice(bytes).map_err(|error| explain::<D>(&error, bytes))?;
+    let head: Head = serde_json::from_slice(bytes).map_err(|error| match error.is_data() {
+        // Nothing says that it ever was one of ours.
+        true => ("it is no object of JSON with a 'schema'".to_owned(), D::OTHER_FILE),
+        false => explain::<D>(&error, bytes),
+    })?;
     let Some(schema) = head.schema else {
         return Err(("it is JSON without a 'schema'".to_owned(), D::OTHER_FILE));
     };
