@@ -14,6 +14,9 @@ const NEAR: f64 = 0.95;
 /// Rows of the report: those with the longest lives.
 const MOST_ROWS: usize = 64;
 
+/// The shapes of one pipeline.
+type Pipeline = (Group, Vec<(Shape, Sums)>);
+
 impl Stages {
     /// The stages: pipelines in the order in which they began, in each of them those that read from nobody first.
     pub(super) fn rows(&self, labels: &Labels) -> Vec<StageRow> {
@@ -40,13 +43,13 @@ impl Stages {
                 known_late(all, (*writer, *reader));
             }
         }
-        let mut same: BTreeMap<BTreeSet<Label>, (Group, Vec<(Shape, Sums)>)> = BTreeMap::new();
+        let mut same: BTreeMap<BTreeSet<Label>, Pipeline> = BTreeMap::new();
         for (group, mut all) in groups {
             all.retain(|(shape, _)| beside(shape) > 0);
             let commands = all.iter().map(|(shape, _)| shape.0).collect();
             same.entry(commands).or_insert_with(|| (group, Vec::new())).1.append(&mut all);
         }
-        let mut all: Vec<(Group, Vec<(Shape, Sums)>)> =
+        let mut all: Vec<Pipeline> =
             same.into_values().map(|(group, all)| (group, merged(all, labels))).collect();
         let life =
             |all: &[(Shape, Sums)]| std::cmp::Reverse(all.iter().map(|(_, sums)| sums.life).sum::<u64>());

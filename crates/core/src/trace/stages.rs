@@ -311,21 +311,18 @@ impl Stages {
     }
 }
 
+/// A process that writes with its command and pipeline, and the command that reads.
+type Writer = (((Pid, Label), Group), Label);
+
 impl Pipe {
     /// Who writes what this process has read, and as which command it has, where no two of them waited for each other
     /// often enough to be known.
-    fn writers_to(&self, process: Pid) -> Vec<(((Pid, Label), Group), Label)> {
+    fn writers_to(&self, process: Pid) -> Vec<Writer> {
         if self.pairs.iter().any(|pair| pair.times > 1) {
             return Vec::new();
         }
-        let top = |writes: bool| {
-            let all = self.ends.iter().filter(move |end| end.writes == writes);
-            all.filter(move |end| {
-                !self.ends.iter().any(|it| it.writes == writes && Some(it.process) == end.parent)
-            })
-        };
-        if let Some(reader) = top(false).find(|end| end.process == process) {
-            return top(true).map(|it| (((it.process, it.label), it.group), reader.label)).collect();
+        if let Some(reader) = self.top(false).find(|end| end.process == process) {
+            return self.top(true).map(|it| (((it.process, it.label), it.group), reader.label)).collect();
         }
         let last = self.last.filter(|last| last.reader.0 == process && self.ends.is_empty());
         last.map(|last| ((last.writer, last.groups.0), last.reader.1)).into_iter().collect()

@@ -62,16 +62,17 @@ fn of_alternative(name: &str, levels: &[(u32, &LevelResult)], capacity: f64) -> 
     others.iter().map(predict).collect()
 }
 
-/// Half the width of an interval, as a part of its median; 0 where there is none.
-fn half_width(of: &Estimate) -> f64 {
+/// Half the width of an interval, as a part of its median.
+fn half_width(of: &Estimate) -> Option<f64> {
     let ends = of.low.zip(of.high).filter(|_| of.median > 0.0);
-    ends.map_or(0.0, |(low, high)| (high - low) / 2.0 / of.median)
+    ends.map(|(low, high)| (high - low) / 2.0 / of.median)
 }
 
 /// What one copy alone says.
 struct Model {
     alone: Alone,
-    half_width: f64,
+    /// `None`: too few rounds.
+    half_width: Option<f64>,
     capacity: f64,
 }
 
@@ -82,7 +83,8 @@ struct Full {
     work_s: f64,
     /// Makespan beyond what the work takes.
     beyond_s: f64,
-    half_width: f64,
+    /// `None`: too few rounds.
+    half_width: Option<f64>,
 }
 
 impl Model {
@@ -100,9 +102,14 @@ impl Model {
     }
 
     fn predict(&self, name: &str, load: u32, full: Option<&Full>, measured_s: Option<f64>) -> Prediction {
-        let (predicted_s, low, high, from) = match full {
+        // Nobody knows how far apart other rounds would have been.
+        let noise = full.map_or(self.half_width, |full| {
+            full.half_width.zip(self.half_width).map(|(level, alone)| level.max(alone))
+        });
+        let half_width = noise.unwrap_or(0.0);
+        let (predicted_s, low, high, mut from) = match full {
             Some(full) => {
-                let (predicted, low, high) = self.by_full(f64::from(load), full);
+                let (predicted, low, high) = self.by_full(f64::from(load), full, half_width);
                 (predicted, low, high, format!("span, work and the level of {} copies", full.load))
             }
             None => {
@@ -110,20 +117,18 @@ impl Model {
                 let bound = self.alone.makespan_bound_s(n, self.capacity);
                 // Brent's bound: a scheduler that leaves no CPU idle while something can run needs no more than both together.
                 let most = self.alone.span_s + self.alone.work_bound_s(n, self.capacity);
-                (
-                    bound,
-                    bound * (1.0 - self.half_width),
-                    most * (1.0 + self.half_width),
-                    "span and work".to_owned(),
-                )
+                (bound, bound * (1.0 - half_width), most * (1.0 + half_width), "span and work".to_owned())
             }
         };
+        if noise.is_none() {
+            from.push_str("; too few rounds for an interval");
+        }
         Prediction {
             alternative: name.to_owned(),
             load,
             predicted_s,
-            low: low.max(0.0),
-            high,
+            low: noise.map(|_| low.max(0.0)),
+            high: noise.map(|_| high),
             measured_s,
             from,
         }
@@ -131,7 +136,7 @@ impl Model {
 
     /// Prediction and interval. The ends hold two readings of the full level (what is beyond the work stays, or grows with
     /// the copies), the noise of that level, and the drift.
-    fn by_full(&self, n: f64, full: &Full) -> (f64, f64, f64) {
+    fn by_full(&self, n: f64, full: &Full, noise: f64) -> (f64, f64, f64) {
         let growth = full.work_s / self.alone.work_s;
         let alone_busy = (self.alone.work_s / self.capacity / self.alone.span_s).min(1.0);
         let busy = (alone_busy * n).min(1.0);
@@ -144,7 +149,7 @@ impl Model {
         let stays = span.max(work + fullness * full.beyond_s);
         let grows = span.max(work * full.makespan_s / (full.makespan_s - full.beyond_s));
         let drift = DRIFT * (n / f64::from(full.load)).log10().abs();
-        let error = full.half_width.max(self.half_width) + drift;
+        let error = noise + drift;
         (stays, stays.min(grows) * (1.0 - error).max(0.0), stays.max(grows) * (1.0 + error))
     }
 }
@@ -154,9 +159,16 @@ mod tests {
     use super::*;
     use crate::why::tests::fixture::result;
 
+    /// With an interval that has no width.
+    fn exact(makespan_s: f64, work_s: f64) -> LevelResult {
+        let mut it = result("a", makespan_s, work_s);
+        (it.makespan_s.low, it.makespan_s.high) = (Some(makespan_s), Some(makespan_s));
+        it
+    }
+
     fn predict(levels: &[(u32, f64, f64)], capacity: f64) -> Vec<Prediction> {
         let results: Vec<(u32, LevelResult)> =
-            levels.iter().map(|(load, makespan, work)| (*load, result("a", *makespan, *work))).collect();
+            levels.iter().map(|(load, makespan, work)| (*load, exact(*makespan, *work))).collect();
         of_alternative("a", &results.iter().map(|(load, it)| (*load, it)).collect::<Vec<_>>(), capacity)
     }
 
@@ -168,7 +180,7 @@ mod tests {
         for it in &all {
             let measured = it.measured_s.unwrap();
             assert!((it.predicted_s / measured - 1.0).abs() < 0.1, "{it:?}");
-            assert!(it.low <= measured && measured <= it.high, "{it:?}");
+            assert!(it.low.unwrap() <= measured && measured <= it.high.unwrap(), "{it:?}");
         }
         assert_eq!(all[1].from, "span, work and the level of 10 copies");
     }
@@ -177,7 +189,17 @@ mod tests {
     fn no_level_is_predicted_from_itself() {
         let all = predict(&[(1, 1.0, 1.0), (10, 6.0, 1.0)], 2.0);
         assert_eq!((all[0].predicted_s, all[0].from.as_str()), (5.0, "span and work"));
-        assert!(all[0].low <= 5.0 && all[0].high >= 6.0);
+        assert!(all[0].low.unwrap() <= 5.0 && all[0].high.unwrap() >= 6.0);
+    }
+
+    #[test]
+    fn what_has_no_interval_gives_none() {
+        let (alone, level) = (result("a", 1.0, 1.0), exact(6.0, 1.0));
+        let of = |levels: &[(u32, &LevelResult)]| of_alternative("a", levels, 2.0);
+        for it in of(&[(1, &alone)]).iter().chain(&of(&[(1, &alone), (10, &level), (100, &level)])) {
+            assert_eq!((it.low, it.high), (None, None), "{it:?}");
+            assert!(it.predicted_s > 0.0 && it.from.ends_with("too few rounds for an interval"), "{it:?}");
+        }
     }
 
     #[test]

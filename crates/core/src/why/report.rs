@@ -260,13 +260,14 @@ pub struct Prediction {
     pub load: u32,
     /// Makespan.
     pub predicted_s: f64,
-    /// Lower end of its interval.
-    pub low: f64,
+    /// Lower end of its interval; null: the rounds behind it are too few for one, as `from` says.
+    pub low: Option<f64>,
     /// Upper end.
-    pub high: f64,
+    pub high: Option<f64>,
     /// What was measured then; null: nothing yet.
     pub measured_s: Option<f64>,
-    /// From what it was predicted: "span and work", "span, work and the level of 10 copies".
+    /// From what it was predicted: "span and work", "span, work and the level of 10 copies", with what is
+    /// missing for an interval.
     pub from: String,
 }
 

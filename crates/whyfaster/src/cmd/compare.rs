@@ -86,6 +86,9 @@ fn saved(record: &Record, outputs: &Outputs) -> String {
         .sum::<u32>();
     match (&outputs.record, record.batches.is_empty()) {
         (_, true) => "nothing had been measured".to_owned(),
+        (None, _) if outputs.json => {
+            format!("{rounds} batches had been measured; they are in the record on standard output")
+        }
         (Some(path), _) => format!("{rounds} batches had been measured; they are in '{}'", path.display()),
         (None, _) => format!("{rounds} batches had been measured; use --record FILE to keep them next time"),
     }

@@ -97,16 +97,16 @@ impl Onlooker for Nobody {
     }
 }
 
-/// Traces every command once. Their times come from the untraced runs.
+/// Traces every command so many times, in turns. Their times come from the untraced runs.
 pub(super) fn traced(
     commands: &[TracedCommand],
-    amount: u32,
+    (amount, runs): (u32, usize),
     plan: &Plan,
     interrupts: &Interrupts,
     onlooker: &mut dyn Onlooker,
 ) -> anyhow::Result<Traced> {
     let mut traced = Traced::default();
-    for command in commands {
+    for command in std::iter::repeat_n(commands, runs).flatten() {
         let mut wanted = TracePlan {
             shell: plan.shell.clone(),
             user: plan.user.clone(),

@@ -17,10 +17,15 @@ pub(crate) struct Command {
     pub(crate) argv: Vec<String>,
 }
 
-/// How an alternative's command line is executed.
-pub(crate) fn command(alternative: &Alternative, shell: &Shell) -> Result<Command, Failure> {
+/// How to get a shell where a comparison was asked for none.
+pub(crate) const WITHOUT_N: &str = "leave out -N";
+/// How to get a shell where several words were given, or none was asked for.
+pub(crate) const SHELL_IN_WORDS: &str = "sh -c 'COMMAND LINE'";
+
+/// How an alternative's command line is executed. `remedy` is how whoever asked gets a shell.
+pub(crate) fn command(alternative: &Alternative, shell: &Shell, remedy: &str) -> Result<Command, Failure> {
     let argv = match shell {
-        Shell::None => words(&alternative.command)?,
+        Shell::None => words(&alternative.command, remedy)?,
         Shell::Command(shell) => {
             shell.iter().cloned().chain(["-c".to_owned(), alternative.command.clone()]).collect()
         }
@@ -28,21 +33,25 @@ pub(crate) fn command(alternative: &Alternative, shell: &Shell) -> Result<Comman
     let name = argv.first().ok_or_else(|| {
         Failure::new(Exit::Usage, "the command is empty", "give the command line to measure as one argument")
     })?;
-    Ok(Command { program: program(name)?, argv })
+    let remedy = match shell {
+        Shell::None => format!("check the spelling; shell built-ins and pipelines need a shell: {remedy}"),
+        Shell::Command(_) => "check the spelling, or leave out --shell".to_owned(),
+    };
+    Ok(Command { program: program(name, &remedy)?, argv })
 }
 
-fn words(line: &str) -> Result<Vec<String>, Failure> {
+fn words(line: &str, remedy: &str) -> Result<Vec<String>, Failure> {
     shell_words::split(line).map_err(|error| {
         Failure::new(
             Exit::Usage,
             format!("cannot split '{line}' into words: {error}"),
-            "close the quote, or let a shell read the command: leave out -N",
+            format!("close the quote, or let a shell read the command: {remedy}"),
         )
     })
 }
 
 /// The file that a program name stands for.
-fn program(name: &str) -> Result<String, Failure> {
+fn program(name: &str, remedy: &str) -> Result<String, Failure> {
     if name.contains('/') {
         return executable(Path::new(name)).then(|| name.to_owned()).ok_or_else(|| {
             let what = if Path::new(name).exists() { "is not executable" } else { "does not exist" };
@@ -59,7 +68,7 @@ fn program(name: &str) -> Result<String, Failure> {
         Failure::new(
             Exit::CommandFailed,
             format!("'{name}' was not found in PATH ({})", path.to_string_lossy()),
-            "check the spelling; shell built-ins and pipelines need a shell: leave out -N",
+            remedy,
         )
     })
 }
@@ -74,4 +83,22 @@ pub(crate) fn in_path(name: &str) -> Option<PathBuf> {
 fn executable(file: &Path) -> bool {
     let file: PathBuf = file.into();
     file.is_file() && access(&file, Access::EXEC_OK).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hint_names_only_what_was_given() {
+        let hint = |shell: &Shell, remedy| {
+            let failure = command(&Alternative::new("no-such-program x"), shell, remedy).unwrap_err();
+            failure.hint.unwrap_or_default()
+        };
+        assert!(hint(&Shell::None, WITHOUT_N).contains("leave out -N"));
+        let of_words = hint(&Shell::None, SHELL_IN_WORDS);
+        assert!(of_words.contains("sh -c") && !of_words.contains("-N"), "{of_words}");
+        let of_shell = hint(&Shell::Command(vec!["no-such-shell".to_owned()]), WITHOUT_N);
+        assert!(of_shell.contains("--shell") && !of_shell.contains("-N"), "{of_shell}");
+    }
 }

@@ -82,7 +82,7 @@ impl<'a> Rig<'a> {
             if self.interrupts.interrupted() {
                 return Ok(());
             }
-            self.commands.push(resolve::command(alternative, &self.plan.shell)?);
+            self.commands.push(resolve::command(alternative, &self.plan.shell, resolve::WITHOUT_N)?);
         }
         Ok(())
     }

@@ -207,7 +207,12 @@ fn parse<D: Document>(bytes: &[u8]) -> Result<D, (String, &'static str)> {
         return Err((why, D::OTHER_FILE));
     }
     // First the version: a later one may look different in every other respect.
-    let head: Head = serde_json::from_slice(bytes).map_err(|error| explain::<D>(&error, bytes))?;
+    let head: Head =
+        serde_json::from_slice(bytes).map_err(|error| match error.is_data() && !is_object(bytes) {
+            // Nothing says that it ever was one of ours.
+            true => ("it is no object of JSON with a 'schema'".to_owned(), D::OTHER_FILE),
+            false => explain::<D>(&error, bytes),
+        })?;
     let Some(schema) = head.schema else {
         return Err(("it is JSON without a 'schema'".to_owned(), D::OTHER_FILE));
     };
@@ -223,6 +228,10 @@ fn parse<D: Document>(bytes: &[u8]) -> Result<D, (String, &'static str)> {
         (invalid.to_string(), "It was changed or damaged. Measure again, or take an undamaged copy.")
     })?;
     Ok(document)
+}
+
+fn is_object(bytes: &[u8]) -> bool {
+    bytes.trim_ascii_start().starts_with(b"{")
 }
 
 fn explain<D: Document>(error: &serde_json::Error, bytes: &[u8]) -> (String, &'static str) {
@@ -334,7 +343,8 @@ mod tests {
         }
         assert!(why(b"hello").contains("not JSON"));
         assert!(why(b"\xff\xfe\0").contains("not JSON"));
-        assert!(why(b"[]").contains("wrong form"));
+        // Nothing says that these ever were ours.
+        assert!(why(b"[]").contains("no object") && why(b"1\n2\n").contains("JSON"));
         assert!(why(b"{}").contains("without a 'schema'"));
         assert!(why(b"{\"schema\":\"whyfaster/2\",\"plan\":3}").contains("a newer whyfaster wrote it"));
         assert!(why(b"{\"schema\":\"bench/1\"}").contains("its schema is 'bench/1'"));

@@ -17,7 +17,7 @@ fn told_apart(error: io::Error) -> anyhow::Error {
     if error.kind() == io::ErrorKind::BrokenPipe {
         return StdoutClosed.into();
     }
-    super::trouble::writing(std::path::Path::new("standard output"), &error).into()
+    super::trouble::printing(&error).into()
 }
 
 #[cfg(test)]
@@ -31,6 +31,9 @@ mod tests {
         assert!(closed.is::<StdoutClosed>());
         let full = told_apart(io::Error::from_raw_os_error(libc::ENOSPC));
         let failure = full.downcast::<Failure>().unwrap();
-        assert!(failure.message.contains("standard output"), "{}", failure.message);
+        assert!(failure.message.starts_with("cannot write to standard output: "), "{}", failure.message);
+        // Nothing stood there before.
+        let hint = failure.hint.unwrap_or_default();
+        assert!(hint.contains("space") && !hint.contains("stood"), "{hint}");
     }
 }

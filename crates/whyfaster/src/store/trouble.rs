@@ -32,6 +32,18 @@ pub(super) fn writing(path: &Path, error: &io::Error) -> Failure {
     Failure::new(Exit::Error, format!("cannot write '{}': {error}", path.display()), hint)
 }
 
+/// Standard output that cannot be written to. A reader that has gone is no failure and does not come here.
+pub(super) fn printing(error: &io::Error) -> Failure {
+    let hint = match Errno::from_io_error(error) {
+        Some(Errno::NOSPC | Errno::DQUOT) => {
+            "Free some space where it leads, or lead it elsewhere: whyfaster ... > FILE."
+        }
+        Some(Errno::FBIG) => "Raise the limit of file sizes (ulimit -f), or lead it elsewhere.",
+        _ => "Lead it to a terminal, a file or another program.",
+    };
+    Failure::new(Exit::Error, format!("cannot write to standard output: {error}"), hint)
+}
+
 /// A file that cannot be read.
 pub(super) fn reading(path: &Path, error: &io::Error) -> Failure {
     let hint = match Errno::from_io_error(error) {

@@ -30,7 +30,7 @@ impl TracedStudy<Figure> {
         }
         page.table("time, untraced", times("command", &common.rows, |figure| figure.real_s, look));
         if !found.placed.is_empty() {
-            page.table("where it waited, one traced run each", waited(&found.placed, look));
+            page.table("where it waited, the first traced run of each", waited(&found.placed, look));
         }
         for placed in found.placed.iter().filter(|placed| self.worth_a_look(&placed.alternative)) {
             page.table(

@@ -114,6 +114,21 @@ fn waits_decide_and_the_report_says_who_ran_where() {
     let common = study.findings(&record, &tallies, left_out, Vec::new());
     let outcomes: Vec<Outcome> = common.claims[1..4].iter().map(|claim| claim.outcome).collect();
     assert_eq!(outcomes, [Outcome::Holds; 3]);
+    let again = |file_s, cat_s| {
+        let mut tallies = tallies.to_vec();
+        tallies.extend([
+            ("file".to_owned(), placed("file", file_s).1),
+            ("cat".to_owned(), placed("cat", cat_s).1),
+        ]);
+        let claims = study.findings(&record, &tallies, Vec::new(), Vec::new()).claims;
+        claims[1..4].iter().map(|claim| claim.outcome).collect::<Vec<_>>()
+    };
+    assert_eq!(again(0.4, 0.01), [Outcome::Holds; 3]);
+    // What one run says and another one denies is open; next to nothing is no measure.
+    assert_eq!(again(0.4, 0.4), [Outcome::Holds, Outcome::Holds, Outcome::Undecided]);
+    let tallies = [("file".to_owned(), placed("file", 0.0004).1), ("cat".to_owned(), placed("cat", 0.008).1)];
+    let little = &study.findings(&record, &tallies, Vec::new(), Vec::new()).claims[3];
+    assert_eq!(little.outcome, Outcome::Undecided, "{}", little.why);
     assert_eq!(file.kernel(), [("kworker decrypt".to_owned(), 0.5)]);
     let directory = tempfile::tempdir().unwrap();
     let found = PlacementFindings {

@@ -78,15 +78,23 @@ pub(super) fn sentence<F: About + Clone>(
     else {
         return format!("Nothing was compared here; {claims}.");
     };
+    let article =
+        article_ratio.map_or_else(String::new, |ratio| format!(" (article: {} times)", digits(ratio)));
+    let time = time(median, look.time_unit);
     let how = match verdict {
         Verdict::Faster => format!("{} times as fast as", digits(1.0 / ratio.ratio)),
         Verdict::Slower => format!("{} times slower than", digits(ratio.ratio)),
         Verdict::Same => "as fast as".to_owned(),
-        Verdict::Undecided => format!("(undecided, time ratio {}) against", digits(ratio.ratio)),
+        // Nothing is claimed of the two: what was seen is said as such.
+        Verdict::Undecided => {
+            let seen = digits(ratio.ratio);
+            let base = &study.baseline;
+            return format!(
+                "{what} {time}; whether that is faster than {base} is undecided (time ratio {seen}){article}; {claims}."
+            );
+        }
     };
-    let article =
-        article_ratio.map_or_else(String::new, |ratio| format!(" (article: {} times)", digits(ratio)));
-    format!("{what} {}, {how} {}{article}; {claims}.", time(median, look.time_unit), study.baseline)
+    format!("{what} {time}, {how} {}{article}; {claims}.", study.baseline)
 }
 
 /// A column of a table of commands.

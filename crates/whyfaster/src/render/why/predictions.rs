@@ -26,7 +26,7 @@ pub(super) fn predictions(record: &Record, names: &Names, look: &Look) -> Vec<St
         |value: Option<f64>, text: &dyn Fn(f64) -> String| value.map_or_else(|| ABSENT.to_owned(), text);
     let error = |it: &&Prediction| optional(it.measured_s, &|seconds| deviation(it.predicted_s / seconds));
     let label = |it: &&Prediction| format!("{} x {}", it.load, names.show(&it.alternative));
-    let ends = |it: &&Prediction| interval(Some(it.low), Some(it.high), |value| scale.number(value));
+    let ends = |it: &&Prediction| interval(it.low, it.high, |value| scale.number(value));
     let grid = Grid {
         key: labels("copies", rows.iter().map(label), look),
         groups: vec![

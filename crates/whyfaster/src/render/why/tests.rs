@@ -103,8 +103,8 @@ fn explained() -> Record {
         alternative: alternative.to_owned(),
         load,
         predicted_s,
-        low: predicted_s * 0.9,
-        high: predicted_s * 1.1,
+        low: Some(predicted_s * 0.9),
+        high: Some(predicted_s * 1.1),
         measured_s,
         from: "span and work".to_owned(),
     };

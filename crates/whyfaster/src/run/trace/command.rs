@@ -35,7 +35,7 @@ pub(super) fn watch(
     say: Say<'_>,
     take: Take<'_>,
 ) -> Result<Watched, Failure> {
-    let command = resolve::command(&Alternative::new(line), &plan.shell)?;
+    let command = resolve::command(&Alternative::new(line), &plan.shell, resolve::SHELL_IN_WORDS)?;
     let launcher = Launcher::start_attached().map_err(no_launcher)?;
     let terminal = Terminal::note();
     let around = around::Around::begin();

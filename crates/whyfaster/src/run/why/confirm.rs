@@ -9,6 +9,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use whyfaster_core::event::Event;
 use whyfaster_core::host::NotMeasured;
+use whyfaster_core::why::report::{Experiment, Outcome};
 use whyfaster_core::why::{self, Machine, Planned, Test, Why};
 
 use super::super::resolve;
@@ -35,7 +36,7 @@ pub(super) fn confirm(
 ) -> Result<(), Failure> {
     let why = &explained.why;
     let planned = why::experiments(why, &so_far.given(why), &machine(so_far, why));
-    let (of, mut made) = (planned.len(), Vec::new());
+    let (of, mut finished, mut made) = (planned.len(), 0, Vec::new());
     let testable = |planned: &[Planned]| planned.iter().filter(|one| one.test.is_ok()).count();
     for (index, mut one) in planned.clone().into_iter().enumerate() {
         if so_far.interrupts.interrupted() {
@@ -48,23 +49,37 @@ pub(super) fn confirm(
             let said = format!("experiment {} of {of}: {}", index + 1, one.prediction);
             on(Event::Predicted(said));
             let mut experiment = Experimenting { rig, so_far, on, number: (index + 1, of), left_s };
-            match experiment.run(one.alternative, &test) {
-                Ok(result) => measured = result,
-                Err(why) => one.test = Err(why),
+            let ended = experiment.run(one.alternative, &test, &mut measured);
+            // A run that a signal ended says nothing of what can be tested.
+            if let (Err(why), false) = (ended, so_far.interrupts.interrupted()) {
+                one.test = Err(why);
             }
         }
+        let judged = why::judge(&one, &explained.why, &measured.control_s, &measured.changed_s);
         if so_far.interrupts.interrupted() {
-            // What was cut short says nothing.
+            made.push(cut_short(judged));
             break;
         }
-        made.push(why::judge(&one, &explained.why, &measured.control_s, &measured.changed_s));
+        made.push(judged);
+        finished += 1;
     }
-    if made.len() < of {
-        let why = format!("{} of {of} were made before the end came", made.len());
+    if finished < of {
+        let why = format!("{finished} of {of} were made before the end came");
         explained.not_measured.push(NotMeasured { what: "experiments".to_owned(), why });
     }
     why::conclude(&mut explained.why, made);
     Ok(())
+}
+
+/// An experiment that a signal ended: what was predicted and measured is kept, and decides nothing.
+fn cut_short(mut experiment: Experiment) -> Experiment {
+    if experiment.outcome != Outcome::NotTestable {
+        experiment.outcome = Outcome::Undecided;
+        let rounds = if experiment.rounds == 1 { "round" } else { "rounds" };
+        experiment.sentence =
+            format!("It was interrupted after {} {rounds}, which does not tell.", experiment.rounds);
+    }
+    experiment
 }
 
 /// Seconds of each round.
@@ -83,11 +98,10 @@ struct Experimenting<'a, 'b, 'c> {
 }
 
 impl Experimenting<'_, '_, '_> {
-    /// Runs both ways in turns. The error says why it tells nothing.
-    fn run(&mut self, alternative: usize, test: &Test) -> Result<Measured, String> {
+    /// Runs both ways in turns, into `measured`. The error says why it tells nothing.
+    fn run(&mut self, alternative: usize, test: &Test, measured: &mut Measured) -> Result<(), String> {
         let began_s = self.so_far.now_s();
         let mut rng = ChaCha8Rng::seed_from_u64(self.so_far.plan.seed ^ self.number.0 as u64);
-        let mut measured = Measured::default();
         let mut rounds = MOST;
         for round in 0..MOST {
             if round > 0 {
@@ -113,16 +127,18 @@ impl Experimenting<'_, '_, '_> {
                 let iteration = format!("experiment-{number}-{round}");
                 match self.rig.varied(alternative, variation, &iteration) {
                     Ok(Ran::Done(outcome)) => seconds[usize::from(changed)] = Some(outcome.makespan_s),
-                    Ok(Ran::Stopped) => return Ok(measured),
+                    Ok(Ran::Stopped) => return Ok(()),
                     Ok(Ran::CannotRun(why)) => return Err(why),
                     Err(failure) => return Err(failure.message),
                 }
             }
-            let [control, changed] = seconds;
-            measured.control_s.extend(control);
-            measured.changed_s.extend(changed);
+            // Rounds are compared within themselves: one that was cut short is none.
+            if let [Some(control), Some(changed)] = seconds {
+                measured.control_s.push(control);
+                measured.changed_s.push(changed);
+            }
         }
-        Ok(measured)
+        Ok(())
     }
 }
 

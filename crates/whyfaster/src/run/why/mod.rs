@@ -114,12 +114,13 @@ fn observe(
 ) -> Result<(), Failure> {
     let (began_s, until_s) = (so_far.now_s(), so_far.until_s());
     let part = if wanted.confirm { OBSERVING } else { 1.0 };
-    let observing_until_s = began_s + (until_s - began_s) * part;
-    let traced = rounds::run(rig, so_far, alternatives, observing_until_s, explained, on);
+    let until = rounds::Until { usual_s: began_s + (until_s - began_s) * part, last_s: until_s };
+    let traced = rounds::run(rig, so_far, alternatives, until, explained, on);
     if !explained.why.traced.is_empty() {
         made_anew(&mut explained.why, so_far);
     }
     traced?;
+    explained.why.refused = explained.why.refused.take().or_else(|| rounds::none_made(explained));
     if wanted.confirm && !so_far.interrupts.interrupted() {
         confirm::confirm(rig, so_far, until_s, explained, on)?;
     }

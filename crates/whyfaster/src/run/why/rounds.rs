@@ -26,19 +26,35 @@ const WITH_INTERVAL: u32 = 6;
 /// Seconds that an observed run takes beside the command.
 const PER_RUN_S: f64 = 0.05;
 
+/// When the observed rounds are over, seconds after the beginning.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Until {
+    /// So that time is left for experiments.
+    pub(super) usual_s: f64,
+    /// The end of all.
+    pub(super) last_s: f64,
+}
+
+impl Until {
+    /// For who asked for an explanation the rounds without which there is none go before experiments.
+    fn of(self, round: u32, asked: bool) -> f64 {
+        if asked && round < WITH_INTERVAL { self.last_s } else { self.usual_s }
+    }
+}
+
 /// Runs them; what was seen is in `explained.why.traced`, also when it ends early.
 pub(super) fn run(
     rig: &mut Rig<'_>,
     so_far: &SoFar<'_>,
     alternatives: &[usize],
-    until_s: f64,
+    until: Until,
     explained: &mut Explained,
     on: &mut dyn FnMut(Event),
 ) -> Result<(), Failure> {
     let Some(wanted) = &so_far.plan.explain else { return Ok(()) };
     let alone: Vec<f64> = alternatives.iter().map(|index| alone_s(so_far.batches, *index)).collect();
     let round_s = alone.iter().map(|seconds| seconds + PER_RUN_S).sum::<f64>();
-    let rounds = how_many(wanted, round_s, until_s - so_far.now_s());
+    let rounds = how_many(wanted, round_s, until.usual_s - so_far.now_s());
     let prices = known_prices(so_far, wanted, explained)?;
     let facts: Vec<Facts> = alternatives
         .iter()
@@ -51,7 +67,7 @@ pub(super) fn run(
         let began_s = so_far.now_s();
         // The first one is made whatever it takes, unless a limit was asked for.
         let limited = so_far.plan.rounds.max_time_hard || round > 0 && wanted.rounds.is_none();
-        if limited && began_s + longest_s.max(round_s) > until_s {
+        if limited && began_s + longest_s.max(round_s) > until.of(round, wanted.asked) {
             break;
         }
         let mut seen = Vec::new();
@@ -146,6 +162,7 @@ fn left_out(done: u32, wanted: &Explain, so_far: &SoFar<'_>, explained: &mut Exp
     if done < asked {
         let limit = if so_far.plan.rounds.max_time_hard { " of --max-time" } else { "" };
         let why = match wanted.rounds {
+            None if done == 0 => format!("no time was left{limit}; allow more, or take --why-rounds {USUAL}"),
             Some(asked) => format!("{done} of {asked} were made: no more time was left{limit}"),
             None => format!(
                 "{done} were made, and an interval needs {WITH_INTERVAL}: no more time was left{limit}; --why-rounds {USUAL} takes the time"
@@ -153,6 +170,12 @@ fn left_out(done: u32, wanted: &Explain, so_far: &SoFar<'_>, explained: &mut Exp
         };
         explained.not_measured.push(NotMeasured { what: "traced rounds".to_owned(), why });
     }
+}
+
+/// Why there is no explanation where no round could be made. It is to stand where the explanation would.
+pub(super) fn none_made(explained: &Explained) -> Option<String> {
+    let why = explained.not_measured.iter().rev().find(|it| it.what == "traced rounds")?;
+    explained.why.traced.is_empty().then(|| format!("no run could be observed: {}", why.why))
 }
 
 #[cfg(test)]
@@ -166,6 +189,21 @@ mod tests {
         assert_eq!(how_many(&wanted, 3.0, 30.0), 10);
         assert_eq!(how_many(&wanted, 20.0, 30.0), USUAL);
         assert_eq!(how_many(&Explain { rounds: Some(3), ..wanted }, 0.1, 30.0), 3);
+    }
+
+    #[test]
+    fn rounds_that_were_asked_for_go_before_experiments() {
+        let until = Until { usual_s: 4.0, last_s: 5.0 };
+        assert_eq!((until.of(0, true), until.of(WITH_INTERVAL, true), until.of(0, false)), (5.0, 4.0, 4.0));
+    }
+
+    #[test]
+    fn no_round_is_no_explanation() {
+        let mut explained = Explained::default();
+        assert_eq!(none_made(&explained), None);
+        let (what, why) = ("traced rounds".to_owned(), "no time was left".to_owned());
+        explained.not_measured.push(NotMeasured { what, why });
+        assert_eq!(none_made(&explained).as_deref(), Some("no run could be observed: no time was left"));
     }
 
     #[test]

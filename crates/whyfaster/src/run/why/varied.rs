@@ -24,7 +24,7 @@ impl Rig<'_> {
     ) -> Result<Ran<Outcome>, Failure> {
         let alternative =
             Alternative { command: variation.command.clone(), ..self.plan.alternatives[index].clone() };
-        let command = resolve::command(&alternative, &self.plan.shell)?;
+        let command = resolve::command(&alternative, &self.plan.shell, resolve::WITHOUT_N)?;
         let arrivals = Arrivals::Together { copies: 1 };
         let called = format!("an experiment ('{}')", variation.command);
         let interrupts = self.interrupts;

@@ -9,6 +9,13 @@ use super::SoFar;
 /// Of a hard `--max-time`, the part that is kept for an explanation.
 const KEPT: f64 = 0.4;
 
+/// Seconds that an explanation that was asked for needs at least, on a busy machine: loading the tracer, the prices of
+/// operations and some rounds.
+const NEEDED_S: f64 = 3.0;
+
+/// The part of a hard `--max-time` that an explanation may take from the verdicts to get these.
+const KEPT_AT_MOST: f64 = 0.6;
+
 /// What is to be done.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Whether {
@@ -24,10 +31,17 @@ pub(super) enum Whether {
 pub(in crate::run) fn reserved_s(plan: &Plan) -> f64 {
     let possible = plan.explain.is_some() && plan.alternatives.len() > 1 && support().full();
     if possible && plan.rounds.max_time_hard && impossible(plan).is_none() {
-        KEPT * plan.rounds.max_time_s
+        let asked = plan.explain.as_ref().is_some_and(|wanted| wanted.asked);
+        kept_s(plan.rounds.max_time_s, asked)
     } else {
         0.0
     }
+}
+
+/// Of so many seconds in all.
+fn kept_s(max_time_s: f64, asked: bool) -> f64 {
+    let usual = KEPT * max_time_s;
+    if asked { usual.max(NEEDED_S.min(KEPT_AT_MOST * max_time_s)) } else { usual }
 }
 
 /// Decides.
@@ -102,5 +116,18 @@ fn needs(missing: &[whyfaster_trace::Missing], wanted: &Explain) -> String {
             let all: Vec<String> = missing.iter().map(ToString::to_string).collect();
             format!("needs {}", all.join("; "))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_asks_gets_enough_for_rounds_and_not_all() {
+        assert_eq!(kept_s(5.0, false), 2.0);
+        assert_eq!(kept_s(5.0, true), 3.0);
+        assert_eq!(kept_s(2.0, true), 1.2);
+        assert_eq!(kept_s(60.0, true), kept_s(60.0, false));
     }
 }
