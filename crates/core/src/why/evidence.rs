@@ -176,14 +176,14 @@ fn in_work(cause: Cause, row: &WorkRow) -> bool {
     kinds.contains(&row.kind)
 }
 
-/// Commands and seconds of the rows of a cause.
-type RowsOf = fn(Cause, &Account, bool) -> Vec<(String, f64)>;
+/// Gives seconds by command of the rows of an account that belong to a cause.
+type Seconds = fn(Cause, &Account, bool) -> Vec<(String, f64)>;
 
 /// The command whose rows make most of the cause: what the slower side has more of. Who runs is told by the CPU time, for on
 /// the path some of it stands as waiting for it; who waits by the path.
 pub(super) fn command(cause: Cause, sides: (&Side, &Side), accounts: (&Account, &Account)) -> Option<String> {
     let computes = children_compute(sides.0, sides.1);
-    let sums = |of: RowsOf| {
+    let sums = |of: Seconds| {
         let mut sums: BTreeMap<String, f64> = BTreeMap::new();
         for (account, sign) in [(accounts.0, 1.0), (accounts.1, -1.0)] {
             for (command, seconds) in of(cause, account, computes) {

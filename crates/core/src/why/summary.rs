@@ -20,7 +20,7 @@ pub(super) fn summary(result: &Result<'_>, why: &Why) -> Vec<String> {
         |it: &&Finding| (it.alternative == a && it.against == b) || (it.alternative == b && it.against == a);
     let findings: Vec<&Finding> = why.findings.iter().filter(mine).collect();
     let mut head = first(result, &findings, why);
-    if let Some((most, _)) = findings.first().zip(next(&findings)) {
+    if let Some((most, _)) = named(&findings).zip(next(&findings)) {
         // Its test has no sentence of its own then.
         head = format!("{}{}.", head.trim_end_matches('.'), tested(most));
     }
@@ -33,6 +33,11 @@ pub(super) fn summary(result: &Result<'_>, why: &Why) -> Vec<String> {
 
 /// Up to this share, a cause is said to be a part of the difference.
 const A_PART: f64 = 1.05;
+
+/// The cause that the answer names: the largest that is known, where it is large enough.
+fn named<'a>(findings: &[&'a Finding]) -> Option<&'a Finding> {
+    findings.iter().copied().find(|it| it.cause != Cause::Unexplained && it.share >= 0.1)
+}
 
 /// How sentences call this alternative.
 fn label(why: &Why, name: &str) -> String {
@@ -57,7 +62,7 @@ fn first(result: &Result<'_>, findings: &[&Finding], why: &Why) -> String {
         label(why, quick_name),
         time(quick)
     );
-    let most = findings.iter().find(|it| it.share > 0.0).filter(|it| it.cause != Cause::Unexplained);
+    let most = named(findings);
     let Some(most) = most else {
         return format!("{head}, and none of the causes that are known explains it.");
     };

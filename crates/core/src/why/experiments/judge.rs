@@ -127,7 +127,11 @@ pub fn conclude(why: &mut Why, experiments: Vec<Experiment>) {
             it.cause == experiment.cause
                 && (it.alternative == experiment.alternative || it.against == experiment.alternative)
         };
-        let Some(at) = why.findings.iter().position(about) else { continue };
+        // Of several pairs with the same cause: the one that it was planned for.
+        let far = |it: &Finding| (it.seconds - experiment.predicted_s).abs();
+        let mine = why.findings.iter().enumerate().filter(|(_, it)| about(it));
+        let nearest = mine.min_by(|a, b| far(a.1).total_cmp(&far(b.1)));
+        let Some(at) = nearest.map(|(at, _)| at) else { continue };
         why.findings[at].confirmed = match experiment.outcome {
             Outcome::Confirmed => Some(true),
             Outcome::Refuted => {
