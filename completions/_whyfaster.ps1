@@ -114,7 +114,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
         'whyfaster;trace' {
             [CompletionResult]::new('--follow', '--follow', [CompletionResultType]::ParameterName, 'Observe a tree that runs already: a process id, or the directory of a cgroup (v2)')
             [CompletionResult]::new('--duration', '--duration', [CompletionResultType]::ParameterName, 'End after this time, such as 10s; a command is ended with all that it started')
-            [CompletionResult]::new('--level', '--level', [CompletionResultType]::ParameterName, 'Observe with: auto, full, unprivileged or rusage [default: auto]')
+            [CompletionResult]::new('--level', '--level', [CompletionResultType]::ParameterName, 'Observe with: auto, full, ptrace, unprivileged or rusage [default: auto]')
             [CompletionResult]::new('--untraced-runs', '--untraced-runs', [CompletionResultType]::ParameterName, 'Run the command NUM times more, untraced, to see what tracing cost; 0 for never [default: 3, within 10 s]')
             [CompletionResult]::new('--ring-size', '--ring-size', [CompletionResultType]::ParameterName, 'Size of the buffer between kernel and whyfaster, a power of two such as 16M [default: 16M]')
             [CompletionResult]::new('--sample-rate', '--sample-rate', [CompletionResultType]::ParameterName, 'Take the stack of what runs NUM times a second on every CPU [default with --flamegraph or --folded: 499]')
@@ -135,7 +135,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--perfetto', '--perfetto', [CompletionResultType]::ParameterName, 'Write a trace for the Perfetto user interface to FILE')
             [CompletionResult]::new('--flamegraph', '--flamegraph', [CompletionResultType]::ParameterName, 'Write flame graphs, on and off the CPU, to FILE (SVG)')
             [CompletionResult]::new('--folded', '--folded', [CompletionResultType]::ParameterName, 'Write folded stacks, on and off the CPU, to FILE')
-            [CompletionResult]::new('--ptrace', '--ptrace', [CompletionResultType]::ParameterName, 'See every system call without privileges, by ptrace')
+            [CompletionResult]::new('--ptrace', '--ptrace', [CompletionResultType]::ParameterName, 'See every system call without privileges, by ptrace: the same as --level ptrace')
             [CompletionResult]::new('--count-only', '--count-only', [CompletionResultType]::ParameterName, 'Count system calls without timing them: about half the cost for each call (full level only)')
             [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Fail (exit status 6) if anything of the trace was lost or does not fit together')
             [CompletionResult]::new('-N', '-N ', [CompletionResultType]::ParameterName, 'The same as --shell=none')

@@ -971,7 +971,7 @@ _whyfaster() {
                     return 0
                     ;;
                 --level)
-                    COMPREPLY=($(compgen -W "auto full unprivileged rusage" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto full ptrace unprivileged rusage" -- "${cur}"))
                     return 0
                     ;;
                 --untraced-runs)

@@ -109,7 +109,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
         &'whyfaster;trace'= {
             cand --follow 'Observe a tree that runs already: a process id, or the directory of a cgroup (v2)'
             cand --duration 'End after this time, such as 10s; a command is ended with all that it started'
-            cand --level 'Observe with: auto, full, unprivileged or rusage [default: auto]'
+            cand --level 'Observe with: auto, full, ptrace, unprivileged or rusage [default: auto]'
             cand --untraced-runs 'Run the command NUM times more, untraced, to see what tracing cost; 0 for never [default: 3, within 10 s]'
             cand --ring-size 'Size of the buffer between kernel and whyfaster, a power of two such as 16M [default: 16M]'
             cand --sample-rate 'Take the stack of what runs NUM times a second on every CPU [default with --flamegraph or --folded: 499]'
@@ -130,7 +130,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --perfetto 'Write a trace for the Perfetto user interface to FILE'
             cand --flamegraph 'Write flame graphs, on and off the CPU, to FILE (SVG)'
             cand --folded 'Write folded stacks, on and off the CPU, to FILE'
-            cand --ptrace 'See every system call without privileges, by ptrace'
+            cand --ptrace 'See every system call without privileges, by ptrace: the same as --level ptrace'
             cand --count-only 'Count system calls without timing them: about half the cost for each call (full level only)'
             cand --strict 'Fail (exit status 6) if anything of the trace was lost or does not fit together'
             cand -N 'The same as --shell=none'

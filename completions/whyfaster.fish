@@ -106,8 +106,9 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s h -l hel
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s V -l version -d 'Print version'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l follow -d 'Observe a tree that runs already: a process id, or the directory of a cgroup (v2)' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l duration -d 'End after this time, such as 10s; a command is ended with all that it started' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l level -d 'Observe with: auto, full, unprivileged or rusage [default: auto]' -r -f -a "auto\t'The best that is to be had here'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l level -d 'Observe with: auto, full, ptrace, unprivileged or rusage [default: auto]' -r -f -a "auto\t'The best that is to be had here'
 full\t'Everything, by BPF programs in the kernel'
+ptrace\t'Every system call by ptrace: the same as --ptrace'
 unprivileged\t'Forks, execs and ends by ptrace, without a stop at system calls'
 rusage\t'Only what the kernel adds up for a parent'"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l untraced-runs -d 'Run the command NUM times more, untraced, to see what tracing cost; 0 for never [default: 3, within 10 s]' -r
@@ -142,7 +143,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l record -d 
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l perfetto -d 'Write a trace for the Perfetto user interface to FILE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l flamegraph -d 'Write flame graphs, on and off the CPU, to FILE (SVG)' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l folded -d 'Write folded stacks, on and off the CPU, to FILE' -r -F
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l ptrace -d 'See every system call without privileges, by ptrace'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l ptrace -d 'See every system call without privileges, by ptrace: the same as --level ptrace'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l count-only -d 'Count system calls without timing them: about half the cost for each call (full level only)'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l strict -d 'Fail (exit status 6) if anything of the trace was lost or does not fit together'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -s N -d 'The same as --shell=none'

@@ -186,6 +186,18 @@ fn dispatch_commands() -> Vec<CommandRow> {
     ]
 }
 
+fn dispatch_overhead() -> Overhead {
+    Overhead {
+        traced_over_untraced: Some(1.031),
+        untraced: Some(Untraced { runs: 3, low: 1.02, high: 1.04, distinguishable: Some(true) }),
+        calibrated_share: Some(0.024),
+        calls_share: Some(0.004),
+        switches_share: Some(0.011),
+        tool_share: Some(0.0062),
+        calls_s: None,
+    }
+}
+
 /// The first command of the article about dispatchers, seen by the full level.
 pub(crate) fn dispatch() -> TraceReport {
     TraceReport {
@@ -238,15 +250,7 @@ pub(crate) fn dispatch() -> TraceReport {
             check("the parts of every life sum to it", 48.6, 48.6, true),
             check("forks = exits + alive", 20_003.0, 20_003.0, true),
         ],
-        overhead: Overhead {
-            traced_over_untraced: Some(1.031),
-            untraced: Some(Untraced { runs: 3, low: 1.02, high: 1.04, distinguishable: Some(true) }),
-            calibrated_share: Some(0.024),
-            calls_share: Some(0.004),
-            switches_share: Some(0.011),
-            tool_share: Some(0.0062),
-            calls_s: None,
-        },
+        overhead: dispatch_overhead(),
         ..TraceReport::default()
     }
 }
