@@ -71,12 +71,15 @@ fn verdict(given: &Given<'_>, alternative: &str) -> Option<Verdict> {
     level.comparisons.iter().find(|it| it.alternative == alternative).map(|it| it.verdict)
 }
 
-/// How far the noise reaches: the farthest end of the hidden copy's interval, as a fraction. Without an interval, delta.
+/// How far the noise reaches: the farthest end of the hidden copy's interval, as the part of the longer time that it makes.
+/// Noise that makes a run five times as long makes four fifths of it, and hides no difference of twenty times. Without an
+/// interval, delta.
 fn floor(given: &Given<'_>) -> f64 {
     let level = given.analysis.levels.iter().find(|level| level.load == 1);
     let floor = level.and_then(|level| level.floor).or(given.analysis.floor);
     let interval = floor.and_then(|floor| floor.low.zip(floor.high));
-    interval.map_or(given.plan.delta, |(low, high)| (low - 1.0).abs().max((high - 1.0).abs()))
+    let part = |(low, high): (f64, f64)| (1.0 - low).max(1.0 - 1.0 / high).max(0.0);
+    interval.map_or(given.plan.delta, part)
 }
 
 /// One alternative and the baseline.
@@ -112,7 +115,7 @@ impl Both<'_> {
                     alternative: (alternative, &here.0, &here.1),
                     baseline: (baseline, &there.0, &there.1),
                     wall_s,
-                    floor_s: floor(self.given) * baseline.untraced_s,
+                    floor_s: floor(self.given) * alternative.untraced_s.max(baseline.untraced_s),
                     alpha,
                 };
                 let (findings, unexplained_s) = finding::findings(&sides, &Deltas::of(alternative, baseline));
