@@ -11,7 +11,7 @@ use super::refuse;
 use super::report::{Account, Difference, Why};
 use super::summary;
 use crate::record::Estimate;
-use crate::verdict::Verdict;
+use crate::verdict::Comparison;
 
 /// Explains a measurement. `traced` and `experiments` of the result are empty: they are put in by who has them.
 ///
@@ -65,10 +65,10 @@ pub(super) fn summaries(why: &Why) -> Vec<String> {
     summary::summary(&summary::Result { difference, times }, why)
 }
 
-/// The verdict of one copy alone.
-fn verdict(given: &Given<'_>, alternative: &str) -> Option<Verdict> {
+/// What the untraced runs of one copy alone say.
+fn comparison<'a>(given: &Given<'a>, alternative: &str) -> Option<&'a Comparison> {
     let level = given.analysis.levels.iter().find(|level| level.load == 1)?;
-    level.comparisons.iter().find(|it| it.alternative == alternative).map(|it| it.verdict)
+    level.comparisons.iter().find(|it| it.alternative == alternative)
 }
 
 /// How far the noise reaches: the farthest end of the hidden copy's interval, as the part of the longer time that it makes.
@@ -105,7 +105,7 @@ impl Both<'_> {
             ));
             return None;
         };
-        let verdict = verdict(self.given, alternative.name);
+        let verdict = comparison(self.given, alternative.name).map(|it| it.verdict);
         let mut difference = self.difference(wall_s, alpha);
         match refuse::pair(alternative, baseline, &wall_s, verdict) {
             Some(refusal) => refusals.push(refusal),
@@ -137,6 +137,7 @@ impl Both<'_> {
         Difference {
             alternative: alternative.name.to_owned(),
             baseline: baseline.name.to_owned(),
+            ratio: comparison(self.given, alternative.name).map(|it| it.ratio),
             span_s: wall_s,
             path: delta_rows::path(alternative, baseline, alpha),
             deciding: deciding(self.given, (alternative.name, baseline.name), &work_s, &work),

@@ -159,6 +159,9 @@ pub struct Difference {
     pub alternative: String,
     /// What it is compared with.
     pub baseline: String,
+    /// The alternative's time over the baseline's, as the verdict has it: the median over the untraced rounds.
+    #[serde(default)]
+    pub ratio: Option<f64>,
     /// Difference of the untraced wall times.
     pub span_s: Estimate,
     /// By part of the critical path.

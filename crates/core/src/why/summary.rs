@@ -58,7 +58,7 @@ fn first(result: &Result<'_>, findings: &[&Finding], why: &Why) -> String {
         "{} takes {}, {} as long as {} ({})",
         upper(&label(why, slow_name)),
         time(slow),
-        times(slow / quick),
+        times(difference.ratio.map_or(slow / quick, |ratio| ratio.max(1.0 / ratio))),
         label(why, quick_name),
         time(quick)
     );
@@ -78,7 +78,7 @@ fn first(result: &Result<'_>, findings: &[&Finding], why: &Why) -> String {
             "{head}; more than the whole difference is because {what}: that {costs} it {cost}{back}."
         );
     }
-    let whole = time(slow - quick);
+    let whole = time(difference.span_s.median.abs());
     let share = percent(most.share);
     match what.len() < most.sentence.trim_end_matches('.').len() {
         true => format!("{head}; {cost} of the {whole} between them ({share}) are because {what}."),

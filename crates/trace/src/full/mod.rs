@@ -32,6 +32,7 @@ pub use self::error::TraceError;
 use self::load::Loaded;
 use self::tally::Tally;
 use self::watch::Watch;
+use crate::clock::{now_ns, own_cpu_ns};
 use crate::support::{Missing, Unsupported, support};
 use crate::wanted::{CallsBy, Wanted};
 
@@ -156,7 +157,7 @@ impl Full {
 
     fn take_up(&mut self, find: &dyn Fn() -> std::collections::BTreeSet<i32>) -> Result<usize, TraceError> {
         self.begin()?;
-        let tasks = follow::running(&self.loaded, clock(), find)?;
+        let tasks = follow::running(&self.loaded, now_ns(), find)?;
         let told = read_iterator(&self.loaded.skel.progs.who_was_taken_up)?;
         let mut decoder = self.decoder.borrow_mut();
         let words = usize::from(self.loaded.mask_words());
@@ -186,11 +187,11 @@ impl Full {
     /// Hands on what has arrived, sorted by time. Call it every 20 to 50 ms; what the last few milliseconds brought is
     /// kept back until it can be sorted.
     pub fn poll(&mut self, sink: &mut dyn FnMut(Event)) -> Result<(), TraceError> {
-        let began = clock();
+        let began = now_ns();
         loop {
             let more = self.consume_some()?;
             self.make_room()?;
-            let now = clock();
+            let now = now_ns();
             let inbox = &mut self.decoder.borrow_mut().inbox;
             // What is still in the ring may be as old as what was taken last: the time of that counts, not what it is now.
             let until = if more { inbox.newest.min(now) } else { now };
@@ -225,7 +226,7 @@ impl Full {
     /// Detaches the programs, hands on the rest and the tasks that are still alive, and reads the counts.
     pub fn finish(mut self, sink: &mut dyn FnMut(Event)) -> Result<Counts, TraceError> {
         // Taking the programs down is no part of the observing.
-        self.own.tool_ns = self.cpu_before.map_or(0, |before| cpu_time().saturating_sub(before));
+        self.own.tool_ns = self.cpu_before.map_or(0, |before| own_cpu_ns().saturating_sub(before));
         self.samples.clear();
         // No new tasks from here on; those that are there end either way, but each once.
         self.loaded.links.pop();
@@ -237,7 +238,7 @@ impl Full {
     /// Ends observing one command, like [`Full::finish`], and leaves the programs attached: another one can be followed.
     /// Names of tasks outside of the tree are not told again then, except the ones that change.
     pub fn finish_run(&mut self, sink: &mut dyn FnMut(Event)) -> Result<Counts, TraceError> {
-        self.own.tool_ns = self.cpu_before.take().map_or(0, |before| cpu_time().saturating_sub(before));
+        self.own.tool_ns = self.cpu_before.take().map_or(0, |before| own_cpu_ns().saturating_sub(before));
         // Who makes new tasks meanwhile is seen in the next look; each task is told once.
         let mut told = Vec::new();
         for _ in 0..LOOKS {
@@ -294,7 +295,7 @@ impl Full {
                 self.decoder.borrow_mut().inbox.discard(|event| matches!(event.what, What::Name { .. }));
                 self.loaded.note_running();
             }
-            self.cpu_before = Some(cpu_time());
+            self.cpu_before = Some(own_cpu_ns());
             self.lost_before = tally::losses(&self.loaded)?;
             self.lost_told = self.lost_before.ring;
             self.decoder.borrow_mut().lost_untold = 0;
@@ -375,18 +376,4 @@ fn read_iterator(program: &ProgramMut<'_>) -> Result<Vec<u8>, TraceError> {
         .read_to_end(&mut bytes)
         .map_err(|e| unreadable(e.to_string()))?;
     Ok(bytes)
-}
-
-/// The clock of the records.
-fn clock() -> u64 {
-    nanoseconds(rustix::time::clock_gettime(rustix::time::ClockId::Monotonic))
-}
-
-/// CPU time of this process.
-fn cpu_time() -> u64 {
-    nanoseconds(rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime))
-}
-
-fn nanoseconds(time: rustix::time::Timespec) -> u64 {
-    u64::try_from(time.tv_sec * 1_000_000_000 + time.tv_nsec).unwrap_or(0)
 }

@@ -6,23 +6,8 @@ use whyfaster_core::trace::event::CallNumber;
 
 use super::programs::types::transfer;
 
-/// Calls whose first argument is the descriptor on which they may block.
+/// Calls whose first argument is the descriptor on which they may block, beside those that transfer data.
 const ON_DESCRIPTOR: &[c_long] = &[
-    libc::SYS_read,
-    libc::SYS_write,
-    libc::SYS_pread64,
-    libc::SYS_pwrite64,
-    libc::SYS_readv,
-    libc::SYS_writev,
-    libc::SYS_preadv,
-    libc::SYS_pwritev,
-    libc::SYS_preadv2,
-    libc::SYS_pwritev2,
-    libc::SYS_splice,
-    libc::SYS_tee,
-    libc::SYS_vmsplice,
-    libc::SYS_sendfile,
-    libc::SYS_copy_file_range,
     libc::SYS_fsync,
     libc::SYS_fdatasync,
     libc::SYS_sync_file_range,
@@ -37,12 +22,6 @@ const ON_DESCRIPTOR: &[c_long] = &[
     libc::SYS_accept,
     libc::SYS_accept4,
     libc::SYS_connect,
-    libc::SYS_recvfrom,
-    libc::SYS_recvmsg,
-    libc::SYS_recvmmsg,
-    libc::SYS_sendto,
-    libc::SYS_sendmsg,
-    libc::SYS_sendmmsg,
     libc::SYS_epoll_pwait,
     libc::SYS_lseek,
     libc::SYS_fstat,
@@ -122,7 +101,10 @@ const OLD_ON_DESCRIPTOR: &[c_long] = &[libc::SYS_epoll_wait, libc::SYS_getdents]
 #[cfg(not(target_arch = "x86_64"))]
 const OLD_ON_DESCRIPTOR: &[c_long] = &[];
 
-/// The same, with a path.
+/// All calls whose first argument is the descriptor on which they may block.
+const ALL_ON_DESCRIPTOR: [&[c_long]; 4] = [ON_DESCRIPTOR, MOVING_BYTES, MOVING_MESSAGES, OLD_ON_DESCRIPTOR];
+
+/// Calls that only older architectures still have, with a path.
 #[cfg(target_arch = "x86_64")]
 const OLD_WITH_PATH: &[(c_long, u8)] = &[
     (libc::SYS_open, 0),
@@ -152,7 +134,7 @@ const OLD_WITH_PATH: &[(c_long, u8)] = &[];
 /// 1 at the number of each call whose first argument is a descriptor.
 pub(crate) fn descriptors<const N: usize>() -> [u8; N] {
     let mut table = [0; N];
-    for call in ON_DESCRIPTOR.iter().chain(OLD_ON_DESCRIPTOR) {
+    for call in ALL_ON_DESCRIPTOR.into_iter().flatten() {
         set(&mut table, *call, 1);
     }
     table
@@ -160,7 +142,7 @@ pub(crate) fn descriptors<const N: usize>() -> [u8; N] {
 
 /// Whether the first argument of this call is the descriptor on which it may block.
 pub(crate) fn on_descriptor(call: c_long) -> bool {
-    ON_DESCRIPTOR.contains(&call) || OLD_ON_DESCRIPTOR.contains(&call)
+    ALL_ON_DESCRIPTOR.iter().any(|calls| calls.contains(&call))
 }
 
 /// The number of the path among the arguments, plus one, at the number of each call that has one.

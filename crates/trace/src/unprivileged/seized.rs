@@ -16,6 +16,7 @@ use super::calls::{Calls, Seen, errno, is_exec};
 use super::switches::Switches;
 use super::waiting::{child_signals, drain, next, release, take};
 use super::{proc, stop};
+use crate::clock::{now_ns, own_cpu_ns};
 use crate::full::TraceError;
 use crate::wanted::{CallsBy, Wanted};
 
@@ -388,16 +389,4 @@ fn refused(pid: i32, error: &io::Error) -> TraceError {
         _ => error.to_string(),
     };
     TraceError::Follow { pid, why }
-}
-
-/// CPU time of this process so far, nanoseconds.
-fn own_cpu_ns() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
-}
-
-/// `CLOCK_MONOTONIC`, nanoseconds.
-fn now_ns() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }

@@ -182,3 +182,14 @@ pub(super) fn sound(report: &TraceReport) {
     assert!(report.checks.iter().all(|check| check.holds), "{:?}", report.checks);
     assert_eq!((report.lost.gaps, report.lost.unfinished), (0, 0), "{:?}", report.lost);
 }
+
+/// The second thread of a process begins another program, and takes the number of the first.
+pub(super) fn exec_by_a_thread() -> Script {
+    let mut script = Script::began(0, 10, "job");
+    script.add(100, 0, What::Fork { parent: 10, child: 12, process: 10, allowed: vec![BOTH] });
+    script.switch(100, 1, 0, 12, Left::Runnable).end(200, 0, 10, 0, 200);
+    let name = "next".to_owned();
+    script.add(300, 1, What::Exec { task: 10, former: 12, name, path: None, so_far: totals(200) });
+    script.end(400, 1, 10, 0, 300);
+    script
+}

@@ -1,7 +1,7 @@
 //! Streams that are not whole: mended where it can be, and counted.
 
 use super::fixture::*;
-use crate::trace::event::{Context, FileKind, Left, What};
+use crate::trace::event::{Context, FileKind, Left};
 use crate::trace::report::{Cause, SharerKind};
 
 #[test]
@@ -107,13 +107,7 @@ fn running_time_that_does_not_fit_the_schedulers_account_fails_its_check() {
 
 #[test]
 fn a_thread_that_execs_takes_the_number_of_the_first() {
-    let mut script = Script::began(0, 10, "job");
-    script.add(100, 0, What::Fork { parent: 10, child: 12, process: 10, allowed: vec![BOTH] });
-    script.switch(100, 1, 0, 12, Left::Runnable).end(200, 0, 10, 0, 200);
-    let name = "next".to_owned();
-    script.add(300, 1, What::Exec { task: 10, former: 12, name, path: None, so_far: totals(200) });
-    script.end(400, 1, 10, 0, 300);
-    let report = script.report();
+    let report = exec_by_a_thread().report();
     sound(&report);
     assert_eq!(
         (report.processes.threads, report.processes.exits, report.processes.forks),

@@ -179,13 +179,7 @@ fn a_start_up_that_went_into_a_path_before_it_was_told_is_known_afterwards() {
 
 #[test]
 fn a_thread_that_execs_keeps_its_path() {
-    let mut script = Script::began(0, 10, "job");
-    script.add(100, 0, What::Fork { parent: 10, child: 12, process: 10, allowed: vec![BOTH] });
-    script.switch(100, 1, 0, 12, Left::Runnable).end(200, 0, 10, 0, 200);
-    let name = "next".to_owned();
-    script.add(300, 1, What::Exec { task: 10, former: 12, name, path: None, so_far: totals(200) });
-    script.end(400, 1, 10, 0, 300);
-    let report = script.report();
+    let report = exec_by_a_thread().report();
     sound(&report);
     assert_eq!(path(&report), [("job", User, None, 300), ("next", User, None, 100)]);
 }

@@ -3,6 +3,7 @@
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 use super::program;
+use crate::clock::own_cpu_ns;
 
 /// Units of one batch: about 2 ms each. Failing execs are fewer, for each tells its path.
 const CALLS: u64 = 15_000;
@@ -255,10 +256,10 @@ fn miss() -> bool {
 /// the cheaper half, for interrupts and other tasks make the others dear.
 fn processes(program: RawFd) -> Option<u64> {
     let mut all = [0u64; PROCESSES as usize];
-    let mut before = cpu_time();
+    let mut before = own_cpu_ns();
     for ns in &mut all {
         let child = process(program)?;
-        let now = cpu_time();
+        let now = own_cpu_ns();
         *ns = now - before + child;
         before = now;
     }
@@ -299,14 +300,6 @@ fn process(program: RawFd) -> Option<u64> {
     };
     let ns = |t: libc::timeval| (t.tv_sec * 1_000_000_000 + t.tv_usec * 1000).cast_unsigned();
     (ended && status == 0).then(|| ns(usage.ru_utime) + ns(usage.ru_stime))
-}
-
-/// CPU time of this process, nanoseconds.
-fn cpu_time() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: writes to what it is given.
-    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
-    (time.tv_sec * 1_000_000_000 + time.tv_nsec).cast_unsigned()
 }
 
 /// Switches of this process and of its children that have ended.

@@ -61,6 +61,7 @@ fn difference() -> Difference {
     Difference {
         alternative: FAST.to_owned(),
         baseline: SLOW.to_owned(),
+        ratio: None,
         span_s: about(-0.02),
         path: vec![
             path(PathKind::Kernel, Some("pipe"), -0.016),
