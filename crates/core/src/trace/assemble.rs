@@ -53,6 +53,7 @@ impl Analysis {
                 .filter(|_| self.tasks.total > 0),
             checks: checks::checks(&self.compared(counts, wall_ns, &critical_path, &work)),
             critical_path,
+            critical_alternatives: line.path.alternatives(&line.labels, wall_ns),
             work,
             transfers,
             complete: false,

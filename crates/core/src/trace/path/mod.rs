@@ -11,6 +11,7 @@
 //! execution of parallel and distributed programs", 1988) and needs no record of the trace: [`nodes`] holds the paths of
 //! the tasks that live.
 
+mod alternatives;
 mod blocked;
 mod hooks;
 mod nodes;
