@@ -13,6 +13,7 @@
 
 mod alternatives;
 mod blocked;
+mod faults;
 mod hooks;
 mod nodes;
 mod parts;
@@ -23,6 +24,7 @@ use rustc_hash::FxHashMap;
 
 use super::cpus::Holder;
 use super::labels::Label;
+pub(crate) use faults::tell as tell_faults;
 use nodes::{Id, NONE, Nodes};
 use parts::Keys;
 pub(super) use rows::Accounts;

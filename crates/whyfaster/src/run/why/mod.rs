@@ -6,7 +6,6 @@
 
 mod confirm;
 mod elf;
-mod faults;
 mod prices;
 mod rounds;
 mod tracer;

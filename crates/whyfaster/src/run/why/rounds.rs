@@ -8,12 +8,13 @@ use whyfaster_core::host::NotMeasured;
 use whyfaster_core::plan::Explain;
 use whyfaster_core::sample::{Arm, Batch};
 use whyfaster_core::stats::quantile::median;
-use whyfaster_core::trace::setting::{Facts, Operation, Price};
+use whyfaster_core::trace::setting::{Facts, Price};
 use whyfaster_core::why::report::Traced;
 
+use super::super::faults;
 use super::super::rig::{Ran, Rig};
 use super::tracer::Tracer;
-use super::{Explained, SoFar, faults, prices};
+use super::{Explained, SoFar, prices};
 use crate::exit::Failure;
 
 /// Rounds at which a 95% interval by the sign test is not just the whole range.
@@ -147,9 +148,9 @@ fn of_memory(prices: &[Price], so_far: &SoFar<'_>, alternative: usize) -> Vec<Pr
     let copies = so_far.batches.iter().filter(of).flat_map(|batch| &batch.copies.max_rss_bytes);
     let memory = copies.copied().max().unwrap_or(0);
     let mut prices = prices.to_vec();
-    if let (false, Some(ns)) = (given, faults::price_ns(memory, so_far.host.before.memory_available)) {
-        prices.retain(|price| price.of != Operation::PageFault);
-        prices.push(Price { of: Operation::PageFault, ns });
+    if let (false, Some(price)) = (given, faults::price(memory, so_far.host.before.memory_available)) {
+        prices.retain(|known| known.of != price.of);
+        prices.push(price);
     }
     prices
 }
