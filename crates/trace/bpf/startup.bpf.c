@@ -212,11 +212,14 @@ __attribute__((noinline)) int startup_after(u64 now, u32 failed)
     if (verdict == NEITHER || (verdict == PART && t->doubt))
         return 0;
     u64 run = run_so_far(task, t, now) - t->exec_run;
-    if (verdict == OVER || run - t->start_run > OWN_WORK_NS) {
+    /* Between two switches it goes by the clock, and by the scheduler's account at each: that may take some of it back. */
+    s64 since = run - t->start_run;
+    if (verdict == OVER || since > OWN_WORK_NS) {
         end_startup(task, t, now);
         return 0;
     }
-    t->start_run = run;
+    if (since > 0)
+        t->start_run = run;
     t->start_call_run = t->call_run - t->exec_call_run;
     return 0;
 }
