@@ -256,9 +256,9 @@ struct task_state {
     u8 exiting;
     u8 forked;   /* has not begun a program of its own */
     u8 based;    /* `base` is set */
-    u8 announced;
     u8 starting; /* its program has done nothing of its own yet */
     u8 shares;   /* its descriptors are another task's too, or may be */
+    u32 announced; /* its beginning was told, or is about to be */
     u32 task;    /* its number, which an exec of a thread changes a little before the exec is seen */
     u32 group;   /* 0: none yet */
     u32 call;

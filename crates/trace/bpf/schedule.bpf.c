@@ -122,10 +122,10 @@ static __always_inline void ends(struct task_struct *task, struct task_state *t,
     if (t->exiting)
         t->call_run += now - t->began - t->blocked - t->runnable;
     count_end(task, t, true, number);
-    if (t->announced)
-        __sync_fetch_and_add(&tree.alive, -1ull);
-    else /* taken up while it ran, and gone before that was told */
+    if (claim_beginning(t)) /* taken up while it ran, and gone before that was told */
         send_fork(now, task, 0, 0);
+    else
+        __sync_fetch_and_add(&tree.alive, -1ull);
     send_end(now, task, t, number);
 }
 
