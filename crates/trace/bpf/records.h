@@ -194,7 +194,12 @@ struct cell_key {
     u32 call; /* CALL_AND_FILE */
 };
 
+#define CELLS 4096         /* counting by command */
+#define CELLS_OF_TASK 8    /* that a task remembers; a power of two */
+#define CELL_USED (1u << 30) /* no number of a call has this bit, so that no owner is 0 */
+
 struct cell {
+    u64 owner; /* group, and call with CELL_USED; 0: nobody on this CPU */
     u64 entered;
     u64 not_returned;
     u64 total;
@@ -285,6 +290,7 @@ struct task_state {
     u64 exec_call_run;
     u64 start_run; /* since then, up to the end of its start-up as far as that is known */
     u64 start_call_run;
+    u32 cells[CELLS_OF_TASK]; /* where it counted last, by the low bits of the call */
     char home[HOME_BYTES]; /* its program's path */
     struct totals base; /* what the kernel had counted when it came into the tree */
 };
@@ -318,6 +324,7 @@ struct settings {
     u32 execveat;
     u32 setaffinity;
     u32 futex;
+    u32 cells;
     u32 wake_at;       /* bytes in the ring at which the reader is called */
     u8 descriptor[SYSCALLS]; /* 1: the first argument of this call is a descriptor */
     u8 path[SYSCALLS];       /* number of the argument that is a path, plus one */
@@ -340,7 +347,7 @@ struct totals_of_tree {
     u64 holes;    /* records for which the ring had no room */
     u64 told;     /* of these: before the last record that said so */
     u32 groups;
-    u32 unused;
+    u32 cells; /* that were ever in use */
 };
 
 /* Nothing is kept here: it makes the object's BTF hold every record. */
