@@ -184,14 +184,14 @@ int BPF_PROG(call_begins, struct pt_regs *regs, long number)
         t->args[0] = FIRST_ARGUMENT(regs, compat);
         t->args[1] = SECOND_ARGUMENT(regs, compat);
     }
-    if (t->starting)
+    if (t->starting && may_end_startup(startup_class(t)))
         startup_before(now);
     t->file = FILE_NONE;
     if (!compat && (u32)number < SYSCALLS) {
         if (settings.transfer[(u32)number])
             t->file = kind_at(task, t, t->args[0]);
         else if (settings.renumbers[(u32)number])
-            t->kinds = 0;
+            forget_files(t);
     }
     return 0;
 }
@@ -325,7 +325,7 @@ int BPF_PROG(call_ends, struct pt_regs *regs, long result)
     t->returned++;
     if (settings.call_times)
         t->call_run += now - t->began - t->blocked - t->runnable;
-    if (t->starting)
+    if (t->starting && startup_class(t) != STARTUP_NOTHING)
         startup_after(now, error != 0);
     if (settings.each_call)
         send_call(task, t, now, result, true);

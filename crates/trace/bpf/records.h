@@ -253,6 +253,7 @@ enum mode {
 
 enum place { PLACE_UNKNOWN, PLACE_RUNNING, PLACE_RUNNABLE, PLACE_BLOCKED };
 
+/* What every call and every switch touches comes first, so that it lies in few cache lines. */
 struct task_state {
     u32 mode;
     u8 place;
@@ -276,21 +277,23 @@ struct task_state {
     u64 began;   /* its call */
     u64 blocked; /* within the call */
     u64 runnable;
-    u64 run_in;  /* sum_exec_runtime when it got the CPU */
-    u64 delay_out; /* run_delay when it left the CPU */
-    u64 args[6];
-    u64 switches;  /* that the kernel had counted when it last left a CPU */
-    u64 doubt;     /* starting, and it opened what may be a library or its input */
-    u64 stolen;    /* on a CPU that the hypervisor had taken */
-    u64 call_run;
     u64 entered;
     u64 returned;
+    u64 call_run;
+    u64 args[6];
+    u32 cells[CELLS_OF_TASK]; /* where it counted last, by the low bits of the call */
     u64 kinds;     /* of its descriptors 0 to 15, four bits each; 0: to be looked up */
+    u64 run_in;    /* sum_exec_runtime when it got the CPU */
+    u64 delay_out; /* run_delay when it left the CPU */
+    u64 switches;  /* that the kernel had counted when it last left a CPU */
+    u64 stolen;    /* on a CPU that the hypervisor had taken */
+    u32 inode_of[2]; /* an even and an odd descriptor, plus one, of which it knows the number of the file */
+    u64 inodes[2];
+    u64 doubt;     /* starting, and it opened what may be a library or its input */
     u64 exec_run;  /* its CPU time when its program began, and of that within calls */
     u64 exec_call_run;
     u64 start_run; /* since then, up to the end of its start-up as far as that is known */
     u64 start_call_run;
-    u32 cells[CELLS_OF_TASK]; /* where it counted last, by the low bits of the call */
     char home[HOME_BYTES]; /* its program's path */
     struct totals base; /* what the kernel had counted when it came into the tree */
 };
