@@ -30,7 +30,8 @@ enum record_kind {
     RECORD_STARTED,     /* the start-up of a program is over */
 };
 
-enum left { LEFT_RUNNABLE, LEFT_SLEEPING, LEFT_UNINTERRUPTIBLE, LEFT_STOPPED, LEFT_DEAD };
+enum left { LEFT_RUNNABLE, LEFT_SLEEPING, LEFT_UNINTERRUPTIBLE, LEFT_STOPPED, LEFT_DEAD,
+            LEFT_THROTTLED /* runnable, but its group has no CPU quota left */ };
 
 enum context { CONTEXT_TASK, CONTEXT_SOFTIRQ_BLOCK, CONTEXT_SOFTIRQ_NET, CONTEXT_SOFTIRQ_TIMER, CONTEXT_SOFTIRQ_OTHER,
                CONTEXT_HARDIRQ, CONTEXT_TIMER };
@@ -347,6 +348,7 @@ struct totals_of_tree {
     u64 entered;  /* calls of tasks that are gone */
     u64 returned;
     u64 last_end; /* when the last task so far ended */
+    u64 throttled; /* waits that began while the task's group had no CPU quota left */
     u64 holes;    /* records for which the ring had no room */
     u64 told;     /* of these: before the last record that said so */
     u32 groups;

@@ -245,6 +245,7 @@ impl Loaded {
             exits: Some(tree.exits),
             calls_entered: Some(tree.entered),
             calls_returned: Some(tree.returned),
+            throttled: Some(tree.throttled),
             last_end_ns: Some(tree.last_end).filter(|at| *at > 0),
         }
     }
