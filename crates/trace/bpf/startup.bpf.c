@@ -129,6 +129,12 @@ static __always_inline u8 startup_class(struct task_state *t)
     return t->call & COMPAT ? STARTUP_OVER : number < SYSCALLS ? settings.startup[number] : STARTUP_NOTHING;
 }
 
+/* Whether the beginning of such a call says anything: it is asked here, because calling another function costs more. */
+static __always_inline bool may_end_startup(u8 class)
+{
+    return class == STARTUP_OVER || class == STARTUP_READ || class == STARTUP_OPEN || class == STARTUP_FUTEX;
+}
+
 /* A call begins while its program starts up. */
 __attribute__((noinline)) int startup_before(u64 now)
 {
