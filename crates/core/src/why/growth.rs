@@ -11,6 +11,9 @@ use crate::trace::report::WorkKind;
 /// A cost that grows by less than this part is the same.
 const SAME: f64 = 0.05;
 
+/// A kind of work whose growth is less than this part of a copy's CPU time is not worth a row.
+const LEAST: f64 = 0.01;
+
 /// What grows with load, for every alternative that ran at more than one.
 pub(super) fn growth(given: &Given<'_>) -> Vec<Growth> {
     let one = |index: usize, name: &str| {
@@ -73,7 +76,9 @@ fn grows(first: &LevelResult, last: &LevelResult, kinds: &[Kind]) -> Vec<Evidenc
     if let Some((low, high)) = first.run_delay_s.zip(last.run_delay_s) {
         times.push(entry("waiting for a CPU", "s", low, high));
     }
-    let kinds = kinds.iter().filter_map(|it| Some((row(it.kind)?, it))).filter(|(_, it)| it.is_sure());
+    let least_s = LEAST * last.work_per_copy_s;
+    let kinds = kinds.iter().filter(|it| it.is_sure() && it.growth_s() >= least_s);
+    let kinds = kinds.filter_map(|it| Some((row(it.kind)?, it)));
     times.extend(kinds.map(|(row, it)| entry(&row, "s", it.alone.seconds, it.among.seconds)));
     let most_first = |rows: &mut Vec<Evidence>| {
         rows.sort_by(|a, b| (b.there - b.here).total_cmp(&(a.there - a.here)));

@@ -2,7 +2,8 @@
 //! growth.
 //!
 //! Both are brought to the CPU time of the untraced runs at their load. What had to be taken out beyond the calibrated cost
-//! of observing may have fallen on other kinds: so much is not known of a kind, and a kind that grows by less is not named.
+//! of observing may have fallen on other kinds, and runs differ: so much is not known of a kind, and a kind that grows by less
+//! is not named.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +11,19 @@ use super::account::{Alternative, loses};
 use super::input::{self, Given};
 use super::own_cost;
 use super::report::TracedBatch;
-use super::words::{median, time};
+use super::words::{median, spread, time};
 use crate::trace::report::{Level, WorkKind, WorkRow};
 
 /// CPU time of one kind, seconds per copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Spent {
     pub seconds: f64,
-    /// What is not known of it.
+    /// What is not known of it: taken out beyond the calibration, and different from run to run.
     unsure_s: f64,
 }
+
+/// Seconds by kind.
+type Seconds = BTreeMap<WorkKind, f64>;
 
 /// One kind of work.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,7 +75,9 @@ fn compared(
     let usable = |it: &&&TracedBatch| it.report.level == Level::Full && !loses(&it.report);
     let kept: Vec<&TracedBatch> = batches.iter().filter(usable).copied().collect();
     if kept.is_empty() {
-        return Err("the observed batch lost records: see --ring-size".to_owned());
+        return Err(
+            "the observed batch made records faster than they could be read, and some were lost".to_owned()
+        );
     }
     let alternative = Alternative::of(given, &input::untraced(given.plan, given.batches), index);
     if alternative.runs.is_empty() {
@@ -108,39 +114,47 @@ fn trusted(all: &[Kind]) -> Result<(), String> {
 /// One copy alone: the rows of its account.
 fn alone(alternative: &Alternative<'_>) -> BTreeMap<WorkKind, Spent> {
     let unsure = |run: &own_cost::Run<'_>| unsure(&run.report.work, &run.work, &run.calibrated);
-    let unsure: Vec<BTreeMap<WorkKind, f64>> = alternative.runs.iter().map(unsure).collect();
-    let mut kinds: BTreeMap<WorkKind, Spent> = BTreeMap::new();
-    for row in alternative.account().work {
-        kinds.entry(row.kind).or_default().seconds += row.seconds;
-    }
-    for kind in WorkKind::ALL {
-        kinds.entry(kind).or_default().unsure_s = median_of(&unsure, kind);
-    }
-    kinds
+    let unsure: Vec<Seconds> = alternative.runs.iter().map(unsure).collect();
+    let runs: Vec<Seconds> = alternative.runs.iter().map(|run| by_kind(&run.work)).collect();
+    let seconds = by_kind(&alternative.account().work);
+    let spent = |kind| Spent {
+        seconds: seconds.get(&kind).copied().unwrap_or(0.0),
+        unsure_s: median(&of(&unsure, kind)) + spread(&of(&runs, kind)),
+    };
+    WorkKind::ALL.into_iter().map(|kind| (kind, spent(kind))).collect()
 }
 
 /// One copy of these batches.
 fn among(batches: &[&TracedBatch], work_s: f64) -> BTreeMap<WorkKind, Spent> {
-    let mut seconds: Vec<BTreeMap<WorkKind, f64>> = Vec::new();
-    let mut unsures = Vec::new();
+    let (mut seconds, mut unsures) = (Vec::new(), Vec::new());
     for batch in batches {
         let copies = f64::from(batch.load);
         let traced_s: f64 = batch.report.work.iter().map(|row| row.seconds).sum();
         let work = own_cost::work(&batch.report, &batch.own, Some(traced_s - work_s * copies));
-        let mut of_copy: BTreeMap<WorkKind, f64> = BTreeMap::new();
-        work.rows.iter().for_each(|row| *of_copy.entry(row.kind).or_default() += row.seconds / copies);
-        seconds.push(of_copy);
-        let mut unsure = unsure(&batch.report.work, &work.rows, &work.calibrated);
-        unsure.values_mut().for_each(|it| *it /= copies);
-        unsures.push(unsure);
+        let of_copy = |mut of: Seconds| {
+            of.values_mut().for_each(|it| *it /= copies);
+            of
+        };
+        seconds.push(of_copy(by_kind(&work.rows)));
+        unsures.push(of_copy(unsure(&batch.report.work, &work.rows, &work.calibrated)));
     }
-    let spent = |kind| Spent { seconds: median_of(&seconds, kind), unsure_s: median_of(&unsures, kind) };
+    let spent = |kind| {
+        let seconds = of(&seconds, kind);
+        let unsure_s = median(&of(&unsures, kind)) + spread(&seconds);
+        Spent { seconds: median(&seconds), unsure_s }
+    };
     WorkKind::ALL.into_iter().map(|kind| (kind, spent(kind))).collect()
 }
 
+fn by_kind(rows: &[WorkRow]) -> Seconds {
+    let mut kinds = Seconds::new();
+    rows.iter().for_each(|row| *kinds.entry(row.kind).or_default() += row.seconds);
+    kinds
+}
+
 /// What was taken out of each kind less what the calibration says.
-fn unsure(before: &[WorkRow], after: &[WorkRow], calibrated: &[f64]) -> BTreeMap<WorkKind, f64> {
-    let mut kinds: BTreeMap<WorkKind, f64> = BTreeMap::new();
+fn unsure(before: &[WorkRow], after: &[WorkRow], calibrated: &[f64]) -> Seconds {
+    let mut kinds = Seconds::new();
     for ((before, after), calibrated) in before.iter().zip(after).zip(calibrated) {
         *kinds.entry(before.kind).or_default() += before.seconds - after.seconds - calibrated;
     }
@@ -148,6 +162,7 @@ fn unsure(before: &[WorkRow], after: &[WorkRow], calibrated: &[f64]) -> BTreeMap
     kinds
 }
 
-fn median_of(runs: &[BTreeMap<WorkKind, f64>], kind: WorkKind) -> f64 {
-    median(&runs.iter().map(|run| run.get(&kind).copied().unwrap_or(0.0)).collect::<Vec<_>>())
+/// One kind in all runs.
+fn of(runs: &[Seconds], kind: WorkKind) -> Vec<f64> {
+    runs.iter().map(|run| run.get(&kind).copied().unwrap_or(0.0)).collect()
 }

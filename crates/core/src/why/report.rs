@@ -288,7 +288,10 @@ pub struct Prediction {
     pub high: Option<f64>,
     /// What was measured then; null: nothing yet.
     pub measured_s: Option<f64>,
-    /// From what it was predicted: "span and work", "span, work and the level of 10 copies", with what is
+    /// Whether `predicted_s` is a lower bound: no other level with full CPUs says what a copy takes more there.
+    #[serde(default)]
+    pub lower_bound: bool,
+    /// From what it was predicted: "span and work, a lower bound", "span, work and the level of 10 copies", with what is
     /// missing for an interval.
     pub from: String,
 }
