@@ -199,6 +199,7 @@ fn why_part(text: &str) -> String {
             "share:",
             "experiments",
             "predicted makespans",
+            "copies at once",
             "untraced",
             "copying",
             "not ",

@@ -11,7 +11,6 @@ use super::super::rig::{Ran, Rig};
 use super::rounds::{PER_RUN_S, order};
 use super::tracer::{Observing, Wanted};
 use super::{Explained, SoFar};
-use crate::exit::Failure;
 
 /// Batches of each alternative, as time allows: the second shows what the first had by chance.
 const TURNS: u32 = 2;
@@ -49,7 +48,9 @@ pub(super) fn planned(so_far: &SoFar<'_>, alternatives: &[usize], explained: &mu
     let planned: Vec<Planned> = alternatives.iter().filter_map(of).collect();
     if so_far.plan.mode != Mode::Batch {
         if let Some(load) = planned.iter().map(|it| it.load).max() {
-            explained.not_measured.push(missing(load, "batches are observed in --mode batch only"));
+            let what = format!("work by kind at load {load}");
+            let why = "batches are observed in --mode batch only".to_owned();
+            explained.not_measured.push(NotMeasured { what, why });
         }
         return Vec::new();
     }
@@ -70,7 +71,7 @@ pub(super) fn run(
     (planned, until_s): (&[Planned], f64),
     explained: &mut Explained,
     on: &mut dyn FnMut(Event),
-) -> Result<(), Failure> {
+) {
     for turn in 0..TURNS {
         // Another order than that of any observed round.
         for place in order(so_far.plan.seed, u32::MAX - turn, planned.len()) {
@@ -79,18 +80,15 @@ pub(super) fn run(
             let alone: Vec<&Traced> = explained.why.traced.iter().filter(of_alternative).collect();
             // Without a copy alone there is nothing to hold the batch against, and that was told.
             if so_far.interrupts.interrupted() || alone.is_empty() {
-                return Ok(());
+                return;
             }
-            let takes_s = one.makespan_s * slower(&alone) * LONGER + PER_RUN_S;
-            if let Err(why) = sensible(&one, &alone).and_then(|()| {
-                let left_s = until_s - so_far.now_s();
-                if takes_s <= left_s { Ok(()) } else { Err(no_time(takes_s, left_s)) }
-            }) {
-                if turn == 0 {
-                    tell(explained, missing(one.load, &why));
+            let takes_s = match takes_s(&one, &alone, until_s - so_far.now_s()) {
+                Ok(takes_s) => takes_s,
+                Err(why) => {
+                    tell(explained, so_far, &one, why);
+                    continue;
                 }
-                continue;
-            }
+            };
             on(Event::TracedBatch { load: one.load, alternative: one.alternative, left_s: takes_s });
             let at = observing.alternatives.iter().position(|it| *it == one.alternative);
             let wanted = Wanted {
@@ -100,7 +98,9 @@ pub(super) fn run(
                 facts: at.map(|at| observing.facts[at].clone()).unwrap_or_default(),
                 untraced_s: one.makespan_s,
             };
-            match observing.tracer.run(rig, so_far.interrupts, wanted)? {
+            // The rounds stand, whatever becomes of a batch.
+            let ran = observing.tracer.run(rig, so_far.interrupts, wanted);
+            match ran.unwrap_or_else(|failure| Ran::CannotRun(failure.message)) {
                 Ran::Done(seen) => explained.why.traced_batches.push(TracedBatch {
                     alternative: one.alternative,
                     load: one.load,
@@ -108,12 +108,11 @@ pub(super) fn run(
                     report: seen.report,
                     own: seen.own,
                 }),
-                Ran::Stopped => return Ok(()),
-                Ran::CannotRun(why) => tell(explained, missing(one.load, &why)),
+                Ran::Stopped => return,
+                Ran::CannotRun(why) => tell(explained, so_far, &one, why),
             }
         }
     }
-    Ok(())
 }
 
 /// How many times as long a copy alone took when it was observed; at least once.
@@ -122,32 +121,33 @@ fn slower(alone: &[&Traced]) -> f64 {
     median(&ratios).unwrap_or(1.0).max(1.0)
 }
 
-/// Whether so many processes can be followed.
-fn sensible(one: &Planned, alone: &[&Traced]) -> Result<(), String> {
+/// What the batch takes, about. The error says why it is not to be begun.
+fn takes_s(one: &Planned, alone: &[&Traced], left_s: f64) -> Result<f64, String> {
     let made = |it: &&Traced| it.report.processes.forks.unwrap_or(0) as f64 + 1.0;
     let of_copy = median(&alone.iter().map(made).collect::<Vec<_>>()).unwrap_or(1.0);
     let all = of_copy * f64::from(one.load);
-    if all <= MOST_PROCESSES {
-        return Ok(());
+    if all > MOST_PROCESSES {
+        return Err(format!(
+            "{all:.0} processes would have to be followed, and {MOST_PROCESSES:.0} are the most"
+        ));
     }
-    Err(format!("{all:.0} processes would have to be followed, and {MOST_PROCESSES:.0} are the most"))
+    let takes_s = one.makespan_s * slower(alone) * LONGER + PER_RUN_S;
+    if takes_s > left_s {
+        let left_s = left_s.max(0.0);
+        return Err(format!(
+            "an observed batch takes about {takes_s:.1} s, and {left_s:.1} s were left; allow more with --max-time"
+        ));
+    }
+    Ok(takes_s)
 }
 
-fn no_time(takes_s: f64, left_s: f64) -> String {
-    let left_s = left_s.max(0.0);
-    format!(
-        "its observed batch takes about {takes_s:.1} s, and {left_s:.1} s were left; allow more with --max-time"
-    )
-}
-
-fn missing(load: u32, why: &str) -> NotMeasured {
-    NotMeasured { what: format!("work by kind at load {load}"), why: why.to_owned() }
-}
-
-/// Once for all alternatives.
-fn tell(explained: &mut Explained, missing: NotMeasured) {
-    if explained.not_measured.iter().all(|it| it.what != missing.what) {
-        explained.not_measured.push(missing);
+/// Why there is no batch of this alternative, unless there is one.
+fn tell(explained: &mut Explained, so_far: &SoFar<'_>, one: &Planned, why: String) {
+    let name = &so_far.plan.alternatives[one.alternative].name;
+    let what = format!("work by kind of '{name}' at load {}", one.load);
+    let there_is = explained.why.traced_batches.iter().any(|it| it.alternative == one.alternative);
+    if !there_is && explained.not_measured.iter().all(|it| it.what != what) {
+        explained.not_measured.push(NotMeasured { what, why });
     }
 }
 
@@ -165,15 +165,17 @@ mod tests {
     }
 
     #[test]
-    fn processes_without_number_are_not_followed() {
+    fn a_batch_must_fit_into_the_time_and_the_tables() {
         let mut one =
             Traced { alternative: 0, round: 0, report: TraceReport::default(), own: OwnCost::default() };
         one.report.processes.forks = Some(999);
         let planned = |load| Planned { alternative: 0, load, makespan_s: 1.0 };
-        assert_eq!(sensible(&planned(100), &[&one]), Ok(()));
-        let why = sensible(&planned(101), &[&one]).unwrap_err();
+        assert!(takes_s(&planned(100), &[&one], 2.0).is_ok_and(|takes_s| takes_s > 1.0));
+        let why = takes_s(&planned(101), &[&one], 2.0).unwrap_err();
         assert!(why.contains("101000 processes"), "{why}");
+        // Observing made one copy alone three times as long, and does so with ten.
         one.report.overhead.traced_over_untraced = Some(3.0);
-        assert_eq!((slower(&[&one]), slower(&[])), (3.0, 1.0));
+        let why = takes_s(&planned(10), &[&one], 2.0).unwrap_err();
+        assert!(why.contains("3.8 s") && why.contains("2.0 s were left"), "{why}");
     }
 }

@@ -124,8 +124,10 @@ fn observe(
     let planned = batches::planned(so_far, alternatives, explained);
     let kept_s = batches::kept_s(&planned, usual_s - so_far.now_s());
     let until = rounds::Until { usual_s: usual_s - kept_s, last_s: until_s };
-    let traced = rounds::run(rig, so_far, &mut observing, (wanted, until), explained, on)
-        .and_then(|()| batches::run(rig, so_far, &mut observing, (&planned, usual_s), explained, on));
+    let traced = rounds::run(rig, so_far, &mut observing, (wanted, until), explained, on);
+    if traced.is_ok() {
+        batches::run(rig, so_far, &mut observing, (&planned, usual_s), explained, on);
+    }
     if !explained.why.traced.is_empty() {
         made_anew(&mut explained.why, so_far);
     }
