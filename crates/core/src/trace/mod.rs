@@ -24,7 +24,7 @@ mod ledger;
 pub mod names;
 pub mod occupancy;
 mod overhead;
-mod path;
+pub(crate) mod path;
 pub mod plan;
 mod processes;
 pub mod record;

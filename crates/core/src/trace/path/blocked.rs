@@ -24,10 +24,11 @@ impl Timeline {
             // The wake-up came before it had left its CPU: it has not waited for anybody.
             return;
         }
+        self.path.settle(&mut task.walk, now - ns);
         let by_task = wake.filter(|(waker, context)| **context == Context::Task && *waker != tid);
         if let Some((waker, _)) = by_task
             && follows(cause, block.as_ref())
-            && self.follow(tid, waker, now)
+            && self.follow((tid, cause), waker, (now - ns, now))
         {
             return;
         }
@@ -39,12 +40,18 @@ impl Timeline {
         }
     }
 
-    /// The path of a task becomes that of another, which runs. False if that has none.
-    fn follow(&mut self, tid: Tid, waker: Tid, now: u64) -> bool {
+    /// The path of a task that was blocked since `since` becomes that of another, which runs. False if that has none.
+    fn follow(&mut self, (tid, cause): (Tid, Cause), waker: Tid, (since, now): (u64, u64)) -> bool {
         let Some(shared) = self.path_shared(waker, now) else { return false };
+        let parent = self.known.tree.get(&waker).and_then(|waker| waker.parent);
         if let Some(task) = self.known.tree.get_mut(&tid) {
-            task.walk.forget();
-            self.path.nodes.jump(task.walk.head, shared);
+            // Shells wait for the end of any child in sigsuspend(2) as well.
+            if matches!(cause, Cause::Child | Cause::OtherProcess) && parent == Some(task.process) {
+                self.path.joined(&mut task.walk, task.label, shared, (since, now));
+            } else {
+                task.walk.forget();
+                self.path.nodes.jump(task.walk.head, shared);
+            }
         }
         true
     }
@@ -56,6 +63,7 @@ impl Timeline {
             return None;
         }
         task.walk.ran(now);
+        self.path.settle(&mut task.walk, now);
         self.path.flush(&mut task.walk);
         let (shared, head) = self.path.nodes.fork(task.walk.head);
         task.walk.head = head;
