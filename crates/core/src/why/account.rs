@@ -6,6 +6,7 @@ use super::input::{Given, Untraced};
 use super::own_cost::{self, Run};
 use super::report::{Account, Traced};
 use super::words::{label, median, spread, summing};
+use crate::trace::TraceReport;
 use crate::trace::report::{Cause, Level, PathAlternative, PathKind, PathRow, SharerKind, WorkKind, WorkRow};
 
 /// One alternative: its traced runs without the cost of observing, and its untraced ones.
@@ -37,7 +38,8 @@ impl<'a> Alternative<'a> {
         let of_mine = mine.len();
         let usable: Vec<&Traced> = mine.into_iter().filter(usable).collect();
         let unseen = of_mine - usable.len();
-        let (lossy, kept): (Vec<&Traced>, Vec<&Traced>) = usable.into_iter().partition(|it| loses(it));
+        let (lossy, kept): (Vec<&Traced>, Vec<&Traced>) =
+            usable.into_iter().partition(|it| loses(&it.report));
         let untraced: Vec<Untraced> = untraced.iter().filter(|it| it.alternative == index).copied().collect();
         let of = |f: &dyn Fn(&Traced) -> f64| median(&kept.iter().map(|it| f(it)).collect::<Vec<_>>());
         let traced_s = of(&|it| path_s(it));
@@ -98,8 +100,8 @@ impl<'a> Alternative<'a> {
 }
 
 /// Records, counters or tasks of this run are missing. A path that could not be read is missing in no account.
-fn loses(traced: &Traced) -> bool {
-    let lost = &traced.report.lost;
+pub(super) fn loses(report: &TraceReport) -> bool {
+    let lost = &report.lost;
     lost.ring + lost.map + lost.storage + lost.recursion > 0
 }
 

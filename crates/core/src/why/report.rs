@@ -42,6 +42,9 @@ pub struct Why {
     /// The traced runs behind it, raw.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub traced: Vec<Traced>,
+    /// Traced batches of the highest load, raw: what of the work grows with load.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub traced_batches: Vec<TracedBatch>,
 }
 
 /// What stands under `accounts` in files of any version.
@@ -74,6 +77,22 @@ pub struct Traced {
     /// What was seen; without the list of single tasks.
     pub report: TraceReport,
     /// What the observing of this run took.
+    #[serde(default)]
+    pub own: OwnCost,
+}
+
+/// One traced batch: all its copies were followed, each a root of the tree.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TracedBatch {
+    /// Index of the alternative.
+    pub alternative: usize,
+    /// Copies at once.
+    pub load: u32,
+    /// Which one of this alternative, from 0.
+    pub round: u32,
+    /// What was seen of all copies together; without the list of single tasks.
+    pub report: TraceReport,
+    /// What the observing of this batch took.
     #[serde(default)]
     pub own: OwnCost,
 }
@@ -272,7 +291,10 @@ pub struct Prediction {
     pub high: Option<f64>,
     /// What was measured then; null: nothing yet.
     pub measured_s: Option<f64>,
-    /// From what it was predicted: "span and work", "span, work and the level of 10 copies", with what is
+    /// Whether `predicted_s` is a lower bound: no other level with full CPUs says what a copy takes more there.
+    #[serde(default)]
+    pub lower_bound: bool,
+    /// From what it was predicted: "span and work, a lower bound", "span, work and the level of 10 copies", with what is
     /// missing for an interval.
     pub from: String,
 }
@@ -286,8 +308,19 @@ pub struct Growth {
     pub contention: Option<f64>,
     /// Coherency: what each copy costs each other one.
     pub coherency: Option<f64>,
-    /// What grows, the most first: ("system CPU", at the lowest load, at the highest), seconds or counts per copy.
+    /// The lowest load; 0 in older records.
+    #[serde(default)]
+    pub lowest: u32,
+    /// The highest.
+    #[serde(default)]
+    pub highest: u32,
+    /// What grows, times first, the most first: `here` at the lowest load, `there` at the highest, seconds or counts per copy.
+    /// "user CPU time", "system CPU time", "waiting for a CPU" and switches from the untraced batches; "kernel: ..." and
+    /// "start-up of programs" are parts of the CPU times, from the traced runs and batches.
     pub grows: Vec<Evidence>,
+    /// Why the kernel's time is not told by kind though batches were traced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kinds_not_measured: Option<String>,
     /// In words.
     pub sentence: String,
 }
