@@ -204,9 +204,9 @@ mod tests {
         let names = Names::new(full, 12, &look(80, true));
         assert_eq!(full.map(|name| names.show(name)), ["gzip … -1 …", "gzip … -2 …"]);
         assert!(names.shortened());
-        let full = ["cat a 1 bbbbbbbbbbbb 1 c", "cat a 1 bbbbbbbbbbbb 2 c", "cat a 2 bbbbbbbbbbbb 1 c"];
+        let full = ["a1 bbbbbbbb 1 ccccccc 1", "a1 bbbbbbbb 2 ccccccc 1", "a2 bbbbbbbb 1 ccccccc 2"];
         let names = Names::new(full, 12, &look(80, true));
-        assert_eq!(full.map(|name| names.show(name)), ["#1 cat … 1 c", "#2 cat … 2 c", "#3 cat … 1 c"]);
+        assert_eq!(full.map(|name| names.show(name)), ["#1 a1 b…cc 1", "#2 a1 b…cc 1", "#3 a2 b…cc 2"]);
         assert!(!Names::new(["a", "b"], 12, &look(80, true)).shortened());
     }
 
