@@ -87,6 +87,13 @@ pub enum What {
         /// [`Totals::default`] where nobody asked the kernel then.
         so_far: Totals,
     },
+    /// Who made a task that was there before the trace. Sent behind its [`What::Fork`].
+    Below {
+        /// Who.
+        task: Tid,
+        /// The process that made its process, or has taken it over.
+        parent: Pid,
+    },
     /// A task that was there before the trace is blocked, and where. Sent behind its [`What::Fork`].
     Waits {
         /// Who.

@@ -39,14 +39,38 @@ impl Timeline {
         }
     }
 
+    /// A task is blocked still, and observing is over. Its path goes on with that of whom it waits for, which has been
+    /// brought to this moment, or has the wait as a part.
+    pub(in super::super) fn path_still_blocked(&mut self, tid: Tid, cause: Cause, on: Option<Tid>, now: u64) {
+        let Some(task) = self.known.tree.get_mut(&tid).filter(|task| task.walk.goes()) else { return };
+        task.walk.waited_for(cause);
+        let (label, block) = (task.label, task.block);
+        let ns = task.walk.pass(now);
+        if ns == 0 {
+            return;
+        }
+        if let Some(shared) = on.and_then(|on| self.path_at_end(on, now)) {
+            return self.go_on_with(tid, shared);
+        }
+        let (kind, what) = own(cause, block.as_ref(), None, None);
+        let key = self.path.keys.of(Key::Blocked { by: label, kind, what });
+        if let Some(task) = self.known.tree.get(&tid) {
+            self.path.nodes.add(task.walk.head, key, ns, 1);
+        }
+    }
+
     /// The path of a task becomes that of another, which runs. False if that has none.
     fn follow(&mut self, tid: Tid, waker: Tid, now: u64) -> bool {
         let Some(shared) = self.path_shared(waker, now) else { return false };
+        self.go_on_with(tid, shared);
+        true
+    }
+
+    fn go_on_with(&mut self, tid: Tid, shared: super::Id) {
         if let Some(task) = self.known.tree.get_mut(&tid) {
             task.walk.forget();
             self.path.nodes.jump(task.walk.head, shared);
         }
-        true
     }
 
     /// The path of a running task up to now, for somebody else to go on with.
@@ -56,10 +80,13 @@ impl Timeline {
             return None;
         }
         task.walk.ran(now);
-        self.path.flush(&mut task.walk);
-        let (shared, head) = self.path.nodes.fork(task.walk.head);
-        task.walk.head = head;
-        Some(shared)
+        Some(self.path.share(&mut task.walk))
+    }
+
+    /// The path of a task that has been brought to the end of observing, whatever it does there.
+    fn path_at_end(&mut self, tid: Tid, now: u64) -> Option<super::Id> {
+        let task = self.known.tree.get_mut(&tid)?;
+        (task.walk.goes() && task.walk.is_at(now)).then(|| self.path.share(&mut task.walk))
     }
 }
 

@@ -27,6 +27,7 @@ pub(super) mod kind {
     pub(in super::super) const PIPES: u8 = 11;
     pub(in super::super) const SPENT: u8 = 12;
     pub(in super::super) const STARTED: u8 = 13;
+    /// With its first flag: who made a task that was there before.
     pub(in super::super) const WAITS: u8 = 14;
     pub(in super::super) const LOST: u8 = 15;
 }
@@ -129,6 +130,10 @@ impl Recorder {
                 self.numbers(&[u64::from(*task), u64::from(*from), u64::from(*to)]);
             }
             What::Spent { task, call_run_ns } => self.spent(event, *task, *call_run_ns),
+            What::Below { task, parent } => {
+                head(kind::WAITS | flag(0, true));
+                self.numbers(&[u64::from(*task), u64::from(*parent)]);
+            }
             What::Waits { task, left, block } => {
                 head(kind::WAITS);
                 self.numbers(&[u64::from(*task), place(&LEFT, left)]);
@@ -193,7 +198,7 @@ impl Recorder {
                 self.number(*records);
             }
             // Scheduling is written above; calls and stacks are not kept.
-            What::Spent { .. } | What::Waits { .. } => {}
+            What::Spent { .. } | What::Waits { .. } | What::Below { .. } => {}
             What::Switch { .. } | What::Wake { .. } | What::Queued { .. } | What::Migrate { .. } => {}
             What::Call(_) | What::Stack(_) => {}
         }

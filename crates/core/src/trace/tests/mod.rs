@@ -9,6 +9,7 @@ mod levels;
 mod mended;
 mod path;
 mod path_backwards;
+mod path_left;
 mod path_waits;
 mod pipelines;
 mod properties;
