@@ -197,6 +197,8 @@ struct cell_key {
 struct cell {
     u64 entered;
     u64 not_returned;
+    u64 begun_before; /* was in progress when its task was taken up */
+    u64 going_on;     /* of those that did not return: observing ended before */
     u64 total;
     u64 max;
     u64 blocked;
@@ -264,6 +266,7 @@ struct task_state {
     u8 file;     /* kind of file that the call transfers data of */
     u8 reads;    /* in a row, on one descriptor, while starting */
     u8 counted;  /* its end was counted as its process's */
+    u8 found;    /* the call that it is in was in progress when it was taken up */
     u8 home_bytes; /* of that path, up to the slash before `bin`; 0: it is in no such directory */
     u32 cpus;    /* how many it may run on */
     u64 mask;    /* the first of them, to notice a change */

@@ -106,7 +106,7 @@ static __always_inline void ends(struct task_struct *task, struct task_state *t,
     u32 number = number_of(task, t);
     if (!claim_end(t))
         return;
-    count_unfinished(task, t, now);
+    count_unfinished(task, t, now, DIED);
     if (t->exiting)
         t->call_run += now - t->began - t->blocked - t->runnable;
     count_end(task, t, true, number);

@@ -88,7 +88,7 @@ pub(crate) fn report(report: &TraceReport, of: &str) -> Result<(), Invalid> {
     }
     for (i, row) in report.syscalls.iter().enumerate() {
         let place = || format!("{of}syscalls[{i}]");
-        let counts = [row.calls, row.errors, row.not_returned];
+        let counts = [row.calls, row.errors, row.not_returned, row.begun_before, row.going_on];
         ensure(counts.iter().all(|count| *count <= MAX_COUNT), place, "a count is absurd")?;
         amounts([row.total_s, row.max_s, row.cpu_s, row.runnable_s, row.blocked_s], place)?;
     }
@@ -181,6 +181,8 @@ mod tests {
                     name: "read".to_owned(),
                     calls: u64::MAX,
                     not_returned: 0,
+                    begun_before: 0,
+                    going_on: 0,
                     errors: 0,
                     errnos: vec![],
                     total_s: None,

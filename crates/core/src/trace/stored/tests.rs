@@ -136,6 +136,8 @@ fn counts_that_would_overflow_are_refused() {
         file: crate::trace::event::FileKind::None,
         entered: u64::MAX,
         not_returned: 0,
+        begun_before: 0,
+        going_on: 0,
         errors: Vec::new(),
         total_ns: None,
         max_ns: None,
