@@ -24,7 +24,7 @@ pub struct TraceRecord {
     pub started: String,
     /// Seconds that all of it took, untraced runs included.
     pub took_s: f64,
-    /// How it ended.
+    /// How the run came to its end. Whether what was seen is whole stands in `complete`: a run to its end may have lost records.
     pub status: Status,
     /// What was to be observed.
     pub plan: TracePlan,

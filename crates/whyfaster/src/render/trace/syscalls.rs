@@ -29,8 +29,11 @@ pub(super) fn tables(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<St
         lines.extend(quiet(note, look));
     }
     if all.begun_before + all.going_on > 0 {
-        let note = "in progress: calls that were so before observing began, and after it ended; their times are those in between";
-        lines.extend(quiet(note, look));
+        let note = format!(
+            "in progress: {} calls before observing began, {} still when it ended; their times are what lies between",
+            all.begun_before, all.going_on
+        );
+        lines.extend(quiet(&note, look));
     }
     lines
 }
