@@ -84,6 +84,7 @@ struct totals {
     u64 involuntary;
     u64 migrations;
     u64 stolen; /* a signed sum */
+    u64 unseen; /* away from its CPU by switches that were not seen */
 };
 
 /* Inodes of the pipes at descriptors 0 and 1; 0: none there. */
@@ -280,6 +281,7 @@ struct task_state {
     u64 switches;  /* that the kernel had counted when it last left a CPU */
     u64 doubt;     /* starting, and it opened what may be a library or its input */
     u64 stolen;    /* on a CPU that the hypervisor had taken */
+    u64 unseen;    /* in turns within which switches were not seen: by the clock more than by the scheduler */
     u64 call_run;
     u64 entered;
     u64 returned;

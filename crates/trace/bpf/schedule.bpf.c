@@ -42,6 +42,8 @@ static __always_inline void compare_turn(struct task_struct *task, struct task_s
         struct cpu_state *cpu = this_cpu();
         if (cpu)
             cpu->lost.gaps += unseen;
+        if (turn > ran)
+            t->unseen += turn - ran;
     } else {
         /* Of either sign: stolen time is taken off when the kernel next reads its clock, perhaps in the next turn, and
          * what is stolen between that reading and the tracepoint shows in the one turn and is made up for in the other

@@ -35,7 +35,8 @@ impl Analysis {
         };
         if let Some((task, totals)) = self.line.known.tree.get(&tid).zip(totals) {
             let kernel_run = totals.on_cpu_ns().saturating_sub(task.start.on_cpu_ns() + task.before.run);
-            self.line.correct(tid, kernel_run);
+            let unseen = totals.unseen_ns.saturating_sub(task.base.unseen_ns);
+            self.line.correct(tid, kernel_run, unseen);
             self.line.share_unknown(tid, totals);
         }
         let Some(mut task) = self.line.known.tree.remove(&tid) else { return };
@@ -115,7 +116,8 @@ impl Analysis {
             // Once the segment is closed, what a switch that was not shown did to it cannot be put right any more.
             task.charge(now);
             let kernel_run = totals.on_cpu_ns().saturating_sub(task.start.on_cpu_ns() + task.before.run);
-            self.line.correct(tid, kernel_run);
+            let unseen = totals.unseen_ns.saturating_sub(task.base.unseen_ns);
+            self.line.correct(tid, kernel_run, unseen);
             self.line.share_unknown(tid, totals);
         }
         let Some(mut task) = self.line.known.tree.remove(&tid) else { return };

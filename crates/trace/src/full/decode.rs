@@ -373,6 +373,7 @@ fn totals(t: &types::totals) -> Totals {
     Totals {
         run_ns: t.run,
         stolen_ns: Some(t.stolen.cast_signed()),
+        unseen_ns: t.unseen,
         delay_ns: Some(t.delay),
         call_run_ns: Some(t.call_run),
         calls_entered: Some(t.entered),

@@ -153,7 +153,7 @@ impl Recorder {
                 self.words(allowed);
             }
             What::Exec { task, former, name, path, so_far } => {
-                head(kind::EXEC | flag(0, path.is_some()));
+                head(kind::EXEC | flag(0, path.is_some()) | flag(1, so_far.unseen_ns > 0));
                 self.numbers(&[u64::from(*task), u64::from(*former)]);
                 self.string(name);
                 path.iter().for_each(|path| self.string(path));
@@ -174,7 +174,7 @@ impl Recorder {
                 self.words(cpus);
             }
             What::End { task, process, status, totals } => {
-                head(kind::END | flag(0, status.is_some()));
+                head(kind::END | flag(0, status.is_some()) | flag(1, totals.unseen_ns > 0));
                 self.numbers(&[u64::from(*task), u64::from(*process)]);
                 status.iter().for_each(|status| self.number(zigzag(i64::from(*status))));
                 self.totals(totals);
@@ -260,6 +260,9 @@ impl Recorder {
         for part in parts(totals) {
             self.number(part.map_or(0, |part| part.saturating_add(1)));
         }
+        if totals.unseen_ns > 0 {
+            self.number(totals.unseen_ns);
+        }
     }
 
     fn words(&mut self, words: &[u64]) {
@@ -294,6 +297,7 @@ impl Recorder {
 fn parts(totals: &Totals) -> [Option<u64>; 9] {
     let Totals {
         run_ns: _,
+        unseen_ns: _,
         delay_ns,
         call_run_ns,
         calls_entered,

@@ -46,6 +46,7 @@ fn extremes_come_back() {
         involuntary: Some(4),
         migrations: None,
         stolen_ns: Some(9),
+        unseen_ns: 11,
     };
     let start = LATEST - LONGEST;
     let name = || "ä name with spaces".to_owned();
