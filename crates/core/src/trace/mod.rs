@@ -21,6 +21,7 @@ mod idle;
 mod known;
 mod labels;
 mod ledger;
+mod left;
 pub mod names;
 pub mod occupancy;
 mod overhead;

@@ -200,6 +200,14 @@ pub struct SyscallRow {
     pub calls: u64,
     /// How often it did not return.
     pub not_returned: u64,
+    /// How many of the calls were in progress when `--follow` took their task up (at the full level). Their times count
+    /// from then on.
+    #[serde(default)]
+    pub begun_before: u64,
+    /// How many of those that did not return were in progress when observing ended (at the full level). Their times count
+    /// up to then; those that ended their task have none.
+    #[serde(default)]
+    pub going_on: u64,
     /// How often it failed.
     pub errors: u64,
     /// Failures by the name of the error.

@@ -50,8 +50,7 @@ impl Path {
             replaced.flat_map(|(_, beside)| beside).map(|it| Alternative { slack: it.slack + slack, ..*it });
         let mut told: Vec<Alternative> = earlier.collect();
         told.extend(self.alone(walk, label, now).map(|it| Alternative { slack, ..it }));
-        walk.forget();
-        self.nodes.jump(walk.head, shared);
+        self.go_on_with(walk, shared);
         for alternative in told.into_iter().filter(matters) {
             self.nodes.tell(walk.head, alternative);
         }

@@ -77,6 +77,20 @@ impl Path {
         }
     }
 
+    /// The path up to now, for somebody else to go on with.
+    pub(super) fn share(&mut self, walk: &mut Walk) -> Id {
+        self.flush(walk);
+        let (shared, head) = self.nodes.fork(walk.head);
+        walk.head = head;
+        shared
+    }
+
+    /// The path of a task becomes this one, and what it had of its own is gone.
+    pub(super) fn go_on_with(&mut self, walk: &mut Walk, shared: Id) {
+        walk.forget();
+        self.nodes.jump(walk.head, shared);
+    }
+
     /// The path of a task that is gone. It is kept if no other lasted longer.
     pub(super) fn end(&mut self, walk: &mut Walk, label: Label, at: u64, ran: bool) {
         self.decided(walk, label, 0);

@@ -83,6 +83,11 @@ impl Walk {
         self.head != NONE
     }
 
+    /// Whether the path has grown up to this moment.
+    pub(super) fn is_at(&self, now: u64) -> bool {
+        self.at == now
+    }
+
     /// Brings the end of the path to this moment; how long that is since it was last brought.
     pub(super) fn pass(&mut self, now: u64) -> u64 {
         let passed = now.saturating_sub(self.at);

@@ -10,6 +10,7 @@ mod mended;
 mod path;
 mod path_alternatives;
 mod path_backwards;
+mod path_left;
 mod path_waits;
 mod pipelines;
 mod properties;

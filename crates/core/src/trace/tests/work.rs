@@ -14,6 +14,8 @@ fn cell(by: &str, forked: bool, number: u32, file: FileKind, (entered, cpu_us): 
         file,
         entered,
         not_returned: 0,
+        begun_before: 0,
+        going_on: 0,
         errors: Vec::new(),
         total_ns: Some((cpu_us + 50) * 1000),
         max_ns: None,

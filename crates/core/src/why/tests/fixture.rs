@@ -312,6 +312,8 @@ impl Trace {
             name: name.to_owned(),
             calls,
             not_returned: 0,
+            begun_before: 0,
+            going_on: 0,
             errors: calls,
             errnos: vec![("ENOENT".to_owned(), calls)],
             total_s: Some(failed_s),

@@ -46,6 +46,8 @@ pub(crate) fn call(
         name: name.to_owned(),
         calls,
         not_returned: if name == "exit_group" { calls } else { 0 },
+        begun_before: 0,
+        going_on: 0,
         errors,
         errnos: if errors > 0 { vec![("ENOENT".to_owned(), errors)] } else { Vec::new() },
         total_s: Some(total),
