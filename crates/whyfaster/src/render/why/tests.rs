@@ -200,6 +200,7 @@ fn why_part(text: &str) -> String {
             "experiments",
             "predicted makespans",
             "copies at once",
+            "what grows",
             "untraced",
             "copying",
             "not ",
