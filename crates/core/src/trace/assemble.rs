@@ -168,6 +168,7 @@ impl Analysis {
     fn holder(&self, holder: Holder, facts: &Facts) -> (SharerKind, &str) {
         match holder {
             Holder::Task(kind, label) => (kind, self.line.labels.name(label)),
+            Holder::Throttled => (SharerKind::Throttled, "(CPU quota used up)"),
             Holder::LongIdle if throttled(facts) => (SharerKind::Throttled, "(CPU quota used up)"),
             Holder::WakeUp | Holder::LongIdle => (SharerKind::Idle, "(idle: waking up)"),
             Holder::Unknown => (SharerKind::Unknown, "(not shown)"),
