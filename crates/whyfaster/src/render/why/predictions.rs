@@ -61,8 +61,7 @@ pub(super) fn growth(why: &Why, names: &Names, look: &Look) -> Vec<String> {
         said.flat_map(|it| wrap_indented(&shown(&it.sentence, names, look), look.width, 2)).collect();
     for it in &why.growth {
         if let Some(unknown) = &it.kinds_not_measured {
-            let alternative = names.show(&it.alternative);
-            let text = format!("{alternative}: the kernel's part by kind: not measured ({unknown})");
+            let text = format!("'{}': the kernel's part by kind: not measured ({unknown}).", it.alternative);
             lines.extend(wrap_indented(&shown(&text, names, look), look.width, 2));
         }
     }
