@@ -218,6 +218,7 @@ static __always_inline void read_totals(struct totals *to, struct task_struct *t
     to->involuntary = task->nivcsw;
     to->migrations = task->se.nr_migrations;
     to->stolen = 0;
+    to->unseen = 0;
 }
 
 /* What the kernel counted since the task came into the tree. A running task's own account is brought up to date by
@@ -232,6 +233,7 @@ static __always_inline void totals_since(struct totals *to, struct task_struct *
     to->involuntary -= t->base.involuntary;
     to->migrations -= t->base.migrations;
     to->stolen = t->stolen;
+    to->unseen = t->unseen;
     to->call_run = t->call_run;
     to->entered = t->entered;
     to->returned = t->returned;

@@ -7,7 +7,7 @@ use super::cause::Cause;
 use crate::record::Estimate;
 use crate::trace::TraceReport;
 use crate::trace::counts::OwnCost;
-use crate::trace::report::{PathRow, SharerKind, WorkKind, WorkRow};
+use crate::trace::report::{PathAlternative, PathRow, SharerKind, WorkKind, WorkRow};
 
 /// Why the alternatives differ. Empty lists where nothing was explained; `refused` then says why.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -160,6 +160,9 @@ pub struct Account {
     /// The critical path. The rows sum to `untraced_s` and `own_cost_s` is what was taken out.
     #[serde(default)]
     pub critical_path: Vec<PathRow>,
+    /// Paths that were nearly as long in at least half of the traced runs, one for each command: medians.
+    #[serde(default)]
+    pub critical_alternatives: Vec<PathAlternative>,
     /// CPU time by what it was spent on.
     #[serde(default)]
     pub work: Vec<WorkRow>,

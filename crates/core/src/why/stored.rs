@@ -4,13 +4,16 @@ use super::report::{Experiment, Traced, TracedBatch};
 use super::{Given, Why, conclude, explain};
 use crate::trace::TraceReport;
 use crate::trace::counts::OwnCost;
+use crate::trace::path::tell_faults;
 use crate::trace::record::report;
 use crate::validate::{Invalid, MAX_COUNT, amount, ensure};
 
 /// What this version says of stored runs. The experiments are those that were made then; what was refused and cannot be
 /// tried again stays refused.
 pub fn again(given: &Given<'_>, stored: Why) -> Why {
-    let Why { traced, traced_batches, experiments, refused, .. } = stored;
+    let Why { mut traced, traced_batches, experiments, refused, .. } = stored;
+    // Older versions left them in the user code of the path.
+    traced.iter_mut().for_each(|it| tell_faults(&mut it.report.critical_path, &it.report.work));
     let mut why = explain(&Given { traced: &traced, traced_batches: &traced_batches, ..*given });
     conclude(&mut why, experiments);
     why.refused = why.refused.or(refused.filter(|_| traced.is_empty()));

@@ -8,6 +8,7 @@ use std::path::Path;
 use libbpf_rs::{MapCore, MapFlags};
 
 use super::TraceError;
+use super::found::parent;
 use super::load::Loaded;
 use super::programs::Plain;
 use super::programs::types::{self, task_state};
@@ -130,7 +131,7 @@ fn numbers(directory: &str) -> BTreeSet<i32> {
 /// A process and all its descendants.
 pub(crate) fn below(root: i32) -> BTreeSet<i32> {
     let parents: Vec<(i32, i32)> =
-        numbers("/proc").into_iter().filter_map(|pid| Some((pid, parent(pid)?))).collect();
+        numbers("/proc").into_iter().filter_map(|pid| Some((pid, parent_of(pid)?))).collect();
     let mut tree = BTreeSet::from([root]);
     loop {
         let before = tree.len();
@@ -145,10 +146,8 @@ pub(crate) fn below(root: i32) -> BTreeSet<i32> {
     }
 }
 
-fn parent(pid: i32) -> Option<i32> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may hold anything, parentheses too; state and parent follow the last one.
-    stat[stat.rfind(')')? + 1..].split_whitespace().nth(1)?.parse().ok()
+fn parent_of(pid: i32) -> Option<i32> {
+    i32::try_from(parent(u32::try_from(pid).ok()?)?).ok()
 }
 
 /// The processes of a cgroup and of those below it.

@@ -240,8 +240,6 @@ impl Trace {
         let (path_kind, what) = match kind {
             WorkKind::User => (PathKind::User, None),
             WorkKind::Startup => (PathKind::Startup, None),
-            // Page faults are user code on the path.
-            WorkKind::PageFaults => (PathKind::User, None),
             _ if command.ends_with(" (forked)") => (PathKind::Forked, None),
             _ => (PathKind::Kernel, Some(kind.name())),
         };
@@ -314,6 +312,8 @@ impl Trace {
             name: name.to_owned(),
             calls,
             not_returned: 0,
+            begun_before: 0,
+            going_on: 0,
             errors: calls,
             errnos: vec![("ENOENT".to_owned(), calls)],
             total_s: Some(failed_s),

@@ -2,7 +2,7 @@
 
 use whyfaster_core::plan::{Explain, Loads};
 use whyfaster_core::record::{Estimate, Record};
-use whyfaster_core::trace::report::{PathKind, SharerKind, WorkKind};
+use whyfaster_core::trace::report::{PathAlternative, PathKind, SharerKind, WorkKind};
 use whyfaster_core::verdict::Verdict;
 use whyfaster_core::why::report::{
     Account, Difference, Evidence, Experiment, Finding, Growth, Outcome, PathDelta, Prediction, ShareDelta,
@@ -47,6 +47,11 @@ fn account(name: &str, untraced_s: f64, own_cost_s: f64) -> Account {
         traced_s: untraced_s + own_cost_s,
         untraced_s,
         critical_path: Vec::new(),
+        critical_alternatives: vec![PathAlternative {
+            command: "wc".to_owned(),
+            slack_s: 0.02 * untraced_s,
+            seconds: 0.5 * untraced_s,
+        }],
         work: Vec::new(),
         own_cost_s,
         parallelism: Some(1.8),

@@ -7,7 +7,6 @@
 mod batches;
 mod confirm;
 mod elf;
-mod faults;
 mod prices;
 mod rounds;
 mod tracer;

@@ -9,11 +9,12 @@ use whyfaster_core::price::sample::row_id;
 use whyfaster_core::sample::{Arm, Batch};
 use whyfaster_core::trace::setting::{Facts, Operation, Price};
 
+use super::super::faults;
 use super::super::interrupts::Interrupts;
 use super::super::probe::select::{Wanted, select};
 use super::super::probe::session::{Request, measure};
 use super::super::probe::worker::Worker;
-use super::{Explained, SoFar, faults};
+use super::{Explained, SoFar};
 use crate::exit::Failure;
 use crate::store;
 
@@ -68,9 +69,9 @@ fn of_memory(prices: &[Price], so_far: &SoFar<'_>, alternative: usize) -> Vec<Pr
     let copies = so_far.batches.iter().filter(of).flat_map(|batch| &batch.copies.max_rss_bytes);
     let memory = copies.copied().max().unwrap_or(0);
     let mut prices = prices.to_vec();
-    if let (false, Some(ns)) = (given, faults::price_ns(memory, so_far.host.before.memory_available)) {
-        prices.retain(|price| price.of != Operation::PageFault);
-        prices.push(Price { of: Operation::PageFault, ns });
+    if let (false, Some(price)) = (given, faults::price(memory, so_far.host.before.memory_available)) {
+        prices.retain(|known| known.of != price.of);
+        prices.push(price);
     }
     prices
 }
