@@ -145,7 +145,7 @@ pub struct Account {
     /// Its name.
     #[serde(default)]
     pub alternative: String,
-    /// How sentences call it: its name in quotes, or "command 2" where that is long. Empty in older records.
+    /// How sentences call it: its name in quotes, without what all have in common where it is long, or "command 2". Empty in older records.
     #[serde(default)]
     pub label: String,
     /// Traced rounds.
@@ -258,7 +258,7 @@ pub struct Experiment {
     /// Seconds of every run with the change, by round.
     #[serde(default)]
     pub changed_s: Vec<f64>,
-    /// In words: "the difference shrank by 17.2 ms of the 18.0 ms explained", or why it could not be tested.
+    /// In words: "the difference shrank by 17.2 ms (18.0 ms were predicted)", or why it could not be tested.
     pub sentence: String,
 }
 
