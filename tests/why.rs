@@ -259,7 +259,7 @@ fn the_kind_of_work_that_grows_with_load_is_named() {
     assert_eq!(again["growth"], record["growth"]);
     let shown = place.run(&["show", &place.file("bare.json")]).out;
     assert!(
-        shown.contains("kernel: moving data through pipes") && shown.contains("what grows to 6"),
+        shown.contains("kernel: moving data through pipes") && shown.contains("what grows from 1 to 6"),
         "{shown}"
     );
     place.assert_clean();

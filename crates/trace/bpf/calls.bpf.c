@@ -3,9 +3,8 @@
 #include "files.h"
 
 /* All memory is there before it is needed: what is allocated from a tracepoint may fail, and then a call is not counted.
- * A cell is found by its index, which the kernel's compiler turns into a few instructions; the index of a command's call
- * is looked up once and remembered with each task. Counted by process this becomes a plain array of more cells, which
- * the CPUs share. */
+ * A cell is found by its index, which the kernel's compiler turns into a few instructions. Counted by process this becomes
+ * a plain array of more cells, which the CPUs share. */
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, CELLS);
@@ -19,6 +18,14 @@ struct {
     __type(key, struct cell_key);
     __type(value, u32);
 } cell_indices SEC(".maps");
+
+/* Where a call of a group was counted last, by the low bits of both. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, GUESSES);
+    __type(key, u32);
+    __type(value, u32);
+} guesses SEC(".maps");
 
 /* Cells that were in use and are not any more. */
 struct {
@@ -89,11 +96,15 @@ __attribute__((noinline)) int index_of(u32 group, u32 call)
     return known ? (int)*known : -1;
 }
 
-/* `call`: with the kind of file, CALL_AND_FILE. What the task remembers is a guess: the cell itself says whose it is. */
-static __always_inline struct cell *cell_of(struct task_state *t, u32 group, u32 call)
+/* `call`: with the kind of file, CALL_AND_FILE. The guess is another's where two share its place; the cell itself says
+ * whose it is. */
+static __always_inline struct cell *cell_of(u32 group, u32 call)
 {
     u64 owner = (u64)group << 32 | call | CELL_USED;
-    u32 *guess = &t->cells[(call ^ call >> FILE_SHIFT) & (CELLS_OF_TASK - 1)];
+    u32 place = (group << 9 ^ call >> FILE_SHIFT << 5 ^ call) & (GUESSES - 1);
+    u32 *guess = bpf_map_lookup_elem(&guesses, &place);
+    if (!guess)
+        return 0;
     u32 index = *guess;
     struct cell *cell = bpf_map_lookup_elem(&cells, &index);
     if (cell && cell->owner == owner)
@@ -259,7 +270,7 @@ static __always_inline void count(struct task_struct *task, struct task_state *t
 {
     u32 call = CALL_AND_FILE(t->call, t->file), number = t->call & ~COMPAT;
     long error = result < 0 && result >= -4095 ? -result : 0;
-    struct cell *cell = cell_of(t, group_of(task, t), call);
+    struct cell *cell = cell_of(group_of(task, t), call);
     if (cell) {
         add(&cell->entered, 1);
         if (t->found)

@@ -197,7 +197,7 @@ struct cell_key {
 };
 
 #define CELLS 4096         /* counting by command */
-#define CELLS_OF_TASK 8    /* that a task remembers; a power of two */
+#define GUESSES 32768      /* 64 groups with 512 calls; a power of two */
 #define CELL_USED (1u << 30) /* no number of a call has this bit, so that no owner is 0 */
 
 struct cell {
@@ -286,7 +286,6 @@ struct task_state {
     u64 returned;
     u64 call_run;
     u64 args[6];
-    u32 cells[CELLS_OF_TASK]; /* where it counted last, by the low bits of the call */
     u64 kinds;     /* of its descriptors 0 to 15, four bits each; 0: to be looked up */
     u64 run_in;    /* sum_exec_runtime when it got the CPU */
     u64 delay_out; /* run_delay when it left the CPU */

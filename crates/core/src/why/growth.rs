@@ -45,7 +45,8 @@ fn of_alternative(
     let law = scalability::fit(&points);
     let (kinds, kinds_not_measured) = match kinds.transpose() {
         Ok(kinds) => (kinds.unwrap_or_default(), None),
-        Err(why) => (Vec::new(), Some(why)),
+        // Of what does not grow no kind is missed.
+        Err(why) => (Vec::new(), Some(why).filter(|_| is_dearer(first, last))),
     };
     let grows = grows(first, last, &kinds);
     let sentence = sentence(name, (lowest, highest), (first, last), (&grows, &kinds));
@@ -59,6 +60,11 @@ fn of_alternative(
         kinds_not_measured,
         sentence,
     })
+}
+
+/// Whether a copy takes more CPU time at the highest load.
+fn is_dearer(first: &LevelResult, last: &LevelResult) -> bool {
+    last.work_per_copy_s > first.work_per_copy_s * (1.0 + SAME)
 }
 
 /// What grows: times first, the ones that grow most, then counts.
@@ -111,7 +117,7 @@ fn sentence(
 ) -> String {
     let (low, high) = (ends.0.work_per_copy_s, ends.1.work_per_copy_s);
     let range = format!("from {} to {} copies at once", loads.0, loads.1);
-    let head = if high > low * (1.0 + SAME) {
+    let head = if is_dearer(ends.0, ends.1) {
         let most = by_kind(kinds).or_else(|| by_rusage(grows).map(str::to_owned));
         let most = most.map(|it| format!(", most of that {it}")).unwrap_or_default();
         format!(

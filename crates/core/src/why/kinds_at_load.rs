@@ -104,8 +104,8 @@ fn trusted(all: &[Kind]) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "observing changed the CPU time of a copy by {} beyond what the calibration explains, and the kinds of its work differ by \
-         {} only",
+        "of a copy's CPU time {} are uncertain, by observing beyond what the calibration explains and from run to run, and the \
+         kinds of its work differ by {} only",
         time(unsure_s),
         time(differs_s)
     ))

@@ -318,7 +318,7 @@ pub struct Growth {
     /// "user CPU time", "system CPU time", "waiting for a CPU" and switches from the untraced batches; "kernel: ..." and
     /// "start-up of programs" are parts of the CPU times, from the traced runs and batches.
     pub grows: Vec<Evidence>,
-    /// Why the kernel's time is not told by kind though batches were traced.
+    /// Why the kernel's time is not told by kind though batches were traced. Absent where the CPU time of a copy does not grow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kinds_not_measured: Option<String>,
     /// In words.

@@ -87,6 +87,13 @@ fn what_the_observing_may_have_changed_is_not_named() {
 }
 
 #[test]
+fn where_nothing_grows_no_kind_is_missed() {
+    let growth = of_b(&scene(0.11, ten(&alone(0.15))));
+    assert!(growth.sentence.contains("stays about the same"), "{}", growth.sentence);
+    assert_eq!(growth.kinds_not_measured, None);
+}
+
+#[test]
 fn a_batch_that_lost_records_tells_nothing() {
     let mut batch = ten(&alone(0.07));
     batch.lost.ring = 1;

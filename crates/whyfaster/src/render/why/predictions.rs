@@ -54,27 +54,25 @@ pub(super) fn predictions(record: &Record, names: &Names, look: &Look) -> Vec<St
     lines
 }
 
-/// What makes a copy dearer the more of them run: in words, and where more than the words was measured, as a table.
+/// What makes a copy dearer the more of them run, in words.
 pub(super) fn growth(why: &Why, names: &Names, look: &Look) -> Vec<String> {
     let said = why.growth.iter().filter(|it| !it.sentence.is_empty());
     let mut lines: Vec<String> =
         said.flat_map(|it| wrap_indented(&shown(&it.sentence, names, look), look.width, 2)).collect();
     for it in &why.growth {
         if let Some(unknown) = &it.kinds_not_measured {
-            let alternative = names.show(&it.alternative);
-            let text = format!("{alternative}: the kernel's part by kind: not measured ({unknown})");
+            let text = format!("'{}': the kernel's part by kind: not measured ({unknown}).", it.alternative);
             lines.extend(wrap_indented(&shown(&text, names, look), look.width, 2));
         }
     }
-    lines.extend(why.growth.iter().flat_map(|it| what_grows(it, names, look)));
     lines
 }
 
 /// Rows at most.
 const MOST_GROWING: usize = 6;
 
-/// The times that grow, by kind of work, where batches were observed.
-fn what_grows(growth: &Growth, names: &Names, look: &Look) -> Vec<String> {
+/// The times that grow, by kind of work, where batches were observed; a section of its own.
+pub(super) fn what_grows(growth: &Growth, names: &Names, look: &Look) -> Vec<String> {
     if !growth.grows.iter().any(|row| row.what.starts_with(KERNEL)) {
         return Vec::new();
     }
@@ -89,7 +87,9 @@ fn what_grows(growth: &Growth, names: &Names, look: &Look) -> Vec<String> {
         ],
     };
     let of = names.show(&growth.alternative);
-    let title =
-        format!("what grows to {} copies of {of}; the kinds are parts of the CPU times", growth.highest);
+    let title = format!(
+        "what grows from 1 to {} copies of {of}; the kinds are parts of the CPU times",
+        growth.highest
+    );
     section(&title, grid, look)
 }

@@ -204,7 +204,7 @@ fn why_part(text: &str) -> String {
             "share:",
             "experiments",
             "predicted makespans",
-            "copies at once",
+            "from 1 to",
             "untraced",
             "copying",
             "not ",

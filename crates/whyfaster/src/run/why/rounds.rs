@@ -23,7 +23,7 @@ const MOST: u32 = 15;
 const WITH_INTERVAL: u32 = 6;
 
 /// Seconds that an observed run takes beside the command.
-pub(super) const PER_RUN_S: f64 = 0.05;
+const PER_RUN_S: f64 = 0.05;
 
 /// When the observed rounds are over, seconds after the beginning.
 #[derive(Clone, Copy, Debug)]
