@@ -71,6 +71,7 @@ fn first(result: &Result<'_>, findings: &[&Finding], why: &Why) -> String {
         return format!("{head}, and none of the causes that are known explains it.");
     };
     let (what, cost) = (lower(fact(&most.sentence)), time(most.seconds));
+    let costs_apart = what.len() < most.sentence.trim_end_matches('.').len();
     // Who takes longer was named just now.
     let what = what.strip_prefix(&label(why, slow_name)).map_or(what.clone(), |rest| format!("it{rest}"));
     if most.share > A_PART {
@@ -86,7 +87,9 @@ fn first(result: &Result<'_>, findings: &[&Finding], why: &Why) -> String {
     }
     let whole = time(difference.span_s.median.abs());
     let share = percent(most.share);
-    match what.len() < most.sentence.trim_end_matches('.').len() {
+    match costs_apart {
+        // A little more than all of it is said as all of it.
+        _ if most.share >= 0.995 => format!("{head}; all of the {whole} between them is because {what}."),
         true => format!("{head}; {cost} of the {whole} between them ({share}) are because {what}."),
         // The sentence has the time already.
         false => format!("{head}; {share} of the {whole} between them are because {what}."),
