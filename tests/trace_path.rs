@@ -78,6 +78,52 @@ fn a_sleep_is_on_the_path_only_where_somebody_waits_for_it() {
 }
 
 #[test]
+fn a_child_that_ends_a_little_earlier_is_told_beside_the_path() {
+    if !root_or_skip("the full level") {
+        return;
+    }
+    let place = open_place();
+    // 10 ms of 1000 are 1%: room for the noise of a busy machine.
+    let near = path_of(&place, "sleep 1 & sleep 1.01 & wait");
+    let told = rows(&near, "critical_alternatives");
+    assert!(told.iter().any(|it| it["command"] == "sleep"), "{told:#?}");
+    let wall = seconds(&near, "wall_s");
+    for it in told {
+        let (slack, own) = (seconds(it, "slack_s"), seconds(it, "seconds"));
+        assert!(slack <= 0.05 * wall && own >= 0.05 * wall, "{slack} {own} of {wall}");
+    }
+    let far = path_of(&place, "sleep 0.2 & sleep 0.6 & wait");
+    assert_eq!(rows(&far, "critical_alternatives").len(), 0, "{:#}", far["critical_alternatives"]);
+}
+
+#[test]
+fn first_touches_of_memory_are_on_the_path_and_in_the_work() {
+    if !root_or_skip("the full level") {
+        return;
+    }
+    let place = open_place();
+    let source = r"
+        #include <stdlib.h>
+        int main(void) {
+            char *memory = malloc(100000000);
+            for (long at = 0; at < 100000000; at += 4096) ((volatile char *)memory)[at] = 1;
+            return 0;
+        }";
+    let touch = compile(&place, "touch", source);
+    let trace = path_of(&place, &touch);
+    let faults = |list: &str, key: &str| {
+        let row =
+            rows(&trace, list).iter().find(|row| row["command"] == "touch" && row[key] == "page_faults");
+        seconds(row.unwrap_or_else(|| panic!("{:#}", trace[list])), "seconds")
+    };
+    let (path, work) = (faults("critical_path", "what"), faults("work", "kind"));
+    // One process does everything, so all of it is on the path.
+    assert!((path - work).abs() <= 0.05 * work, "{path} {work}");
+    let user = on_path(&trace, "touch", &["user"]);
+    assert!(path > user, "{path} {user}: {:#}", trace["critical_path"]);
+}
+
+#[test]
 fn the_slow_stage_of_a_pipeline_is_on_the_path_and_has_no_slack() {
     if !root_or_skip("the full level") {
         return;

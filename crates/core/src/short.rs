@@ -56,6 +56,10 @@ struct Common {
     front: usize,
     /// From the end of the word in which they differ last.
     back: usize,
+    /// Most characters from where they differ to there.
+    rest: usize,
+    /// Most columns from `front` to `back`, so that all names get the same words beside it where that can be.
+    widest: usize,
 }
 
 impl Common {
@@ -70,7 +74,14 @@ impl Common {
         let same = same.unwrap_or(0).min(shortest - differ);
         let front = first.chars().take(differ).collect::<Vec<_>>().iter().rposition(|c| *c == ' ');
         let back = first.chars().rev().take(same).collect::<Vec<_>>().iter().rposition(|c| *c == ' ');
-        Self { differ, front: front.map_or(0, |space| space + 1), back: back.map_or(0, |space| space + 1) }
+        let (front, back) = (front.map_or(0, |space| space + 1), back.map_or(0, |space| space + 1));
+        let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+        let middle = |name: &&str| {
+            let middle: String = name.chars().take(name.chars().count() - back).skip(front).collect();
+            width(&middle)
+        };
+        let widest = names.iter().map(middle).max().unwrap_or(0);
+        Self { differ, front, back, rest: longest - back - differ, widest }
     }
 
     fn cut(&self, name: &str, max: usize, gap: &str) -> Short {
@@ -84,6 +95,7 @@ impl Common {
         let needed = width(&middle) + left_out(&head) + left_out(&tail);
         if needed <= max {
             let mut room = max - needed;
+            room -= (self.widest - width(&middle)).min(room);
             let first = fitting(head.iter(), &mut room);
             let last = fitting(tail.iter().rev(), &mut room);
             let mut parts = head[..first].to_vec();
@@ -93,16 +105,14 @@ impl Common {
             parts.extend(tail.split_off(tail.len() - last));
             return Short { text: parts.join(" "), whole: true };
         }
-        // Of a long word (a path) only its last letters before the difference; of the words before it, some.
-        let start = if self.differ - self.front <= max / 3 { self.front } else { self.differ - max / 6 };
-        let first = fitting(head.iter(), &mut (max / 3));
-        let mut front = head[..first].join(" ");
-        if start > 0 {
-            front.push_str(gap);
-        }
+        // Of a long word (a path) only its last letters before the difference: as many as there is room for.
+        let room = max.saturating_sub(width(gap));
+        let before = (self.differ - self.front).min((max / 6).max(room.saturating_sub(self.rest)));
+        let start = if self.differ - self.front <= max / 3 { self.front } else { self.differ - before };
+        let front = if start > 0 { gap } else { "" };
         let middle = text(start, end);
-        let cut = shorten(&middle, max.saturating_sub(width(&front)), gap);
-        Short { whole: cut == middle, text: front + &cut }
+        let cut = shorten(&middle, max.saturating_sub(width(front)), gap);
+        Short { whole: cut == middle, text: format!("{front}{cut}") }
     }
 }
 
@@ -151,7 +161,10 @@ mod tests {
     fn the_difference_may_be_too_long() {
         let long = |end| format!("/usr/local/lib/some/very/long/way/to/the/program-{end} --quiet input");
         let (a, b) = (long("one"), long("two"));
-        assert_eq!(cut([&a, &b], 30), ["...gram-one", "...gram-two"]);
+        assert_eq!(cut([&a, &b], 30), ["...long/way/to/the/program-one", "...long/way/to/the/program-two"]);
+        let python = |bytes| format!("python3 -c \"x=bytearray({bytes})\"");
+        let (a, b) = (python(1000), python(100_000_000));
+        assert_eq!(cut([&a, &b], 16), ["...y(1000)\"", "...y(100000000)\""]);
         let all = apart(&["sed -e s/a/bbbbbbbbbbbbb/ file", "awk -e aaaaaaaaaaaaaaaaaaa file"], 16, "...");
         assert_eq!(all[0], Short { text: "sed -e ...bbbbb/".to_owned(), whole: false });
     }

@@ -47,14 +47,14 @@ pub fn explain(given: &Given<'_>) -> Why {
     why
 }
 
-/// The sentences of the alternative that differs most from the baseline. Empty where nothing was found.
+/// The sentences of the alternative that differs most from the baseline. Empty where nothing could be found.
 pub(super) fn summaries(why: &Why) -> Vec<String> {
     let explained = |it: &&Difference| {
         let of = |finding: &super::report::Finding| {
             [&finding.alternative, &finding.against].contains(&&it.alternative)
                 && [&finding.alternative, &finding.against].contains(&&it.baseline)
         };
-        why.findings.iter().any(of)
+        why.refused.is_none() || why.findings.iter().any(of)
     };
     let size = |it: &&Difference| it.span_s.median.abs();
     let most = why.differences.iter().filter(explained).max_by(|a, b| size(a).total_cmp(&size(b)));

@@ -2,6 +2,7 @@
 
 use super::cause::Cause;
 use super::deciding::FULL;
+use super::kinds;
 use super::report::{Difference, Experiment, Finding, Outcome, Why};
 use super::words::{percent, quoted, time, times, upper};
 
@@ -25,7 +26,10 @@ pub(super) fn summary(result: &Result<'_>, why: &Why) -> Vec<String> {
         head = format!("{}{}.", head.trim_end_matches('.'), tested(most));
     }
     let mut sentences = vec![head];
-    sentences.extend(second(&findings, why));
+    sentences.extend(match named(&findings) {
+        Some(_) => second(&findings, why),
+        None => more_work(difference),
+    });
     sentences.extend(under_load(&difference.deciding));
     sentences.truncate(3);
     sentences
@@ -67,6 +71,8 @@ fn first(result: &Result<'_>, findings: &[&Finding], why: &Why) -> String {
         return format!("{head}, and none of the causes that are known explains it.");
     };
     let (what, cost) = (lower(fact(&most.sentence)), time(most.seconds));
+    // Who takes longer was named just now.
+    let what = what.strip_prefix(&label(why, slow_name)).map_or(what.clone(), |rest| format!("it{rest}"));
     if most.share > A_PART {
         let costs = if most.cause == Cause::Overlap { "saves" } else { "costs" };
         let back = findings.iter().find(|it| it.share < 0.0).map(|it| {
@@ -111,6 +117,17 @@ fn noun(cause: Cause) -> &'static str {
         Cause::Network => "waiting for the network",
         Cause::Unexplained => "something that is not known",
     }
+}
+
+/// Where no cause explains the time, what the CPUs have more to do is known nevertheless.
+fn more_work(difference: &Difference) -> Option<String> {
+    let (work, sign) = (difference.work_s, difference.span_s.median.signum());
+    let (low, high) = work.low.zip(work.high)?;
+    let most = difference.work.first().filter(|row| row.seconds.median / work.median >= 0.5);
+    let most = most.map(|row| format!(", most of that for {}", kinds::words(row.kind))).unwrap_or_default();
+    // Both ends say that the one that takes longer also has more to do.
+    (low.min(high) * sign > 0.0 && low.max(high) * sign > 0.0)
+        .then(|| format!("It needs {} more CPU time{most}.", time(work.median)))
 }
 
 /// The next cause, else what an experiment said of the first. Every test stands with its own cause.

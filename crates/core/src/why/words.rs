@@ -150,7 +150,8 @@ mod tests {
                 .each_ref()
                 .map(String::as_str),
         );
-        let expected = ["'seq 100 | ... 1 ...'", "'seq 100 | ... 20 ...'", "'seq 100 | ... 300 ...'"];
+        let expected =
+            ["'seq 100 | xargs ... 1 ...'", "'seq 100 | xargs ... 20 ...'", "'seq 100 | xargs ... 300 ...'"];
         assert_eq!([0, 1, 2].map(|i| label(&alike, i)), expected);
         assert_eq!((upper("command 2 waits").as_str(), upper("")), ("Command 2 waits", String::new()));
     }

@@ -75,7 +75,9 @@ fn the_summary_calls_long_command_lines_by_their_numbers() {
     let text = why.summary.join(" ");
     assert!(text.starts_with("Command 2 takes 40") && text.contains(" as long as command 1 (30"), "{text}");
     assert!(
-        text.contains("more than the whole difference is because command 2 starts 100 processes, command 1 1: that costs it 30"),
+        text.contains(
+            "more than the whole difference is because it starts 100 processes, command 1 1: that costs it 30"
+        ),
         "{text}"
     );
     assert!(text.contains("of which sleeping in command 1 takes 20") && !text.contains("while ["), "{text}");
