@@ -25,12 +25,12 @@ int who_was_taken_up(struct bpf_iter__task *ctx)
         return 0;
     struct task_state *t = active(task);
     struct fork_and_mask *s = bpf_map_lookup_elem(&fork_scratch, &zero);
-    if (!t || t->announced || !s)
+    if (!t || !s || !claim_beginning(t))
         return 0;
     u32 words = settings.mask_words;
-    t->announced = 1;
     t->cpus = task->nr_cpus_allowed;
     t->mask = task->cpus_mask.bits[0];
+    find_call(task, t, bpf_ktime_get_ns());
     __sync_fetch_and_add(&tree.alive, 1);
     fill(&s->fork.head, RECORD_FORK, bpf_ktime_get_ns(), number_of(task, t), 0, 0);
     s->fork.spent = 0;
@@ -68,7 +68,7 @@ int who_is_alive(struct bpf_iter__task *ctx)
         t->runnable += now - t->since;
     if (t->starting)
         end_startup(task, t, now);
-    count_unfinished(task, t, now);
+    count_unfinished(task, t, now, GOING_ON);
     count_end(task, t, false, number);
     /* The first task of its process is gone, but not the process. */
     if (task->group_leader != task) {

@@ -187,7 +187,11 @@ int BPF_PROG(call_begins, struct pt_regs *regs, long number)
     t->began = now;
     t->blocked = 0;
     t->runnable = 0;
-    t->entered++;
+    /* A call that was found has ended unseen, between the look at it and its note. */
+    if (t->found)
+        t->found = 0;
+    else
+        t->entered++;
     if (settings.each_call || t->starting) {
         ARGUMENTS(t->args, regs, compat);
     } else {
@@ -205,6 +209,33 @@ int BPF_PROG(call_begins, struct pt_regs *regs, long number)
             forget_files(t);
     }
     return 0;
+}
+
+/* Taken up while it sleeps in a call, whose beginning nobody saw: from now on that is a call like any other. Who runs may
+ * be anywhere, and its registers tell nothing. */
+static __always_inline void find_call(struct task_struct *task, struct task_state *t, u64 now)
+{
+    if (t->in_call || t->entered || !(task->__state & (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE)) ||
+        !bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
+        return;
+    struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+    s32 number = NUMBER_OF_CALL(regs);
+    if (number < 0)
+        return;
+    bool compat = IS_COMPAT(task);
+    t->call = (u32)number | (compat ? COMPAT : 0);
+    t->file = !compat && (u32)number < SYSCALLS && settings.transfer[(u32)number]
+                  ? kind_at(task, t, FIRST_ARGUMENT(regs, compat))
+                  : FILE_NONE;
+    ARGUMENTS(t->args, regs, compat);
+    t->began = now;
+    t->blocked = 0;
+    t->runnable = 0;
+    t->place = PLACE_BLOCKED;
+    t->since = now;
+    t->found = 1;
+    t->entered++;
+    t->in_call = 1;
 }
 
 /* Threads of a process share its cells. */
@@ -231,16 +262,24 @@ static __always_inline void raise(u64 *most, u64 n)
     }
 }
 
-static __always_inline void count(struct task_struct *task, struct task_state *t, u64 now, long result, bool returned)
+/* How a call was over. */
+enum ending { RETURNED, DIED, GOING_ON };
+
+static __always_inline void count(struct task_struct *task, struct task_state *t, u64 now, long result,
+                                  enum ending ending)
 {
     u32 call = CALL_AND_FILE(t->call, t->file), number = t->call & ~COMPAT;
     long error = result < 0 && result >= -4095 ? -result : 0;
     struct cell *cell = cell_of(group_of(task, t), call);
     if (cell) {
         add(&cell->entered, 1);
-        if (!returned) {
+        if (t->found)
+            add(&cell->begun_before, 1);
+        if (ending != RETURNED)
             add(&cell->not_returned, 1);
-        } else if (settings.call_times) {
+        if (ending == GOING_ON)
+            add(&cell->going_on, 1);
+        if (ending != DIED && settings.call_times) {
             u64 total = now - t->began;
             u32 bucket = log2_of(total);
             add(&cell->total, total);
@@ -249,7 +288,8 @@ static __always_inline void count(struct task_struct *task, struct task_state *t
             raise(&cell->max, total);
             if (bucket >= BUCKETS)
                 bucket = BUCKETS - 1;
-            add(&cell->histogram[bucket], 1);
+            if (ending == RETURNED)
+                add(&cell->histogram[bucket], 1);
             if (error)
                 add(&cell->failed, total);
         }
@@ -258,6 +298,7 @@ static __always_inline void count(struct task_struct *task, struct task_state *t
     }
     if (error)
         count_error(group_of(task, t), call, error);
+    t->found = 0;
 }
 
 /* Reads a path of the caller; its length without the zero, 0 when it could not be read. Read after the call, when the
@@ -332,7 +373,7 @@ int BPF_PROG(call_ends, struct pt_regs *regs, long result)
         return 0;
     long error = result < 0 && result >= -4095 ? -result : 0;
     u32 number = t->call & ~COMPAT;
-    count(task, t, now, result, true);
+    count(task, t, now, result, RETURNED);
     t->returned++;
     if (settings.call_times)
         t->call_run += now - t->began - t->blocked - t->runnable;
@@ -352,11 +393,12 @@ int BPF_PROG(call_ends, struct pt_regs *regs, long result)
 }
 
 /* The call that a task dies in, or is still in when the observation ends. */
-static __always_inline void count_unfinished(struct task_struct *task, struct task_state *t, u64 now)
+static __always_inline void count_unfinished(struct task_struct *task, struct task_state *t, u64 now,
+                                             enum ending ending)
 {
     if (!t->in_call)
         return;
-    count(task, t, now, 0, false);
+    count(task, t, now, 0, ending);
     if (settings.each_call)
         send_call(task, t, now, 0, false);
     if (settings.call_times)

@@ -34,6 +34,7 @@ enum {
     BPF_MAP_TYPE_RINGBUF = 27,
     BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
+enum bpf_func_id { BPF_FUNC_task_pt_regs = 175 } FROM_KERNEL; /* Linux 5.15 */
 enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
 enum { BPF_F_NO_PREALLOC = 1, BPF_F_USER_STACK = 1 << 8 };
 enum { BPF_LOCAL_STORAGE_GET_F_CREATE = 1 };
@@ -158,8 +159,9 @@ struct bpf_iter__task {
 /* Arguments of a call: where each architecture keeps them, and how it tells a 32-bit caller. */
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
-    unsigned long di, si, dx, r10, r8, r9, bx, cx, bp;
+    unsigned long di, si, dx, r10, r8, r9, bx, cx, bp, orig_ax;
 } FROM_KERNEL;
+#define NUMBER_OF_CALL(regs) ((s32)(regs)->orig_ax) /* -1: it is in none, as syscall_get_nr() */
 #define TS_COMPAT 0x2 /* arch/x86/include/asm/thread_info.h */
 #define IS_COMPAT(task) (((task)->thread_info.status & TS_COMPAT) != 0)
 #define ARGUMENTS(a, regs, compat)                                                                                     \
@@ -176,7 +178,9 @@ struct pt_regs {
 #elif defined(__TARGET_ARCH_arm64)
 struct pt_regs {
     u64 regs[31];
+    s32 syscallno;
 } FROM_KERNEL;
+#define NUMBER_OF_CALL(regs) ((regs)->syscallno)
 #define TIF_32BIT (1ul << 22) /* arch/arm64/include/asm/thread_info.h */
 #define IS_COMPAT(task) (((task)->thread_info.flags & TIF_32BIT) != 0)
 #define ARGUMENTS(a, r, compat)                                                                                        \

@@ -85,6 +85,7 @@ struct totals {
     u64 involuntary;
     u64 migrations;
     u64 stolen; /* a signed sum */
+    u64 unseen; /* away from its CPU by switches that were not seen */
 };
 
 /* Inodes of the pipes at descriptors 0 and 1; 0: none there. */
@@ -203,6 +204,8 @@ struct cell {
     u64 owner; /* group, and call with CELL_USED; 0: nobody on this CPU */
     u64 entered;
     u64 not_returned;
+    u64 begun_before; /* was in progress when its task was taken up */
+    u64 going_on;     /* of those that did not return: observing ended before */
     u64 total;
     u64 max;
     u64 blocked;
@@ -262,15 +265,16 @@ struct task_state {
     u8 exiting;
     u8 forked;   /* has not begun a program of its own */
     u8 based;    /* `base` is set */
-    u8 announced;
     u8 starting; /* its program has done nothing of its own yet */
     u8 shares;   /* its descriptors are another task's too, or may be */
+    u32 announced; /* its beginning was told, or is about to be */
     u32 task;    /* its number, which an exec of a thread changes a little before the exec is seen */
     u32 group;   /* 0: none yet */
     u32 call;
     u8 file;     /* kind of file that the call transfers data of */
     u8 reads;    /* in a row, on one descriptor, while starting */
     u8 counted;  /* its end was counted as its process's */
+    u8 found;    /* the call that it is in was in progress when it was taken up */
     u8 home_bytes; /* of that path, up to the slash before `bin`; 0: it is in no such directory */
     u32 cpus;    /* how many it may run on */
     u64 mask;    /* the first of them, to notice a change */
@@ -287,6 +291,7 @@ struct task_state {
     u64 delay_out; /* run_delay when it left the CPU */
     u64 switches;  /* that the kernel had counted when it last left a CPU */
     u64 stolen;    /* on a CPU that the hypervisor had taken */
+    u64 unseen;    /* in turns within which switches were not seen: by the clock more than by the scheduler */
     u32 inode_of[2]; /* an even and an odd descriptor, plus one, of which it knows the number of the file */
     u64 inodes[2];
     u64 doubt;     /* starting, and it opened what may be a library or its input */

@@ -42,6 +42,8 @@ static __always_inline void compare_turn(struct task_struct *task, struct task_s
         struct cpu_state *cpu = this_cpu();
         if (cpu)
             cpu->lost.gaps += unseen;
+        if (turn > ran)
+            t->unseen += turn - ran;
     } else {
         /* Of either sign: stolen time is taken off when the kernel next reads its clock, perhaps in the next turn, and
          * what is stolen between that reading and the tracepoint shows in the one turn and is made up for in the other
@@ -118,14 +120,14 @@ static __always_inline void ends(struct task_struct *task, struct task_state *t,
     u32 number = number_of(task, t);
     if (!claim_end(t))
         return;
-    count_unfinished(task, t, now);
+    count_unfinished(task, t, now, DIED);
     if (t->exiting)
         t->call_run += now - t->began - t->blocked - t->runnable;
     count_end(task, t, true, number);
-    if (t->announced)
-        __sync_fetch_and_add(&tree.alive, -1ull);
-    else /* taken up while it ran, and gone before that was told */
+    if (claim_beginning(t)) /* taken up while it ran, and gone before that was told */
         send_fork(now, task, 0, 0);
+    else
+        __sync_fetch_and_add(&tree.alive, -1ull);
     send_end(now, task, t, number);
 }
 

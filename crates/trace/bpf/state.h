@@ -74,6 +74,12 @@ static __always_inline bool claim_end(struct task_state *t)
     return __sync_val_compare_and_swap(&t->mode, MODE_ACTIVE, MODE_GONE) == MODE_ACTIVE;
 }
 
+/* Whether it is for the caller to tell the beginning of this task: one that is taken up while it runs may end meanwhile. */
+static __always_inline bool claim_beginning(struct task_state *t)
+{
+    return !__sync_val_compare_and_swap(&t->announced, 0, 1);
+}
+
 /* The first task of a process is gone. A thread that executed a program became the first one: see program_begins. */
 static __always_inline void count_end(struct task_struct *task, struct task_state *t, bool ended, u32 number)
 {
@@ -212,6 +218,7 @@ static __always_inline void read_totals(struct totals *to, struct task_struct *t
     to->involuntary = task->nivcsw;
     to->migrations = task->se.nr_migrations;
     to->stolen = 0;
+    to->unseen = 0;
 }
 
 /* What the kernel counted since the task came into the tree. A running task's own account is brought up to date by
@@ -226,6 +233,7 @@ static __always_inline void totals_since(struct totals *to, struct task_struct *
     to->involuntary -= t->base.involuntary;
     to->migrations -= t->base.migrations;
     to->stolen = t->stolen;
+    to->unseen = t->unseen;
     to->call_run = t->call_run;
     to->entered = t->entered;
     to->returned = t->returned;

@@ -8,6 +8,7 @@ use super::counts::Counts;
 use super::event::{Event, Pid, TaskKind, Tid, Totals, What};
 use super::known::Other;
 use super::labels::{self, Label, UNNAMED};
+use super::left::Left;
 use super::processes::Processes;
 use super::report::TraceReport;
 use super::rows::Tasks;
@@ -31,6 +32,8 @@ pub struct Analysis {
     /// When the last task of the tree ended.
     pub(super) last_end: u64,
     pub(super) sums: super::checks::Sums,
+    /// Tasks that were still there when observing ended: they end together, when the stream does.
+    pub(super) left: Vec<Left>,
 }
 
 impl Analysis {
@@ -45,6 +48,7 @@ impl Analysis {
             now: 0,
             last_end: 0,
             sums: super::checks::Sums::default(),
+            left: Vec::new(),
         }
     }
 
@@ -76,9 +80,13 @@ impl Analysis {
                 self.exec((*task, *former), (name, path.as_deref()), so_far, event.cpu, now)
             }
             What::Waits { task, left, block } => self.line.found(*task, *left, *block),
+            What::Below { task, parent } => self.below(*task, *parent),
             What::Pipes { task, input, output } => self.pipes(*task, *input, *output),
             What::ExecFailed { task, path, errno } => self.exec_failed(*task, path.as_deref(), *errno),
             What::Allowed { task, cpus } => self.allowed(*task, cpus, now),
+            What::End { task, status: None, totals, .. } if self.line.setting.whole() => {
+                self.left.push(Left { task: *task, totals: *totals, told: now });
+            }
             What::End { task, status, totals, .. } => self.end(*task, status.is_none(), Some(totals), now),
             What::Name { task, name, kind, .. } => self.name(*task, name, *kind),
             What::Work { task, function } => self.work(*task, function, event.cpu, now),
@@ -136,6 +144,13 @@ impl Analysis {
         if counts && self.began.is_none() {
             self.began = Some(now);
         }
+    }
+
+    /// Who made a task that was there before.
+    fn below(&mut self, tid: Tid, parent: Pid) {
+        let Some(task) = self.line.known.tree.get_mut(&tid) else { return };
+        task.parent = Some(parent);
+        self.processes.found_below(task.process, parent);
     }
 
     /// The state of a task that was there before: it runs, or what comes next will tell.

@@ -231,6 +231,8 @@ mod tests {
             name: name.to_owned(),
             calls,
             not_returned: 0,
+            begun_before: 0,
+            going_on: 0,
             errors: 0,
             errnos: Vec::new(),
             total_s: cpu,

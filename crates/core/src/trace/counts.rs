@@ -58,6 +58,13 @@ pub struct CallCell {
     pub entered: u64,
     /// How often it did not return (`exit_group`, and what a signal ended).
     pub not_returned: u64,
+    /// Of those entered: so many were in progress when their task was taken up. Their times count from then on.
+    #[serde(default)]
+    pub begun_before: u64,
+    /// Of those that did not return: so many were in progress when observing ended. Their times count up to then; the
+    /// others, which ended their task, have none.
+    #[serde(default)]
+    pub going_on: u64,
     /// Calls that failed, by error number.
     pub errors: Vec<(i32, u64)>,
     /// Wall time within it, nanoseconds; `None` when only counting.

@@ -27,10 +27,16 @@ impl Analysis {
         if state != State::Dead {
             self.cut(tid, state, now);
         }
-        let ran = matches!(state, State::Dead | State::Running(_) | State::Runnable(_));
+        let ran = match state {
+            State::Running(_) | State::Runnable(_) => true,
+            // It left its CPU for good. Where it lives it was blocked up to now, see `left`.
+            State::Dead => !alive,
+            State::Blocked | State::Lost => false,
+        };
         if let Some((task, totals)) = self.line.known.tree.get(&tid).zip(totals) {
             let kernel_run = totals.on_cpu_ns().saturating_sub(task.start.on_cpu_ns() + task.before.run);
-            self.line.correct(tid, kernel_run);
+            let unseen = totals.unseen_ns.saturating_sub(task.base.unseen_ns);
+            self.line.correct(tid, kernel_run, unseen);
             self.line.share_unknown(tid, totals);
         }
         let Some(mut task) = self.line.known.tree.remove(&tid) else { return };
@@ -40,7 +46,7 @@ impl Analysis {
         let run = if task.counts { self.account(tid, &mut task, totals, at) } else { 0 };
         if task.counts {
             self.last_end = self.last_end.max(at);
-            self.line.path.end(&mut task.walk, task.label, at, ran);
+            self.line.path_ends(&mut task, at, ran);
         }
         if let Some(gone) = self.processes.ended(task.process, run, at, alive) {
             self.line.stages.ended(task.process, gone.label, gone.life);
@@ -110,7 +116,8 @@ impl Analysis {
             // Once the segment is closed, what a switch that was not shown did to it cannot be put right any more.
             task.charge(now);
             let kernel_run = totals.on_cpu_ns().saturating_sub(task.start.on_cpu_ns() + task.before.run);
-            self.line.correct(tid, kernel_run);
+            let unseen = totals.unseen_ns.saturating_sub(task.base.unseen_ns);
+            self.line.correct(tid, kernel_run, unseen);
             self.line.share_unknown(tid, totals);
         }
         let Some(mut task) = self.line.known.tree.remove(&tid) else { return };
@@ -150,6 +157,7 @@ impl Analysis {
     pub(super) fn close(&mut self, facts: &Facts) {
         let now = facts.ended.unwrap_or(self.now).max(self.now);
         self.line.advance(now);
+        self.end_those_left(now);
         let mut alive: Vec<Tid> = self.line.known.tree.keys().copied().collect();
         alive.sort_unstable();
         for tid in alive {

@@ -87,6 +87,13 @@ pub enum What {
         /// [`Totals::default`] where nobody asked the kernel then.
         so_far: Totals,
     },
+    /// Who made a task that was there before the trace. Sent behind its [`What::Fork`].
+    Below {
+        /// Who.
+        task: Tid,
+        /// The process that made its process, or has taken it over.
+        parent: Pid,
+    },
     /// A task that was there before the trace is blocked, and where. Sent behind its [`What::Fork`].
     Waits {
         /// Who.
@@ -301,6 +308,9 @@ pub struct Totals {
     /// account. `run_ns` leaves it out; the stream cannot. What is taken between the kernel's reading of its clock and
     /// the switch is on the account of the next task, so the sum of a few turns may be below zero.
     pub stolen_ns: Option<i64>,
+    /// In turns on a CPU within which the kernel counted switches that no record shows: by the clock more than by the
+    /// scheduler's account, nanoseconds. So long it was away unseen, and the stream has it running.
+    pub unseen_ns: u64,
     /// Time it was runnable and waited for a CPU by the kernel's own account (`sched_info.run_delay`), nanoseconds.
     pub delay_ns: Option<u64>,
     /// Time on a CPU within system calls, nanoseconds.

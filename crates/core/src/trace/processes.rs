@@ -93,6 +93,14 @@ impl Processes {
         self.counted.forks += u64::from(parent.is_some());
     }
 
+    /// A process that was there before was made by this one.
+    pub(super) fn found_below(&mut self, process: Pid, parent: Pid) {
+        let above = self.row_of(parent);
+        if let Some(process) = self.live.get_mut(&process) {
+            process.above = above;
+        }
+    }
+
     /// What this command made.
     pub(super) fn made(&self, by: Label) -> Made {
         self.made.get(&by).copied().unwrap_or_default()

@@ -24,7 +24,7 @@ pub struct TraceRecord {
     pub started: String,
     /// Seconds that all of it took, untraced runs included.
     pub took_s: f64,
-    /// How it ended.
+    /// How the run came to its end. Whether what was seen is whole stands in `complete`: a run to its end may have lost records.
     pub status: Status,
     /// What was to be observed.
     pub plan: TracePlan,
@@ -88,7 +88,7 @@ pub(crate) fn report(report: &TraceReport, of: &str) -> Result<(), Invalid> {
     }
     for (i, row) in report.syscalls.iter().enumerate() {
         let place = || format!("{of}syscalls[{i}]");
-        let counts = [row.calls, row.errors, row.not_returned];
+        let counts = [row.calls, row.errors, row.not_returned, row.begun_before, row.going_on];
         ensure(counts.iter().all(|count| *count <= MAX_COUNT), place, "a count is absurd")?;
         amounts([row.total_s, row.max_s, row.cpu_s, row.runnable_s, row.blocked_s], place)?;
     }
@@ -110,6 +110,9 @@ fn accounts(report: &TraceReport, of: &str) -> Result<(), Invalid> {
         let place = || format!("{of}critical_path[{i}]");
         ensure(row.count <= MAX_COUNT, place, "a count is absurd")?;
         amounts([Some(row.seconds), Some(row.avoidable_s), Some(row.but_for_affinity_s)], place)?;
+    }
+    for (i, row) in report.critical_alternatives.iter().enumerate() {
+        amounts([Some(row.slack_s), Some(row.seconds)], || format!("{of}critical_alternatives[{i}]"))?;
     }
     for (i, row) in report.work.iter().enumerate() {
         let place = || format!("{of}work[{i}]");
@@ -181,6 +184,8 @@ mod tests {
                     name: "read".to_owned(),
                     calls: u64::MAX,
                     not_returned: 0,
+                    begun_before: 0,
+                    going_on: 0,
                     errors: 0,
                     errnos: vec![],
                     total_s: None,

@@ -166,6 +166,26 @@ impl Stages {
         if pair.times > 1 { waker.1 } else { known.unwrap_or(waker.1) }
     }
 
+    /// The living process at the other end of a pipe that this one reads (or writes): the one that it was seen to wait for,
+    /// or that has it as standard output (or input), without the children that inherited it; of several the last.
+    pub(super) fn other_end(&self, inode: u64, process: Pid, reads: bool) -> Option<Pid> {
+        let pipe = self.pipes.get(&inode)?;
+        let other = |pair: &Pair| match reads {
+            true => (pair.reader.0 == process).then_some(pair.writer.0),
+            false => (pair.writer.0 == process).then_some(pair.reader.0),
+        };
+        let lives = |pid: &Pid| *pid != process && self.live.contains_key(pid);
+        let met = pipe.pairs.iter().filter(|pair| pair.times > 1).filter_map(other).filter(lives).next_back();
+        let holds = |end: &&End| end.writes == reads && lives(&end.process);
+        let inherited = |end: &&End| {
+            pipe.ends
+                .iter()
+                .any(|it| holds(&it) && it.process != end.process && Some(it.process) == end.parent)
+        };
+        let top = pipe.ends.iter().filter(holds).filter(|end| !inherited(end)).last();
+        met.or(top.map(|end| end.process))
+    }
+
     /// A process has this pipe as standard input or output.
     pub(super) fn holds(&mut self, inode: u64, mut end: End) {
         self.told = true;

@@ -38,6 +38,8 @@ fn row(cell: &CallCell, abi: Abi) -> SyscallRow {
         name: abi.name(cell.call).into_owned(),
         calls: cell.entered,
         not_returned: cell.not_returned,
+        begun_before: cell.begun_before,
+        going_on: cell.going_on,
         errors: cell.errors.iter().map(|(_, times)| times).sum(),
         errnos,
         total_s: total.map(seconds),
@@ -53,6 +55,8 @@ fn row(cell: &CallCell, abi: Abi) -> SyscallRow {
 fn add(row: &mut SyscallRow, other: &SyscallRow) {
     row.calls += other.calls;
     row.not_returned += other.not_returned;
+    row.begun_before += other.begun_before;
+    row.going_on += other.going_on;
     row.errors += other.errors;
     for (errno, times) in &other.errnos {
         match row.errnos.iter_mut().find(|(it, _)| it == errno) {

@@ -128,6 +128,8 @@ fn add(sum: &mut SyscallRow, row: &SyscallRow) {
     let both = |a: Option<f64>, b: Option<f64>| Some(a? + b?);
     sum.calls += row.calls;
     sum.not_returned += row.not_returned;
+    sum.begun_before += row.begun_before;
+    sum.going_on += row.going_on;
     sum.errors += row.errors;
     sum.total_s = both(sum.total_s, row.total_s);
     sum.cpu_s = both(sum.cpu_s, row.cpu_s);
@@ -170,6 +172,8 @@ mod tests {
             name: name.to_owned(),
             calls,
             not_returned: 0,
+            begun_before: 0,
+            going_on: 0,
             errors: calls / 2,
             errnos: vec![("ENOENT".to_owned(), calls / 2)],
             total_s: total,

@@ -356,9 +356,11 @@ impl Timeline {
         self.unblock_for(tid, passed, wake, now);
     }
 
-    /// Corrects the times of a task's segment where switches were not shown, by the kernel's own account.
-    pub(super) fn correct(&mut self, tid: Tid, kernel_run: u64) {
+    /// Corrects the times of a task's segment where switches were not shown, by the kernel's own account. `unseen`: so long
+    /// it left its CPU and came back within what looks like one turn.
+    pub(super) fn correct(&mut self, tid: Tid, kernel_run: u64, unseen: u64) {
         let Some(task) = self.known.tree.get_mut(&tid) else { return };
+        task.segment.doubtful_run += unseen;
         let segment = &mut task.segment;
         let Times { run, .. } = segment.times;
         let unknown = self.cpus.sharers.entry((task.label, Holder::Unknown)).or_default();

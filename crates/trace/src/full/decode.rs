@@ -62,13 +62,21 @@ impl Decoder {
         }
     }
 
-    /// Takes the record of a task that was there before, and tells where it waits.
-    pub(crate) fn take_up(&mut self, bytes: &[u8]) {
-        self.take(bytes);
-        if let Some(r) = types::fork_record::read(bytes)
-            && let Some((left, block)) = super::found::waits(r.process, r.head.task)
-        {
-            self.push(&r.head, What::Waits { task: r.head.task, left, block });
+    /// Takes the record of a task that was there before, and tells who made it and where it waits. All that are taken up
+    /// together begin at the same moment, `at`: none of them was made by what another one did since.
+    pub(crate) fn take_up(&mut self, bytes: &[u8], at: u64) {
+        let Some(mut r) = types::fork_record::read(bytes) else {
+            self.foreign += 1;
+            return;
+        };
+        r.head.at = at;
+        let head = r.head;
+        self.take(&[r.bytes(), rest::<types::fork_record>(bytes)].concat());
+        if let Some(parent) = super::found::parent(r.process) {
+            self.push(&head, What::Below { task: head.task, parent });
+        }
+        if let Some((left, block)) = super::found::waits(r.process, head.task) {
+            self.push(&head, What::Waits { task: head.task, left, block });
         }
     }
 
@@ -366,6 +374,7 @@ fn totals(t: &types::totals) -> Totals {
     Totals {
         run_ns: t.run,
         stolen_ns: Some(t.stolen.cast_signed()),
+        unseen_ns: t.unseen,
         delay_ns: Some(t.delay),
         call_run_ns: Some(t.call_run),
         calls_entered: Some(t.entered),

@@ -8,6 +8,7 @@ use std::path::Path;
 use libbpf_rs::{MapCore, MapFlags};
 
 use super::TraceError;
+use super::found::parent;
 use super::load::Loaded;
 use super::programs::Plain;
 use super::programs::types::{self, task_state};
@@ -108,7 +109,12 @@ fn add(loaded: &Loaded, task: i32, thread: bool, state: &task_state) -> Result<(
     if known.is_some_and(|s| s.mode == types::mode::MODE_ACTIVE.0) {
         return Ok(());
     }
-    map.update(&key, state.bytes(), MapFlags::ANY).map_err(|e| cannot(task, e))
+    // A task without a state may get one meanwhile, from a parent that is followed.
+    let flags = if known.is_some() { MapFlags::ANY } else { MapFlags::NO_EXIST };
+    match map.update(&key, state.bytes(), flags) {
+        Err(e) if e.kind() == libbpf_rs::ErrorKind::AlreadyExists => Ok(()),
+        updated => updated.map_err(|e| cannot(task, e)),
+    }
 }
 
 /// The tasks of a process; empty: it is gone.
@@ -125,7 +131,7 @@ fn numbers(directory: &str) -> BTreeSet<i32> {
 /// A process and all its descendants.
 pub(crate) fn below(root: i32) -> BTreeSet<i32> {
     let parents: Vec<(i32, i32)> =
-        numbers("/proc").into_iter().filter_map(|pid| Some((pid, parent(pid)?))).collect();
+        numbers("/proc").into_iter().filter_map(|pid| Some((pid, parent_of(pid)?))).collect();
     let mut tree = BTreeSet::from([root]);
     loop {
         let before = tree.len();
@@ -140,10 +146,8 @@ pub(crate) fn below(root: i32) -> BTreeSet<i32> {
     }
 }
 
-fn parent(pid: i32) -> Option<i32> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may hold anything, parentheses too; state and parent follow the last one.
-    stat[stat.rfind(')')? + 1..].split_whitespace().nth(1)?.parse().ok()
+fn parent_of(pid: i32) -> Option<i32> {
+    i32::try_from(parent(u32::try_from(pid).ok()?)?).ok()
 }
 
 /// The processes of a cgroup and of those below it.

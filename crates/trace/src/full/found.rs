@@ -25,6 +25,13 @@ pub(crate) fn waits(process: Pid, task: Tid) -> Option<(Left, Block)> {
     Some((left, block(process, left, &call)))
 }
 
+/// Who made a process, or has taken it over; `None`: it is gone.
+pub(crate) fn parent(process: Pid) -> Option<Pid> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name in parentheses may hold anything, parentheses too; state and parent follow the last one.
+    stat[stat.rfind(')')? + 1..].split_whitespace().nth(1)?.parse().ok()
+}
+
 /// The letter behind the name, which stands in parentheses and may hold some itself.
 fn state(stat: &str) -> Option<Left> {
     match stat[stat.rfind(')')? + 1..].trim_start().chars().next()? {

@@ -162,7 +162,8 @@ impl Full {
         let mut decoder = self.decoder.borrow_mut();
         let words = usize::from(self.loaded.mask_words());
         let size = size_of::<programs::types::fork_record>() + 8 * words;
-        told.chunks_exact(size).for_each(|record| decoder.take_up(record));
+        let first = <programs::types::record as programs::Plain>::read(&told).map_or(0, |head| head.at);
+        told.chunks_exact(size).for_each(|record| decoder.take_up(record, first));
         Ok(tasks.len())
     }
 

@@ -142,6 +142,8 @@ impl Tally {
                 file: call_and_file(call).1,
                 entered: cell.entered,
                 not_returned: cell.not_returned,
+                begun_before: cell.begun_before,
+                going_on: cell.going_on,
                 errors: errors.into_iter().collect(),
                 total_ns: timed.then_some(cell.total),
                 max_ns: timed.then_some(cell.max),
@@ -169,6 +171,8 @@ fn histogram(buckets: &[u64]) -> Vec<u64> {
 fn add(sum: &mut cell, c: &cell) {
     sum.entered += c.entered;
     sum.not_returned += c.not_returned;
+    sum.begun_before += c.begun_before;
+    sum.going_on += c.going_on;
     sum.total += c.total;
     sum.max = sum.max.max(c.max);
     sum.blocked += c.blocked;

@@ -166,6 +166,8 @@ impl Calls {
             file: FileKind::None,
             entered: 0,
             not_returned: 0,
+            begun_before: 0,
+            going_on: 0,
             errors: Vec::new(),
             total_ns: timed,
             max_ns: timed,

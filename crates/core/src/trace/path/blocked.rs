@@ -24,10 +24,11 @@ impl Timeline {
             // The wake-up came before it had left its CPU: it has not waited for anybody.
             return;
         }
+        self.path.settle(&mut task.walk, now - ns);
         let by_task = wake.filter(|(waker, context)| **context == Context::Task && *waker != tid);
         if let Some((waker, _)) = by_task
             && follows(cause, block.as_ref())
-            && self.follow(tid, waker, now)
+            && self.follow((tid, cause), waker, (now - ns, now))
         {
             return;
         }
@@ -39,12 +40,40 @@ impl Timeline {
         }
     }
 
-    /// The path of a task becomes that of another, which runs. False if that has none.
-    fn follow(&mut self, tid: Tid, waker: Tid, now: u64) -> bool {
+    /// A task is blocked still, and observing is over. Its path goes on with that of whom it waits for, which has been
+    /// brought to this moment, or has the wait as a part.
+    pub(in super::super) fn path_still_blocked(&mut self, tid: Tid, cause: Cause, on: Option<Tid>, now: u64) {
+        let Some(task) = self.known.tree.get_mut(&tid).filter(|task| task.walk.goes()) else { return };
+        task.walk.waited_for(cause);
+        let (label, block) = (task.label, task.block);
+        let ns = task.walk.pass(now);
+        if ns == 0 {
+            return;
+        }
+        if let Some(shared) = on.and_then(|on| self.path_at_end(on, now)) {
+            if let Some(task) = self.known.tree.get_mut(&tid) {
+                self.path.go_on_with(&mut task.walk, shared);
+            }
+            return;
+        }
+        let (kind, what) = own(cause, block.as_ref(), None, None);
+        let key = self.path.keys.of(Key::Blocked { by: label, kind, what });
+        if let Some(task) = self.known.tree.get(&tid) {
+            self.path.nodes.add(task.walk.head, key, ns, 1);
+        }
+    }
+
+    /// The path of a task that was blocked since `since` becomes that of another, which runs. False if that has none.
+    fn follow(&mut self, (tid, cause): (Tid, Cause), waker: Tid, (since, now): (u64, u64)) -> bool {
         let Some(shared) = self.path_shared(waker, now) else { return false };
+        let parent = self.known.tree.get(&waker).and_then(|waker| waker.parent);
         if let Some(task) = self.known.tree.get_mut(&tid) {
-            task.walk.forget();
-            self.path.nodes.jump(task.walk.head, shared);
+            // Shells wait for the end of any child in sigsuspend(2) as well.
+            if matches!(cause, Cause::Child | Cause::OtherProcess) && parent == Some(task.process) {
+                self.path.joined(&mut task.walk, task.label, shared, (since, now));
+            } else {
+                self.path.go_on_with(&mut task.walk, shared);
+            }
         }
         true
     }
@@ -56,10 +85,14 @@ impl Timeline {
             return None;
         }
         task.walk.ran(now);
-        self.path.flush(&mut task.walk);
-        let (shared, head) = self.path.nodes.fork(task.walk.head);
-        task.walk.head = head;
-        Some(shared)
+        self.path.settle(&mut task.walk, now);
+        Some(self.path.share(&mut task.walk))
+    }
+
+    /// The path of a task that has been brought to the end of observing, whatever it does there.
+    fn path_at_end(&mut self, tid: Tid, now: u64) -> Option<super::Id> {
+        let task = self.known.tree.get_mut(&tid)?;
+        (task.walk.goes() && task.walk.is_at(now)).then(|| self.path.share(&mut task.walk))
     }
 }
 

@@ -80,8 +80,9 @@ impl<'a> Decoder<'a> {
                 former: self.small()?,
                 name: self.string()?,
                 path: if flag(0) { Some(self.string()?) } else { None },
-                so_far: self.totals()?,
+                so_far: self.totals(flag(1))?,
             },
+            kind::WAITS if flag(0) => What::Below { task: self.small()?, parent: self.small()? },
             kind::WAITS => {
                 What::Waits { task: self.small()?, left: *self.one_of(&LEFT)?, block: self.block()? }
             }
@@ -96,7 +97,7 @@ impl<'a> Decoder<'a> {
                 task: self.small()?,
                 process: self.small()?,
                 status: if flag(0) { Some(self.signed()?) } else { None },
-                totals: self.totals()?,
+                totals: self.totals(flag(1))?,
             },
             kind::NAME => {
                 let (task, process) = (self.small()?, self.small()?);
@@ -167,7 +168,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    fn totals(&mut self) -> Result<Totals, Damaged> {
+    fn totals(&mut self, unseen: bool) -> Result<Totals, Damaged> {
         let run_ns = self.bounded()?;
         let mut part = || self.bounded().map(|number| number.checked_sub(1));
         Ok(Totals {
@@ -181,6 +182,7 @@ impl<'a> Decoder<'a> {
             involuntary: part()?,
             migrations: part()?,
             stolen_ns: part()?.map(unzigzag),
+            unseen_ns: if unseen { self.bounded()? } else { 0 },
         })
     }
 

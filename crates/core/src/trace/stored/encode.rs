@@ -27,6 +27,7 @@ pub(super) mod kind {
     pub(in super::super) const PIPES: u8 = 11;
     pub(in super::super) const SPENT: u8 = 12;
     pub(in super::super) const STARTED: u8 = 13;
+    /// With its first flag: who made a task that was there before.
     pub(in super::super) const WAITS: u8 = 14;
     pub(in super::super) const LOST: u8 = 15;
 }
@@ -129,6 +130,10 @@ impl Recorder {
                 self.numbers(&[u64::from(*task), u64::from(*from), u64::from(*to)]);
             }
             What::Spent { task, call_run_ns } => self.spent(event, *task, *call_run_ns),
+            What::Below { task, parent } => {
+                head(kind::WAITS | flag(0, true));
+                self.numbers(&[u64::from(*task), u64::from(*parent)]);
+            }
             What::Waits { task, left, block } => {
                 head(kind::WAITS);
                 self.numbers(&[u64::from(*task), place(&LEFT, left)]);
@@ -148,7 +153,7 @@ impl Recorder {
                 self.words(allowed);
             }
             What::Exec { task, former, name, path, so_far } => {
-                head(kind::EXEC | flag(0, path.is_some()));
+                head(kind::EXEC | flag(0, path.is_some()) | flag(1, so_far.unseen_ns > 0));
                 self.numbers(&[u64::from(*task), u64::from(*former)]);
                 self.string(name);
                 path.iter().for_each(|path| self.string(path));
@@ -169,7 +174,7 @@ impl Recorder {
                 self.words(cpus);
             }
             What::End { task, process, status, totals } => {
-                head(kind::END | flag(0, status.is_some()));
+                head(kind::END | flag(0, status.is_some()) | flag(1, totals.unseen_ns > 0));
                 self.numbers(&[u64::from(*task), u64::from(*process)]);
                 status.iter().for_each(|status| self.number(zigzag(i64::from(*status))));
                 self.totals(totals);
@@ -193,7 +198,7 @@ impl Recorder {
                 self.number(*records);
             }
             // Scheduling is written above; calls and stacks are not kept.
-            What::Spent { .. } | What::Waits { .. } => {}
+            What::Spent { .. } | What::Waits { .. } | What::Below { .. } => {}
             What::Switch { .. } | What::Wake { .. } | What::Queued { .. } | What::Migrate { .. } => {}
             What::Call(_) | What::Stack(_) => {}
         }
@@ -255,6 +260,9 @@ impl Recorder {
         for part in parts(totals) {
             self.number(part.map_or(0, |part| part.saturating_add(1)));
         }
+        if totals.unseen_ns > 0 {
+            self.number(totals.unseen_ns);
+        }
     }
 
     fn words(&mut self, words: &[u64]) {
@@ -289,6 +297,7 @@ impl Recorder {
 fn parts(totals: &Totals) -> [Option<u64>; 9] {
     let Totals {
         run_ns: _,
+        unseen_ns: _,
         delay_ns,
         call_run_ns,
         calls_entered,

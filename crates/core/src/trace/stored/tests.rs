@@ -46,6 +46,7 @@ fn extremes_come_back() {
         involuntary: Some(4),
         migrations: None,
         stolen_ns: Some(9),
+        unseen_ns: 11,
     };
     let start = LATEST - LONGEST;
     let name = || "ä name with spaces".to_owned();
@@ -69,6 +70,7 @@ fn extremes_come_back() {
         event(start, What::Spent { task: 8, call_run_ns: 1 }),
         event(start, What::Spent { task: 7, call_run_ns: 0 }),
         event(start, What::Started { task: 7, run_ns: MOST, call_run_ns: 0 }),
+        event(start, What::Below { task: 7, parent: 6 }),
         event(start, What::Waits { task: 7, left: Left::Sleeping, block: WAITS }),
     ];
     assert_eq!(read(&recorded(&events, Setting::default())).unwrap(), events);
@@ -135,6 +137,8 @@ fn counts_that_would_overflow_are_refused() {
         file: crate::trace::event::FileKind::None,
         entered: u64::MAX,
         not_returned: 0,
+        begun_before: 0,
+        going_on: 0,
         errors: Vec::new(),
         total_ns: None,
         max_ns: None,

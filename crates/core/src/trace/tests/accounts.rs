@@ -11,6 +11,8 @@ fn cell(name: &str, number: u32, entered: u64) -> CallCell {
         file: FileKind::None,
         entered,
         not_returned: 0,
+        begun_before: 0,
+        going_on: 0,
         errors: Vec::new(),
         total_ns: Some(1000),
         max_ns: Some(500),

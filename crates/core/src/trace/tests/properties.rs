@@ -282,6 +282,12 @@ pub(in crate::trace) fn any_event() -> impl Strategy<Value = Event> {
         2 => (tid.clone(), 0_u64..500_000).prop_map(|(task, call_run_ns)| What::Spent { task, call_run_ns }),
         1 => (tid.clone(), 0_u64..500_000, 0_u64..500_000)
             .prop_map(|(task, run_ns, call_run_ns)| What::Started { task, run_ns, call_run_ns }),
+        1 => (tid.clone(), tid.clone()).prop_map(|(task, parent)| What::Below { task, parent }),
+        1 => (tid.clone(), 0_u32..400, 0_u64..3).prop_map(|(task, number, inode)| What::Waits {
+            task,
+            left: Left::Sleeping,
+            block: block(number, FileKind::Pipe, inode),
+        }),
         1 => tid.prop_map(|task| What::Work { task, function: "flush".to_owned() }),
     ];
     (0_u64..1_000_000, cpu, what).prop_map(|(at, cpu, what)| Event { at, cpu, what })

@@ -28,6 +28,13 @@ pub(super) fn tables(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<St
     if all.total_s.is_some() {
         lines.extend(quiet(note, look));
     }
+    if all.begun_before + all.going_on > 0 {
+        let note = format!(
+            "in progress: {} calls before observing began, {} still when it ended; their times are what lies between",
+            all.begun_before, all.going_on
+        );
+        lines.extend(quiet(&note, look));
+    }
     lines
 }
 
@@ -121,6 +128,9 @@ impl View<'_> {
                 vec![column("no return", rows, |row| blank(row.not_returned))],
             ));
         }
+        if rows.iter().any(|row| row.begun_before + row.going_on > 0) {
+            groups.push(Group::new("in progress", vec![column("in progress", rows, |row| in_progress(row))]));
+        }
         if rows.iter().any(|row| row.errors > 0) {
             groups
                 .push(Group::new("errors by name", vec![column("errors by name", rows, |row| errnos(row))]));
@@ -138,6 +148,13 @@ fn blank(number: u64) -> String {
     if number == 0 { String::new() } else { number.to_string() }
 }
 
+/// "1 before, 2 after": calls of which only a part was seen.
+fn in_progress(row: &SyscallRow) -> String {
+    let part = |number: u64, what: &str| (number > 0).then(|| format!("{number} {what}"));
+    let parts = [part(row.begun_before, "before"), part(row.going_on, "after")];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
 fn share(part: Option<f64>, all: Option<f64>) -> String {
     match part.zip(all) {
         Some((part, all)) if all > 0.0 => format!("{:.2}", part / all * 100.0),
@@ -146,8 +163,8 @@ fn share(part: Option<f64>, all: Option<f64>) -> String {
 }
 
 fn per_call(row: &SyscallRow) -> String {
-    // Calls that did not return have no duration.
-    let returned = row.calls.saturating_sub(row.not_returned);
+    // Calls that ended their task have no duration.
+    let returned = row.calls.saturating_sub(row.not_returned - row.going_on.min(row.not_returned));
     match row.total_s {
         Some(total) if returned > 0 => digits(total * 1e6 / returned as f64),
         _ => ABSENT.to_owned(),

@@ -87,7 +87,8 @@ pub(super) fn commands(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<
     if rows.is_empty() {
         return Vec::new();
     }
-    let values = |row: &&CommandRow| [Some(row.running_s), row.runnable_s, row.blocked_s];
+    let values =
+        |row: &&CommandRow| [Some(row.running_s), row.runnable_s, row.blocked_s, Some(row.unknown_s)];
     let scale = scale(rows.iter().flat_map(values).flatten(), look);
     let number = |value: Option<f64>| value.map_or_else(|| ABSENT.to_owned(), |v| super::number(scale, v));
     let whole = |value: Option<u64>| value.map_or_else(|| ABSENT.to_owned(), |v| count(v as f64));
@@ -99,24 +100,27 @@ pub(super) fn commands(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<
     if rows.iter().any(|row| row.running_user_s.is_none()) {
         running.insert(0, column("running", &rows, |row| number(Some(row.running_s))));
     }
-    let grid = Grid {
-        key: column("command", &rows, |row| name(&row.command, look)),
-        groups: vec![
-            Group::new("running", running),
-            single("wait CPU", "", &rows, |row| number(row.runnable_s)),
-            single("avoidable", "", &rows, |row| number(row.avoidable_s)),
-            single("blocked", "", &rows, |row| number(row.blocked_s)),
-            single("tasks", "", &rows, |row| thousands(row.tasks)),
-            single("switches vol + invol", "", &rows, switches),
-            single("faults", "", &rows, |row| whole(row.faults)),
-            single("moves", "", &rows, |row| whole(row.migrations)),
-            single("CPUs", "", &rows, |row| cpus(&row.cpus)),
-        ],
-    };
-    let parts = if rows.iter().all(|row| row.runnable_s.is_some()) {
-        ": running + waiting for a CPU + blocked = life"
-    } else {
-        ""
+    // Time in a hole of the stream: in no state.
+    let unknown = rows.iter().any(|row| row.unknown_s > 0.0);
+    let mut groups = vec![
+        Group::new("running", running),
+        single("wait CPU", "", &rows, |row| number(row.runnable_s)),
+        single("avoidable", "", &rows, |row| number(row.avoidable_s)),
+        single("blocked", "", &rows, |row| number(row.blocked_s)),
+        single("tasks", "", &rows, |row| thousands(row.tasks)),
+        single("switches vol + invol", "", &rows, switches),
+        single("faults", "", &rows, |row| whole(row.faults)),
+        single("moves", "", &rows, |row| whole(row.migrations)),
+        single("CPUs", "", &rows, |row| cpus(&row.cpus)),
+    ];
+    if unknown {
+        groups.insert(4, single("not known", "", &rows, |row| number(Some(row.unknown_s))));
+    }
+    let grid = Grid { key: column("command", &rows, |row| name(&row.command, look)), groups };
+    let parts = match rows.iter().all(|row| row.runnable_s.is_some()) {
+        true if unknown => ": running + waiting for a CPU + blocked + not known (records were lost) = life",
+        true => ": running + waiting for a CPU + blocked = life",
+        false => "",
     };
     let title = format!("time of each command's tasks, {}{parts}", scale.name);
     let mut lines = section(&title, grid, hidden, look);
@@ -135,7 +139,7 @@ pub(super) fn commands(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<
 }
 
 fn life(row: &CommandRow) -> f64 {
-    row.running_s + row.runnable_s.unwrap_or(0.0) + row.blocked_s.unwrap_or(0.0)
+    row.running_s + row.runnable_s.unwrap_or(0.0) + row.blocked_s.unwrap_or(0.0) + row.unknown_s
 }
 
 /// CPUs as ranges: "0-3,6".
