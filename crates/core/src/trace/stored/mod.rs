@@ -130,7 +130,10 @@ fn sane(counts: &Counts) -> bool {
         let times = [cell.total_ns, cell.max_ns, cell.runnable_ns, cell.blocked_ns];
         let times = times.into_iter().chain([cell.failed_ns, cell.bytes]).flatten();
         let errors = cell.errors.iter().map(|(_, times)| *times);
-        let all = [cell.entered, cell.not_returned, cell.begun_before, cell.going_on].into_iter().chain(times).chain(errors);
+        let all = [cell.entered, cell.not_returned, cell.begun_before, cell.going_on]
+            .into_iter()
+            .chain(times)
+            .chain(errors);
         all.chain(cell.histogram.iter().copied())
             .all(|number| number <= MOST / (1 + counts.calls.len() as u64))
     });

@@ -87,7 +87,8 @@ pub(super) fn commands(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<
     if rows.is_empty() {
         return Vec::new();
     }
-    let values = |row: &&CommandRow| [Some(row.running_s), row.runnable_s, row.blocked_s, Some(row.unknown_s)];
+    let values =
+        |row: &&CommandRow| [Some(row.running_s), row.runnable_s, row.blocked_s, Some(row.unknown_s)];
     let scale = scale(rows.iter().flat_map(values).flatten(), look);
     let number = |value: Option<f64>| value.map_or_else(|| ABSENT.to_owned(), |v| super::number(scale, v));
     let whole = |value: Option<u64>| value.map_or_else(|| ABSENT.to_owned(), |v| count(v as f64));
