@@ -267,29 +267,71 @@ class Trace(unittest.TestCase):
         self.trace = load_script("trace")
 
     def row(self, load, tool, ratio, low, high):
-        return {"load": load, "tool": tool, "ratio": ratio, "low": low, "high": high}
+        return {"load": load, "tool": tool, "ratio": ratio, "low": low, "high": high, "ratios": [low, ratio, high]}
 
     def test_a_slow_tool_is_beside_an_untraced_run_of_its_own_size(self):
         load = self.trace.Load("dd", "dd count=@", 1000, 10, "blocks")
         fast, slow = self.trace.Tool("whyfaster", ["w"], False), self.trace.Tool("strace -f -c", ["s"], True)
-        times = {("untraced", 1000): 2.0, ("untraced", 10): 0.02, ("whyfaster", 1000): 3.0, ("strace -f -c", 10): 2.0}
+        times = {("untraced", 1000): 2.5, ("untraced", 10): 0.02, ("strace -f -c", 10): 2.0, ("not followed", 1000): 2.75}
+        times |= {("launched", 1000): 2.0, ("whyfaster", 1000): 3.0}
         block = {key: {"whole": value, "wall": value} for key, value in times.items()}
         self.assertEqual(self.trace.ratios(load, fast, [block], "wall"), ([1.5], 1000))
+        self.assertEqual(self.trace.ratios(load, fast, [block], "whole"), ([1.2], 1000))
         self.assertEqual(self.trace.ratios(load, slow, [block], "wall"), ([100.0], 10))
+        self.assertEqual(self.trace.ratios(load, self.trace.Tool("not followed", [], False, ["w"]), [block], "wall"), ([1.1], 1000))
         self.assertEqual(load.command(10), "dd count=10")
         self.assertIn("10 blocks (smaller)", self.trace.row(load, slow, [block])[1])
 
     def test_aims_are_judged_by_the_spread(self):
-        claims = self.trace.judge([
+        rows = [
             self.row("dd", "whyfaster", 1.85, 1.8, 1.88),
             self.row("dd", "whyfaster --count-only", 1.7, 1.65, 1.75),
-            self.row("dd", "strace -f -c", 200.0, 150.0, 400.0),
+            self.row("dd", "not followed (count-only)", 1.5, 1.4, 1.6),
+            self.row("dd", "strace -f -c", 201.0, 151.0, 401.0),
             self.row("xargs", "whyfaster", 1.04, 1.0, 1.1),
-        ])
+        ]
+        claims = self.trace.judge(rows)
         self.assertEqual(claims["dd: at most 1.9 times untraced"], "holds")
         self.assertEqual(claims["dd, only counting: at most 1.6 times untraced"], "does not hold")
         self.assertEqual(claims["xargs: at most 1.05 times untraced"], "undecided (1.040)")
-        self.assertEqual(claims["dd: at most a tenth of strace's cost (0.004)"], "holds")
+        self.assertEqual(claims["dd: at most a tenth of what strace adds (0.004, 0.002 to 0.005)"], "holds")
+        # The limit of what is missed, where it was measured.
+        limits = self.trace.limits(rows, claims)
+        self.assertEqual(limits, {"dd, only counting: at most 1.6 times untraced": "not followed (count-only): 1.500, 1.400 to 1.600"})
+
+    def stand_in(self, directory):
+        """What follows any command: its own number goes into a file."""
+        return ["sh", "-c", f'echo $$ >{directory}/pid; exec "$@"', "stand-in"]
+
+    def pid(self, directory):
+        return int((Path(directory) / "pid").read_text(encoding="utf-8"))
+
+    def test_another_command_is_followed_for_as_long_as_the_block(self):
+        with tempfile.TemporaryDirectory() as directory:
+            with self.trace.following(self.stand_in(directory)), self.trace.following([]):
+                self.assertTrue(runs(self.pid(directory)))
+            self.assertFalse(runs(self.pid(directory)))
+            with self.assertRaises(KeyboardInterrupt), self.trace.following(self.stand_in(directory)):
+                raise KeyboardInterrupt
+            self.assertFalse(runs(self.pid(directory)))
+        with self.assertRaisesRegex(SystemExit, "follows nothing\nno privileges"):
+            with self.trace.following(["sh", "-c", "echo no privileges >&2"]):
+                self.fail("nothing is followed")
+
+    def test_what_follows_ends_when_the_bench_is_killed(self):
+        bench = (
+            "import os, signal, sys, test_benches\n"
+            "with test_benches.load_script('trace').following(sys.argv[1:]):\n"
+            "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        )
+        environment = os.environ | {"PYTHONPATH": str(HERE), "PYTHONDONTWRITEBYTECODE": "1"}
+        with tempfile.TemporaryDirectory() as directory:
+            words = [sys.executable, "-c", bench, *self.stand_in(directory)]
+            self.assertEqual(subprocess.run(words, env=environment, check=False).returncode, -9)
+            deadline = time.monotonic() + 60
+            while runs(self.pid(directory)) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            self.assertFalse(runs(self.pid(directory)))
 
     def test_the_generated_project_compiles_and_runs(self):
         with tempfile.TemporaryDirectory() as directory:

@@ -3,12 +3,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
 
+#[path = "support/group.rs"]
+mod group;
 #[path = "support/process.rs"]
 mod process;
 
 use std::fs;
 use std::os::unix::process::CommandExt;
 
+use group::Group;
 use process::{Sandbox, root_or_skip};
 
 /// A script whose children multiply without end. It waits itself, because a shell that cannot fork ends.
@@ -71,7 +74,7 @@ fn a_command_that_forks_without_end_in_a_container_is_ended() {
     if !root_or_skip("a control group with a limit on processes") {
         return;
     }
-    let Some(group) = PidsGroup::make(120) else {
+    let Some(group) = pids_group(120) else {
         process::skipped("no pids controller is mounted here that can be written");
         return;
     };
@@ -83,38 +86,17 @@ fn a_command_that_forks_without_end_in_a_container_is_ended() {
         process::PROGRAM,
         &["compare", "-N", "--timeout", "1s", "--runs", "2", "--record", &record, "./bomb"],
     );
-    let procs = group.0.join("cgroup.procs");
+    let procs = group.procs();
     // SAFETY: writes "0" (this process) to a file; the path was made before the fork, allocation is fine in this test.
     unsafe { command.pre_exec(move || fs::write(&procs, "0")) };
     let ran = place.begin(command).wait();
     assert_bomb_ended(&place, &ran);
 }
 
-/// A control group with a limit on processes; gone when dropped.
-struct PidsGroup(std::path::PathBuf);
-
-impl PidsGroup {
-    fn make(limit: u32) -> Option<Self> {
-        let mounts = fs::read_to_string("/proc/mounts").unwrap();
-        let mounted = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>()).find(|fields| {
-            fields[2] == "cgroup" && fields[3].split(',').any(|option| option == "pids")
-                || fields[2] == "cgroup2"
-                    && fs::read_to_string(format!("{}/cgroup.subtree_control", fields[1]))
-                        .is_ok_and(|text| text.split_whitespace().any(|it| it == "pids"))
-        })?;
-        let dir =
-            std::path::Path::new(mounted[1]).join(format!("whyfaster-test-{}-{limit}", std::process::id()));
-        fs::create_dir(&dir).ok()?;
-        let group = Self(dir);
-        fs::write(group.0.join("pids.max"), limit.to_string()).ok()?;
-        Some(group)
-    }
-}
-
-impl Drop for PidsGroup {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir(&self.0);
-    }
+/// A control group with a limit on processes.
+fn pids_group(limit: u32) -> Option<Group> {
+    let settings = [("pids.max", &*limit.to_string())];
+    Group::make("pids", &settings, &settings)
 }
 
 #[test]
@@ -166,14 +148,14 @@ fn a_copy_that_cannot_be_created_skips_its_level() {
     if !root_or_skip("a control group with a limit on processes") {
         return;
     }
-    let Some(group) = PidsGroup::make(64) else {
+    let Some(group) = pids_group(64) else {
         process::skipped("no pids controller is mounted here that can be written");
         return;
     };
     let place = Sandbox::new();
     let m = &place.marker;
     // Once the trial is over, the first prepare of the highest level fills the group, which no look beforehand can know.
-    let procs = group.0.join("cgroup.procs");
+    let procs = group.procs();
     let fill = format!(
         "test -e filled || test \"$HYPERFINE_ITERATION\" != 1 || {{ touch filled; for i in $(seq 45); do sleep {m} & done; }}"
     );

@@ -2,11 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
 
+#[path = "support/group.rs"]
+mod group;
 #[path = "support/process.rs"]
 mod process;
 #[path = "support/trace.rs"]
 mod trace;
 
+use group::Group;
 use process::{Sandbox, root_or_skip, skipped};
 use serde_json::Value;
 use trace::{compile, rows, traced, waited, within_5_percent};
@@ -231,4 +234,28 @@ fn idle_of_cpu_1() -> f64 {
     let text = std::fs::read_to_string("/proc/stat").unwrap();
     let line = text.lines().find(|line| line.starts_with("cpu1 ")).unwrap_or_default();
     line.split(' ').nth(4).map_or(0.0, |ticks| ticks.parse::<f64>().unwrap() / 100.0)
+}
+
+#[test]
+fn a_quota_of_the_cgroup_that_a_command_joins_is_told() {
+    if !root_or_skip("a control group with a CPU quota") {
+        return;
+    }
+    // A tenth of a CPU: other tests leave the command more than that.
+    let old = [("cpu.cfs_period_us", "20000"), ("cpu.cfs_quota_us", "2000")];
+    let Some(group) = Group::make("cpu", &old, &[("cpu.max", "2000 20000")]) else {
+        skipped("no cpu controller is mounted here that can be written");
+        return;
+    };
+    let busy = "awk 'BEGIN { for (i = 0; i < 1000000; i++) x += i }'";
+    let command = format!("echo $$ > {}; exec {busy}", group.procs().display());
+    let trace = full(&Sandbox::new(), &[&command]);
+    let held = rows(&trace, "cpu_sharers");
+    let throttled: f64 = held.iter().filter(|row| row["kind"] == "throttled").map(waited_s).sum();
+    let wall = trace["wall_s"].as_f64().unwrap();
+    assert!(throttled > wall / 2.0, "{throttled} of {wall}: {held:#?}");
+}
+
+fn waited_s(row: &Value) -> f64 {
+    row["seconds"].as_f64().unwrap()
 }

@@ -216,3 +216,51 @@ fn a_record_is_explained_again_from_its_traces() {
     std::fs::write(place.path("broken.json"), broken.to_string()).unwrap();
     place.run(&["show", &place.file("broken.json")]).expect_error(1, &["traced[0]", "alternative"]);
 }
+
+/// Each copy moves data through a pipe, the more the higher its number: a copy alone moves none.
+const PIPES_BY_COPY: &str = "head -c $((WHYFASTER_COPY * 30000000)) /dev/zero | cat > /dev/null";
+
+#[test]
+fn the_kind_of_work_that_grows_with_load_is_named() {
+    if !full_or_skip("explanations") {
+        return;
+    }
+    let _alone = alone();
+    let place = Sandbox::new();
+    let options = ["--why-rounds", "6", "--no-confirm", "--load", "1,6", "--runs", "8"];
+    let slow = format!("sleep 0.1; {PIPES_BY_COPY}");
+    let (record, _) = explained(&place, &options, &slow, PIPES_BY_COPY);
+    sums_hold(&record);
+    let forks = |run: &Value| run["report"]["processes"]["forks"].as_u64().unwrap();
+    let (traced, batches) =
+        (record["traced"].as_array().unwrap(), record["traced_batches"].as_array().unwrap());
+    assert_eq!(traced.len(), 12, "no batch is a round");
+    for index in [0, 1] {
+        let of = |it: &&Value| it["alternative"] == index;
+        let one = forks(traced.iter().find(of).unwrap());
+        let batches: Vec<&Value> = batches.iter().filter(of).collect();
+        assert!((1..=2).contains(&batches.len()), "{batches:#?}");
+        // All copies were followed, each from its own root.
+        assert!(batches.iter().all(|it| it["load"] == 6 && forks(it) == 6 * one && one > 0), "{batches:#?}");
+        let growth = &record["growth"][index];
+        let kinds = growth["grows"].as_array().unwrap().iter();
+        let first = kinds.clone().find(|row| row["what"].as_str().unwrap().starts_with("kernel: "));
+        let first = first.unwrap_or_else(|| panic!("no kind is named: {growth:#}"));
+        assert_eq!(first["what"], "kernel: moving data through pipes", "{growth:#}");
+        assert!(number(&first["there"]) > 5.0 * number(&first["here"]), "{growth:#}");
+        let sentence = growth["sentence"].as_str().unwrap();
+        assert!(sentence.contains("most of that in the kernel, for moving data through pipes"), "{sentence}");
+    }
+    // The stored batches say it again.
+    let mut bare = record.clone();
+    bare.as_object_mut().unwrap().remove("growth");
+    std::fs::write(place.path("bare.json"), bare.to_string()).unwrap();
+    let again = json(&place.run(&["show", "--json", &place.file("bare.json")]));
+    assert_eq!(again["growth"], record["growth"]);
+    let shown = place.run(&["show", &place.file("bare.json")]).out;
+    assert!(
+        shown.contains("kernel: moving data through pipes") && shown.contains("what grows from 1 to 6"),
+        "{shown}"
+    );
+    place.assert_clean();
+}

@@ -55,6 +55,15 @@ pub enum Event {
         /// Seconds until the end of the traced rounds, as far as one can tell.
         left_s: f64,
     },
+    /// A traced batch of the highest load, after the traced rounds.
+    TracedBatch {
+        /// Copies at once.
+        load: u32,
+        /// Index of the alternative.
+        alternative: usize,
+        /// Seconds that it takes, as far as one can tell.
+        left_s: f64,
+    },
     /// What is said before an experiment is made: what it changes, and what is expected of it.
     Predicted(String),
     /// A run of an experiment.

@@ -13,6 +13,7 @@ pub mod sample;
 
 pub mod fit;
 
+pub mod short;
 pub mod stats;
 
 pub mod bounds;

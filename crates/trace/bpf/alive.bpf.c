@@ -25,10 +25,9 @@ int who_was_taken_up(struct bpf_iter__task *ctx)
         return 0;
     struct task_state *t = active(task);
     struct fork_and_mask *s = bpf_map_lookup_elem(&fork_scratch, &zero);
-    if (!t || t->announced || !s)
+    if (!t || !s || !claim_beginning(t))
         return 0;
     u32 words = settings.mask_words;
-    t->announced = 1;
     t->cpus = task->nr_cpus_allowed;
     t->mask = task->cpus_mask.bits[0];
     find_call(task, t, bpf_ktime_get_ns());

@@ -22,7 +22,7 @@ static __always_inline void send_blocked(void *ctx, struct task_struct *task, st
     r->bitset = 0;
     r->unused = 0;
     if (t->in_call && !(t->call & COMPAT) && number < SYSCALLS && settings.descriptor[number])
-        look_up_file(r, task, t->args[0]);
+        look_up_file(r, task, t, t->args[0]);
     if (t->in_call && t->call == settings.futex) {
         u32 op = t->args[1] & FUTEX_CMD_MASK;
         r->bitset = op == FUTEX_WAIT_BITSET || op == FUTEX_WAIT_REQUEUE_PI;

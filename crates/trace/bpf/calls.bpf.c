@@ -3,13 +3,36 @@
 #include "files.h"
 
 /* All memory is there before it is needed: what is allocated from a tracepoint may fail, and then a call is not counted.
- * Counted by process this becomes a plain hash, which many processes fit into; the cells are then shared by the CPUs. */
+ * A cell is found by its index, which the kernel's compiler turns into a few instructions. Counted by process this becomes
+ * a plain array of more cells, which the CPUs share. */
 struct {
-    __uint(type, BPF_MAP_TYPE_PERCPU_HASH);
-    __uint(max_entries, 4096);
-    __type(key, struct cell_key);
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, CELLS);
+    __type(key, u32);
     __type(value, struct cell);
 } cells SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, CELLS);
+    __type(key, struct cell_key);
+    __type(value, u32);
+} cell_indices SEC(".maps");
+
+/* Where a call of a group was counted last, by the low bits of both. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, GUESSES);
+    __type(key, u32);
+    __type(value, u32);
+} guesses SEC(".maps");
+
+/* Cells that were in use and are not any more. */
+struct {
+    __uint(type, BPF_MAP_TYPE_STACK);
+    __uint(max_entries, CELLS);
+    __type(value, u32);
+} free_cells SEC(".maps");
 
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
@@ -44,19 +67,56 @@ struct {
     __type(value, struct failed_and_path);
 } failed_scratch SEC(".maps");
 
-static const struct cell empty_cell;
+/* The index of a cell that nobody has; false: all are taken. */
+static __always_inline bool take_index(u32 *index)
+{
+    if (!bpf_map_pop_elem(&free_cells, index))
+        return true;
+    if (tree.cells >= settings.cells)
+        return false;
+    *index = __sync_fetch_and_add(&tree.cells, 1);
+    return *index < settings.cells;
+}
 
-/* `call`: with the kind of file, CALL_AND_FILE */
-static __always_inline struct cell *cell_of(u32 group, u32 call)
+/* Neither inlined nor static, so that the verifier looks at it once. */
+__attribute__((noinline)) int index_of(u32 group, u32 call)
 {
     struct cell_key key = { .group = group, .call = call };
-    struct cell *cell = bpf_map_lookup_elem(&cells, &key);
-    if (cell)
+    u32 *known = bpf_map_lookup_elem(&cell_indices, &key);
+    if (known)
+        return *known;
+    u32 index = 0;
+    if (!take_index(&index))
+        return -1;
+    if (!bpf_map_update_elem(&cell_indices, &key, &index, BPF_NOEXIST))
+        return index;
+    /* Another CPU was faster. */
+    bpf_map_push_elem(&free_cells, &index, BPF_ANY);
+    known = bpf_map_lookup_elem(&cell_indices, &key);
+    return known ? (int)*known : -1;
+}
+
+/* `call`: with the kind of file, CALL_AND_FILE. The guess is another's where two share its place; the cell itself says
+ * whose it is. */
+static __always_inline struct cell *cell_of(u32 group, u32 call)
+{
+    u64 owner = (u64)group << 32 | call | CELL_USED;
+    u32 place = (group << 9 ^ call >> FILE_SHIFT << 5 ^ call) & (GUESSES - 1);
+    u32 *guess = bpf_map_lookup_elem(&guesses, &place);
+    if (!guess)
+        return 0;
+    u32 index = *guess;
+    struct cell *cell = bpf_map_lookup_elem(&cells, &index);
+    if (cell && cell->owner == owner)
         return cell;
-    bpf_map_update_elem(&cells, &key, &empty_cell, BPF_NOEXIST);
-    cell = bpf_map_lookup_elem(&cells, &key);
-    if (!cell)
+    index = index_of(group, call);
+    cell = bpf_map_lookup_elem(&cells, &index);
+    if (!cell) {
         LOST(map);
+        return 0;
+    }
+    *guess = index;
+    cell->owner = owner;
     return cell;
 }
 
@@ -139,14 +199,14 @@ int BPF_PROG(call_begins, struct pt_regs *regs, long number)
         t->args[0] = FIRST_ARGUMENT(regs, compat);
         t->args[1] = SECOND_ARGUMENT(regs, compat);
     }
-    if (t->starting)
+    if (t->starting && may_end_startup(startup_class(t)))
         startup_before(now);
     t->file = FILE_NONE;
     if (!compat && (u32)number < SYSCALLS) {
         if (settings.transfer[(u32)number])
             t->file = kind_at(task, t, t->args[0]);
         else if (settings.renumbers[(u32)number])
-            t->kinds = 0;
+            forget_files(t);
     }
     return 0;
 }
@@ -317,7 +377,7 @@ int BPF_PROG(call_ends, struct pt_regs *regs, long result)
     t->returned++;
     if (settings.call_times)
         t->call_run += now - t->began - t->blocked - t->runnable;
-    if (t->starting)
+    if (t->starting && startup_class(t) != STARTUP_NOTHING)
         startup_after(now, error != 0);
     if (settings.each_call)
         send_call(task, t, now, result, true);

@@ -54,41 +54,74 @@ static __always_inline u8 kind_of_file(struct file *file, struct inode *inode)
 
 static __always_inline struct file *file_of(struct task_struct *task, u32 descriptor)
 {
-    struct fdtable *table = BPF_CORE_READ(task, files, fdt);
-    struct file **files = BPF_CORE_READ(table, fd);
+    /* What a task points to is read as plainly as the task; what a pointer to a pointer leads to takes a helper. */
+    struct fdtable *table = task->files->fdt;
+    struct file **files = table->fd;
     struct file *file = 0;
-    if (descriptor < BPF_CORE_READ(table, max_fds) && files)
+    if (descriptor < table->max_fds && files)
         bpf_probe_read_kernel(&file, sizeof(file), files + descriptor);
     return file;
 }
 
-/* The kind of a descriptor. Kept for the low ones of a task that alone has them, until it makes a call that may put
- * another file there: looking it up takes five reads of the kernel's memory, as long as counting the call. */
-static __always_inline u8 kind_at(struct task_struct *task, struct task_state *t, u64 descriptor)
+/* Other files may be behind its descriptors from now on. */
+static __always_inline void forget_files(struct task_state *t)
 {
-    u32 shift = (u32)descriptor * 4;
-    if (!t->shares && (u32)descriptor < 16) {
-        u8 kind = t->kinds >> shift & 15;
-        if (kind)
-            return kind;
-    }
+    t->kinds = 0;
+    t->inode_of[0] = t->inode_of[1] = 0;
+}
+
+/* What is behind a descriptor is kept for the low ones of a task that alone has them, until it makes a call that may
+ * put another file there: looking it up takes up to seven reads of the kernel's memory, longer than counting the call. */
+static __always_inline bool keeps(struct task_state *t, u32 descriptor)
+{
+    return !t->shares && descriptor < 16;
+}
+
+static __always_inline u8 kept_kind(struct task_state *t, u32 descriptor)
+{
+    return t->kinds >> descriptor * 4 & 15;
+}
+
+static __always_inline void keep_kind(struct task_state *t, u32 descriptor, u8 kind)
+{
+    t->kinds = (t->kinds & ~(15ull << descriptor * 4)) | (u64)kind << descriptor * 4;
+}
+
+static __always_inline u8 kind_at(struct task_struct *task, struct task_state *t, u32 descriptor)
+{
+    bool keep = keeps(t, descriptor);
+    if (keep && kept_kind(t, descriptor))
+        return kept_kind(t, descriptor);
     struct file *file = file_of(task, descriptor);
     if (!file)
         return FILE_NONE;
     u8 kind = kind_of_file(file, BPF_CORE_READ(file, f_inode));
-    if (!t->shares && (u32)descriptor < 16)
-        t->kinds |= (u64)kind << shift;
+    if (keep)
+        keep_kind(t, descriptor, kind);
     return kind;
 }
 
-static __always_inline void look_up_file(struct blocked_record *r, struct task_struct *task, u64 descriptor)
+/* The number of the file too, for a task that blocks on it. A stage of a pipeline blocks on two descriptors all the time. */
+static __always_inline void look_up_file(struct blocked_record *r, struct task_struct *task, struct task_state *t,
+                                         u32 descriptor)
 {
+    bool keep = keeps(t, descriptor);
+    if (keep && t->inode_of[descriptor & 1] == descriptor + 1) {
+        r->file = kept_kind(t, descriptor);
+        r->inode = t->inodes[descriptor & 1];
+        return;
+    }
     struct file *file = file_of(task, descriptor);
     if (!file)
         return;
     struct inode *inode = BPF_CORE_READ(file, f_inode);
     r->file = kind_of_file(file, inode);
     r->inode = BPF_CORE_READ(inode, i_ino);
+    if (keep) {
+        keep_kind(t, descriptor, r->file);
+        t->inodes[descriptor & 1] = r->inode;
+        t->inode_of[descriptor & 1] = descriptor + 1;
+    }
 }
 
 static __always_inline u64 pipe_at(struct task_struct *task, u32 descriptor)

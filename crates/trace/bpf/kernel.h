@@ -30,6 +30,7 @@ enum {
     BPF_MAP_TYPE_ARRAY = 2,
     BPF_MAP_TYPE_PERCPU_HASH = 5,
     BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+    BPF_MAP_TYPE_STACK = 23,
     BPF_MAP_TYPE_RINGBUF = 27,
     BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
@@ -47,7 +48,13 @@ struct thread_info {
     u32 cpu;
 } FROM_KERNEL;
 
+/* CONFIG_CFS_BANDWIDTH: > 0 while the CPU quota of its group, or of one above, is used up on this CPU. */
+struct cfs_rq {
+    int throttle_count;
+} FROM_KERNEL;
+
 struct sched_entity {
+    struct cfs_rq *cfs_rq; /* CONFIG_FAIR_GROUP_SCHED */
     u64 sum_exec_runtime;
     u64 prev_sum_exec_runtime;
     u64 nr_migrations;

@@ -103,7 +103,7 @@ int BPF_PROG(program_begins, struct task_struct *task, int former, struct linux_
     t->group = 0;
     t->task = task->pid;
     /* Some descriptors were closed, and it shares them with nobody any more. */
-    t->kinds = 0;
+    forget_files(t);
     t->shares = 0;
     __sync_fetch_and_add(&tree.execs, 1);
     /* The task that was the first one is gone, but not the process. */

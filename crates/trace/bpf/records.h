@@ -30,7 +30,8 @@ enum record_kind {
     RECORD_STARTED,     /* the start-up of a program is over */
 };
 
-enum left { LEFT_RUNNABLE, LEFT_SLEEPING, LEFT_UNINTERRUPTIBLE, LEFT_STOPPED, LEFT_DEAD };
+enum left { LEFT_RUNNABLE, LEFT_SLEEPING, LEFT_UNINTERRUPTIBLE, LEFT_STOPPED, LEFT_DEAD,
+            LEFT_THROTTLED /* runnable, but its group has no CPU quota left */ };
 
 enum context { CONTEXT_TASK, CONTEXT_SOFTIRQ_BLOCK, CONTEXT_SOFTIRQ_NET, CONTEXT_SOFTIRQ_TIMER, CONTEXT_SOFTIRQ_OTHER,
                CONTEXT_HARDIRQ, CONTEXT_TIMER };
@@ -195,7 +196,12 @@ struct cell_key {
     u32 call; /* CALL_AND_FILE */
 };
 
+#define CELLS 4096         /* counting by command */
+#define GUESSES 32768      /* 64 groups with 512 calls; a power of two */
+#define CELL_USED (1u << 30) /* no number of a call has this bit, so that no owner is 0 */
+
 struct cell {
+    u64 owner; /* group, and call with CELL_USED; 0: nobody on this CPU */
     u64 entered;
     u64 not_returned;
     u64 begun_before; /* was in progress when its task was taken up */
@@ -251,6 +257,7 @@ enum mode {
 
 enum place { PLACE_UNKNOWN, PLACE_RUNNING, PLACE_RUNNABLE, PLACE_BLOCKED };
 
+/* What every call and every switch touches comes first, so that it lies in few cache lines. */
 struct task_state {
     u32 mode;
     u8 place;
@@ -258,9 +265,9 @@ struct task_state {
     u8 exiting;
     u8 forked;   /* has not begun a program of its own */
     u8 based;    /* `base` is set */
-    u8 announced;
     u8 starting; /* its program has done nothing of its own yet */
     u8 shares;   /* its descriptors are another task's too, or may be */
+    u32 announced; /* its beginning was told, or is about to be */
     u32 task;    /* its number, which an exec of a thread changes a little before the exec is seen */
     u32 group;   /* 0: none yet */
     u32 call;
@@ -275,17 +282,19 @@ struct task_state {
     u64 began;   /* its call */
     u64 blocked; /* within the call */
     u64 runnable;
-    u64 run_in;  /* sum_exec_runtime when it got the CPU */
-    u64 delay_out; /* run_delay when it left the CPU */
-    u64 args[6];
-    u64 switches;  /* that the kernel had counted when it last left a CPU */
-    u64 doubt;     /* starting, and it opened what may be a library or its input */
-    u64 stolen;    /* on a CPU that the hypervisor had taken */
-    u64 unseen;    /* in turns within which switches were not seen: by the clock more than by the scheduler */
-    u64 call_run;
     u64 entered;
     u64 returned;
+    u64 call_run;
+    u64 args[6];
     u64 kinds;     /* of its descriptors 0 to 15, four bits each; 0: to be looked up */
+    u64 run_in;    /* sum_exec_runtime when it got the CPU */
+    u64 delay_out; /* run_delay when it left the CPU */
+    u64 switches;  /* that the kernel had counted when it last left a CPU */
+    u64 stolen;    /* on a CPU that the hypervisor had taken */
+    u64 unseen;    /* in turns within which switches were not seen: by the clock more than by the scheduler */
+    u32 inode_of[2]; /* an even and an odd descriptor, plus one, of which it knows the number of the file */
+    u64 inodes[2];
+    u64 doubt;     /* starting, and it opened what may be a library or its input */
     u64 exec_run;  /* its CPU time when its program began, and of that within calls */
     u64 exec_call_run;
     u64 start_run; /* since then, up to the end of its start-up as far as that is known */
@@ -323,6 +332,7 @@ struct settings {
     u32 execveat;
     u32 setaffinity;
     u32 futex;
+    u32 cells;
     u32 wake_at;       /* bytes in the ring at which the reader is called */
     u8 descriptor[SYSCALLS]; /* 1: the first argument of this call is a descriptor */
     u8 path[SYSCALLS];       /* number of the argument that is a path, plus one */
@@ -342,10 +352,11 @@ struct totals_of_tree {
     u64 entered;  /* calls of tasks that are gone */
     u64 returned;
     u64 last_end; /* when the last task so far ended */
+    u64 throttled; /* waits that began while the task's group had no CPU quota left */
     u64 holes;    /* records for which the ring had no room */
     u64 told;     /* of these: before the last record that said so */
     u32 groups;
-    u32 unused;
+    u32 cells; /* that were ever in use */
 };
 
 /* Nothing is kept here: it makes the object's BTF hold every record. */

@@ -52,6 +52,18 @@ static __always_inline void compare_turn(struct task_struct *task, struct task_s
     }
 }
 
+/* A task of the tree begins to wait for a CPU: for a CPU quota? Whichever group it is in by now, for a command may have
+ * moved to another one. */
+static __always_inline bool throttled(struct task_struct *task)
+{
+    if (!bpf_core_field_exists(struct sched_entity, cfs_rq) || !bpf_core_field_exists(struct cfs_rq, throttle_count))
+        return false;
+    if (BPF_CORE_READ(task, se.cfs_rq, throttle_count) <= 0)
+        return false;
+    __sync_fetch_and_add(&tree.throttled, 1);
+    return true;
+}
+
 /* A task leaves its CPU. */
 static __always_inline void leaves(struct task_struct *task, struct task_state *t, u64 now, u8 left)
 {
@@ -112,10 +124,10 @@ static __always_inline void ends(struct task_struct *task, struct task_state *t,
     if (t->exiting)
         t->call_run += now - t->began - t->blocked - t->runnable;
     count_end(task, t, true, number);
-    if (t->announced)
-        __sync_fetch_and_add(&tree.alive, -1ull);
-    else /* taken up while it ran, and gone before that was told */
+    if (claim_beginning(t)) /* taken up while it ran, and gone before that was told */
         send_fork(now, task, 0, 0);
+    else
+        __sync_fetch_and_add(&tree.alive, -1ull);
     send_end(now, task, t, number);
 }
 
@@ -151,7 +163,7 @@ int BPF_PROG(cpu_switches, bool preempted, struct task_struct *prev, struct task
     struct task_state *p = prev->pid ? state_of(prev) : 0;
     struct task_state *n = next->pid ? state_of(next) : 0;
     u32 out = number_of(prev, p), in = number_of(next, n);
-    u8 left = left_state(prev, preempted, state);
+    u8 left = left_state(prev, preempted, state), told = left;
     bool of_tree = p && p->mode == MODE_ACTIVE;
     if (cpu->known && cpu->next != out)
         mend(cpu, prev, out, now);
@@ -170,12 +182,14 @@ int BPF_PROG(cpu_switches, bool preempted, struct task_struct *prev, struct task
             introduce(now, next, n);
         if (of_tree)
             notice_mask(prev, p, now);
+        if (of_tree && left == LEFT_RUNNABLE && throttled(prev))
+            told = LEFT_THROTTLED;
         if (of_tree && left != LEFT_RUNNABLE && left != LEFT_DEAD)
             send_blocked(ctx, prev, p, now, in, left);
         else if (of_tree && settings.call_times)
-            send_spent(RECORD_SWITCH, now, out, in, left, time_in_calls(p, now));
+            send_spent(RECORD_SWITCH, now, out, in, told, time_in_calls(p, now));
         else
-            send_small(RECORD_SWITCH, now, out, in, left);
+            send_small(RECORD_SWITCH, now, out, in, told);
     }
     if (of_tree && left == LEFT_DEAD)
         ends(prev, p, now);
@@ -270,6 +284,8 @@ static __always_inline void send_queued(struct task_struct *task, struct task_st
 {
     if (!settings.scheduling)
         return;
+    if (t && t->mode == MODE_ACTIVE)
+        throttled(task);
     send_small(RECORD_QUEUED, now, number_of(task, t), task->thread_info.cpu, 0);
 }
 

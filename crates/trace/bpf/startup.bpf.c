@@ -9,8 +9,11 @@
 
 /* So much CPU time between two calls of a start-up is work of the program's own (relocating a large program takes less). */
 #define OWN_WORK_NS 20000000
-/* Data are read in pieces of this size and more (coreutils: 128 KiB, grep: 96 KiB), or in so many pieces. */
+/* Data are read into buffers of this size and more, made of pages (coreutils: 128 KiB, grep: 96 KiB), or in so many pieces. An
+ * interpreter asks for a large module as a whole, by its size. */
 #define DATA_BYTES 98304
+#define PAGE_MASK 4095
+#define IS_DATA(bytes) ((bytes) >= DATA_BYTES && !((bytes) & PAGE_MASK))
 #define DATA_READS 16
 /* The loader reads the head of a library (832 bytes) before it maps it. */
 #define HEAD_BYTES 1024
@@ -126,6 +129,12 @@ static __always_inline u8 startup_class(struct task_state *t)
     return t->call & COMPAT ? STARTUP_OVER : number < SYSCALLS ? settings.startup[number] : STARTUP_NOTHING;
 }
 
+/* Whether the beginning of such a call says anything: it is asked here, because calling another function costs more. */
+static __always_inline bool may_end_startup(u8 class)
+{
+    return class == STARTUP_OVER || class == STARTUP_READ || class == STARTUP_OPEN || class == STARTUP_FUTEX;
+}
+
 /* A call begins while its program starts up. */
 __attribute__((noinline)) int startup_before(u64 now)
 {
@@ -136,7 +145,7 @@ __attribute__((noinline)) int startup_before(u64 now)
     u8 class = startup_class(t);
     bool over = class == STARTUP_OVER;
     if (class == STARTUP_READ)
-        over = (u32)t->args[0] <= 2 || t->args[2] >= DATA_BYTES || ++t->reads > (t->doubt ? 1 : DATA_READS) ||
+        over = (u32)t->args[0] <= 2 || IS_DATA(t->args[2]) || ++t->reads > (t->doubt ? 1 : DATA_READS) ||
                (t->doubt && t->args[2] > HEAD_BYTES);
     else if (class == STARTUP_OPEN)
         t->reads = 0;
@@ -209,11 +218,14 @@ __attribute__((noinline)) int startup_after(u64 now, u32 failed)
     if (verdict == NEITHER || (verdict == PART && t->doubt))
         return 0;
     u64 run = run_so_far(task, t, now) - t->exec_run;
-    if (verdict == OVER || run - t->start_run > OWN_WORK_NS) {
+    /* Between two switches it goes by the clock, and by the scheduler's account at each: that may take some of it back. */
+    s64 since = run - t->start_run;
+    if (verdict == OVER || since > OWN_WORK_NS) {
         end_startup(task, t, now);
         return 0;
     }
-    t->start_run = run;
+    if (since > 0)
+        t->start_run = run;
     t->start_call_run = t->call_run - t->exec_call_run;
     return 0;
 }

@@ -74,6 +74,12 @@ static __always_inline bool claim_end(struct task_state *t)
     return __sync_val_compare_and_swap(&t->mode, MODE_ACTIVE, MODE_GONE) == MODE_ACTIVE;
 }
 
+/* Whether it is for the caller to tell the beginning of this task: one that is taken up while it runs may end meanwhile. */
+static __always_inline bool claim_beginning(struct task_state *t)
+{
+    return !__sync_val_compare_and_swap(&t->announced, 0, 1);
+}
+
 /* The first task of a process is gone. A thread that executed a program became the first one: see program_begins. */
 static __always_inline void count_end(struct task_struct *task, struct task_state *t, bool ended, u32 number)
 {

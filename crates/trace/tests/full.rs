@@ -131,9 +131,14 @@ fn thread_groups_equal_strace() {
             return 0;
         }
         int main(void) {
+            int ends[2];
+            char byte;
+            if (pipe(ends)) return 1;
             for (int i = 0; i < 8; i++)
-                clone(body, stacks[i] + 65536, CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM, 0);
-            usleep(200000);
+                clone(body, stacks[i] + 65536, CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM, 0);
+            /* Each has the pipe until its end, however slow the machine is. */
+            close(ends[1]);
+            if (read(ends[0], &byte, 1)) return 1;
             syscall(SYS_exit_group, 3);
         }"#,
         directory.path(),

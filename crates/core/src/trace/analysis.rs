@@ -100,9 +100,10 @@ impl Analysis {
 
     /// The stream is over: what follows from it, from the counts of the tracer and from what the program knows.
     pub fn finish(mut self, counts: &Counts, facts: &Facts) -> TraceReport {
-        self.close(facts);
+        let facts = facts.with_throttling(counts.lives.throttled);
+        self.close(&facts);
         self.end_by_kernel(counts);
-        self.report(counts, facts)
+        self.report(counts, &facts)
     }
 
     fn fork(&mut self, (parent, child, process): (Tid, Tid, Pid), allowed: &[u64], cpu: u16, now: u64) {

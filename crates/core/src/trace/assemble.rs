@@ -9,7 +9,7 @@ use super::cpus::Holder;
 use super::idle::{CORE, ELSEWHERE};
 use super::ledger::{Avoided, seconds};
 use super::overhead;
-use super::path::Accounts;
+use super::path::{Accounts, tell_faults};
 use super::report::{
     Avoidable, Level, PathRow, Processes, SharerKind, SharerRow, TraceReport, TransferRow, WorkRow,
 };
@@ -53,6 +53,7 @@ impl Analysis {
                 .filter(|_| self.tasks.total > 0),
             checks: checks::checks(&self.compared(counts, wall_ns, &critical_path, &work)),
             critical_path,
+            critical_alternatives: line.path.alternatives(&line.labels, wall_ns),
             work,
             transfers,
             complete: false,
@@ -89,13 +90,15 @@ impl Analysis {
             counts,
             abi,
         });
-        let path = line.path.rows(&Accounts {
+        let mut path = line.path.rows(&Accounts {
             labels: &line.labels,
             commands: &commands,
             avoided: self.avoided(facts),
             holder: &|holder| self.holder(holder, facts),
         });
-        (path, work::rows(&commands, &line.labels, facts), work::transfers(counts, abi))
+        let work = work::rows(&commands, &line.labels, facts);
+        tell_faults(&mut path, &work);
+        (path, work, work::transfers(counts, abi))
     }
 
     /// Whether the cgroup's quota may be behind waits beside an idle CPU.
@@ -168,6 +171,7 @@ impl Analysis {
     fn holder(&self, holder: Holder, facts: &Facts) -> (SharerKind, &str) {
         match holder {
             Holder::Task(kind, label) => (kind, self.line.labels.name(label)),
+            Holder::Throttled => (SharerKind::Throttled, "(CPU quota used up)"),
             Holder::LongIdle if throttled(facts) => (SharerKind::Throttled, "(CPU quota used up)"),
             Holder::WakeUp | Holder::LongIdle => (SharerKind::Idle, "(idle: waking up)"),
             Holder::Unknown => (SharerKind::Unknown, "(not shown)"),

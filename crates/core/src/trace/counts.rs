@@ -37,6 +37,9 @@ pub struct Lives {
     pub calls_entered: Option<u64>,
     /// System calls that returned to them.
     pub calls_returned: Option<u64>,
+    /// Waits for a CPU that began while the quota of the task's cgroup, or of one above it, was used up.
+    #[serde(default)]
+    pub throttled: Option<u64>,
     /// When the last task so far ended, nanoseconds of the stream's clock.
     pub last_end_ns: Option<u64>,
 }

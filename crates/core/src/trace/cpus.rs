@@ -30,6 +30,9 @@ pub(super) enum Holder {
     WakeUp,
     /// Nobody, for longer.
     LongIdle,
+    /// Whoever it was: the quota of the waiter's cgroup was used up. What it waits for others once it has a quota again counts here too, for
+    /// the kernel does not tell when that is.
+    Throttled,
     /// A task that the stream did not show.
     Unknown,
 }
@@ -37,7 +40,7 @@ pub(super) enum Holder {
 impl Holder {
     /// The CPU did something.
     pub(super) fn is_busy(self) -> bool {
-        !matches!(self, Self::WakeUp | Self::LongIdle)
+        !matches!(self, Self::WakeUp | Self::LongIdle | Self::Throttled)
     }
 }
 

@@ -46,7 +46,7 @@ impl Analysis {
         let run = if task.counts { self.account(tid, &mut task, totals, at) } else { 0 };
         if task.counts {
             self.last_end = self.last_end.max(at);
-            self.line.path.end(&mut task.walk, task.label, at, ran);
+            self.line.path_ends(&mut task, at, ran);
         }
         if let Some(gone) = self.processes.ended(task.process, run, at, alive) {
             self.line.stages.ended(task.process, gone.label, gone.life);

@@ -193,6 +193,8 @@ pub enum What {
 pub enum Left {
     /// It could have run on: it waits for a CPU again.
     Runnable,
+    /// The same, but the CPU quota of its cgroup was used up.
+    Throttled,
     /// Asleep, a signal would wake it (`S`).
     Sleeping,
     /// Asleep, no signal wakes it (`D`).

@@ -81,7 +81,7 @@ fn scheduling(it: &Analysis, facts: &Facts, report: &TraceReport, warn: &mut imp
     }
     if throttled(facts) && it.line.setting.whole() {
         let times = facts.throttled.map_or(0, |throttled| throttled.times);
-        let what = format!("the cgroup's CPU quota was used up {times} times");
+        let what = format!("a cgroup's CPU quota was used up ({times} times)");
         warn(
             what,
             "waits on an idle CPU, and waits while nothing of the tree ran, count as throttled and not as avoidable",

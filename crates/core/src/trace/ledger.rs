@@ -20,6 +20,16 @@ pub(super) fn seconds(ns: u64) -> f64 {
     ns as f64 / NS
 }
 
+/// Whole nanoseconds of seconds that are not below zero.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a time, not below zero and below 2^63"
+)]
+pub(super) fn nanoseconds(seconds: f64) -> u64 {
+    (seconds * NS).round() as u64
+}
+
 /// Rows of waits in which peers are told apart; further peers of a command are not named.
 const MOST_WAITS: usize = 1 << 16;
 

@@ -25,7 +25,7 @@ mod left;
 pub mod names;
 pub mod occupancy;
 mod overhead;
-mod path;
+pub(crate) mod path;
 pub mod plan;
 mod processes;
 pub mod record;

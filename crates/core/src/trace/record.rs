@@ -111,6 +111,9 @@ fn accounts(report: &TraceReport, of: &str) -> Result<(), Invalid> {
         ensure(row.count <= MAX_COUNT, place, "a count is absurd")?;
         amounts([Some(row.seconds), Some(row.avoidable_s), Some(row.but_for_affinity_s)], place)?;
     }
+    for (i, row) in report.critical_alternatives.iter().enumerate() {
+        amounts([Some(row.slack_s), Some(row.seconds)], || format!("{of}critical_alternatives[{i}]"))?;
+    }
     for (i, row) in report.work.iter().enumerate() {
         let place = || format!("{of}work[{i}]");
         ensure(row.count.is_none_or(|count| count <= MAX_COUNT), place, "a count is absurd")?;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::counts::Lost;
 use crate::host::{NotMeasured, Warning};
-pub use accounts::{Direction, PathKind, PathRow, TransferRow, WorkKind, WorkRow};
+pub use accounts::{Direction, PathAlternative, PathKind, PathRow, TransferRow, WorkKind, WorkRow};
 pub use quality::{Check, Overhead, Untraced};
 
 /// What follows from one trace. An empty list of a level that cannot see it stands beside an entry in `not_measured`.
@@ -49,6 +49,9 @@ pub struct TraceReport {
     pub effective_parallelism: Option<f64>,
     /// The critical path, its segments taken together by kind.
     pub critical_path: Vec<PathRow>,
+    /// Paths that are nearly as long, the longest first: making only the critical one faster then wins little.
+    #[serde(default)]
+    pub critical_alternatives: Vec<PathAlternative>,
     /// CPU time by what it was spent on.
     #[serde(default)]
     pub work: Vec<WorkRow>,

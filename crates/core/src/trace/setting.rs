@@ -96,13 +96,26 @@ pub enum Operation {
     Switch,
 }
 
-/// What the cgroup's quota took (`cpu.stat`: `nr_throttled`, `throttled_usec`).
+/// What a cgroup's quota took: of the cgroup in which the command began (`cpu.stat`: `nr_throttled`, `throttled_usec`), or as the
+/// scheduler told of the tasks themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Throttled {
-    /// How often the quota was used up.
+    /// How often the quota was used up, or how many waits began while it was.
     pub times: u64,
     /// For how long, summed over CPUs, nanoseconds.
     pub ns: u64,
+}
+
+impl Facts {
+    /// With what the scheduler told of the tasks' own groups: a command may leave the group that it began in.
+    pub(super) fn with_throttling(&self, waits: Option<u64>) -> Self {
+        let mut facts = self.clone();
+        if let Some(times) = waits.filter(|times| *times > 0) {
+            let throttled = facts.throttled.get_or_insert_default();
+            throttled.times = throttled.times.max(times);
+        }
+        facts
+    }
 }
 
 impl Setting {

@@ -175,7 +175,7 @@ impl Stages {
             false => (pair.writer.0 == process).then_some(pair.reader.0),
         };
         let lives = |pid: &Pid| *pid != process && self.live.contains_key(pid);
-        let met = pipe.pairs.iter().filter(|pair| pair.times > 1).filter_map(other).filter(lives).last();
+        let met = pipe.pairs.iter().filter(|pair| pair.times > 1).filter_map(other).filter(lives).next_back();
         let holds = |end: &&End| end.writes == reads && lives(&end.process);
         let inherited = |end: &&End| {
             pipe.ends

@@ -104,6 +104,8 @@ pub(super) struct Task {
     pub(super) early: Option<EarlyWake>,
     /// Under which name it waits for its CPU, while it does.
     pub(super) queued_as: Option<Label>,
+    /// The same while its cgroup has no CPU quota left, and since when.
+    pub(super) throttled: Option<(Label, u64)>,
     pub(super) wait: Wait,
     pub(super) mask: Option<usize>,
     pub(super) last_cpu: Option<u16>,
@@ -132,6 +134,7 @@ impl Task {
             block: None,
             early: None,
             queued_as: None,
+            throttled: None,
             wait: Wait::default(),
             mask: None,
             last_cpu: None,

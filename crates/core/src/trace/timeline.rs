@@ -6,7 +6,7 @@
 
 use super::cpus::{Cpus, Holder};
 use super::event::{Block, Context, Left, Tid};
-use super::idle::{self, Idle, Use};
+use super::idle::{self, ByKind, Idle, Use};
 use super::known::Known;
 use super::labels::Labels;
 use super::ledger::Ledger;
@@ -162,13 +162,15 @@ impl Timeline {
         }
         self.flaws.switches += 1;
         let next = match switch.left {
-            Left::Runnable => State::Runnable(cpu),
+            Left::Runnable | Left::Throttled => State::Runnable(cpu),
             Left::Dead => State::Dead,
             _ => State::Blocked,
         };
+        if let Some(task) = self.known.tree.get_mut(&switch.prev) {
+            task.left = switch.left;
+        }
         self.turn(switch.prev, now, next);
         let Some(task) = self.known.tree.get_mut(&switch.prev) else { return };
-        task.left = switch.left;
         task.block = switch.block.copied();
         let early = task.early.take();
         match next {
@@ -308,13 +310,22 @@ impl Timeline {
             idle::add(&mut task.segment.avoidable, &avoidable);
             self.ledger.avoided(&avoidable);
         }
+        if let (State::Runnable(_), Some((label, since))) = (state, task.throttled.take()) {
+            let held = [(Holder::Throttled, now - since)];
+            *self.cpus.sharers.entry((label, Holder::Throttled)).or_default() += now - since;
+            self.path.waited(&mut task.walk, label, &held, &ByKind::default(), now);
+        }
         if let State::Running(_) = state {
             task.walk.ran(now);
         }
         task.state = next;
         if let (State::Runnable(cpu), true) = (next, task.counts && self.setting.whole()) {
-            task.queued_as = Some(task.label);
             let after = matches!(state, State::Running(_) | State::Dead).then_some(None);
+            if matches!(state, State::Running(_)) && task.left == Left::Throttled {
+                task.throttled = Some((task.label, now));
+                return task.walk.waits(after, &[]);
+            }
+            task.queued_as = Some(task.label);
             task.walk.waits(after, self.cpus.held_for_new(cpu));
             self.cpus.enqueue(cpu, task.label, now);
             task.wait = self.idle.begin(tid, task.mask, cpu, now);

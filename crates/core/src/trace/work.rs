@@ -12,7 +12,7 @@ use super::class;
 use super::counts::{CallCell, Counts};
 use super::event::FileKind;
 use super::labels::{self, Label, Labels};
-use super::ledger::{Ledger, seconds};
+use super::ledger::{Ledger, nanoseconds, seconds};
 use super::names::Abi;
 use super::path::Startup;
 use super::processes::{Made, Processes};
@@ -254,7 +254,7 @@ impl Command {
     fn page_faults(&self, user: u64, behind_startup: u64, prices: &Prices<'_>) -> (u64, u64) {
         let Some((faults, price)) = self.faults.zip(prices.ns(Operation::PageFault)) else { return (0, 0) };
         let (count, _) = split(faults, behind_startup, user);
-        (nanoseconds(number(count) * price).min(behind_startup), count)
+        (nanoseconds(number(count) * price / super::ledger::NS).min(behind_startup), count)
     }
 }
 
@@ -350,13 +350,4 @@ pub(super) fn split(all: u64, part: u64, whole: u64) -> (u64, u64) {
 #[allow(clippy::cast_precision_loss, reason = "counts far below 2^53")]
 fn number(count: u64) -> f64 {
     count as f64
-}
-
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a time, above zero and below 2^63"
-)]
-fn nanoseconds(ns: f64) -> u64 {
-    ns.round() as u64
 }

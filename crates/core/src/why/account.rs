@@ -6,7 +6,8 @@ use super::input::{Given, Untraced};
 use super::own_cost::{self, Run};
 use super::report::{Account, Traced};
 use super::words::{label, median, spread, summing};
-use crate::trace::report::{Cause, Level, PathKind, PathRow, SharerKind, WorkKind, WorkRow};
+use crate::trace::TraceReport;
+use crate::trace::report::{Cause, Level, PathAlternative, PathKind, PathRow, SharerKind, WorkKind, WorkRow};
 
 /// One alternative: its traced runs without the cost of observing, and its untraced ones.
 #[derive(Clone, Debug)]
@@ -37,7 +38,8 @@ impl<'a> Alternative<'a> {
         let of_mine = mine.len();
         let usable: Vec<&Traced> = mine.into_iter().filter(usable).collect();
         let unseen = of_mine - usable.len();
-        let (lossy, kept): (Vec<&Traced>, Vec<&Traced>) = usable.into_iter().partition(|it| loses(it));
+        let (lossy, kept): (Vec<&Traced>, Vec<&Traced>) =
+            usable.into_iter().partition(|it| loses(&it.report));
         let untraced: Vec<Untraced> = untraced.iter().filter(|it| it.alternative == index).copied().collect();
         let of = |f: &dyn Fn(&Traced) -> f64| median(&kept.iter().map(|it| f(it)).collect::<Vec<_>>());
         let traced_s = of(&|it| path_s(it));
@@ -89,6 +91,7 @@ impl<'a> Alternative<'a> {
             traced_s: self.traced_s,
             untraced_s: self.untraced_s,
             critical_path,
+            critical_alternatives: alternatives(&self.runs),
             work,
             own_cost_s: self.own_cost_s(),
             parallelism: (self.untraced_s > 0.0).then(|| cpu_s / self.untraced_s),
@@ -97,8 +100,8 @@ impl<'a> Alternative<'a> {
 }
 
 /// Records, counters or tasks of this run are missing. A path that could not be read is missing in no account.
-fn loses(traced: &Traced) -> bool {
-    let lost = &traced.report.lost;
+pub(super) fn loses(report: &TraceReport) -> bool {
+    let lost = &report.lost;
     lost.ring + lost.map + lost.storage + lost.recursion > 0
 }
 
@@ -180,6 +183,31 @@ fn path_medians(runs: &[Run<'_>]) -> Vec<Timed<PathRow>> {
         Timed { row, seconds }
     };
     values.into_iter().map(row).collect()
+}
+
+/// By command: paths that were nearly as long in at least half of the runs. The longest of a run counts.
+fn alternatives(runs: &[Run<'_>]) -> Vec<PathAlternative> {
+    let mut values: BTreeMap<&str, Vec<&PathAlternative>> = BTreeMap::new();
+    for run in runs {
+        let told = &run.report.critical_alternatives;
+        for (at, it) in told.iter().enumerate() {
+            if !told[..at].iter().any(|longer| longer.command == it.command) {
+                values.entry(&it.command).or_default().push(it);
+            }
+        }
+    }
+    values.retain(|_, of| 2 * of.len() >= runs.len());
+    let of = |rows: &[&PathAlternative], value: fn(&PathAlternative) -> f64| {
+        median(&rows.iter().map(|row| value(row)).collect::<Vec<_>>())
+    };
+    let row = |(command, rows): (&str, Vec<&PathAlternative>)| PathAlternative {
+        command: command.to_owned(),
+        slack_s: of(&rows, |row| row.slack_s),
+        seconds: of(&rows, |row| row.seconds),
+    };
+    let mut rows: Vec<PathAlternative> = values.into_iter().map(row).collect();
+    rows.sort_by(|a, b| a.slack_s.total_cmp(&b.slack_s));
+    rows
 }
 
 /// A value for every run, 0 where a run lacks the row.

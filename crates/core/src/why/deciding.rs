@@ -40,7 +40,7 @@ pub(super) fn deciding(
     let (cheaper, dearer) = match told(work_s, given.plan.delta * a.work_s.min(b.work_s)) {
         Told::Same => {
             return format!(
-                "{alone}{full}, only CPU time counts, and neither wins: both cost about the same ({works})."
+                "{alone}{full}, only the CPU time counts, and neither wins: both need about the same ({works})."
             );
         }
         Told::Nothing => {
@@ -65,7 +65,7 @@ pub(super) fn deciding(
     }
     let at = load(given, names).map(|it| format!(", from {it} on")).unwrap_or_default();
     format!(
-        "{alone}{full}{at}, CPU time decides, and {} wins: it costs {cheap} against {dear}{kinds}.",
+        "{alone}{full}{at}, the CPU time decides, and {} wins: it needs {cheap} of it against {dear}{kinds}.",
         cheaper.label
     )
 }
@@ -151,12 +151,12 @@ mod tests {
         let flips = text(runs(0.2, 0.0), runs(0.12, 0.18));
         assert!(
             flips.starts_with("Alone, 'b' wins")
-                && flips.contains("CPU time decides, and 'a' wins: it costs 200 ms against 300 ms"),
+                && flips.contains("CPU time decides, and 'a' wins: it needs 200 ms of it against 300 ms"),
             "{flips}"
         );
         let same = text(runs(0.2, 0.0), runs(0.1, 0.1));
         assert!(
-            same.starts_with("Alone, 'b' wins") && same.contains("neither wins: both cost about the same"),
+            same.starts_with("Alone, 'b' wins") && same.contains("neither wins: both need about the same"),
             "{same}"
         );
         let stays = text(runs(0.1, 0.0), runs(0.2, 0.0));

@@ -143,7 +143,7 @@ pub(super) fn on_path(cause: Cause, row: &PathRow) -> bool {
         Cause::PipeCopy => kernel(&[WorkKind::Pipe]),
         Cause::Overlap => matches!(row.kind, PathKind::User | PathKind::Kernel | PathKind::Forked),
         Cause::Compute => matches!(row.kind, PathKind::User | PathKind::Forked),
-        Cause::PageFaults => row.kind == PathKind::User || kernel(&[WorkKind::PageFaults, WorkKind::Memory]),
+        Cause::PageFaults => kernel(&[WorkKind::PageFaults, WorkKind::Memory]),
         Cause::Disk => matches!(row.kind, PathKind::Disk | PathKind::WriteBack),
         Cause::Lock => row.kind == PathKind::Lock || kernel(&[WorkKind::Lock]),
         Cause::Sleep => row.kind == PathKind::Sleep || kernel(&[WorkKind::Scheduling]),

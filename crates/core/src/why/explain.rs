@@ -13,13 +13,13 @@ use super::summary;
 use crate::record::Estimate;
 use crate::verdict::Comparison;
 
-/// Explains a measurement. `traced` and `experiments` of the result are empty: they are put in by who has them.
+/// Explains a measurement. `traced`, `traced_batches` and `experiments` of the result are empty: they are put in by who has them.
 ///
 /// Without traces there are predictions and growth only. A second call with the same runs gives the same.
 pub fn explain(given: &Given<'_>) -> Why {
     let mut why = Why {
         predictions: super::predict::predictions(given),
-        growth: super::growth::growth(given.analysis),
+        growth: super::growth::growth(given),
         ..Why::default()
     };
     if given.traced.is_empty() || given.plan.alternatives.len() < 2 {

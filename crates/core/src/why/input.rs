@@ -5,7 +5,7 @@ use crate::plan::{Mode, Plan};
 use crate::record::Analysis;
 use crate::sample::{Arm, Batch};
 
-use super::report::Traced;
+use super::report::{Traced, TracedBatch};
 
 /// What there is to explain, and from what.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +20,8 @@ pub struct Given<'a> {
     pub analysis: &'a Analysis,
     /// The traced runs. Without any, only predictions and growth are made.
     pub traced: &'a [Traced],
+    /// The traced batches of the highest load. They are no rounds of one copy, and explain no difference.
+    pub traced_batches: &'a [TracedBatch],
 }
 
 /// One copy alone, untraced.

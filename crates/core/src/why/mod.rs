@@ -26,6 +26,7 @@ mod refuse;
 
 mod deciding;
 mod growth;
+mod kinds_at_load;
 mod predict;
 mod summary;
 

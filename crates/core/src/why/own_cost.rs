@@ -10,6 +10,7 @@ use super::kinds::{base, is_forked, work_kind};
 use super::report::Traced;
 use super::slots::is_exec;
 use crate::trace::TraceReport;
+use crate::trace::counts::OwnCost;
 use crate::trace::report::{Cause as Wait, PathKind, PathRow, SharerKind, WorkKind, WorkRow};
 
 const NS: f64 = 1e-9;
@@ -36,6 +37,8 @@ pub(super) struct Run<'a> {
     pub failed_exec_s: f64,
     pub path: Vec<PathRow>,
     pub work: Vec<WorkRow>,
+    /// What the calibration says that observing cost each row of the work.
+    pub calibrated: Vec<f64>,
     /// Wall time that was taken out where the calibration says that it fell, and what of it goes beyond the calibrated cost.
     pub attributed_s: f64,
     pub beyond_s: f64,
@@ -46,9 +49,9 @@ pub(super) struct Run<'a> {
 /// Takes `wall_s` out of the path and `cpu_s` out of the work of one traced run.
 pub(super) fn run(traced: &Traced, wall_s: f64, cpu_s: Option<f64>) -> Run<'_> {
     let report = &traced.report;
-    let work_weights = work_weights(traced);
-    let path_weights = path_weights(traced, &work_weights);
-    let (mut path, mut work) = (report.critical_path.clone(), report.work.clone());
+    let work = work(report, &traced.own, cpu_s);
+    let path_weights = path_weights(traced, &work.calibrated);
+    let mut path = report.critical_path.clone();
     let places: Vec<Place> = path.iter().map(Place::of).collect();
     let mut seconds: Vec<&mut f64> = path.iter_mut().map(|row| &mut row.seconds).collect();
     let taken = take(&mut seconds, &path_weights, &places, wall_s);
@@ -57,14 +60,7 @@ pub(super) fn run(traced: &Traced, wall_s: f64, cpu_s: Option<f64>) -> Run<'_> {
         row.avoidable_s *= kept;
         row.but_for_affinity_s *= kept;
     }
-    let calibrated: f64 = work_weights.iter().sum();
-    let mut seconds: Vec<&mut f64> = work.iter_mut().map(|row| &mut row.seconds).collect();
-    // Where the kernel counted no CPU time of the untraced runs, the calibration is all there is.
-    let cost = cpu_s.unwrap_or(calibrated);
-    take(&mut seconds, &work_weights, &[], cost);
-    // As many times the calibrated cost as was taken out.
-    let times = if calibrated > 0.0 { (cost / calibrated).clamp(0.0, BETWEEN_WORK) } else { 1.0 };
-    let each = |ns: Option<f64>| ns.unwrap_or(0.0).max(0.0) * NS * times;
+    let each = |ns: Option<f64>| ns.unwrap_or(0.0).max(0.0) * NS * work.times;
     let (call_s, failed_exec_s) = (each(traced.own.call_ns), each(traced.own.failed_exec_ns));
     Run {
         report,
@@ -72,11 +68,34 @@ pub(super) fn run(traced: &Traced, wall_s: f64, cpu_s: Option<f64>) -> Run<'_> {
         call_s,
         failed_exec_s,
         path,
-        work,
+        work: work.rows,
+        calibrated: work.calibrated,
         attributed_s: taken.by_weight,
         beyond_s: (taken.by_weight - path_weights.iter().sum::<f64>()).max(0.0),
         unattributed_s: taken.rest,
     }
+}
+
+/// The work of a report with the cost of observing taken out.
+pub(super) struct Work {
+    pub rows: Vec<WorkRow>,
+    /// What the calibration says that observing cost each of them.
+    pub calibrated: Vec<f64>,
+    /// As many times the calibrated cost as was taken out.
+    times: f64,
+}
+
+/// Takes `cpu_s` out of the work of a report. Where the kernel counted no CPU time of the untraced runs, the calibration is
+/// all there is.
+pub(super) fn work(report: &TraceReport, own: &OwnCost, cpu_s: Option<f64>) -> Work {
+    let calibrated = work_weights(report, own);
+    let mut rows = report.work.clone();
+    let sum: f64 = calibrated.iter().sum();
+    let cost = cpu_s.unwrap_or(sum);
+    let mut seconds: Vec<&mut f64> = rows.iter_mut().map(|row| &mut row.seconds).collect();
+    take(&mut seconds, &calibrated, &[], cost);
+    let times = if sum > 0.0 { (cost / sum).clamp(0.0, BETWEEN_WORK) } else { 1.0 };
+    Work { rows, calibrated, times }
 }
 
 /// What a row of the path is, for the cost that no calibration places.
@@ -193,8 +212,7 @@ fn is_calls(kind: WorkKind) -> bool {
 }
 
 /// What the calibration says that observing cost each row of the work, seconds.
-fn work_weights(traced: &Traced) -> Vec<f64> {
-    let (report, own) = (&traced.report, &traced.own);
+fn work_weights(report: &TraceReport, own: &OwnCost) -> Vec<f64> {
     let calls = Calls::of(report);
     let call_s = own.call_ns.unwrap_or(0.0).max(0.0) * NS;
     let process_s = own.process_ns.unwrap_or(0.0).max(0.0) * NS;
@@ -202,7 +220,7 @@ fn work_weights(traced: &Traced) -> Vec<f64> {
     let weight = |row: &WorkRow| {
         let count = row.count.unwrap_or(0) as f64;
         let command = row.command.as_str();
-        let own = match row.kind {
+        let of_calls = match row.kind {
             WorkKind::User => call_s * OUTSIDE * calls.told(command),
             WorkKind::Startup => call_s * calls.untold(command),
             WorkKind::Process => process_s * count,
@@ -210,18 +228,17 @@ fn work_weights(traced: &Traced) -> Vec<f64> {
             WorkKind::PageFaults => 0.0,
             _ => call_s * (1.0 - OUTSIDE) * count,
         };
-        own + switches_s(traced, row)
+        of_calls + switches_s(report, own, row)
     };
     report.work.iter().map(weight).collect()
 }
 
 /// Switches of the row's command, shared out among its rows in the kernel by their time: a switch is made in a call.
-fn switches_s(traced: &Traced, row: &WorkRow) -> f64 {
+fn switches_s(report: &TraceReport, own: &OwnCost, row: &WorkRow) -> f64 {
     let in_kernel = |kind| !matches!(kind, WorkKind::User | WorkKind::PageFaults | WorkKind::Startup);
     if !in_kernel(row.kind) {
         return 0.0;
     }
-    let report = &traced.report;
     let of_command = report.work.iter().filter(|it| it.command == row.command && in_kernel(it.kind));
     let kernel: f64 = of_command.map(|it| it.seconds).sum();
     let rows = report.commands.iter().filter(|it| it.command == row.command);
@@ -229,7 +246,7 @@ fn switches_s(traced: &Traced, row: &WorkRow) -> f64 {
     if kernel <= 0.0 {
         return 0.0;
     }
-    traced.own.switch_ns.unwrap_or(0.0).max(0.0) * NS * switches as f64 * row.seconds / kernel
+    own.switch_ns.unwrap_or(0.0).max(0.0) * NS * switches as f64 * row.seconds / kernel
 }
 
 /// What the calibration says that observing cost each row of the path: the cost of the work of that kind, as far as it lies

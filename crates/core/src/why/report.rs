@@ -7,7 +7,7 @@ use super::cause::Cause;
 use crate::record::Estimate;
 use crate::trace::TraceReport;
 use crate::trace::counts::OwnCost;
-use crate::trace::report::{PathRow, SharerKind, WorkKind, WorkRow};
+use crate::trace::report::{PathAlternative, PathRow, SharerKind, WorkKind, WorkRow};
 
 /// Why the alternatives differ. Empty lists where nothing was explained; `refused` then says why.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -42,6 +42,9 @@ pub struct Why {
     /// The traced runs behind it, raw.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub traced: Vec<Traced>,
+    /// Traced batches of the highest load, raw: what of the work grows with load.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub traced_batches: Vec<TracedBatch>,
 }
 
 /// What stands under `accounts` in files of any version.
@@ -74,6 +77,22 @@ pub struct Traced {
     /// What was seen; without the list of single tasks.
     pub report: TraceReport,
     /// What the observing of this run took.
+    #[serde(default)]
+    pub own: OwnCost,
+}
+
+/// One traced batch: all its copies were followed, each a root of the tree.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TracedBatch {
+    /// Index of the alternative.
+    pub alternative: usize,
+    /// Copies at once.
+    pub load: u32,
+    /// Which one of this alternative, from 0.
+    pub round: u32,
+    /// What was seen of all copies together; without the list of single tasks.
+    pub report: TraceReport,
+    /// What the observing of this batch took.
     #[serde(default)]
     pub own: OwnCost,
 }
@@ -126,7 +145,7 @@ pub struct Account {
     /// Its name.
     #[serde(default)]
     pub alternative: String,
-    /// How sentences call it: its name in quotes, or "command 2" where that is long. Empty in older records.
+    /// How sentences call it: its name in quotes, without what all have in common where it is long, or "command 2". Empty in older records.
     #[serde(default)]
     pub label: String,
     /// Traced rounds.
@@ -141,6 +160,9 @@ pub struct Account {
     /// The critical path. The rows sum to `untraced_s` and `own_cost_s` is what was taken out.
     #[serde(default)]
     pub critical_path: Vec<PathRow>,
+    /// Paths that were nearly as long in at least half of the traced runs, one for each command: medians.
+    #[serde(default)]
+    pub critical_alternatives: Vec<PathAlternative>,
     /// CPU time by what it was spent on.
     #[serde(default)]
     pub work: Vec<WorkRow>,
@@ -236,7 +258,7 @@ pub struct Experiment {
     /// Seconds of every run with the change, by round.
     #[serde(default)]
     pub changed_s: Vec<f64>,
-    /// In words: "the difference shrank by 17.2 ms of the 18.0 ms explained", or why it could not be tested.
+    /// In words: "the difference shrank by 17.2 ms (18.0 ms were predicted)", or why it could not be tested.
     pub sentence: String,
 }
 
@@ -269,7 +291,10 @@ pub struct Prediction {
     pub high: Option<f64>,
     /// What was measured then; null: nothing yet.
     pub measured_s: Option<f64>,
-    /// From what it was predicted: "span and work", "span, work and the level of 10 copies", with what is
+    /// Whether `predicted_s` is a lower bound: no other level with full CPUs says what a copy takes more there.
+    #[serde(default)]
+    pub lower_bound: bool,
+    /// From what it was predicted: "span and work, a lower bound", "span, work and the level of 10 copies", with what is
     /// missing for an interval.
     pub from: String,
 }
@@ -283,8 +308,19 @@ pub struct Growth {
     pub contention: Option<f64>,
     /// Coherency: what each copy costs each other one.
     pub coherency: Option<f64>,
-    /// What grows, the most first: ("system CPU", at the lowest load, at the highest), seconds or counts per copy.
+    /// The lowest load; 0 in older records.
+    #[serde(default)]
+    pub lowest: u32,
+    /// The highest.
+    #[serde(default)]
+    pub highest: u32,
+    /// What grows, times first, the most first: `here` at the lowest load, `there` at the highest, seconds or counts per copy.
+    /// "user CPU time", "system CPU time", "waiting for a CPU" and switches from the untraced batches; "kernel: ..." and
+    /// "start-up of programs" are parts of the CPU times, from the traced runs and batches.
     pub grows: Vec<Evidence>,
+    /// Why the kernel's time is not told by kind though batches were traced. Absent where the CPU time of a copy does not grow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kinds_not_measured: Option<String>,
     /// In words.
     pub sentence: String,
 }

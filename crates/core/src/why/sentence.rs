@@ -169,9 +169,10 @@ impl About<'_> {
         self.command().map(|it| format!(", most of it in {}", quoted(&it))).unwrap_or_default()
     }
 
-    /// " (in 'sleep')".
+    /// " (in 'sleep')", where the alternative's name does not say it.
     fn by(&self) -> String {
-        self.command().map(|it| format!(" (in {})", quoted(&it))).unwrap_or_default()
+        let told = |it: &String| self.slow.label.contains(it.as_str());
+        self.command().filter(|it| !told(it)).map(|it| format!(" (in {})", quoted(&it))).unwrap_or_default()
     }
 
     fn held_by(&self) -> String {

@@ -149,8 +149,6 @@ struct Known<'a> {
     failed_execs: BTreeMap<&'a str, f64>,
     /// By command: part of its time with names of files that went into looks at PATH that found nothing.
     failed_looks: BTreeMap<&'a str, f64>,
-    /// By command: part of its user code that is page faults, where the path does not tell them apart.
-    faults: BTreeMap<&'a str, f64>,
 }
 
 impl<'a> Known<'a> {
@@ -162,7 +160,6 @@ impl<'a> Known<'a> {
             sockets: sockets.map(|row| base(&row.command)).collect(),
             failed_execs: failed_execs(run),
             failed_looks: failed_looks(run, &parents),
-            faults: faults(report),
             parents,
         }
     }
@@ -207,18 +204,7 @@ impl<'a> Known<'a> {
     fn running(&self, row: &PathRow) -> Option<Vec<(Slot, f64)>> {
         let command = base(&row.command);
         Some(match row.kind {
-            PathKind::User => {
-                let faults = self.faults.get(command).copied().unwrap_or(0.0);
-                let user = self
-                    .work(command, WorkKind::User)
-                    .into_iter()
-                    .map(|(slot, part)| (slot, part * (1.0 - faults)));
-                let faults = self
-                    .work(command, WorkKind::PageFaults)
-                    .into_iter()
-                    .map(|(slot, part)| (slot, part * faults));
-                user.chain(faults).collect()
-            }
+            PathKind::User => self.work(command, WorkKind::User),
             PathKind::Kernel => match row.what.as_deref().and_then(work_kind) {
                 Some(kind) => self.work_row(&row.command, kind),
                 None => vec![(Slot::Rest, 1.0)],
@@ -343,22 +329,4 @@ fn failed_looks<'a>(run: &Run<'a>, parents: &BTreeSet<&str>) -> BTreeMap<&'a str
         *seconds = if all > 0.0 { (*seconds / all).min(1.0) } else { 0.0 };
     }
     failed
-}
-
-/// Page faults are no call: the path may have them in user code, where the work has taken them out.
-fn faults(report: &TraceReport) -> BTreeMap<&str, f64> {
-    let told = |row: &PathRow| row.what.as_deref().and_then(work_kind) == Some(WorkKind::PageFaults);
-    let told: BTreeSet<&str> =
-        report.critical_path.iter().filter(|row| told(row)).map(|row| base(&row.command)).collect();
-    let mut parts: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
-    for row in report.work.iter().filter(|row| !told.contains(base(&row.command))) {
-        let of = parts.entry(base(&row.command)).or_default();
-        match row.kind {
-            WorkKind::User => of.0 += row.seconds,
-            WorkKind::PageFaults => of.1 += row.seconds,
-            _ => {}
-        }
-    }
-    let share = |(user, faults): (f64, f64)| if user + faults > 0.0 { faults / (user + faults) } else { 0.0 };
-    parts.into_iter().map(|(command, parts)| (command, share(parts))).collect()
 }

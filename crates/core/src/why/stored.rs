@@ -1,18 +1,23 @@
 //! Explanations that were stored: whether they can be believed, and the same explained again by this version.
 
-use super::report::{Experiment, Traced};
+use super::report::{Experiment, Traced, TracedBatch};
 use super::{Given, Why, conclude, explain};
+use crate::trace::TraceReport;
+use crate::trace::counts::OwnCost;
+use crate::trace::path::tell_faults;
 use crate::trace::record::report;
 use crate::validate::{Invalid, MAX_COUNT, amount, ensure};
 
 /// What this version says of stored runs. The experiments are those that were made then; what was refused and cannot be
 /// tried again stays refused.
 pub fn again(given: &Given<'_>, stored: Why) -> Why {
-    let Why { traced, experiments, refused, .. } = stored;
-    let mut why = explain(&Given { traced: &traced, ..*given });
+    let Why { mut traced, traced_batches, experiments, refused, .. } = stored;
+    // Older versions left them in the user code of the path.
+    traced.iter_mut().for_each(|it| tell_faults(&mut it.report.critical_path, &it.report.work));
+    let mut why = explain(&Given { traced: &traced, traced_batches: &traced_batches, ..*given });
     conclude(&mut why, experiments);
     why.refused = why.refused.or(refused.filter(|_| traced.is_empty()));
-    why.traced = traced;
+    (why.traced, why.traced_batches) = (traced, traced_batches);
     why
 }
 
@@ -22,6 +27,9 @@ impl Why {
         for (i, one) in self.traced.iter().enumerate() {
             traced(one, alternatives, &format!("traced[{i}]"))?;
         }
+        for (i, one) in self.traced_batches.iter().enumerate() {
+            batch(one, alternatives, &format!("traced_batches[{i}]"))?;
+        }
         for (i, one) in self.experiments.iter().enumerate() {
             experiment(one, &format!("experiments[{i}]"))?;
         }
@@ -30,11 +38,25 @@ impl Why {
 }
 
 fn traced(one: &Traced, alternatives: usize, place: &str) -> Result<(), Invalid> {
+    observed((one.alternative, one.round), alternatives, place)?;
+    seen(&one.report, &one.own, place)
+}
+
+fn batch(one: &TracedBatch, alternatives: usize, place: &str) -> Result<(), Invalid> {
+    observed((one.alternative, one.round), alternatives, place)?;
+    ensure(one.load > 0, || place.to_owned(), "a batch of no copies")?;
+    seen(&one.report, &one.own, place)
+}
+
+fn observed((alternative, round): (usize, u32), alternatives: usize, place: &str) -> Result<(), Invalid> {
     let at = || place.to_owned();
-    ensure(one.alternative < alternatives, at, "there is no such alternative")?;
-    ensure(u64::from(one.round) < MAX_ROUNDS, at, "its round is absurd")?;
-    report(&one.report, &format!("{place}.report."))?;
-    let own = &one.own;
+    ensure(alternative < alternatives, at, "there is no such alternative")?;
+    ensure(u64::from(round) < MAX_ROUNDS, at, "its round is absurd")
+}
+
+fn seen(seen: &TraceReport, own: &OwnCost, place: &str) -> Result<(), Invalid> {
+    let at = || place.to_owned();
+    report(seen, &format!("{place}.report."))?;
     for value in [own.call_ns, own.switch_ns, own.process_ns, own.failed_exec_ns].into_iter().flatten() {
         amount(value, at)?;
     }

@@ -124,7 +124,7 @@ fn second(findings: &[&Finding], why: &Why) -> Option<String> {
         it.cause == first.cause && [&first.alternative, &first.against].contains(&&it.alternative)
     };
     let confirmed = why.experiments.iter().find(mine).filter(|it| it.outcome == Outcome::Confirmed);
-    confirmed.map(|it| format!("Tested: {}", lower(&it.sentence)))
+    confirmed.map(|it| format!("An experiment confirmed it: {}", lower(&it.sentence)))
 }
 
 /// The second cause, where it is large enough to be named.

@@ -2,6 +2,7 @@
 
 use crate::plan::Plan;
 use crate::record::Estimate;
+use crate::short;
 use crate::stats::{Observation, quantile, sign};
 
 pub(super) use crate::fit::{bytes, grouped};
@@ -46,22 +47,24 @@ pub(super) fn percent(share: f64) -> String {
 
 /// A name in quotes, cut where it is too long for a sentence.
 pub(super) fn quoted(name: &str) -> String {
-    const LONGEST: usize = 40;
-    if name.chars().count() <= LONGEST {
-        return format!("'{name}'");
-    }
-    format!("'{}...'", name.chars().take(LONGEST - 3).collect::<String>())
+    format!("'{}'", short::shorten(name, LONGEST, "..."))
 }
 
-/// How sentences call an alternative: by its given name, by its command line where that is short, else by its number.
+/// Columns of a name in a sentence.
+const LONGEST: usize = 40;
+
+/// How sentences call an alternative: by its name or command line, of which what all alternatives have in common is left
+/// out where it is long; by its number where what differs is long itself.
 pub fn label(plan: &Plan, index: usize) -> String {
-    const SHORT: usize = 24;
-    let numbered = || format!("command {}", index + 1);
-    let Some(alternative) = plan.alternatives.get(index) else { return numbered() };
-    match &alternative.given_name {
-        Some(given) => quoted(given),
-        None if alternative.name.chars().count() <= SHORT => quoted(&alternative.name),
-        None => numbered(),
+    /// It may stand several times in one sentence.
+    const SHORT: usize = 28;
+    let all = plan.alternatives.iter();
+    let names: Vec<&str> = all.map(|it| it.given_name.as_deref().unwrap_or(&it.name)).collect();
+    let cut = short::apart(&names, SHORT, "...");
+    match (cut.get(index), plan.alternatives.get(index).and_then(|it| it.given_name.as_deref())) {
+        (Some(cut), _) if cut.whole => format!("'{}'", cut.text),
+        (_, Some(given)) => quoted(given),
+        _ => format!("command {}", index + 1),
     }
 }
 
@@ -137,9 +140,18 @@ mod tests {
     #[test]
     fn alternatives_have_short_labels() {
         let long = "i=0; while [ $i -lt 100 ]; do /bin/true; i=$((i+1)); done";
-        let mut plan = Plan::new(["true", long, long].map(crate::plan::Alternative::new).to_vec(), 1);
-        plan.alternatives[2].given_name = Some("loop".to_owned());
-        assert_eq!([0, 1, 2].map(|i| label(&plan, i)), ["'true'", "command 2", "'loop'"]);
+        let plan = |lines| Plan::new(<[&str; 3]>::map(lines, crate::plan::Alternative::new).to_vec(), 1);
+        let mut numbered = plan(["true", long, long]);
+        numbered.alternatives[2].given_name = Some("loop".to_owned());
+        assert_eq!([0, 1, 2].map(|i| label(&numbered, i)), ["'true'", "command 2", "'loop'"]);
+        let alike = plan(
+            [1, 20, 300]
+                .map(|n| format!("seq 100 | xargs -n {n} /bin/true > /dev/null"))
+                .each_ref()
+                .map(String::as_str),
+        );
+        let expected = ["'seq 100 | ... 1 ...'", "'seq 100 | ... 20 ...'", "'seq 100 | ... 300 ...'"];
+        assert_eq!([0, 1, 2].map(|i| label(&alike, i)), expected);
         assert_eq!((upper("command 2 waits").as_str(), upper("")), ("Command 2 waits", String::new()));
     }
 

@@ -323,6 +323,7 @@ fn switch(head: &types::record, block: Option<Block>) -> Option<What> {
         types::left::LEFT_UNINTERRUPTIBLE => Left::Uninterruptible,
         types::left::LEFT_STOPPED => Left::Stopped,
         types::left::LEFT_DEAD => Left::Dead,
+        types::left::LEFT_THROTTLED => Left::Throttled,
         _ => return None,
     };
     Some(What::Switch { prev: head.task, next: head.other, left, block })

@@ -109,7 +109,12 @@ fn add(loaded: &Loaded, task: i32, thread: bool, state: &task_state) -> Result<(
     if known.is_some_and(|s| s.mode == types::mode::MODE_ACTIVE.0) {
         return Ok(());
     }
-    map.update(&key, state.bytes(), MapFlags::ANY).map_err(|e| cannot(task, e))
+    // A task without a state may get one meanwhile, from a parent that is followed.
+    let flags = if known.is_some() { MapFlags::ANY } else { MapFlags::NO_EXIST };
+    match map.update(&key, state.bytes(), flags) {
+        Err(e) if e.kind() == libbpf_rs::ErrorKind::AlreadyExists => Ok(()),
+        updated => updated.map_err(|e| cannot(task, e)),
+    }
 }
 
 /// The tasks of a process; empty: it is gone.

@@ -95,6 +95,7 @@ fn settle(open: &mut OpenWhyfasterSkel<'_>, wanted: &Wanted) {
         execveat: number(libc::SYS_execveat),
         setaffinity: number(libc::SYS_sched_setaffinity),
         futex: number(libc::SYS_futex),
+        cells: cells(wanted).unwrap_or(open.maps.cells.max_entries()),
         wake_at: ring_bytes(wanted) / 2,
         descriptor: tables::descriptors::<SYSCALLS>(),
         path: tables::paths::<SYSCALLS>(),
@@ -102,6 +103,11 @@ fn settle(open: &mut OpenWhyfasterSkel<'_>, wanted: &Wanted) {
         renumbers: tables::renumbering::<SYSCALLS>(),
         startup: startup::calls::<SYSCALLS>(),
     };
+}
+
+/// Cells in which calls are counted; `None`: as many as the programs have by themselves.
+fn cells(wanted: &Wanted) -> Option<u32> {
+    (wanted.calls_by == CallsBy::Process).then_some(CELLS_BY_PROCESS)
 }
 
 /// A ring is a power of two and at least a page.
@@ -112,9 +118,11 @@ pub(crate) fn ring_bytes(wanted: &Wanted) -> u32 {
 
 fn resize(open: &mut OpenWhyfasterSkel<'_>, wanted: &Wanted) -> libbpf_rs::Result<()> {
     open.maps.ring.set_max_entries(ring_bytes(wanted))?;
-    if wanted.calls_by == CallsBy::Process {
-        open.maps.cells.set_type(MapType::Hash)?;
-        open.maps.cells.set_max_entries(CELLS_BY_PROCESS)?;
+    if let Some(cells) = cells(wanted) {
+        open.maps.cells.set_type(MapType::Array)?;
+        open.maps.cells.set_max_entries(cells)?;
+        open.maps.cell_indices.set_max_entries(cells)?;
+        open.maps.free_cells.set_max_entries(cells)?;
         open.maps.errors.set_max_entries(GROUPS_BY_PROCESS)?;
         open.maps.groups.set_max_entries(GROUPS_BY_PROCESS)?;
     }
@@ -237,15 +245,17 @@ impl Loaded {
             exits: Some(tree.exits),
             calls_entered: Some(tree.entered),
             calls_returned: Some(tree.returned),
+            throttled: Some(tree.throttled),
             last_end_ns: Some(tree.last_end).filter(|at| *at > 0),
         }
     }
 
-    /// Counts the tree from nothing again. The numbers of groups go on: a task may still have one.
+    /// Counts the tree from nothing again. The numbers of groups go on: a task may still have one. Cells that were in use
+    /// are handed back by themselves.
     pub(crate) fn forget_tree(&mut self) {
         if let Some(bss) = self.skel.maps.bss_data.as_deref_mut() {
-            let groups = bss.tree.groups;
-            bss.tree = types::totals_of_tree { groups, ..Default::default() };
+            let (groups, cells) = (bss.tree.groups, bss.tree.cells);
+            bss.tree = types::totals_of_tree { groups, cells, ..Default::default() };
         }
     }
 

@@ -18,6 +18,9 @@ use super::tables;
 const FILE_SHIFT: u32 = 24;
 const FILE_BITS: u32 = 0xf << FILE_SHIFT;
 
+/// What is read, in error messages.
+const CALLS: &str = "counts of calls";
+
 /// Cells that were taken out of the kernel.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
@@ -39,18 +42,38 @@ type Entry = (Vec<u8>, Vec<Vec<u8>>);
 
 /// All entries of a hash map, as bytes.
 fn entries(map: &impl MapCore, what: &'static str) -> Result<Vec<Entry>, TraceError> {
-    let per_cpu = map.map_type().is_percpu();
     let mut all = Vec::new();
     for key in map.keys() {
-        let value = match per_cpu {
-            true => map.lookup_percpu(&key, MapFlags::ANY),
-            false => map.lookup(&key, MapFlags::ANY).map(|v| v.map(|v| vec![v])),
-        };
-        if let Some(value) = value.map_err(|e| unreadable(what, &e))? {
-            all.push((key, value));
+        let values = read(map, &key, what)?;
+        if !values.is_empty() {
+            all.push((key, values));
         }
     }
     Ok(all)
+}
+
+/// What a map has under a key, for each CPU where it has one; empty: nothing.
+fn read(map: &impl MapCore, key: &[u8], what: &'static str) -> Result<Vec<Vec<u8>>, TraceError> {
+    let values = match map.map_type().is_percpu() {
+        true => map.lookup_percpu(key, MapFlags::ANY),
+        false => map.lookup(key, MapFlags::ANY).map(|v| v.map(|v| vec![v])),
+    };
+    values.map(Option::unwrap_or_default).map_err(|e| unreadable(what, &e))
+}
+
+/// Makes a cell nobody's, and gives it back.
+fn free_cell(loaded: &Loaded, key: &[u8], index: &[u8]) -> Result<(), TraceError> {
+    let maps = &loaded.skel.maps;
+    // First of all, so that nobody finds it any more who finds it empty.
+    delete(&maps.cell_indices, key, CALLS)?;
+    let mut values = read(&maps.cells, index, CALLS)?;
+    values.iter_mut().for_each(|value| value.fill(0));
+    let cleared = match maps.cells.map_type().is_percpu() {
+        true => maps.cells.update_percpu(index, &values, MapFlags::ANY),
+        false => maps.cells.update(index, values.first().map_or(&[], Vec::as_slice), MapFlags::ANY),
+    };
+    cleared.map_err(|e| unreadable(CALLS, &e))?;
+    maps.free_cells.update(&[], index, MapFlags::ANY).map_err(|e| unreadable(CALLS, &e))
 }
 
 fn delete(map: &impl MapCore, key: &[u8], what: &'static str) -> Result<(), TraceError> {
@@ -74,12 +97,16 @@ impl Tally {
             0 if whose(&nobody) => Some(&nobody),
             number => chosen.get(&number).copied(),
         };
-        for (key, values) in entries(&maps.cells, "counts of calls")? {
+        for (key, values) in entries(&maps.cell_indices, CALLS)? {
             let Some(k) = cell_key::read(&key) else { continue };
             let Some(group) = of(k.group) else { continue };
             let sum = self.cells.entry((group.clone(), k.call)).or_default();
-            values.iter().filter_map(|v| cell::read(v)).for_each(|c| add(&mut sum.cell, &c));
-            delete(&maps.cells, &key, "counts of calls")?;
+            let Some(index) = values.first() else { continue };
+            read(&maps.cells, index, CALLS)?
+                .iter()
+                .filter_map(|v| cell::read(v))
+                .for_each(|c| add(&mut sum.cell, &c));
+            free_cell(loaded, &key, index)?;
         }
         for (key, values) in entries(&maps.errors, "counts of errors")? {
             let Some(k) = error_key::read(&key) else { continue };
@@ -242,8 +269,8 @@ fn recursion(loaded: &Loaded) -> Result<u64, TraceError> {
 /// Forgets all that was counted so far: it was made while calibrating.
 pub(crate) fn clear(loaded: &Loaded) -> Result<(), TraceError> {
     let maps = &loaded.skel.maps;
-    for (key, _) in entries(&maps.cells, "counts of calls")? {
-        delete(&maps.cells, &key, "counts of calls")?;
+    for (key, values) in entries(&maps.cell_indices, CALLS)? {
+        values.first().map_or(Ok(()), |index| free_cell(loaded, &key, index))?;
     }
     for (key, _) in entries(&maps.errors, "counts of errors")? {
         delete(&maps.errors, &key, "counts of errors")?;

@@ -134,6 +134,7 @@ pub fn reanalysed(mut record: Record) -> Record {
         batches: &record.batches,
         analysis: &record.analysis,
         traced: &[],
+        traced_batches: &[],
     };
     if record.plan.explain.is_some() {
         record.why = again(&given, record.why);

@@ -115,7 +115,7 @@ fn cause(record: &Record, load: u32, c: &Comparison, names: &Names) -> Option<St
     if parts.is_empty() {
         return None;
     }
-    let why = why(c).map(|why| format!(", so it is {why}")).unwrap_or_default();
+    let why = why(c).map(|why| format!(", so it is {why}{}", partly(c))).unwrap_or_default();
     Some(format!("{}: {alternative} has {} of {baseline}{why}", at(record, load), parts.join(" and ")))
 }
 
@@ -155,6 +155,25 @@ fn why(c: &Comparison) -> Option<&'static str> {
         Verdict::Same | Verdict::Undecided => None,
     }
 }
+
+/// Work that is the lesser part of the time is not given for all of it: the rest went into waiting, though the rounds differ
+/// too much to say so of the share by itself.
+fn partly(c: &Comparison) -> String {
+    let sure = |r: Option<Ratio>| {
+        r.is_some_and(|r| r.low.is_some_and(|it| it > 1.0) || r.high.is_some_and(|it| it < 1.0))
+    };
+    let part = c.work.map_or(1.0, |work| work.ratio.ln() / c.ratio.ln());
+    if sure(c.share) || !sure(c.work) || !part.is_finite() || part >= MOSTLY {
+        return String::new();
+    }
+    format!(
+        ", but only to {}: the rest is waiting, and differs much from round to round",
+        units::percent(part)
+    )
+}
+
+/// Part of a difference from which on one reason is enough.
+const MOSTLY: f64 = 0.5;
 
 /// The noise floor in one line.
 pub fn floor(floor: &Floor) -> String {

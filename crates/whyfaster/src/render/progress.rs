@@ -178,6 +178,11 @@ impl Progress {
                 duration(*left_s),
                 self.alternative(*alternative)
             ),
+            Event::TracedBatch { load, alternative, left_s } => format!(
+                "{} left: what grows with load: {load} copies of {} observed",
+                duration(*left_s),
+                self.alternative(*alternative)
+            ),
             Event::Predicted(text) => for_look(text, &self.look),
             Event::Experiment { number, of, round, rounds } => {
                 format!("experiment {number} of {of}, round {round} of {rounds}")

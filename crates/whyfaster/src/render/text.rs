@@ -1,6 +1,8 @@
 //! Text for a terminal: names made safe and short, lines wrapped, tones of colour.
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthChar;
+use whyfaster_core::short;
+pub use whyfaster_core::short::width;
 
 use super::look::Look;
 
@@ -83,31 +85,14 @@ pub fn capitalise(text: &str) -> String {
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// Columns that the text takes.
-pub fn width(text: &str) -> usize {
-    UnicodeWidthStr::width(text)
-}
-
 /// At most `max` columns, the middle left out: the ends tell commands apart best.
 pub fn shorten(text: &str, max: usize, unicode: bool) -> String {
-    if width(text) <= max {
-        return text.to_owned();
-    }
-    let gap = if unicode { "…" } else { ".." };
-    let room = max.saturating_sub(width(gap));
-    let head = take(text.chars(), room.div_ceil(2));
-    let tail: Vec<char> = take(text.chars().rev(), room / 2).chars().rev().collect();
-    format!("{head}{gap}{}", tail.into_iter().collect::<String>())
+    short::shorten(text, max, gap(unicode))
 }
 
-fn take(chars: impl Iterator<Item = char>, columns: usize) -> String {
-    let mut used = 0;
-    chars
-        .take_while(|c| {
-            used += c.width().unwrap_or(0);
-            used <= columns
-        })
-        .collect()
+/// What stands in place of what is left out.
+fn gap(unicode: bool) -> &'static str {
+    if unicode { "…" } else { ".." }
 }
 
 /// Wraps at spaces; lines after the first are indented. A word longer than a line stays whole.
@@ -147,10 +132,9 @@ impl Names {
     pub fn new<'a>(full: impl IntoIterator<Item = &'a str>, max: usize, look: &Look) -> Self {
         let full: Vec<&str> = full.into_iter().collect();
         let safe: Vec<String> = full.iter().map(|name| for_look(name, look)).collect();
-        let mut short: Vec<String> = safe.iter().map(|name| shorten(name, max, look.unicode)).collect();
-        if alike(&short) {
-            short = varying(&safe, max, look.unicode);
-        }
+        let known: Vec<&str> = safe.iter().map(String::as_str).collect();
+        let cut = short::apart(&known, max, gap(look.unicode));
+        let mut short: Vec<String> = cut.into_iter().map(|it| it.text).collect();
         let numbered = alike(&short);
         if numbered {
             let number = |(i, name): (usize, &String)| {
@@ -195,37 +179,6 @@ fn alike(names: &[String]) -> bool {
     names.iter().enumerate().any(|(i, name)| name.is_empty() || names[..i].contains(name))
 }
 
-/// Names cut so that the word in which they begin to differ is seen.
-fn varying(names: &[String], max: usize, unicode: bool) -> Vec<String> {
-    let gap = if unicode { "…" } else { ".." };
-    let same = |n: usize| {
-        let nth = |name: &String| name.chars().nth(n);
-        names.first().and_then(nth).is_some_and(|c| names.iter().all(|name| nth(name) == Some(c)))
-    };
-    let differs = (0..).find(|n| !same(*n)).unwrap_or(0);
-    let common: Vec<char> =
-        names.first().map(|name| name.chars().take(differs).collect()).unwrap_or_default();
-    let word = common.iter().rposition(|c| *c == ' ').map_or(0, |space| space + 1);
-    // In a long word (a path) only its last letters before the difference.
-    let start = if differs - word <= max / 3 { word } else { differs - max / 6 };
-    let head = max / 3;
-    let cut = |name: &String| {
-        if width(name) <= max || start <= head {
-            return shorten(name, max, unicode);
-        }
-        let rest: String = name.chars().skip(start).collect();
-        let front = take(name.chars(), head);
-        let room = max.saturating_sub(width(&front) + width(gap));
-        let tail = if width(&rest) <= room {
-            rest
-        } else {
-            take(rest.chars(), room.saturating_sub(width(gap))) + gap
-        };
-        format!("{front}{gap}{tail}")
-    };
-    names.iter().map(cut).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -249,11 +202,11 @@ mod tests {
     fn names_stay_distinct() {
         let full = ["gzip --keep -1 input", "gzip --keep -2 input"];
         let names = Names::new(full, 12, &look(80, true));
-        assert_eq!(full.map(|name| names.show(name)), ["gzip…-1 inp…", "gzip…-2 inp…"]);
+        assert_eq!(full.map(|name| names.show(name)), ["gzip … -1 …", "gzip … -2 …"]);
         assert!(names.shortened());
-        let full = ["cat a 1 bbbbbbbbbbbb 1 c", "cat a 1 bbbbbbbbbbbb 2 c", "cat a 2 bbbbbbbbbbbb 1 c"];
+        let full = ["a1 bbbbbbbb 1 ccccccc 1", "a1 bbbbbbbb 2 ccccccc 1", "a2 bbbbbbbb 1 ccccccc 2"];
         let names = Names::new(full, 12, &look(80, true));
-        assert_eq!(full.map(|name| names.show(name)), ["#1 cat … 1 c", "#2 cat … 2 c", "#3 cat … 1 c"]);
+        assert_eq!(full.map(|name| names.show(name)), ["#1 a1 b…cc 1", "#2 a1 b…cc 1", "#3 a2 b…cc 2"]);
         assert!(!Names::new(["a", "b"], 12, &look(80, true)).shortened());
     }
 

@@ -1,4 +1,4 @@
-//! A command that is held at the gate until the program has made ready to observe it.
+//! Copies of a command that are held at the gate until the program has made ready to observe it.
 
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -16,13 +16,13 @@ pub(crate) enum News {
 }
 
 impl Launcher {
-    /// Has the command created and held. Returns its process id; `None`: we were told to stop.
+    /// Has the copies created and held. Returns their process ids; `None`: we were told to stop.
     pub(crate) fn hold(
         &mut self,
         request: Request,
         stdin: Option<BorrowedFd<'_>>,
         interrupts: &Interrupts,
-    ) -> Result<Option<i32>, NoOutcome> {
+    ) -> Result<Option<Vec<i32>>, NoOutcome> {
         self.send(&Message::Run(Box::new(request)), stdin.as_slice())?;
         loop {
             // Opening an input can take for ever, and then only a signal ends it.
@@ -34,7 +34,7 @@ impl Launcher {
                 continue;
             }
             return match self.next_reply()? {
-                Reply::Held(pid) => Ok(Some(pid)),
+                Reply::Held(copies) => Ok(Some(copies)),
                 Reply::Failed(error) => Err(NoOutcome::Launch(error)),
                 Reply::Done(_) => Ok(None),
                 Reply::Alone => Err(self.lost()),
@@ -42,7 +42,7 @@ impl Launcher {
         }
     }
 
-    /// Lets the held command go, or has it ended.
+    /// Lets what is held go, or has it ended.
     pub(crate) fn go(&mut self, go: bool) -> Result<(), NoOutcome> {
         self.send(&Message::Go(go), &[])
     }

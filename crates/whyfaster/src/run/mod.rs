@@ -4,6 +4,7 @@
 //! another process. Nothing here prints.
 
 mod client;
+mod faults;
 mod held;
 mod hooks;
 pub mod inside;

@@ -108,7 +108,7 @@ pub(crate) enum Purpose {
     Trial,
     /// Trace it for the scheduling account of every task.
     Account,
-    /// Hold the only copy at the gate until told to go; else as a timed one.
+    /// Hold all copies at the gate until told to go; else as a timed one.
     Traced,
     /// Hold the only copy at the gate until told to go, and wait for all that comes from it. Its standard input comes with
     /// the request, if it is to have one of its own.
@@ -118,8 +118,8 @@ pub(crate) enum Purpose {
 /// What the launcher answers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Reply {
-    /// The command stands at the gate under this process id.
-    Held(i32),
+    /// The copies stand at the gate under these process ids.
+    Held(Vec<i32>),
     /// The command itself has ended; what it started runs on.
     Alone,
     /// The batch ran.

@@ -228,14 +228,14 @@ impl<'a> Rig<'a> {
         })
     }
 
-    /// Runs one copy of an alternative, observed by `observe` and otherwise like a timed one.
+    /// Runs copies of an alternative, observed by `observe` and otherwise like a timed batch.
     pub(super) fn traced(
         &mut self,
-        index: usize,
+        (index, copies): (usize, u32),
         iteration: &str,
         observe: Start<'_, Box<Outcome>>,
     ) -> Result<Ran<Outcome>, Failure> {
-        let arrivals = Arrivals::Together { copies: 1 };
+        let arrivals = Arrivals::Together { copies };
         let called = format!("traced run {iteration}");
         self.launch_with(
             index,

@@ -24,10 +24,11 @@ impl Timeline {
             // The wake-up came before it had left its CPU: it has not waited for anybody.
             return;
         }
+        self.path.settle(&mut task.walk, now - ns);
         let by_task = wake.filter(|(waker, context)| **context == Context::Task && *waker != tid);
         if let Some((waker, _)) = by_task
             && follows(cause, block.as_ref())
-            && self.follow(tid, waker, now)
+            && self.follow((tid, cause), waker, (now - ns, now))
         {
             return;
         }
@@ -50,7 +51,10 @@ impl Timeline {
             return;
         }
         if let Some(shared) = on.and_then(|on| self.path_at_end(on, now)) {
-            return self.go_on_with(tid, shared);
+            if let Some(task) = self.known.tree.get_mut(&tid) {
+                self.path.go_on_with(&mut task.walk, shared);
+            }
+            return;
         }
         let (kind, what) = own(cause, block.as_ref(), None, None);
         let key = self.path.keys.of(Key::Blocked { by: label, kind, what });
@@ -59,18 +63,19 @@ impl Timeline {
         }
     }
 
-    /// The path of a task becomes that of another, which runs. False if that has none.
-    fn follow(&mut self, tid: Tid, waker: Tid, now: u64) -> bool {
+    /// The path of a task that was blocked since `since` becomes that of another, which runs. False if that has none.
+    fn follow(&mut self, (tid, cause): (Tid, Cause), waker: Tid, (since, now): (u64, u64)) -> bool {
         let Some(shared) = self.path_shared(waker, now) else { return false };
-        self.go_on_with(tid, shared);
-        true
-    }
-
-    fn go_on_with(&mut self, tid: Tid, shared: super::Id) {
+        let parent = self.known.tree.get(&waker).and_then(|waker| waker.parent);
         if let Some(task) = self.known.tree.get_mut(&tid) {
-            task.walk.forget();
-            self.path.nodes.jump(task.walk.head, shared);
+            // Shells wait for the end of any child in sigsuspend(2) as well.
+            if matches!(cause, Cause::Child | Cause::OtherProcess) && parent == Some(task.process) {
+                self.path.joined(&mut task.walk, task.label, shared, (since, now));
+            } else {
+                self.path.go_on_with(&mut task.walk, shared);
+            }
         }
+        true
     }
 
     /// The path of a running task up to now, for somebody else to go on with.
@@ -80,6 +85,7 @@ impl Timeline {
             return None;
         }
         task.walk.ran(now);
+        self.path.settle(&mut task.walk, now);
         Some(self.path.share(&mut task.walk))
     }
 

@@ -2,7 +2,7 @@
 
 use super::super::event::{Tid, Totals};
 use super::super::labels::Label;
-use super::super::task::State;
+use super::super::task::{State, Task};
 use super::super::timeline::Timeline;
 
 impl Timeline {
@@ -26,6 +26,16 @@ impl Timeline {
         if !thread {
             self.path.forked(&mut task.walk);
         }
+    }
+
+    /// A task is gone.
+    pub(in super::super) fn path_ends(&mut self, task: &mut Task, at: u64, ran: bool) {
+        self.path.settle(&mut task.walk, at);
+        let parent = task.parent.and_then(|parent| self.known.tree.get_mut(&parent));
+        if let Some(parent) = parent.filter(|parent| parent.state != State::Blocked) {
+            self.path.ends_beside(&mut parent.walk, &task.walk, task.label, at);
+        }
+        self.path.end(&mut task.walk, task.label, at, ran);
     }
 
     /// A task runs another program from now on; its label is still the former one.

@@ -11,7 +11,9 @@
 //! execution of parallel and distributed programs", 1988) and needs no record of the trace: [`nodes`] holds the paths of
 //! the tasks that live.
 
+mod alternatives;
 mod blocked;
+mod faults;
 mod hooks;
 mod nodes;
 mod parts;
@@ -22,6 +24,7 @@ use rustc_hash::FxHashMap;
 
 use super::cpus::Holder;
 use super::labels::Label;
+pub(crate) use faults::tell as tell_faults;
 use nodes::{Id, NONE, Nodes};
 use parts::Keys;
 pub(super) use rows::Accounts;
@@ -80,6 +83,12 @@ impl Path {
         let (shared, head) = self.nodes.fork(walk.head);
         walk.head = head;
         shared
+    }
+
+    /// The path of a task becomes this one, and what it had of its own is gone.
+    pub(super) fn go_on_with(&mut self, walk: &mut Walk, shared: Id) {
+        walk.forget();
+        self.nodes.jump(walk.head, shared);
     }
 
     /// The path of a task that is gone. It is kept if no other lasted longer.

@@ -4,6 +4,7 @@
 //! behind it, for one that is left with a single one is merged into that. So there are fewer nodes than twice the paths,
 //! however often tasks wake each other.
 
+use super::alternatives::Alternative;
 use super::parts::Part;
 
 /// A node. [`NONE`] is none.
@@ -12,6 +13,9 @@ pub(super) type Id = u32;
 /// No node: the beginning.
 pub(super) const NONE: Id = Id::MAX;
 
+/// Alternatives that one node keeps: the longest.
+const MOST_BESIDE: usize = 8;
+
 #[derive(Debug, Default)]
 struct Node {
     before: Id,
@@ -19,6 +23,8 @@ struct Node {
     behind: u32,
     combined: Id,
     parts: Vec<Part>,
+    /// Paths that ended in this one and would have been nearly as long.
+    beside: Vec<Alternative>,
 }
 
 /// All nodes.
@@ -39,6 +45,7 @@ impl Nodes {
         let node = &mut self.nodes[index(id)];
         (node.before, node.behind, node.combined) = (before, 0, 0);
         node.parts.clear();
+        node.beside.clear();
         self.attach(before, id);
         id
     }
@@ -46,7 +53,7 @@ impl Nodes {
     /// Two paths from one: this one goes on behind the node that is returned first, under the number returned second.
     pub(super) fn fork(&mut self, leaf: Id) -> (Id, Id) {
         let node = &self.nodes[index(leaf)];
-        if node.parts.is_empty() && node.before != NONE {
+        if node.parts.is_empty() && node.beside.is_empty() && node.before != NONE {
             return (node.before, leaf);
         }
         let next = self.leaf(leaf);
@@ -60,6 +67,7 @@ impl Nodes {
         let node = &mut self.nodes[index(leaf)];
         let former = std::mem::replace(&mut node.before, before);
         node.parts.clear();
+        node.beside.clear();
         self.detach(former, leaf);
     }
 
@@ -78,13 +86,44 @@ impl Nodes {
     /// All parts of a path.
     pub(super) fn collect(&self, leaf: Id) -> Vec<Part> {
         let mut all = Vec::new();
-        let mut id = leaf;
-        while id != NONE {
-            let node = &self.nodes[index(id)];
-            node.parts.iter().for_each(|part| add(&mut all, *part));
-            id = node.before;
+        for id in self.back(leaf) {
+            self.nodes[index(id)].parts.iter().for_each(|part| add(&mut all, *part));
         }
         all
+    }
+
+    /// A path that ended in this one.
+    pub(super) fn tell(&mut self, leaf: Id, alternative: Alternative) {
+        keep(&mut self.nodes[index(leaf)].beside, alternative);
+    }
+
+    /// What only this path has: every node that no other one goes on from, but that of a task that is gone. Parts and
+    /// alternatives of each.
+    pub(super) fn alone(
+        &self,
+        leaf: Id,
+        gone: Option<Id>,
+    ) -> impl Iterator<Item = (&[Part], &[Alternative])> {
+        let gone = gone.map_or(NONE, |gone| self.nodes[index(gone)].before);
+        let ours = move |id: &Id| {
+            let shared = self.nodes[index(*id)].behind - u32::from(*id == gone) > 1;
+            *id == leaf || !shared
+        };
+        self.back(leaf).take_while(ours).map(|id| {
+            let node = &self.nodes[index(id)];
+            (node.parts.as_slice(), node.beside.as_slice())
+        })
+    }
+
+    /// All paths that ended in this one.
+    pub(super) fn beside(&self, leaf: Id) -> impl Iterator<Item = &Alternative> {
+        self.back(leaf).flat_map(|id| &self.nodes[index(id)].beside)
+    }
+
+    /// The nodes of a path, from its end.
+    fn back(&self, leaf: Id) -> impl Iterator<Item = Id> {
+        let known = |id: Id| (id != NONE).then_some(id);
+        std::iter::successors(known(leaf), move |id| known(self.nodes[index(*id)].before))
     }
 
     /// How many nodes there are.
@@ -124,6 +163,7 @@ impl Nodes {
         let node = &mut self.nodes[index(id)];
         let (last, before) = (node.combined, node.before);
         let mut parts = std::mem::take(&mut node.parts);
+        let beside = std::mem::take(&mut node.beside);
         if before != NONE {
             self.nodes[index(before)].combined ^= id ^ last;
         }
@@ -133,16 +173,18 @@ impl Nodes {
             std::mem::swap(&mut node.parts, &mut parts);
         }
         parts.iter().for_each(|part| add(&mut node.parts, *part));
+        beside.into_iter().for_each(|it| keep(&mut node.beside, it));
         parts.clear();
         self.nodes[index(id)].parts = parts;
         self.free.push(id);
     }
 
     fn forget(&mut self, id: Id) {
-        let parts = &mut self.nodes[index(id)].parts;
-        parts.clear();
+        let node = &mut self.nodes[index(id)];
+        node.parts.clear();
+        node.beside.clear();
         // A node that is used again keeps its room, if that is little.
-        parts.shrink_to(8);
+        node.parts.shrink_to(8);
         self.free.push(id);
     }
 }
@@ -155,6 +197,16 @@ fn add(parts: &mut Vec<Part>, part: Part) {
             parts[at].count = parts[at].count.saturating_add(part.count);
         }
         Err(at) => parts.insert(at, part),
+    }
+}
+
+/// The longest alternatives are kept.
+fn keep(all: &mut Vec<Alternative>, alternative: Alternative) {
+    all.push(alternative);
+    if all.len() > MOST_BESIDE
+        && let Some((least, _)) = all.iter().enumerate().min_by_key(|(_, it)| it.ns)
+    {
+        all.swap_remove(least);
     }
 }
 
@@ -198,6 +250,36 @@ mod tests {
             assert!(nodes.len() <= 3, "{}", nodes.len());
         }
         assert_eq!((sum(&nodes, a), sum(&nodes, b)), (5000, 5000));
+    }
+
+    #[test]
+    fn what_a_path_has_alone_begins_behind_the_last_node_that_another_one_shares() {
+        let mut nodes = Nodes::default();
+        let root = nodes.leaf(NONE);
+        nodes.add(root, 0, 100, 1);
+        let (shared, root) = nodes.fork(root);
+        let (child, other) = (nodes.leaf(shared), nodes.leaf(shared));
+        nodes.add(child, 1, 7, 1);
+        let (joined, child) = nodes.fork(child);
+        nodes.jump(root, joined);
+        nodes.add(root, 2, 5, 1);
+        let ns = |gone| nodes.alone(root, gone).flat_map(|(parts, _)| parts).map(|part| part.ns).sum::<u64>();
+        assert_eq!((ns(None), ns(Some(child)), ns(Some(other))), (5, 12, 5));
+    }
+
+    #[test]
+    fn the_longest_alternatives_stay_with_their_path() {
+        let mut nodes = Nodes::default();
+        let first = nodes.leaf(NONE);
+        let (shared, first) = nodes.fork(first);
+        let second = nodes.leaf(shared);
+        for ns in 0..20 {
+            nodes.tell(shared, Alternative { label: 0, slack: 0, ns });
+        }
+        nodes.release(first);
+        let mut told: Vec<u64> = nodes.beside(second).map(|it| it.ns).collect();
+        told.sort_unstable();
+        assert_eq!(told, (12..20).collect::<Vec<_>>());
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::super::cpus::{Holder, WAKE_UP_NS};
 use super::super::idle::{ALONE, ANY, ByKind, ELSEWHERE};
 use super::super::labels::Label;
 use super::super::report::{Cause, PathKind};
+use super::alternatives::Joins;
 use super::nodes::{Id, NONE};
 use super::parts::{Key, Run, wait};
 use super::{Path, Startup};
@@ -45,6 +46,8 @@ pub(in super::super) struct Walk {
     base: Vec<u64>,
     /// Who held the CPUs on which it waited before it was moved.
     held: Vec<(Holder, u64)>,
+    /// Children that ended while it dealt with another one's end.
+    pub(super) joins: Joins,
 }
 
 impl Default for Walk {
@@ -65,6 +68,7 @@ impl Default for Walk {
             after: None,
             base: Vec::new(),
             held: Vec::new(),
+            joins: Joins::default(),
         }
     }
 }
@@ -142,9 +146,14 @@ impl Walk {
         self.after = Some(cause);
     }
 
+    /// What it has run since its path was last shared.
+    pub(super) fn unshared(&self) -> u64 {
+        self.user + self.kernel + self.untold
+    }
+
     /// What it has run since its path was last shared is forgotten with that path.
     pub(super) fn forget(&mut self) {
-        self.before += self.user + self.kernel + self.untold;
+        self.before += self.unshared();
         self.before_calls += self.kernel;
         (self.user, self.kernel, self.untold, self.turns) = (0, 0, 0, 0);
     }
@@ -183,7 +192,7 @@ impl Path {
         if walk.phase != Phase::Early || !walk.goes() {
             return;
         }
-        let all = walk.user + walk.kernel + walk.untold;
+        let all = walk.unshared();
         let startup = run.saturating_sub(walk.before).min(all);
         let within = calls.min(run).saturating_sub(walk.before_calls).min(startup);
         // What is told goes first, for it came first.
@@ -213,7 +222,7 @@ impl Path {
 
     /// What the task has run is put into its path.
     pub(super) fn flush(&mut self, walk: &mut Walk) {
-        let all = walk.user + walk.kernel + walk.untold;
+        let all = walk.unshared();
         if all == 0 || walk.head == NONE {
             walk.forget();
             return;

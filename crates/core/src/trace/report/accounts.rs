@@ -34,6 +34,18 @@ pub struct PathRow {
     pub count: u64,
 }
 
+/// A path that is nearly as long as the critical one: it ended in that where a task waited for several children, at most
+/// 5% of the wall time earlier than the last of them, and at least 5% of the wall time of it are not on the critical path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PathAlternative {
+    /// The command that took most of what is not on the critical path.
+    pub command: String,
+    /// How much longer it could have been before it were the critical path.
+    pub slack_s: f64,
+    /// How much of it is not on the critical path.
+    pub seconds: f64,
+}
+
 /// What a task on the critical path did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

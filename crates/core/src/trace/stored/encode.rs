@@ -39,8 +39,8 @@ pub(super) const FLAG: [u8; 4] = [0x10, 0x20, 0x40, 0x80];
 pub(super) const BITSET: u8 = 0x01;
 
 /// States, kinds of files and of tasks by their numbers in the stream.
-pub(super) const LEFT: [Left; 5] =
-    [Left::Runnable, Left::Sleeping, Left::Uninterruptible, Left::Stopped, Left::Dead];
+pub(super) const LEFT: [Left; 6] =
+    [Left::Runnable, Left::Sleeping, Left::Uninterruptible, Left::Stopped, Left::Dead, Left::Throttled];
 pub(super) const FILES: [FileKind; 9] = [
     FileKind::None,
     FileKind::Pipe,

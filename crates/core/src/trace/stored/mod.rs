@@ -146,6 +146,7 @@ fn sane(counts: &Counts) -> bool {
         lives.exits,
         lives.calls_entered,
         lives.calls_returned,
+        lives.throttled,
     ];
     let lost = lost.into_iter().chain(lives.into_iter().flatten());
     let ended = counts.lives.last_end_ns.is_none_or(|at| at <= LATEST);

@@ -3,7 +3,7 @@
 use super::fixture::*;
 use crate::trace::Throttled;
 use crate::trace::event::{FileKind, Left, TaskKind, What};
-use crate::trace::report::SharerKind;
+use crate::trace::report::{PathRow, SharerKind};
 
 /// Preempted at 100 on CPU 0; whoever comes next runs until it is back.
 fn preempted(others: &[(u32, u64)]) -> Script {
@@ -86,6 +86,21 @@ fn a_long_wait_on_an_idle_cpu_is_throttling_if_the_quota_was_used_up() {
     let report = script.report();
     assert_eq!(sharers(&report), [("job", "(CPU quota used up)", SharerKind::Throttled, 40_000)]);
     assert!(report.warnings.iter().any(|warning| warning.what.contains("quota")));
+    // Whoever has the CPU meanwhile.
+    let mut told = Script::began(0, 10, "job");
+    told.name(77, "cc1", TaskKind::Other)
+        .switch(100, 0, 10, 77, Left::Throttled)
+        .switch(40_100, 0, 77, 10, Left::Runnable)
+        .end(40_200, 0, 10, 0, 200);
+    sound(&told.report());
+    assert_eq!(sharers(&told.report()), sharers(&report));
+    let path = told.report().critical_path;
+    let throttled = |row: &&PathRow| row.holder == Some(SharerKind::Throttled);
+    assert!((path.iter().find(throttled).unwrap().seconds - 0.04).abs() < 1e-9, "{path:?}");
+    // The same, told of a group into which the command moved.
+    script.facts.throttled = Some(Throttled::default());
+    script.counts.lives.throttled = Some(1);
+    assert_eq!(sharers(&script.report()), sharers(&report));
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod holes;
 mod levels;
 mod mended;
 mod path;
+mod path_alternatives;
 mod path_backwards;
 mod path_left;
 mod path_waits;

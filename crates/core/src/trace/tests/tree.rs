@@ -134,3 +134,28 @@ fn very_many_tasks_are_counted_and_the_longest_lives_kept() {
     assert_eq!(command(&report, "sh (forked)").tasks, u64::from(many));
     assert_eq!(report.tasks.iter().filter(|row| us(row.running_s) == 2).count(), (many as usize) / 2);
 }
+
+/// Two copies that were held at a gate: each is a root, and the sums are those of both.
+#[test]
+fn two_roots_are_one_tree() {
+    let mut script = Script::new();
+    for (tid, cpu) in [(10, 0), (20, 1)] {
+        script.fork(0, cpu, 0, tid, BOTH).switch(0, cpu, 0, tid, Left::Runnable);
+    }
+    script.exec(10, 0, 10, "sh").exec(12, 1, 20, "sh");
+    script.fork(20, 0, 10, 11, BOTH).fork(20, 1, 20, 21, BOTH);
+    // Each waits behind its parent, which ends first; the second copy is quicker.
+    script.end(50, 1, 20, 21, 38).end(70, 1, 21, 0, 20);
+    script.end(100, 0, 10, 11, 90).end(160, 0, 11, 0, 60);
+    let report = script.report();
+    sound(&report);
+    let rows: Vec<(Option<usize>, &str, u64)> =
+        report.tree.iter().map(|row| (row.parent, row.command.as_str(), row.processes)).collect();
+    assert_eq!(rows, [(None, "sh", 2), (Some(0), "sh (forked)", 2)]);
+    assert_eq!((report.processes.forks, report.processes.exits), (Some(2), Some(4)));
+    // From the first program that begins to the last end, whichever copy has them.
+    assert_eq!(us(report.wall_s), 150);
+    assert_eq!(path(&report).iter().map(|row| row.3).sum::<u64>(), 150);
+    let work: f64 = report.work.iter().map(|row| row.seconds).sum();
+    assert_eq!(us(work), (90 + 38) + (60 + 20));
+}

@@ -79,6 +79,9 @@ fn the_kernel_divides_as_the_table_of_calls_says_and_all_sums_to_the_cpu_time() 
     // The path through the same task divides its time in the kernel in the same way.
     let pipe = report.critical_path.iter().find(|row| row.what.as_deref() == Some("pipe")).unwrap();
     assert_eq!((pipe.kind, us(pipe.seconds)), (PathKind::Kernel, 200));
+    let faults = report.critical_path.iter().find(|row| row.what.as_deref() == Some("page_faults")).unwrap();
+    assert_eq!((faults.kind, us(faults.seconds)), (PathKind::Kernel, 50));
+    assert_eq!(path(&report)[0], ("job", PathKind::User, None, 350));
 }
 
 #[test]

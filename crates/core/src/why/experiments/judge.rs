@@ -96,11 +96,11 @@ fn outcome(won: &Estimate, planned: &Planned) -> Outcome {
 }
 
 fn worded(won: &Estimate, planned: &Planned, outcome: Outcome) -> String {
-    let explained = time(planned.predicted_s);
+    let predicted = time(planned.predicted_s);
     let shrank = if won.median > 0.0 {
-        format!("the difference shrank by {} of the {explained} explained", time(won.median))
+        format!("the difference shrank by {} ({predicted} were predicted)", time(won.median))
     } else {
-        format!("the difference did not shrink (it grew by {}; {explained} were explained)", time(won.median))
+        format!("the difference did not shrink (it grew by {}; {predicted} were predicted)", time(won.median))
     };
     match outcome {
         Outcome::Confirmed => format!("With the change ({}), {shrank}.", planned.change),

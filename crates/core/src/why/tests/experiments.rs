@@ -197,7 +197,7 @@ fn rounds_decide() {
     assert_eq!(outcome(&[0.12; 7], true), Outcome::Confirmed);
     let (_, confirmed) = judged(&[0.09, 0.1, 0.11, 0.1, 0.1, 0.1], true);
     assert!(
-        confirmed.sentence.contains("the difference shrank by 100 ms of the 100 ms explained"),
+        confirmed.sentence.contains("the difference shrank by 100 ms (100 ms were predicted)"),
         "{}",
         confirmed.sentence
     );
@@ -208,7 +208,11 @@ fn conclusions_go_into_findings_and_summary() {
     let (mut why, experiment) = judged(&[0.09, 0.1, 0.11, 0.1, 0.1, 0.1], true);
     conclude(&mut why, vec![experiment]);
     assert_eq!(why.findings[0].confirmed, Some(true));
-    assert!(why.summary.iter().any(|it| it.starts_with("Tested: with the change")), "{:?}", why.summary);
+    assert!(
+        why.summary.iter().any(|it| it.starts_with("An experiment confirmed it: with the change")),
+        "{:?}",
+        why.summary
+    );
     let (mut why, experiment) = judged(&[0.0; 7], true);
     conclude(&mut why, vec![experiment]);
     // What was refuted is no cause: its seconds are unexplained.

@@ -12,7 +12,7 @@ use crate::trace::report::{
     Cause as Wait, CommandRow, Direction, Level, PathKind, PathRow, SharerKind, SyscallRow, TransferRow,
     TreeRow, WorkKind, WorkRow,
 };
-use crate::why::report::Traced;
+use crate::why::report::{Traced, TracedBatch};
 use crate::why::{Given, Why, explain};
 
 /// A row of the path.
@@ -104,6 +104,7 @@ pub(in crate::why) struct Scene {
     pub host: Host,
     pub batches: Vec<Batch>,
     pub traced: Vec<Traced>,
+    pub traced_batches: Vec<TracedBatch>,
     pub analysis: Analysis,
 }
 
@@ -149,7 +150,8 @@ impl Scene {
             traced.push(run(0, round, a));
             traced.push(run(1, round, b));
         }
-        let mut scene = Self { plan, host, batches, traced, analysis: Analysis::default() };
+        let traced_batches = Vec::new();
+        let mut scene = Self { plan, host, batches, traced, traced_batches, analysis: Analysis::default() };
         scene.analyse();
         scene
     }
@@ -173,6 +175,7 @@ impl Scene {
             batches: &self.batches,
             analysis: &self.analysis,
             traced: &self.traced,
+            traced_batches: &self.traced_batches,
         }
     }
 
@@ -237,8 +240,6 @@ impl Trace {
         let (path_kind, what) = match kind {
             WorkKind::User => (PathKind::User, None),
             WorkKind::Startup => (PathKind::Startup, None),
-            // Page faults are user code on the path.
-            WorkKind::PageFaults => (PathKind::User, None),
             _ if command.ends_with(" (forked)") => (PathKind::Forked, None),
             _ => (PathKind::Kernel, Some(kind.name())),
         };

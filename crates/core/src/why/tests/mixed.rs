@@ -66,7 +66,7 @@ fn the_summary_calls_long_command_lines_by_their_numbers() {
     let a = base().makes(1, 1).waits("sleep", PathKind::Sleep, None, 0.02);
     let b = base().makes(100, 100).runs("sh", WorkKind::Process, 0.03, 100);
     let mut scene = Scene::of(&a.0, &b.0);
-    let long = |n: u32| format!("i=0; while [ $i -lt {n} ]; do /bin/true; i=$((i+1)); done");
+    let long = |n: u32| format!("i=0;while,[,$i,-lt,{n},];do,/bin/true;i=$((i+1));done");
     for (alternative, n) in scene.plan.alternatives.iter_mut().zip([1, 100]) {
         alternative.name = long(n);
     }

@@ -2,6 +2,7 @@
 
 mod causes;
 mod experiments;
+mod growth;
 mod mixed;
 mod refusals;
 

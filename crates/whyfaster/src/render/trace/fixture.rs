@@ -4,9 +4,9 @@ use whyfaster_core::host::{NotMeasured, Warning};
 use whyfaster_core::trace::counts::Lost;
 use whyfaster_core::trace::event::FileKind;
 use whyfaster_core::trace::report::{
-    Avoidable, Cause, Check, CommandRow, Direction, Level, Overhead, PathKind, PathRow, Processes, SearchRow,
-    SharerKind, SharerRow, StageRow, SyscallRow, TraceReport, TransferRow, TreeRow, Untraced, WaitRow,
-    WorkKind, WorkRow,
+    Avoidable, Cause, Check, CommandRow, Direction, Level, Overhead, PathAlternative, PathKind, PathRow,
+    Processes, SearchRow, SharerKind, SharerRow, StageRow, SyscallRow, TraceReport, TransferRow, TreeRow,
+    Untraced, WaitRow, WorkKind, WorkRow,
 };
 
 fn tree(parent: Option<usize>, command: &str, processes: u64, cpu_s: f64, life_s: f64) -> TreeRow {
@@ -98,6 +98,10 @@ fn behind(
 ) -> PathRow {
     let row = part(command, PathKind::CpuWait, Some(name), seconds, 3_000);
     PathRow { holder: Some(holder), after: Some(after), avoidable_s: beside, ..row }
+}
+
+fn beside(command: &str, slack_s: f64, seconds: f64) -> PathAlternative {
+    PathAlternative { command: command.to_owned(), slack_s, seconds }
 }
 
 fn dispatch_path() -> Vec<PathRow> {
@@ -245,6 +249,7 @@ pub(crate) fn dispatch() -> TraceReport {
         avoidable_longest_s: Some(0.0038),
         effective_parallelism: Some(1.362),
         critical_path: dispatch_path(),
+        critical_alternatives: vec![beside("true", 0.18, 3.4), beside("xargs", 0.31, 0.9)],
         work: dispatch_work(),
         transfers: vec![moved("seq", Direction::Write, FileKind::Pipe, 12, 48_894)],
         lost: Lost { gaps: 3, ..Lost::default() },

@@ -107,7 +107,7 @@ impl Flame {
     fn switched_out(&mut self, task: Tid, left: Left, block: Option<Block>, at: u64) {
         let Some(off) = self.tasks.get_mut(&task) else { return };
         match left {
-            Left::Runnable => off.runnable = Some(at),
+            Left::Runnable | Left::Throttled => off.runnable = Some(at),
             Left::Dead => {}
             _ => off.blocked = Some((at, left, block)),
         }

@@ -5,7 +5,7 @@ pub mod calls;
 mod costs;
 pub mod flame;
 mod next;
-mod path;
+pub(super) mod path;
 pub mod perfetto;
 mod sentence;
 mod syscalls;
@@ -81,7 +81,7 @@ pub fn screen(report: &TraceReport, shown: &Shown, look: &Look) -> String {
         waits::causes(report, shown, look),
         waits::sharers(report, shown, look),
         waits::stages(report, look),
-        path::critical_path(&report.critical_path, shown.top, look),
+        path::critical_path(report, shown.top, look),
         path::work(&report.work, shown.top, look),
         path::transfers(&report.transfers, shown.top, look),
         costs::losses(report, look),

@@ -2,7 +2,7 @@
 
 use whyfaster_core::trace::event::FileKind;
 use whyfaster_core::trace::report::{
-    Direction, PathKind, PathRow, SharerKind, TransferRow, WorkKind, WorkRow,
+    Direction, PathAlternative, PathKind, PathRow, SharerKind, TraceReport, TransferRow, WorkKind, WorkRow,
 };
 use whyfaster_core::trace::table::{Folded, Timed, fold};
 
@@ -40,7 +40,8 @@ fn share(seconds: f64, all_s: f64) -> String {
 }
 
 /// Which chain of running and waiting took from the beginning to the end.
-pub(crate) fn critical_path(path: &[PathRow], top: usize, look: &Look) -> Vec<String> {
+pub(crate) fn critical_path(report: &TraceReport, top: usize, look: &Look) -> Vec<String> {
+    let path = &report.critical_path;
     if path.is_empty() {
         return Vec::new();
     }
@@ -61,7 +62,28 @@ pub(crate) fn critical_path(path: &[PathRow], top: usize, look: &Look) -> Vec<St
     let title = "critical path: what took from the beginning to the end; the parts sum to the wall time";
     let mut lines = section(title, grid, 0, look);
     lines.extend(beside_idle(path, look));
+    let nearly = nearly_as_long(&report.critical_alternatives, report.wall_s, look);
+    lines.extend(nearly.iter().flat_map(|text| wrap_indented(text, look.width, 2)));
     lines
+}
+
+/// Alternatives that are named; the others are in `--json`.
+const NAMED: usize = 3;
+
+/// That a path is one of several.
+pub(crate) fn nearly_as_long(beside: &[PathAlternative], all_s: f64, look: &Look) -> Option<String> {
+    let path = |it: &PathAlternative| {
+        let less = format!("{} ({}) less", time(it.slack_s, look.time_unit), share(it.slack_s, all_s));
+        format!("through '{}', {less}", name(&it.command, look))
+    };
+    let mut said: Vec<String> = beside.iter().take(NAMED).map(path).collect();
+    if beside.len() > NAMED {
+        said.push(format!("{} more", beside.len() - NAMED));
+    }
+    let is = if beside.len() == 1 { "another path is" } else { "other paths are" };
+    (!said.is_empty()).then(|| {
+        format!("{is} nearly as long: {}; making only one of them faster wins little", said.join("; "))
+    })
 }
 
 /// What of the waiting for a CPU need not have been.

@@ -6,6 +6,7 @@ use whyfaster_core::why::report::{Account, PathDelta};
 
 use super::super::grid::{ABSENT, Grid};
 use super::super::text::{clean, wrap_indented};
+use super::super::trace::path::nearly_as_long;
 use super::super::units::{digits, time};
 use super::{Shown, ends, labels, signed, single};
 
@@ -104,8 +105,10 @@ pub(super) fn accounts(it: &Shown<'_>) -> Vec<String> {
             false => String::new(),
         };
         let cpus = account.parallelism.map_or_else(|| ABSENT.to_owned(), digits);
+        let beside = nearly_as_long(&account.critical_alternatives, account.untraced_s, it.look);
+        let beside = beside.map(|text| format!("; {text}")).unwrap_or_default();
         format!(
-            "{}: {} untraced, {} observed ({} rounds{cost}); CPUs busy on average: {cpus}",
+            "{}: {} untraced, {} observed ({} rounds{cost}); CPUs busy on average: {cpus}{beside}",
             it.names.show(&account.alternative),
             time(account.untraced_s, it.look.time_unit),
             time(account.traced_s, it.look.time_unit),

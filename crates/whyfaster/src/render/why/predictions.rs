@@ -1,8 +1,10 @@
 //! What was predicted for levels of load, beside what was measured there; and what grows with load.
 
+use std::collections::BTreeSet;
+
 use whyfaster_core::record::Record;
 use whyfaster_core::why::Why;
-use whyfaster_core::why::report::Prediction;
+use whyfaster_core::why::report::{Evidence, Growth, Prediction};
 
 use super::super::grid::{ABSENT, Grid};
 use super::super::look::Look;
@@ -13,6 +15,9 @@ use super::{Scale, labels, section, shown, single};
 
 /// Rows at most.
 const MOST: usize = 16;
+
+/// How the name of a kind of work in the kernel begins.
+const KERNEL: &str = "kernel: ";
 
 /// Levels that were asked for: what is predicted for others is in `--json`.
 pub(super) fn predictions(record: &Record, names: &Names, look: &Look) -> Vec<String> {
@@ -36,11 +41,55 @@ pub(super) fn predictions(record: &Record, names: &Names, look: &Look) -> Vec<St
             single("interval", "", &rows, ends),
         ],
     };
-    section("predicted makespans, from other levels alone", grid, look)
+    let mut lines = section("predicted makespans, from other levels alone", grid, look);
+    if rows.iter().any(|it| it.lower_bound) {
+        let loads: BTreeSet<u32> = rows.iter().filter(|it| it.lower_bound).map(|it| it.load).collect();
+        let loads: Vec<String> = loads.iter().map(u32::to_string).collect();
+        let text = format!(
+            "At {} copies no other level says what full CPUs cost: what is predicted there is a lower bound.",
+            loads.join(", ")
+        );
+        lines.extend(wrap_indented(&text, look.width, 2));
+    }
+    lines
 }
 
-/// What makes a copy dearer the more of them run.
+/// What makes a copy dearer the more of them run, in words.
 pub(super) fn growth(why: &Why, names: &Names, look: &Look) -> Vec<String> {
     let said = why.growth.iter().filter(|it| !it.sentence.is_empty());
-    said.flat_map(|it| wrap_indented(&shown(&it.sentence, names, look), look.width, 2)).collect()
+    let mut lines: Vec<String> =
+        said.flat_map(|it| wrap_indented(&shown(&it.sentence, names, look), look.width, 2)).collect();
+    for it in &why.growth {
+        if let Some(unknown) = &it.kinds_not_measured {
+            let text = format!("'{}': the kernel's part by kind: not measured ({unknown}).", it.alternative);
+            lines.extend(wrap_indented(&shown(&text, names, look), look.width, 2));
+        }
+    }
+    lines
+}
+
+/// Rows at most.
+const MOST_GROWING: usize = 6;
+
+/// The times that grow, by kind of work, where batches were observed; a section of its own.
+pub(super) fn what_grows(growth: &Growth, names: &Names, look: &Look) -> Vec<String> {
+    if !growth.grows.iter().any(|row| row.what.starts_with(KERNEL)) {
+        return Vec::new();
+    }
+    let times = growth.grows.iter().filter(|row| row.unit == "s");
+    let rows: Vec<&Evidence> = times.take(MOST_GROWING).collect();
+    let scale = Scale::choose(rows.iter().map(|row| row.there), look.time_unit);
+    let grid = Grid {
+        key: labels("of one copy", rows.iter().map(|row| row.what.clone()), look),
+        groups: vec![
+            single("alone", scale.name, &rows, |row| scale.number(row.here)),
+            single("among the others", "", &rows, |row| scale.number(row.there)),
+        ],
+    };
+    let of = names.show(&growth.alternative);
+    let title = format!(
+        "what grows from 1 to {} copies of {of}; the kinds are parts of the CPU times",
+        growth.highest
+    );
+    section(&title, grid, look)
 }

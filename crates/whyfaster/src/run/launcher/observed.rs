@@ -16,13 +16,13 @@ const ALONE_NS: u64 = 100_000_000;
 const PATIENCE_NS: u64 = 1_000_000_000;
 
 impl Run<'_> {
-    /// Says which process stands at the gate, and waits for the word to go. Says whether it came.
+    /// Says which processes stand at the gate, and waits for the word to go. Says whether it came.
     pub(super) fn hold(&mut self, socket: &UnixStream) -> bool {
-        let (Purpose::Observed | Purpose::Traced, Some(&pid)) = (self.request.purpose, self.prepared.front())
-        else {
+        if !matches!(self.request.purpose, Purpose::Observed | Purpose::Traced) {
             return true;
-        };
-        if send(socket, &Reply::Held(pid), &[]).is_err() {
+        }
+        let copies = self.prepared.iter().copied().collect();
+        if send(socket, &Reply::Held(copies), &[]).is_err() {
             return false;
         }
         // A program that died closes the socket, so this cannot wait for ever.

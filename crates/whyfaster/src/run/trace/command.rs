@@ -49,6 +49,7 @@ pub(super) fn watch(
         return Ok(Watched { interrupted: true, ..watched });
     };
     watched.exit_status = outcome.copies.status.first().copied();
+    watched.memory_bytes = outcome.copies.max_rss_bytes.first().copied();
     let killed = watched.exit_status.is_none_or(|status| status < 0);
     terminal.restore(killed || watch.stop.is_some());
     if level == Level::Rusage {

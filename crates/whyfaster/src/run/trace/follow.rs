@@ -1,4 +1,4 @@
-//! One command of ours under an observer: held at the gate, followed, released, and watched until the launcher says that
+//! One command of ours, or several copies of it, under an observer: held at the gate, followed, released, and watched until the launcher says that
 //! it is over. `trace` does it once, an explanation once for every alternative in every traced round.
 
 use std::os::fd::{AsFd, BorrowedFd};
@@ -43,8 +43,8 @@ impl Follow<'_> {
         turn: &mut dyn FnMut(bool) -> Turn,
         take: Take<'_>,
     ) -> Result<Option<Box<Outcome>>, NoOutcome> {
-        let Some(pid) = self.launcher.hold(request, stdin, self.interrupts)? else { return Ok(None) };
-        let followed = self.observer.follow(pid);
+        let Some(copies) = self.launcher.hold(request, stdin, self.interrupts)? else { return Ok(None) };
+        let followed = copies.into_iter().try_for_each(|pid| self.observer.follow(pid));
         let go = followed.is_ok() && !self.interrupts.interrupted();
         self.launcher.go(go)?;
         let outcome = self.until_done(turn, take)?;

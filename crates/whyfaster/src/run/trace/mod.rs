@@ -26,6 +26,7 @@ use whyfaster_core::trace::setting::Facts;
 use whyfaster_core::trace::stored::Recorder;
 use whyfaster_trace::Wanted;
 
+use super::faults;
 use super::interrupts::Interrupts;
 use crate::exit::{Exit, Failure};
 use crate::host;
@@ -51,6 +52,8 @@ struct Watched {
     /// How the command ended.
     exit_status: Option<i32>,
     runs: Runs,
+    /// The most memory that it had.
+    memory_bytes: Option<u64>,
     interrupted: bool,
     failure: Option<Failure>,
 }
@@ -86,6 +89,10 @@ pub fn observe(
         Target::Process(_) | Target::Cgroup(_) => running::watch(plan, chosen, interrupts, &mut take)?,
     };
     watched.facts.not_measured.extend(missing);
+    // After all runs: a page fault has no end in the stream, and is told from user code by its price alone.
+    if let Some(memory) = watched.memory_bytes.filter(|_| setting.whole() && !watched.interrupted) {
+        watched.facts.prices.extend(faults::price(memory, before.memory_available));
+    }
     let host = Host { after: host::facts(&root).since(&before), before };
     let (schedule, too_long) = match recorder {
         Some(recorder) => match recorder.finish(setting, watched.counts.clone(), watched.facts.clone()) {

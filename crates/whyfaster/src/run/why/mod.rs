@@ -1,12 +1,12 @@
 //! Why alternatives differ: observed runs after the verdicts, and experiments that remove a cause. From a rig and what was
 //! measured so far to an explanation; what follows from the runs is computed in the core.
 //!
-//! `whether` decides if there is anything to explain, `tracer` observes one run, `rounds` all of them, `confirm` makes the
-//! experiments.
+//! `whether` decides if there is anything to explain, `tracer` observes one run, `rounds` all of them, `batches` many copies at
+//! once, `confirm` makes the experiments.
 
+mod batches;
 mod confirm;
 mod elf;
-mod faults;
 mod prices;
 mod rounds;
 mod tracer;
@@ -26,6 +26,7 @@ use super::interrupts::Interrupts;
 use super::rig::Rig;
 use crate::exit::Failure;
 
+use tracer::{Observing, Tracer};
 use whether::Whether;
 pub(super) use whether::reserved_s;
 
@@ -66,6 +67,7 @@ impl<'a> SoFar<'a> {
             batches: self.batches,
             analysis: self.analysis,
             traced: &why.traced,
+            traced_batches: &why.traced_batches,
         }
     }
 
@@ -114,8 +116,17 @@ fn observe(
 ) -> Result<(), Failure> {
     let (began_s, until_s) = (so_far.now_s(), so_far.until_s());
     let part = if wanted.confirm { OBSERVING } else { 1.0 };
-    let until = rounds::Until { usual_s: began_s + (until_s - began_s) * part, last_s: until_s };
-    let traced = rounds::run(rig, so_far, alternatives, until, explained, on);
+    let usual_s = began_s + (until_s - began_s) * part;
+    let facts = prices::facts(so_far, wanted, alternatives, explained)?;
+    let tracer = Tracer::open(rig.launcher())?;
+    let mut observing = Observing { tracer, alternatives: alternatives.to_vec(), facts };
+    let planned = batches::planned(so_far, alternatives, explained);
+    let kept_s = batches::kept_s(&planned, usual_s - so_far.now_s());
+    let until = rounds::Until { usual_s: usual_s - kept_s, last_s: until_s };
+    let traced = rounds::run(rig, so_far, &mut observing, (wanted, until), explained, on);
+    if traced.is_ok() {
+        batches::run(rig, so_far, &mut observing, (&planned, usual_s), explained, on);
+    }
     if !explained.why.traced.is_empty() {
         made_anew(&mut explained.why, so_far);
     }
@@ -130,6 +141,6 @@ fn observe(
 /// The explanation that follows from the traced runs; they stay.
 fn made_anew(why: &mut Why, so_far: &SoFar<'_>) {
     let new = why::explain(&so_far.given(why));
-    let traced = std::mem::take(&mut why.traced);
-    *why = Why { traced, ..new };
+    let (traced, traced_batches) = (std::mem::take(&mut why.traced), std::mem::take(&mut why.traced_batches));
+    *why = Why { traced, traced_batches, ..new };
 }

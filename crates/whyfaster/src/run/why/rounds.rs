@@ -8,12 +8,11 @@ use whyfaster_core::host::NotMeasured;
 use whyfaster_core::plan::Explain;
 use whyfaster_core::sample::{Arm, Batch};
 use whyfaster_core::stats::quantile::median;
-use whyfaster_core::trace::setting::{Facts, Operation, Price};
 use whyfaster_core::why::report::Traced;
 
 use super::super::rig::{Ran, Rig};
-use super::tracer::Tracer;
-use super::{Explained, SoFar, faults, prices};
+use super::tracer::{Observing, Wanted};
+use super::{Explained, SoFar};
 use crate::exit::Failure;
 
 /// Rounds at which a 95% interval by the sign test is not just the whole range.
@@ -46,21 +45,15 @@ impl Until {
 pub(super) fn run(
     rig: &mut Rig<'_>,
     so_far: &SoFar<'_>,
-    alternatives: &[usize],
-    until: Until,
+    observing: &mut Observing,
+    (wanted, until): (&Explain, Until),
     explained: &mut Explained,
     on: &mut dyn FnMut(Event),
 ) -> Result<(), Failure> {
-    let Some(wanted) = &so_far.plan.explain else { return Ok(()) };
+    let alternatives = observing.alternatives.clone();
     let alone: Vec<f64> = alternatives.iter().map(|index| alone_s(so_far.batches, *index)).collect();
     let round_s = alone.iter().map(|seconds| seconds + PER_RUN_S).sum::<f64>();
     let rounds = how_many(wanted, round_s, until.usual_s - so_far.now_s());
-    let prices = known_prices(so_far, wanted, explained)?;
-    let facts: Vec<Facts> = alternatives
-        .iter()
-        .map(|index| Facts { prices: of_memory(&prices, so_far, *index), ..Facts::default() })
-        .collect();
-    let mut tracer = Tracer::open(rig.launcher())?;
     let mut longest_s: f64 = 0.0;
     let mut done = 0;
     'rounds: for round in 0..rounds {
@@ -78,8 +71,10 @@ pub(super) fn run(
             }
             let left_s = f64::from(rounds - round) * longest_s.max(round_s);
             on(Event::Traced { round: round + 1, rounds, alternative, left_s });
-            let known = (facts[place].clone(), alone[place]);
-            match tracer.run(rig, (alternative, round), so_far.interrupts, known)? {
+            let facts = observing.facts[place].clone();
+            let iteration = &format!("why-{round}");
+            let wanted = Wanted { alternative, copies: 1, iteration, facts, untraced_s: alone[place] };
+            match observing.tracer.run(rig, so_far.interrupts, wanted)? {
                 Ran::Done(run) => {
                     seen.push(Traced { alternative, round, report: run.report, own: run.own });
                 }
@@ -107,7 +102,7 @@ fn how_many(wanted: &Explain, round_s: f64, left_s: f64) -> u32 {
 }
 
 /// The order of a round; the same seed and round give the same.
-fn order(seed: u64, round: u32, count: usize) -> Vec<usize> {
+pub(super) fn order(seed: u64, round: u32, count: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     // Another stream than those of the untraced rounds, whose numbers hold the load in their upper half.
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -122,36 +117,6 @@ fn alone_s(batches: &[Batch], alternative: usize) -> f64 {
     let walls: Vec<f64> =
         batches.iter().filter(alone).flat_map(|batch| batch.copies.wall_s.iter().copied()).collect();
     median(&walls).unwrap_or(0.0)
-}
-
-fn known_prices(
-    so_far: &SoFar<'_>,
-    wanted: &Explain,
-    explained: &mut Explained,
-) -> Result<Vec<Price>, Failure> {
-    if let Some(path) = &wanted.prices {
-        return prices::given(path);
-    }
-    let cpus = so_far.host.before.cpus_allowed.clone().unwrap_or_default();
-    let measured = prices::measured(&cpus, so_far.plan.seed, so_far.interrupts);
-    Ok(measured.unwrap_or_else(|why| {
-        explained.not_measured.push(NotMeasured { what: "prices of operations".to_owned(), why });
-        Vec::new()
-    }))
-}
-
-/// The prices with that of a page fault in as much memory as the alternative uses. A given list is left as it is.
-fn of_memory(prices: &[Price], so_far: &SoFar<'_>, alternative: usize) -> Vec<Price> {
-    let given = so_far.plan.explain.as_ref().is_some_and(|wanted| wanted.prices.is_some());
-    let of = |batch: &&Batch| batch.arm == Arm::Alternative(alternative);
-    let copies = so_far.batches.iter().filter(of).flat_map(|batch| &batch.copies.max_rss_bytes);
-    let memory = copies.copied().max().unwrap_or(0);
-    let mut prices = prices.to_vec();
-    if let (false, Some(ns)) = (given, faults::price_ns(memory, so_far.host.before.memory_available)) {
-        prices.retain(|price| price.of != Operation::PageFault);
-        prices.push(Price { of: Operation::PageFault, ns });
-    }
-    prices
 }
 
 fn left_out(done: u32, wanted: &Explain, so_far: &SoFar<'_>, explained: &mut Explained) {

@@ -7,7 +7,7 @@ use whyfaster_core::trace::counts::{Counts, OwnCost};
 use whyfaster_core::trace::event::{Event, TaskKind, Tid, What};
 use whyfaster_core::trace::report::{Level, TraceReport};
 use whyfaster_core::trace::setting::{Facts, Setting};
-use whyfaster_trace::{Full, Wanted};
+use whyfaster_trace::Full;
 
 use super::super::interrupts::Interrupts;
 use super::super::rig::{Ran, Rig};
@@ -26,6 +26,30 @@ pub(super) struct Tracer {
     names: BTreeMap<Tid, Event>,
 }
 
+/// All that observing needs, made once.
+#[derive(Debug)]
+pub(super) struct Observing {
+    pub(super) tracer: Tracer,
+    /// The alternatives that are observed.
+    pub(super) alternatives: Vec<usize>,
+    /// What is known of each of them beside the stream.
+    pub(super) facts: Vec<Facts>,
+}
+
+/// What is to be observed.
+#[derive(Debug)]
+pub(super) struct Wanted<'a> {
+    pub(super) alternative: usize,
+    /// Copies at once.
+    pub(super) copies: u32,
+    /// What tells it from other runs, for the command.
+    pub(super) iteration: &'a str,
+    /// What is known of it beside the stream.
+    pub(super) facts: Facts,
+    /// How long it takes otherwise.
+    pub(super) untraced_s: f64,
+}
+
 /// One observed run.
 #[derive(Debug)]
 pub(super) struct Seen {
@@ -38,7 +62,7 @@ pub(super) struct Seen {
 impl Tracer {
     /// Loads and attaches the programs, and measures what they cost. The program behind `launcher` is one of ours.
     pub(super) fn open(launcher: i32) -> Result<Self, Failure> {
-        let full = Full::open(&Wanted::default()).map_err(|missing| {
+        let full = Full::open(&whyfaster_trace::Wanted::default()).map_err(|missing| {
             Failure::new(crate::exit::Exit::Unfit, missing.to_string(), "'whyfaster doctor' lists the levels")
         })?;
         let mut observer = Observer::Full(Box::new(full));
@@ -48,14 +72,12 @@ impl Tracer {
         Ok(Self { setting, observer, names: BTreeMap::new() })
     }
 
-    /// Observes one run of an alternative. `facts` holds what is known of it beside the stream; `untraced_s` is how long
-    /// it takes otherwise.
+    /// Observes one run of an alternative, or one batch: every copy is a root of the tree.
     pub(super) fn run(
         &mut self,
         rig: &mut Rig<'_>,
-        (alternative, round): (usize, u32),
         interrupts: &Interrupts,
-        (mut facts, untraced_s): (Facts, f64),
+        wanted: Wanted<'_>,
     ) -> Result<Ran<Seen>, Failure> {
         let Self { setting, observer, names } = self;
         let mut analysis = Analysis::new(setting.clone());
@@ -71,12 +93,18 @@ impl Tracer {
         };
         let around = Around::begin();
         let mut turn = |_| if interrupts.interrupted() { Turn::Stop } else { Turn::GoOn(POLL) };
-        let ran = rig.traced(alternative, &format!("why-{round}"), &mut |launcher, request| {
+        let what = (wanted.alternative, wanted.copies);
+        let ran = rig.traced(what, wanted.iteration, &mut |launcher, request| {
             Follow { launcher, observer, interrupts }.run(request, None, &mut turn, &mut take)
         });
+        let Wanted { mut facts, untraced_s, copies, .. } = wanted;
         around.end(&mut facts);
         let counts = observer.finish_run(&mut take).map_err(observing)?;
         let outcome = match ran? {
+            Ran::Done(outcome) if copies > 1 && outcome.copies.timed_out.contains(&true) => {
+                let why = "a copy was ended by the time-out while it was observed".to_owned();
+                return Ok(Ran::CannotRun(why));
+            }
             Ran::Done(outcome) => outcome,
             Ran::CannotRun(why) => return Ok(Ran::CannotRun(why)),
             Ran::Stopped => return Ok(Ran::Stopped),

@@ -325,7 +325,7 @@ fn pid(task: Tid) -> Option<i32> {
 /// The state as the kernel prints it (`TASK_INTERRUPTIBLE` and so on; `X` is 0x10 since 4.14).
 fn state(left: Left) -> i64 {
     match left {
-        Left::Runnable => 0,
+        Left::Runnable | Left::Throttled => 0,
         Left::Sleeping => 1,
         Left::Uninterruptible => 2,
         Left::Stopped => 4,

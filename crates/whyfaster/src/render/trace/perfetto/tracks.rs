@@ -154,9 +154,11 @@ impl Tracks {
     fn switched_out(&mut self, task: Tid, left: Left, block: Option<Block>, at: u64) -> Vec<Packet> {
         let Some(waiter) = self.tasks.get_mut(&task) else { return Vec::new() };
         match left {
-            Left::Runnable => {
+            Left::Runnable | Left::Throttled => {
                 waiter.state = State::Runnable;
-                vec![packet(at, slice(BEGIN, waiter.waits, Some("waiting for a CPU".to_owned())))]
+                let what =
+                    if left == Left::Throttled { "waiting for CPU quota" } else { "waiting for a CPU" };
+                vec![packet(at, slice(BEGIN, waiter.waits, Some(what.to_owned())))]
             }
             Left::Dead => Vec::new(),
             _ => {

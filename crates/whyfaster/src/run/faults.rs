@@ -3,22 +3,24 @@
 
 use std::ptr;
 
+use whyfaster_core::trace::setting::{Operation, Price};
+
 /// Repetitions; the median counts.
 const TURNS: usize = 3;
 
 /// Least and most bytes that are touched.
 const BYTES: (u64, u64) = (1 << 20, 256 << 20);
 
-/// CPU time of touching one page for the first time and giving it back, nanoseconds, in a region about as large as a
-/// command's memory. `None`: there is not enough memory.
-pub(super) fn price_ns(memory_bytes: u64, available_bytes: Option<u64>) -> Option<f64> {
+/// What touching one page for the first time and giving it back costs in a region about as large as a command's memory.
+/// `None`: there is not enough memory.
+pub(super) fn price(memory_bytes: u64, available_bytes: Option<u64>) -> Option<Price> {
     let (least, most) = BYTES;
     // Never so much that the machine has to make room for it.
     let most = available_bytes.map_or(most, |available| most.min(available / 8)).max(least);
     let bytes = usize::try_from(memory_bytes.clamp(least, most)).ok()?;
     let mut turns: Vec<f64> = (0..TURNS).map(|_| turn(bytes)).collect::<Option<_>>()?;
     turns.sort_by(f64::total_cmp);
-    Some(turns[TURNS / 2])
+    Some(Price { of: Operation::PageFault, ns: turns[TURNS / 2] })
 }
 
 fn turn(bytes: usize) -> Option<f64> {
@@ -54,8 +56,8 @@ mod tests {
 
     #[test]
     fn a_page_costs_something_and_little_memory_is_enough() {
-        let small = price_ns(0, Some(0)).unwrap();
-        let large = price_ns(32 << 20, Some(1 << 40)).unwrap();
+        let small = price(0, Some(0)).unwrap().ns;
+        let large = price(32 << 20, Some(1 << 40)).unwrap().ns;
         // Clearing 4 KiB takes longer than 20 ns anywhere, and a fault less than a millisecond.
         assert!((20.0..1e6).contains(&small) && (20.0..1e6).contains(&large), "{small} {large}");
     }
