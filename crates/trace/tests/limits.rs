@@ -12,6 +12,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use common::{Held, able, ended, sh, trace_with};
+use whyfaster_core::trace::counts::Counts;
 use whyfaster_core::trace::event::{Event, TaskKind, What};
 use whyfaster_trace::{Full, Wanted};
 
@@ -94,6 +95,44 @@ fn what_comes_behind_a_hole_keeps_its_own_time() {
     // The last end that the kernel counted lies behind all that was shown of the tree, not before.
     let last = events.iter().rev().find(|e| matches!(e.what, What::Call(_))).unwrap().at;
     assert!(counts.lives.last_end_ns.is_some_and(|at| at >= last));
+}
+
+/// Observes one command of several.
+fn one_of_several(full: &mut Full, argv: &[&str]) -> Counts {
+    let nothing = &mut |_: Event| {};
+    let held = Held::new(argv);
+    let pid = held.pid;
+    full.follow(pid).unwrap();
+    held.release();
+    let mut gone = false;
+    while !gone || full.alive() > 0 {
+        std::thread::sleep(Duration::from_millis(5));
+        full.poll(nothing).unwrap();
+        gone = gone || ended(pid).is_some();
+    }
+    full.finish_run(nothing).unwrap()
+}
+
+#[test]
+fn calls_for_which_no_counter_is_left_are_lost_and_the_counters_come_back() {
+    if !able() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path().display();
+    // Each name is a command of its own, with some twenty different calls.
+    let many = format!("for i in $(seq 300); do ln -s /bin/true {at}/$i; {at}/$i; done");
+    let mut full = Full::open(&Wanted::default()).unwrap();
+    let full_house = one_of_several(&mut full, &["sh", "-c", &many]);
+    let table = |counts: &Counts| counts.calls.iter().map(|c| c.entered).sum::<u64>();
+    assert!(full_house.lost.map > 0, "{:?}", full_house.lost);
+    assert_eq!(full_house.lives.calls_entered, Some(table(&full_house) + full_house.lost.map));
+    let [one, other] = [(); 2].map(|()| one_of_several(&mut full, &["sh", "-c", "/bin/true; /bin/true"]));
+    for counts in [&one, &other] {
+        assert!(!counts.lost.any(), "{:?}", counts.lost);
+        assert_eq!(counts.lives.calls_entered, Some(table(counts)));
+    }
+    assert_eq!(table(&one), table(&other));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use super::cpus::Holder;
 use super::idle::{CORE, ELSEWHERE};
 use super::ledger::{Avoided, seconds};
 use super::overhead;
-use super::path::{Accounts, tell_faults};
+use super::path::{Accounts, tell_calls, tell_faults};
 use super::report::{
     Avoidable, Level, PathRow, Processes, SharerKind, SharerRow, TraceReport, TransferRow, WorkRow,
 };
@@ -98,6 +98,7 @@ impl Analysis {
         });
         let work = work::rows(&commands, &line.labels, facts);
         tell_faults(&mut path, &work);
+        tell_calls(&mut path, counts, abi);
         (path, work, work::transfers(counts, abi))
     }
 

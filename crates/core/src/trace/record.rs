@@ -224,6 +224,7 @@ mod tests {
                     seconds: f64::NAN,
                     avoidable_s: 0.0,
                     but_for_affinity_s: 0.0,
+                    calls: Vec::new(),
                     count: 1,
                 });
             }),

@@ -129,7 +129,7 @@ impl Table {
 }
 
 /// CPU time within the calls of a cell.
-fn cpu(cell: &CallCell) -> Option<u64> {
+pub(super) fn cpu(cell: &CallCell) -> Option<u64> {
     let off = cell.runnable_ns.unwrap_or(0).saturating_add(cell.blocked_ns.unwrap_or(0));
     cell.total_ns.map(|ns| ns.saturating_sub(off))
 }

@@ -150,6 +150,7 @@ struct PathValues {
     avoidable_s: Vec<f64>,
     but_for_affinity_s: Vec<f64>,
     count: Vec<f64>,
+    calls: Vec<String>,
 }
 
 fn path_medians(runs: &[Run<'_>]) -> Vec<Timed<PathRow>> {
@@ -161,6 +162,9 @@ fn path_medians(runs: &[Run<'_>]) -> Vec<Timed<PathRow>> {
         of.avoidable_s.push(row.avoidable_s);
         of.but_for_affinity_s.push(row.but_for_affinity_s);
         of.count.push(row.count as f64);
+        if of.calls.is_empty() {
+            of.calls.clone_from(&row.calls);
+        }
     }
     let row = |(key, of): (PathKey<'_>, PathValues)| {
         let seconds = filled(of.seconds, runs.len());
@@ -178,6 +182,7 @@ fn path_medians(runs: &[Run<'_>]) -> Vec<Timed<PathRow>> {
             seconds: median(&seconds),
             avoidable_s: part(of.avoidable_s),
             but_for_affinity_s: part(of.but_for_affinity_s),
+            calls: of.calls,
             count: median(&filled(of.count, runs.len())).round() as u64,
         };
         Timed { row, seconds }

@@ -55,6 +55,7 @@ mod tests {
             seconds,
             avoidable_s: 0.0,
             but_for_affinity_s: 0.0,
+            calls: Vec::new(),
             count: 1,
         }
     }

@@ -13,6 +13,7 @@
 
 mod alternatives;
 mod blocked;
+mod calls;
 mod faults;
 mod hooks;
 mod nodes;
@@ -24,6 +25,7 @@ use rustc_hash::FxHashMap;
 
 use super::cpus::Holder;
 use super::labels::Label;
+pub(super) use calls::tell_calls;
 pub(crate) use faults::tell as tell_faults;
 use nodes::{Id, NONE, Nodes};
 use parts::Keys;

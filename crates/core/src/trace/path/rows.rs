@@ -143,6 +143,7 @@ impl<'a> Rows<'a> {
                 seconds: seconds(sum.ns),
                 avoidable_s: seconds(avoidable.min(sum.ns)),
                 but_for_affinity_s: seconds(elsewhere.min(sum.ns)),
+                calls: Vec::new(),
                 count: sum.count,
             }
         };

@@ -30,6 +30,9 @@ pub struct PathRow {
     /// Of [`PathKind::CpuWait`]: while a CPU stood idle on which only its affinity forbade it to run.
     #[serde(default)]
     pub but_for_affinity_s: f64,
+    /// Of [`PathKind::Kernel`]: the calls of that group in which the command spent most of its CPU time, the first most; at most three.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<String>,
     /// How many segments.
     pub count: u64,
 }

@@ -1,7 +1,7 @@
 //! Streams that are not whole: mended where it can be, and counted.
 
 use super::fixture::*;
-use crate::trace::event::{Context, FileKind, Left};
+use crate::trace::event::{Context, FileKind, Left, Totals};
 use crate::trace::report::{Cause, SharerKind};
 
 #[test]
@@ -37,6 +37,30 @@ fn a_task_that_left_unseen_waited_or_was_blocked_as_the_next_record_says() {
         assert_eq!(task(&report, 10), (400, waited, blocked), "woken: {woken}");
         assert!(report.checks.iter().all(|check| check.holds), "{:?}", report.checks);
     }
+}
+
+#[test]
+fn what_a_task_was_away_for_unseen_is_no_running_time() {
+    // Within what looks like one turn: the kernel counted switches, and 30 less than the clock.
+    let mut script = Script::began(0, 10, "job");
+    script.switch(200, 0, 10, 0, Left::Dead);
+    let away = Totals { unseen_ns: 30_000, ..totals(170) };
+    let report = script.ended(200, 10, away).report();
+    assert_eq!(task(&report, 10), (170, 30, 0));
+    assert!(report.checks.iter().all(|check| check.holds), "{:?}", report.checks);
+    // Without that the two accounts do not agree, and that is said.
+    let mut script = Script::began(0, 10, "job");
+    let report = script.end(200, 0, 10, 0, 170).report();
+    assert!(
+        report.checks.iter().any(|check| !check.holds && check.what.starts_with("running time of the tasks"))
+    );
+    // It was put off its CPU at 100 by the tracer, which had not seen it leave: that was at 60.
+    let mut script = Script::began(0, 10, "job");
+    script.switch(100, 0, 10, 77, Left::Sleeping).switch(150, 0, 77, 0, Left::Sleeping);
+    script.wake(160, 1, 10, 55, 0).switch(160, 0, 0, 10, Left::Runnable).end(200, 0, 10, 0, 100);
+    let report = script.report();
+    assert_eq!(task(&report, 10), (100, 40, 60));
+    assert!(report.checks.iter().all(|check| check.holds), "{:?}", report.checks);
 }
 
 #[test]

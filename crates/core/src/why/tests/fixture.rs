@@ -26,6 +26,7 @@ pub(in crate::why) fn path(command: &str, kind: PathKind, what: Option<&str>, se
         seconds,
         avoidable_s: 0.0,
         but_for_affinity_s: 0.0,
+        calls: Vec::new(),
         count: 1,
     }
 }

@@ -85,6 +85,7 @@ fn part(command: &str, kind: PathKind, what: Option<&str>, seconds: f64, count: 
         seconds,
         avoidable_s: 0.0,
         but_for_affinity_s: 0.0,
+        calls: Vec::new(),
         count,
     }
 }

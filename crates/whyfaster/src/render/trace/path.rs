@@ -146,7 +146,9 @@ fn what(row: &PathRow, look: &Look) -> String {
     let words = match (row.kind, of) {
         (PathKind::Kernel, Some(group)) => {
             let kind = row.what.as_deref().and_then(WorkKind::from_name);
-            format!("in the kernel: {}", kind.map_or(group, |kind| kind.words().to_owned()))
+            let kind = kind.map_or(group, |kind| kind.words().to_owned());
+            let calls = row.calls.join(", ");
+            if calls.is_empty() { format!("in the kernel: {kind}") } else { format!("in {calls}: {kind}") }
         }
         (PathKind::CpuWait, Some(holder)) => format!("waiting: CPU {}", held(row.holder, &holder)),
         (PathKind::Lock, Some(holder)) => format!("waiting for a lock that {holder} let go"),
