@@ -175,14 +175,14 @@ impl Stages {
             false => (pair.writer.0 == process).then_some(pair.reader.0),
         };
         let lives = |pid: &Pid| *pid != process && self.live.contains_key(pid);
-        let met = pipe.pairs.iter().filter(|pair| pair.times > 1).filter_map(other).filter(lives).next_back();
+        let met = pipe.pairs.iter().filter(|pair| pair.times > 1).filter_map(other).rfind(lives);
         let holds = |end: &&End| end.writes == reads && lives(&end.process);
         let inherited = |end: &&End| {
             pipe.ends
                 .iter()
                 .any(|it| holds(&it) && it.process != end.process && Some(it.process) == end.parent)
         };
-        let top = pipe.ends.iter().filter(holds).filter(|end| !inherited(end)).last();
+        let top = pipe.ends.iter().filter(holds).rfind(|end| !inherited(end));
         met.or(top.map(|end| end.process))
     }
 
