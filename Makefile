@@ -31,7 +31,7 @@ export CARGO_TERM_COLOR ?= never
 endif
 
 .PHONY: help setup setup-demo setup-test setup-bench build demo test bench docs install clean \
-	install-caps format format-check lint unit cross generated deny advisories spelling rustdoc
+	install-caps uninstall-caps format format-check lint unit cross generated deny advisories spelling rustdoc
 
 help:
 	@echo 'make demo     build, then run the main job: whyfaster study pipes'
@@ -40,6 +40,7 @@ help:
 	@echo 'make build    the release binary: $(WHYFASTER)'
 	@echo 'make install  the release binary into cargo'\''s bin directory'
 	@echo 'make install-caps  the same, and let it observe everything without root (sudo setcap; see docs/src/privileges.md)'
+	@echo 'make uninstall-caps  takes the capabilities off again'
 	@echo 'make docs     the book: docs/book/index.html'
 	@echo 'make setup    install all that demo, test and bench need (they do it themselves too)'
 	@echo 'make clean    remove target/ and docs/book/'
@@ -70,7 +71,14 @@ install-caps: install
 	PATH=$$PATH:/usr/sbin:/sbin; \
 	command -v setcap >/dev/null || { echo 'setcap is missing: install libcap2-bin' >&2; exit 1; }; \
 	$$sudo "$$(command -v setcap)" cap_bpf,cap_perfmon+ep "$$bin"; \
-	echo "$$bin may observe everything now; undo it with: $$sudo setcap -r $$bin"
+	echo "$$bin may observe everything now; undo it with: make uninstall-caps"
+
+uninstall-caps:
+	@bin="$${CARGO_INSTALL_ROOT:-$${CARGO_HOME:-$$HOME/.cargo}}/bin/whyfaster"; \
+	sudo=; [ "$$(id -u)" -eq 0 ] || sudo=sudo; \
+	PATH=$$PATH:/usr/sbin:/sbin; \
+	[ -z "$$(getcap "$$bin")" ] || $$sudo "$$(command -v setcap)" -r "$$bin"; \
+	echo "$$bin has no capabilities; cargo uninstall whyfaster removes it"
 
 # ---- tests, the quick ones first ----
 

@@ -104,6 +104,10 @@ fn a_ring_that_is_too_small_is_a_loss_and_never_a_clean_run() {
     let words = ["--level", "full", "--ring-size", "4K", "--calls=mount", line];
     let trace = traced(&place, &words);
     assert!(trace["lost"]["ring"].as_u64().unwrap() > 0, "{}", trace["lost"]);
+    // The run came to its end, what was seen of it is not whole, and the kernel counted when the last task ended.
+    assert_eq!((trace["status"].as_str(), trace["complete"].as_bool()), (Some("complete"), Some(false)));
+    let (wall, took) = (trace["wall_s"].as_f64().unwrap(), trace["runs"]["traced_s"].as_f64().unwrap());
+    assert!(wall <= took && wall > took / 2.0, "{wall} of {took}");
     let ran = place
         .run(&[&["trace", "--strict", "--untraced-runs", "0", "--record", "r.json"], &words[..]].concat());
     ran.expect_error(6, &["--strict", "lost", "--ring-size"]);

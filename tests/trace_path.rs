@@ -224,6 +224,43 @@ fn a_kept_schedule_gives_the_same_path_again() {
 }
 
 #[test]
+fn a_pipeline_that_hangs_is_explained_by_whoever_it_waits_for() {
+    if !root_or_skip("the full level") {
+        return;
+    }
+    let place = open_place();
+    let line = format!("sleep {} | cat; :", place.marker);
+    let mut other = std::process::Command::new("sh").args(["-c", &line]).spawn().unwrap();
+    place.wait_for_sleepers(1);
+    // The reader blocks a moment later than the sleeper begins.
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let pid = other.id().to_string();
+    let trace = json(&place.run(&["trace", "--json", "--duration", "500ms", "--follow", &pid]));
+    let wall = seconds(&trace, "wall_s");
+    let slept = on_path(&trace, "sleep", &["sleep"]);
+    assert!((slept - wall).abs() <= 0.01 * wall, "{slept} of {wall}: {:#}", trace["critical_path"]);
+    let row = |list: &str, command: &str| {
+        let row = rows(&trace, list).iter().find(|row| row["command"] == command);
+        row.unwrap_or_else(|| panic!("no {command}: {:#}", trace[list])).clone()
+    };
+    assert_eq!(
+        (row("waits", "cat")["peer"].as_str(), row("waits", "sh")["peer"].as_str()),
+        (Some("sleep"), Some("cat"))
+    );
+    for (command, call) in [("cat", "read"), ("sleep", "clock_nanosleep"), ("sh", "wait4")] {
+        let row = row("syscalls", command);
+        let counts = ["calls", "not_returned", "begun_before", "going_on"].map(|key| row[key].as_u64());
+        assert_eq!((row["name"].as_str(), counts), (Some(call), [Some(1); 4]));
+        assert!((seconds(&row, "total_s") - wall).abs() <= 0.05 * wall, "{row:#}");
+    }
+    assert_eq!(trace["complete"], true, "{:#}", trace["checks"]);
+    for sleeper in place.sleepers() {
+        process::kill(sleeper, rustix::process::Signal::KILL);
+    }
+    other.wait().unwrap();
+}
+
+#[test]
 fn without_privileges_there_is_no_path_and_the_reason_stands_there() {
     let place = open_place();
     let trace = json(&trace::nobody_traces(&place, &["--json", "--untraced-runs", "0", "true"]));

@@ -14,6 +14,33 @@ struct {
     __type(value, struct fork_and_mask);
 } fork_scratch SEC(".maps");
 
+/* Taken up while it sleeps in a call, whose beginning nobody saw: from now on that is a call like any other. Who runs may
+ * be anywhere, and its registers tell nothing. */
+static __always_inline void find_call(struct task_struct *task, struct task_state *t, u64 now)
+{
+    if (t->in_call || t->entered || !(task->__state & (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE)) ||
+        !bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
+        return;
+    struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+    s32 number = NUMBER_OF_CALL(regs);
+    if (number < 0)
+        return;
+    bool compat = IS_COMPAT(task);
+    t->call = (u32)number | (compat ? COMPAT : 0);
+    t->file = !compat && (u32)number < SYSCALLS && settings.transfer[(u32)number]
+                  ? kind_at(task, t, FIRST_ARGUMENT(regs, compat))
+                  : FILE_NONE;
+    ARGUMENTS(t->args, regs, compat);
+    t->began = now;
+    t->blocked = 0;
+    t->runnable = 0;
+    t->place = PLACE_BLOCKED;
+    t->since = now;
+    t->found = 1;
+    t->entered++;
+    t->in_call = 1;
+}
+
 /* Taken up while it runs: told like a new task, without a parent. */
 SEC("iter/task")
 int who_was_taken_up(struct bpf_iter__task *ctx)

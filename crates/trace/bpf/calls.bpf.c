@@ -127,33 +127,6 @@ int BPF_PROG(call_begins, struct pt_regs *regs, long number)
     return 0;
 }
 
-/* Taken up while it sleeps in a call, whose beginning nobody saw: from now on that is a call like any other. Who runs may
- * be anywhere, and its registers tell nothing. */
-static __always_inline void find_call(struct task_struct *task, struct task_state *t, u64 now)
-{
-    if (t->in_call || t->entered || !(task->__state & (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE)) ||
-        !bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
-        return;
-    struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
-    s32 number = NUMBER_OF_CALL(regs);
-    if (number < 0)
-        return;
-    bool compat = IS_COMPAT(task);
-    t->call = (u32)number | (compat ? COMPAT : 0);
-    t->file = !compat && (u32)number < SYSCALLS && settings.transfer[(u32)number]
-                  ? kind_at(task, t, FIRST_ARGUMENT(regs, compat))
-                  : FILE_NONE;
-    ARGUMENTS(t->args, regs, compat);
-    t->began = now;
-    t->blocked = 0;
-    t->runnable = 0;
-    t->place = PLACE_BLOCKED;
-    t->since = now;
-    t->found = 1;
-    t->entered++;
-    t->in_call = 1;
-}
-
 /* Threads of a process share its cells. */
 static __always_inline void add(u64 *counter, u64 n)
 {
