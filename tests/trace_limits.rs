@@ -100,14 +100,16 @@ fn a_ring_that_is_too_small_is_a_loss_and_never_a_clean_run() {
         return;
     }
     let place = open_place();
-    let line = "dd if=/dev/zero of=/dev/null bs=1 count=300000";
+    let line = "dd if=/dev/zero of=/dev/null bs=1 count=1000000";
     let words = ["--level", "full", "--ring-size", "4K", "--calls=mount", line];
     let trace = traced(&place, &words);
     assert!(trace["lost"]["ring"].as_u64().unwrap() > 0, "{}", trace["lost"]);
     // The run came to its end, what was seen of it is not whole, and the kernel counted when the last task ended.
     assert_eq!((trace["status"].as_str(), trace["complete"].as_bool()), (Some("complete"), Some(false)));
     let (wall, took) = (trace["wall_s"].as_f64().unwrap(), trace["runs"]["traced_s"].as_f64().unwrap());
-    assert!(wall <= took && wall > took / 2.0, "{wall} of {took}");
+    // Who waits for the command may be told of its end before that has left its CPU for the last time, and on a busy machine
+    // either end waits for a CPU; what is cut off, or runs on to the end of the observation, is far longer.
+    assert!(wall > took / 2.0 && wall < took * 1.2, "{wall} of {took}");
     let ran = place
         .run(&[&["trace", "--strict", "--untraced-runs", "0", "--record", "r.json"], &words[..]].concat());
     ran.expect_error(6, &["--strict", "lost", "--ring-size"]);
@@ -195,26 +197,24 @@ fn a_running_tree_is_followed_and_left_alone() {
     let place = open_place();
     for level in levels().into_iter().filter(|level| *level != "rusage") {
         let line = format!("while :; do /bin/true; done & sleep {}; kill $!", place.marker);
-        let mut other = Command::new("sh").args(["-c", &line]).spawn().unwrap();
+        let mut other = place.begin(place.command("sh", &["-c", &line]));
         place.wait_for_sleepers(1);
-        let pid = other.id().to_string();
+        let pid = other.pid().to_string();
         let trace =
             json(&place.run(&["trace", "--json", "--level", level, "--duration", "500ms", "--follow", &pid]));
         assert!(trace["processes"]["forks"].as_u64().unwrap() > 5, "{level}: {}", trace["processes"]);
         assert!(trace["processes"]["alive"].as_u64().unwrap() >= 3, "{level}: {}", trace["processes"]);
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
         assert!(status.contains("TracerPid:\t0"), "{level}: {status}");
-        assert!(other.try_wait().unwrap().is_none(), "{level}: it was ended");
+        assert!(other.runs(), "{level}: it was ended");
         // Ctrl-C is the usual end of following.
         let running = place.start(&["trace", "--level", level, "--follow", &pid]);
         std::thread::sleep(Duration::from_millis(700));
         running.signal(Signal::INT);
         running.wait().expect(0, &[]);
-        assert!(other.try_wait().unwrap().is_none(), "{level}: it was ended");
-        for sleeper in place.sleepers() {
-            process::kill(sleeper, Signal::KILL);
-        }
-        other.wait().unwrap();
+        assert!(other.runs(), "{level}: it was ended");
+        place.end_sleepers();
+        other.wait();
     }
 }
 

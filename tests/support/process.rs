@@ -118,6 +118,14 @@ impl Sandbox {
         Running { child: command.spawn().unwrap(), out, err }
     }
 
+    /// Ends them: what waits for one goes on.
+    pub(crate) fn end_sleepers(&self) {
+        for pid in self.sleepers().into_iter().filter_map(Pid::from_raw) {
+            // One that is gone already needs no end.
+            let _ = kill_process(pid, Signal::KILL);
+        }
+    }
+
     /// Processes that have the marker as a word of their own: the measured `sleep`s.
     pub(crate) fn sleepers(&self) -> Vec<i32> {
         processes().filter(|&pid| words(pid).contains(&self.marker)).collect()
@@ -167,6 +175,11 @@ impl Running {
         self.child.id() as i32
     }
 
+    /// Whether it has not ended yet.
+    pub(crate) fn runs(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_none()
+    }
+
     pub(crate) fn signal(&self, signal: Signal) {
         kill(self.pid(), signal);
     }
@@ -195,6 +208,13 @@ impl Running {
         };
         let text = |path: &Path| String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned();
         Ran { status, out: text(&self.out), err: text(&self.err) }
+    }
+}
+
+/// A test that fails leaves nothing running either: what it left would hold the standard output of all tests open.
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        self.end_sleepers();
     }
 }
 
