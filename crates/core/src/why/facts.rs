@@ -57,6 +57,9 @@ pub(super) struct Moved {
     pub calls: f64,
 }
 
+/// So many times as many processes are more of them.
+const MORE_PROCESSES: f64 = 1.1;
+
 impl Moved {
     /// Bytes per call.
     pub(super) fn piece(self) -> f64 {
@@ -97,6 +100,16 @@ impl Side {
             sharers: sharers(alternative),
             bottleneck: bottleneck(alternative),
         }
+    }
+
+    /// Whether it makes so many more processes that they may cost it time. A few more of many do not: then each costs more.
+    pub(super) fn forks_more_than(&self, other: &Self) -> bool {
+        self.forks > other.forks * MORE_PROCESSES + 0.5
+    }
+
+    /// The same of programs begun.
+    pub(super) fn begins_more_than(&self, other: &Self) -> bool {
+        self.execs > other.execs * MORE_PROCESSES + 0.5
     }
 
     /// CPUs kept busy.
