@@ -63,7 +63,8 @@ pub fn judge(planned: &Planned, why: &Why, control_s: &[f64], changed_s: &[f64])
         experiment.outcome = Outcome::Undecided;
         experiment.sentence = too_much(&won, planned);
     } else {
-        experiment.outcome = outcome(&won, planned, factor.min(1.0));
+        let seconds = finding.map_or(0.0, |it| it.seconds);
+        experiment.outcome = outcome(&won, planned, seconds, factor.min(1.0));
         experiment.sentence = worded(&won, planned, experiment.outcome);
     }
     experiment.sentence.extend(pace.map(|pace| pace.sentence()));
@@ -134,11 +135,13 @@ fn too_much(won: &Estimate, planned: &Planned) -> String {
     )
 }
 
-/// `slack`: so much less can be won than was predicted, for the machine became faster.
-fn outcome(won: &Estimate, planned: &Planned, slack: f64) -> Outcome {
+/// `seconds`: of the finding, of which the change may reach only a part. `slack`: so much less can be won than was predicted, for
+/// the machine became faster.
+fn outcome(won: &Estimate, planned: &Planned, seconds: f64, slack: f64) -> Outcome {
     let enough = planned.predicted_s * ENOUGH * slack;
+    let enough_of_all = enough.max(seconds * ENOUGH * slack);
     match won.low.zip(won.high) {
-        Some((low, _)) if low > 0.0 && won.median >= enough => Outcome::Confirmed,
+        Some((low, _)) if low > 0.0 && won.median >= enough_of_all => Outcome::Confirmed,
         // A change that may leave the cause in place refutes nothing.
         Some((_, high)) if high < enough && planned.sure => Outcome::Refuted,
         _ => Outcome::Undecided,

@@ -300,6 +300,9 @@ fn a_win_of_more_than_this_cause_confirms_nothing() {
     one.predicted_s = 0.085;
     let outcome = |won: f64| judge(&one, &why, &[0.2; 7], &[0.2 - won; 7]).outcome;
     assert_eq!((outcome(0.12), outcome(0.14)), (Outcome::Confirmed, Outcome::Undecided));
+    // A part of the cause is not all of it.
+    one.predicted_s = 0.045;
+    assert_eq!(judge(&one, &why, &[0.2; 7], &[0.155; 7]).outcome, Outcome::Undecided);
     one.predicted_s = 0.05;
     assert_eq!(judge(&one, &why, &[0.2; 7], &[0.1; 7]).outcome, Outcome::Undecided);
 }
