@@ -6,7 +6,7 @@ use whyfaster_core::plan::{Because, User};
 use whyfaster_core::record::Status;
 use whyfaster_core::trace::event::Event;
 use whyfaster_core::trace::plan::{Target, TracePlan};
-use whyfaster_core::trace::record::TraceRecord;
+use whyfaster_core::trace::record::{EndedBy, TraceRecord};
 
 use super::results;
 use crate::cli::HostSeed;
@@ -153,6 +153,11 @@ pub(super) fn report(record: &TraceRecord, outputs: &TraceOutputs, look: &Look) 
     (shown.by, shown.sort, shown.top) = (outputs.by, outputs.sort, outputs.top);
     shown.as_whom = record.plan.user.as_ref().and_then(whom);
     shown.exit_status = record.exit_status;
+    let wall_s = record.report.wall_s;
+    shown.ended_by = record.ended_by.filter(|_| wall_s > 0.0).map(|by| match (by, record.plan.duration_s) {
+        (EndedBy::Duration, Some(after_s)) => (by, after_s),
+        _ => (by, wall_s),
+    });
     shown.followed = !matches!(record.plan.target, Target::Command(_));
     screen(&record.report, &shown, look)
 }
