@@ -1,4 +1,4 @@
-//! Changes of the environment of a command: PATH, the page cache, sleeping, priority.
+//! Changes of the environment of a command: PATH, the page cache, sleeping, the class that it is scheduled in.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -71,15 +71,17 @@ impl Bench<'_> {
         Ok(instead(original, edited(original, edits), words, true))
     }
 
-    /// Priority over all others.
+    /// Ordinary tasks kept away. `nice` would not do that: where sessions are groups of their own, it counts within the session
+    /// only (sched(7), "The autogroup feature").
     pub(super) fn cpu_contention(&self) -> Result<Change, String> {
-        if !self.machine.root {
-            return Err("to keep others from a CPU needs root".to_owned());
+        if let Some(why) = &self.machine.no_realtime {
+            return Err(format!("to keep others from a CPU {why}"));
         }
         let original = self.slow_line();
-        let changed = Variation { nice: Some(-20), ..Variation::of(original) };
+        let changed = Variation { realtime: true, ..Variation::of(original) };
         Ok(Change {
-            words: "it runs with the highest priority, so that others are kept away".to_owned(),
+            words: "it runs in the real-time class (round robin, priority 1), so that ordinary tasks cannot take its CPUs"
+                .to_owned(),
             put_in: false,
             sure: false,
             test: Test { control: Variation::of(original), changed },

@@ -14,7 +14,7 @@ fn machine() -> Machine {
     let program = |name: &str| (name.to_owned(), PathBuf::from(format!("/usr/bin/{name}")));
     Machine {
         cpus: vec![0, 1],
-        root: true,
+        no_realtime: None,
         stage: "/w stage".to_owned(),
         pipe_max: 1 << 20,
         programs: ["true", "env", "awk", "heavy", "light", "stdbuf"].map(program).into(),
@@ -166,7 +166,10 @@ fn waits_are_taken_away_where_they_can_be() {
     let mut crowd = common().queues("x", (SharerKind::Other, "y"), None, (0.1, 0.0, 0.0));
     crowd.0.commands = vec![command("x", vec![0])];
     let (_, one) = planned((common(), "a"), (crowd, "x"));
-    assert_eq!((one.cause, one.test.unwrap().changed.nice), (Cause::CpuContention, Some(-20)));
+    let test = one.test.unwrap();
+    assert_eq!(one.cause, Cause::CpuContention);
+    assert_eq!((test.control.realtime, test.changed.realtime), (false, true));
+    assert!(one.prediction.contains("real-time class (round robin, priority 1)"), "{}", one.prediction);
 }
 
 /// An experiment with `predicted` 100 ms whose changed runs take so much less.
