@@ -4,6 +4,7 @@
 mod change;
 mod judge;
 mod line;
+mod nothing;
 mod pieces;
 mod placing;
 mod starts;
