@@ -127,7 +127,8 @@ fn foreign(alternative: &Alternative<'_>) -> Option<f64> {
 }
 
 /// Calls that give a process less or more of the CPUs.
-const PRIORITIES: [&str; 4] = ["setpriority", "sched_setscheduler", "sched_setattr", "sched_setparam"];
+pub(super) const PRIORITIES: [&str; 4] =
+    ["setpriority", "sched_setscheduler", "sched_setattr", "sched_setparam"];
 
 fn number(count: Option<u64>) -> f64 {
     count.unwrap_or(0) as f64
