@@ -8,6 +8,7 @@ mod loops;
 mod nothing;
 mod path;
 mod pieces;
+mod pipes;
 mod placing;
 mod reach;
 mod starts;

@@ -84,9 +84,9 @@ impl Bench<'_> {
         let line = Line::of(original);
         let fast = at_once(self.places.1, &Line::of(self.fast_line()));
         let value = match (at_once(self.places.0, &line), fast) {
-            (true, _) => "",
+            (true, false) => "",
             (false, true) => "1",
-            (false, false) => return None,
+            _ => return None,
         };
         let words = line.commands.iter().flat_map(|command| &command.words);
         let assigned = words.filter(|word| word.text.starts_with("LD_BIND_NOW="));

@@ -217,6 +217,8 @@ fn pieces_and_copies_are_changed_in_the_command_line() {
     assert_eq!((changed(&one).1, one.sure), ("awk 1 < f", true));
     let (_, one) = planned((common(), "awk 1 f"), (copies(1 << 27, 0.1), "cat f | sh s.sh"));
     assert_eq!((changed(&one).1, one.sure), ("sh s.sh < f", false));
+    let (_, one) = planned((common(), "a"), (copies(1 << 16, 0.1), "x | y"));
+    assert!(one.test.unwrap_err().contains("hold all of it as they are"));
     let (_, one) = planned((common(), "a"), (copies(1 << 27, 0.1), "LC_ALL=C x | y"));
     assert_eq!(
         changed(&one),
@@ -234,6 +236,24 @@ fn places_are_changed() {
     let (_, one) = planned((a, "x | y"), (b, "x > f; y < f"));
     let test = one.test.as_ref().unwrap();
     assert_eq!((one.alternative, one.put_in, test.changed.cpus.clone()), (0, true, Some(vec![0])));
+    // Of two pipelines, on one CPU all overlap would go: smaller pipes, or a write for every line where buffers are fuller.
+    let moves = |trace: Trace, calls| trace.moves(FileKind::Pipe, Direction::Read, calls, 1 << 20);
+    let lines = |calls: u64| {
+        let a = moves(common().beside("source", WorkKind::User, 0.06, 0), calls);
+        planned((a, "x | y"), (moves(common().runs("source", WorkKind::User, 0.06, 0), 16), "x 1 | y 1")).1
+    };
+    let one = lines(16);
+    assert_eq!((one.alternative, one.put_in, one.sure), (0, true, false));
+    assert_eq!(
+        changed(&one),
+        (
+            "/w stage  -- x | /w stage  -- y",
+            "/w stage --pipe-size 4096 -- x | /w stage --pipe-size 4096 -- y"
+        )
+    );
+    let one = lines(1 << 15);
+    assert_eq!((one.alternative, one.put_in, one.sure), (1, false, false));
+    assert_eq!(changed(&one), ("stdbuf -e0 x 1 | stdbuf -e0 y 1", "stdbuf -oL x 1 | stdbuf -oL y 1"));
     let waits = || common().queues("x", (SharerKind::Other, "kworker"), None, (0.05, 0.05, 0.0));
     let (_, one) = planned((common(), "a"), (waits(), "taskset -c 0 x; y"));
     assert_eq!((changed(&one).1, one.sure), ("taskset -c 0,1 x; y", true));
