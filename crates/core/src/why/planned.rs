@@ -11,8 +11,8 @@ use crate::plan::Placement;
 pub struct Machine {
     /// CPUs that the copies may use.
     pub cpus: Vec<u32>,
-    /// Whether caches may be dropped and priorities raised.
-    pub root: bool,
+    /// Why commands cannot be given real-time priority; `None` where they can.
+    pub no_realtime: Option<String>,
     /// Words for a shell that wrap a command: `STAGE [--cpu LIST] [--pipe-size BYTES] [--first N WORDS] -- COMMAND...`.
     /// `--first` runs WORDS (one argument, split as a shell does) N times, one after the other, with standard input and
     /// output at `/dev/null`, before the command.
@@ -73,8 +73,8 @@ pub struct Variation {
     pub before: Before,
     /// Another placement.
     pub placement: Option<Placement>,
-    /// Another priority.
-    pub nice: Option<i32>,
+    /// In the real-time round-robin class at its lowest priority, where ordinary tasks cannot take its CPUs.
+    pub realtime: bool,
 }
 
 /// What is done before a run.
@@ -98,7 +98,7 @@ impl Variation {
             cpus: None,
             before: Before::Nothing,
             placement: None,
-            nice: None,
+            realtime: false,
         }
     }
 }

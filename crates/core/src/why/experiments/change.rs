@@ -1,4 +1,4 @@
-//! Changes of the environment of a command: the page cache, sleeping, priority.
+//! Changes of the environment of a command: the page cache, sleeping, the class that it is scheduled in.
 
 use std::ops::Range;
 
@@ -21,6 +21,8 @@ impl Bench<'_> {
         match self.finding.cause {
             Cause::Sleep => self.cut_s().map_or(whole, |cut| cut.min(whole)),
             Cause::PathSearch => whole * self.all_searches(),
+            // Its whole wait goes, and not only what it waits more than the other one.
+            Cause::CpuContention => whole.max(self.kept_waiting_s()),
             _ => whole,
         }
     }
@@ -76,19 +78,33 @@ impl Bench<'_> {
         cut(sleeps(self.slow_line()), &sleeps(self.fast_line()))
     }
 
-    /// Priority over all others.
+    /// Ordinary tasks kept away. `nice` would not do that: where sessions are groups of their own, it counts within the session
+    /// only (sched(7), "The autogroup feature").
     pub(super) fn cpu_contention(&self) -> Result<Change, String> {
-        if !self.machine.root {
-            return Err("to keep others from a CPU needs root".to_owned());
+        if let Some(why) = &self.machine.no_realtime {
+            return Err(format!("to keep others from a CPU {why}"));
+        }
+        if self.finding.seconds < self.kept_waiting_s() * SOME {
+            return Err(
+                "both wait for CPUs that others have, and without others most of what goes is what both wait"
+                    .to_owned(),
+            );
         }
         let original = self.slow_line();
-        let changed = Variation { nice: Some(-20), ..Variation::of(original) };
+        let changed = Variation { realtime: true, ..Variation::of(original) };
         Ok(Change {
-            words: "it runs with the highest priority, so that others are kept away".to_owned(),
+            words: "it runs in the real-time class (round robin, priority 1), so that ordinary tasks cannot take its CPUs"
+                .to_owned(),
             put_in: false,
             sure: false,
             test: Test { control: Variation::of(original), changed },
         })
+    }
+
+    /// Seconds for which the slower side waits for CPUs that tasks outside of it have.
+    fn kept_waiting_s(&self) -> f64 {
+        let outside = |kind| matches!(kind, SharerKind::Other | SharerKind::Kernel);
+        self.path_s(|row| row.kind == PathKind::CpuWait && row.holder.is_some_and(outside))
     }
 
     /// No lowered priority; without one, the other placement.

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::change::SOME;
 use super::line::{Command, Line, Word, edited, quoted};
+use super::pipes::before_each;
 use super::reach::REACHED;
 use super::{Bench, Change, instead};
 use crate::why::planned::{Test, Variation};
@@ -49,17 +50,9 @@ impl Bench<'_> {
             );
             return Err(if edits.is_empty() { itself } else { other }.to_owned());
         }
-        let each = |command: &Command| {
-            let start = command.own().first()?.place.start;
-            Some((start..start, format!("stdbuf -i{BLOCK} -o{BLOCK} ")))
-        };
-        let unchanged = |command: &Command| {
-            let start = command.own().first()?.place.start;
-            // The same program around it, which changes nothing.
-            Some((start..start, "stdbuf -e0 ".to_owned()))
-        };
-        let changed = edited(original, line.commands.iter().filter_map(each).collect());
-        let control = edited(original, line.commands.iter().filter_map(unchanged).collect());
+        let changed = before_each(original, &format!("stdbuf -i{BLOCK} -o{BLOCK} "));
+        // The same program around it, which changes nothing.
+        let control = before_each(original, "stdbuf -e0 ");
         Ok(Change {
             words: format!("stdbuf gives its programs buffers of {BLOCK} bytes, if they are the C library's"),
             put_in: false,
@@ -84,18 +77,7 @@ impl Bench<'_> {
             let sure = gone >= more as usize && !self.scripted(&line);
             return Ok(instead(original, changed, words, sure));
         }
-        if self.machine.stage.is_empty() || self.machine.pipe_max == 0 {
-            return Err("every stage does something to the data, so none can be left out".to_owned());
-        }
-        let size = self.machine.pipe_max;
-        let changed = self.wrapped(&line, original, |_| format!("--pipe-size {size}"));
-        let control = self.wrapped(&line, original, |_| String::new());
-        Ok(Change {
-            words: format!("its pipes hold {size} bytes, so that stages wait for each other less often"),
-            put_in: false,
-            sure: false,
-            test: Test { control: Variation::of(control), changed: Variation::of(changed) },
-        })
+        self.larger_pipes()
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::fixture::{Scene, Trace, command};
 use crate::trace::event::FileKind;
-use crate::trace::report::{Direction, PathKind, SharerKind, WorkKind};
+use crate::trace::report::{Direction, PathKind, SharerKind, StageRow, WorkKind};
 use crate::why::cause::Cause;
 use crate::why::report::{Outcome, Why};
 use crate::why::{Before, Machine, Planned, conclude, experiments, judge};
@@ -14,7 +14,7 @@ fn machine() -> Machine {
     let program = |name: &str| (name.to_owned(), PathBuf::from(format!("/usr/bin/{name}")));
     Machine {
         cpus: vec![0, 1],
-        root: true,
+        no_realtime: None,
         stage: "/w stage".to_owned(),
         pipe_max: 1 << 20,
         path: "/bin:/usr/bin".to_owned(),
@@ -48,16 +48,60 @@ fn processes_are_put_into_the_faster_one() {
     let b = common().makes(200, 201).runs("true", WorkKind::Startup, 0.1, 200);
     let (_, one) = planned((common().makes(0, 1), "do a"), (b, "do b"));
     assert_eq!((one.cause, one.alternative, one.put_in, one.sure), (Cause::Processes, 0, true, true));
-    assert_eq!(
-        changed(&one),
-        ("/w stage --first 0 true -- sh -c 'do a'", "/w stage --first 200 true -- sh -c 'do a'")
-    );
+    // The shell that puts them in is there in both.
+    let script = |n: u64| format!("'i=0; while [ $i -lt {n} ]; do true; i=$((i+1)); done; wait'");
+    let wrapped =
+        |n| format!("/w stage --first 1 {} -- sh -c 'do a'", twice(&format!("sh -c {}", script(n))));
+    assert_eq!(changed(&one), (wrapped(0).as_str(), wrapped(200).as_str()));
     assert!(one.prediction.starts_with("'a' then takes about "), "{}", one.prediction);
-    // Children without a program are a shell's.
+    // Children without a program are a shell's, and count besides the programs.
     let b = common().makes(300, 1).runs("sh (forked)", WorkKind::Process, 0.1, 0);
     let (_, one) = planned((common().makes(0, 1), "do a"), (b, "do b"));
+    assert!(changed(&one).1.contains("-lt 300 ]; do ( : );"), "{:?}", one.test);
+    let b = common().makes(300, 201).runs("true", WorkKind::Startup, 0.1, 200);
+    let (_, one) = planned((common().makes(0, 1), "do a"), (b, "do b"));
     assert!(
-        changed(&one).1.starts_with(r"/w stage --first 1 'sh -c '\''i=0; while [ $i -lt 300 ]"),
+        changed(&one).1.contains("-lt 200 ]; do true; i=$((i+1)); done; while [ $i -lt 300 ]; do ( : );")
+    );
+}
+
+/// A stage of a pipeline.
+fn stage(command: &str) -> StageRow {
+    StageRow {
+        command: command.to_owned(),
+        pipeline: 0,
+        processes: 1,
+        reads_from: Vec::new(),
+        life_s: 0.1,
+        running_s: 0.05,
+        runnable_s: 0.0,
+        starved_s: 0.05,
+        held_up_s: 0.0,
+        other_s: 0.0,
+        slack_s: None,
+        bottleneck: false,
+        near: false,
+    }
+}
+
+/// Quoted once more.
+fn twice(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+#[test]
+fn processes_are_put_in_as_many_at_once_as_there_were() {
+    // Two stages of a pipeline of three; a pace of two CPUs.
+    let mut piped = common().makes(2, 3).runs("cat", WorkKind::Startup, 0.1, 2);
+    piped.0.stages = (0..3).map(|_| stage("cat")).collect();
+    let (_, one) = planned((common().makes(0, 1), "a"), (piped, "cat f | cat | awk"));
+    assert!(changed(&one).1.contains("-lt 2 ]; do cat /dev/null & i=$((i+1)); [ $((i%2)) -ne 0 ] || wait;"));
+    assert!(one.change.ends_with("2 times 'cat /dev/null' run before it, 2 at once"), "{}", one.change);
+    let both =
+        common().makes(40, 41).runs("true", WorkKind::Startup, 0.1, 40).beside("x", WorkKind::User, 0.2, 0);
+    let (_, one) = planned((common().makes(0, 1), "a"), (both, "seq 40 | xargs -P2 -n1 true"));
+    assert!(
+        changed(&one).1.contains("-lt 40 ]; do true & i=$((i+1)); [ $((i%2)) -ne 0 ] || wait;"),
         "{:?}",
         one.test
     );
@@ -115,10 +159,22 @@ fn searches_by_what_the_line_only_calls_refute_nothing() {
 fn start_ups_are_put_into_the_faster_one() {
     let loads = |name: &str, s: f64| common().makes(5, 6).runs(name, WorkKind::Startup, s, 5);
     let (_, one) = planned((loads("light", 0.005), "a"), (loads("heavy", 0.1), "b"));
-    let words =
-        |name: &str| format!("'env LD_TRACE_LOADED_OBJECTS=1 LD_WARN=yes /usr/bin/{name}' -- sh -c a");
-    assert_eq!(changed(&one).0, format!("/w stage --first 5 {}", words("light")));
-    assert_eq!(changed(&one).1, format!("/w stage --first 5 {}", words("heavy")));
+    let words = |name: &str| format!("-lt 5 ]; do LD_TRACE_LOADED_OBJECTS=1 LD_WARN=yes /usr/bin/{name}; ");
+    assert!(
+        changed(&one).0.contains(&words("light")) && changed(&one).1.contains(&words("heavy")),
+        "{one:?}"
+    );
+    // Never whole start-ups where a difference is to be shown.
+    let (_, one) = planned((loads("own", 0.005), "a"), (loads("heavy", 0.1), "b"));
+    assert!(one.test.unwrap_err().contains("'own' is not known to start"));
+    let (_, one) = planned((loads("python3", 0.005), "python3 -S a"), (loads("python3", 0.1), "python3 b"));
+    assert!(!one.sure && changed(&one).0.contains("-lt 5 ]; do python3 -S -c "), "{:?}", one.test);
+    assert!(changed(&one).1.contains("-lt 5 ]; do python3 -c "), "{:?}", one.test);
+    let (_, one) = planned((loads("python3", 0.005), "python3 a"), (loads("python3", 0.1), "python3 b"));
+    assert!(one.test.unwrap_err().contains("with the same options"));
+    let (_, one) = planned((loads("heavy", 0.005), "LD_BIND_NOW=1 heavy"), (loads("heavy", 0.1), "heavy"));
+    let set = one.test.unwrap().changed;
+    assert_eq!((one.put_in, one.sure, set.env["LD_BIND_NOW"].as_str()), (false, false, "1"));
     let (_, one) = planned((loads("light", 0.005), "a"), (loads("python3.11", 0.1), "b"));
     assert!(changed(&one).1.contains("python3.11 -c"), "{:?}", one.test);
     let (_, one) = planned((loads("light", 0.005), "a"), (loads("own", 0.1), "b"));
@@ -161,6 +217,8 @@ fn pieces_and_copies_are_changed_in_the_command_line() {
     assert_eq!((changed(&one).1, one.sure), ("awk 1 < f", true));
     let (_, one) = planned((common(), "awk 1 f"), (copies(1 << 27, 0.1), "cat f | sh s.sh"));
     assert_eq!((changed(&one).1, one.sure), ("sh s.sh < f", false));
+    let (_, one) = planned((common(), "a"), (copies(1 << 16, 0.1), "x | y"));
+    assert!(one.test.unwrap_err().contains("hold all of it as they are"));
     let (_, one) = planned((common(), "a"), (copies(1 << 27, 0.1), "LC_ALL=C x | y"));
     assert_eq!(
         changed(&one),
@@ -178,6 +236,24 @@ fn places_are_changed() {
     let (_, one) = planned((a, "x | y"), (b, "x > f; y < f"));
     let test = one.test.as_ref().unwrap();
     assert_eq!((one.alternative, one.put_in, test.changed.cpus.clone()), (0, true, Some(vec![0])));
+    // Of two pipelines, on one CPU all overlap would go: smaller pipes, or a write for every line where buffers are fuller.
+    let moves = |trace: Trace, calls| trace.moves(FileKind::Pipe, Direction::Read, calls, 1 << 20);
+    let lines = |calls: u64| {
+        let a = moves(common().beside("source", WorkKind::User, 0.06, 0), calls);
+        planned((a, "x | y"), (moves(common().runs("source", WorkKind::User, 0.06, 0), 16), "x 1 | y 1")).1
+    };
+    let one = lines(16);
+    assert_eq!((one.alternative, one.put_in, one.sure), (0, true, false));
+    assert_eq!(
+        changed(&one),
+        (
+            "/w stage  -- x | /w stage  -- y",
+            "/w stage --pipe-size 4096 -- x | /w stage --pipe-size 4096 -- y"
+        )
+    );
+    let one = lines(1 << 15);
+    assert_eq!((one.alternative, one.put_in, one.sure), (1, false, false));
+    assert_eq!(changed(&one), ("stdbuf -e0 x 1 | stdbuf -e0 y 1", "stdbuf -oL x 1 | stdbuf -oL y 1"));
     let waits = || common().queues("x", (SharerKind::Other, "kworker"), None, (0.05, 0.05, 0.0));
     let (_, one) = planned((common(), "a"), (waits(), "taskset -c 0 x; y"));
     assert_eq!((changed(&one).1, one.sure), ("taskset -c 0,1 x; y", true));
@@ -219,7 +295,19 @@ fn waits_are_taken_away_where_they_can_be() {
     let mut crowd = common().queues("x", (SharerKind::Other, "y"), None, (0.1, 0.0, 0.0));
     crowd.0.commands = vec![command("x", vec![0])];
     let (_, one) = planned((common(), "a"), (crowd, "x"));
-    assert_eq!((one.cause, one.test.unwrap().changed.nice), (Cause::CpuContention, Some(-20)));
+    let test = one.test.unwrap();
+    assert_eq!(one.cause, Cause::CpuContention);
+    assert_eq!((test.control.realtime, test.changed.realtime), (false, true));
+    let crowded = |s| {
+        let mut crowd = common().queues("x", (SharerKind::Other, "y"), None, (s, 0.0, 0.0));
+        crowd.0.commands = vec![command("x", vec![0])];
+        crowd
+    };
+    let (_, common_to_both) = planned((crowded(0.3), "a"), (crowded(0.4), "x"));
+    assert!(common_to_both.test.unwrap_err().contains("both wait for CPUs that others have"));
+    let (_, all) = planned((crowded(0.1), "a"), (crowded(0.4), "x"));
+    assert!((0.39..0.41).contains(&all.predicted_s), "the wait that both have goes too: {all:?}");
+    assert!(one.prediction.contains("real-time class (round robin, priority 1)"), "{}", one.prediction);
 }
 
 #[test]
