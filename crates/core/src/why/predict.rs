@@ -56,7 +56,8 @@ fn of_alternative(name: &str, levels: &[(u32, &LevelResult)], capacity: f64) -> 
     let from = Model { alone, half_width: half_width(&first.makespan_s), capacity };
     let full: Vec<Full> = others.iter().filter_map(|(load, result)| from.full(*load, result)).collect();
     let distance = |a: u32, b: u32| (f64::from(a) / f64::from(b)).ln().abs();
-    let measured: BTreeMap<u32, f64> = others.iter().map(|(load, it)| (*load, it.makespan_s.median)).collect();
+    let measured: BTreeMap<u32, f64> =
+        others.iter().map(|(load, it)| (*load, it.makespan_s.median)).collect();
     let usual = crossover::ladder(capacity).into_iter().filter(|load| load > lowest && *load <= HIGHEST);
     let loads: BTreeSet<u32> = usual.chain(measured.keys().copied()).collect();
     let predict = |load: u32| {
