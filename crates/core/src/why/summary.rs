@@ -187,3 +187,53 @@ fn lower(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::report::{PathKind, WorkKind};
+    use crate::why::tests::fixture::{Scene, Trace};
+
+    fn explained() -> Why {
+        let a = Trace::new().runs("x", WorkKind::User, 0.04, 0);
+        let b = Trace::new().runs("x", WorkKind::User, 0.05, 0).waits("x", PathKind::Sleep, None, 0.03);
+        Scene::of(&a.0, &b.0).explain()
+    }
+
+    fn sentence(why: &Why, times: (f64, f64), ratio: f64) -> String {
+        let mut difference = why.differences[0].clone();
+        difference.ratio = Some(ratio);
+        difference.span_s.median = 0.04;
+        summary(&Result { difference: &difference, times }, why).remove(0)
+    }
+
+    #[test]
+    fn the_numbers_of_a_sentence_agree() {
+        let why = explained();
+        let same = sentence(&why, (0.08, 0.04), 2.0);
+        assert!(same.contains(" takes 80.0 ms, 2.00 times as long as 'a' (40.0 ms)"), "{same}");
+        assert!(same.contains("of the 40.0 ms between them"), "{same}");
+        // Medians of the rounds' ratios and differences are not those of the times.
+        let other = sentence(&why, (0.0733, 0.0395), 2.05);
+        assert!(other.contains(" takes 73.3 ms, about 1.86 times as long as 'a' (39.5 ms)"), "{other}");
+        assert!(other.contains("of the 40.0 ms between them round by round"), "{other}");
+    }
+
+    #[test]
+    fn what_is_more_than_the_difference_is_said_once() {
+        let mut why = explained();
+        why.findings[0].share = 1.2;
+        let said = sentence(&why, (0.08, 0.04), 2.0);
+        assert!(said.contains("(40.0 ms): it sleeps 3") && !said.contains("costs it"), "{said}");
+        assert!(said.contains("; that is more than the whole difference"), "{said}");
+    }
+
+    #[test]
+    fn more_cpu_time_is_said_only_where_the_rounds_tell_it() {
+        let mut difference = explained().differences.remove(0);
+        assert_eq!(difference.dearer.as_deref(), Some("b"));
+        assert!(more_work(&difference).is_some());
+        difference.dearer = None;
+        assert_eq!(more_work(&difference), None);
+    }
+}
