@@ -11,8 +11,9 @@ use super::super::text::{Names, Tone, tone, wrap_indented};
 use super::super::units::{count, time};
 use super::{Shown, ends, labels, section, share, shown, signed, single};
 
-/// Findings whose remedy is written out.
+/// Findings whose remedy is written out, and the part of the difference below which there is none.
 const WITH_REMEDY: usize = 4;
+const WORTH_IT: f64 = 0.05;
 
 /// A cause in words.
 fn words(cause: Cause) -> &'static str {
@@ -135,7 +136,8 @@ fn evidence(finding: &Finding, look: &Look) -> String {
 pub(super) fn remedies(it: &Shown<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for finding in of_difference(it).into_iter().take(WITH_REMEDY) {
-        if finding.cause == Cause::Unexplained || finding.remedy.is_empty() {
+        let small = finding.share.abs() < WORTH_IT;
+        if finding.cause == Cause::Unexplained || finding.remedy.is_empty() || small {
             continue;
         }
         let text = format!("{}: {} {}", words(finding.cause), finding.sentence, finding.remedy);
