@@ -272,3 +272,21 @@ fn without_privileges_there_is_no_path_and_the_reason_stands_there() {
         assert!(why.unwrap()["why"].as_str().unwrap().contains("full level"), "{:#}", trace["not_measured"]);
     }
 }
+
+#[test]
+fn what_duration_ends_is_explained_as_it_was_until_then() {
+    if !root_or_skip("the full level") {
+        return;
+    }
+    let place = open_place();
+    for command in ["sleep 9.317 | cat", "timeout 9 sleep 8.317"] {
+        let trace = traced(&place, &["--level", "full", "--duration", "500ms", command]);
+        sums_up(&trace);
+        assert_eq!(trace["ended_by"], "duration");
+        let (wall, slept) = (seconds(&trace, "wall_s"), on_path(&trace, "sleep", &["sleep"]));
+        assert!(slept >= 0.7 * wall, "{slept} of {wall}: {:#}", trace["critical_path"]);
+        let waits = rows(&trace, "waits");
+        assert!(waits.iter().all(|wait| wait["peer"] != "whyfaster"), "{waits:#?}");
+        assert!(waits.iter().any(|wait| wait["unfinished"] != 0), "{waits:#?}");
+    }
+}

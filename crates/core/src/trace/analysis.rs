@@ -94,6 +94,7 @@ impl Analysis {
             What::Started { task, run_ns, call_run_ns } => {
                 self.line.path_started(*task, *run_ns, *call_run_ns, now);
             }
+            What::Stop => self.stop(now),
             What::Call(_) | What::Stack(_) | What::Lost { .. } => {}
         }
     }

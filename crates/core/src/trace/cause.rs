@@ -27,6 +27,12 @@ pub fn cause_of(abi: Abi, left: Left, block: Option<&Block>, wake: Option<&Conte
     by_class(class, &seen).unwrap_or_else(|| by_file(class, &seen))
 }
 
+/// Whether a task waits for a signal, as those who expect the end of a child do.
+pub(super) fn waits_for_signal(abi: Abi, block: Option<&Block>) -> bool {
+    let call = block.filter(|block| !block.fault).and_then(|block| block.call);
+    call.is_some_and(|call| class(abi, call) == Class::Signal)
+}
+
 /// What is known beside the call.
 struct Seen<'a> {
     left: Left,
@@ -70,12 +76,14 @@ fn by_class(class: Class, seen: &Seen<'_>) -> Option<Cause> {
         // vfork and posix_spawn wait for the child's exec in state D, and the child wakes them.
         Class::Make if storage => Some(Cause::Disk),
         Class::Make => Some(if seen.uninterruptible() { Cause::Child } else { Cause::Other }),
-        Class::Lock | Class::Control | Class::Message | Class::Many | Class::Ring if seen.timer() => {
+        Class::Lock | Class::Control | Class::Message | Class::Signal | Class::Many | Class::Ring
+            if seen.timer() =>
+        {
             Some(Cause::Timer)
         }
         Class::Lock | Class::Control if storage => Some(Cause::Disk),
         Class::Lock | Class::Control => Some(Cause::Lock),
-        Class::Message => Some(Cause::OtherProcess),
+        Class::Message | Class::Signal => Some(Cause::OtherProcess),
         // Whoever waits for a ring is marked as waiting for a device, whatever it handed over: io_cqring_wait() sets
         // in_iowait. So that says nothing here.
         Class::Ring if seen.device() => Some(Cause::Disk),

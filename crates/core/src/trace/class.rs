@@ -25,8 +25,10 @@ pub(super) enum Class {
     Sleep,
     /// Waits for any of several descriptors.
     Many,
-    /// Waits for a signal or a message.
+    /// Waits for a message.
     Message,
+    /// Waits for a signal.
+    Signal,
     /// Sends to or receives from a socket, connects or accepts.
     Socket,
     /// Waits for what was handed to the kernel before (io_uring, aio).
@@ -67,7 +69,7 @@ impl Class {
             Self::Sync | Self::Ring => WorkKind::FileData,
             Self::Child | Self::Make | Self::Exit => WorkKind::Process,
             Self::Lock => WorkKind::Lock,
-            Self::Sleep | Self::Many | Self::Message | Self::Scheduler => WorkKind::Scheduling,
+            Self::Sleep | Self::Many | Self::Message | Self::Signal | Self::Scheduler => WorkKind::Scheduling,
             Self::Socket => WorkKind::Socket,
             Self::Control | Self::Directory | Self::Name => WorkKind::FileMetadata,
             Self::Map => WorkKind::Memory,
@@ -132,12 +134,10 @@ fn by_name(name: &str) -> Class {
         "nanosleep" | "clock_nanosleep" | "clock_nanosleep_time64" | "restart_syscall" => Class::Sleep,
         "poll" | "ppoll" | "ppoll_time64" | "select" | "_newselect" | "pselect6" | "pselect6_time64"
         | "epoll_wait" | "epoll_pwait" | "epoll_pwait2" => Class::Many,
-        "pause"
-        | "rt_sigsuspend"
-        | "sigsuspend"
-        | "rt_sigtimedwait"
-        | "rt_sigtimedwait_time64"
-        | "msgrcv"
+        "pause" | "rt_sigsuspend" | "sigsuspend" | "rt_sigtimedwait" | "rt_sigtimedwait_time64" => {
+            Class::Signal
+        }
+        "msgrcv"
         | "msgsnd"
         | "mq_timedreceive"
         | "mq_timedsend"

@@ -45,7 +45,9 @@ impl Analysis {
         self.searches.close(&mut self.line.labels, task.label, task.search.take(), false);
         let run = if task.counts { self.account(tid, &mut task, totals, at) } else { 0 };
         if task.counts {
-            self.last_end = self.last_end.max(at);
+            if !self.line.stopped {
+                self.last_end = self.last_end.max(at);
+            }
             self.line.path_ends(&mut task, at, ran);
         }
         if let Some(gone) = self.processes.ended(task.process, run, at, alive) {
@@ -141,6 +143,7 @@ impl Analysis {
         let none_left = self.alive_by_kernel(counts) == Some(0);
         if let Some(last) = counts.lives.last_end_ns.filter(|_| none_left && self.line.flaws.holes > 0)
             && self.line.setting.whole()
+            && !self.line.stopped
         {
             self.last_end = self.last_end.max(last);
             self.line.path.extend(self.last_end);

@@ -178,6 +178,8 @@ pub enum What {
         /// Of that: within system calls.
         call_run_ns: u64,
     },
+    /// We end the tree: whoever waits now would have waited on, and what follows is the end that we make of it.
+    Stop,
     /// A stack. Only when asked for.
     Stack(Stack),
     /// The ring had no room for records between the event before and the next one; they are in the counts of what was

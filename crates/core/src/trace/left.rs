@@ -2,7 +2,8 @@
 //!
 //! They all end at that moment. One that is blocked then was not seen to be woken, so whom it waits for does not follow
 //! from a wake-up: it follows from where it is blocked. Who waits for a child waits for the last one that lives, who waits
-//! for a pipe waits for the process at its other end, and its path is that one's.
+//! for a pipe waits for the process at its other end, and its path is that one's. The same holds where we end the tree: that
+//! it is we who end the waits then says nothing of them.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -25,7 +26,7 @@ pub(super) struct Left {
 impl Analysis {
     /// All that was told to be still there ends now.
     pub(super) fn end_those_left(&mut self, now: u64) {
-        self.line.settle_blocked(now);
+        self.line.settle_blocked(false, now);
         for Left { task, mut totals, told } in std::mem::take(&mut self.left) {
             let runs = |task: &super::task::Task| matches!(task.state, State::Running(_));
             if self.line.known.tree.get(&task).is_some_and(runs) {
@@ -35,11 +36,23 @@ impl Analysis {
             self.end(task, true, Some(&totals), now);
         }
     }
+
+    /// We end the tree: it is explained as it was until now. The times and counts of its tasks go on up to their ends.
+    pub(super) fn stop(&mut self, now: u64) {
+        let lives = self.line.known.tree.values().any(|task| task.counts && task.state != State::Dead);
+        if !lives || !self.line.setting.whole() || self.line.stopped {
+            return;
+        }
+        self.line.settle_blocked(true, now);
+        self.line.end_paths(now);
+        self.line.stopped = true;
+        self.last_end = now;
+    }
 }
 
 impl Timeline {
-    /// The waits of all tasks that are blocked now, and of which no end was seen.
-    fn settle_blocked(&mut self, now: u64) {
+    /// The waits of all tasks that are blocked now, and of which no end was seen. `goes_on`: the tasks are there still.
+    fn settle_blocked(&mut self, goes_on: bool, now: u64) {
         if !self.setting.whole() {
             return;
         }
@@ -66,7 +79,7 @@ impl Timeline {
                 *last = None;
             }
             // Whoever is waited for comes first: its path is the end of the others'.
-            chain.into_iter().rev().for_each(|(tid, on)| self.still_blocked(tid, on, now));
+            chain.into_iter().rev().for_each(|(tid, on)| self.still_blocked(tid, on, goes_on, now));
         }
     }
 
@@ -74,8 +87,29 @@ impl Timeline {
         self.known.tree.get(&tid).is_some_and(|task| task.counts && task.state == State::Blocked)
     }
 
+    /// The paths of all tasks end now, though the tasks go on.
+    fn end_paths(&mut self, now: u64) {
+        let mut tasks: Vec<Tid> = self.known.tree.keys().copied().collect();
+        tasks.sort_unstable();
+        for tid in tasks {
+            let Some(state) = self.known.tree.get(&tid).map(|task| task.state) else { continue };
+            let runs = matches!(state, State::Running(_) | State::Runnable(_));
+            if runs {
+                self.turn(tid, now, state);
+            }
+            let Some(mut task) = self.known.tree.remove(&tid) else { continue };
+            if state == State::Lost {
+                self.path.lost(&mut task.walk, task.label, now);
+            }
+            if state != State::Dead {
+                self.path_ends(&mut task, now, runs);
+            }
+            self.known.tree.insert(tid, task);
+        }
+    }
+
     /// A task waits at the end of observing, for this one if that is known.
-    fn still_blocked(&mut self, tid: Tid, on: Option<Tid>, now: u64) {
+    fn still_blocked(&mut self, tid: Tid, on: Option<Tid>, goes_on: bool, now: u64) {
         // Who is waited for and runs, or waits for a CPU: its path is brought to this moment.
         if let Some((on, state)) = on.and_then(|on| Some((on, self.known.tree.get(&on)?.state)))
             && matches!(state, State::Running(_) | State::Runnable(_))
@@ -84,9 +118,17 @@ impl Timeline {
         }
         let peer = on.and_then(|on| self.known.tree.get(&on)).map(|on| (on.label, on.parent));
         let Some(task) = self.known.tree.get_mut(&tid) else { return };
-        let ns = task.charge(now);
         let (label, process, block) = (task.label, task.process, task.block);
-        let cause = cause::cause_of(self.setting.abi, task.left, block.as_ref(), None);
+        let cause = match cause::cause_of(self.setting.abi, task.left, block.as_ref(), None) {
+            // Nothing else woke it: the signal that it waits for is that of a child's end.
+            Cause::OtherProcess if peer.is_some() => Cause::Child,
+            cause => cause,
+        };
+        if goes_on {
+            task.cut = Some((cause, peer.map(|(label, _)| label)));
+            return self.path_still_blocked(tid, cause, on, now);
+        }
+        let ns = task.charge(now);
         self.flaws.unfinished += 1;
         self.ledger.blocked(label, cause, peer.map(|(label, _)| label), ns, true);
         self.path_still_blocked(tid, cause, on, now);
@@ -136,6 +178,9 @@ impl Ends {
             Cause::Child => *self.child.get(&task.process)?,
             Cause::PipeEmpty => line.stages.other_end(inode, task.process, true)?,
             Cause::PipeFull => line.stages.other_end(inode, task.process, false)?,
+            Cause::OtherProcess if cause::waits_for_signal(line.setting.abi, task.block.as_ref()) => {
+                *self.child.get(&task.process)?
+            }
             _ => return None,
         };
         self.speaks.get(&process).copied().filter(|on| *on != tid)

@@ -26,6 +26,9 @@ pub struct TraceRecord {
     pub took_s: f64,
     /// How the run came to its end. Whether what was seen is whole stands in `complete`: a run to its end may have lost records.
     pub status: Status,
+    /// What of ours ended the command, or the observing of a tree that ran already; null: it ended by itself.
+    #[serde(default)]
+    pub ended_by: Option<EndedBy>,
     /// What was to be observed.
     pub plan: TracePlan,
     /// The machine.
@@ -40,6 +43,16 @@ pub struct TraceRecord {
     /// The scheduling records, if they were kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<Stored>,
+}
+
+/// What ended a trace before the command had ended by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EndedBy {
+    /// The time of `--duration` was over.
+    Duration,
+    /// A signal to whyfaster, such as Ctrl-C.
+    Signal,
 }
 
 /// Wall times of the same command.
@@ -147,6 +160,7 @@ mod tests {
             started: "2026-01-01T00:00:00Z".to_owned(),
             took_s: 1.0,
             status: Status::Complete,
+            ended_by: None,
             plan: TracePlan::new(Target::Command("true".to_owned())),
             host: Host::default(),
             exit_status: Some(0),

@@ -4,6 +4,7 @@ use super::event::{Block, Context, Left, Pid, Tid, Totals};
 use super::idle::{ByKind, Wait};
 use super::labels::Label;
 use super::path::Walk;
+use super::report::Cause;
 use super::searches::Search;
 
 /// What a task does.
@@ -102,6 +103,8 @@ pub(super) struct Task {
     pub(super) left: Left,
     pub(super) block: Option<Block>,
     pub(super) early: Option<EarlyWake>,
+    /// It is blocked since before we ended the tree: what it waited for until then.
+    pub(super) cut: Option<(Cause, Option<Label>)>,
     /// Under which name it waits for its CPU, while it does.
     pub(super) queued_as: Option<Label>,
     /// The same while its cgroup has no CPU quota left, and since when.
@@ -133,6 +136,7 @@ impl Task {
             left: Left::Runnable,
             block: None,
             early: None,
+            cut: None,
             queued_as: None,
             throttled: None,
             wait: Wait::default(),

@@ -42,6 +42,8 @@ pub(super) struct Timeline {
     pub(super) stages: Stages,
     pub(super) path: Path,
     pub(super) flaws: Flaws,
+    /// We have ended the tree: paths are over, and what still comes only counts.
+    pub(super) stopped: bool,
 }
 
 /// One switch.
@@ -66,6 +68,7 @@ impl Timeline {
             stages: Stages::default(),
             path: Path::new(),
             flaws: Flaws::default(),
+            stopped: false,
         }
     }
 

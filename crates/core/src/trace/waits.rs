@@ -11,10 +11,19 @@ impl Timeline {
     /// A task was blocked for so long, until now.
     pub(super) fn unblock_for(&mut self, tid: Tid, ns: u64, wake: Option<(Tid, &Context)>, now: u64) {
         let counts = self.setting.whole();
-        let Some(task) = self.known.tree.get(&tid).filter(|task| counts && task.counts) else { return };
-        let (label, process, block) = (task.label, task.process, task.block);
+        let Some(task) = self.known.tree.get_mut(&tid).filter(|task| counts && task.counts) else {
+            return;
+        };
+        let (label, process, left, block) = (task.label, task.process, task.left, task.block);
+        if let Some((cause, peer)) = task.cut.take() {
+            self.ledger.blocked(label, cause, peer, ns, true);
+            return self.stages.waited(process, cause, block.map_or(0, |block| block.inode), ns);
+        }
+        // Once we end the tree, that we wake a task says nothing of what it waits for.
+        let ours = |waker: Tid| matches!(self.known.who(waker), Some((SharerKind::Tool, _)));
+        let wake = wake.filter(|(waker, _)| !(self.stopped && ours(*waker)));
         let context = wake.map(|(_, context)| context);
-        let cause = cause::cause_of(self.setting.abi, task.left, block.as_ref(), context);
+        let cause = cause::cause_of(self.setting.abi, left, block.as_ref(), context);
         let peer = self.peer(tid, cause, block.as_ref(), wake);
         self.ledger.blocked(label, cause, peer, ns, wake.is_none());
         self.path_unblocked(tid, cause, wake, now);

@@ -59,6 +59,9 @@ pub(super) struct Moved {
     pub calls: f64,
 }
 
+/// So many times as many processes are more of them.
+const MORE_PROCESSES: f64 = 1.1;
+
 impl Moved {
     /// Bytes per call.
     pub(super) fn piece(self) -> f64 {
@@ -102,6 +105,16 @@ impl Side {
         }
     }
 
+    /// Whether it makes so many more processes that they may cost it time. A few more of many do not: then each costs more.
+    pub(super) fn forks_more_than(&self, other: &Self) -> bool {
+        self.forks > other.forks * MORE_PROCESSES + 0.5
+    }
+
+    /// The same of programs begun.
+    pub(super) fn begins_more_than(&self, other: &Self) -> bool {
+        self.execs > other.execs * MORE_PROCESSES + 0.5
+    }
+
     /// CPUs kept busy.
     pub(super) fn parallelism(&self) -> f64 {
         if self.wall_s > 0.0 { self.cpu_s / self.wall_s } else { 0.0 }
@@ -135,7 +148,8 @@ fn foreign(alternative: &Alternative<'_>) -> Option<f64> {
 }
 
 /// Calls that give a process less or more of the CPUs.
-const PRIORITIES: [&str; 4] = ["setpriority", "sched_setscheduler", "sched_setattr", "sched_setparam"];
+pub(super) const PRIORITIES: [&str; 4] =
+    ["setpriority", "sched_setscheduler", "sched_setattr", "sched_setparam"];
 
 fn number(count: Option<u64>) -> f64 {
     count.unwrap_or(0) as f64

@@ -19,6 +19,8 @@ pub struct Machine {
     pub stage: String,
     /// The largest pipe that may be asked for, bytes.
     pub pipe_max: u64,
+    /// The PATH that commands get. Empty: not known.
+    pub path: String,
     /// Where the programs that the traces name are found in PATH, by name; also `true`, `env`, `sh` and `stdbuf`. What is
     /// missing was not found.
     pub programs: BTreeMap<String, PathBuf>,

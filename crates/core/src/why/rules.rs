@@ -157,7 +157,7 @@ impl Rules<'_> {
     /// The slower side of a part makes more processes.
     fn more_processes(&self, seconds: f64) -> bool {
         let (slow, fast) = self.pair.by(seconds);
-        slow.forks > fast.forks + 0.5 || slow.execs > fast.execs + 0.5
+        slow.forks_more_than(fast) || slow.begins_more_than(fast)
     }
 
     /// Processes cost their parents too: user code, and memory that both write to after the fork.

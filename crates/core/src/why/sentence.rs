@@ -64,10 +64,11 @@ impl About<'_> {
     fn processes(&self) -> String {
         let (slow, fast) = (self.slow, self.fast);
         let (name, cost) = (&slow.label, time(self.seconds));
-        if slow.forks <= fast.forks + 0.5 && slow.execs <= fast.execs + 0.5 {
-            return format!("{name} takes {cost} longer to make and end as many processes{}.", self.mostly());
+        if !slow.forks_more_than(fast) && !slow.begins_more_than(fast) {
+            let many = if slow.forks.round() == fast.forks.round() { "as many" } else { "about as many" };
+            return format!("{name} takes {cost} longer to make and end {many} processes{}.", self.mostly());
         }
-        let (more, less, what) = if slow.forks > fast.forks + 0.5 {
+        let (more, less, what) = if slow.forks_more_than(fast) {
             (slow.forks, fast.forks, ("process", "processes"))
         } else {
             (slow.execs, fast.execs, ("program", "programs"))

@@ -17,13 +17,18 @@ pub(crate) struct Inbox {
 }
 
 impl Inbox {
-    /// Takes an event.
-    pub(crate) fn push(&mut self, mut event: Event) {
+    /// Takes an event that arrived.
+    pub(crate) fn push(&mut self, event: Event) {
+        self.newest = self.newest.max(event.at);
+        self.put(event);
+    }
+
+    /// Puts an event in its place that did not come through the ring: how far the ring has been read does not follow from it.
+    pub(crate) fn put(&mut self, mut event: Event) {
         if event.at < self.handed_on {
             self.late += 1;
             event.at = self.handed_on;
         }
-        self.newest = self.newest.max(event.at);
         let mut place = self.queue.len();
         while place > 0 && self.queue[place - 1].at > event.at {
             place -= 1;

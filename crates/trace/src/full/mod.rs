@@ -175,6 +175,11 @@ impl Full {
         follow::tool(&self.loaded, pid)
     }
 
+    /// Tells the stream that the tree is ended from here on: [`What::Stop`].
+    pub fn note_stop(&mut self) {
+        self.decoder.borrow_mut().inbox.put(Event { at: now_ns(), cpu: 0, what: What::Stop });
+    }
+
     /// Tasks of the tree that are alive now.
     pub fn alive(&self) -> u64 {
         self.loaded.alive()

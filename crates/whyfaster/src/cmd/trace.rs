@@ -6,7 +6,7 @@ use whyfaster_core::plan::{Because, User};
 use whyfaster_core::record::Status;
 use whyfaster_core::trace::event::Event;
 use whyfaster_core::trace::plan::{Target, TracePlan};
-use whyfaster_core::trace::record::TraceRecord;
+use whyfaster_core::trace::record::{EndedBy, TraceRecord};
 
 use super::results;
 use crate::cli::HostSeed;
@@ -14,7 +14,7 @@ use crate::cli::args::TraceArgs;
 use crate::cli::trace::{TraceOutputs, resolve, taken_by_command};
 use crate::exit::{self, Exit, Failure, say};
 use crate::render::look::Look;
-use crate::render::trace::calls::{CallFilter, Calls};
+use crate::render::trace::calls::Calls;
 use crate::render::trace::flame::Flame;
 use crate::render::trace::perfetto::{Clock, Perfetto};
 use crate::render::trace::{Shown, screen};
@@ -70,10 +70,7 @@ struct Sinks {
 impl Sinks {
     fn open(plan: &TracePlan, outputs: &TraceOutputs) -> Result<Self, Failure> {
         let look = results::look_of(&outputs.common, stderr().is_terminal());
-        let calls = outputs.calls.clone().map(|filter| {
-            let filter = CallFilter { calls: filter.calls, commands: filter.commands };
-            (Calls::new(filter, &look), BufWriter::new(stderr()))
-        });
+        let calls = outputs.calls.clone().map(|filter| (Calls::new(filter, &look), BufWriter::new(stderr())));
         let perfetto =
             outputs.perfetto.as_deref().map(|path| Perfetto::create(path, Clock::now())).transpose()?;
         let stacks = outputs.flamegraph.is_some() || outputs.folded.is_some();
@@ -156,6 +153,11 @@ pub(super) fn report(record: &TraceRecord, outputs: &TraceOutputs, look: &Look) 
     (shown.by, shown.sort, shown.top) = (outputs.by, outputs.sort, outputs.top);
     shown.as_whom = record.plan.user.as_ref().and_then(whom);
     shown.exit_status = record.exit_status;
+    let wall_s = record.report.wall_s;
+    shown.ended_by = record.ended_by.filter(|_| wall_s > 0.0).map(|by| match (by, record.plan.duration_s) {
+        (EndedBy::Duration, Some(after_s)) => (by, after_s),
+        _ => (by, wall_s),
+    });
     shown.followed = !matches!(record.plan.target, Target::Command(_));
     screen(&record.report, &shown, look)
 }

@@ -8,7 +8,7 @@ use super::super::timeline::Timeline;
 impl Timeline {
     /// A task that nobody of the tree made has a path from now on.
     pub(in super::super) fn path_begins(&mut self, tid: Tid, now: u64) {
-        if !self.setting.whole() {
+        if !self.setting.whole() || self.stopped {
             return;
         }
         if let Some(task) = self.known.tree.get_mut(&tid) {

@@ -82,6 +82,7 @@ impl<'a> Decoder<'a> {
                 path: if flag(0) { Some(self.string()?) } else { None },
                 so_far: self.totals(flag(1))?,
             },
+            kind::WAITS if flag(1) => What::Stop,
             kind::WAITS if flag(0) => What::Below { task: self.small()?, parent: self.small()? },
             kind::WAITS => {
                 What::Waits { task: self.small()?, left: *self.one_of(&LEFT)?, block: self.block()? }

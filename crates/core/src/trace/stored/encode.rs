@@ -134,6 +134,7 @@ impl Recorder {
                 head(kind::WAITS | flag(0, true));
                 self.numbers(&[u64::from(*task), u64::from(*parent)]);
             }
+            What::Stop => head(kind::WAITS | flag(1, true)),
             What::Waits { task, left, block } => {
                 head(kind::WAITS);
                 self.numbers(&[u64::from(*task), place(&LEFT, left)]);
@@ -198,7 +199,7 @@ impl Recorder {
                 self.number(*records);
             }
             // Scheduling is written above; calls and stacks are not kept.
-            What::Spent { .. } | What::Waits { .. } | What::Below { .. } => {}
+            What::Spent { .. } | What::Waits { .. } | What::Below { .. } | What::Stop => {}
             What::Switch { .. } | What::Wake { .. } | What::Queued { .. } | What::Migrate { .. } => {}
             What::Call(_) | What::Stack(_) => {}
         }

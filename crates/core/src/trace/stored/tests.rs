@@ -71,6 +71,7 @@ fn extremes_come_back() {
         event(start, What::Spent { task: 7, call_run_ns: 0 }),
         event(start, What::Started { task: 7, run_ns: MOST, call_run_ns: 0 }),
         event(start, What::Below { task: 7, parent: 6 }),
+        event(start, What::Stop),
         event(start, What::Waits { task: 7, left: Left::Sleeping, block: WAITS }),
     ];
     assert_eq!(read(&recorded(&events, Setting::default())).unwrap(), events);

@@ -11,6 +11,7 @@ pub(super) const WRITE: u32 = 1;
 pub(super) const NANOSLEEP: u32 = 35;
 pub(super) const VFORK: u32 = 58;
 pub(super) const WAIT4: u32 = 61;
+pub(super) const RT_SIGSUSPEND: u32 = 130;
 pub(super) const FUTEX: u32 = 202;
 
 /// CPUs 0 and 1.

@@ -128,3 +128,55 @@ fn who_waits_for_itself_or_for_nobody_keeps_its_wait() {
     let mut script = taken_up(&[(12, 1, "lock", Some(block(FUTEX, FileKind::None, 0)), (0, 0))]);
     assert_eq!(path(&left(&mut script, &[(12, 0)])), [("lock", Lock, None, 1000)]);
 }
+
+/// `sh` waits for `cat`, which reads what `sleep` does not write. At 1000 we end all of it, at 1100 they are woken for it.
+fn stopped(head: Block) -> (Script, TraceReport) {
+    let mut script = taken_up(&[
+        (10, 1, "sh", Some(head), (0, 0)),
+        (11, 10, "sleep", sleep(), (0, 7)),
+        (12, 10, "cat", reads(7), (7, 0)),
+    ]);
+    script.name(99, "whyfaster", TaskKind::Tool);
+    script.add(1000, 0, What::Stop);
+    for (at, task) in [(1100, 10), (1200, 11), (1300, 12)] {
+        script.wake(at, 1, task, 99, 0).switch(at + 10, 0, 0, task, Left::Runnable);
+        script.end(at + 20, 0, task, 0, 10);
+    }
+    let report = script.report();
+    assert!(report.checks.iter().all(|check| check.holds), "{:?}", report.checks);
+    (script, report)
+}
+
+#[test]
+fn who_is_ended_by_us_waited_for_whom_it_waited_until_then() {
+    for head in [block(WAIT4, FileKind::None, 0), block(RT_SIGSUSPEND, FileKind::None, 0)] {
+        let (_, report) = stopped(head);
+        assert_eq!(us(report.wall_s), 1000);
+        assert_eq!(path(&report), [("sleep", Sleep, None, 1000)]);
+        let mut all = waits(&report);
+        all.sort_unstable();
+        let expected = [
+            ("cat", PipeEmpty, Some("sleep"), 1300, 1),
+            ("sh", Child, Some("cat"), 1100, 1),
+            ("sleep", Timer, None, 1200, 1),
+        ];
+        assert_eq!(all, expected);
+        assert!(report.waits.iter().all(|wait| wait.unfinished == 1), "{:?}", report.waits);
+    }
+}
+
+#[test]
+fn who_runs_when_we_end_it_has_the_path() {
+    let mut script = Script::began(0, 10, "burn");
+    script.add(1000, 0, What::Stop).end(1500, 0, 10, 0, 1500);
+    let report = script.report();
+    assert_eq!(path(&report), [("burn", User, None, 1000)]);
+    assert_eq!((us(report.wall_s), report.complete), (1000, true), "{:?}", report.checks);
+}
+
+#[test]
+fn a_tree_that_is_over_when_we_would_end_it_ended_by_itself() {
+    let mut script = Script::began(0, 10, "burn");
+    script.end(500, 0, 10, 0, 500).add(1000, 0, What::Stop);
+    assert_eq!(us(script.report().wall_s), 500);
+}

@@ -17,6 +17,7 @@ fn machine() -> Machine {
         root: true,
         stage: "/w stage".to_owned(),
         pipe_max: 1 << 20,
+        path: "/bin:/usr/bin".to_owned(),
         programs: ["true", "env", "awk", "heavy", "light", "stdbuf"].map(program).into(),
         dynamic: BTreeSet::from(["heavy".to_owned(), "light".to_owned()]),
     }
@@ -62,18 +63,52 @@ fn processes_are_put_into_the_faster_one() {
     );
 }
 
+/// A side that begins nine programs, and looks for them in vain so often.
+fn searching(by: &str, misses: u64) -> Trace {
+    let seconds = 1e-4 * misses as f64;
+    let mut trace = common().makes(9, 9).runs(by, WorkKind::Exec, seconds, 9);
+    trace.0.processes.failed_execs = Some(misses);
+    if misses > 0 { trace.fails(by, "execve", misses, seconds) } else { trace }
+}
+
 #[test]
-fn path_is_reduced_wherever_it_is_set() {
-    let b = common().makes(9, 9).runs("sh (forked)", WorkKind::Exec, 0.1, 9).fails(
-        "sh (forked)",
-        "execve",
-        900,
-        0.1,
-    );
-    let (_, one) = planned((common().makes(9, 9), "a"), (b, "PATH=/x:/y:$PATH b | c"));
-    assert_eq!(one.cause, Cause::PathSearch);
-    assert_eq!(changed(&one), ("PATH=/x:/y:$PATH b | c", "PATH=/usr/bin b | c"));
-    assert_eq!(one.test.as_ref().unwrap().changed.env["PATH"], "/usr/bin");
+fn path_is_that_of_the_other_one_wherever_it_is_set() {
+    let slow = || searching("sh (forked)", 900);
+    let (_, one) = planned((searching("sh (forked)", 300), "a"), (slow(), "PATH=/x:/y:$PATH b | c"));
+    assert_eq!((one.cause, one.sure), (Cause::PathSearch, true));
+    assert_eq!(changed(&one), ("PATH=/x:/y:$PATH b | c", "PATH=/bin:/usr/bin b | c"));
+    assert_eq!(one.test.as_ref().unwrap().changed.env["PATH"], "/bin:/usr/bin");
+    // Only the difference goes.
+    assert!((one.predicted_s - 0.06).abs() < 0.01, "{one:?}");
+    let (_, one) =
+        planned((searching("sh (forked)", 300), "PATH=/z:/usr/bin a"), (slow(), "PATH=/x:$PATH b"));
+    assert_eq!(changed(&one).1, "PATH=/z:/usr/bin b");
+}
+
+#[test]
+fn with_the_same_path_only_directories_with_programs_are_left() {
+    let slow = || searching("xargs (forked)", 900);
+    let (_, one) = planned((searching("xargs (forked)", 300), "xargs /bin/a"), (slow(), "xargs a"));
+    assert_eq!((one.test.as_ref().unwrap().changed.env["PATH"].as_str(), one.sure), ("/usr/bin", true));
+    // What both search goes too: 900 searches for a difference of 600.
+    assert!((one.predicted_s - 0.09).abs() < 0.01, "{one:?}");
+    // The other one's PATH has not what is needed.
+    let (_, one) =
+        planned((searching("xargs (forked)", 300), "PATH=/z a"), (slow(), "PATH=/y:$PATH xargs b"));
+    assert_eq!(changed(&one).1, "PATH=/usr/bin xargs b");
+}
+
+#[test]
+fn searches_by_what_the_line_only_calls_refute_nothing() {
+    let sure = |by: &str, line: &str| planned((common().makes(9, 9), "a"), (searching(by, 900), line)).1.sure;
+    assert!(sure("xargs (forked)", "seq 9 | xargs true"));
+    assert!(!sure("xargs (forked)", "seq 9 | sh searchy.sh"));
+    assert!(!sure("xargs (forked)", "seq 9 | sh searchy.sh | xargs true"));
+    assert!(!sure("xargs (forked)", "seq 9 | own"));
+    assert!(!sure("xargs (forked)", ". ./searchy; xargs true"));
+    let mut script = searching("own", 900);
+    script.0.commands = vec![command("own", vec![0])];
+    assert!(!planned((common().makes(9, 9), "a"), (script, "./own")).1.sure);
 }
 
 #[test]
@@ -98,8 +133,20 @@ fn pieces_and_copies_are_changed_in_the_command_line() {
     let reads = |n: u64, s: f64| {
         common().runs("dd", WorkKind::FileData, s, n).moves(FileKind::File, Direction::Read, n, 1 << 20)
     };
-    let (_, one) = planned((reads(16, 0.001), "a"), (reads(1 << 20, 0.1), "dd bs=1 if=f"));
+    let by = |name: &str| {
+        let mut trace = reads(1 << 20, 0.1);
+        name.clone_into(&mut trace.0.transfers[0].command);
+        trace
+    };
+    let (_, one) = planned((reads(16, 0.001), "a"), (by("dd"), "dd bs=1 if=f"));
     assert_eq!((changed(&one).1, one.sure), ("dd bs=65536 if=f", true));
+    let (_, one) = planned((reads(16, 0.001), "a"), (by("dd"), "sh s.sh; dd bs=1 if=f"));
+    assert!(!one.sure);
+    // Another one makes the small pieces; behind a pipe, it only gets them.
+    let (_, one) = planned((reads(16, 0.001), "a"), (by("python3"), "python3 x; dd bs=1 if=f"));
+    assert!(one.test.unwrap_err().contains("the cause is not in its command line"));
+    let (_, one) = planned((reads(16, 0.001), "a"), (by("cut"), "grep --line-buffered x f | cut -f1"));
+    assert_eq!((changed(&one).1, one.sure), ("grep  x f | cut -f1", true));
     let (_, one) = planned((reads(16, 0.001), "a"), (reads(1 << 20, 0.1), "x f | y"));
     assert_eq!((changed(&one).1, one.sure), ("stdbuf -i65536 -o65536 x f | stdbuf -i65536 -o65536 y", false));
     let copies = |bytes: u64, s: f64| {
@@ -112,6 +159,8 @@ fn pieces_and_copies_are_changed_in_the_command_line() {
     };
     let (_, one) = planned((common(), "awk 1 f"), (copies(1 << 27, 0.1), "cat f | awk 1"));
     assert_eq!((changed(&one).1, one.sure), ("awk 1 < f", true));
+    let (_, one) = planned((common(), "awk 1 f"), (copies(1 << 27, 0.1), "cat f | sh s.sh"));
+    assert_eq!((changed(&one).1, one.sure), ("sh s.sh < f", false));
     let (_, one) = planned((common(), "a"), (copies(1 << 27, 0.1), "LC_ALL=C x | y"));
     assert_eq!(
         changed(&one),
@@ -152,7 +201,7 @@ fn waits_are_taken_away_where_they_can_be() {
     let (_, one) = planned((common(), "a"), (waits(PathKind::WriteBack), "b"));
     assert!(one.test.unwrap_err().contains("until data is written"));
     let (_, one) = planned((common(), "a"), (waits(PathKind::Sleep), "sleep 0.1 && b"));
-    assert_eq!(changed(&one).1, "sleep 0 && b");
+    assert_eq!((changed(&one).1, one.sure), ("sleep 0 && b", true));
     for (kind, cause) in
         [(PathKind::Sleep, Cause::Sleep), (PathKind::Lock, Cause::Lock), (PathKind::Network, Cause::Network)]
     {
@@ -162,11 +211,38 @@ fn waits_are_taken_away_where_they_can_be() {
     let niced =
         common().calls("nice", "setpriority", 1).queues("x", (SharerKind::Other, "y"), None, (0.1, 0.0, 0.0));
     let (_, one) = planned((common(), "a"), (niced, "nice -n 5 x"));
-    assert_eq!((one.cause, changed(&one).1), (Cause::Share, "nice -n 0 x"));
+    assert_eq!((one.cause, changed(&one).1, one.sure), (Cause::Share, "nice -n 0 x", true));
+    let reniced = common().calls("renice", "setpriority", 1).calls("nice", "setpriority", 1);
+    let reniced = reniced.queues("x", (SharerKind::Other, "y"), None, (0.1, 0.0, 0.0));
+    let (_, one) = planned((common(), "a"), (reniced, "nice -n 5 true; x"));
+    assert_eq!((one.cause, one.sure), (Cause::Share, false));
     let mut crowd = common().queues("x", (SharerKind::Other, "y"), None, (0.1, 0.0, 0.0));
     crowd.0.commands = vec![command("x", vec![0])];
     let (_, one) = planned((common(), "a"), (crowd, "x"));
     assert_eq!((one.cause, one.test.unwrap().changed.nice), (Cause::CpuContention, Some(-20)));
+}
+
+#[test]
+fn sleeps_are_cut_as_far_as_the_line_has_them() {
+    let of =
+        |line: &str| planned((common(), "a"), (common().waits("sleep", PathKind::Sleep, None, 0.1), line)).1;
+    for (line, sure, predicted_s) in [
+        ("sleep 0.1", true, 0.1),
+        ("for i in 1 2 3 4 5; do sleep 0.02; done", true, 0.1),
+        ("sleep 0.06; sh s.sh", false, 0.06),
+        // One of them delays nothing.
+        ("sleep 0.1 & sleep 0.1; wait", false, 0.1),
+        // It is not said how often.
+        ("while x; do sleep 0.02; done", false, 0.1),
+    ] {
+        let one = of(line);
+        assert_eq!((one.test.is_ok(), one.sure), (true, sure), "{line}");
+        assert!((one.predicted_s - predicted_s).abs() < 1e-3, "{line}: {}", one.predicted_s);
+    }
+    let one = of("sleep 0.01; sh s.sh");
+    assert!(
+        one.test.unwrap_err().contains("the cause is not in its command line, which sleeps only 10.0 ms")
+    );
 }
 
 /// An experiment with `predicted` 100 ms whose changed runs take so much less.
@@ -201,6 +277,47 @@ fn rounds_decide() {
         "{}",
         confirmed.sentence
     );
+}
+
+#[test]
+fn a_win_of_more_than_this_cause_confirms_nothing() {
+    // A tenth of the difference, and the change takes away all of it.
+    let both = common().waits("x", PathKind::Sleep, None, 0.01).waits("x", PathKind::Lock, None, 0.09);
+    let mut scene = Scene::of(&common().0, &both.0);
+    "sleep 0.01; b".clone_into(&mut scene.plan.alternatives[1].command);
+    let why = scene.explain();
+    let one = experiments(&why, &scene.given(), &machine());
+    let one = one.into_iter().find(|it| it.cause == Cause::Sleep).expect("a test of the sleeps");
+    let outcome = |won: f64| judge(&one, &why, &[0.2; 7], &[0.2 - won; 7]).outcome;
+    assert_eq!(outcome(0.01), Outcome::Confirmed);
+    assert_eq!(outcome(0.06), Outcome::Undecided);
+    assert_eq!(outcome(0.1), Outcome::Undecided);
+    // Nearly the whole difference, and it takes away the whole.
+    let (why, mut one) = {
+        let waits = common().waits("x", PathKind::Sleep, None, 0.1);
+        planned((common(), "a"), (waits, "sleep 0.1 && b"))
+    };
+    one.predicted_s = 0.085;
+    let outcome = |won: f64| judge(&one, &why, &[0.2; 7], &[0.2 - won; 7]).outcome;
+    assert_eq!((outcome(0.12), outcome(0.14)), (Outcome::Confirmed, Outcome::Undecided));
+    // A part of the cause is not all of it.
+    one.predicted_s = 0.045;
+    assert_eq!(judge(&one, &why, &[0.2; 7], &[0.155; 7]).outcome, Outcome::Undecided);
+    one.predicted_s = 0.05;
+    assert_eq!(judge(&one, &why, &[0.2; 7], &[0.1; 7]).outcome, Outcome::Undecided);
+}
+
+#[test]
+fn a_machine_that_changed_is_said_to_have() {
+    let waits = common().waits("x", PathKind::Sleep, None, 0.1);
+    let (why, one) = planned((common(), "a"), (waits, "sleep 0.1 && b"));
+    let judged = |control: f64, won: f64| judge(&one, &why, &[control; 7], &[control - won; 7]);
+    let (same, slower, faster) = (judged(0.21, 0.14), judged(0.3, 0.14), judged(0.1, 0.03));
+    assert!(!same.sentence.contains("Unchanged"), "{}", same.sentence);
+    assert_eq!(same.outcome, Outcome::Undecided);
+    let said = "Unchanged, it took 300 ms in this test and 200 ms before";
+    assert!(slower.sentence.contains(said), "{}", slower.sentence);
+    assert_eq!((slower.outcome, faster.outcome), (Outcome::Confirmed, Outcome::Confirmed));
 }
 
 #[test]

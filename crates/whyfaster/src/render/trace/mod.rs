@@ -18,12 +18,13 @@ pub(crate) mod fixture;
 #[cfg(test)]
 mod tests;
 
+use whyfaster_core::trace::record::EndedBy;
 use whyfaster_core::trace::report::TraceReport;
 
 use super::grid::{Column, Drawn, Grid, Group};
 use super::look::Look;
 use super::text::{Tone, finish, for_look, shorten, tone, wrap, wrap_indented};
-use super::units::Scale;
+use super::units::{Scale, time};
 use crate::cli::display::{By, CallSort};
 
 /// What is shown beside the report, and how the table of calls is cut.
@@ -35,6 +36,8 @@ pub struct Shown {
     pub as_whom: Option<String>,
     /// How it ended: its exit status, or minus the signal; `None`: it goes on, or was not started here.
     pub exit_status: Option<i32>,
+    /// What of ours ended it, and after how many seconds.
+    pub ended_by: Option<(EndedBy, f64)>,
     /// It ran already when observing began, so that the wall time is that of the observation.
     pub followed: bool,
     /// Whose calls make one row.
@@ -55,6 +58,7 @@ impl Shown {
             command: command.into(),
             as_whom: None,
             exit_status: None,
+            ended_by: None,
             followed: false,
             by: By::default(),
             sort: CallSort::default(),
@@ -96,18 +100,28 @@ pub fn screen(report: &TraceReport, shown: &Shown, look: &Look) -> String {
 fn head(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<String> {
     let command = shorten(&for_look(&shown.command, look), look.width.saturating_sub(2), look.unicode);
     let mut lines = vec![command];
-    let said = sentence::sentence(report, shown.followed, look) + &ended(shown.exit_status);
+    let said = sentence::sentence(report, shown.followed, look) + &ended(shown, look);
     lines.extend(wrap(&said, look.width, 0).iter().map(|line| tone(Tone::Strong, line)));
     lines.extend(next::next(report, look).iter().flat_map(|next| wrap(next, look.width, 2)));
     lines.extend(costs::level(report, shown.as_whom.as_deref(), look));
     lines
 }
 
-/// How the command ended, if not well.
-fn ended(status: Option<i32>) -> String {
-    match status {
+/// What ended the command, if not itself, and how it ended, if not well.
+fn ended(shown: &Shown, look: &Look) -> String {
+    let by = shown.ended_by.map_or_else(String::new, |(by, after_s)| {
+        let by = match by {
+            EndedBy::Duration => "--duration",
+            EndedBy::Signal => "a signal to whyfaster",
+        };
+        let what = if shown.followed { "Observing ended" } else { "Ended" };
+        format!(" {what} after {} ({by}).", time(after_s, look.time_unit))
+    });
+    by + &match shown.exit_status {
         None | Some(0) => String::new(),
         Some(code @ 1..) => format!(" It ended with exit status {code}."),
+        // It is the signal that we sent.
+        Some(_) if shown.ended_by.is_some() => String::new(),
         Some(signal) => format!(" Signal {} ended it.", -signal),
     }
 }

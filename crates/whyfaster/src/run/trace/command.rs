@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use whyfaster_core::plan::{Alternative, Input, Output};
 use whyfaster_core::trace::plan::TracePlan;
-use whyfaster_core::trace::record::Runs;
+use whyfaster_core::trace::record::{EndedBy, Runs};
 use whyfaster_core::trace::report::Level;
 use whyfaster_trace::unprivileged::{Bare, bare};
 
@@ -46,7 +46,7 @@ pub(super) fn watch(
     around.end(&mut watched.facts);
     let Some(outcome) = outcome else {
         terminal.restore(true);
-        return Ok(Watched { interrupted: true, ..watched });
+        return Ok(Watched { interrupted: true, ended_by: Some(EndedBy::Signal), ..watched });
     };
     watched.exit_status = outcome.copies.status.first().copied();
     watched.memory_bytes = outcome.copies.max_rss_bytes.first().copied();
@@ -58,22 +58,14 @@ pub(super) fn watch(
     if watch.stop.is_some() {
         watched.facts.ended = Some(around::now_ns());
     }
-    watched.interrupted = watch.stop == Some(Stop::Asked) || killed && watch.pressed;
+    watched.interrupted = watch.stop == Some(EndedBy::Signal) || killed && watch.pressed;
+    watched.ended_by = watch.stop.or(watched.interrupted.then_some(EndedBy::Signal));
     watched.runs =
         Runs { traced_s: watch.stop.is_none().then_some(outcome.makespan_s), untraced_s: Vec::new() };
     if !watched.interrupted {
         untraced::compare(&mut watch, &mut watched, say)?;
     }
     Ok(watched)
-}
-
-/// Why a command was ended before its time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stop {
-    /// A signal.
-    Asked,
-    /// `--duration`.
-    Time,
 }
 
 /// A command being watched.
@@ -85,7 +77,7 @@ pub(super) struct Watch<'a> {
     pub(super) interrupts: &'a Interrupts,
     /// Whether Ctrl-C was pressed.
     pressed: bool,
-    stop: Option<Stop>,
+    stop: Option<EndedBy>,
 }
 
 /// What ends the watch before the command does.
@@ -95,7 +87,7 @@ struct Ends {
     deadline: Option<Instant>,
     /// When Ctrl-C was pressed.
     pressed: Vec<Instant>,
-    stop: Option<Stop>,
+    stop: Option<EndedBy>,
 }
 
 impl Ends {
@@ -106,7 +98,7 @@ impl Ends {
         self.take_signals(interrupts);
         let left = self.deadline.map_or(POLL, |deadline| deadline.saturating_duration_since(Instant::now()));
         if left.is_zero() {
-            self.stop.get_or_insert(Stop::Time);
+            self.stop.get_or_insert(EndedBy::Duration);
         }
         if self.stop.is_some() { Turn::Stop } else { Turn::GoOn(left) }
     }
@@ -120,10 +112,10 @@ impl Ends {
                     self.pressed.push(Instant::now());
                     let recent = |at: &&Instant| at.elapsed() < Duration::from_secs(2);
                     if self.pressed.iter().filter(recent).count() >= PATIENCE {
-                        self.stop = Some(Stop::Asked);
+                        self.stop = Some(EndedBy::Signal);
                     }
                 }
-                Source::Other => self.stop = Some(Stop::Asked),
+                Source::Other => self.stop = Some(EndedBy::Signal),
             }
         }
     }

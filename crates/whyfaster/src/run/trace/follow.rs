@@ -57,11 +57,14 @@ impl Follow<'_> {
         turn: &mut dyn FnMut(bool) -> Turn,
         take: Take<'_>,
     ) -> Result<Box<Outcome>, NoOutcome> {
-        let mut alone = false;
+        let (mut alone, mut stopped) = (false, false);
         loop {
             let wait = match turn(std::mem::take(&mut alone)) {
                 Turn::GoOn(at_most) => at_most.min(POLL),
                 Turn::Stop => {
+                    if !std::mem::replace(&mut stopped, true) {
+                        self.observer.note_stop();
+                    }
                     // Again and again: one that comes before the launcher listens is lost.
                     self.launcher.stop_batch();
                     POLL

@@ -20,7 +20,7 @@ use whyfaster_core::record::Status;
 use whyfaster_core::trace::Analysis;
 use whyfaster_core::trace::event::Event;
 use whyfaster_core::trace::plan::{Target, TracePlan};
-use whyfaster_core::trace::record::{Runs, SCHEMA, TraceRecord};
+use whyfaster_core::trace::record::{EndedBy, Runs, SCHEMA, TraceRecord};
 use whyfaster_core::trace::report::TraceReport;
 use whyfaster_core::trace::setting::Facts;
 use whyfaster_core::trace::stored::Recorder;
@@ -55,6 +55,7 @@ struct Watched {
     /// The most memory that it had.
     memory_bytes: Option<u64>,
     interrupted: bool,
+    ended_by: Option<EndedBy>,
     failure: Option<Failure>,
 }
 
@@ -117,6 +118,7 @@ pub fn observe(
         started,
         took_s: clock.elapsed().as_secs_f64(),
         status,
+        ended_by: watched.ended_by,
         plan: plan.clone(),
         host,
         exit_status: watched.exit_status,

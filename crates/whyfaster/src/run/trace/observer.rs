@@ -66,6 +66,15 @@ impl Observer {
         }
     }
 
+    /// Tells the stream that we end the tree now.
+    pub(in crate::run) fn note_stop(&mut self) {
+        match self {
+            Self::Full(full) => full.note_stop(),
+            // They do not see what a task waits for.
+            Self::Seized(_) | Self::Nothing => {}
+        }
+    }
+
     /// Tasks of the tree that are alive.
     pub(in crate::run) fn alive(&self) -> u64 {
         match self {

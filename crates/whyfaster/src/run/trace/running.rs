@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use whyfaster_core::trace::plan::{Target, TracePlan};
+use whyfaster_core::trace::record::EndedBy;
 use whyfaster_trace::TraceError;
 
 use super::super::interrupts::Interrupts;
@@ -57,7 +58,11 @@ pub(super) fn watch(
         observer.poll(take).map_err(failed)?;
     }
     let mut watched = Watched::default();
-    watched.facts.ended = (observer.alive() > 0).then(around::now_ns);
+    if observer.alive() > 0 {
+        watched.facts.ended = Some(around::now_ns());
+        let asked = interrupts.interrupted();
+        watched.ended_by = Some(if asked { EndedBy::Signal } else { EndedBy::Duration });
+    }
     watched.counts = observer.finish(take).map_err(failed)?;
     around.end(&mut watched.facts);
     Ok(watched)

@@ -157,6 +157,7 @@ fn machine(so_far: &SoFar<'_>, why: &Why) -> Machine {
         stage: stage
             .map_or_else(String::new, |file| format!("{} {}", shell_words::quote(&file), stage::VERB)),
         pipe_max: pipe_max(),
+        path: env::var("PATH").unwrap_or_default(),
         dynamic: dynamic.collect(),
         programs,
     }
