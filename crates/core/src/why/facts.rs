@@ -32,6 +32,8 @@ pub(super) struct Side {
     pub stages: f64,
     /// Data through pipes, counted where it is read.
     pub pipe: Moved,
+    /// The same, counted where it is written.
+    pub pipe_writes: Moved,
     /// Data of files and devices, read and written.
     pub file: Moved,
     pub sockets: Moved,
@@ -89,6 +91,7 @@ impl Side {
             faults: of(&|report| report.commands.iter().map(|row| number(row.faults)).sum()),
             stages: of(&|report| report.stages.len() as f64),
             pipe: moved(&|file, direction| file == FileKind::Pipe && direction == Direction::Read),
+            pipe_writes: moved(&|file, direction| file == FileKind::Pipe && direction == Direction::Write),
             file: moved(&|file, _| !matches!(file, FileKind::Pipe | FileKind::Socket | FileKind::UnixSocket)),
             sockets: moved(&|file, _| matches!(file, FileKind::Socket | FileKind::UnixSocket)),
             priorities: of(&|report| calls(report, &PRIORITIES)),
@@ -115,6 +118,11 @@ impl Side {
     /// CPUs kept busy.
     pub(super) fn parallelism(&self) -> f64 {
         if self.wall_s > 0.0 { self.cpu_s / self.wall_s } else { 0.0 }
+    }
+
+    /// Seconds that tasks on the path waited for CPUs that others had.
+    pub(super) fn behind_others_s(&self) -> f64 {
+        self.sharers.iter().map(|(_, seconds)| seconds).sum()
     }
 
     /// Searches that found nothing.

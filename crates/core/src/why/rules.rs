@@ -29,7 +29,7 @@ impl<'a> Pair<'a> {
 
 /// A system call costs about so much outside of what a tracer sees of it: the way into the kernel and out of it, and the
 /// instructions around it (measured: 190 to 270 ns for a call that does nothing, of which the tracer sees some tens).
-const AROUND_A_CALL_S: f64 = 250e-9;
+pub(super) const AROUND_A_CALL_S: f64 = 250e-9;
 
 /// Pieces below this are small where the other side has none to compare with.
 const SMALL_PIECE: f64 = 4096.0;

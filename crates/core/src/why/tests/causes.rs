@@ -90,7 +90,11 @@ fn path_search() {
         Cause::PathSearch,
         0.08,
     );
-    assert!(finding.sentence.contains("that do not have them"), "{}", finding.sentence);
+    assert!(
+        finding.sentence.contains("into directories of PATH that do not have the program, 'a' never; that"),
+        "{}",
+        finding.sentence
+    );
     // A shell looks before it leaps.
     let looks = |n: u64, s: f64| {
         common().makes(100, 100).runs("sh", WorkKind::FileMetadata, 0.001 + s, n).fails(
