@@ -78,16 +78,19 @@ fn no_flamegraphs(args: &StudyArgs, name: &str) -> Result<(), Failure> {
     Err(Failure::new(Exit::Usage, message, "leave --flamegraphs away, or run 'whyfaster study placement'"))
 }
 
+fn list_all() -> anyhow::Result<Exit> {
+    let mut out = Vec::new();
+    let listed = list(&mut out)?;
+    store::to_stdout(&out)?;
+    Ok(listed)
+}
+
 /// Runs the verb.
 pub fn run_args(args: &StudyArgs) -> anyhow::Result<Exit> {
     let outputs = Outputs::of_study(args)?;
     results::check(&outputs)?;
+    let Some(name) = &args.name else { return list_all() };
     let mut out = Vec::new();
-    let Some(name) = &args.name else {
-        let listed = list(&mut out)?;
-        store::to_stdout(&out)?;
-        return Ok(listed);
-    };
     if let Some(study) = study::find_of_prices(name)? {
         return super::study_prices::run(&study, args, &outputs);
     }
