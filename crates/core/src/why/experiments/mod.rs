@@ -88,8 +88,8 @@ impl<'a> Bench<'a> {
     }
 
     fn planned(&self, finding: usize) -> Option<Planned> {
-        let seconds = self.winnable();
         let change = self.change();
+        let seconds = if change.is_ok() { self.winnable() } else { self.finding.seconds };
         let put_in = change.as_ref().is_ok_and(|it| it.put_in);
         let sure = change.as_ref().is_ok_and(|it| it.sure);
         let (alternative, changed) =

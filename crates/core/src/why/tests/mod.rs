@@ -5,6 +5,7 @@ mod experiments;
 mod growth;
 mod mixed;
 mod refusals;
+mod starts;
 
 pub(super) mod fixture;
 
