@@ -83,10 +83,7 @@ fn counted(cause: Cause) -> &'static [Count] {
             ("data of files and devices", "B", |it| it.file.bytes),
             ("reads and writes of files and devices", "", |it| it.file.calls),
         ],
-        Cause::CpuContention => &[
-            ("waiting for CPUs that others had", "s", Side::behind_others_s),
-            ("CPUs that others kept busy", "", |it| it.foreign.unwrap_or(0.0)),
-        ],
+        Cause::CpuContention => &[("CPUs that others kept busy", "", |it| it.foreign.unwrap_or(0.0))],
         Cause::Misplacement => &[
             ("CPUs of the busiest command", "", |it| it.cpus),
             ("calls that choose CPUs", "", |it| it.affinities),

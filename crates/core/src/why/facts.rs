@@ -120,11 +120,6 @@ impl Side {
         if self.wall_s > 0.0 { self.cpu_s / self.wall_s } else { 0.0 }
     }
 
-    /// Seconds that tasks on the path waited for CPUs that others had.
-    pub(super) fn behind_others_s(&self) -> f64 {
-        self.sharers.iter().map(|(_, seconds)| seconds).sum()
-    }
-
     /// Searches that found nothing.
     pub(super) fn misses(&self) -> f64 {
         self.failed_execs + self.failed_looks
