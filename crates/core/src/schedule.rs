@@ -78,6 +78,11 @@ impl Standing {
     fn decided(&self) -> bool {
         !self.verdicts.is_empty() && self.verdicts.iter().all(|verdict| *verdict != Verdict::Undecided)
     }
+
+    /// Whether one of them is known to differ from the baseline.
+    fn differs(&self) -> bool {
+        self.verdicts.iter().any(|verdict| matches!(verdict, Verdict::Faster | Verdict::Slower))
+    }
 }
 
 /// The state of a measurement.
@@ -91,7 +96,7 @@ pub struct Scheduler {
     arms: Vec<ArmCost>,
     levels: Vec<LevelState>,
     current: usize,
-    /// Seconds of the time that are kept for what comes after the levels.
+    /// Seconds of the time that are kept for an explanation.
     kept_s: f64,
 }
 
@@ -139,7 +144,8 @@ impl Scheduler {
         }
     }
 
-    /// Keeps so many seconds of the time for what comes after the levels.
+    /// Keeps so many seconds of the time for explaining a difference of one copy alone, after the levels. Where the level of one
+    /// copy ends without a difference, they are not kept any longer.
     pub fn keep(&mut self, seconds: f64) {
         self.kept_s = seconds;
     }
@@ -172,6 +178,11 @@ impl Scheduler {
             };
         }
         if self.enough(level, now_s, round_s) {
+            if self.kept_s > 0.0 && load == 1 && !level.standing.differs() {
+                // Nothing will be explained: the time that was kept for that is the verdicts'.
+                self.kept_s = 0.0;
+                return self.next(now_s);
+            }
             self.close();
             return Step::EndLevel { load, rounds: done };
         }

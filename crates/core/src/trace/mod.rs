@@ -15,6 +15,7 @@ pub mod counts;
 mod cpus;
 mod ending;
 pub mod event;
+pub mod filter;
 mod gaps;
 mod hole;
 mod idle;

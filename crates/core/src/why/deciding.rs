@@ -37,7 +37,7 @@ pub(super) fn deciding(
     let full = format!("{}{} full", FULL, cpus(bounds::capacity(given.plan, given.host)));
     let works = format!("{} and {}", time(quicker.work_s), time(slower.work_s));
     // The sign of the difference is the alternative's.
-    let (cheaper, dearer) = match told(work_s, given.plan.delta * a.work_s.min(b.work_s)) {
+    let (cheaper, dearer) = match told(given, work_s, (a.work_s, b.work_s)) {
         Told::Same => {
             return format!(
                 "{alone}{full}, only the CPU time counts, and neither wins: both need about the same ({works})."
@@ -63,15 +63,28 @@ pub(super) fn deciding(
             time(slower.span_s),
         );
     }
-    let at = load(given, names).map(|it| format!(", from {it} on")).unwrap_or_default();
+    let at = load(given, names).map(|it| format!(" ({it})")).unwrap_or_default();
     format!(
-        "{alone}{full}{at}, the CPU time decides, and {} wins: it needs {cheap} of it against {dear}{kinds}.",
+        "{alone}{full}{at}, {} wins: it needs {cheap} of CPU time against {dear}.{THEN}{kinds}.",
         cheaper.label
     )
 }
 
+/// The one that needs more CPU time, where the rounds tell.
+pub(super) fn dearer(given: &Given<'_>, names: (&str, &str), work_s: &Estimate) -> Option<String> {
+    let work = |name: &str| given.analysis.alternatives.iter().find(|it| it.name == name)?.work_s;
+    match told(given, work_s, (work(names.0)?, work(names.1)?)) {
+        Told::More => Some(names.0.to_owned()),
+        Told::Less => Some(names.1.to_owned()),
+        Told::Same | Told::Nothing => None,
+    }
+}
+
 /// Begins the sentence of what holds when the CPUs are full.
-pub(super) const FULL: &str = " As soon as the ";
+pub(super) const FULL: &str = " Once the ";
+
+/// Begins what is said of it further.
+pub(super) const THEN: &str = " Then the CPU time decides";
 
 /// What the rounds say of a difference of CPU times.
 enum Told {
@@ -81,8 +94,9 @@ enum Told {
     Nothing,
 }
 
-/// Within `delta` seconds the works are the same, as times are. Without an interval nothing is told.
-fn told(work_s: &Estimate, delta: f64) -> Told {
+/// Within delta, the works are the same, as times are. Without an interval nothing is told.
+fn told(given: &Given<'_>, work_s: &Estimate, works: (f64, f64)) -> Told {
+    let delta = given.plan.delta * works.0.min(works.1);
     match work_s.low.zip(work_s.high) {
         Some((low, _)) if low > delta => Told::More,
         Some((_, high)) if high < -delta => Told::Less,
@@ -126,8 +140,8 @@ pub(super) fn load(given: &Given<'_>, names: (&str, &str)) -> Option<String> {
     let mine = |it: &&Crossover| it.alternative == names.0 && it.baseline == names.1;
     let crossover = given.analysis.crossovers.iter().find(mine)?;
     match (crossover.measured_from, crossover.measured_to, crossover.predicted_load) {
-        (Some(from), Some(to), _) => Some(format!("between {from} and {to} copies at once")),
-        (_, _, Some(load)) => Some(format!("about {:.0} copies at once (predicted)", load.max(1.0))),
+        (Some(from), Some(to), _) => Some(format!("somewhere from {from} to {to} copies at once")),
+        (_, _, Some(load)) => Some(format!("from about {:.0} copies at once on, predicted", load.max(1.0))),
         _ => None,
     }
 }
@@ -151,7 +165,9 @@ mod tests {
         let flips = text(runs(0.2, 0.0), runs(0.12, 0.18));
         assert!(
             flips.starts_with("Alone, 'b' wins")
-                && flips.contains("CPU time decides, and 'a' wins: it needs 200 ms of it against 300 ms"),
+                && flips.contains(
+                    "'a' wins: it needs 200 ms of CPU time against 300 ms. Then the CPU time decides, most of"
+                ),
             "{flips}"
         );
         let same = text(runs(0.2, 0.0), runs(0.1, 0.1));
@@ -161,6 +177,14 @@ mod tests {
         );
         let stays = text(runs(0.1, 0.0), runs(0.2, 0.0));
         assert!(stays.starts_with("'a' takes less time alone") && stays.contains("stays ahead"), "{stays}");
+    }
+
+    #[test]
+    fn the_last_sentence_of_the_summary_is_short() {
+        let summary = Scene::of(&runs(0.2, 0.0).0, &runs(0.12, 0.18).0).explain().summary;
+        let last = summary.last().unwrap();
+        assert!(last.starts_with("Once the ") && last.ends_with("against 300 ms."), "{last}");
+        assert!(last.split_whitespace().count() <= 30, "{last}");
     }
 
     #[test]

@@ -6,9 +6,10 @@ use super::account::Alternative;
 use super::input::Untraced;
 use super::own_cost::Run;
 use super::report::{PathDelta, ShareDelta, WorkDelta};
+use super::rules::AROUND_A_CALL_S;
 use super::words::estimate;
 use crate::record::Estimate;
-use crate::trace::report::{PathKind, SharerKind, WorkKind};
+use crate::trace::report::{PathKind, SharerKind, WorkKind, WorkRow};
 
 /// Differences of the sums by key, over the rounds in which both ran; the largest first.
 fn deltas<K: Ord + Clone>(
@@ -50,10 +51,40 @@ pub(super) fn work(alternative: &Alternative<'_>, baseline: &Alternative<'_>, al
         for row in &run.work {
             *sums.entry(row.kind).or_default() += row.seconds;
         }
+        around_calls(&mut sums, &run.work);
         sums
     };
     let row = |(kind, seconds)| WorkDelta { kind, seconds };
     deltas(alternative, baseline, alpha, sums).into_iter().map(row).collect()
+}
+
+/// Kinds of work whose counts are system calls.
+const CALLS: [WorkKind; 6] = [
+    WorkKind::Pipe,
+    WorkKind::FileData,
+    WorkKind::FileMetadata,
+    WorkKind::Socket,
+    WorkKind::Lock,
+    WorkKind::Scheduling,
+];
+
+/// The way into system calls and out of them belongs to the kinds of the calls. A tracer sees it as user code, of which it is
+/// at most all.
+fn around_calls(sums: &mut BTreeMap<WorkKind, f64>, work: &[WorkRow]) {
+    let around: Vec<(WorkKind, f64)> = (work.iter())
+        .filter(|row| CALLS.contains(&row.kind))
+        .map(|row| (row.kind, row.count.unwrap_or(0) as f64 * AROUND_A_CALL_S))
+        .collect();
+    let all: f64 = around.iter().map(|(_, seconds)| seconds).sum();
+    let user = sums.get(&WorkKind::User).copied().unwrap_or(0.0).max(0.0);
+    if all <= 0.0 || user <= 0.0 {
+        return;
+    }
+    let part = (user / all).min(1.0);
+    for (kind, seconds) in around {
+        *sums.entry(kind).or_default() += seconds * part;
+    }
+    *sums.entry(WorkKind::User).or_default() -= all * part;
 }
 
 pub(super) fn share(
@@ -86,4 +117,27 @@ pub(super) fn untraced(
     let pair = |it: &Untraced| Some(of(it)? - there.get(&it.round)?);
     let values: Vec<f64> = alternative.iter().filter_map(pair).collect();
     (!values.is_empty()).then(|| estimate(&values, alpha))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::trace::report::WorkKind;
+    use crate::why::tests::fixture::{Scene, Trace};
+
+    #[test]
+    fn the_way_into_calls_belongs_to_them() {
+        let reads = |n: u64, user: f64| {
+            Trace::new().runs("dd", WorkKind::User, user, 0).runs("dd", WorkKind::FileData, 0.01, n)
+        };
+        let rows = |user| {
+            let difference =
+                Scene::of(&reads(10, 0.1).0, &reads(200_010, user).0).explain().differences.remove(0);
+            let of =
+                |kind| difference.work.iter().find(|it| it.kind == kind).map_or(0.0, |it| it.seconds.median);
+            (of(WorkKind::User), of(WorkKind::FileData))
+        };
+        // 200,000 calls of 250 ns.
+        let (user, file) = rows(0.19);
+        assert!((user - 0.04).abs() < 0.004 && (file - 0.05).abs() < 0.004, "{user} {file}");
+    }
 }

@@ -55,6 +55,8 @@ fn counted(cause: Cause) -> &'static [Count] {
         Cause::SmallIo => &[
             ("reads from pipes", "", |it| it.pipe.calls),
             ("bytes per read from a pipe", "B", |it| it.pipe.piece()),
+            ("writes to pipes", "", |it| it.pipe_writes.calls),
+            ("bytes per write to a pipe", "B", |it| it.pipe_writes.piece()),
             ("reads and writes of files and devices", "", |it| it.file.calls),
             ("bytes per read or write", "B", |it| it.file.piece()),
         ],
@@ -76,7 +78,20 @@ fn counted(cause: Cause) -> &'static [Count] {
             ("calls on sockets", "", |it| it.sockets.calls),
             ("data through sockets", "B", |it| it.sockets.bytes),
         ],
-        Cause::Compute | Cause::Disk | Cause::CpuContention | Cause::Misplacement | Cause::Unexplained => &[],
+        Cause::Compute => &[("CPU time", "s", |it| it.cpu_s)],
+        Cause::Disk => &[
+            ("data of files and devices", "B", |it| it.file.bytes),
+            ("reads and writes of files and devices", "", |it| it.file.calls),
+        ],
+        Cause::CpuContention => &[
+            ("waiting for CPUs that others had", "s", Side::behind_others_s),
+            ("CPUs that others kept busy", "", |it| it.foreign.unwrap_or(0.0)),
+        ],
+        Cause::Misplacement => &[
+            ("CPUs of the busiest command", "", |it| it.cpus),
+            ("calls that choose CPUs", "", |it| it.affinities),
+        ],
+        Cause::Unexplained => &[],
     }
 }
 

@@ -1,7 +1,7 @@
 //! The explanation of a measurement: accounts, differences, findings and the summary, from traced and untraced runs.
 
 use super::account::Alternative;
-use super::deciding::deciding;
+use super::deciding::{dearer, deciding};
 use super::delta_rows;
 use super::difference::Deltas;
 use super::facts::Side;
@@ -141,6 +141,7 @@ impl Both<'_> {
             span_s: wall_s,
             path: delta_rows::path(alternative, baseline, alpha),
             deciding: deciding(self.given, (alternative.name, baseline.name), &work_s, &work),
+            dearer: dearer(self.given, (alternative.name, baseline.name), &work_s),
             work_s,
             share: delta_rows::share(alternative, baseline, alpha),
             unexplained_s: wall_s,

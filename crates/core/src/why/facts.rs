@@ -32,6 +32,8 @@ pub(super) struct Side {
     pub stages: f64,
     /// Data through pipes, counted where it is read.
     pub pipe: Moved,
+    /// The same, counted where it is written.
+    pub pipe_writes: Moved,
     /// Data of files and devices, read and written.
     pub file: Moved,
     pub sockets: Moved,
@@ -56,6 +58,9 @@ pub(super) struct Moved {
     pub bytes: f64,
     pub calls: f64,
 }
+
+/// So many times as many processes are more of them.
+const MORE_PROCESSES: f64 = 1.1;
 
 impl Moved {
     /// Bytes per call.
@@ -86,6 +91,7 @@ impl Side {
             faults: of(&|report| report.commands.iter().map(|row| number(row.faults)).sum()),
             stages: of(&|report| report.stages.len() as f64),
             pipe: moved(&|file, direction| file == FileKind::Pipe && direction == Direction::Read),
+            pipe_writes: moved(&|file, direction| file == FileKind::Pipe && direction == Direction::Write),
             file: moved(&|file, _| !matches!(file, FileKind::Pipe | FileKind::Socket | FileKind::UnixSocket)),
             sockets: moved(&|file, _| matches!(file, FileKind::Socket | FileKind::UnixSocket)),
             priorities: of(&|report| calls(report, &PRIORITIES)),
@@ -99,9 +105,24 @@ impl Side {
         }
     }
 
+    /// Whether it makes so many more processes that they may cost it time. A few more of many do not: then each costs more.
+    pub(super) fn forks_more_than(&self, other: &Self) -> bool {
+        self.forks > other.forks * MORE_PROCESSES + 0.5
+    }
+
+    /// The same of programs begun.
+    pub(super) fn begins_more_than(&self, other: &Self) -> bool {
+        self.execs > other.execs * MORE_PROCESSES + 0.5
+    }
+
     /// CPUs kept busy.
     pub(super) fn parallelism(&self) -> f64 {
         if self.wall_s > 0.0 { self.cpu_s / self.wall_s } else { 0.0 }
+    }
+
+    /// Seconds that tasks on the path waited for CPUs that others had.
+    pub(super) fn behind_others_s(&self) -> f64 {
+        self.sharers.iter().map(|(_, seconds)| seconds).sum()
     }
 
     /// Searches that found nothing.
@@ -127,7 +148,8 @@ fn foreign(alternative: &Alternative<'_>) -> Option<f64> {
 }
 
 /// Calls that give a process less or more of the CPUs.
-const PRIORITIES: [&str; 4] = ["setpriority", "sched_setscheduler", "sched_setattr", "sched_setparam"];
+pub(super) const PRIORITIES: [&str; 4] =
+    ["setpriority", "sched_setscheduler", "sched_setattr", "sched_setparam"];
 
 fn number(count: Option<u64>) -> f64 {
     count.unwrap_or(0) as f64

@@ -126,6 +126,9 @@ fn sentence(
             time(low),
             time(high)
         )
+    } else if high < low * (1.0 - SAME) {
+        let by = percent(1.0 - high / low);
+        format!("{range}, the CPU time of a copy falls by {by} ({} to {})", time(low), time(high))
     } else {
         format!("{range}, the CPU time of a copy stays about the same ({} and {})", time(low), time(high))
     };
@@ -193,6 +196,15 @@ mod tests {
             "'a': from 1 to 100 copies at once, the CPU time of a copy grows by 50% (1.00 s to 1.50 s), most of that in the \
              kernel; a copy waits for a CPU for 70.0 s instead of 10.0 ms."
         );
+    }
+
+    #[test]
+    fn what_falls_is_said_to_fall() {
+        let of = |work| {
+            of_alternative("a", &[(1, &result("a", 1.0, 1.0)), (10, &result("a", 6.0, work))], None).unwrap()
+        };
+        assert!(of(0.93).sentence.contains("falls by 7% (1.00 s to 930 ms)"), "{}", of(0.93).sentence);
+        assert!(of(0.97).sentence.contains("stays about the same"), "{}", of(0.97).sentence);
     }
 
     #[test]

@@ -50,4 +50,5 @@ pub use input::Given;
 pub use planned::{Before, Machine, Planned, Test, Variation};
 pub use report::Why;
 pub use stored::again;
+pub use summary::agrees;
 pub use words::label;

@@ -11,14 +11,16 @@ use crate::plan::Placement;
 pub struct Machine {
     /// CPUs that the copies may use.
     pub cpus: Vec<u32>,
-    /// Whether caches may be dropped and priorities raised.
-    pub root: bool,
+    /// Why commands cannot be given real-time priority; `None` where they can.
+    pub no_realtime: Option<String>,
     /// Words for a shell that wrap a command: `STAGE [--cpu LIST] [--pipe-size BYTES] [--first N WORDS] -- COMMAND...`.
     /// `--first` runs WORDS (one argument, split as a shell does) N times, one after the other, with standard input and
     /// output at `/dev/null`, before the command.
     pub stage: String,
     /// The largest pipe that may be asked for, bytes.
     pub pipe_max: u64,
+    /// The PATH that commands get. Empty: not known.
+    pub path: String,
     /// Where the programs that the traces name are found in PATH, by name; also `true`, `env`, `sh` and `stdbuf`. What is
     /// missing was not found.
     pub programs: BTreeMap<String, PathBuf>,
@@ -71,8 +73,8 @@ pub struct Variation {
     pub before: Before,
     /// Another placement.
     pub placement: Option<Placement>,
-    /// Another priority.
-    pub nice: Option<i32>,
+    /// In the real-time round-robin class at its lowest priority, where ordinary tasks cannot take its CPUs.
+    pub realtime: bool,
 }
 
 /// What is done before a run.
@@ -96,7 +98,7 @@ impl Variation {
             cpus: None,
             before: Before::Nothing,
             placement: None,
-            nice: None,
+            realtime: false,
         }
     }
 }

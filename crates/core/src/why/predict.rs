@@ -3,7 +3,9 @@
 //! As long as CPUs are free, a batch takes the span. Once they are full, N copies need N * work / C; to that come the time
 //! to start them all and the time at the end when the last ones have CPUs for themselves, which a full level shows and
 //! which does not grow with N. The work of a copy grows until the CPUs are full (they share caches and cores), and the
-//! full level shows how far. No level is predicted from itself.
+//! full level shows how far. No level is predicted from itself. The usual loads that were not measured are predicted as well.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::input::Given;
 use super::report::Prediction;
@@ -23,7 +25,7 @@ const DRIFT: f64 = 0.1;
 /// to this factor it was (the measurement in docs/src/concepts.md: 1.66), and the interval reaches as far.
 const DEARER: f64 = 1.7;
 
-/// Where no load but the lowest was measured, loads up to this are predicted.
+/// Loads of the usual ladder up to this are predicted, measured or not.
 const HIGHEST: u32 = 100;
 
 /// The predictions of all alternatives, beside what was measured. Batches only: in the other modes the number of copies
@@ -52,18 +54,18 @@ fn of_alternative(name: &str, levels: &[(u32, &LevelResult)], capacity: f64) -> 
         return Vec::new();
     }
     let from = Model { alone, half_width: half_width(&first.makespan_s), capacity };
-    if others.is_empty() {
-        let loads = crossover::ladder(capacity).into_iter().filter(|load| load > lowest && *load <= HIGHEST);
-        return loads.map(|load| from.predict(name, load, None, None)).collect();
-    }
     let full: Vec<Full> = others.iter().filter_map(|(load, result)| from.full(*load, result)).collect();
     let distance = |a: u32, b: u32| (f64::from(a) / f64::from(b)).ln().abs();
-    let predict = |(load, result): &(u32, &LevelResult)| {
-        let others = full.iter().filter(|full| full.load != *load);
-        let nearest = others.min_by(|a, b| distance(a.load, *load).total_cmp(&distance(b.load, *load)));
-        from.predict(name, *load, nearest, Some(result.makespan_s.median))
+    let measured: BTreeMap<u32, f64> =
+        others.iter().map(|(load, it)| (*load, it.makespan_s.median)).collect();
+    let usual = crossover::ladder(capacity).into_iter().filter(|load| load > lowest && *load <= HIGHEST);
+    let loads: BTreeSet<u32> = usual.chain(measured.keys().copied()).collect();
+    let predict = |load: u32| {
+        let others = full.iter().filter(|full| full.load != load);
+        let nearest = others.min_by(|a, b| distance(a.load, load).total_cmp(&distance(b.load, load)));
+        from.predict(name, load, nearest, measured.get(&load).copied())
     };
-    others.iter().map(predict).collect()
+    loads.into_iter().map(predict).collect()
 }
 
 /// Half the width of an interval, as a part of its median.
@@ -121,8 +123,11 @@ impl Model {
                 let bound = self.alone.makespan_bound_s(n, self.capacity);
                 // Brent's bound: a scheduler that leaves no CPU idle while something can run needs no more than both together.
                 let most = self.alone.span_s + DEARER * self.alone.work_bound_s(n, self.capacity);
+                // It bounds what the work of a copy alone takes; among others a copy may also take less.
+                let cheaper = self.alone.work_bound_s(n, self.capacity) * (1.0 - DRIFT * n.log10()).max(0.0);
+                let least = self.alone.span_s.max(cheaper);
                 let from = "span and work, a lower bound".to_owned();
-                (bound, bound * (1.0 - half_width), most * (1.0 + half_width), from)
+                (bound, least * (1.0 - half_width), most * (1.0 + half_width), from)
             }
         };
         if noise.is_none() {
@@ -178,24 +183,49 @@ mod tests {
         of_alternative("a", &results.iter().map(|(load, it)| (*load, it)).collect::<Vec<_>>(), capacity)
     }
 
+    fn at(all: &[Prediction], load: u32) -> &Prediction {
+        all.iter().find(|it| it.load == load).unwrap_or_else(|| panic!("no {load}: {all:?}"))
+    }
+
     #[test]
     fn a_published_measurement_is_predicted() {
         // The figures of the worked example in docs/src/concepts.md: makespan and work of no-pipe on 8 CPUs.
         let all =
             predict(&[(1, 0.260, 0.283), (10, 0.669, 0.471), (100, 6.17, 0.490), (1000, 64.9, 0.518)], 8.0);
-        for it in &all {
+        assert_eq!(all.iter().filter(|it| it.measured_s.is_some()).count(), 3);
+        for it in all.iter().filter(|it| it.measured_s.is_some()) {
             let measured = it.measured_s.unwrap();
             assert!((it.predicted_s / measured - 1.0).abs() < 0.1, "{it:?}");
             assert!(it.low.unwrap() <= measured && measured <= it.high.unwrap(), "{it:?}");
         }
-        assert_eq!(all[1].from, "span, work and the level of 10 copies");
+        assert_eq!(at(&all, 100).from, "span, work and the level of 10 copies");
     }
 
     #[test]
     fn no_level_is_predicted_from_itself() {
         let all = predict(&[(1, 1.0, 1.0), (10, 6.0, 1.0)], 2.0);
-        assert_eq!((all[0].predicted_s, all[0].from.as_str()), (5.0, "span and work, a lower bound"));
-        assert!(all[0].lower_bound && all[0].low.unwrap() <= 5.0 && all[0].high.unwrap() >= 6.0);
+        let ten = at(&all, 10);
+        assert_eq!((ten.predicted_s, ten.from.as_str()), (5.0, "span and work, a lower bound"));
+        assert!(ten.lower_bound && ten.low.unwrap() <= 5.0 && ten.high.unwrap() >= 6.0);
+    }
+
+    #[test]
+    fn the_usual_loads_are_predicted_from_the_full_level() {
+        let all = predict(&[(1, 1.0, 1.0), (10, 6.0, 1.0)], 2.0);
+        assert_eq!(all.iter().map(|it| it.load).collect::<Vec<_>>(), [2, 4, 8, 10, 100]);
+        let hundred = at(&all, 100);
+        assert_eq!((hundred.predicted_s, hundred.measured_s, hundred.lower_bound), (51.0, None, false));
+        assert_eq!(hundred.from, "span, work and the level of 10 copies");
+    }
+
+    #[test]
+    fn a_copy_that_takes_less_work_among_others_is_within_the_interval() {
+        // 12.3 ms of CPU time alone, 11.4 among ten; the makespan is below what ten times the work of one would take.
+        let all = predict(&[(1, 0.0125, 0.0123), (10, 0.0573, 0.0114)], 2.0);
+        let ten = at(&all, 10);
+        assert!(ten.predicted_s > 0.0573 && ten.low.unwrap() < 0.0573, "{ten:?}");
+        // What takes no work falls by nothing: its span stays.
+        assert_eq!(at(&predict(&[(1, 1.0, 0.001), (10, 1.0, 0.001)], 2.0), 10).low, Some(1.0));
     }
 
     #[test]
@@ -203,8 +233,9 @@ mod tests {
         // The first two levels of the published measurement: a copy takes 1.66 times the CPU time on full CPUs.
         let measured = 0.669;
         let all = predict(&[(1, 0.260, 0.283), (10, measured, 0.471)], 8.0);
-        assert!(all[0].lower_bound && all[0].predicted_s < measured, "{all:?}");
-        assert!(all[0].low.unwrap() <= measured && measured <= all[0].high.unwrap(), "{all:?}");
+        let ten = at(&all, 10);
+        assert!(ten.lower_bound && ten.predicted_s < measured, "{ten:?}");
+        assert!(ten.low.unwrap() <= measured && measured <= ten.high.unwrap(), "{ten:?}");
         let full = predict(&[(1, 1.0, 1.0), (10, 6.0, 1.0), (100, 51.0, 1.0)], 2.0);
         assert!(full.iter().all(|it| !it.lower_bound && it.low < it.high), "{full:?}");
     }
@@ -230,6 +261,6 @@ mod tests {
     #[test]
     fn a_sleeper_takes_its_span_until_the_cpus_are_full() {
         let all = predict(&[(1, 1.0, 0.01), (10, 1.0, 0.01), (1000, 5.5, 0.01)], 2.0);
-        assert_eq!(all[0].predicted_s, 1.0);
+        assert_eq!(at(&all, 10).predicted_s, 1.0);
     }
 }

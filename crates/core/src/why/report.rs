@@ -190,6 +190,9 @@ pub struct Difference {
     pub path: Vec<PathDelta>,
     /// Difference of the CPU times.
     pub work_s: Estimate,
+    /// The one of the two that needs more CPU time; null: the rounds do not tell, or both need the same.
+    #[serde(default)]
+    pub dearer: Option<String>,
     /// By what it was spent on.
     pub work: Vec<WorkDelta>,
     /// By where it ran and who shared the CPU.

@@ -29,7 +29,7 @@ impl<'a> Pair<'a> {
 
 /// A system call costs about so much outside of what a tracer sees of it: the way into the kernel and out of it, and the
 /// instructions around it (measured: 190 to 270 ns for a call that does nothing, of which the tracer sees some tens).
-const AROUND_A_CALL_S: f64 = 250e-9;
+pub(super) const AROUND_A_CALL_S: f64 = 250e-9;
 
 /// Pieces below this are small where the other side has none to compare with.
 const SMALL_PIECE: f64 = 4096.0;
@@ -157,7 +157,7 @@ impl Rules<'_> {
     /// The slower side of a part makes more processes.
     fn more_processes(&self, seconds: f64) -> bool {
         let (slow, fast) = self.pair.by(seconds);
-        slow.forks > fast.forks + 0.5 || slow.execs > fast.execs + 0.5
+        slow.forks_more_than(fast) || slow.begins_more_than(fast)
     }
 
     /// Processes cost their parents too: user code, and memory that both write to after the fork.

@@ -2,9 +2,9 @@
 
 use super::cause::Cause;
 use super::evidence;
-use super::facts::Side;
+use super::facts::{Moved, Side};
 use super::report::Account;
-use super::words::{amount, count, plural, quoted, time, upper};
+use super::words::{amount, count, often, plural, quoted, time, upper};
 use crate::trace::report::{PathKind, SharerKind};
 
 /// What a sentence needs.
@@ -27,10 +27,10 @@ impl About<'_> {
         match self.cause {
             Cause::Processes => self.processes(),
             Cause::PathSearch => format!(
-                "{slow} looks for programs in {} of PATH that do not have them, {} in {}; that costs it {cost}.",
-                plural(self.slow.misses(), "directory", "directories"),
+                "{slow} looks {} into directories of PATH that do not have the program, {} {}; that costs it {cost}.",
+                often(self.slow.misses()),
                 self.fast.label,
-                count(self.fast.misses()),
+                often(self.fast.misses()),
             ),
             Cause::Startup => {
                 format!("{slow} takes {cost} longer to load and start its programs{}.", self.mostly())
@@ -64,10 +64,11 @@ impl About<'_> {
     fn processes(&self) -> String {
         let (slow, fast) = (self.slow, self.fast);
         let (name, cost) = (&slow.label, time(self.seconds));
-        if slow.forks <= fast.forks + 0.5 && slow.execs <= fast.execs + 0.5 {
-            return format!("{name} takes {cost} longer to make and end as many processes{}.", self.mostly());
+        if !slow.forks_more_than(fast) && !slow.begins_more_than(fast) {
+            let many = if slow.forks.round() == fast.forks.round() { "as many" } else { "about as many" };
+            return format!("{name} takes {cost} longer to make and end {many} processes{}.", self.mostly());
         }
-        let (more, less, what) = if slow.forks > fast.forks + 0.5 {
+        let (more, less, what) = if slow.forks_more_than(fast) {
             (slow.forks, fast.forks, ("process", "processes"))
         } else {
             (slow.execs, fast.execs, ("program", "programs"))
@@ -82,12 +83,15 @@ impl About<'_> {
 
     fn small_io(&self) -> String {
         let (slow, fast) = (self.slow, self.fast);
-        let of_pipes = slow.pipe.calls - fast.pipe.calls > slow.file.calls - fast.file.calls;
-        let (here, there, what) = if of_pipes {
-            (slow.pipe, fast.pipe, "reads from pipes")
-        } else {
-            (slow.file, fast.file, "reads and writes")
-        };
+        let all = [
+            (slow.file, fast.file, "reads and writes"),
+            (slow.pipe, fast.pipe, "reads from pipes"),
+            (slow.pipe_writes, fast.pipe_writes, "writes to pipes"),
+        ];
+        // Where several are as many, the first: a reader may take in one call what many wrote, or the other way round.
+        let more = |it: &(Moved, Moved, &str)| it.0.calls - it.1.calls;
+        let (here, there, what) =
+            all.into_iter().reduce(|a, b| if more(&b) > more(&a) { b } else { a }).unwrap_or(all[0]);
         let other = if there.calls > 0.0 {
             format!("{} {} of {}", fast.label, count(there.calls), amount(there.piece()))
         } else {

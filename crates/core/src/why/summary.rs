@@ -1,7 +1,7 @@
 //! The answer in at most three sentences, for somebody who reads nothing else.
 
 use super::cause::Cause;
-use super::deciding::FULL;
+use super::deciding::{FULL, THEN};
 use super::kinds;
 use super::report::{Difference, Experiment, Finding, Outcome, Why};
 use super::words::{percent, quoted, time, times, upper};
@@ -58,11 +58,15 @@ fn first(result: &Result<'_>, findings: &[&Finding], why: &Why) -> String {
     } else {
         (&difference.baseline, &difference.alternative)
     };
+    // Of the two times that stand in the same sentence. The verdict's is the median of the rounds' ratios.
+    let ratio = slow / quick;
+    let exact = difference.ratio.is_none_or(|it| (it.max(1.0 / it) / ratio - 1.0).abs() <= AGREE);
     let head = format!(
-        "{} takes {}, {} as long as {} ({})",
+        "{} takes {}, {}{} as long as {} ({})",
         upper(&label(why, slow_name)),
         time(slow),
-        times(difference.ratio.map_or(slow / quick, |ratio| ratio.max(1.0 / ratio))),
+        if exact { "" } else { "about " },
+        times(ratio),
         label(why, quick_name),
         time(quick)
     );
@@ -76,24 +80,37 @@ fn first(result: &Result<'_>, findings: &[&Finding], why: &Why) -> String {
     let what = what.strip_prefix(&label(why, slow_name)).map_or(what.clone(), |rest| format!("it{rest}"));
     if most.share > A_PART {
         let costs = if most.cause == Cause::Overlap { "saves" } else { "costs" };
+        let cost = if costs_apart { format!("that {costs} it {cost}") } else { "that is".to_owned() };
         let back = findings.iter().find(|it| it.share < 0.0).map(|it| {
-            let who = label(why, &it.alternative);
-            format!(", of which {} in {who} takes {} back", noun(it.cause), time(it.seconds))
+            format!(", but {} loses {} by {}", label(why, &it.alternative), time(it.seconds), noun(it.cause))
         });
-        let back = back.unwrap_or_default();
+        let comma = if costs_apart { "," } else { "" };
         return format!(
-            "{head}; more than the whole difference is because {what}: that {costs} it {cost}{back}."
+            "{head}: {what}; {cost}{comma} more than the whole difference{}.",
+            back.unwrap_or_default()
         );
     }
-    let whole = time(difference.span_s.median.abs());
+    let whole = match agrees(difference.span_s.median, result.times) {
+        true => format!("the {} between them", time(slow - quick)),
+        false => format!("the {} between them round by round", time(difference.span_s.median)),
+    };
     let share = percent(most.share);
     match costs_apart {
         // A little more than all of it is said as all of it.
-        _ if most.share >= 0.995 => format!("{head}; all of the {whole} between them is because {what}."),
-        true => format!("{head}; {cost} of the {whole} between them ({share}) are because {what}."),
+        _ if most.share >= 0.995 => format!("{head}; all of {whole} is because {what}."),
+        true => format!("{head}; {cost} of {whole} ({share}) are because {what}."),
         // The sentence has the time already.
-        false => format!("{head}; {share} of the {whole} between them are because {what}."),
+        false => format!("{head}; {share} of {whole} are because {what}."),
     }
+}
+
+/// Numbers that differ by up to this part are said as the same.
+const AGREE: f64 = 0.02;
+
+/// Whether the difference of two alternatives, which is the median over the rounds, is also that of their two times, which are
+/// medians of their own. On a machine that is not quiet it need not be.
+pub fn agrees(difference_s: f64, times: (f64, f64)) -> bool {
+    ((times.0 - times.1).abs() - difference_s.abs()).abs() <= AGREE * difference_s.abs()
 }
 
 /// The sentence of a finding without the time that it costs, where that stands behind the fact.
@@ -122,14 +139,13 @@ fn noun(cause: Cause) -> &'static str {
     }
 }
 
-/// Where no cause explains the time, what the CPUs have more to do is known nevertheless.
+/// Where no cause explains the time, what the CPUs have more to do is known nevertheless: where it is the one that takes longer.
 fn more_work(difference: &Difference) -> Option<String> {
-    let (work, sign) = (difference.work_s, difference.span_s.median.signum());
-    let (low, high) = work.low.zip(work.high)?;
+    let work = difference.work_s;
+    let slower = if difference.span_s.median < 0.0 { &difference.baseline } else { &difference.alternative };
     let most = difference.work.first().filter(|row| row.seconds.median / work.median >= 0.5);
     let most = most.map(|row| format!(", most of that for {}", kinds::words(row.kind))).unwrap_or_default();
-    // Both ends say that the one that takes longer also has more to do.
-    (low.min(high) * sign > 0.0 && low.max(high) * sign > 0.0)
+    (difference.dearer.as_ref() == Some(slower))
         .then(|| format!("It needs {} more CPU time{most}.", time(work.median)))
 }
 
@@ -163,10 +179,61 @@ fn tested(finding: &Finding) -> &'static str {
 
 /// Of what was said of loads: the sentence of full CPUs, where the answer is another one than alone.
 fn under_load(deciding: &str) -> Option<String> {
-    deciding.find(FULL).map(|at| deciding[at..].trim().to_owned())
+    let said = &deciding[deciding.find(FULL)?..];
+    Some(said.split(THEN).next().unwrap_or(said).trim().to_owned())
 }
 
 fn lower(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::report::{PathKind, WorkKind};
+    use crate::why::tests::fixture::{Scene, Trace};
+
+    fn explained() -> Why {
+        let a = Trace::new().runs("x", WorkKind::User, 0.04, 0);
+        let b = Trace::new().runs("x", WorkKind::User, 0.05, 0).waits("x", PathKind::Sleep, None, 0.03);
+        Scene::of(&a.0, &b.0).explain()
+    }
+
+    fn sentence(why: &Why, times: (f64, f64), ratio: f64) -> String {
+        let mut difference = why.differences[0].clone();
+        difference.ratio = Some(ratio);
+        difference.span_s.median = 0.04;
+        summary(&Result { difference: &difference, times }, why).remove(0)
+    }
+
+    #[test]
+    fn the_numbers_of_a_sentence_agree() {
+        let why = explained();
+        let same = sentence(&why, (0.08, 0.04), 2.0);
+        assert!(same.contains(" takes 80.0 ms, 2.00 times as long as 'a' (40.0 ms)"), "{same}");
+        assert!(same.contains("of the 40.0 ms between them"), "{same}");
+        // Medians of the rounds' ratios and differences are not those of the times.
+        let other = sentence(&why, (0.0733, 0.0395), 2.05);
+        assert!(other.contains(" takes 73.3 ms, about 1.86 times as long as 'a' (39.5 ms)"), "{other}");
+        assert!(other.contains("of the 40.0 ms between them round by round"), "{other}");
+    }
+
+    #[test]
+    fn what_is_more_than_the_difference_is_said_once() {
+        let mut why = explained();
+        why.findings[0].share = 1.2;
+        let said = sentence(&why, (0.08, 0.04), 2.0);
+        assert!(said.contains("(40.0 ms): it sleeps 3") && !said.contains("costs it"), "{said}");
+        assert!(said.contains("; that is more than the whole difference"), "{said}");
+    }
+
+    #[test]
+    fn more_cpu_time_is_said_only_where_the_rounds_tell_it() {
+        let mut difference = explained().differences.remove(0);
+        assert_eq!(difference.dearer.as_deref(), Some("b"));
+        assert!(more_work(&difference).is_some());
+        difference.dearer = None;
+        assert_eq!(more_work(&difference), None);
+    }
 }

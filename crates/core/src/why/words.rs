@@ -68,6 +68,15 @@ pub fn label(plan: &Plan, index: usize) -> String {
     }
 }
 
+/// "never", "once", "3 times".
+pub(super) fn often(n: f64) -> String {
+    match count(n).as_str() {
+        "0" => "never".to_owned(),
+        "1" => "once".to_owned(),
+        n => format!("{n} times"),
+    }
+}
+
 /// A text that begins a sentence.
 pub(super) fn upper(text: &str) -> String {
     let mut letters = text.chars();
@@ -133,6 +142,7 @@ mod tests {
         }
         assert_eq!((count(1234.5).as_str(), count(-1.0).as_str()), ("1,235", "0"));
         assert_eq!(plural(1.0, "process", "processes"), "1 process");
+        assert_eq!([0.0, 1.0, 1234.0].map(often), ["never", "once", "1,234 times"]);
         assert_eq!(quoted(&"x".repeat(50)).len(), 42);
         assert_eq!((times(1.5).as_str(), times(20.4).as_str()), ("1.50 times", "20 times"));
     }

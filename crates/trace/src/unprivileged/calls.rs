@@ -83,10 +83,26 @@ impl Calls {
                 Seen::Nothing
             }
             CallStop::Exit { result } => match self.open.remove(&task) {
+                Some(open) if is_exec(open.call) && result == 0 => {
+                    self.begin_program(&open, by);
+                    self.ended(task, Open { by: by.clone(), ..open }, result, at)
+                }
                 Some(open) => self.ended(task, open, result, at),
                 // The first stop of a new task is the end of a call that its parent made.
                 None => Seen::Nothing,
             },
+        }
+    }
+
+    /// An exec that works counts for the program that it begins, as at the full level.
+    fn begin_program(&mut self, open: &Open, by: &CallGroup) {
+        self.cell(by, open.call).entered += 1;
+        let former = (open.by.clone(), open.call);
+        if let Some(cell) = self.cells.get_mut(&former) {
+            cell.entered -= 1;
+            if cell.entered == 0 {
+                self.cells.remove(&former);
+            }
         }
     }
 
@@ -219,6 +235,24 @@ mod tests {
             (1, &[(2, 1)][..], Some(10))
         );
         assert_eq!((cells[1].entered, cells[1].not_returned, cells[1].total_ns), (1, 1, Some(0)));
+    }
+
+    #[test]
+    fn an_exec_that_works_is_the_new_programs() {
+        let (mut calls, mut began) = (Calls::new(&Wanted::default()), false);
+        for (by, result) in [("exe", -2), ("exe", 0), ("ls", 0)] {
+            calls.stop(1, &group(by), entry(EXECS[0]), 10, &mut began);
+            calls.stop(
+                1,
+                &group(if result == 0 { "ls" } else { by }),
+                CallStop::Exit { result },
+                20,
+                &mut began,
+            );
+        }
+        let counted: Vec<(String, u64, usize)> =
+            calls.cells().into_iter().map(|cell| (cell.by.name, cell.entered, cell.errors.len())).collect();
+        assert_eq!(counted, [("exe".to_owned(), 1, 1), ("ls".to_owned(), 2, 0)]);
     }
 
     #[test]

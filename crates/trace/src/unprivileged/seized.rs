@@ -305,7 +305,7 @@ impl Seized {
         let by = self.group(&name, false, known.process);
         let so_far = self.totals(&known, task).unwrap_or_default();
         self.say_of(task, What::Exec { task, former, name, path: proc::program(task as i32), so_far });
-        // The call that began the program is the former one's, as in all other levels; it ends in the new one.
+        // The call that began the program counts for that, as at the full level: it ends in it.
         self.tasks.insert(task, Task { by, began: true, ..known });
     }
 

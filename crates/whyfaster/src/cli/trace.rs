@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args as _;
 use whyfaster_core::plan::{Input, Output, Shell};
+use whyfaster_core::trace::filter::CallFilter;
 use whyfaster_core::trace::names;
 use whyfaster_core::trace::plan::{LevelChoice, Target, TracePlan};
 
-use super::args::{LevelWord, TraceArgs, TraceShowArgs};
+use super::args::{LevelWord, TraceArgs};
 use super::compare::{check_pin, user_note};
 use super::display::{By, CallSort};
 use super::output_policy;
@@ -33,22 +34,13 @@ pub struct TraceOutputs {
     /// Rows of every table; 0 is all.
     pub top: usize,
     /// Calls are printed as they happen: which, and of whom.
-    pub calls: Option<Filter>,
+    pub calls: Option<CallFilter>,
     /// Files.
     pub perfetto: Option<PathBuf>,
     /// Flame graphs.
     pub flamegraph: Option<PathBuf>,
     /// Folded stacks.
     pub folded: Option<PathBuf>,
-}
-
-/// Which calls are printed; empty lists stand for all, and a `!` before a name for all but that.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Filter {
-    /// Names of calls.
-    pub calls: Vec<String>,
-    /// Names of commands.
-    pub commands: Vec<String>,
 }
 
 fn usage(message: impl Into<String>, hint: impl Into<String>) -> Failure {
@@ -221,7 +213,7 @@ fn outputs(raw: &TraceArgs) -> Result<TraceOutputs, Failure> {
         by: raw.show.rows.by.unwrap_or_default(),
         sort: raw.show.sort.unwrap_or_default(),
         top: raw.show.rows.top.unwrap_or(TOP),
-        calls: filter(&raw.show).map(known).transpose()?,
+        calls: raw.show.calls.as_deref().map(CallFilter::parse).map(known).transpose()?,
         perfetto: raw.output.files.perfetto.clone(),
         flamegraph: raw.output.files.flamegraph.clone(),
         folded: raw.output.files.folded.clone(),
@@ -229,40 +221,13 @@ fn outputs(raw: &TraceArgs) -> Result<TraceOutputs, Failure> {
 }
 
 /// The filter, if its calls are calls: a wrong name would print nothing, or everything.
-fn known(filter: Filter) -> Result<Filter, Failure> {
-    let bare = |name: &String| name.trim_start_matches('!').to_owned();
-    let Some(wrong) = filter.calls.iter().map(bare).find(|name| !names::is_call(name)) else {
-        return Ok(filter);
-    };
-    let hint = match nearest(&wrong, names::calls()) {
+fn known(filter: CallFilter) -> Result<CallFilter, Failure> {
+    let Some(wrong) = filter.unknown_call() else { return Ok(filter) };
+    let hint = match nearest(wrong, names::calls()) {
         Some(like) => format!("Did you mean '{like}'? A command is named with a colon: '{wrong}:'."),
         None => format!("Name calls as in the table of calls; a command is named with a colon: '{wrong}:'."),
     };
     Err(usage(format!("--calls: '{wrong}' is no system call of this machine"), hint))
-}
-
-/// `--calls=openat,!read,sort:`: calls and commands in one list.
-fn filter(show: &TraceShowArgs) -> Option<Filter> {
-    let text = show.calls.as_deref()?;
-    let mut filter = Filter::default();
-    let mut add = |list: fn(&mut Filter) -> &mut Vec<String>, word: String| {
-        let list = list(&mut filter);
-        if !list.contains(&word) {
-            list.push(word);
-        }
-    };
-    for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
-        match word.rsplit_once(':') {
-            Some((command, call)) => {
-                add(|filter| &mut filter.commands, command.to_owned());
-                if !call.is_empty() {
-                    add(|filter| &mut filter.calls, call.to_owned());
-                }
-            }
-            None => add(|filter| &mut filter.calls, word.to_owned()),
-        }
-    }
-    Some(filter)
 }
 
 #[cfg(test)]
@@ -331,10 +296,12 @@ mod tests {
     fn calls_are_filtered_by_name_and_command() {
         let calls = |words: &[&str]| read(words).unwrap().1.calls;
         assert_eq!(calls(&["true"]), None);
-        assert_eq!(calls(&["--calls", "true"]), Some(Filter::default()));
-        let filter = calls(&["--calls=sort:read,sort:write,!close,tr:", "true"]).unwrap();
-        assert_eq!(filter.calls, ["read", "write", "!close"]);
-        assert_eq!(filter.commands, ["sort", "tr"]);
+        assert_eq!(calls(&["--calls", "true"]), Some(CallFilter::default()));
+        assert_eq!(
+            calls(&["--calls=sort:read,!close,tr:", "true"]),
+            Some(CallFilter::parse("sort:read,!close,tr:"))
+        );
+        assert!(read(&["--calls=raed", "true"]).is_err());
     }
 
     #[test]

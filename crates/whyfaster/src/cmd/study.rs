@@ -53,16 +53,20 @@ struct Document<'a> {
 
 /// Options that only other studies have.
 fn bears_on_runs(args: &StudyArgs, name: &str) -> Result<(), Failure> {
-    if !args.with.is_empty() {
-        let message = format!("--with: study {name} has no table of prices");
-        let hint = "leave --with away, or run 'whyfaster study syscalls'";
-        return Err(Failure::new(Exit::Usage, message, hint));
-    }
     if args.quick {
         let message = format!("--quick: study {name} has no smaller size");
         return Err(Failure::new(Exit::Usage, message, "leave --quick away, or limit it with --max-time"));
     }
     Ok(())
+}
+
+/// Only studies of prices compare lists.
+fn no_prices(args: &StudyArgs, name: &str) -> Result<(), Failure> {
+    if args.with.is_empty() {
+        return Ok(());
+    }
+    let message = format!("--with: study {name} has no table of prices");
+    Err(Failure::new(Exit::Usage, message, "leave --with away, or run 'whyfaster study syscalls'"))
 }
 
 /// Only one study draws them.
@@ -87,6 +91,7 @@ pub fn run_args(args: &StudyArgs) -> anyhow::Result<Exit> {
     if let Some(study) = study::find_of_prices(name)? {
         return super::study_prices::run(&study, args, &outputs);
     }
+    no_prices(args, name)?;
     if *name == study::placement()?.name {
         return super::study_placement::run(args, &outputs);
     }

@@ -14,7 +14,7 @@ use crate::cli::args::TraceArgs;
 use crate::cli::trace::{TraceOutputs, resolve, taken_by_command};
 use crate::exit::{self, Exit, Failure, say};
 use crate::render::look::Look;
-use crate::render::trace::calls::{CallFilter, Calls};
+use crate::render::trace::calls::Calls;
 use crate::render::trace::flame::Flame;
 use crate::render::trace::perfetto::{Clock, Perfetto};
 use crate::render::trace::{Shown, screen};
@@ -70,10 +70,7 @@ struct Sinks {
 impl Sinks {
     fn open(plan: &TracePlan, outputs: &TraceOutputs) -> Result<Self, Failure> {
         let look = results::look_of(&outputs.common, stderr().is_terminal());
-        let calls = outputs.calls.clone().map(|filter| {
-            let filter = CallFilter { calls: filter.calls, commands: filter.commands };
-            (Calls::new(filter, &look), BufWriter::new(stderr()))
-        });
+        let calls = outputs.calls.clone().map(|filter| (Calls::new(filter, &look), BufWriter::new(stderr())));
         let perfetto =
             outputs.perfetto.as_deref().map(|path| Perfetto::create(path, Clock::now())).transpose()?;
         let stacks = outputs.flamegraph.is_some() || outputs.folded.is_some();

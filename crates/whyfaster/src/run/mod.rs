@@ -13,6 +13,7 @@ pub mod launcher;
 mod output_check;
 pub mod probe;
 mod protocol;
+mod realtime;
 mod resolve;
 mod rig;
 mod run_as;

@@ -49,8 +49,8 @@ pub(crate) struct Request {
     pub(crate) own_session: bool,
     /// CPUs of the copies.
     pub(crate) cpus: Option<Vec<u32>>,
-    /// Their priority, where it is another one (`nice`).
-    pub(crate) nice: Option<i32>,
+    /// In the real-time round-robin class at priority 1, with all that they start.
+    pub(crate) realtime: bool,
     /// As whom they run, if not as we do.
     pub(crate) user: Option<RunAs>,
     /// End a copy and its tree after this many seconds.

@@ -320,7 +320,7 @@ impl<'a> Rig<'a> {
             show_errors: false,
             own_session: plan.placement == Placement::Session,
             cpus: plan.cpus.clone(),
-            nice: None,
+            realtime: false,
             user: self.run_as.clone(),
             timeout_s: plan.timeout_s,
             arrivals,

@@ -57,7 +57,7 @@ fn trees(found: &Found) -> Grid {
         (None, _) => ABSENT.to_owned(),
         (Some(ratio), None) => digits(ratio),
         (Some(ratio), Some(range)) => {
-            let sure = if range.distinguishable == Some(false) { " not distinguishable" } else { "" };
+            let sure = if range.distinguishable == Some(false) { ", no farther than they are apart" } else { "" };
             format!("{} ({} to {}){sure}", digits(ratio), digits(range.low), digits(range.high))
         }
     };

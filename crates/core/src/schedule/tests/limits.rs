@@ -95,3 +95,19 @@ fn what_an_early_verdict_saves_goes_to_later_levels() {
     };
     assert!(rounds_at_4(6) > rounds_at_4(u32::MAX), "{} against {}", rounds_at_4(6), rounds_at_4(u32::MAX));
 }
+
+#[test]
+fn time_that_is_kept_for_an_explanation_is_given_back_where_there_is_no_difference() {
+    let machine = Machine::with(&TWO);
+    let of = |verdict: Verdicts<'_>| {
+        let plan = plan(2, hard(3, u32::MAX, 20.0));
+        let mut scheduler = scheduler(&plan, &machine, &[(1, 3), (2, 3)]);
+        scheduler.keep(8.0);
+        simulate(&mut scheduler, &machine, verdict)
+    };
+    let differs = of(&|load, _| if load == 1 { Verdict::Faster } else { Verdict::Undecided });
+    assert!(differs.took_s <= 12.0, "{} s", differs.took_s);
+    let undecided = of(NEVER);
+    assert!(undecided.took_s > 15.0 && undecided.took_s <= 20.0, "{} s", undecided.took_s);
+    assert!(undecided.at(1) > 3 && undecided.at(2) > 3);
+}

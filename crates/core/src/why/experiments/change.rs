@@ -1,37 +1,30 @@
-//! Changes of the environment of a command: PATH, the page cache, sleeping, priority.
+//! Changes of the environment of a command: the page cache, sleeping, the class that it is scheduled in.
 
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::ops::Range;
 
-use super::line::{Command, Line, edited, quoted};
+use super::line::{Command, Line, Word, edited};
+use super::reach::REACHED;
 use super::{Bench, Change, instead};
 use crate::plan::Placement;
 use crate::trace::report::{PathKind, SharerKind};
+use crate::why::cause::Cause;
 use crate::why::planned::{Before, Test, Variation};
+use crate::why::words::time;
+
+/// A change that can win less of a finding than this tests it not.
+pub(super) const SOME: f64 = 0.5;
 
 impl Bench<'_> {
-    /// PATH with nothing but the directories in which programs are.
-    pub(super) fn path_search(&self) -> Result<Change, String> {
-        let found =
-            self.machine.programs.values().filter_map(|program| program.parent().and_then(Path::to_str));
-        let directories: BTreeSet<&str> = found.collect();
-        if directories.is_empty() {
-            return Err("it is not known in which directories the programs are".to_owned());
+    /// The seconds that the change can win: what its edit reaches of the cause.
+    pub(super) fn winnable(&self) -> f64 {
+        let whole = self.finding.seconds;
+        match self.finding.cause {
+            Cause::Sleep => self.cut_s().map_or(whole, |cut| cut.min(whole)),
+            Cause::PathSearch => whole * self.all_searches(),
+            // Its whole wait goes, and not only what it waits more than the other one.
+            Cause::CpuContention => whole.max(self.kept_waiting_s()),
+            _ => whole,
         }
-        let path = directories.into_iter().collect::<Vec<_>>().join(":");
-        let original = self.slow_line();
-        let line = Line::of(original);
-        let words = line.commands.iter().flat_map(|command| &command.words);
-        let assigned = words.filter(|word| word.text.starts_with("PATH=") && !word.redirects);
-        let edits = assigned.map(|word| (word.place.clone(), format!("PATH={}", quoted(&path)))).collect();
-        let mut changed = Variation::of(edited(original, edits));
-        changed.env.insert("PATH".to_owned(), path);
-        Ok(Change {
-            words: "PATH names only the directories in which its programs are".to_owned(),
-            put_in: false,
-            sure: true,
-            test: Test { control: Variation::of(original), changed },
-        })
     }
 
     /// The page cache filled before every run.
@@ -61,6 +54,15 @@ impl Bench<'_> {
             return Err("the program sleeps by itself, and cannot be kept from it from outside".to_owned());
         }
         let edits = shortened(slow, &fast)?;
+        let (cut, whole) = (self.cut_s(), self.finding.seconds);
+        if let Some(cut) = cut.filter(|cut| *cut < whole * SOME) {
+            return Err(format!(
+                "the cause is not in its command line, which sleeps only {} longer; a script or a program sleeps the rest",
+                time(cut)
+            ));
+        }
+        // Of sleeps that sum to more than what the finding says, not all delay it, and others may.
+        let sure = cut.is_some_and(|cut| (REACHED..=1.0 / REACHED).contains(&(cut / whole)));
         let words = match &edits[..] {
             _ if fast.is_empty() => "every sleep in its command line is sleep 0".to_owned(),
             [(place, with)] => {
@@ -68,22 +70,41 @@ impl Bench<'_> {
             }
             _ => "its command line sleeps only as long as the other one's".to_owned(),
         };
-        Ok(instead(original, edited(original, edits), words, true))
+        Ok(instead(original, edited(original, edits), words, sure))
     }
 
-    /// Priority over all others.
+    /// How much longer the slower side's line says to sleep, if it says.
+    fn cut_s(&self) -> Option<f64> {
+        cut(sleeps(self.slow_line()), &sleeps(self.fast_line()))
+    }
+
+    /// Ordinary tasks kept away. `nice` would not do that: where sessions are groups of their own, it counts within the session
+    /// only (sched(7), "The autogroup feature").
     pub(super) fn cpu_contention(&self) -> Result<Change, String> {
-        if !self.machine.root {
-            return Err("to keep others from a CPU needs root".to_owned());
+        if let Some(why) = &self.machine.no_realtime {
+            return Err(format!("to keep others from a CPU {why}"));
+        }
+        if self.finding.seconds < self.kept_waiting_s() * SOME {
+            return Err(
+                "both wait for CPUs that others have, and without others most of what goes is what both wait"
+                    .to_owned(),
+            );
         }
         let original = self.slow_line();
-        let changed = Variation { nice: Some(-20), ..Variation::of(original) };
+        let changed = Variation { realtime: true, ..Variation::of(original) };
         Ok(Change {
-            words: "it runs with the highest priority, so that others are kept away".to_owned(),
+            words: "it runs in the real-time class (round robin, priority 1), so that ordinary tasks cannot take its CPUs"
+                .to_owned(),
             put_in: false,
             sure: false,
             test: Test { control: Variation::of(original), changed },
         })
+    }
+
+    /// Seconds for which the slower side waits for CPUs that tasks outside of it have.
+    fn kept_waiting_s(&self) -> f64 {
+        let outside = |kind| matches!(kind, SharerKind::Other | SharerKind::Kernel);
+        self.path_s(|row| row.kind == PathKind::CpuWait && row.holder.is_some_and(outside))
     }
 
     /// No lowered priority; without one, the other placement.
@@ -96,8 +117,9 @@ impl Bench<'_> {
         let line = Line::of(original);
         let edits: Vec<_> = line.called("nice").filter_map(unniced).collect();
         if !edits.is_empty() {
+            let sure = self.nices(edits.len());
             let changed = edited(original, edits);
-            return Ok(instead(original, changed, "nice leaves its priority as it is".to_owned(), true));
+            return Ok(instead(original, changed, "nice leaves its priority as it is".to_owned(), sure));
         }
         if self.given.host.before.autogroup != Some(true) {
             return Err("what gives it less of the CPUs does not stand in its command line".to_owned());
@@ -125,38 +147,72 @@ impl Bench<'_> {
     }
 }
 
-/// Where a command line says how long to sleep, and what it says.
-type Sleep = (std::ops::Range<usize>, String);
+/// Where a command line says how long to sleep, what it says, and how often it does so.
+#[derive(Clone, Debug, PartialEq)]
+struct Sleep {
+    place: Range<usize>,
+    text: String,
+    times: Option<f64>,
+}
+
+impl Sleep {
+    fn seconds(&self) -> Option<f64> {
+        Some(seconds(&self.text)? * self.times?)
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        (&self.text, self.times) == (&other.text, other.times)
+    }
+}
 
 fn sleeps(text: &str) -> Vec<Sleep> {
     let line = Line::of(text);
-    let words = line.called("sleep").flat_map(|command| command.own().into_iter().skip(1));
-    words.map(|word| (word.place.clone(), word.text.clone())).collect()
+    let of = |command: &Command| -> Vec<Sleep> {
+        let words = command.own().into_iter().skip(1);
+        let sleep =
+            |word: &Word| Sleep { place: word.place.clone(), text: word.text.clone(), times: command.times };
+        words.map(sleep).collect()
+    };
+    line.called("sleep").flat_map(of).collect()
 }
 
-/// The sleeps of the slower side, cut by what the other one does not sleep: those that both have stay, and the others
-/// become as long as what is left of the other's.
-fn shortened(mut slow: Vec<Sleep>, fast: &[Sleep]) -> Result<Vec<Sleep>, String> {
-    let mut left: Vec<&str> = fast.iter().map(|it| it.1.as_str()).collect();
-    slow.retain(|(_, text)| match left.iter().position(|it| it == text) {
+/// What each of the two sleeps and the other one does not.
+fn apart(mut slow: Vec<Sleep>, fast: &[Sleep]) -> (Vec<Sleep>, Vec<&Sleep>) {
+    let mut left: Vec<&Sleep> = fast.iter().collect();
+    slow.retain(|sleep| match left.iter().position(|it| it.is_like(sleep)) {
         Some(at) => {
             left.remove(at);
             false
         }
         None => true,
     });
-    let sum = |all: &mut dyn Iterator<Item = &str>| all.map(seconds).sum::<Option<f64>>();
-    let keeps = sum(&mut left.iter().copied()).ok_or("it is not known how long the other one sleeps")?;
-    let mine = sum(&mut slow.iter().map(|it| it.1.as_str()));
-    if slow.is_empty() || (keeps > 0.0 && mine.is_none_or(|mine| mine <= keeps)) {
+    (slow, left)
+}
+
+/// How much longer the slower side sleeps, if its line says.
+fn cut(slow: Vec<Sleep>, fast: &[Sleep]) -> Option<f64> {
+    let (slow, left) = apart(slow, fast);
+    let mine: f64 = slow.iter().map(Sleep::seconds).sum::<Option<f64>>()?;
+    let keeps: f64 = left.into_iter().map(Sleep::seconds).sum::<Option<f64>>()?;
+    Some((mine - keeps).max(0.0))
+}
+
+/// The sleeps of the slower side, cut by what the other one does not sleep: those that both have stay, and the others
+/// become as long as what is left of the other's.
+fn shortened(slow: Vec<Sleep>, fast: &[Sleep]) -> Result<Vec<(Range<usize>, String)>, String> {
+    let (slow, left) = apart(slow, fast);
+    let unknown = "it is not known how long the other one sleeps";
+    let keeps: f64 = left.iter().map(|it| it.seconds()).sum::<Option<f64>>().ok_or(unknown)?;
+    let mine = slow.iter().map(Sleep::seconds).sum::<Option<f64>>();
+    let Some(first) = slow.first().filter(|_| keeps <= 0.0 || mine.is_some_and(|mine| mine > keeps)) else {
         return Err("its command line does not say that it sleeps longer than the other one".to_owned());
-    }
-    let mut with =
-        if let [one] = left[..] { one.to_owned() } else { format!("{}", (keeps * 1e6).round().abs() / 1e6) };
-    for (_, text) in &mut slow {
-        *text = std::mem::replace(&mut with, "0".to_owned());
-    }
-    Ok(slow)
+    };
+    let mut with = match left[..] {
+        [one] if one.times == first.times => one.text.clone(),
+        _ => format!("{}", (keeps / first.times.unwrap_or(1.0) * 1e6).round().abs() / 1e6),
+    };
+    let each = |sleep: Sleep| (sleep.place, std::mem::replace(&mut with, "0".to_owned()));
+    Ok(slow.into_iter().map(each).collect())
 }
 
 /// Seconds of an operand of sleep: "0.5", "2m".
@@ -168,7 +224,7 @@ fn seconds(text: &str) -> Option<f64> {
 }
 
 /// `nice -n 5 X` as `nice -n 0 X`; `nice X` as `nice -n 0 X`.
-fn unniced(command: &Command) -> Option<(std::ops::Range<usize>, String)> {
+fn unniced(command: &Command) -> Option<(Range<usize>, String)> {
     let words = command.own();
     let first = words.get(1)?;
     if first.text == "-n" {

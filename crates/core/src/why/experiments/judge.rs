@@ -3,10 +3,10 @@
 use super::super::cause::Cause;
 use super::super::explain::summaries;
 use super::super::finding;
-use super::super::planned::Planned;
+use super::super::planned::{Before, Planned};
 use super::super::report::{Difference, Experiment, Finding, Outcome, Why};
 use super::super::sentence;
-use super::super::words::{estimate, quoted, time};
+use super::super::words::{estimate, median, quoted, time};
 use crate::record::Estimate;
 
 /// Error probability of the interval of what an experiment won.
@@ -15,8 +15,14 @@ const ALPHA: f64 = 0.05;
 /// The part of what was predicted that must go for a finding to be confirmed. Less than this on the whole interval refutes.
 const ENOUGH: f64 = 0.5;
 
-/// A change that wins so many times what was predicted, and more than the whole difference, took away more than the cause.
+/// A change that wins so many times what was predicted took away more than the cause.
 const TOO_MUCH: f64 = 1.3;
+
+/// A cause of so much of the difference is nearly all of it: what wins about the whole difference took away no more.
+const NEARLY_ALL: f64 = 0.8;
+
+/// Unchanged runs that take so much more or less in an experiment than before it are said to.
+const AS_BEFORE: f64 = 0.1;
 
 /// What an experiment showed. `control_s` and `changed_s` are its wall times, paired by round; empty where it was not run.
 pub fn judge(planned: &Planned, why: &Why, control_s: &[f64], changed_s: &[f64]) -> Experiment {
@@ -51,15 +57,59 @@ pub fn judge(planned: &Planned, why: &Why, control_s: &[f64], changed_s: &[f64])
     }
     let won = estimate(&won, ALPHA);
     experiment.won_s = Some(won);
-    let whole_s = finding.and_then(|finding| whole(why, finding));
-    if whole_s.is_some_and(|whole_s| won.median > (planned.predicted_s * TOO_MUCH).max(whole_s)) {
+    let pace = finding.and_then(|finding| Pace::of(why, finding, planned, control_s));
+    let factor = pace.as_ref().map_or(1.0, Pace::factor);
+    if finding.is_some_and(|finding| won.median > most(why, finding, planned) * factor.max(1.0)) {
         experiment.outcome = Outcome::Undecided;
         experiment.sentence = too_much(&won, planned);
-        return experiment;
+    } else {
+        let seconds = finding.map_or(0.0, |it| it.seconds);
+        experiment.outcome = outcome(&won, planned, seconds, factor.min(1.0));
+        experiment.sentence = worded(&won, planned, experiment.outcome);
     }
-    experiment.outcome = outcome(&won, planned);
-    experiment.sentence = worded(&won, planned, experiment.outcome);
+    experiment.sentence.extend(pace.map(|pace| pace.sentence()));
     experiment
+}
+
+/// The machine is not as fast as when the difference was measured: what the unchanged command takes in the experiment, and
+/// took before, seconds.
+struct Pace {
+    now_s: f64,
+    before_s: f64,
+}
+
+impl Pace {
+    /// `None` if both are alike, or not comparable: what something is put into runs behind a wrapper, and a cache is dropped.
+    fn of(why: &Why, finding: &Finding, planned: &Planned, control_s: &[f64]) -> Option<Self> {
+        let plain = planned.test.as_ref().is_ok_and(|test| {
+            test.control.before == Before::Nothing && test.control.cpus.is_none() && !planned.put_in
+        });
+        let account = why.accounts.iter().find(|it| plain && it.alternative == finding.alternative)?;
+        let pace = Self { now_s: median(control_s), before_s: account.untraced_s };
+        let known = pace.now_s > 0.0 && pace.before_s > 0.0;
+        (known && (pace.factor() - 1.0).abs() > AS_BEFORE).then_some(pace)
+    }
+
+    fn factor(&self) -> f64 {
+        self.now_s / self.before_s
+    }
+
+    fn sentence(&self) -> String {
+        format!(
+            " Unchanged, it took {} in this test and {} before: the machine was not the same, and what can be won neither.",
+            time(self.now_s),
+            time(self.before_s)
+        )
+    }
+}
+
+/// The most that a change can win which takes away this cause and nothing else.
+fn most(why: &Why, finding: &Finding, planned: &Planned) -> f64 {
+    let predicted = planned.predicted_s;
+    let part = if finding.seconds > 0.0 { predicted / finding.seconds } else { 1.0 };
+    let high = finding.high.map_or(0.0, |high| high * part);
+    let all = whole(why, finding).filter(|whole| predicted >= whole * NEARLY_ALL).unwrap_or(0.0);
+    (predicted.max(all) * TOO_MUCH).max(high)
 }
 
 /// The difference that a finding is a part of, seconds.
@@ -77,18 +127,21 @@ fn is_of(difference: &Difference, finding: &Finding) -> bool {
 fn too_much(won: &Estimate, planned: &Planned) -> String {
     let (took, verb) = if planned.put_in { ("longer", "put in") } else { ("less", "took away") };
     format!(
-        "With the change ({}), it takes {} {took}, more than the {} explained and than the whole difference: undecided, the \
-         change {verb} more than this cause.",
+        "With the change ({}), it takes {} {took}, more than the {} predicted: undecided, the change {verb} \
+         more than this cause.",
         planned.change,
         time(won.median),
         time(planned.predicted_s)
     )
 }
 
-fn outcome(won: &Estimate, planned: &Planned) -> Outcome {
-    let enough = planned.predicted_s * ENOUGH;
+/// `seconds`: of the finding, of which the change may reach only a part. `slack`: so much less can be won than was predicted, for
+/// the machine became faster.
+fn outcome(won: &Estimate, planned: &Planned, seconds: f64, slack: f64) -> Outcome {
+    let enough = planned.predicted_s * ENOUGH * slack;
+    let enough_of_all = enough.max(seconds * ENOUGH * slack);
     match won.low.zip(won.high) {
-        Some((low, _)) if low > 0.0 && won.median >= enough => Outcome::Confirmed,
+        Some((low, _)) if low > 0.0 && won.median >= enough_of_all => Outcome::Confirmed,
         // A change that may leave the cause in place refutes nothing.
         Some((_, high)) if high < enough && planned.sure => Outcome::Refuted,
         _ => Outcome::Undecided,
@@ -111,7 +164,10 @@ fn worded(won: &Estimate, planned: &Planned, outcome: Outcome) -> String {
             format!("With the change ({}), {shrank}, but the rounds are too few to tell.", planned.change)
         }
         Outcome::Undecided if !planned.sure => {
-            format!("With the change ({}), {shrank}; the change need not remove the cause.", planned.change)
+            format!(
+                "With the change ({}), {shrank}; the change need not remove the cause, which may not be in the command line.",
+                planned.change
+            )
         }
         Outcome::Undecided | Outcome::NotTestable => {
             format!("With the change ({}), {shrank}, which does not tell.", planned.change)

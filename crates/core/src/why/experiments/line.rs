@@ -19,6 +19,10 @@ pub(super) struct Word {
 pub(super) struct Command {
     pub place: Range<usize>,
     pub words: Vec<Word>,
+    /// It reads what the command before it writes.
+    pub piped: bool,
+    /// How often it runs, at most; `None`: the line does not say.
+    pub times: Option<f64>,
 }
 
 /// A command line.
@@ -29,17 +33,32 @@ pub(super) struct Line {
     pub pipeline: bool,
 }
 
+impl Word {
+    /// The word without its directory.
+    pub(super) fn file(&self) -> &str {
+        self.text.rsplit('/').next().unwrap_or(&self.text)
+    }
+}
+
 impl Command {
-    /// The words of the command itself: without assignments before it and without redirections.
+    /// The words of the command itself: without keywords and assignments before it and without redirections.
     pub(super) fn own(&self) -> Vec<&Word> {
         let plain = self.words.iter().filter(|word| !word.redirects);
-        plain.skip_while(|word| is_assignment(&word.text)).collect()
+        let behind = plain.skip_while(|word| OPENING.contains(&word.text.as_str()));
+        behind.skip_while(|word| is_assignment(&word.text)).collect()
+    }
+
+    /// Whether it is a program with nothing of the shell's grammar before it.
+    fn is_plain(&self) -> bool {
+        let first = self.words.iter().find(|word| !word.redirects && !is_assignment(&word.text));
+        let name = self.name().filter(|name| !BUILTINS.contains(name));
+        first.is_some_and(|word| !KEYWORDS.contains(&word.text.as_str())) && name.is_some()
     }
 
     /// What it is called, without its directory.
     pub(super) fn name(&self) -> Option<&str> {
         let first = self.own().into_iter().next()?;
-        Some(first.text.rsplit('/').next().unwrap_or(&first.text))
+        Some(first.file())
     }
 
     /// Whether nothing is redirected.
@@ -54,6 +73,9 @@ const KEYWORDS: [&str; 17] = [
     "function", "time",
 ];
 
+/// Of these: words behind which a command stands.
+pub(super) const OPENING: [&str; 9] = ["if", "then", "else", "elif", "while", "until", "do", "{", "!"];
+
 /// Commands that the shell does itself and that no wrapper can begin.
 const BUILTINS: [&str; 22] = [
     "read", "cd", "exec", "eval", "set", "export", "unset", "shift", "trap", "wait", "exit", "return",
@@ -65,11 +87,13 @@ impl Line {
     pub(super) fn of(text: &str) -> Self {
         let mut cutter = Cutter::default();
         cutter.run(text);
-        let plain = |command: &Command| {
-            command.name().is_some_and(|name| !KEYWORDS.contains(&name) && !BUILTINS.contains(&name))
-        };
-        let pipeline = cutter.only_pipes && cutter.commands.iter().all(plain);
-        let commands = cutter.commands.into_iter().filter(|it| !it.words.is_empty()).collect();
+        let pipeline = cutter.only_pipes && cutter.commands.iter().all(Command::is_plain);
+        let mut commands: Vec<Command> =
+            cutter.commands.into_iter().filter(|it| !it.words.is_empty()).collect();
+        // How often a function is called is not looked for.
+        if !text.contains("()") {
+            super::loops::count(&mut commands);
+        }
         Self { commands, pipeline }
     }
 
@@ -231,7 +255,7 @@ impl Cutter {
     fn operator(&mut self, length: usize, pipe: bool) -> usize {
         self.close();
         self.only_pipes &= pipe;
-        self.commands.push(Command::default());
+        self.commands.push(Command { piped: pipe, ..Command::default() });
         length
     }
 
@@ -310,6 +334,13 @@ mod tests {
             edited(text, vec![(place, "bs=9".into()), (0..4, "env".into())]),
             "env -n '5' x > f;  dd bs=9 "
         );
+    }
+
+    #[test]
+    fn who_reads_from_whom_is_known() {
+        let piped = |text: &str| Line::of(text).commands.iter().map(|it| it.piped).collect::<Vec<_>>();
+        assert_eq!(piped("a | b; c | d || e"), [false, true, false, true, false]);
+        assert_eq!(piped("a | (b; c)"), [false, false, false]);
     }
 
     #[test]

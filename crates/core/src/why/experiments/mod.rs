@@ -4,8 +4,13 @@
 mod change;
 mod judge;
 mod line;
+mod loops;
+mod nothing;
+mod path;
 mod pieces;
+mod pipes;
 mod placing;
+mod reach;
 mod starts;
 
 use super::account::Alternative;
@@ -83,7 +88,7 @@ impl<'a> Bench<'a> {
     }
 
     fn planned(&self, finding: usize) -> Option<Planned> {
-        let seconds = self.finding.seconds;
+        let seconds = self.winnable();
         let change = self.change();
         let put_in = change.as_ref().is_ok_and(|it| it.put_in);
         let sure = change.as_ref().is_ok_and(|it| it.sure);

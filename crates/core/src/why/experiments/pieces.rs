@@ -2,7 +2,10 @@
 
 use std::ops::Range;
 
+use super::change::SOME;
 use super::line::{Command, Line, Word, edited, quoted};
+use super::pipes::before_each;
+use super::reach::REACHED;
 use super::{Bench, Change, instead};
 use crate::why::planned::{Test, Variation};
 
@@ -29,24 +32,27 @@ impl Bench<'_> {
         let line = Line::of(original);
         let mut edits: Vec<(Range<usize>, String)> = line.called("dd").flat_map(larger_blocks).collect();
         edits.extend(buffered(&line));
-        if !edits.is_empty() {
+        let changes = |command: &Command| {
+            edits
+                .iter()
+                .any(|(place, _)| command.place.start <= place.start && place.end <= command.place.end)
+        };
+        let reached = self.moves(&line, changes);
+        if !edits.is_empty() && reached >= SOME {
+            let sure = reached >= REACHED && !self.scripted(&line);
             let words = "its options ask for large pieces".to_owned();
-            return Ok(instead(original, edited(original, edits), words, true));
+            return Ok(instead(original, edited(original, edits), words, sure));
         }
         if !line.pipeline || !self.machine.programs.contains_key("stdbuf") {
-            return Err("the program chooses the size of its pieces itself".to_owned());
+            let (itself, other) = (
+                "the program chooses the size of its pieces itself",
+                "the cause is not in its command line: other programs move the small pieces than those whose pieces it sets",
+            );
+            return Err(if edits.is_empty() { itself } else { other }.to_owned());
         }
-        let each = |command: &Command| {
-            let start = command.own().first()?.place.start;
-            Some((start..start, format!("stdbuf -i{BLOCK} -o{BLOCK} ")))
-        };
-        let unchanged = |command: &Command| {
-            let start = command.own().first()?.place.start;
-            // The same program around it, which changes nothing.
-            Some((start..start, "stdbuf -e0 ".to_owned()))
-        };
-        let changed = edited(original, line.commands.iter().filter_map(each).collect());
-        let control = edited(original, line.commands.iter().filter_map(unchanged).collect());
+        let changed = before_each(original, &format!("stdbuf -i{BLOCK} -o{BLOCK} "));
+        // The same program around it, which changes nothing.
+        let control = before_each(original, "stdbuf -e0 ");
         Ok(Change {
             words: format!("stdbuf gives its programs buffers of {BLOCK} bytes, if they are the C library's"),
             put_in: false,
@@ -66,22 +72,12 @@ impl Bench<'_> {
         }
         let more = (self.slow.stages - self.fast.stages.max(1.0)).max(1.0);
         // The cast is of a small whole number.
-        if let Some(changed) = without_copies(&line, original, more as usize) {
+        if let Some((changed, gone)) = without_copies(&line, original, more as usize) {
             let words = "the stages that only copy are left out".to_owned();
-            return Ok(instead(original, changed, words, true));
+            let sure = gone >= more as usize && !self.scripted(&line);
+            return Ok(instead(original, changed, words, sure));
         }
-        if self.machine.stage.is_empty() || self.machine.pipe_max == 0 {
-            return Err("every stage does something to the data, so none can be left out".to_owned());
-        }
-        let size = self.machine.pipe_max;
-        let changed = self.wrapped(&line, original, |_| format!("--pipe-size {size}"));
-        let control = self.wrapped(&line, original, |_| String::new());
-        Ok(Change {
-            words: format!("its pipes hold {size} bytes, so that stages wait for each other less often"),
-            put_in: false,
-            sure: false,
-            test: Test { control: Variation::of(control), changed: Variation::of(changed) },
-        })
+        self.larger_pipes()
     }
 }
 
@@ -145,8 +141,8 @@ fn buffered(line: &Line) -> Vec<(Range<usize>, String)> {
     edits
 }
 
-/// The pipeline without at most `most` stages that only copy. `None` if it has none.
-fn without_copies(line: &Line, original: &str, most: usize) -> Option<String> {
+/// The pipeline without at most `most` stages that only copy, and how many went. `None` if it has none.
+fn without_copies(line: &Line, original: &str, most: usize) -> Option<(String, usize)> {
     let only_copies = |command: &&Command| {
         command.name() == Some("cat")
             && command.own().len() == 1
@@ -179,7 +175,7 @@ fn without_copies(line: &Line, original: &str, most: usize) -> Option<String> {
             left -= 1;
         }
     }
-    (left < most && !stages.is_empty()).then(|| stages.join(" | "))
+    (left < most && !stages.is_empty()).then(|| (stages.join(" | "), most - left))
 }
 
 #[cfg(test)]
@@ -207,7 +203,7 @@ mod tests {
 
     #[test]
     fn stages_that_only_copy_go() {
-        let without = |text: &str, most| without_copies(&Line::of(text), text, most);
+        let without = |text: &str, most| without_copies(&Line::of(text), text, most).map(|it| it.0);
         assert_eq!(without("cat a | cat | cat > b", 1).as_deref(), Some("cat a | cat > b"));
         assert_eq!(without("cat a b | cat | cat | wc -c", 2).as_deref(), Some("cat a b | wc -c"));
         assert_eq!(without("cat 'a b' | awk 1", 1).as_deref(), Some("awk 1 < 'a b'"));

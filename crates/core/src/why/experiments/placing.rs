@@ -5,11 +5,16 @@ use super::{Bench, Change, instead};
 use crate::why::planned::{Test, Variation};
 
 impl Bench<'_> {
-    /// The faster alternative on one CPU: what it does at the same time, it then does one after the other.
+    /// Of two pipelines: what makes the stages of one wait for each other more. Else the faster alternative on one CPU: what
+    /// it does at the same time, it then does one after the other.
     pub(super) fn overlap(&self) -> Result<Change, String> {
         let Some(cpu) = self.machine.cpus.first().filter(|_| self.machine.cpus.len() > 1) else {
             return Err("there is one CPU, on which nothing overlaps".to_owned());
         };
+        // On one CPU all overlap of a pipeline is lost, and not only what it has more than another one.
+        if let Some(change) = self.line_buffers().or_else(|| self.smaller_pipes()) {
+            return Ok(change);
+        }
         let original = self.fast_line();
         let changed = Variation { cpus: Some(vec![*cpu]), ..Variation::of(original) };
         Ok(Change {

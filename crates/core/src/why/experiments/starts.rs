@@ -1,95 +1,103 @@
 //! Changes that put work into the faster alternative: as many processes, or start-ups of the same programs.
 
-use super::line::{Line, quoted};
+use std::collections::BTreeMap;
+
+use super::line::{Line, Word, edited, quoted};
+use super::nothing::{doing_nothing, own_starts};
 use super::{Bench, Change};
 use crate::why::facts::Side;
 use crate::why::planned::{Test, Variation};
 use crate::why::words::count;
 
-/// Words with which a program only starts and ends.
-const NOTHING: [(&str, &str); 21] = [
-    ("true", "true"),
-    ("false", "false"),
-    ("sh", "sh -c :"),
-    ("dash", "dash -c :"),
-    ("bash", "bash -c :"),
-    ("zsh", "zsh -f -c :"),
-    ("ksh", "ksh -c :"),
-    ("awk", "awk 'BEGIN { }'"),
-    ("gawk", "gawk 'BEGIN { }'"),
-    ("mawk", "mawk 'BEGIN { }'"),
-    ("cat", "cat /dev/null"),
-    ("sed", "sed -n '' /dev/null"),
-    ("grep", "grep -q x /dev/null"),
-    ("sort", "sort /dev/null"),
-    ("wc", "wc -c /dev/null"),
-    ("head", "head -n0 /dev/null"),
-    ("echo", "echo"),
-    ("expr", "expr 1"),
-    ("perl", "perl -e 0"),
-    ("python3", "python3 -c ''"),
-    ("ruby", "ruby -e 0"),
-];
-
 impl Bench<'_> {
-    /// As many processes that do nothing, put into the faster alternative.
+    /// As many processes that do nothing, put into the faster alternative, as many at once as the slower one has.
     pub(super) fn processes(&self) -> Result<Change, String> {
         self.wrapper()?;
-        let programs = (self.slow.execs - self.fast.execs).round();
+        let programs = (self.slow.execs - self.fast.execs).round().max(0.0);
         let forks = (self.slow.forks - self.fast.forks).round();
-        if programs >= 1.0 {
-            let words = self.extra_program();
-            let change = format!("{} times '{words}' run before it, one after the other", count(programs));
-            return Ok(self.put_in((0, &words), (programs as u64, &words), change));
+        let mut extra = self.extra_programs(programs);
+        // Children that run no program are a shell's subshells.
+        if forks - programs >= 1.0 {
+            extra.push(("( : )".to_owned(), (forks - programs) as u64));
         }
-        if forks < 1.0 {
+        let all = extra.iter().map(|it| it.1).sum::<u64>();
+        if all == 0 {
             return Err("both make as many processes, so there is none to put in".to_owned());
         }
-        // Children that run no program are a shell's: so they are put in by a shell.
-        let loops = |n: f64| format!("sh -c 'i=0; while [ $i -lt {n} ]; do ( : ); i=$((i+1)); done'");
-        let change = format!("a shell makes {} children that do nothing before it", count(forks));
-        Ok(self.put_in((1, &loops(0.0)), (1, &loops(forks)), change))
+        let at_once = at_once(self.slow, all);
+        let each: Vec<String> =
+            extra.iter().map(|(words, n)| format!("{} times '{words}'", count(*n as f64))).collect();
+        let change = format!("{} {}", each.join(" and "), before_it(at_once));
+        // The same loops that end at once: what the shell around them costs is no part of it.
+        let none: Vec<_> = extra.iter().map(|(words, _)| (words.clone(), 0)).collect();
+        Ok(self.put_in(&repeated(&none, at_once), &repeated(&extra, at_once), change, true))
     }
 
-    /// The slower alternative's start-ups put into the faster one, in place of its own.
+    /// The slower alternative's start-ups put into the faster one, against as many of what it starts in their place: only
+    /// the difference between them counts.
     pub(super) fn startup(&self) -> Result<Change, String> {
-        if let Some(change) = self.bind_later() {
+        if let Some(change) = self.bind_otherwise() {
             return Ok(change);
         }
         self.wrapper()?;
         let Some((here, n)) = dominant(self.slow, self.fast) else {
             return Err("no program stands out by its start-up".to_owned());
         };
+        let often = self.fast.starts.get(&here).map_or(0.0, |it| it.0);
+        let more = (n - often).round();
         let there = dominant(self.fast, self.slow).map(|it| it.0);
-        let changed =
-            self.only_start(&here).ok_or(format!("'{here}' is not known to start without doing its work"))?;
-        let control = there.and_then(|it| self.only_start(&it));
-        let change = format!("{} times '{changed}' run before it, one after the other", count(n));
-        let control = control.map_or((0, changed.clone()), |words| (n as u64, words));
-        Ok(self.put_in((control.0, &control.1), (n as u64, &changed), change))
+        let (n, changed, control, sure) = match there {
+            Some(there) if more >= 1.0 => {
+                let known = |name: &str| {
+                    self.only_start(name)
+                        .ok_or(format!("'{name}' is not known to start without doing its work"))
+                };
+                (more, known(&here)?, known(&there)?, true)
+            }
+            _ if often >= 1.0 => {
+                let (slow, fast) = own_starts(&here, self.slow_line(), self.fast_line())?;
+                (n.round(), slow, fast, false)
+            }
+            _ => {
+                return Err(format!(
+                    "the other one starts no program in place of '{here}', to which its start-up could be compared"
+                ));
+            }
+        };
+        let at_once = at_once(self.slow, n as u64);
+        let change =
+            format!("{} times '{changed}' {}, against as many '{control}'", count(n), before_it(at_once));
+        let with = |words: String| repeated(&[(words, n as u64)], at_once);
+        Ok(self.put_in(&with(control), &with(changed), change, sure))
     }
 
-    /// Where the command line makes the loader bind everything at once: without that.
-    fn bind_later(&self) -> Option<Change> {
+    /// Where one of the command lines makes the loader bind everything at once and the other does not: as the other one.
+    fn bind_otherwise(&self) -> Option<Change> {
         const NOW: &str = "LD_BIND_NOW";
-        let plan = self.given.plan;
-        let mine = &plan.alternatives[self.places.0];
+        // An empty value is none (ld.so(8)).
+        let at_once = |place: usize, line: &Line| {
+            let set = |word: &&Word| word.text.strip_prefix("LD_BIND_NOW=").is_some_and(|it| !it.is_empty());
+            line.commands.iter().flat_map(|it| &it.words).any(|word| set(&word))
+                || self.given.plan.alternatives[place].env.get(NOW).is_some_and(|it| !it.is_empty())
+        };
         let original = self.slow_line();
         let line = Line::of(original);
+        let fast = at_once(self.places.1, &Line::of(self.fast_line()));
+        let value = match (at_once(self.places.0, &line), fast) {
+            (true, false) => "",
+            (false, true) => "1",
+            _ => return None,
+        };
         let words = line.commands.iter().flat_map(|command| &command.words);
-        let assigned: Vec<_> = words.filter(|word| word.text.starts_with("LD_BIND_NOW=")).collect();
-        if assigned.is_empty() && mine.env.get(NOW).is_none_or(String::is_empty) {
-            return None;
-        }
-        let edits = assigned.into_iter().map(|word| (word.place.clone(), format!("{NOW}="))).collect();
-        let mut changed = Variation::of(super::line::edited(original, edits));
-        // An empty value is none (ld.so(8)).
-        changed.env.insert(NOW.to_owned(), String::new());
-        let words = format!("{NOW} is not set");
+        let assigned = words.filter(|word| word.text.starts_with("LD_BIND_NOW="));
+        let edits = assigned.map(|word| (word.place.clone(), format!("{NOW}={value}"))).collect();
+        let mut changed = Variation::of(edited(original, edits));
+        changed.env.insert(NOW.to_owned(), value.to_owned());
         Some(Change {
-            words,
+            words: format!("{NOW} is {}set", if value.is_empty() { "not " } else { "" }),
             put_in: false,
-            sure: true,
+            // Set, it takes away what binding one by one costs; what else is loaded stays.
+            sure: value.is_empty(),
             test: Test { control: Variation::of(original), changed },
         })
     }
@@ -102,16 +110,13 @@ impl Bench<'_> {
         }
     }
 
-    /// The faster alternative behind so many runs of some words.
-    fn put_in(&self, control: (u64, &str), changed: (u64, &str), words: String) -> Change {
-        let with =
-            |(n, words): (u64, &str)| Variation::of(self.behind(&format!("--first {n} {}", quoted(words))));
-        Change {
-            words,
-            put_in: true,
-            sure: true,
-            test: Test { control: with(control), changed: with(changed) },
-        }
+    /// The faster alternative behind a shell that runs a script first.
+    fn put_in(&self, control: &str, changed: &str, words: String, sure: bool) -> Change {
+        let with = |script: &str| {
+            let shell = format!("sh -c {}", quoted(script));
+            Variation::of(self.behind(&format!("--first 1 {}", quoted(&shell))))
+        };
+        Change { words, put_in: true, sure, test: Test { control: with(control), changed: with(changed) } }
     }
 
     /// The faster alternative behind the wrapper with these options.
@@ -127,38 +132,76 @@ impl Bench<'_> {
         }
     }
 
-    /// What to put in for the programs that only the slower side begins: the one that it begins most often, doing nothing.
-    fn extra_program(&self) -> String {
-        let more = |(command, (n, _)): (&String, &(f64, f64))| {
-            (n - self.fast.starts.get(command).map_or(0.0, |it| it.0), command.clone())
-        };
-        let most = self.slow.starts.iter().map(more).max_by(|a, b| a.0.total_cmp(&b.0));
-        most.and_then(|(_, command)| self.only_start(&command)).unwrap_or_else(|| "true".to_owned())
+    /// What to put in for so many additional programs: those that start fastest, as the finding has it, doing nothing.
+    fn extra_programs(&self, programs: f64) -> Vec<(String, u64)> {
+        let more = self.slow.starts.iter().filter_map(|(command, (n, seconds))| {
+            let more = (n - self.fast.starts.get(command).map_or(0.0, |it| it.0)).round();
+            (more >= 1.0).then(|| (seconds / n, command, more))
+        });
+        let mut more: Vec<(f64, &String, f64)> = more.collect();
+        more.sort_by(|a, b| a.0.total_cmp(&b.0));
+        // Programs of which no start-up was seen are put in as the smallest program.
+        let mut left = programs;
+        let mut extra: BTreeMap<String, u64> = BTreeMap::new();
+        let least = "true".to_owned();
+        for (_, command, times) in more.into_iter().chain([(0.0, &least, programs)]) {
+            let n = times.min(left).max(0.0);
+            left -= n;
+            if n >= 1.0 {
+                let words = self.only_start(command).unwrap_or_else(|| least.clone());
+                // The cast is of a small whole number.
+                *extra.entry(words).or_default() += n as u64;
+            }
+        }
+        extra.into_iter().collect()
     }
 
     /// Words with which the program starts and ends at once. The dynamic loader can be told to load a program and not to
     /// begin it (ld.so(8), LD_TRACE_LOADED_OBJECTS; LD_WARN makes it relocate as well).
     fn only_start(&self, command: &str) -> Option<String> {
-        if let Some((_, words)) = NOTHING.iter().find(|(name, _)| *name == versionless(command)) {
-            return Some(words.replacen(versionless(command), command, 1));
+        if let Some(words) = doing_nothing(command) {
+            return Some(words);
         }
         let program =
             self.machine.programs.get(command).filter(|_| self.machine.dynamic.contains(command))?;
-        Some(format!("env LD_TRACE_LOADED_OBJECTS=1 LD_WARN=yes {}", quoted(program.to_str()?)))
+        Some(format!("LD_TRACE_LOADED_OBJECTS=1 LD_WARN=yes {}", quoted(program.to_str()?)))
     }
 }
 
-/// python3 of python3.11.
-fn versionless(command: &str) -> &str {
-    let name = command.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    if name == "python" { &command[..command.len().min(7)] } else { command }
+/// How many of the slower side's additional processes run at the same time. Additional stages of a pipeline all do; of other
+/// processes, as many as it keeps CPUs busy.
+fn at_once(slow: &Side, all: u64) -> u64 {
+    let stages = slow.stages.round() as u64;
+    let several = if stages > 1 && all <= stages { stages } else { slow.parallelism().round() as u64 };
+    several.clamp(1, all.max(1))
+}
+
+fn before_it(at_once: u64) -> String {
+    let order = if at_once > 1 { format!("{at_once} at once") } else { "one after the other".to_owned() };
+    format!("run before it, {order}")
+}
+
+/// A shell script that runs words so many times, so many at once, and ends when all have ended.
+fn repeated(all: &[(String, u64)], at_once: u64) -> String {
+    let (behind, wait) = if at_once > 1 {
+        (" &", format!(" [ $((i%{at_once})) -ne 0 ] || wait;"))
+    } else {
+        (";", String::new())
+    };
+    let mut script = "i=0;".to_owned();
+    let mut until = 0;
+    for (words, n) in all {
+        until += n;
+        script.push_str(&format!(" while [ $i -lt {until} ]; do {words}{behind} i=$((i+1));{wait} done;"));
+    }
+    script + " wait"
 }
 
 /// The command whose start-ups make most of the difference, and how often it starts.
 fn dominant(here: &Side, there: &Side) -> Option<(String, f64)> {
     let more = |(command, (n, seconds)): (&String, &(f64, f64))| {
         let other = there.starts.get(command).copied().unwrap_or_default();
-        (seconds - other.1, command.clone(), *n - if other.1 < *seconds { 0.0 } else { other.0 })
+        (seconds - other.1, command.clone(), *n)
     };
     let most = here.starts.iter().map(more).max_by(|a, b| a.0.total_cmp(&b.0))?;
     (most.0 > 0.0 && most.2 >= 1.0).then(|| (most.1, most.2.round()))
@@ -167,13 +210,6 @@ fn dominant(here: &Side, there: &Side) -> Option<(String, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn versions_of_python_are_python() {
-        assert_eq!(versionless("python3.11"), "python3");
-        assert_eq!(versionless("python3"), "python3");
-        assert_eq!(versionless("sha256sum"), "sha256sum");
-    }
 
     #[test]
     fn the_program_that_loads_most_is_found() {

@@ -61,6 +61,15 @@ fn processes() {
 }
 
 #[test]
+fn processes_that_cost_more_are_not_more_processes() {
+    let makes =
+        |forks: u64, s: f64| common().makes(forks, forks).runs("parallel", WorkKind::Process, s, forks);
+    let finding = first(makes(2002, 0.1), makes(2013, 0.6), Cause::Processes, 0.5);
+    assert!(finding.sentence.contains("make and end about as many processes"), "{}", finding.sentence);
+    assert!(!finding.sentence.contains("2,013"), "{}", finding.sentence);
+}
+
+#[test]
 fn children_without_a_program_are_processes_when_there_are_more_of_them_and_computing_when_not() {
     let forked =
         |forks| common().makes(forks, 2).runs("sh (forked)", WorkKind::Process, 0.001 * forks as f64, 0);
@@ -81,7 +90,11 @@ fn path_search() {
         Cause::PathSearch,
         0.08,
     );
-    assert!(finding.sentence.contains("that do not have them"), "{}", finding.sentence);
+    assert!(
+        finding.sentence.contains("into directories of PATH that do not have the program, 'a' never; that"),
+        "{}",
+        finding.sentence
+    );
     // A shell looks before it leaps.
     let looks = |n: u64, s: f64| {
         common().makes(100, 100).runs("sh", WorkKind::FileMetadata, 0.001 + s, n).fails(

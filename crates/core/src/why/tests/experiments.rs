@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::fixture::{Scene, Trace, command};
 use crate::trace::event::FileKind;
-use crate::trace::report::{Direction, PathKind, SharerKind, WorkKind};
+use crate::trace::report::{Direction, PathKind, SharerKind, StageRow, WorkKind};
 use crate::why::cause::Cause;
 use crate::why::report::{Outcome, Why};
 use crate::why::{Before, Machine, Planned, conclude, experiments, judge};
@@ -14,9 +14,10 @@ fn machine() -> Machine {
     let program = |name: &str| (name.to_owned(), PathBuf::from(format!("/usr/bin/{name}")));
     Machine {
         cpus: vec![0, 1],
-        root: true,
+        no_realtime: None,
         stage: "/w stage".to_owned(),
         pipe_max: 1 << 20,
+        path: "/bin:/usr/bin".to_owned(),
         programs: ["true", "env", "awk", "heavy", "light", "stdbuf"].map(program).into(),
         dynamic: BTreeSet::from(["heavy".to_owned(), "light".to_owned()]),
     }
@@ -47,43 +48,133 @@ fn processes_are_put_into_the_faster_one() {
     let b = common().makes(200, 201).runs("true", WorkKind::Startup, 0.1, 200);
     let (_, one) = planned((common().makes(0, 1), "do a"), (b, "do b"));
     assert_eq!((one.cause, one.alternative, one.put_in, one.sure), (Cause::Processes, 0, true, true));
-    assert_eq!(
-        changed(&one),
-        ("/w stage --first 0 true -- sh -c 'do a'", "/w stage --first 200 true -- sh -c 'do a'")
-    );
+    // The shell that puts them in is there in both.
+    let script = |n: u64| format!("'i=0; while [ $i -lt {n} ]; do true; i=$((i+1)); done; wait'");
+    let wrapped =
+        |n| format!("/w stage --first 1 {} -- sh -c 'do a'", twice(&format!("sh -c {}", script(n))));
+    assert_eq!(changed(&one), (wrapped(0).as_str(), wrapped(200).as_str()));
     assert!(one.prediction.starts_with("'a' then takes about "), "{}", one.prediction);
-    // Children without a program are a shell's.
+    // Children without a program are a shell's, and count besides the programs.
     let b = common().makes(300, 1).runs("sh (forked)", WorkKind::Process, 0.1, 0);
     let (_, one) = planned((common().makes(0, 1), "do a"), (b, "do b"));
+    assert!(changed(&one).1.contains("-lt 300 ]; do ( : );"), "{:?}", one.test);
+    let b = common().makes(300, 201).runs("true", WorkKind::Startup, 0.1, 200);
+    let (_, one) = planned((common().makes(0, 1), "do a"), (b, "do b"));
     assert!(
-        changed(&one).1.starts_with(r"/w stage --first 1 'sh -c '\''i=0; while [ $i -lt 300 ]"),
+        changed(&one).1.contains("-lt 200 ]; do true; i=$((i+1)); done; while [ $i -lt 300 ]; do ( : );")
+    );
+}
+
+/// A stage of a pipeline.
+fn stage(command: &str) -> StageRow {
+    StageRow {
+        command: command.to_owned(),
+        pipeline: 0,
+        processes: 1,
+        reads_from: Vec::new(),
+        life_s: 0.1,
+        running_s: 0.05,
+        runnable_s: 0.0,
+        starved_s: 0.05,
+        held_up_s: 0.0,
+        other_s: 0.0,
+        slack_s: None,
+        bottleneck: false,
+        near: false,
+    }
+}
+
+/// Quoted once more.
+fn twice(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+#[test]
+fn processes_are_put_in_as_many_at_once_as_there_were() {
+    // Two stages of a pipeline of three; a pace of two CPUs.
+    let mut piped = common().makes(2, 3).runs("cat", WorkKind::Startup, 0.1, 2);
+    piped.0.stages = (0..3).map(|_| stage("cat")).collect();
+    let (_, one) = planned((common().makes(0, 1), "a"), (piped, "cat f | cat | awk"));
+    assert!(changed(&one).1.contains("-lt 2 ]; do cat /dev/null & i=$((i+1)); [ $((i%2)) -ne 0 ] || wait;"));
+    assert!(one.change.ends_with("2 times 'cat /dev/null' run before it, 2 at once"), "{}", one.change);
+    let both =
+        common().makes(40, 41).runs("true", WorkKind::Startup, 0.1, 40).beside("x", WorkKind::User, 0.2, 0);
+    let (_, one) = planned((common().makes(0, 1), "a"), (both, "seq 40 | xargs -P2 -n1 true"));
+    assert!(
+        changed(&one).1.contains("-lt 40 ]; do true & i=$((i+1)); [ $((i%2)) -ne 0 ] || wait;"),
         "{:?}",
         one.test
     );
 }
 
+/// A side that begins nine programs, and looks for them in vain so often.
+fn searching(by: &str, misses: u64) -> Trace {
+    let seconds = 1e-4 * misses as f64;
+    let mut trace = common().makes(9, 9).runs(by, WorkKind::Exec, seconds, 9);
+    trace.0.processes.failed_execs = Some(misses);
+    if misses > 0 { trace.fails(by, "execve", misses, seconds) } else { trace }
+}
+
 #[test]
-fn path_is_reduced_wherever_it_is_set() {
-    let b = common().makes(9, 9).runs("sh (forked)", WorkKind::Exec, 0.1, 9).fails(
-        "sh (forked)",
-        "execve",
-        900,
-        0.1,
-    );
-    let (_, one) = planned((common().makes(9, 9), "a"), (b, "PATH=/x:/y:$PATH b | c"));
-    assert_eq!(one.cause, Cause::PathSearch);
-    assert_eq!(changed(&one), ("PATH=/x:/y:$PATH b | c", "PATH=/usr/bin b | c"));
-    assert_eq!(one.test.as_ref().unwrap().changed.env["PATH"], "/usr/bin");
+fn path_is_that_of_the_other_one_wherever_it_is_set() {
+    let slow = || searching("sh (forked)", 900);
+    let (_, one) = planned((searching("sh (forked)", 300), "a"), (slow(), "PATH=/x:/y:$PATH b | c"));
+    assert_eq!((one.cause, one.sure), (Cause::PathSearch, true));
+    assert_eq!(changed(&one), ("PATH=/x:/y:$PATH b | c", "PATH=/bin:/usr/bin b | c"));
+    assert_eq!(one.test.as_ref().unwrap().changed.env["PATH"], "/bin:/usr/bin");
+    // Only the difference goes.
+    assert!((one.predicted_s - 0.06).abs() < 0.01, "{one:?}");
+    let (_, one) =
+        planned((searching("sh (forked)", 300), "PATH=/z:/usr/bin a"), (slow(), "PATH=/x:$PATH b"));
+    assert_eq!(changed(&one).1, "PATH=/z:/usr/bin b");
+}
+
+#[test]
+fn with_the_same_path_only_directories_with_programs_are_left() {
+    let slow = || searching("xargs (forked)", 900);
+    let (_, one) = planned((searching("xargs (forked)", 300), "xargs /bin/a"), (slow(), "xargs a"));
+    assert_eq!((one.test.as_ref().unwrap().changed.env["PATH"].as_str(), one.sure), ("/usr/bin", true));
+    // What both search goes too: 900 searches for a difference of 600.
+    assert!((one.predicted_s - 0.09).abs() < 0.01, "{one:?}");
+    // The other one's PATH has not what is needed.
+    let (_, one) =
+        planned((searching("xargs (forked)", 300), "PATH=/z a"), (slow(), "PATH=/y:$PATH xargs b"));
+    assert_eq!(changed(&one).1, "PATH=/usr/bin xargs b");
+}
+
+#[test]
+fn searches_by_what_the_line_only_calls_refute_nothing() {
+    let sure = |by: &str, line: &str| planned((common().makes(9, 9), "a"), (searching(by, 900), line)).1.sure;
+    assert!(sure("xargs (forked)", "seq 9 | xargs true"));
+    assert!(!sure("xargs (forked)", "seq 9 | sh searchy.sh"));
+    assert!(!sure("xargs (forked)", "seq 9 | sh searchy.sh | xargs true"));
+    assert!(!sure("xargs (forked)", "seq 9 | own"));
+    assert!(!sure("xargs (forked)", ". ./searchy; xargs true"));
+    let mut script = searching("own", 900);
+    script.0.commands = vec![command("own", vec![0])];
+    assert!(!planned((common().makes(9, 9), "a"), (script, "./own")).1.sure);
 }
 
 #[test]
 fn start_ups_are_put_into_the_faster_one() {
     let loads = |name: &str, s: f64| common().makes(5, 6).runs(name, WorkKind::Startup, s, 5);
     let (_, one) = planned((loads("light", 0.005), "a"), (loads("heavy", 0.1), "b"));
-    let words =
-        |name: &str| format!("'env LD_TRACE_LOADED_OBJECTS=1 LD_WARN=yes /usr/bin/{name}' -- sh -c a");
-    assert_eq!(changed(&one).0, format!("/w stage --first 5 {}", words("light")));
-    assert_eq!(changed(&one).1, format!("/w stage --first 5 {}", words("heavy")));
+    let words = |name: &str| format!("-lt 5 ]; do LD_TRACE_LOADED_OBJECTS=1 LD_WARN=yes /usr/bin/{name}; ");
+    assert!(
+        changed(&one).0.contains(&words("light")) && changed(&one).1.contains(&words("heavy")),
+        "{one:?}"
+    );
+    // Never whole start-ups where a difference is to be shown.
+    let (_, one) = planned((loads("own", 0.005), "a"), (loads("heavy", 0.1), "b"));
+    assert!(one.test.unwrap_err().contains("'own' is not known to start"));
+    let (_, one) = planned((loads("python3", 0.005), "python3 -S a"), (loads("python3", 0.1), "python3 b"));
+    assert!(!one.sure && changed(&one).0.contains("-lt 5 ]; do python3 -S -c "), "{:?}", one.test);
+    assert!(changed(&one).1.contains("-lt 5 ]; do python3 -c "), "{:?}", one.test);
+    let (_, one) = planned((loads("python3", 0.005), "python3 a"), (loads("python3", 0.1), "python3 b"));
+    assert!(one.test.unwrap_err().contains("with the same options"));
+    let (_, one) = planned((loads("heavy", 0.005), "LD_BIND_NOW=1 heavy"), (loads("heavy", 0.1), "heavy"));
+    let set = one.test.unwrap().changed;
+    assert_eq!((one.put_in, one.sure, set.env["LD_BIND_NOW"].as_str()), (false, false, "1"));
     let (_, one) = planned((loads("light", 0.005), "a"), (loads("python3.11", 0.1), "b"));
     assert!(changed(&one).1.contains("python3.11 -c"), "{:?}", one.test);
     let (_, one) = planned((loads("light", 0.005), "a"), (loads("own", 0.1), "b"));
@@ -98,8 +189,20 @@ fn pieces_and_copies_are_changed_in_the_command_line() {
     let reads = |n: u64, s: f64| {
         common().runs("dd", WorkKind::FileData, s, n).moves(FileKind::File, Direction::Read, n, 1 << 20)
     };
-    let (_, one) = planned((reads(16, 0.001), "a"), (reads(1 << 20, 0.1), "dd bs=1 if=f"));
+    let by = |name: &str| {
+        let mut trace = reads(1 << 20, 0.1);
+        name.clone_into(&mut trace.0.transfers[0].command);
+        trace
+    };
+    let (_, one) = planned((reads(16, 0.001), "a"), (by("dd"), "dd bs=1 if=f"));
     assert_eq!((changed(&one).1, one.sure), ("dd bs=65536 if=f", true));
+    let (_, one) = planned((reads(16, 0.001), "a"), (by("dd"), "sh s.sh; dd bs=1 if=f"));
+    assert!(!one.sure);
+    // Another one makes the small pieces; behind a pipe, it only gets them.
+    let (_, one) = planned((reads(16, 0.001), "a"), (by("python3"), "python3 x; dd bs=1 if=f"));
+    assert!(one.test.unwrap_err().contains("the cause is not in its command line"));
+    let (_, one) = planned((reads(16, 0.001), "a"), (by("cut"), "grep --line-buffered x f | cut -f1"));
+    assert_eq!((changed(&one).1, one.sure), ("grep  x f | cut -f1", true));
     let (_, one) = planned((reads(16, 0.001), "a"), (reads(1 << 20, 0.1), "x f | y"));
     assert_eq!((changed(&one).1, one.sure), ("stdbuf -i65536 -o65536 x f | stdbuf -i65536 -o65536 y", false));
     let copies = |bytes: u64, s: f64| {
@@ -112,6 +215,10 @@ fn pieces_and_copies_are_changed_in_the_command_line() {
     };
     let (_, one) = planned((common(), "awk 1 f"), (copies(1 << 27, 0.1), "cat f | awk 1"));
     assert_eq!((changed(&one).1, one.sure), ("awk 1 < f", true));
+    let (_, one) = planned((common(), "awk 1 f"), (copies(1 << 27, 0.1), "cat f | sh s.sh"));
+    assert_eq!((changed(&one).1, one.sure), ("sh s.sh < f", false));
+    let (_, one) = planned((common(), "a"), (copies(1 << 16, 0.1), "x | y"));
+    assert!(one.test.unwrap_err().contains("hold all of it as they are"));
     let (_, one) = planned((common(), "a"), (copies(1 << 27, 0.1), "LC_ALL=C x | y"));
     assert_eq!(
         changed(&one),
@@ -129,6 +236,24 @@ fn places_are_changed() {
     let (_, one) = planned((a, "x | y"), (b, "x > f; y < f"));
     let test = one.test.as_ref().unwrap();
     assert_eq!((one.alternative, one.put_in, test.changed.cpus.clone()), (0, true, Some(vec![0])));
+    // Of two pipelines, on one CPU all overlap would go: smaller pipes, or a write for every line where buffers are fuller.
+    let moves = |trace: Trace, calls| trace.moves(FileKind::Pipe, Direction::Read, calls, 1 << 20);
+    let lines = |calls: u64| {
+        let a = moves(common().beside("source", WorkKind::User, 0.06, 0), calls);
+        planned((a, "x | y"), (moves(common().runs("source", WorkKind::User, 0.06, 0), 16), "x 1 | y 1")).1
+    };
+    let one = lines(16);
+    assert_eq!((one.alternative, one.put_in, one.sure), (0, true, false));
+    assert_eq!(
+        changed(&one),
+        (
+            "/w stage  -- x | /w stage  -- y",
+            "/w stage --pipe-size 4096 -- x | /w stage --pipe-size 4096 -- y"
+        )
+    );
+    let one = lines(1 << 15);
+    assert_eq!((one.alternative, one.put_in, one.sure), (1, false, false));
+    assert_eq!(changed(&one), ("stdbuf -e0 x 1 | stdbuf -e0 y 1", "stdbuf -oL x 1 | stdbuf -oL y 1"));
     let waits = || common().queues("x", (SharerKind::Other, "kworker"), None, (0.05, 0.05, 0.0));
     let (_, one) = planned((common(), "a"), (waits(), "taskset -c 0 x; y"));
     assert_eq!((changed(&one).1, one.sure), ("taskset -c 0,1 x; y", true));
@@ -152,7 +277,7 @@ fn waits_are_taken_away_where_they_can_be() {
     let (_, one) = planned((common(), "a"), (waits(PathKind::WriteBack), "b"));
     assert!(one.test.unwrap_err().contains("until data is written"));
     let (_, one) = planned((common(), "a"), (waits(PathKind::Sleep), "sleep 0.1 && b"));
-    assert_eq!(changed(&one).1, "sleep 0 && b");
+    assert_eq!((changed(&one).1, one.sure), ("sleep 0 && b", true));
     for (kind, cause) in
         [(PathKind::Sleep, Cause::Sleep), (PathKind::Lock, Cause::Lock), (PathKind::Network, Cause::Network)]
     {
@@ -162,11 +287,50 @@ fn waits_are_taken_away_where_they_can_be() {
     let niced =
         common().calls("nice", "setpriority", 1).queues("x", (SharerKind::Other, "y"), None, (0.1, 0.0, 0.0));
     let (_, one) = planned((common(), "a"), (niced, "nice -n 5 x"));
-    assert_eq!((one.cause, changed(&one).1), (Cause::Share, "nice -n 0 x"));
+    assert_eq!((one.cause, changed(&one).1, one.sure), (Cause::Share, "nice -n 0 x", true));
+    let reniced = common().calls("renice", "setpriority", 1).calls("nice", "setpriority", 1);
+    let reniced = reniced.queues("x", (SharerKind::Other, "y"), None, (0.1, 0.0, 0.0));
+    let (_, one) = planned((common(), "a"), (reniced, "nice -n 5 true; x"));
+    assert_eq!((one.cause, one.sure), (Cause::Share, false));
     let mut crowd = common().queues("x", (SharerKind::Other, "y"), None, (0.1, 0.0, 0.0));
     crowd.0.commands = vec![command("x", vec![0])];
     let (_, one) = planned((common(), "a"), (crowd, "x"));
-    assert_eq!((one.cause, one.test.unwrap().changed.nice), (Cause::CpuContention, Some(-20)));
+    let test = one.test.unwrap();
+    assert_eq!(one.cause, Cause::CpuContention);
+    assert_eq!((test.control.realtime, test.changed.realtime), (false, true));
+    let crowded = |s| {
+        let mut crowd = common().queues("x", (SharerKind::Other, "y"), None, (s, 0.0, 0.0));
+        crowd.0.commands = vec![command("x", vec![0])];
+        crowd
+    };
+    let (_, common_to_both) = planned((crowded(0.3), "a"), (crowded(0.4), "x"));
+    assert!(common_to_both.test.unwrap_err().contains("both wait for CPUs that others have"));
+    let (_, all) = planned((crowded(0.1), "a"), (crowded(0.4), "x"));
+    assert!((0.39..0.41).contains(&all.predicted_s), "the wait that both have goes too: {all:?}");
+    assert!(one.prediction.contains("real-time class (round robin, priority 1)"), "{}", one.prediction);
+}
+
+#[test]
+fn sleeps_are_cut_as_far_as_the_line_has_them() {
+    let of =
+        |line: &str| planned((common(), "a"), (common().waits("sleep", PathKind::Sleep, None, 0.1), line)).1;
+    for (line, sure, predicted_s) in [
+        ("sleep 0.1", true, 0.1),
+        ("for i in 1 2 3 4 5; do sleep 0.02; done", true, 0.1),
+        ("sleep 0.06; sh s.sh", false, 0.06),
+        // One of them delays nothing.
+        ("sleep 0.1 & sleep 0.1; wait", false, 0.1),
+        // It is not said how often.
+        ("while x; do sleep 0.02; done", false, 0.1),
+    ] {
+        let one = of(line);
+        assert_eq!((one.test.is_ok(), one.sure), (true, sure), "{line}");
+        assert!((one.predicted_s - predicted_s).abs() < 1e-3, "{line}: {}", one.predicted_s);
+    }
+    let one = of("sleep 0.01; sh s.sh");
+    assert!(
+        one.test.unwrap_err().contains("the cause is not in its command line, which sleeps only 10.0 ms")
+    );
 }
 
 /// An experiment with `predicted` 100 ms whose changed runs take so much less.
@@ -201,6 +365,47 @@ fn rounds_decide() {
         "{}",
         confirmed.sentence
     );
+}
+
+#[test]
+fn a_win_of_more_than_this_cause_confirms_nothing() {
+    // A tenth of the difference, and the change takes away all of it.
+    let both = common().waits("x", PathKind::Sleep, None, 0.01).waits("x", PathKind::Lock, None, 0.09);
+    let mut scene = Scene::of(&common().0, &both.0);
+    "sleep 0.01; b".clone_into(&mut scene.plan.alternatives[1].command);
+    let why = scene.explain();
+    let one = experiments(&why, &scene.given(), &machine());
+    let one = one.into_iter().find(|it| it.cause == Cause::Sleep).expect("a test of the sleeps");
+    let outcome = |won: f64| judge(&one, &why, &[0.2; 7], &[0.2 - won; 7]).outcome;
+    assert_eq!(outcome(0.01), Outcome::Confirmed);
+    assert_eq!(outcome(0.06), Outcome::Undecided);
+    assert_eq!(outcome(0.1), Outcome::Undecided);
+    // Nearly the whole difference, and it takes away the whole.
+    let (why, mut one) = {
+        let waits = common().waits("x", PathKind::Sleep, None, 0.1);
+        planned((common(), "a"), (waits, "sleep 0.1 && b"))
+    };
+    one.predicted_s = 0.085;
+    let outcome = |won: f64| judge(&one, &why, &[0.2; 7], &[0.2 - won; 7]).outcome;
+    assert_eq!((outcome(0.12), outcome(0.14)), (Outcome::Confirmed, Outcome::Undecided));
+    // A part of the cause is not all of it.
+    one.predicted_s = 0.045;
+    assert_eq!(judge(&one, &why, &[0.2; 7], &[0.155; 7]).outcome, Outcome::Undecided);
+    one.predicted_s = 0.05;
+    assert_eq!(judge(&one, &why, &[0.2; 7], &[0.1; 7]).outcome, Outcome::Undecided);
+}
+
+#[test]
+fn a_machine_that_changed_is_said_to_have() {
+    let waits = common().waits("x", PathKind::Sleep, None, 0.1);
+    let (why, one) = planned((common(), "a"), (waits, "sleep 0.1 && b"));
+    let judged = |control: f64, won: f64| judge(&one, &why, &[control; 7], &[control - won; 7]);
+    let (same, slower, faster) = (judged(0.21, 0.14), judged(0.3, 0.14), judged(0.1, 0.03));
+    assert!(!same.sentence.contains("Unchanged"), "{}", same.sentence);
+    assert_eq!(same.outcome, Outcome::Undecided);
+    let said = "Unchanged, it took 300 ms in this test and 200 ms before";
+    assert!(slower.sentence.contains(said), "{}", slower.sentence);
+    assert_eq!((slower.outcome, faster.outcome), (Outcome::Confirmed, Outcome::Confirmed));
 }
 
 #[test]

@@ -137,8 +137,8 @@ pub struct TraceShowArgs {
 
     /// Print system calls as they happen, on standard error: all, or those named, such as 'openat,read'
     ///
-    /// '!read' leaves one out; 'sort:' before a name takes calls of that command only, so 'sort:read,sort:write' and 'sort:'
-    /// are filters too.
+    /// 'sort:' stands for a command, 'sort:read' for a call of it; '!' before one of these leaves it out. What one of the names
+    /// wants is printed, but for what one leaves out.
     #[arg(long, value_name = "FILTER", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub calls: Option<String>,
 

@@ -127,9 +127,30 @@ fn step(delta: &PathDelta) -> String {
             let kind = WorkKind::from_name(&group).map_or(group, |kind| kind.words().to_owned());
             format!("in the kernel: {kind}")
         }
+        (PathKind::CpuWait, Some(holder)) if holder.starts_with("(idle") => {
+            "until a CPU had woken up".to_owned()
+        }
+        (PathKind::Forked, _) => "children before their program begins".to_owned(),
         (PathKind::CpuWait, Some(holder)) => format!("waiting for a CPU behind {holder}"),
         (PathKind::Lock, Some(holder)) => format!("waiting for a lock of {holder}"),
         (PathKind::Outside, Some(other)) => format!("waiting for {other}"),
         (kind, _) => kind.words().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use whyfaster_core::record::Estimate;
+
+    use super::*;
+
+    #[test]
+    fn parts_of_the_path_are_called_in_plain_words() {
+        let seconds = Estimate { median: 0.1, low: None, high: None };
+        let called =
+            |kind, what: Option<&str>| step(&PathDelta { kind, what: what.map(str::to_owned), seconds });
+        assert_eq!(called(PathKind::CpuWait, Some("(idle: waking up)")), "until a CPU had woken up");
+        assert_eq!(called(PathKind::CpuWait, Some("awk")), "waiting for a CPU behind awk");
+        assert_eq!(called(PathKind::Forked, None), "children before their program begins");
     }
 }

@@ -1,16 +1,19 @@
 //! The causes with their size, what could be done about them, and the experiments.
 
+use whyfaster_core::fit::bytes;
 use whyfaster_core::record::Estimate;
-use whyfaster_core::why::report::{Experiment, Finding, Outcome};
-use whyfaster_core::why::{Cause, Why};
+use whyfaster_core::why::report::{Evidence, Experiment, Finding, Outcome};
+use whyfaster_core::why::{Cause, Why, agrees};
 
 use super::super::grid::{ABSENT, Grid};
 use super::super::look::Look;
 use super::super::text::{Names, Tone, tone, wrap_indented};
+use super::super::units::{count, time};
 use super::{Shown, ends, labels, section, share, shown, signed, single};
 
-/// Findings whose remedy is written out.
+/// Findings whose remedy is written out, and the part of the difference below which there is none.
 const WITH_REMEDY: usize = 4;
+const WORTH_IT: f64 = 0.05;
 
 /// A cause in words.
 fn words(cause: Cause) -> &'static str {
@@ -98,8 +101,12 @@ pub(super) fn table(it: &Shown<'_>) -> Vec<String> {
             single("interval", "", &rows, |row| ends(scale, &row.seconds)),
         ],
     };
+    let wall = |name: &str| it.why.accounts.iter().find(|account| account.alternative == name);
+    let times = wall(slow).zip(wall(fast)).map(|(slow, fast)| (slow.untraced_s, fast.untraced_s));
+    // The medians of the two, which stand below, may be another distance apart.
+    let how = if times.is_none_or(|times| agrees(whole.median, times)) { "" } else { ", round by round" };
     let title = format!(
-        "why {} takes {} {} longer than {}, alone",
+        "why {} takes {} {} longer than {}, alone{how}",
         it.names.show(slow),
         scale.number(whole.median),
         scale.name,
@@ -108,15 +115,35 @@ pub(super) fn table(it: &Shown<'_>) -> Vec<String> {
     it.section(&title, grid)
 }
 
-/// Each finding in words, with what could be done.
+/// Numbers that are shown behind a finding.
+const NUMBERS: usize = 2;
+
+/// The numbers that speak, those that were counted first, and where to read on.
+fn evidence(finding: &Finding, look: &Look) -> String {
+    let number = |it: &Evidence, value: f64| match it.unit.as_str() {
+        "s" => time(value, look.time_unit),
+        "B" => bytes(value.max(0.0).round() as u64),
+        _ => count(value),
+    };
+    let one = |it: &Evidence| format!("{} {} against {}", it.what, number(it, it.here), number(it, it.there));
+    let all = finding.evidence.iter().filter(|it| it.here != it.there);
+    let numbers: Vec<String> = all.take(NUMBERS).map(one).collect();
+    let more = format!("more: {}", finding.page);
+    if numbers.is_empty() { more } else { format!("{}; {more}", numbers.join(", ")) }
+}
+
+/// Each finding in words, with what could be done, its numbers and its page.
 pub(super) fn remedies(it: &Shown<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for finding in of_difference(it).into_iter().take(WITH_REMEDY) {
-        if finding.cause == Cause::Unexplained || finding.remedy.is_empty() {
+        let small = finding.share.abs() < WORTH_IT;
+        if finding.cause == Cause::Unexplained || finding.remedy.is_empty() || small {
             continue;
         }
         let text = format!("{}: {} {}", words(finding.cause), finding.sentence, finding.remedy);
         lines.extend(wrap_indented(&shown(&text, it.names, it.look), it.look.width, 2));
+        let text = format!("  ({})", shown(&evidence(finding, it.look), it.names, it.look));
+        lines.extend(wrap_indented(&text, it.look.width, 4));
     }
     lines
 }

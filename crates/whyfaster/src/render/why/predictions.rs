@@ -19,24 +19,32 @@ const MOST: usize = 16;
 /// How the name of a kind of work in the kernel begins.
 const KERNEL: &str = "kernel: ";
 
-/// Levels that were asked for: what is predicted for others is in `--json`.
+/// Where one level was measured only, nothing says how good they are: they are in `--json`.
 pub(super) fn predictions(record: &Record, names: &Names, look: &Look) -> Vec<String> {
-    let measured = |it: &&Prediction| record.analysis.levels.iter().any(|level| level.load == it.load);
-    let rows: Vec<&Prediction> = record.why.predictions.iter().filter(measured).take(MOST).collect();
-    if rows.is_empty() {
+    let all = &record.why.predictions;
+    let mut rows: Vec<&Prediction> = all.iter().collect();
+    // What can be held against a measurement goes before what cannot, where there is no room for all.
+    rows.sort_by_key(|it| it.measured_s.is_none());
+    rows.truncate(MOST);
+    let place = |name: &str| record.plan.alternatives.iter().position(|it| it.name == name);
+    rows.sort_by_key(|it| (place(&it.alternative), it.load));
+    if record.analysis.levels.len() < 2 || rows.is_empty() {
         return Vec::new();
     }
     let scale = Scale::choose(rows.iter().map(|it| it.predicted_s), look.time_unit);
     let optional =
         |value: Option<f64>, text: &dyn Fn(f64) -> String| value.map_or_else(|| ABSENT.to_owned(), text);
     let error = |it: &&Prediction| optional(it.measured_s, &|seconds| deviation(it.predicted_s / seconds));
+    let measured = |it: &&Prediction| {
+        it.measured_s.map_or_else(|| "not measured".to_owned(), |seconds| scale.number(seconds))
+    };
     let label = |it: &&Prediction| format!("{} x {}", it.load, names.show(&it.alternative));
     let ends = |it: &&Prediction| interval(it.low, it.high, |value| scale.number(value));
     let grid = Grid {
         key: labels("copies", rows.iter().map(label), look),
         groups: vec![
             single("predicted", scale.name, &rows, |it| scale.number(it.predicted_s)),
-            single("measured", "", &rows, |it| optional(it.measured_s, &|it| scale.number(it))),
+            single("measured", "", &rows, measured),
             single("error", "", &rows, error),
             single("interval", "", &rows, ends),
         ],
@@ -46,7 +54,7 @@ pub(super) fn predictions(record: &Record, names: &Names, look: &Look) -> Vec<St
         let loads: BTreeSet<u32> = rows.iter().filter(|it| it.lower_bound).map(|it| it.load).collect();
         let loads: Vec<String> = loads.iter().map(u32::to_string).collect();
         let text = format!(
-            "At {} copies no other level says what full CPUs cost: what is predicted there is a lower bound.",
+            "At {} copies no other level says what full CPUs cost: what is predicted there is as if a copy cost what it costs alone.",
             loads.join(", ")
         );
         lines.extend(wrap_indented(&text, look.width, 2));

@@ -35,8 +35,24 @@ fn finding(cause: Cause, alternative: &str, seconds: f64, confirmed: Option<bool
         sentence: format!("'{alternative}' copies 20.1 MiB through pipes, '{against}' none."),
         remedy: "Leave out stages that only pass data on.".to_owned(),
         page: "docs/src/causes/pipe_copy.md".to_owned(),
-        evidence: Vec::new(),
+        evidence: evidence(),
     }
+}
+
+/// Two that differ, and one that says nothing.
+fn evidence() -> Vec<Evidence> {
+    let entry = |what: &str, unit: &str, here, there| Evidence {
+        what: what.to_owned(),
+        here,
+        there,
+        unit: unit.to_owned(),
+    };
+    vec![
+        entry("stages", "", 3.0, 3.0),
+        entry("data through pipes", "B", 21_076_377.0, 0.0),
+        entry("reads from pipes", "", 1322.0, 1.0),
+        entry("critical path: cat in the kernel", "s", 0.016, 0.0),
+    ]
 }
 
 fn account(name: &str, untraced_s: f64, own_cost_s: f64) -> Account {
@@ -76,6 +92,7 @@ fn difference() -> Difference {
             path(PathKind::Sleep, None, 0.000_001),
         ],
         work_s: about(-0.03),
+        dearer: Some(SLOW.to_owned()),
         work: vec![
             WorkDelta { kind: WorkKind::Pipe, seconds: about(-0.026) },
             WorkDelta { kind: WorkKind::Startup, seconds: about(-0.004) },
@@ -223,6 +240,21 @@ fn an_explanation_on_80_columns() {
 #[test]
 fn an_explanation_on_120_columns() {
     insta::assert_snapshot!(why_part(&shown(&explained(), 120, true)));
+}
+
+#[test]
+fn two_differences_are_called_what_they_are() {
+    let mut record = explained();
+    assert!(shown(&record, 120, false).contains("20.0 ms longer than wc -l < log, alone\n"));
+    record.why.accounts[0].untraced_s = 0.034;
+    assert!(shown(&record, 120, false).contains("20.0 ms longer than wc -l < log, alone, round by round\n"));
+}
+
+#[test]
+fn one_level_only_leaves_predictions_to_the_document() {
+    let mut record = explained();
+    record.analysis.levels.truncate(1);
+    assert!(!shown(&record, 120, false).contains("predicted makespans"));
 }
 
 #[test]

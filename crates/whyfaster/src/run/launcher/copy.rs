@@ -10,6 +10,7 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 use whyfaster_core::plan::Input;
 
 use super::super::protocol::{Arrivals, Request, RunAs};
+use super::super::realtime::become_realtime;
 use super::gate::{Gate, Step, Used, now_ns};
 use super::reap::microseconds;
 
@@ -25,7 +26,7 @@ pub(super) struct Blueprint {
     stderr: Stream,
     own_session: bool,
     cpus: Option<rustix::thread::CpuSet>,
-    nice: Option<i32>,
+    realtime: bool,
     user: Option<RunAs>,
     together: bool,
     /// The limit on open files that copies get back, where the launcher raised its own.
@@ -64,7 +65,7 @@ impl Blueprint {
             stderr,
             own_session: request.own_session,
             cpus: request.cpus.as_deref().map(cpu_set),
-            nice: request.nice,
+            realtime: request.realtime,
             user: request.user.clone(),
             together: matches!(request.arrivals, Arrivals::Together { .. }),
             files,
@@ -119,8 +120,8 @@ impl Blueprint {
         if let Some(cpus) = &self.cpus {
             rustix::thread::sched_setaffinity(None, cpus).map_err(|e| (Step::Affinity, e.into()))?;
         }
-        if let Some(nice) = self.nice {
-            rustix::process::setpriority_process(None, nice).map_err(|e| (Step::Priority, e.into()))?;
+        if self.realtime {
+            become_realtime().map_err(|e| (Step::Class, e))?;
         }
         if let Some(files) = &self.files {
             setrlimit(Resource::Nofile, *files).map_err(|e| (Step::Output, e.into()))?;

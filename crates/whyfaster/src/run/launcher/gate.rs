@@ -55,8 +55,8 @@ pub(super) enum Step {
     Exec = 4,
     /// Becoming another user.
     User = 5,
-    /// Its priority.
-    Priority = 6,
+    /// The class that it is scheduled in.
+    Class = 6,
 }
 
 impl Step {
@@ -67,7 +67,7 @@ impl Step {
             2 => "opening its output",
             3 => "setting its CPUs",
             5 => "becoming the user who called sudo",
-            6 => "setting its priority",
+            6 => "giving it real-time priority",
             _ => "executing it",
         }
     }

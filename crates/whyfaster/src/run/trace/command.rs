@@ -162,7 +162,7 @@ impl Watch<'_> {
             show_errors: self.plan.show_errors && purpose == Purpose::Observed,
             own_session: false,
             cpus: self.plan.cpus.clone(),
-            nice: None,
+            realtime: false,
             user: RunAs::of(self.plan.user.as_ref()),
             timeout_s: None,
             arrivals: Arrivals::Together { copies: 1 },

@@ -12,6 +12,7 @@ use whyfaster_core::host::NotMeasured;
 use whyfaster_core::why::report::{Experiment, Outcome};
 use whyfaster_core::why::{self, Machine, Planned, Test, Why};
 
+use super::super::realtime;
 use super::super::resolve;
 use super::super::rig::{Ran, Rig};
 use super::super::stage;
@@ -153,10 +154,11 @@ fn machine(so_far: &SoFar<'_>, why: &Why) -> Machine {
             Some(cpus) => cpus.clone(),
             None => so_far.host.before.cpus_allowed.clone().unwrap_or_default(),
         },
-        root: rustix::process::geteuid().is_root(),
+        no_realtime: realtime::denied(),
         stage: stage
             .map_or_else(String::new, |file| format!("{} {}", shell_words::quote(&file), stage::VERB)),
         pipe_max: pipe_max(),
+        path: env::var("PATH").unwrap_or_default(),
         dynamic: dynamic.collect(),
         programs,
     }

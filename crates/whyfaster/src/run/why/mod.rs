@@ -95,10 +95,22 @@ pub(super) fn explain(rig: &mut Rig<'_>, so_far: &SoFar<'_>, on: &mut dyn FnMut(
         Whether::Traced(alternatives) => {
             if let Err(failure) = observe(rig, so_far, &alternatives, wanted, &mut explained, on) {
                 explained.why.refused = Some(told(&failure));
+            } else if so_far.interrupts.interrupted() {
+                interrupted(&mut explained);
             }
         }
     }
     explained
+}
+
+/// What an interrupt left out. Experiments tell for themselves how far they came.
+fn interrupted(explained: &mut Explained) {
+    if explained.why.traced.is_empty() {
+        explained.why.refused = Some("interrupted".to_owned());
+    } else if explained.why.experiments.is_empty() {
+        let (what, why) = ("the rest of the explanation".to_owned(), "interrupted".to_owned());
+        explained.not_measured.push(NotMeasured { what, why });
+    }
 }
 
 fn told(failure: &Failure) -> String {
@@ -143,4 +155,27 @@ fn made_anew(why: &mut Why, so_far: &SoFar<'_>) {
     let new = why::explain(&so_far.given(why));
     let (traced, traced_batches) = (std::mem::take(&mut why.traced), std::mem::take(&mut why.traced_batches));
     *why = Why { traced, traced_batches, ..new };
+}
+
+#[cfg(test)]
+mod tests {
+    use whyfaster_core::why::report::Traced;
+
+    use super::*;
+
+    #[test]
+    fn an_interrupt_is_told_where_the_explanation_would_stand() {
+        let mut none = Explained::default();
+        interrupted(&mut none);
+        assert_eq!((none.why.refused.as_deref(), none.not_measured.len()), (Some("interrupted"), 0));
+        let mut some = Explained::default();
+        some.why.traced.push(Traced {
+            alternative: 0,
+            round: 0,
+            report: Default::default(),
+            own: Default::default(),
+        });
+        interrupted(&mut some);
+        assert_eq!((some.why.refused, some.not_measured[0].why.as_str()), (None, "interrupted"));
+    }
 }

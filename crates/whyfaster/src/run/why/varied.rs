@@ -59,7 +59,7 @@ fn changed(mut request: Request, variation: &Variation) -> Request {
     if let Some(placement) = variation.placement {
         request.own_session = placement == Placement::Session;
     }
-    request.nice = variation.nice;
+    request.realtime = variation.realtime;
     request
 }
 

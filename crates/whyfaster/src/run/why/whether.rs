@@ -27,7 +27,7 @@ pub(super) enum Whether {
     Traced(Vec<usize>),
 }
 
-/// Seconds of `--max-time` that the verdicts leave to an explanation.
+/// Seconds of `--max-time` that the verdicts leave to an explanation, if there will be a difference to explain.
 pub(in crate::run) fn reserved_s(plan: &Plan) -> f64 {
     let possible = plan.explain.is_some() && plan.alternatives.len() > 1 && support().full();
     if possible && plan.rounds.max_time_hard && impossible(plan).is_none() {
@@ -48,13 +48,16 @@ fn kept_s(max_time_s: f64, asked: bool) -> f64 {
 pub(super) fn whether(so_far: &SoFar<'_>) -> Whether {
     let plan = so_far.plan;
     let Some(wanted) = &plan.explain else { return Whether::Nothing };
-    if so_far.interrupts.interrupted() || so_far.analysis.levels.is_empty() {
-        return Whether::Nothing;
-    }
     let if_asked = |why: &str| match wanted.asked {
         true => Whether::Refused(why.to_owned()),
         false => Whether::Nothing,
     };
+    if so_far.interrupts.interrupted() {
+        return if_asked("interrupted");
+    }
+    if so_far.analysis.levels.is_empty() {
+        return Whether::Nothing;
+    }
     if plan.alternatives.len() < 2 {
         return if_asked(
             "there is one command only, and nothing that it differs from; 'whyfaster trace' explains one",

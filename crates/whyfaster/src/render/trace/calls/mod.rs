@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 use whyfaster_core::trace::event::{Call, Event, Tid, What};
+use whyfaster_core::trace::filter::CallFilter;
 use whyfaster_core::trace::names::{call_name, errno_name};
 
 use super::super::look::Look;
@@ -26,29 +27,6 @@ const HELD: usize = 65_536;
 /// Errors that only the kernel sees (`ERESTARTSYS` and its relatives): the call is made again or ends with `EINTR`.
 const RESTARTS: [(i64, &str); 4] =
     [(512, "ERESTARTSYS"), (513, "ERESTARTNOINTR"), (514, "ERESTARTNOHAND"), (516, "ERESTART_RESTARTBLOCK")];
-
-/// Which calls are printed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CallFilter {
-    /// Names of calls; with `!` before it: all but this one. Empty: all.
-    pub calls: Vec<String>,
-    /// Commands, in the same way.
-    pub commands: Vec<String>,
-}
-
-impl CallFilter {
-    fn passes(&self, call: &str, command: &str) -> bool {
-        passes(&self.calls, call) && passes(&self.commands, command)
-    }
-}
-
-fn passes(words: &[String], name: &str) -> bool {
-    if words.iter().filter_map(|word| word.strip_prefix('!')).any(|word| word == name) {
-        return false;
-    }
-    let mut wanted = words.iter().filter(|word| !word.starts_with('!')).peekable();
-    wanted.peek().is_none() || wanted.any(|word| word == name)
-}
 
 /// Prints the calls of a stream.
 #[derive(Debug)]
