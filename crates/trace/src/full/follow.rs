@@ -75,7 +75,7 @@ pub(crate) fn running(
 ) -> Result<BTreeSet<i32>, TraceError> {
     // Whether other tasks have the same descriptors is not known.
     let taken_up = task_state { since: now, shares: 1, ..state(types::mode::MODE_ACTIVE) };
-    let mut known = BTreeSet::new();
+    let (mut known, mut followed) = (BTreeSet::new(), BTreeSet::new());
     loop {
         let mut new = false;
         for pid in find() {
@@ -84,21 +84,25 @@ pub(crate) fn running(
                     continue;
                 }
                 new = true;
-                if let Err(e) = add(loaded, task, task != pid, &taken_up)
-                    && fs::exists(format!("/proc/{pid}/task/{task}")).unwrap_or(false)
-                {
-                    return Err(e);
+                match add(loaded, task, task != pid, &taken_up) {
+                    Ok(true) => drop(followed.insert(task)),
+                    Ok(false) => {}
+                    Err(e) if fs::exists(format!("/proc/{pid}/task/{task}")).unwrap_or(false) => {
+                        return Err(e);
+                    }
+                    Err(_) => {}
                 }
             }
         }
         if !new {
-            return Ok(known);
+            return Ok(followed);
         }
     }
 }
 
-/// Follows one, unless it is followed already: it was made by one that is.
-fn add(loaded: &Loaded, task: i32, thread: bool, state: &task_state) -> Result<(), TraceError> {
+/// Follows one, unless it is followed already: it was made by one that is. False for one of ours: what observes is no part
+/// of what is observed.
+fn add(loaded: &Loaded, task: i32, thread: bool, state: &task_state) -> Result<bool, TraceError> {
     let fd = pidfd(task, thread).map_err(|e| match (thread, e.raw_os_error()) {
         (true, Some(libc::EINVAL)) => cannot(task, "threads of running processes need Linux 6.9"),
         _ => cannot(task, e),
@@ -106,14 +110,16 @@ fn add(loaded: &Loaded, task: i32, thread: bool, state: &task_state) -> Result<(
     let key = fd.as_raw_fd().to_ne_bytes();
     let map = &loaded.skel.maps.tasks;
     let known = map.lookup(&key, MapFlags::ANY).ok().flatten().and_then(|v| task_state::read(&v));
-    if known.is_some_and(|s| s.mode == types::mode::MODE_ACTIVE.0) {
-        return Ok(());
+    match known.as_ref().map(|state| state.mode) {
+        Some(mode) if mode == types::mode::MODE_ACTIVE.0 => return Ok(true),
+        Some(mode) if mode == types::mode::MODE_TOOL.0 => return Ok(false),
+        _ => {}
     }
     // A task without a state may get one meanwhile, from a parent that is followed.
     let flags = if known.is_some() { MapFlags::ANY } else { MapFlags::NO_EXIST };
     match map.update(&key, state.bytes(), flags) {
-        Err(e) if e.kind() == libbpf_rs::ErrorKind::AlreadyExists => Ok(()),
-        updated => updated.map_err(|e| cannot(task, e)),
+        Err(e) if e.kind() == libbpf_rs::ErrorKind::AlreadyExists => Ok(true),
+        updated => updated.map(|()| true).map_err(|e| cannot(task, e)),
     }
 }
 

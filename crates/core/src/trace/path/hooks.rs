@@ -2,6 +2,7 @@
 
 use super::super::event::{Tid, Totals};
 use super::super::labels::Label;
+use super::super::report::PathKind;
 use super::super::task::{State, Task};
 use super::super::timeline::Timeline;
 
@@ -12,7 +13,9 @@ impl Timeline {
             return;
         }
         if let Some(task) = self.known.tree.get_mut(&tid) {
-            self.path.begin(&mut task.walk, task.label, now);
+            // Who made it may be among what was lost.
+            let before = if self.flaws.holes > 0 { PathKind::Lost } else { PathKind::Unknown };
+            self.path.begin(&mut task.walk, task.label, before, now);
         }
     }
 

@@ -25,6 +25,7 @@ use rustc_hash::FxHashMap;
 
 use super::cpus::Holder;
 use super::labels::Label;
+use super::report::PathKind;
 pub(super) use calls::tell_calls;
 pub(crate) use faults::tell as tell_faults;
 use nodes::{Id, NONE, Nodes};
@@ -68,13 +69,13 @@ impl Path {
         }
     }
 
-    /// A path of its own for a task that nobody of the tree made.
-    pub(super) fn begin(&mut self, walk: &mut Walk, label: Label, now: u64) {
+    /// A path of its own for a task that nobody of the tree made. `before`: what the time before it is.
+    pub(super) fn begin(&mut self, walk: &mut Walk, label: Label, before: PathKind, now: u64) {
         let began = *self.began.get_or_insert(now);
         walk.begin(self.nodes.leaf(NONE), now);
         self.runs_as(walk, label);
         if now > began {
-            let key = parts::Key::Blocked { by: label, kind: super::report::PathKind::Unknown, what: None };
+            let key = parts::Key::Blocked { by: label, kind: before, what: None };
             self.nodes.add(walk.head, self.keys.of(key), now - began, 1);
         }
     }
@@ -112,11 +113,7 @@ impl Path {
     pub(super) fn extend(&mut self, to: u64) {
         let Some((at, _, leaf)) = self.last.as_mut().filter(|(at, ..)| *at < to) else { return };
         let ns = to - std::mem::replace(at, to);
-        let key = parts::Key::Blocked {
-            by: super::labels::UNNAMED,
-            kind: super::report::PathKind::Unknown,
-            what: None,
-        };
+        let key = parts::Key::Blocked { by: super::labels::UNNAMED, kind: PathKind::Lost, what: None };
         self.nodes.add(*leaf, self.keys.of(key), ns, 1);
     }
 

@@ -294,7 +294,7 @@ impl Path {
         }
         let ns = walk.pass(to);
         if ns > 0 {
-            let key = self.keys.of(Key::Blocked { by, kind: PathKind::Unknown, what: None });
+            let key = self.keys.of(Key::Blocked { by, kind: PathKind::Lost, what: None });
             self.nodes.add(walk.head, key, ns, 1);
         }
     }

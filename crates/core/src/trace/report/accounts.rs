@@ -81,6 +81,8 @@ pub enum PathKind {
     Outside,
     /// Waited, and who ended the wait was not seen.
     Unknown,
+    /// What it did is not known: records were lost.
+    Lost,
 }
 
 impl PathKind {
@@ -101,6 +103,7 @@ impl PathKind {
             Self::Stopped => "stopped",
             Self::Outside => "waiting for a process outside the tree",
             Self::Unknown => "waiting, not known for what",
+            Self::Lost => "not known: records were lost",
         }
     }
 }

@@ -56,7 +56,7 @@ fn what_passes_in_a_hole_is_unknown_and_bounded_by_the_kernels_account() {
     assert_eq!(task(&report, 10), (450, 250, 100));
     assert_eq!(unknown(&report, "job"), 400);
     let on_path = path(&report);
-    assert!(on_path.iter().any(|row| row.1 == PathKind::Unknown && row.3 >= 700), "{on_path:?}");
+    assert!(on_path.iter().any(|row| row.1 == PathKind::Lost && row.3 >= 700), "{on_path:?}");
     assert!(report.checks.iter().all(|check| check.holds), "{:?}", report.checks);
     assert!(!report.complete);
 }
@@ -92,6 +92,7 @@ fn the_wall_time_ends_with_the_last_end_that_the_kernel_counted() {
     let report = script.report();
     assert_eq!((us(report.wall_s), report.processes.alive), (700, Some(0)));
     assert_eq!(task(&report, 10), (400, 0, 0));
+    assert!(path(&report).iter().any(|row| row.1 == PathKind::Lost), "{:?}", report.critical_path);
     let sum: u64 = path(&report).iter().map(|row| row.3).sum();
     assert_eq!(sum, 700);
 }

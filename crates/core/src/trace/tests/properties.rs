@@ -288,6 +288,7 @@ pub(in crate::trace) fn any_event() -> impl Strategy<Value = Event> {
             left: Left::Sleeping,
             block: block(number, FileKind::Pipe, inode),
         }),
+        1 => Just(What::Stop),
         1 => tid.prop_map(|task| What::Work { task, function: "flush".to_owned() }),
     ];
     (0_u64..1_000_000, cpu, what).prop_map(|(at, cpu, what)| Event { at, cpu, what })

@@ -54,6 +54,7 @@ fn behind_whom(report: &TraceReport, look: &Look) -> Option<String> {
     let said = |share: f64, who: &str, so: &str| {
         format!("of the {waited} of waiting for a CPU {} was {who}: {so}", whole_percent(share))
     };
+    let elsewhere = report.avoidable.as_ref().and_then(|it| it.but_for_affinity_s).map_or(0.0, |s| s / all);
     let text = match report.avoidable_wait_s.map_or(0.0, |seconds| seconds / all) {
         _ if throttled >= MATTERS => {
             said(throttled, "for the cgroup's quota", "raise cpu.max, or run fewer at once")
@@ -61,6 +62,11 @@ fn behind_whom(report: &TraceReport, look: &Look) -> Option<String> {
         _ if steal >= MATTERS => {
             said(steal, "taken by the hypervisor", "run it again when the host is quieter")
         }
+        avoidable if elsewhere >= MATTERS && elsewhere > avoidable => said(
+            elsewhere,
+            "while a CPU that it was not allowed on stood idle",
+            "allow it on other CPUs (--pin, taskset)",
+        ),
         _ if outside >= MATTERS => said(
             outside,
             "behind programs outside of this tree",
@@ -122,6 +128,11 @@ mod tests {
         assert!(outside.contains("100% was behind programs outside of this tree: run it again"), "{outside}");
         let idle = said(|report| report.avoidable_wait_s = Some(6.0));
         assert!(idle.contains("avoidable"), "{idle}");
+        let pinned = said(|report| {
+            let avoidable = report.avoidable.get_or_insert_default();
+            avoidable.but_for_affinity_s = Some(6.0);
+        });
+        assert!(pinned.contains("stood idle: allow it on other CPUs"), "{pinned}");
         let quota =
             said(|report| report.cpu_sharers.iter_mut().for_each(|row| row.kind = SharerKind::Throttled));
         assert!(quota.contains("cpu.max"), "{quota}");
