@@ -301,7 +301,7 @@ mod tests {
             calls(&["--calls=sort:read,!close,tr:", "true"]),
             Some(CallFilter::parse("sort:read,!close,tr:"))
         );
-        assert!(read(&["--calls=raed", "true"]).is_err());
+        assert!(read(&["--calls=no_call", "true"]).is_err());
     }
 
     #[test]
