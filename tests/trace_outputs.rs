@@ -16,8 +16,13 @@ fn calls_are_printed_in_order_with_paths_results_and_durations() {
         return;
     }
     let place = open_place();
-    let words =
-        ["trace", "--untraced-runs", "0", "--calls=openat,execve,write,cat:", "echo hi >f; cat f nothere"];
+    let words = [
+        "trace",
+        "--untraced-runs",
+        "0",
+        "--calls=cat:openat,cat:execve,cat:write",
+        "echo hi >f; cat f nothere",
+    ];
     let ran = place.run(&words);
     let lines: Vec<&str> = ran.err.lines().filter(|line| line.contains(" cat ")).collect();
     let at = |part: &str| {
