@@ -181,6 +181,17 @@ fn before_it(at_once: u64) -> String {
     format!("run before it, {order}")
 }
 
+/// Words that run a program and never a builtin of the shell with its name, as `true` is one: `exec` looks for programs only.
+fn program(words: &str) -> String {
+    if words.starts_with('(') {
+        return words.to_owned();
+    }
+    let parts: Vec<&str> = words.split(' ').collect();
+    let (assignments, program) = parts.split_at(parts.iter().take_while(|part| part.contains('=')).count());
+    let before: String = assignments.iter().map(|assignment| format!("{assignment} ")).collect();
+    format!("({before}exec {})", program.join(" "))
+}
+
 /// A shell script that runs words so many times, so many at once, and ends when all have ended.
 fn repeated(all: &[(String, u64)], at_once: u64) -> String {
     let (behind, wait) = if at_once > 1 {
@@ -192,6 +203,7 @@ fn repeated(all: &[(String, u64)], at_once: u64) -> String {
     let mut until = 0;
     for (words, n) in all {
         until += n;
+        let words = program(words);
         script.push_str(&format!(" while [ $i -lt {until} ]; do {words}{behind} i=$((i+1));{wait} done;"));
     }
     script + " wait"

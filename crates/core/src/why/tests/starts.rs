@@ -10,7 +10,7 @@ fn processes_are_put_into_the_faster_one() {
     let (_, one) = planned((common().makes(0, 1), "do a"), (b, "do b"));
     assert_eq!((one.cause, one.alternative, one.put_in, one.sure), (Cause::Processes, 0, true, true));
     // The shell that puts them in is there in both.
-    let script = |n: u64| format!("'i=0; while [ $i -lt {n} ]; do true; i=$((i+1)); done; wait'");
+    let script = |n: u64| format!("'i=0; while [ $i -lt {n} ]; do (exec true); i=$((i+1)); done; wait'");
     let wrapped =
         |n| format!("/w stage --first 1 {} -- sh -c 'do a'", twice(&format!("sh -c {}", script(n))));
     assert_eq!(changed(&one), (wrapped(0).as_str(), wrapped(200).as_str()));
@@ -22,7 +22,9 @@ fn processes_are_put_into_the_faster_one() {
     let b = common().makes(300, 201).runs("true", WorkKind::Startup, 0.1, 200);
     let (_, one) = planned((common().makes(0, 1), "do a"), (b, "do b"));
     assert!(
-        changed(&one).1.contains("-lt 200 ]; do true; i=$((i+1)); done; while [ $i -lt 300 ]; do ( : );")
+        changed(&one)
+            .1
+            .contains("-lt 200 ]; do (exec true); i=$((i+1)); done; while [ $i -lt 300 ]; do ( : );")
     );
 }
 
@@ -56,13 +58,17 @@ fn processes_are_put_in_as_many_at_once_as_there_were() {
     let mut piped = common().makes(2, 3).runs("cat", WorkKind::Startup, 0.1, 2);
     piped.0.stages = (0..3).map(|_| stage("cat")).collect();
     let (_, one) = planned((common().makes(0, 1), "a"), (piped, "cat f | cat | awk"));
-    assert!(changed(&one).1.contains("-lt 2 ]; do cat /dev/null & i=$((i+1)); [ $((i%2)) -ne 0 ] || wait;"));
+    assert!(
+        changed(&one)
+            .1
+            .contains("-lt 2 ]; do (exec cat /dev/null) & i=$((i+1)); [ $((i%2)) -ne 0 ] || wait;")
+    );
     assert!(one.change.ends_with("2 times 'cat /dev/null' run before it, 2 at once"), "{}", one.change);
     let both =
         common().makes(40, 41).runs("true", WorkKind::Startup, 0.1, 40).beside("x", WorkKind::User, 0.2, 0);
     let (_, one) = planned((common().makes(0, 1), "a"), (both, "seq 40 | xargs -P2 -n1 true"));
     assert!(
-        changed(&one).1.contains("-lt 40 ]; do true & i=$((i+1)); [ $((i%2)) -ne 0 ] || wait;"),
+        changed(&one).1.contains("-lt 40 ]; do (exec true) & i=$((i+1)); [ $((i%2)) -ne 0 ] || wait;"),
         "{:?}",
         one.test
     );
@@ -71,7 +77,8 @@ fn processes_are_put_in_as_many_at_once_as_there_were() {
 fn start_ups_are_put_into_the_faster_one() {
     let loads = |name: &str, s: f64| common().makes(5, 6).runs(name, WorkKind::Startup, s, 5);
     let (_, one) = planned((loads("light", 0.005), "a"), (loads("heavy", 0.1), "b"));
-    let words = |name: &str| format!("-lt 5 ]; do LD_TRACE_LOADED_OBJECTS=1 LD_WARN=yes /usr/bin/{name}; ");
+    let words =
+        |name: &str| format!("-lt 5 ]; do (LD_TRACE_LOADED_OBJECTS=1 LD_WARN=yes exec /usr/bin/{name}); ");
     assert!(
         changed(&one).0.contains(&words("light")) && changed(&one).1.contains(&words("heavy")),
         "{one:?}"
@@ -80,8 +87,8 @@ fn start_ups_are_put_into_the_faster_one() {
     let (_, one) = planned((loads("own", 0.005), "a"), (loads("heavy", 0.1), "b"));
     assert!(one.test.unwrap_err().contains("'own' is not known to start"));
     let (_, one) = planned((loads("python3", 0.005), "python3 -S a"), (loads("python3", 0.1), "python3 b"));
-    assert!(!one.sure && changed(&one).0.contains("-lt 5 ]; do python3 -S -c "), "{:?}", one.test);
-    assert!(changed(&one).1.contains("-lt 5 ]; do python3 -c "), "{:?}", one.test);
+    assert!(!one.sure && changed(&one).0.contains("-lt 5 ]; do (exec python3 -S -c "), "{:?}", one.test);
+    assert!(changed(&one).1.contains("-lt 5 ]; do (exec python3 -c "), "{:?}", one.test);
     let (_, one) = planned((loads("python3", 0.005), "python3 a"), (loads("python3", 0.1), "python3 b"));
     assert!(one.test.unwrap_err().contains("with the same options"));
     let (_, one) = planned((loads("heavy", 0.005), "LD_BIND_NOW=1 heavy"), (loads("heavy", 0.1), "heavy"));
