@@ -160,7 +160,10 @@ impl Bench<'_> {
     /// begin it (ld.so(8), LD_TRACE_LOADED_OBJECTS; LD_WARN makes it relocate as well).
     fn only_start(&self, command: &str) -> Option<String> {
         if let Some(words) = doing_nothing(command) {
-            return Some(words);
+            // By its path a shell starts it as it starts other programs, and takes no builtin for it.
+            let path = self.machine.programs.get(command).and_then(|path| path.to_str());
+            let by_path = words.strip_prefix(command).zip(path).map(|(rest, path)| quoted(path) + rest);
+            return Some(by_path.unwrap_or(words));
         }
         let program =
             self.machine.programs.get(command).filter(|_| self.machine.dynamic.contains(command))?;
@@ -181,14 +184,15 @@ fn before_it(at_once: u64) -> String {
     format!("run before it, {order}")
 }
 
-/// Words that run a program and never a builtin of the shell with its name, as `true` is one: `exec` looks for programs only.
+/// Words that run a program and never a builtin of the shell with its name, as `true` is one: `exec` looks for programs only. With a
+/// path it is not needed, and the shell forks in a cheaper way.
 fn program(words: &str) -> String {
-    if words.starts_with('(') {
-        return words.to_owned();
-    }
     let parts: Vec<&str> = words.split(' ').collect();
     let (assignments, program) = parts.split_at(parts.iter().take_while(|part| part.contains('=')).count());
     let before: String = assignments.iter().map(|assignment| format!("{assignment} ")).collect();
+    if words.starts_with('(') || program.first().is_some_and(|word| word.contains('/')) {
+        return words.to_owned();
+    }
     format!("({before}exec {})", program.join(" "))
 }
 

@@ -10,7 +10,7 @@ fn processes_are_put_into_the_faster_one() {
     let (_, one) = planned((common().makes(0, 1), "do a"), (b, "do b"));
     assert_eq!((one.cause, one.alternative, one.put_in, one.sure), (Cause::Processes, 0, true, true));
     // The shell that puts them in is there in both.
-    let script = |n: u64| format!("'i=0; while [ $i -lt {n} ]; do (exec true); i=$((i+1)); done; wait'");
+    let script = |n: u64| format!("'i=0; while [ $i -lt {n} ]; do /usr/bin/true; i=$((i+1)); done; wait'");
     let wrapped =
         |n| format!("/w stage --first 1 {} -- sh -c 'do a'", twice(&format!("sh -c {}", script(n))));
     assert_eq!(changed(&one), (wrapped(0).as_str(), wrapped(200).as_str()));
@@ -24,7 +24,7 @@ fn processes_are_put_into_the_faster_one() {
     assert!(
         changed(&one)
             .1
-            .contains("-lt 200 ]; do (exec true); i=$((i+1)); done; while [ $i -lt 300 ]; do ( : );")
+            .contains("-lt 200 ]; do /usr/bin/true; i=$((i+1)); done; while [ $i -lt 300 ]; do ( : );")
     );
 }
 
@@ -68,7 +68,7 @@ fn processes_are_put_in_as_many_at_once_as_there_were() {
         common().makes(40, 41).runs("true", WorkKind::Startup, 0.1, 40).beside("x", WorkKind::User, 0.2, 0);
     let (_, one) = planned((common().makes(0, 1), "a"), (both, "seq 40 | xargs -P2 -n1 true"));
     assert!(
-        changed(&one).1.contains("-lt 40 ]; do (exec true) & i=$((i+1)); [ $((i%2)) -ne 0 ] || wait;"),
+        changed(&one).1.contains("-lt 40 ]; do /usr/bin/true & i=$((i+1)); [ $((i%2)) -ne 0 ] || wait;"),
         "{:?}",
         one.test
     );
@@ -77,8 +77,7 @@ fn processes_are_put_in_as_many_at_once_as_there_were() {
 fn start_ups_are_put_into_the_faster_one() {
     let loads = |name: &str, s: f64| common().makes(5, 6).runs(name, WorkKind::Startup, s, 5);
     let (_, one) = planned((loads("light", 0.005), "a"), (loads("heavy", 0.1), "b"));
-    let words =
-        |name: &str| format!("-lt 5 ]; do (LD_TRACE_LOADED_OBJECTS=1 LD_WARN=yes exec /usr/bin/{name}); ");
+    let words = |name: &str| format!("-lt 5 ]; do LD_TRACE_LOADED_OBJECTS=1 LD_WARN=yes /usr/bin/{name}; ");
     assert!(
         changed(&one).0.contains(&words("light")) && changed(&one).1.contains(&words("heavy")),
         "{one:?}"
