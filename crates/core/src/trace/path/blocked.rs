@@ -16,15 +16,10 @@ impl Timeline {
         wake: Option<(Tid, &Context)>,
         now: u64,
     ) {
-        let Some(task) = self.known.tree.get_mut(&tid).filter(|task| task.walk.goes()) else { return };
-        task.walk.waited_for(cause);
-        let (label, block) = (task.label, task.block);
-        let ns = task.walk.pass(now);
-        if ns == 0 {
-            // The wake-up came before it had left its CPU: it has not waited for anybody.
-            return;
+        let Some((block, ns)) = self.waited_so_far(tid, cause, now) else { return };
+        if let Some(task) = self.known.tree.get_mut(&tid) {
+            self.path.settle(&mut task.walk, now - ns);
         }
-        self.path.settle(&mut task.walk, now - ns);
         let by_task = wake.filter(|(waker, context)| **context == Context::Task && *waker != tid);
         if let Some((waker, _)) = by_task
             && follows(cause, block.as_ref())
@@ -34,22 +29,13 @@ impl Timeline {
         }
         let waker = by_task.and_then(|(waker, _)| self.known.who(waker));
         let (kind, what) = own(cause, block.as_ref(), wake.map(|(_, context)| context), waker);
-        let key = self.path.keys.of(Key::Blocked { by: label, kind, what });
-        if let Some(task) = self.known.tree.get(&tid) {
-            self.path.nodes.add(task.walk.head, key, ns, 1);
-        }
+        self.keep_wait(tid, kind, what, ns);
     }
 
     /// A task is blocked still, and observing is over. Its path goes on with that of whom it waits for, which has been
     /// brought to this moment, or has the wait as a part.
     pub(in super::super) fn path_still_blocked(&mut self, tid: Tid, cause: Cause, on: Option<Tid>, now: u64) {
-        let Some(task) = self.known.tree.get_mut(&tid).filter(|task| task.walk.goes()) else { return };
-        task.walk.waited_for(cause);
-        let (label, block) = (task.label, task.block);
-        let ns = task.walk.pass(now);
-        if ns == 0 {
-            return;
-        }
+        let Some((block, ns)) = self.waited_so_far(tid, cause, now) else { return };
         if let Some(shared) = on.and_then(|on| self.path_at_end(on, now)) {
             if let Some(task) = self.known.tree.get_mut(&tid) {
                 self.path.go_on_with(&mut task.walk, shared);
@@ -57,10 +43,23 @@ impl Timeline {
             return;
         }
         let (kind, what) = own(cause, block.as_ref(), None, None);
-        let key = self.path.keys.of(Key::Blocked { by: label, kind, what });
-        if let Some(task) = self.known.tree.get(&tid) {
-            self.path.nodes.add(task.walk.head, key, ns, 1);
-        }
+        self.keep_wait(tid, kind, what, ns);
+    }
+
+    /// On what a task is blocked, and for how long so far. `None`: it has no path, or has not waited for anybody, for its wake-up came
+    /// before it had left its CPU.
+    fn waited_so_far(&mut self, tid: Tid, cause: Cause, now: u64) -> Option<(Option<Block>, u64)> {
+        let task = self.known.tree.get_mut(&tid).filter(|task| task.walk.goes())?;
+        task.walk.waited_for(cause);
+        let ns = task.walk.pass(now);
+        (ns > 0).then_some((task.block, ns))
+    }
+
+    /// A wait stays on the path of who waited.
+    fn keep_wait(&mut self, tid: Tid, kind: PathKind, what: Option<Label>, ns: u64) {
+        let Some(task) = self.known.tree.get(&tid) else { return };
+        let key = self.path.keys.of(Key::Blocked { by: task.label, kind, what });
+        self.path.nodes.add(task.walk.head, key, ns, 1);
     }
 
     /// The path of a task that was blocked since `since` becomes that of another, which runs. False if that has none.
