@@ -223,7 +223,7 @@ fn tasks_pinned_together_wait_for_each_other() {
     for _ in 0..TRIES {
         let trace = full(&place, &["--pin", "0", &format!("{burn} 1 {a} & {burn} 1 {b}; wait")]);
         let [[waited_a, _, idle_a], [waited_b, _, idle_b]] = [kernels_account(&a), kernels_account(&b)];
-        let (planted, idle) = (waited_a + waited_b, idle_a.min(idle_b));
+        let (planted, idle, most) = (waited_a + waited_b, idle_a.min(idle_b), idle_a.max(idle_b));
         assert!(planted > 0.8, "{planted}");
         let row = rows(&trace, "commands").iter().find(|row| row["command"] == "burn").unwrap();
         within_5_percent(row["runnable_s"].as_f64().unwrap(), planted, &trace);
@@ -233,10 +233,15 @@ fn tasks_pinned_together_wait_for_each_other() {
             .map(waited_s)
             .sum();
         assert!(by_tree > 0.7, "{:#}", trace["cpu_sharers"]);
-        // One of the two waits all the time, so whenever the second CPU is idle a wait is avoidable: by undoing the pin.
+        // One of the two waits all the time, and both while a third program has the CPU. So whenever the second CPU is idle, one
+        // or two waits are avoidable: by undoing the pin.
         let avoidable = trace["avoidable_wait_s"].as_f64().unwrap();
         let by_pinning = trace["avoidable"]["by_pinning_s"].as_f64().unwrap();
-        assert!((avoidable - idle).abs() < 0.05 * planted, "{avoidable} of {planted}, idle {idle}");
+        let off = 0.05 * planted;
+        assert!(
+            idle - off < avoidable && avoidable < 2.0 * most + off,
+            "{avoidable} of {planted}, idle {idle}"
+        );
         assert!((avoidable - by_pinning).abs() < 0.01 * planted, "{:#}", trace["avoidable"]);
         assert_eq!(trace["avoidable"]["but_for_affinity_s"].as_f64(), Some(0.0));
         if idle > 0.97 * planted {

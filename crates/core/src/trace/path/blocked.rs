@@ -28,7 +28,12 @@ impl Timeline {
             return;
         }
         let waker = by_task.and_then(|(waker, _)| self.known.who(waker));
-        let (kind, what) = own(cause, block.as_ref(), wake.map(|(_, context)| context), waker);
+        let kept = own(cause, block.as_ref(), wake.map(|(_, context)| context), waker);
+        let (kind, what) = match kept {
+            // Who ended it is among what was lost.
+            (PathKind::Unknown, what) if wake.is_none() && self.flaws.holes > 0 => (PathKind::Lost, what),
+            kept => kept,
+        };
         self.keep_wait(tid, kind, what, ns);
     }
 
@@ -131,6 +136,7 @@ fn own(
         | Cause::Child
         | Cause::OtherProcess
         | Cause::Other
+        | Cause::Lost
         | Cause::PageFault => match outside {
             Some((_, label)) => (PathKind::Outside, Some(label)),
             None => (PathKind::Unknown, None),
