@@ -23,6 +23,7 @@ impl Bench<'_> {
             Cause::PathSearch => whole * self.all_searches(),
             // Its whole wait goes, and not only what it waits more than the other one.
             Cause::CpuContention => whole.max(self.kept_waiting_s()),
+            Cause::Overlap => self.one_cpu_s().unwrap_or(whole),
             _ => whole,
         }
     }

@@ -143,24 +143,6 @@ fn places_are_changed() {
     let (_, one) = planned((a, "x | y"), (b, "x > f; y < f"));
     let test = one.test.as_ref().unwrap();
     assert_eq!((one.alternative, one.put_in, test.changed.cpus.clone()), (0, true, Some(vec![0])));
-    // Of two pipelines, on one CPU all overlap would go: smaller pipes, or a write for every line where buffers are fuller.
-    let moves = |trace: Trace, calls| trace.moves(FileKind::Pipe, Direction::Read, calls, 1 << 20);
-    let lines = |calls: u64| {
-        let a = moves(common().beside("source", WorkKind::User, 0.06, 0), calls);
-        planned((a, "x | y"), (moves(common().runs("source", WorkKind::User, 0.06, 0), 16), "x 1 | y 1")).1
-    };
-    let one = lines(16);
-    assert_eq!((one.alternative, one.put_in, one.sure), (0, true, false));
-    assert_eq!(
-        changed(&one),
-        (
-            "/w stage  -- x | /w stage  -- y",
-            "/w stage --pipe-size 4096 -- x | /w stage --pipe-size 4096 -- y"
-        )
-    );
-    let one = lines(1 << 15);
-    assert_eq!((one.alternative, one.put_in, one.sure), (1, false, false));
-    assert_eq!(changed(&one), ("stdbuf -e0 x 1 | stdbuf -e0 y 1", "stdbuf -oL x 1 | stdbuf -oL y 1"));
     let waits = || common().queues("x", (SharerKind::Other, "kworker"), None, (0.05, 0.05, 0.0));
     let (_, one) = planned((common(), "a"), (waits(), "taskset -c 0 x; y"));
     assert_eq!((changed(&one).1, one.sure), ("taskset -c 0,1 x; y", true));
@@ -174,6 +156,41 @@ fn places_are_changed() {
     );
     let (_, one) = planned((common(), "a"), (waits(), "x; y"));
     assert_eq!(one.test.unwrap().changed.cpus, Some(vec![1]));
+}
+
+/// Two pipelines. Beside its path the faster one runs what the slower one has on it, and what both do at the same time.
+fn two_pipelines(both_beside_s: f64, calls: u64) -> Planned {
+    let moves = |trace: Trace, calls| trace.moves(FileKind::Pipe, Direction::Read, calls, 1 << 20);
+    let both = || common().beside("sink", WorkKind::User, both_beside_s, 0);
+    let a = both().beside("source", WorkKind::User, 0.06, 0);
+    let b = both().runs("source", WorkKind::User, 0.06, 0);
+    planned((moves(a, calls), "x | y"), (moves(b, 16), "x 1 | y 1")).1
+}
+
+#[test]
+fn overlap_of_a_pipeline_is_tested_on_one_cpu_where_the_other_one_has_none() {
+    for (beside, predicted) in [(0.0, 0.06), (0.01, 0.07)] {
+        let one = two_pipelines(beside, 1 << 15);
+        let test = one.test.as_ref().unwrap();
+        assert_eq!((one.alternative, one.put_in, test.changed.cpus.clone()), (0, true, Some(vec![0])));
+        assert!((one.predicted_s - predicted).abs() < 2e-3, "{one:?}");
+    }
+}
+
+#[test]
+fn of_pipelines_that_both_overlap_pipes_and_buffers_are_changed() {
+    let one = two_pipelines(0.06, 16);
+    assert_eq!((one.alternative, one.put_in, one.sure), (0, true, false));
+    assert_eq!(
+        changed(&one),
+        (
+            "/w stage  -- x | /w stage  -- y",
+            "/w stage --pipe-size 4096 -- x | /w stage --pipe-size 4096 -- y"
+        )
+    );
+    let one = two_pipelines(0.06, 1 << 15);
+    assert_eq!((one.alternative, one.put_in, one.sure), (1, false, false));
+    assert_eq!(changed(&one), ("stdbuf -e0 x 1 | stdbuf -e0 y 1", "stdbuf -oL x 1 | stdbuf -oL y 1"));
 }
 
 #[test]
