@@ -1,6 +1,7 @@
 //! Experiments: for the largest findings, a change that removes the cause (or puts it into the other alternative), with
 //! everything else the same. What is expected is said before.
 
+mod cache;
 mod change;
 mod judge;
 mod line;

@@ -20,6 +20,7 @@ fn machine() -> Machine {
         path: "/bin:/usr/bin".to_owned(),
         programs: ["true", "env", "awk", "heavy", "light", "stdbuf"].map(program).into(),
         dynamic: BTreeSet::from(["heavy".to_owned(), "light".to_owned()]),
+        files: BTreeSet::from(["/d/data".to_owned(), "in".to_owned()]),
     }
 }
 
@@ -197,7 +198,7 @@ fn of_pipelines_that_both_overlap_pipes_and_buffers_are_changed() {
 fn waits_are_taken_away_where_they_can_be() {
     let waits = |kind| common().waits("x", kind, None, 0.1);
     let (_, one) = planned((common(), "a"), (waits(PathKind::Disk), "b"));
-    assert_eq!(one.test.as_ref().unwrap().changed.before, Before::WarmCaches(Vec::new()));
+    assert_eq!(one.test.as_ref().unwrap().changed.before, Before::WarmCaches);
     let (_, one) = planned((common(), "a"), (waits(PathKind::WriteBack), "b"));
     assert!(one.test.unwrap_err().contains("until data is written"));
     let (_, one) = planned((common(), "a"), (waits(PathKind::Sleep), "sleep 0.1 && b"));
@@ -232,6 +233,34 @@ fn waits_are_taken_away_where_they_can_be() {
     let (_, all) = planned((crowded(0.1), "a"), (crowded(0.4), "x"));
     assert!((0.39..0.41).contains(&all.predicted_s), "the wait that both have goes too: {all:?}");
     assert!(one.prediction.contains("real-time class (round robin, priority 1)"), "{}", one.prediction);
+}
+
+#[test]
+fn the_page_cache_is_dropped_in_the_faster_one_where_the_slower_one_drops_it_itself() {
+    let waits = |s| common().waits("cold", PathKind::Disk, None, s);
+    let (_, one) = planned((common(), "dd if=in x /d/other <</d/data < /d/data >in"), (waits(0.1), "b"));
+    let before = |one: &Planned| {
+        let test = one.test.clone().expect("testable");
+        (test.control.before, test.changed.before)
+    };
+    let files = ["in", "/d/data"].map(PathBuf::from).to_vec();
+    assert_eq!((one.alternative, one.put_in, one.sure), (0, true, false));
+    assert_eq!(before(&one), (Before::Nothing, Before::DropFiles(files)));
+    // Something else drops it: then what it reads can be brought back.
+    let mut scene = Scene::of(&waits(0.02).0, &waits(0.1).0);
+    "cat /d/data".clone_into(&mut scene.plan.alternatives[0].command);
+    scene.plan.drop_caches = true;
+    let of = |scene: &Scene| experiments(&scene.explain(), &scene.given(), &machine()).remove(0);
+    let one = of(&scene);
+    assert_eq!((one.put_in, one.sure), (false, true));
+    assert_eq!(before(&one), (Before::DropCaches, Before::WarmCaches));
+    assert!((0.099..0.101).contains(&one.predicted_s), "all of its wait goes: {one:?}");
+    scene.plan.drop_caches = false;
+    scene.plan.alternatives[1].prepare = Some("drop".to_owned());
+    assert_eq!(before(&of(&scene)), (Before::Nothing, Before::WarmCaches));
+    let mut scene = Scene::of(&waits(0.3).0, &waits(0.4).0);
+    scene.plan.drop_caches = true;
+    assert!(of(&scene).test.unwrap_err().contains("both wait for the disk"));
 }
 
 #[test]
