@@ -1,7 +1,7 @@
 //! Reports made by hand after real ones, for the tests of renderers.
 
 use whyfaster_core::host::{NotMeasured, Warning};
-use whyfaster_core::trace::counts::Lost;
+use whyfaster_core::trace::counts::{CpuLost, Lost};
 use whyfaster_core::trace::event::FileKind;
 use whyfaster_core::trace::report::{
     Avoidable, Cause, Check, CommandRow, Direction, Level, Overhead, PathAlternative, PathKind, PathRow,
@@ -338,7 +338,11 @@ pub(crate) fn pipeline() -> TraceReport {
             moved("cat", Direction::Write, FileKind::Pipe, 800, 104_857_600),
             moved("wc", Direction::Read, FileKind::Pipe, 90, 2_949_120),
         ],
-        lost: Lost { ring: 412, by_cpu: vec![0, 412], ..Lost::default() },
+        lost: Lost {
+            ring: 412,
+            by_cpu: vec![CpuLost { cpu: 1, ring: 412, ..CpuLost::default() }],
+            ..Lost::default()
+        },
         checks: vec![check("running time against the scheduler's own sum", 0.416, 0.431, false)],
         overhead: Overhead { calibrated_share: Some(0.0004), ..Overhead::default() },
         warnings: vec![Warning {
