@@ -34,7 +34,8 @@ enum left { LEFT_RUNNABLE, LEFT_SLEEPING, LEFT_UNINTERRUPTIBLE, LEFT_STOPPED, LE
             LEFT_THROTTLED /* runnable, but its group has no CPU quota left */ };
 
 enum context { CONTEXT_TASK, CONTEXT_SOFTIRQ_BLOCK, CONTEXT_SOFTIRQ_NET, CONTEXT_SOFTIRQ_TIMER, CONTEXT_SOFTIRQ_OTHER,
-               CONTEXT_HARDIRQ, CONTEXT_TIMER };
+               CONTEXT_HARDIRQ, CONTEXT_TIMER,
+               CONTEXT_SENT /* as CONTEXT_SOFTIRQ_NET, within a call of the running task on a socket */ };
 
 enum kind { KIND_TREE, KIND_TOOL, KIND_KERNEL, KIND_OTHER };
 

@@ -20,7 +20,13 @@ impl Timeline {
         if let Some(task) = self.known.tree.get_mut(&tid) {
             self.path.settle(&mut task.walk, now - ns);
         }
-        let by_task = wake.filter(|(waker, context)| **context == Context::Task && *waker != tid);
+        if let Some((waker, context)) = wake
+            && self.path_brought(tid, waker, (cause, context), now)
+        {
+            return;
+        }
+        let by_task =
+            wake.filter(|(waker, context)| matches!(context, Context::Task | Context::Sent) && *waker != tid);
         if let Some((waker, _)) = by_task
             && follows(cause, block.as_ref())
             && self.follow((tid, cause), waker, (now - ns, now))
