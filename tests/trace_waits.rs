@@ -61,6 +61,49 @@ fn waiting_for_a_child_names_it() {
     assert!(peer.is_some(), "{:#}", trace["waits"]);
 }
 
+/// Sleeps for 400 ms and reads its standard input, by calls of the 32-bit table. 77: this kernel has none.
+#[cfg(target_arch = "x86_64")]
+const COMPAT: &str = r#"
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static long call(long number, long a, long b, long c) {
+    long result;
+    __asm__ volatile("int $0x80" : "=a"(result) : "a"(number), "b"(a), "c"(b), "d"(c) : "r8", "r9", "r10", "r11", "memory");
+    return result;
+}
+static void none(int signal) { _exit(77); }
+int main(void) {
+    signal(SIGSEGV, none);
+    if (call(20, 0, 0, 0) <= 0) return 77;
+    int *low = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+    low[0] = 0;
+    low[1] = 400000000;
+    call(162, (long)low, 0, 0);
+    return call(3, 0, (long)low, 16) == 2 ? 0 : 1;
+}
+"#;
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn waits_in_calls_of_the_32_bit_table_have_their_causes() {
+    if !root_or_skip("planted waits") {
+        return;
+    }
+    let place = Sandbox::new();
+    let program = compile(&place, "compat", COMPAT);
+    if std::process::Command::new(&program).stdin(std::process::Stdio::null()).status().unwrap().code()
+        == Some(77)
+    {
+        return skipped("waits of 32-bit calls (this kernel has none)");
+    }
+    let trace = full(&place, &[&format!("(sleep 2; echo x) | {program}")]);
+    within_5_percent(waited(&trace, "compat", "timer"), 0.4, &trace);
+    within_5_percent(waited(&trace, "compat", "pipe_empty"), 1.6, &trace);
+    let peer = rows(&trace, "waits").iter().find(|row| row["cause"] == "pipe_empty");
+    assert!(peer.unwrap()["peer"].as_str().unwrap().starts_with("sh"), "{:#}", trace["waits"]);
+}
+
 #[test]
 fn a_mutex_is_a_lock() {
     if !root_or_skip("planted waits") {
