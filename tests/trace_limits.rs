@@ -43,6 +43,12 @@ fn what_cannot_be_run_is_named() {
         place.assert_clean();
     }
     place.run(&["trace", "--follow", "x"]).expect_error(2, &["--follow"]);
+    // A directory that only looks like one of a cgroup is never kept up to date.
+    fs::write(place.path("cgroup.procs"), format!("{}\n", std::process::id())).unwrap();
+    place
+        .run(&["trace", "--follow", "./"])
+        .expect_error(2, &["--follow", "'./'", "no directory of a cgroup"]);
+    place.run(&["trace", "--calls", "openat", "true"]).expect_error(5, &["'openat'", "--calls=openat"]);
     place.run(&["trace"]).expect(2, &["COMMAND"]);
 }
 
