@@ -50,6 +50,11 @@ impl Inbox {
         }
     }
 
+    /// What is waiting happened at that time at the earliest.
+    pub(crate) fn not_before(&mut self, at: u64) {
+        self.queue.iter_mut().for_each(|event| event.at = event.at.max(at));
+    }
+
     /// Forgets what is waiting, but for what `keep` says.
     pub(crate) fn discard(&mut self, keep: impl FnMut(&Event) -> bool) {
         self.queue.retain(keep);

@@ -222,6 +222,13 @@ impl Loaded {
         self.skel.maps.rodata_data.map_or(1, |rodata| rodata.settings.mask_words)
     }
 
+    /// Notes when all that ran already had been told to be followed.
+    pub(crate) fn note_taken_up(&mut self, at: u64) {
+        if let Some(bss) = self.skel.maps.bss_data.as_deref_mut() {
+            bss.tree.taken_up = at;
+        }
+    }
+
     /// Tasks of the tree that are alive.
     pub(crate) fn alive(&self) -> u64 {
         // SAFETY: a counter in memory that is shared with the kernel; it is mapped as long as the skeleton lives.

@@ -4,7 +4,7 @@ mod calibrate;
 mod decode;
 mod error;
 mod follow;
-mod found;
+pub(crate) mod found;
 mod images;
 mod inbox;
 mod load;
@@ -158,12 +158,21 @@ impl Full {
     fn take_up(&mut self, find: &dyn Fn() -> std::collections::BTreeSet<i32>) -> Result<usize, TraceError> {
         self.begin()?;
         let tasks = follow::running(&self.loaded, now_ns(), find)?;
+        let began = now_ns();
+        self.loaded.note_taken_up(began);
         let told = read_iterator(&self.loaded.skel.progs.who_was_taken_up)?;
+        // What the first ones did while the others were looked for lies before the beginning of all, and comes right behind it.
+        while self.consume_some()? && self.decoder.borrow().inbox.newest <= began {}
         let mut decoder = self.decoder.borrow_mut();
+        decoder.inbox.not_before(began + 1);
         let words = usize::from(self.loaded.mask_words());
         let size = size_of::<programs::types::fork_record>() + 8 * words;
-        let first = <programs::types::record as programs::Plain>::read(&told).map_or(0, |head| head.at);
-        told.chunks_exact(size).for_each(|record| decoder.take_up(record, first));
+        let mut told: Vec<&[u8]> = told.chunks_exact(size).collect();
+        let process = |it: &&[u8]| {
+            <programs::types::fork_record as programs::Plain>::read(it).map_or(0, |it| it.process)
+        };
+        found::parents_first(&mut told, process);
+        told.iter().for_each(|record| decoder.take_up(record));
         Ok(tasks.len())
     }
 
