@@ -15,6 +15,7 @@ pub(super) fn machine() -> Machine {
     Machine {
         cpus: vec![0, 1],
         no_realtime: None,
+        left_to_others: 0.05,
         stage: "/w stage".to_owned(),
         pipe_max: 1 << 20,
         path: "/bin:/usr/bin".to_owned(),
@@ -233,6 +234,17 @@ fn waits_are_taken_away_where_they_can_be() {
     let (_, all) = planned((crowded(0.1), "a"), (crowded(0.4), "x"));
     assert!((0.39..0.41).contains(&all.predicted_s), "the wait that both have goes too: {all:?}");
     assert!(one.prediction.contains("real-time class (round robin, priority 1)"), "{}", one.prediction);
+    // Of a run of seconds, others get a part all the same.
+    let long = |s| {
+        let mut trace = crowded(s).runs("work", WorkKind::User, 1.8, 0);
+        trace.0.commands = vec![command("x", vec![0])];
+        trace
+    };
+    let runs = || common().runs("work", WorkKind::User, 1.8, 0);
+    let (_, some) = planned((runs(), "a"), (long(0.4), "x"));
+    assert!((0.29..0.31).contains(&some.predicted_s), "0.4 s less a twentieth of 2 s: {some:?}");
+    let (_, none) = planned((runs(), "a"), (long(0.12), "x"));
+    assert!(none.test.unwrap_err().contains("leave others a part of every second"));
 }
 
 #[test]
