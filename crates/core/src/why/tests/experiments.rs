@@ -171,7 +171,7 @@ fn two_pipelines(both_beside_s: f64, calls: u64) -> Planned {
 
 #[test]
 fn overlap_of_a_pipeline_is_tested_on_one_cpu_where_the_other_one_has_none() {
-    for (beside, predicted) in [(0.0, 0.06), (0.01, 0.07)] {
+    for (beside, predicted) in [(0.0, 0.06), (0.03, 0.09)] {
         let one = two_pipelines(beside, 1 << 15);
         let test = one.test.as_ref().unwrap();
         assert_eq!((one.alternative, one.put_in, test.changed.cpus.clone()), (0, true, Some(vec![0])));
@@ -181,7 +181,7 @@ fn overlap_of_a_pipeline_is_tested_on_one_cpu_where_the_other_one_has_none() {
 
 #[test]
 fn of_pipelines_that_both_overlap_pipes_and_buffers_are_changed() {
-    let one = two_pipelines(0.06, 16);
+    let one = two_pipelines(0.09, 16);
     assert_eq!((one.alternative, one.put_in, one.sure), (0, true, false));
     assert_eq!(
         changed(&one),
@@ -190,7 +190,7 @@ fn of_pipelines_that_both_overlap_pipes_and_buffers_are_changed() {
             "/w stage --pipe-size 4096 -- x | /w stage --pipe-size 4096 -- y"
         )
     );
-    let one = two_pipelines(0.06, 1 << 15);
+    let one = two_pipelines(0.09, 1 << 15);
     assert_eq!((one.alternative, one.put_in, one.sure), (1, false, false));
     assert_eq!(changed(&one), ("stdbuf -e0 x 1 | stdbuf -e0 y 1", "stdbuf -oL x 1 | stdbuf -oL y 1"));
 }
