@@ -308,4 +308,13 @@ fn nothing_is_planned_without_findings_or_for_what_works_against_the_difference(
     scene.plan.alternatives[0].env = BTreeMap::new();
     let planned = experiments(&scene.explain(), &scene.given(), &machine());
     assert_eq!(planned.iter().map(|it| it.cause).collect::<Vec<_>>(), [Cause::Overlap]);
+    // A cause of 2% is found, and not tested.
+    let small = |s| common().waits("x", PathKind::Sleep, None, 0.1).waits("x", PathKind::Lock, None, s);
+    for (seconds, causes) in [(0.002, vec![Cause::Sleep]), (0.01, vec![Cause::Sleep, Cause::Lock])] {
+        let scene = Scene::of(&common().0, &small(seconds).0);
+        let why = scene.explain();
+        assert_eq!(why.findings.len(), 2, "{why:#?}");
+        let planned = experiments(&why, &scene.given(), &machine());
+        assert_eq!(planned.iter().map(|it| it.cause).collect::<Vec<_>>(), causes);
+    }
 }
