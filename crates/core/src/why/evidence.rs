@@ -37,7 +37,8 @@ pub(super) fn evidence(
 }
 
 fn entry(what: String, here: f64, there: f64, unit: &str) -> Evidence {
-    Evidence { what, here, there, unit: unit.to_owned() }
+    // A sum of nothing is -0, which would be shown.
+    Evidence { what, here: here + 0.0, there: there + 0.0, unit: unit.to_owned() }
 }
 
 /// A count: what it is called, its unit, where it is.

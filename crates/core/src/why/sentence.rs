@@ -142,6 +142,16 @@ impl About<'_> {
         let avoidable: f64 = rows().map(|row| row.avoidable_s).sum();
         let forbidden: f64 = rows().map(|row| row.but_for_affinity_s).sum();
         let of = |row: &&crate::trace::report::PathRow| row.avoidable_s + row.but_for_affinity_s;
+        if self.slow.affinities > 0.0 && avoidable + forbidden < self.seconds / 2.0 {
+            return format!(
+                "{} keeps itself to {}, where its parts take turns, while {} uses {}; that costs it {}.",
+                self.slow.label,
+                plural(self.slow.cpus, "CPU", "CPUs"),
+                self.fast.label,
+                plural(self.fast.cpus, "CPU", "CPUs"),
+                time(self.seconds)
+            );
+        }
         let with = rows().max_by(|a, b| of(a).total_cmp(&of(b))).and_then(|row| row.what.as_deref());
         let with = with.map(|what| format!(" that {} had", quoted(what))).unwrap_or_default();
         let idle = if forbidden > avoidable {
