@@ -6,6 +6,7 @@ use super::cause::Cause;
 use super::facts::Side;
 use super::kinds::{self, is_forked, work_kind};
 use super::report::{Account, Evidence};
+use super::unseen::UNOBSERVED;
 use crate::trace::report::{PathKind, PathRow, WorkKind, WorkRow};
 
 /// Rows of path and work that stand behind a finding, each.
@@ -129,6 +130,7 @@ fn work(cause: Cause, account: &Account, children: bool) -> Rows {
 pub(super) fn name(row: &PathRow) -> String {
     let words = row.kind.words();
     match (row.kind, &row.what) {
+        (PathKind::Unknown, Some(what)) if what == UNOBSERVED => what.clone(),
         (PathKind::Kernel, Some(what)) => match work_kind(what) {
             Some(kind) => format!("{} {words}, {}", row.command, kinds::words(kind)),
             None => format!("{} {words}, {what}", row.command),
