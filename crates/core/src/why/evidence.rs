@@ -110,6 +110,31 @@ fn rows(here: Rows, there: Rows, of: &str) -> Vec<Evidence> {
     all
 }
 
+/// Rows of the path that belong to no cause, those that differ most.
+pub(super) fn of_no_cause((here, there): (&Account, &Account)) -> Vec<Evidence> {
+    let of = |account: &Account| {
+        let mut rows = Rows::new();
+        for row in account.critical_path.iter().filter(|row| has_no_cause(row)) {
+            *rows.entry(name(row)).or_default() += row.seconds;
+        }
+        rows
+    };
+    rows(of(here), of(there), "critical path")
+}
+
+/// Whether the rules give a row of the path to no cause: names of files and other calls, and what nobody saw.
+fn has_no_cause(row: &PathRow) -> bool {
+    match row.kind {
+        PathKind::Unknown | PathKind::Lost => true,
+        PathKind::Kernel => {
+            row.what.as_deref().and_then(work_kind).is_none_or(|kind| {
+                matches!(kind, WorkKind::FileMetadata | WorkKind::FileData | WorkKind::Rest)
+            })
+        }
+        _ => false,
+    }
+}
+
 fn path(cause: Cause, account: &Account, children: bool) -> Rows {
     let mut rows = Rows::new();
     for row in account.critical_path.iter().filter(|row| of_path(cause, row, children)) {

@@ -131,6 +131,7 @@ impl Both<'_> {
                     ),
                     alpha,
                 };
+                difference.noise_s = Some(sides.noise_s());
                 let (findings, unexplained_s) = finding::findings(&sides, &Deltas::of(alternative, baseline));
                 difference.unexplained_s = unexplained_s;
                 why.findings.extend(findings);
@@ -158,6 +159,7 @@ impl Both<'_> {
             work_s,
             share: delta_rows::share(alternative, baseline, alpha),
             unexplained_s: wall_s,
+            noise_s: None,
             work,
         }
     }

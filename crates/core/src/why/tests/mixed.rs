@@ -74,7 +74,7 @@ fn the_summary_calls_long_command_lines_by_their_numbers() {
     let why = scene.explain();
     let text = why.summary.join(" ");
     assert!(text.starts_with("Command 2 takes 40") && text.contains(" as long as command 1 (30"), "{text}");
-    assert!(text.contains("): it starts 100 processes, command 1 1; that costs it 30"), "{text}");
+    assert!(text.contains("): it starts 100 processes, and command 1 only 1; that costs it 30"), "{text}");
     assert!(
         text.contains(", more than the whole difference, but command 1 loses 20")
             && !text.contains("while ["),

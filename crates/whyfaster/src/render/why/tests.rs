@@ -99,6 +99,7 @@ fn difference() -> Difference {
         ],
         share: vec![ShareDelta { holder: SharerKind::Tree, avoidable: true, seconds: about(-0.005) }],
         unexplained_s: about(-0.002),
+        noise_s: None,
         deciding: format!("At every load '{FAST}' has the shorter time."),
     }
 }
@@ -247,7 +248,9 @@ fn two_differences_are_called_what_they_are() {
     let mut record = explained();
     assert!(shown(&record, 120, false).contains("20.0 ms longer than wc -l < log, alone\n"));
     record.why.accounts[0].untraced_s = 0.034;
-    assert!(shown(&record, 120, false).contains("20.0 ms longer than wc -l < log, alone, round by round\n"));
+    assert!(
+        shown(&record, 120, false).contains("20.0 ms longer than wc -l < log, alone, in a typical round\n")
+    );
 }
 
 #[test]
