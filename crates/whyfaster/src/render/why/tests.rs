@@ -151,6 +151,8 @@ fn explained() -> Record {
     record.plan.explain = Some(Explain { confirm: true, ..Explain::default() });
     let experiment = |cause, outcome, won: Option<f64>| Experiment {
         cause,
+        slower: Some(SLOW.to_owned()),
+        faster: Some(FAST.to_owned()),
         alternative: SLOW.to_owned(),
         change: "the stages that only copy are left out".to_owned(),
         command: Some("wc -l < log".to_owned()),
@@ -272,6 +274,7 @@ fn time_that_was_not_seen_is_said() {
         seconds: 0.004,
         avoidable_s: 0.0,
         but_for_affinity_s: 0.0,
+        by_pinning_s: 0.0,
         calls: Vec::new(),
         count: 1,
     };
