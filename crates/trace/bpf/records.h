@@ -359,6 +359,8 @@ struct totals_of_tree {
     u64 throttled; /* waits that began while the task's group had no CPU quota left */
     u64 holes;    /* records for which the ring had no room */
     u64 told;     /* of these: before the last record that said so */
+    u64 taken_up; /* when all that ran already had been told to be followed: their common beginning */
+    u64 interrupted; /* when a key of the terminal interrupted one of the tree last */
     u32 groups;
     u32 cells; /* that were ever in use */
 };

@@ -50,6 +50,21 @@ impl Inbox {
         }
     }
 
+    /// How many are waiting.
+    pub(crate) fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// The earliest time that an event may still have.
+    pub(crate) fn earliest(&self) -> u64 {
+        self.handed_on
+    }
+
+    /// What is waiting happened at that time at the earliest.
+    pub(crate) fn not_before(&mut self, at: u64) {
+        self.queue.iter_mut().for_each(|event| event.at = event.at.max(at));
+    }
+
     /// Forgets what is waiting, but for what `keep` says.
     pub(crate) fn discard(&mut self, keep: impl FnMut(&Event) -> bool) {
         self.queue.retain(keep);

@@ -154,6 +154,7 @@ fn choose(open: &mut OpenWhyfasterSkel<'_>, wanted: &Wanted) {
     progs.hardirq_ends.set_autoload(hardirq);
     progs.timer_begins.set_autoload(timer);
     progs.timer_ends.set_autoload(timer);
+    progs.signal_sent.set_autoload(there("signal_generate"));
     progs.work_begins.set_autoload(work);
     progs.work_ends.set_autoload(work);
     progs.who_runs_here.set_autoload(wanted.scheduling);
@@ -191,6 +192,7 @@ impl Loaded {
             &mut p.program_begins,
             &mut p.task_exits,
             &mut p.task_renamed,
+            &mut p.signal_sent,
             &mut p.call_begins,
             &mut p.call_ends,
             &mut p.task_made,
@@ -223,6 +225,13 @@ impl Loaded {
         self.skel.maps.rodata_data.map_or(1, |rodata| rodata.settings.mask_words)
     }
 
+    /// Notes when all that ran already had been told to be followed.
+    pub(crate) fn note_taken_up(&mut self, at: u64) {
+        if let Some(bss) = self.skel.maps.bss_data.as_deref_mut() {
+            bss.tree.taken_up = at;
+        }
+    }
+
     /// Tasks of the tree that are alive.
     pub(crate) fn alive(&self) -> u64 {
         // SAFETY: a counter in memory that is shared with the kernel; it is mapped as long as the skeleton lives.
@@ -231,6 +240,13 @@ impl Loaded {
             .bss_data
             .as_deref()
             .map_or(0, |bss| unsafe { (&raw const bss.tree.alive).read_volatile() })
+    }
+
+    /// When a key of the terminal last interrupted one of the tree.
+    pub(crate) fn interrupted(&self) -> Option<u64> {
+        let bss = self.skel.maps.bss_data.as_deref()?;
+        // SAFETY: a number in memory that is shared with the kernel; it is mapped as long as the skeleton lives.
+        Some(unsafe { (&raw const bss.tree.interrupted).read_volatile() }).filter(|at| *at > 0)
     }
 
     /// What the kernel counted of the tree's processes and of the calls of tasks that are gone.
