@@ -84,8 +84,7 @@ fn capabilities_on_the_file_give_the_full_level_and_the_command_has_none() {
         return;
     }
     let place = open_place();
-    let program = place.file("whyfaster");
-    fs::copy(program_for_all(), &program).unwrap();
+    let program = program_for_all(&place);
     let set = Command::new("setcap").args(["cap_bpf,cap_perfmon+ep", &program]).status();
     if !set.is_ok_and(|status| status.success()) {
         return skipped("capabilities on a file (needs setcap and a file system that keeps them)");

@@ -133,6 +133,8 @@ impl Analysis {
             waits: self.line.ledger.avoidable_waits,
             sibling_only_s: cores.then(|| seconds(sibling_only)),
             throttled_s: seconds(all - counted),
+            by_pinning_s: (!self.line.setting.open.is_empty())
+                .then(|| seconds(avoided.by_pinning(sums).min(counted))),
             but_for_affinity_s: (avoided == Avoided::All).then(|| seconds(sums[ELSEWHERE])),
             steal_s: facts.steal_ns.map(seconds),
         }

@@ -75,7 +75,7 @@ pub(super) struct Switch<'a> {
 
 impl Timeline {
     pub(super) fn new(setting: Setting) -> Self {
-        let idle = Idle::new(&setting.cores, setting.avoidable_from_ns);
+        let idle = Idle::new(&setting.cores, &setting.open, setting.avoidable_from_ns);
         Self {
             setting,
             labels: Labels::new(),

@@ -26,6 +26,8 @@ pub struct Machine {
     pub programs: BTreeMap<String, PathBuf>,
     /// Which of these the dynamic loader starts: their ELF file names an interpreter, and they change no user or group.
     pub dynamic: BTreeSet<String>,
+    /// Words of the command lines that are regular files and no programs.
+    pub files: BTreeSet<String>,
 }
 
 /// An experiment, as it is said before it runs.
@@ -85,8 +87,10 @@ pub enum Before {
     Nothing,
     /// The page cache is dropped.
     DropCaches,
-    /// The page cache is filled: these files are read, and with none named the command itself is run once.
-    WarmCaches(Vec<PathBuf>),
+    /// The page cache is filled: the command itself is run once.
+    WarmCaches,
+    /// These files are written out and leave the page cache, as far as no one has them mapped.
+    DropFiles(Vec<PathBuf>),
 }
 
 impl Variation {

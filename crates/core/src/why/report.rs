@@ -239,6 +239,12 @@ pub struct ShareDelta {
 pub struct Experiment {
     /// The cause that it is about.
     pub cause: Cause,
+    /// The alternative that this makes slower. Absent in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slower: Option<String>,
+    /// The one that it is compared with. Absent in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub faster: Option<String>,
     /// The alternative that was changed.
     pub alternative: String,
     /// What was changed, in words.
@@ -263,6 +269,18 @@ pub struct Experiment {
     pub changed_s: Vec<f64>,
     /// In words: "the difference shrank by 17.2 ms (18.0 ms were predicted)", or why it could not be tested.
     pub sentence: String,
+}
+
+impl Experiment {
+    /// Whether it was planned for this finding, as far as is known.
+    pub(super) fn is_about(&self, finding: &Finding) -> bool {
+        let pair = (finding.alternative.as_str(), finding.against.as_str());
+        self.cause == finding.cause
+            && match self.slower.as_deref().zip(self.faster.as_deref()) {
+                Some(mine) => mine == pair,
+                None => [pair.0, pair.1].contains(&self.alternative.as_str()),
+            }
+    }
 }
 
 /// What an experiment showed.

@@ -3,7 +3,7 @@
 use super::cause::Cause;
 use super::deciding::{FULL, THEN};
 use super::kinds;
-use super::report::{Difference, Experiment, Finding, Outcome, Why};
+use super::report::{Difference, Finding, Outcome, Why};
 use super::words::{percent, quoted, time, times, upper};
 
 /// How two alternatives compare, one copy alone.
@@ -156,10 +156,8 @@ fn second(findings: &[&Finding], why: &Why) -> Option<String> {
         let how = if next.share > 0.0 { "Besides" } else { "Against that" };
         return Some(format!("{how}, {}{}.", lower(next.sentence.trim_end_matches('.')), tested(next)));
     }
-    let mine = |it: &&Experiment| {
-        it.cause == first.cause && [&first.alternative, &first.against].contains(&&it.alternative)
-    };
-    let confirmed = why.experiments.iter().find(mine).filter(|it| it.outcome == Outcome::Confirmed);
+    let confirmed =
+        why.experiments.iter().find(|it| it.is_about(first)).filter(|it| it.outcome == Outcome::Confirmed);
     confirmed.map(|it| format!("An experiment confirmed it: {}", lower(&it.sentence)))
 }
 

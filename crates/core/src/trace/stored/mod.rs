@@ -96,8 +96,8 @@ impl Stored {
         if self.format != FORMAT && self.format != FORMER {
             return refuse("it is written in a way that this version does not know");
         }
-        let Setting { cores, avoidable_from_ns, .. } = &self.setting;
-        if cores.len() > MOST_CPUS || *avoidable_from_ns > MOST {
+        let Setting { cores, open, avoidable_from_ns, .. } = &self.setting;
+        if cores.len() > MOST_CPUS || open.len() > MOST_CPUS / 64 || *avoidable_from_ns > MOST {
             return refuse("its setting is out of range");
         }
         let Facts { throttled, steal_ns, prices, .. } = &self.facts;

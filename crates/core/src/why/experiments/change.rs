@@ -1,4 +1,4 @@
-//! Changes of the environment of a command: the page cache, sleeping, the class that it is scheduled in.
+//! Changes of the environment of a command: sleeping, the class that it is scheduled in.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::{Bench, Change, instead};
 use crate::plan::Placement;
 use crate::trace::report::{PathKind, SharerKind};
 use crate::why::cause::Cause;
-use crate::why::planned::{Before, Test, Variation};
+use crate::why::planned::{Test, Variation};
 use crate::why::words::time;
 
 /// A change that can win less of a finding than this tests it not.
@@ -23,27 +23,10 @@ impl Bench<'_> {
             Cause::PathSearch => whole * self.all_searches(),
             // Its whole wait goes, and not only what it waits more than the other one.
             Cause::CpuContention => whole.max(self.kept_waiting_s()),
+            Cause::Disk => whole.max(self.warmable_s()),
+            Cause::Overlap => self.one_cpu_s().unwrap_or(whole),
             _ => whole,
         }
-    }
-
-    /// The page cache filled before every run.
-    pub(super) fn disk(&self) -> Result<Change, String> {
-        let of = |kind| self.path_s(|row| row.kind == kind);
-        if of(PathKind::WriteBack) > of(PathKind::Disk) {
-            return Err("it waits until data is written, and no cache can spare it that".to_owned());
-        }
-        let original = self.slow_line();
-        let before = if self.given.plan.drop_caches { Before::DropCaches } else { Before::Nothing };
-        let control = Variation { before, ..Variation::of(original) };
-        let changed = Variation { before: Before::WarmCaches(Vec::new()), ..Variation::of(original) };
-        Ok(Change {
-            words: "what it reads is in memory before it begins".to_owned(),
-            put_in: false,
-            // A command that drops its files from the cache by itself is not kept from that.
-            sure: self.given.plan.drop_caches,
-            test: Test { control, changed },
-        })
     }
 
     /// Of the sleeps in the command line, only what the slower side sleeps more than the other one.
@@ -138,7 +121,7 @@ impl Bench<'_> {
     }
 
     /// Seconds on the slower side's path.
-    fn path_s(&self, wanted: impl Fn(&crate::trace::report::PathRow) -> bool) -> f64 {
+    pub(super) fn path_s(&self, wanted: impl Fn(&crate::trace::report::PathRow) -> bool) -> f64 {
         let mine = self.given.traced.iter().filter(|it| it.alternative == self.places.0);
         let of = |it: &crate::why::report::Traced| {
             it.report.critical_path.iter().filter(|row| wanted(row)).map(|row| row.seconds).sum::<f64>()

@@ -13,10 +13,10 @@ use crate::record::Estimate;
 const ALPHA: f64 = 0.05;
 
 /// The part of what was predicted that must go for a finding to be confirmed. Less than this on the whole interval refutes.
-const ENOUGH: f64 = 0.5;
+pub(super) const ENOUGH: f64 = 0.5;
 
 /// A change that wins so many times what was predicted took away more than the cause.
-const TOO_MUCH: f64 = 1.3;
+pub(super) const TOO_MUCH: f64 = 1.3;
 
 /// A cause of so much of the difference is nearly all of it: what wins about the whole difference took away no more.
 const NEARLY_ALL: f64 = 0.8;
@@ -30,6 +30,8 @@ pub fn judge(planned: &Planned, why: &Why, control_s: &[f64], changed_s: &[f64])
     let (slow, fast) = finding.map_or(("", ""), |it| (it.alternative.as_str(), it.against.as_str()));
     let mut experiment = Experiment {
         cause: planned.cause,
+        slower: finding.map(|it| it.alternative.clone()),
+        faster: finding.map(|it| it.against.clone()),
         alternative: if planned.put_in { fast } else { slow }.to_owned(),
         change: planned.change.clone(),
         command: planned.test.as_ref().ok().map(|test| test.changed.command.clone()),
@@ -179,13 +181,9 @@ fn worded(won: &Estimate, planned: &Planned, outcome: Outcome) -> String {
 /// any more, and its seconds are unexplained. To be called again with stored experiments after a record was explained anew.
 pub fn conclude(why: &mut Why, experiments: Vec<Experiment>) {
     for experiment in &experiments {
-        let about = |it: &Finding| {
-            it.cause == experiment.cause
-                && (it.alternative == experiment.alternative || it.against == experiment.alternative)
-        };
-        // Of several pairs with the same cause: the one that it was planned for.
+        // Older records do not say of which of several pairs: of that whose seconds were predicted, about.
         let far = |it: &Finding| (it.seconds - experiment.predicted_s).abs();
-        let mine = why.findings.iter().enumerate().filter(|(_, it)| about(it));
+        let mine = why.findings.iter().enumerate().filter(|(_, it)| experiment.is_about(it));
         let nearest = mine.min_by(|a, b| far(a.1).total_cmp(&far(b.1)));
         let Some(at) = nearest.map(|(at, _)| at) else { continue };
         why.findings[at].confirmed = match experiment.outcome {

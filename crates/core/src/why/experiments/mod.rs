@@ -1,6 +1,7 @@
 //! Experiments: for the largest findings, a change that removes the cause (or puts it into the other alternative), with
 //! everything else the same. What is expected is said before.
 
+mod cache;
 mod change;
 mod judge;
 mod line;
@@ -18,7 +19,7 @@ use super::cause::Cause;
 use super::facts::Side;
 use super::input::{self, Given};
 use super::planned::{Machine, Planned, Test, Variation};
-use super::report::{Finding, Why};
+use super::report::{Account, Finding, Why};
 use super::words::{time, upper};
 use crate::plan::Shell;
 
@@ -36,7 +37,9 @@ pub fn experiments(why: &Why, given: &Given<'_>, machine: &Machine) -> Vec<Plann
         .collect();
     let testable = |it: &(usize, &Finding)| it.1.share > 0.0 && it.1.cause != Cause::Unexplained;
     let findings = why.findings.iter().enumerate().filter(testable).take(MOST);
-    findings.filter_map(|(at, finding)| Bench::of(finding, given, machine, &sides)?.planned(at)).collect()
+    findings
+        .filter_map(|(at, finding)| Bench::of(finding, (why, given), machine, &sides)?.planned(at))
+        .collect()
 }
 
 /// What an experiment is made of.
@@ -46,6 +49,8 @@ struct Bench<'a> {
     machine: &'a Machine,
     slow: &'a Side,
     fast: &'a Side,
+    /// Where the time of the faster one goes.
+    fast_account: Option<&'a Account>,
     /// Indices of the two in the plan.
     places: (usize, usize),
 }
@@ -62,13 +67,15 @@ struct Change {
 impl<'a> Bench<'a> {
     fn of(
         finding: &'a Finding,
-        given: &'a Given<'a>,
+        (why, given): (&'a Why, &'a Given<'a>),
         machine: &'a Machine,
         sides: &'a [Side],
     ) -> Option<Self> {
         let place = |name: &str| sides.iter().position(|side| side.name == name);
         let places = (place(&finding.alternative)?, place(&finding.against)?);
-        Some(Self { finding, given, machine, slow: &sides[places.0], fast: &sides[places.1], places })
+        let fast_account = why.accounts.iter().find(|it| it.alternative == finding.against);
+        let (slow, fast) = (&sides[places.0], &sides[places.1]);
+        Some(Self { finding, given, machine, slow, fast, fast_account, places })
     }
 
     fn slow_line(&self) -> &'a str {

@@ -1,28 +1,42 @@
 //! Changes of where a command runs: stages on CPUs of their own, or all on one.
 
+use super::judge::{ENOUGH, TOO_MUCH};
 use super::line::{Line, edited};
 use super::{Bench, Change, instead};
+use crate::trace::report::PathKind;
 use crate::why::planned::{Test, Variation};
+use crate::why::report::Account;
 
 impl Bench<'_> {
-    /// Of two pipelines: what makes the stages of one wait for each other more. Else the faster alternative on one CPU: what
-    /// it does at the same time, it then does one after the other.
+    /// The faster alternative on one CPU, where that takes away about as much as the finding says: what it does at the same
+    /// time, it then does one after the other. Where more of it overlaps, for both do, what makes the stages of one wait for
+    /// each other more; and where nothing does that, one CPU all the same.
     pub(super) fn overlap(&self) -> Result<Change, String> {
-        let Some(cpu) = self.machine.cpus.first().filter(|_| self.machine.cpus.len() > 1) else {
+        if self.machine.cpus.len() < 2 {
             return Err("there is one CPU, on which nothing overlaps".to_owned());
-        };
-        // On one CPU all overlap of a pipeline is lost, and not only what it has more than another one.
-        if let Some(change) = self.line_buffers().or_else(|| self.smaller_pipes()) {
-            return Ok(change);
         }
-        let original = self.fast_line();
-        let changed = Variation { cpus: Some(vec![*cpu]), ..Variation::of(original) };
-        Ok(Change {
+        let of_pipes = || self.line_buffers().or_else(|| self.smaller_pipes());
+        let change = if self.one_cpu_s().is_some() { None } else { of_pipes() };
+        Ok(change.unwrap_or_else(|| self.on_one_cpu()))
+    }
+
+    fn on_one_cpu(&self) -> Change {
+        let (original, cpu) = (self.fast_line(), self.machine.cpus[0]);
+        let changed = Variation { cpus: Some(vec![cpu]), ..Variation::of(original) };
+        Change {
             words: format!("all of it may run on CPU {cpu} only"),
             put_in: true,
             sure: true,
             test: Test { control: Variation::of(original), changed },
-        })
+        }
+    }
+
+    /// What the faster alternative loses on one CPU, if that is about what the finding says; the other one then overlaps
+    /// next to nothing.
+    pub(super) fn one_cpu_s(&self) -> Option<f64> {
+        let (seconds, beside) = (self.finding.seconds, beside_path_s(self.fast_account?));
+        let most = self.finding.high.unwrap_or(0.0).max(seconds * TOO_MUCH);
+        (beside >= seconds * ENOUGH && beside <= most).then_some(beside)
     }
 
     /// The slower alternative where nothing shares its CPU: without taskset, each stage on a CPU of its own, or elsewhere.
@@ -95,4 +109,12 @@ impl Bench<'_> {
         };
         line.called("taskset").filter_map(one).collect()
     }
+}
+
+/// CPU seconds that are not on the critical path: they are spent while that runs or waits.
+fn beside_path_s(account: &Account) -> f64 {
+    let runs =
+        |kind| matches!(kind, PathKind::User | PathKind::Kernel | PathKind::Startup | PathKind::Forked);
+    let on_path: f64 = account.critical_path.iter().filter(|row| runs(row.kind)).map(|row| row.seconds).sum();
+    account.work.iter().map(|row| row.seconds).sum::<f64>() - on_path
 }

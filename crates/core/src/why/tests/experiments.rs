@@ -1,4 +1,4 @@
-//! What is tried for a finding, and what its rounds say.
+//! What is tried for a finding.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -7,10 +7,10 @@ use super::fixture::{Scene, Trace, command};
 use crate::trace::event::FileKind;
 use crate::trace::report::{Direction, PathKind, SharerKind, WorkKind};
 use crate::why::cause::Cause;
-use crate::why::report::{Outcome, Why};
-use crate::why::{Before, Machine, Planned, conclude, experiments, judge};
+use crate::why::report::Why;
+use crate::why::{Before, Machine, Planned, experiments};
 
-fn machine() -> Machine {
+pub(super) fn machine() -> Machine {
     let program = |name: &str| (name.to_owned(), PathBuf::from(format!("/usr/bin/{name}")));
     Machine {
         cpus: vec![0, 1],
@@ -20,6 +20,7 @@ fn machine() -> Machine {
         path: "/bin:/usr/bin".to_owned(),
         programs: ["true", "env", "awk", "heavy", "light", "stdbuf"].map(program).into(),
         dynamic: BTreeSet::from(["heavy".to_owned(), "light".to_owned()]),
+        files: BTreeSet::from(["/d/data".to_owned(), "in".to_owned()]),
     }
 }
 
@@ -143,24 +144,6 @@ fn places_are_changed() {
     let (_, one) = planned((a, "x | y"), (b, "x > f; y < f"));
     let test = one.test.as_ref().unwrap();
     assert_eq!((one.alternative, one.put_in, test.changed.cpus.clone()), (0, true, Some(vec![0])));
-    // Of two pipelines, on one CPU all overlap would go: smaller pipes, or a write for every line where buffers are fuller.
-    let moves = |trace: Trace, calls| trace.moves(FileKind::Pipe, Direction::Read, calls, 1 << 20);
-    let lines = |calls: u64| {
-        let a = moves(common().beside("source", WorkKind::User, 0.06, 0), calls);
-        planned((a, "x | y"), (moves(common().runs("source", WorkKind::User, 0.06, 0), 16), "x 1 | y 1")).1
-    };
-    let one = lines(16);
-    assert_eq!((one.alternative, one.put_in, one.sure), (0, true, false));
-    assert_eq!(
-        changed(&one),
-        (
-            "/w stage  -- x | /w stage  -- y",
-            "/w stage --pipe-size 4096 -- x | /w stage --pipe-size 4096 -- y"
-        )
-    );
-    let one = lines(1 << 15);
-    assert_eq!((one.alternative, one.put_in, one.sure), (1, false, false));
-    assert_eq!(changed(&one), ("stdbuf -e0 x 1 | stdbuf -e0 y 1", "stdbuf -oL x 1 | stdbuf -oL y 1"));
     let waits = || common().queues("x", (SharerKind::Other, "kworker"), None, (0.05, 0.05, 0.0));
     let (_, one) = planned((common(), "a"), (waits(), "taskset -c 0 x; y"));
     assert_eq!((changed(&one).1, one.sure), ("taskset -c 0,1 x; y", true));
@@ -176,11 +159,46 @@ fn places_are_changed() {
     assert_eq!(one.test.unwrap().changed.cpus, Some(vec![1]));
 }
 
+/// Two pipelines. Beside its path the faster one runs what the slower one has on it, and what both do at the same time.
+fn two_pipelines(both_beside_s: f64, calls: u64) -> Planned {
+    let moves = |trace: Trace, calls| trace.moves(FileKind::Pipe, Direction::Read, calls, 1 << 20);
+    let both = || common().beside("sink", WorkKind::User, both_beside_s, 0);
+    let a = both().beside("source", WorkKind::User, 0.06, 0);
+    let b = both().runs("source", WorkKind::User, 0.06, 0);
+    planned((moves(a, calls), "x | y"), (moves(b, 16), "x 1 | y 1")).1
+}
+
+#[test]
+fn overlap_of_a_pipeline_is_tested_on_one_cpu_where_the_other_one_has_none() {
+    for (beside, predicted) in [(0.0, 0.06), (0.01, 0.07)] {
+        let one = two_pipelines(beside, 1 << 15);
+        let test = one.test.as_ref().unwrap();
+        assert_eq!((one.alternative, one.put_in, test.changed.cpus.clone()), (0, true, Some(vec![0])));
+        assert!((one.predicted_s - predicted).abs() < 2e-3, "{one:?}");
+    }
+}
+
+#[test]
+fn of_pipelines_that_both_overlap_pipes_and_buffers_are_changed() {
+    let one = two_pipelines(0.06, 16);
+    assert_eq!((one.alternative, one.put_in, one.sure), (0, true, false));
+    assert_eq!(
+        changed(&one),
+        (
+            "/w stage  -- x | /w stage  -- y",
+            "/w stage --pipe-size 4096 -- x | /w stage --pipe-size 4096 -- y"
+        )
+    );
+    let one = two_pipelines(0.06, 1 << 15);
+    assert_eq!((one.alternative, one.put_in, one.sure), (1, false, false));
+    assert_eq!(changed(&one), ("stdbuf -e0 x 1 | stdbuf -e0 y 1", "stdbuf -oL x 1 | stdbuf -oL y 1"));
+}
+
 #[test]
 fn waits_are_taken_away_where_they_can_be() {
     let waits = |kind| common().waits("x", kind, None, 0.1);
     let (_, one) = planned((common(), "a"), (waits(PathKind::Disk), "b"));
-    assert_eq!(one.test.as_ref().unwrap().changed.before, Before::WarmCaches(Vec::new()));
+    assert_eq!(one.test.as_ref().unwrap().changed.before, Before::WarmCaches);
     let (_, one) = planned((common(), "a"), (waits(PathKind::WriteBack), "b"));
     assert!(one.test.unwrap_err().contains("until data is written"));
     let (_, one) = planned((common(), "a"), (waits(PathKind::Sleep), "sleep 0.1 && b"));
@@ -218,6 +236,34 @@ fn waits_are_taken_away_where_they_can_be() {
 }
 
 #[test]
+fn the_page_cache_is_dropped_in_the_faster_one_where_the_slower_one_drops_it_itself() {
+    let waits = |s| common().waits("cold", PathKind::Disk, None, s);
+    let (_, one) = planned((common(), "dd if=in x /d/other <</d/data < /d/data >in"), (waits(0.1), "b"));
+    let before = |one: &Planned| {
+        let test = one.test.clone().expect("testable");
+        (test.control.before, test.changed.before)
+    };
+    let files = ["in", "/d/data"].map(PathBuf::from).to_vec();
+    assert_eq!((one.alternative, one.put_in, one.sure), (0, true, false));
+    assert_eq!(before(&one), (Before::Nothing, Before::DropFiles(files)));
+    // Something else drops it: then what it reads can be brought back.
+    let mut scene = Scene::of(&waits(0.02).0, &waits(0.1).0);
+    "cat /d/data".clone_into(&mut scene.plan.alternatives[0].command);
+    scene.plan.drop_caches = true;
+    let of = |scene: &Scene| experiments(&scene.explain(), &scene.given(), &machine()).remove(0);
+    let one = of(&scene);
+    assert_eq!((one.put_in, one.sure), (false, true));
+    assert_eq!(before(&one), (Before::DropCaches, Before::WarmCaches));
+    assert!((0.099..0.101).contains(&one.predicted_s), "all of its wait goes: {one:?}");
+    scene.plan.drop_caches = false;
+    scene.plan.alternatives[1].prepare = Some("drop".to_owned());
+    assert_eq!(before(&of(&scene)), (Before::Nothing, Before::WarmCaches));
+    let mut scene = Scene::of(&waits(0.3).0, &waits(0.4).0);
+    scene.plan.drop_caches = true;
+    assert!(of(&scene).test.unwrap_err().contains("both wait for the disk"));
+}
+
+#[test]
 fn sleeps_are_cut_as_far_as_the_line_has_them() {
     let of =
         |line: &str| planned((common(), "a"), (common().waits("sleep", PathKind::Sleep, None, 0.1), line)).1;
@@ -238,105 +284,6 @@ fn sleeps_are_cut_as_far_as_the_line_has_them() {
     assert!(
         one.test.unwrap_err().contains("the cause is not in its command line, which sleeps only 10.0 ms")
     );
-}
-
-/// An experiment with `predicted` 100 ms whose changed runs take so much less.
-fn judged(won: &[f64], sure: bool) -> (Why, crate::why::report::Experiment) {
-    let waits = common().waits("x", PathKind::Sleep, None, 0.1);
-    let (why, mut one) = planned((common(), "a"), (waits, "sleep 0.1 && b"));
-    (one.predicted_s, one.sure) = (0.1, sure);
-    let control: Vec<f64> = vec![0.2; won.len()];
-    let changed: Vec<f64> = won.iter().map(|won| 0.2 - won).collect();
-    let experiment = judge(&one, &why, &control, &changed);
-    (why, experiment)
-}
-
-#[test]
-fn rounds_decide() {
-    let outcome = |won: &[f64], sure| judged(won, sure).1.outcome;
-    assert_eq!(outcome(&[0.09, 0.1, 0.11, 0.1, 0.1, 0.1], true), Outcome::Confirmed);
-    assert_eq!(outcome(&[0.01, 0.0, 0.02, -0.01, 0.0, 0.01], true), Outcome::Refuted);
-    // A change that need not remove the cause refutes nothing.
-    assert_eq!(outcome(&[0.01, 0.0, 0.02, -0.01, 0.0, 0.01], false), Outcome::Undecided);
-    assert_eq!(outcome(&[0.1, 0.1, 0.1, -0.1, 0.1, 0.1], true), Outcome::Undecided);
-    assert_eq!(outcome(&[0.1, 0.1], true), Outcome::Undecided);
-    assert_eq!(outcome(&[], true), Outcome::Undecided);
-    // More than what was predicted and than the whole difference: something else went too.
-    let (_, more) = judged(&[0.15; 7], true);
-    assert_eq!(more.outcome, Outcome::Undecided);
-    assert!(more.sentence.contains("the change took away more than this cause"), "{}", more.sentence);
-    assert_eq!(outcome(&[0.12; 7], true), Outcome::Confirmed);
-    let (_, confirmed) = judged(&[0.09, 0.1, 0.11, 0.1, 0.1, 0.1], true);
-    assert!(
-        confirmed.sentence.contains("the difference shrank by 100 ms (100 ms were predicted)"),
-        "{}",
-        confirmed.sentence
-    );
-}
-
-#[test]
-fn a_win_of_more_than_this_cause_confirms_nothing() {
-    // A tenth of the difference, and the change takes away all of it.
-    let both = common().waits("x", PathKind::Sleep, None, 0.01).waits("x", PathKind::Lock, None, 0.09);
-    let mut scene = Scene::of(&common().0, &both.0);
-    "sleep 0.01; b".clone_into(&mut scene.plan.alternatives[1].command);
-    let why = scene.explain();
-    let one = experiments(&why, &scene.given(), &machine());
-    let one = one.into_iter().find(|it| it.cause == Cause::Sleep).expect("a test of the sleeps");
-    let outcome = |won: f64| judge(&one, &why, &[0.2; 7], &[0.2 - won; 7]).outcome;
-    assert_eq!(outcome(0.01), Outcome::Confirmed);
-    assert_eq!(outcome(0.06), Outcome::Undecided);
-    assert_eq!(outcome(0.1), Outcome::Undecided);
-    // Nearly the whole difference, and it takes away the whole.
-    let (why, mut one) = {
-        let waits = common().waits("x", PathKind::Sleep, None, 0.1);
-        planned((common(), "a"), (waits, "sleep 0.1 && b"))
-    };
-    one.predicted_s = 0.085;
-    let outcome = |won: f64| judge(&one, &why, &[0.2; 7], &[0.2 - won; 7]).outcome;
-    assert_eq!((outcome(0.12), outcome(0.14)), (Outcome::Confirmed, Outcome::Undecided));
-    // A part of the cause is not all of it.
-    one.predicted_s = 0.045;
-    assert_eq!(judge(&one, &why, &[0.2; 7], &[0.155; 7]).outcome, Outcome::Undecided);
-    one.predicted_s = 0.05;
-    assert_eq!(judge(&one, &why, &[0.2; 7], &[0.1; 7]).outcome, Outcome::Undecided);
-}
-
-#[test]
-fn a_machine_that_changed_is_said_to_have() {
-    let waits = common().waits("x", PathKind::Sleep, None, 0.1);
-    let (why, one) = planned((common(), "a"), (waits, "sleep 0.1 && b"));
-    let judged = |control: f64, won: f64| judge(&one, &why, &[control; 7], &[control - won; 7]);
-    let (same, slower, faster) = (judged(0.21, 0.14), judged(0.3, 0.14), judged(0.1, 0.03));
-    assert!(!same.sentence.contains("Unchanged"), "{}", same.sentence);
-    assert_eq!(same.outcome, Outcome::Undecided);
-    let said = "Unchanged, it took 300 ms in this test and 200 ms before";
-    assert!(slower.sentence.contains(said), "{}", slower.sentence);
-    assert_eq!((slower.outcome, faster.outcome), (Outcome::Confirmed, Outcome::Confirmed));
-}
-
-#[test]
-fn conclusions_go_into_findings_and_summary() {
-    let (mut why, experiment) = judged(&[0.09, 0.1, 0.11, 0.1, 0.1, 0.1], true);
-    conclude(&mut why, vec![experiment]);
-    assert_eq!(why.findings[0].confirmed, Some(true));
-    assert!(
-        why.summary.iter().any(|it| it.starts_with("An experiment confirmed it: with the change")),
-        "{:?}",
-        why.summary
-    );
-    let (mut why, experiment) = judged(&[0.0; 7], true);
-    conclude(&mut why, vec![experiment]);
-    // What was refuted is no cause: its seconds are unexplained.
-    let [rest] = &why.findings[..] else { panic!("{:#?}", why.findings) };
-    assert_eq!((rest.cause, rest.alternative.as_str()), (Cause::Unexplained, "b"));
-    assert!(
-        (rest.seconds - why.differences[0].span_s.median).abs() < 1e-9 && (rest.share - 1.0).abs() < 1e-9
-    );
-    assert!(rest.sentence.contains("a test refuted sleep"), "{}", rest.sentence);
-    assert_eq!(why.experiments[0].outcome, Outcome::Refuted);
-    assert!(why.summary[0].contains("none of the causes"), "{:?}", why.summary);
-    assert!(why.summary.iter().all(|it| !it.contains("Tested")), "{:?}", why.summary);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod causes;
 mod experiments;
 mod growth;
+mod judging;
 mod mixed;
 mod refusals;
 mod starts;

@@ -84,6 +84,7 @@ fn part(command: &str, kind: PathKind, what: Option<&str>, seconds: f64, count: 
         after: None,
         seconds,
         avoidable_s: 0.0,
+        by_pinning_s: 0.0,
         but_for_affinity_s: 0.0,
         calls: Vec::new(),
         count,
@@ -240,6 +241,7 @@ pub(crate) fn dispatch() -> TraceReport {
         ],
         avoidable_wait_s: Some(0.34),
         avoidable: Some(Avoidable {
+            by_pinning_s: Some(0.0),
             but_for_affinity_s: Some(0.0),
             threshold_s: 5e-5,
             waits: 412,

@@ -150,6 +150,8 @@ fn explained() -> Record {
     record.plan.explain = Some(Explain { confirm: true, ..Explain::default() });
     let experiment = |cause, outcome, won: Option<f64>| Experiment {
         cause,
+        slower: Some(SLOW.to_owned()),
+        faster: Some(FAST.to_owned()),
         alternative: SLOW.to_owned(),
         change: "the stages that only copy are left out".to_owned(),
         command: Some("wc -l < log".to_owned()),

@@ -2,6 +2,7 @@
 //! untraced, in turns.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -161,6 +162,7 @@ fn machine(so_far: &SoFar<'_>, why: &Why) -> Machine {
         path: env::var("PATH").unwrap_or_default(),
         dynamic: dynamic.collect(),
         programs,
+        files: files(so_far),
     }
 }
 
@@ -183,14 +185,24 @@ fn programs(so_far: &SoFar<'_>, why: &Why) -> BTreeMap<String, PathBuf> {
     }
     let found = |name: &str| Some((name.to_owned(), resolve::in_path(name)?));
     let mut programs: BTreeMap<String, PathBuf> = names.iter().filter_map(|name| found(name)).collect();
-    let part_of_path = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
-    for alternative in &so_far.plan.alternatives {
-        for word in alternative.command.split(|c| !part_of_path(c)).filter(|word| word.starts_with('/')) {
-            let name = word.rsplit('/').next().unwrap_or(word);
-            if names.contains(name) && Path::new(word).is_file() {
-                programs.insert(name.to_owned(), PathBuf::from(word));
-            }
+    for word in paths(so_far).filter(|word| word.starts_with('/')) {
+        let name = word.rsplit('/').next().unwrap_or(word);
+        if names.contains(name) && Path::new(word).is_file() {
+            programs.insert(name.to_owned(), PathBuf::from(word));
         }
     }
     programs
+}
+
+/// Words of the command lines that are regular files and that nobody may execute.
+fn files(so_far: &SoFar<'_>) -> BTreeSet<String> {
+    let data =
+        |word: &&str| fs::metadata(word).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 == 0);
+    paths(so_far).filter(data).map(str::to_owned).collect()
+}
+
+/// What may be paths in the command lines.
+fn paths<'a>(so_far: &SoFar<'a>) -> impl Iterator<Item = &'a str> {
+    let part_of_path = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
+    so_far.plan.alternatives.iter().flat_map(move |it| it.command.split(move |c| !part_of_path(c)))
 }

@@ -2,13 +2,13 @@
 
 use std::fs::File;
 use std::io;
-use std::path::PathBuf;
+use std::path::Path;
 
+use rustix::fs::{Advice, fadvise};
 use whyfaster_core::plan::{Alternative, Placement};
 use whyfaster_core::why::{Before, Variation};
 
 use super::super::client::NoOutcome;
-use super::super::interrupts::Interrupts;
 use super::super::protocol::{Arrivals, Outcome, Purpose, Request};
 use super::super::resolve;
 use super::super::rig::{Ran, Rig, drop_caches};
@@ -35,11 +35,13 @@ impl Rig<'_> {
                 ..changed(request, variation)
             };
             let cold = match &variation.before {
-                Before::WarmCaches(files) if files.is_empty() => {
+                Before::WarmCaches => {
                     launcher.run(request.clone(), interrupts)?;
                     Ok(())
                 }
-                before => caches(before, interrupts),
+                Before::DropCaches => drop_caches(),
+                Before::DropFiles(files) => files.iter().try_for_each(|file| dropped(file)),
+                Before::Nothing => Ok(()),
             };
             cold.map_err(NoOutcome::from)?;
             if interrupts.interrupted() {
@@ -63,28 +65,15 @@ fn changed(mut request: Request, variation: &Variation) -> Request {
     request
 }
 
-/// The state of the page cache that an experiment wants.
-fn caches(before: &Before, interrupts: &Interrupts) -> Result<(), Failure> {
-    match before {
-        Before::Nothing => Ok(()),
-        Before::DropCaches => drop_caches(),
-        Before::WarmCaches(files) => files.iter().try_for_each(|file| read(file, interrupts)),
-    }
-}
-
-/// Reads a file, so that the kernel keeps it.
-fn read(file: &PathBuf, interrupts: &Interrupts) -> Result<(), Failure> {
-    let mut buffer = vec![0; 1 << 20];
-    let mut read = || -> io::Result<()> {
-        let mut file = File::open(file)?;
-        while !interrupts.interrupted() && io::Read::read(&mut file, &mut buffer)? > 0 {}
-        Ok(())
+/// Writes a file out and drops it from the page cache: only clean pages go (posix_fadvise(2), POSIX_FADV_DONTNEED).
+fn dropped(path: &Path) -> Result<(), Failure> {
+    let drop = || -> io::Result<()> {
+        let file = File::open(path)?;
+        file.sync_data()?;
+        Ok(fadvise(&file, 0, None, Advice::DontNeed)?)
     };
-    read().map_err(|error| {
-        Failure::new(
-            Exit::Error,
-            format!("cannot read '{}' to warm the page cache: {error}", file.display()),
-            "may it be read?",
-        )
+    drop().map_err(|error| {
+        let message = format!("cannot drop '{}' from the page cache: {error}", path.display());
+        Failure::new(Exit::Error, message, "may it be read?")
     })
 }

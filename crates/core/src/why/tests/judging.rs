@@ -1,0 +1,129 @@
+//! What the rounds of an experiment say, and what follows for the findings.
+
+use super::experiments::{common, machine, planned};
+use super::fixture::Scene;
+use crate::trace::report::PathKind;
+use crate::why::cause::Cause;
+use crate::why::report::{Experiment, Outcome, Why};
+use crate::why::{conclude, experiments, judge};
+
+/// An experiment with `predicted` 100 ms whose changed runs take so much less.
+fn judged(won: &[f64], sure: bool) -> (Why, Experiment) {
+    let waits = common().waits("x", PathKind::Sleep, None, 0.1);
+    let (why, mut one) = planned((common(), "a"), (waits, "sleep 0.1 && b"));
+    (one.predicted_s, one.sure) = (0.1, sure);
+    let control: Vec<f64> = vec![0.2; won.len()];
+    let changed: Vec<f64> = won.iter().map(|won| 0.2 - won).collect();
+    let experiment = judge(&one, &why, &control, &changed);
+    (why, experiment)
+}
+
+#[test]
+fn rounds_decide() {
+    let outcome = |won: &[f64], sure| judged(won, sure).1.outcome;
+    assert_eq!(outcome(&[0.09, 0.1, 0.11, 0.1, 0.1, 0.1], true), Outcome::Confirmed);
+    assert_eq!(outcome(&[0.01, 0.0, 0.02, -0.01, 0.0, 0.01], true), Outcome::Refuted);
+    // A change that need not remove the cause refutes nothing.
+    assert_eq!(outcome(&[0.01, 0.0, 0.02, -0.01, 0.0, 0.01], false), Outcome::Undecided);
+    assert_eq!(outcome(&[0.1, 0.1, 0.1, -0.1, 0.1, 0.1], true), Outcome::Undecided);
+    assert_eq!(outcome(&[0.1, 0.1], true), Outcome::Undecided);
+    assert_eq!(outcome(&[], true), Outcome::Undecided);
+    // More than what was predicted and than the whole difference: something else went too.
+    let (_, more) = judged(&[0.15; 7], true);
+    assert_eq!(more.outcome, Outcome::Undecided);
+    assert!(more.sentence.contains("the change took away more than this cause"), "{}", more.sentence);
+    assert_eq!(outcome(&[0.12; 7], true), Outcome::Confirmed);
+    let (_, confirmed) = judged(&[0.09, 0.1, 0.11, 0.1, 0.1, 0.1], true);
+    assert!(
+        confirmed.sentence.contains("the difference shrank by 100 ms (100 ms were predicted)"),
+        "{}",
+        confirmed.sentence
+    );
+}
+
+#[test]
+fn a_win_of_more_than_this_cause_confirms_nothing() {
+    // A tenth of the difference, and the change takes away all of it.
+    let both = common().waits("x", PathKind::Sleep, None, 0.01).waits("x", PathKind::Lock, None, 0.09);
+    let mut scene = Scene::of(&common().0, &both.0);
+    "sleep 0.01; b".clone_into(&mut scene.plan.alternatives[1].command);
+    let why = scene.explain();
+    let one = experiments(&why, &scene.given(), &machine());
+    let one = one.into_iter().find(|it| it.cause == Cause::Sleep).expect("a test of the sleeps");
+    let outcome = |won: f64| judge(&one, &why, &[0.2; 7], &[0.2 - won; 7]).outcome;
+    assert_eq!(outcome(0.01), Outcome::Confirmed);
+    assert_eq!(outcome(0.06), Outcome::Undecided);
+    assert_eq!(outcome(0.1), Outcome::Undecided);
+    // Nearly the whole difference, and it takes away the whole.
+    let (why, mut one) = {
+        let waits = common().waits("x", PathKind::Sleep, None, 0.1);
+        planned((common(), "a"), (waits, "sleep 0.1 && b"))
+    };
+    one.predicted_s = 0.085;
+    let outcome = |won: f64| judge(&one, &why, &[0.2; 7], &[0.2 - won; 7]).outcome;
+    assert_eq!((outcome(0.12), outcome(0.14)), (Outcome::Confirmed, Outcome::Undecided));
+    // A part of the cause is not all of it.
+    one.predicted_s = 0.045;
+    assert_eq!(judge(&one, &why, &[0.2; 7], &[0.155; 7]).outcome, Outcome::Undecided);
+    one.predicted_s = 0.05;
+    assert_eq!(judge(&one, &why, &[0.2; 7], &[0.1; 7]).outcome, Outcome::Undecided);
+}
+
+#[test]
+fn a_machine_that_changed_is_said_to_have() {
+    let waits = common().waits("x", PathKind::Sleep, None, 0.1);
+    let (why, one) = planned((common(), "a"), (waits, "sleep 0.1 && b"));
+    let judged = |control: f64, won: f64| judge(&one, &why, &[control; 7], &[control - won; 7]);
+    let (same, slower, faster) = (judged(0.21, 0.14), judged(0.3, 0.14), judged(0.1, 0.03));
+    assert!(!same.sentence.contains("Unchanged"), "{}", same.sentence);
+    assert_eq!(same.outcome, Outcome::Undecided);
+    let said = "Unchanged, it took 300 ms in this test and 200 ms before";
+    assert!(slower.sentence.contains(said), "{}", slower.sentence);
+    assert_eq!((slower.outcome, faster.outcome), (Outcome::Confirmed, Outcome::Confirmed));
+}
+
+#[test]
+fn conclusions_go_into_findings_and_summary() {
+    let (mut why, experiment) = judged(&[0.09, 0.1, 0.11, 0.1, 0.1, 0.1], true);
+    conclude(&mut why, vec![experiment]);
+    assert_eq!(why.findings[0].confirmed, Some(true));
+    assert!(
+        why.summary.iter().any(|it| it.starts_with("An experiment confirmed it: with the change")),
+        "{:?}",
+        why.summary
+    );
+    let (mut why, experiment) = judged(&[0.0; 7], true);
+    conclude(&mut why, vec![experiment]);
+    // What was refuted is no cause: its seconds are unexplained.
+    let [rest] = &why.findings[..] else { panic!("{:#?}", why.findings) };
+    assert_eq!((rest.cause, rest.alternative.as_str()), (Cause::Unexplained, "b"));
+    assert!(
+        (rest.seconds - why.differences[0].span_s.median).abs() < 1e-9 && (rest.share - 1.0).abs() < 1e-9
+    );
+    assert!(rest.sentence.contains("a test refuted sleep"), "{}", rest.sentence);
+    assert_eq!(why.experiments[0].outcome, Outcome::Refuted);
+    assert!(why.summary[0].contains("none of the causes"), "{:?}", why.summary);
+    assert!(why.summary.iter().all(|it| !it.contains("Tested")), "{:?}", why.summary);
+}
+
+#[test]
+fn of_several_pairs_with_one_cause_the_one_that_was_tested_is_concluded() {
+    let (mut why, experiment) = judged(&[0.09, 0.1, 0.11, 0.1, 0.1, 0.1], true);
+    // The other pair's seconds are what was predicted, and these are not.
+    let mut other = why.findings[0].clone();
+    (other.alternative, other.seconds) = ("c".to_owned(), experiment.predicted_s);
+    why.findings[0].seconds = 3.0 * experiment.predicted_s;
+    why.findings.insert(0, other);
+    let confirmed = |why: &Why| why.findings.iter().map(|it| it.confirmed).collect::<Vec<_>>();
+    let mut concluded = why.clone();
+    conclude(&mut concluded, vec![experiment.clone()]);
+    assert_eq!(confirmed(&concluded), [None, Some(true)]);
+    // The changed one is the faster one of both.
+    let put_in = Experiment { alternative: "a".to_owned(), ..experiment };
+    let mut concluded = why.clone();
+    conclude(&mut concluded, vec![put_in.clone()]);
+    assert_eq!(confirmed(&concluded), [None, Some(true)]);
+    // A record of before does not say which pair.
+    conclude(&mut why, vec![Experiment { slower: None, faster: None, ..put_in }]);
+    assert_eq!(confirmed(&why), [Some(true), None]);
+}
