@@ -11,6 +11,9 @@ WORK_WITHIN = 0.02
 RIGHT_FIRST = 0.95
 PREDICTION_WITHIN = 0.10
 LOADS = (10, 100)
+# The same command's CPU time may differ by this factor between its slow and its quick runs, where it is not too short to tell.
+STEADY = 4 / 3
+STEADY_FROM_S = 0.02
 
 
 def medians(record, load):
@@ -29,6 +32,24 @@ def difference(record):
     load = lowest(record)
     a, b = (benchlib.makespans(record, side, load) for side in (0, 1))
     return statistics.median(y - x for x, y in zip(a, b)) if a and b else None
+
+
+def first_part(record):
+    """The part that the first cause alone has of the difference of a and b: medians over the rounds of one comparison."""
+    a, b, first = (benchlib.makespans(record, side, lowest(record)) for side in (0, 1, 2))
+    return statistics.median(z - x for x, z in zip(a, first)) / statistics.median(y - x for x, y in zip(a, b))
+
+
+def unsteady(record):
+    """Whether the CPUs were not as fast all the time: the same command's CPU time, its slower fifth against its quicker fifth."""
+    for side in (0, 1):
+        copies = [batch["copies"] for batch in benchlib.batches(record, side, lowest(record))]
+        spent = sorted((sum(it["user_s"]) + sum(it["system_s"])) / len(it["user_s"]) for it in copies)
+        if len(spent) > 4 and statistics.median(spent) >= STEADY_FROM_S:
+            quick, slow = spent[len(spent) // 5], spent[-1 - len(spent) // 5]
+            if slow > quick * STEADY:
+                return True
+    return False
 
 
 def truth(result):
@@ -108,6 +129,7 @@ def score(result):
     """What became of one pair."""
     pair, record = result["pair"], result["record"]
     row = {"name": pair["name"], "planted": planted(pair), "wrong": result["wrong"], "not_measured": result.get("not_measured")}
+    row |= {"times": result.get("times", 1), "unsteady": record is not None and unsteady(record)}
     row |= {"first": None, "right": None, "truth_s": None, "seconds": None, "off": None, "within": None, "findings": None}
     if record is None:
         return row | {"text": row["wrong"] or f"not measured: {row['not_measured']}"}
@@ -199,6 +221,10 @@ def report(scores):
     lines = [benchlib.table(head, [cells(row) for row in scores]), ""]
     lines += [f"{row['name']}: {row['text']}" for row in scores if row["findings"] is None]
     lines += [f"{row['name']}: also found {listed(row)}" for row in measured if len(row["findings"] or []) > 1]
+    again = [row["name"] for row in scores if row["times"] > 1]
+    left = [row["name"] for row in scores if row["unsteady"]]
+    lines += [f"measured again, for the CPUs were not steady: {', '.join(again)}"] if again else []
+    lines += [f"and not steady in what is scored: {', '.join(left)}"] if left else []
     denied = sum(row["denied"] for row in measured)
     lines += ["", f"experiments that denied a planted cause: {denied}", ""] if denied else [""]
     lines += [f"{claim}: {verdict}" for claim, verdict in claims.items()]

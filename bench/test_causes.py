@@ -29,7 +29,7 @@ def finding(cause, seconds):
 def record(findings=(), a=0.1, b=0.2, loads=(1,), **more):
     """A record of two alternatives, as far as it is read."""
     batches = [
-        {"load": load, "arm": {"alternative": side}, "makespan_s": seconds * load + noise}
+        {"load": load, "arm": {"alternative": side}, "makespan_s": seconds * load + noise, "copies": {"user_s": [seconds] * load, "system_s": [0.0] * load}}
         for load in loads for side, seconds in ((0, a), (1, b)) for noise in (0.0, 0.001, 0.002)
     ]
     return {"plan": {"alternatives": [{"name": "a"}, {"name": "b"}]}, "batches": batches, "findings": list(findings), **more}
@@ -89,6 +89,28 @@ class Scoring(unittest.TestCase):
         self.assertEqual((row["right"], row["within"], row["second_found"]), (True, True, True))
         row = score(two, record([finding("sleep", 0.07), finding("network", 0.03)]), first_s=0.07)
         self.assertEqual((row["right"], row["within"], row["seconds"]), (False, False, 0.03))
+
+    def test_the_first_cause_is_a_part_of_the_difference_of_both(self):
+        alone = record(a=0.1, b=0.2)
+        alone["batches"] += [{**batch, "arm": {"alternative": 2}, "makespan_s": batch["makespan_s"] - 0.02} for batch in alone["batches"][3:]]
+        self.assertAlmostEqual(causescore.first_part(alone), 0.8)
+
+    def test_cpus_that_are_not_steady_are_told(self):
+        def spends(*seconds, load=1):
+            copies = [{"user_s": [it / 2] * load, "system_s": [it / 2] * load} for it in seconds]
+            return {"batches": [{"load": load, "arm": {"alternative": 1}, "copies": it} for it in copies]}
+        self.assertFalse(causescore.unsteady(spends(0.1, 0.1, 0.11, 0.12, 0.3)))
+        self.assertTrue(causescore.unsteady(spends(0.1, 0.1, 0.11, 0.2, 0.2)))
+        self.assertTrue(causescore.unsteady(spends(0.1, 0.1, 0.11, 0.2, 0.2, load=4)))
+        # Too short, or too few, to tell.
+        self.assertFalse(causescore.unsteady(spends(0.01, 0.01, 0.011, 0.02, 0.02)))
+        self.assertFalse(causescore.unsteady(spends(0.1, 0.2)))
+        found = spends(0.1, 0.1, 0.11, 0.2, 0.2)
+        found["batches"] = [{**batch, "arm": {"alternative": side}, "makespan_s": 0.1} for batch in found["batches"] for side in (0, 1)]
+        row = causescore.score({"pair": {"name": "x"}, "record": found, "wrong": None, "times": 3})
+        text, _ = causescore.report([row])
+        self.assertIn("measured again, for the CPUs were not steady: x", text)
+        self.assertIn("and not steady in what is scored: x", text)
 
     def test_a_against_a_is_right_without_a_finding(self):
         self.assertTrue(score({}, record(a=0.1, b=0.1))["right"])

@@ -13,6 +13,8 @@ pub struct Machine {
     pub cpus: Vec<u32>,
     /// Why commands cannot be given real-time priority; `None` where they can.
     pub no_realtime: Option<String>,
+    /// The part of a CPU that real-time tasks leave to others, where these want it.
+    pub left_to_others: f64,
     /// Words for a shell that wrap a command: `STAGE [--cpu LIST] [--pipe-size BYTES] [--first N WORDS] -- COMMAND...`.
     /// `--first` runs WORDS (one argument, split as a shell does) N times, one after the other, with standard input and
     /// output at `/dev/null`, before the command.

@@ -269,6 +269,7 @@ impl Decoder {
             types::context::CONTEXT_SOFTIRQ_OTHER => Context::Softirq(Softirq::Other),
             types::context::CONTEXT_HARDIRQ => Context::Hardirq,
             types::context::CONTEXT_TIMER => Context::Timer,
+            types::context::CONTEXT_SENT => Context::Sent,
             _ => return None,
         })
     }

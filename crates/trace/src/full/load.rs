@@ -115,6 +115,7 @@ fn settle(open: &mut OpenWhyfasterSkel<'_>, wanted: &Wanted) {
         cells: cells(wanted).unwrap_or(open.maps.cells.max_entries()),
         wake_at: ring_bytes(wanted) / 2,
         descriptor: tables::descriptors::<SYSCALLS>(),
+        compat: tables::compat::<SYSCALLS>(),
         path: tables::paths::<SYSCALLS>(),
         transfer: tables::transfers::<SYSCALLS>(),
         renumbers: tables::renumbering::<SYSCALLS>(),

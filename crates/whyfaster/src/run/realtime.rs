@@ -8,6 +8,10 @@ const PRIORITY: i32 = 1;
 /// What real-time tasks may take of every period, microseconds; -1 without a limit.
 const RUNTIME: &str = "/proc/sys/kernel/sched_rt_runtime_us";
 
+/// The part of a CPU that others get all the same: 50 ms of a second. Kernels from 6.12 on have a deadline server for them
+/// (kernel/sched/fair.c, `fair_server_init`), older ones throttle real-time tasks by as much unless [`RUNTIME`] was changed.
+pub(super) const LEFT_TO_OTHERS: f64 = 0.05;
+
 /// Puts the calling task into the class. Children inherit it.
 pub(super) fn become_realtime() -> io::Result<()> {
     // SAFETY: sched_param is plain data, zeroed is valid; some C libraries have more than the priority in it.

@@ -22,7 +22,7 @@ impl Bench<'_> {
             Cause::Sleep => self.cut_s().map_or(whole, |cut| cut.min(whole)),
             Cause::PathSearch => whole * self.all_searches(),
             // Its whole wait goes, and not only what it waits more than the other one.
-            Cause::CpuContention => whole.max(self.kept_waiting_s()),
+            Cause::CpuContention => whole.max(self.kept_waiting_s()) - self.left_to_others_s(),
             Cause::Disk => whole.max(self.warmable_s()),
             Cause::Overlap => self.one_cpu_s().unwrap_or(whole),
             _ => whole,
@@ -73,6 +73,11 @@ impl Bench<'_> {
                     .to_owned(),
             );
         }
+        if self.winnable() < self.finding.seconds * SOME {
+            return Err(
+                "real-time tasks leave others a part of every second, about as much as it waits".to_owned()
+            );
+        }
         let original = self.slow_line();
         let changed = Variation { realtime: true, ..Variation::of(original) };
         Ok(Change {
@@ -82,6 +87,15 @@ impl Bench<'_> {
             sure: false,
             test: Test { control: Variation::of(original), changed },
         })
+    }
+
+    /// What others may take all the same: the kernel leaves them a part of every period, and of a run that ends before that
+    /// begins nothing (sched(7), "Limiting the CPU usage of real-time and deadline processes").
+    fn left_to_others_s(&self) -> f64 {
+        const PERIOD_S: f64 = 1.0;
+        let left = self.machine.left_to_others;
+        let runs_s = (self.slow.wall_s - self.kept_waiting_s()).max(0.0);
+        if runs_s < PERIOD_S * (1.0 - left) { 0.0 } else { runs_s * left / (1.0 - left) }
     }
 
     /// Seconds for which the slower side waits for CPUs that tasks outside of it have.

@@ -13,10 +13,10 @@ use crate::record::Estimate;
 const ALPHA: f64 = 0.05;
 
 /// The part of what was predicted that must go for a finding to be confirmed. Less than this on the whole interval refutes.
-pub(super) const ENOUGH: f64 = 0.5;
+const ENOUGH: f64 = 0.5;
 
 /// A change that wins so many times what was predicted took away more than the cause.
-pub(super) const TOO_MUCH: f64 = 1.3;
+const TOO_MUCH: f64 = 1.3;
 
 /// A cause of so much of the difference is nearly all of it: what wins about the whole difference took away no more.
 const NEARLY_ALL: f64 = 0.8;

@@ -28,14 +28,17 @@ pub use judge::{conclude, judge};
 /// So many findings are tested, the largest.
 const MOST: usize = 3;
 
-/// What to try for the findings of an explanation, in their order. Findings that work against the difference and what is not
-/// explained have no cause to remove.
+/// A smaller part of the difference is not worth a test, which takes as long as that of a large one.
+const LEAST_SHARE: f64 = 0.03;
+
+/// What to try for the findings of an explanation, in their order: those that make much of the difference. Findings that work
+/// against it and what is not explained have no cause to remove.
 pub fn experiments(why: &Why, given: &Given<'_>, machine: &Machine) -> Vec<Planned> {
     let untraced = input::untraced(given.plan, given.batches);
     let sides: Vec<Side> = (0..given.plan.alternatives.len())
         .map(|index| Side::of(&Alternative::of(given, &untraced, index)))
         .collect();
-    let testable = |it: &(usize, &Finding)| it.1.share > 0.0 && it.1.cause != Cause::Unexplained;
+    let testable = |it: &(usize, &Finding)| it.1.share >= LEAST_SHARE && it.1.cause != Cause::Unexplained;
     let findings = why.findings.iter().enumerate().filter(testable).take(MOST);
     findings
         .filter_map(|(at, finding)| Bench::of(finding, (why, given), machine, &sides)?.planned(at))

@@ -1,6 +1,6 @@
 //! Changes of where a command runs: stages on CPUs of their own, or all on one.
 
-use super::judge::{ENOUGH, TOO_MUCH};
+use super::change::SOME;
 use super::line::{Line, edited};
 use super::{Bench, Change, instead};
 use crate::trace::report::PathKind;
@@ -31,12 +31,11 @@ impl Bench<'_> {
         }
     }
 
-    /// What the faster alternative loses on one CPU, if that is about what the finding says; the other one then overlaps
-    /// next to nothing.
+    /// What the faster alternative loses on one CPU, if that is about what the finding says: at least half of it is what the
+    /// other one has not.
     pub(super) fn one_cpu_s(&self) -> Option<f64> {
         let (seconds, beside) = (self.finding.seconds, beside_path_s(self.fast_account?));
-        let most = self.finding.high.unwrap_or(0.0).max(seconds * TOO_MUCH);
-        (beside >= seconds * ENOUGH && beside <= most).then_some(beside)
+        (beside >= seconds * SOME && beside * SOME <= seconds).then_some(beside)
     }
 
     /// The slower alternative where nothing shares its CPU: without taskset, each stage on a CPU of its own, or elsewhere.

@@ -15,22 +15,42 @@ impl Bench<'_> {
         self.wrapper()?;
         let programs = (self.slow.execs - self.fast.execs).round().max(0.0);
         let forks = (self.slow.forks - self.fast.forks).round();
-        let mut extra = self.extra_programs(programs);
+        // `env X`, `exec X`: a program in the place of another one, in the same process.
+        let in_place = (programs - forks.max(0.0)).max(0.0);
+        let mut extra = self.extra_programs(programs - in_place);
         // Children that run no program are a shell's subshells.
         if forks - programs >= 1.0 {
             extra.push(("( : )".to_owned(), (forks - programs) as u64));
+        }
+        // The same loops that end at once: what the shell around them costs is no part of it.
+        let mut control: Vec<_> = extra.iter().map(|(words, _)| (words.clone(), 0)).collect();
+        let mut each: Vec<String> =
+            extra.iter().map(|(words, n)| format!("{} times '{words}'", count(*n as f64))).collect();
+        if in_place >= 1.0 {
+            let (alone, before) = self.in_place()?;
+            each.push(format!("{} times '{before}', against '{alone}',", count(in_place)));
+            control.push((alone, in_place as u64));
+            extra.push((before, in_place as u64));
         }
         let all = extra.iter().map(|it| it.1).sum::<u64>();
         if all == 0 {
             return Err("both make as many processes, so there is none to put in".to_owned());
         }
         let at_once = at_once(self.slow, all);
-        let each: Vec<String> =
-            extra.iter().map(|(words, n)| format!("{} times '{words}'", count(*n as f64))).collect();
         let change = format!("{} {}", each.join(" and "), before_it(at_once));
-        // The same loops that end at once: what the shell around them costs is no part of it.
-        let none: Vec<_> = extra.iter().map(|(words, _)| (words.clone(), 0)).collect();
-        Ok(self.put_in(&repeated(&none, at_once), &repeated(&extra, at_once), change, true))
+        // Another program than `env` may stand in the place.
+        let sure = in_place < 1.0;
+        Ok(self.put_in(&repeated(&control, at_once), &repeated(&extra, at_once), change, sure))
+    }
+
+    /// A program alone, and behind one that becomes it without a process more.
+    fn in_place(&self) -> Result<(String, String), String> {
+        let path = |name: &str| {
+            let path = self.machine.programs.get(name).and_then(|path| path.to_str());
+            path.map(quoted).ok_or(format!("'{name}' was not found, which takes the place of programs"))
+        };
+        let (alone, before) = (path("true")?, path("env")?);
+        Ok((alone.clone(), format!("{before} {alone}")))
     }
 
     /// The slower alternative's start-ups put into the faster one, against as many of what it starts in their place: only

@@ -15,6 +15,7 @@ pub(super) fn machine() -> Machine {
     Machine {
         cpus: vec![0, 1],
         no_realtime: None,
+        left_to_others: 0.05,
         stage: "/w stage".to_owned(),
         pipe_max: 1 << 20,
         path: "/bin:/usr/bin".to_owned(),
@@ -170,7 +171,7 @@ fn two_pipelines(both_beside_s: f64, calls: u64) -> Planned {
 
 #[test]
 fn overlap_of_a_pipeline_is_tested_on_one_cpu_where_the_other_one_has_none() {
-    for (beside, predicted) in [(0.0, 0.06), (0.01, 0.07)] {
+    for (beside, predicted) in [(0.0, 0.06), (0.03, 0.09)] {
         let one = two_pipelines(beside, 1 << 15);
         let test = one.test.as_ref().unwrap();
         assert_eq!((one.alternative, one.put_in, test.changed.cpus.clone()), (0, true, Some(vec![0])));
@@ -180,7 +181,7 @@ fn overlap_of_a_pipeline_is_tested_on_one_cpu_where_the_other_one_has_none() {
 
 #[test]
 fn of_pipelines_that_both_overlap_pipes_and_buffers_are_changed() {
-    let one = two_pipelines(0.06, 16);
+    let one = two_pipelines(0.09, 16);
     assert_eq!((one.alternative, one.put_in, one.sure), (0, true, false));
     assert_eq!(
         changed(&one),
@@ -189,7 +190,7 @@ fn of_pipelines_that_both_overlap_pipes_and_buffers_are_changed() {
             "/w stage --pipe-size 4096 -- x | /w stage --pipe-size 4096 -- y"
         )
     );
-    let one = two_pipelines(0.06, 1 << 15);
+    let one = two_pipelines(0.09, 1 << 15);
     assert_eq!((one.alternative, one.put_in, one.sure), (1, false, false));
     assert_eq!(changed(&one), ("stdbuf -e0 x 1 | stdbuf -e0 y 1", "stdbuf -oL x 1 | stdbuf -oL y 1"));
 }
@@ -233,6 +234,17 @@ fn waits_are_taken_away_where_they_can_be() {
     let (_, all) = planned((crowded(0.1), "a"), (crowded(0.4), "x"));
     assert!((0.39..0.41).contains(&all.predicted_s), "the wait that both have goes too: {all:?}");
     assert!(one.prediction.contains("real-time class (round robin, priority 1)"), "{}", one.prediction);
+    // Of a run of seconds, others get a part all the same.
+    let long = |s| {
+        let mut trace = crowded(s).runs("work", WorkKind::User, 1.8, 0);
+        trace.0.commands = vec![command("x", vec![0])];
+        trace
+    };
+    let runs = || common().runs("work", WorkKind::User, 1.8, 0);
+    let (_, some) = planned((runs(), "a"), (long(0.4), "x"));
+    assert!((0.29..0.31).contains(&some.predicted_s), "0.4 s less a twentieth of 2 s: {some:?}");
+    let (_, none) = planned((runs(), "a"), (long(0.12), "x"));
+    assert!(none.test.unwrap_err().contains("leave others a part of every second"));
 }
 
 #[test]
@@ -296,4 +308,13 @@ fn nothing_is_planned_without_findings_or_for_what_works_against_the_difference(
     scene.plan.alternatives[0].env = BTreeMap::new();
     let planned = experiments(&scene.explain(), &scene.given(), &machine());
     assert_eq!(planned.iter().map(|it| it.cause).collect::<Vec<_>>(), [Cause::Overlap]);
+    // A cause of 2% is found, and not tested.
+    let small = |s| common().waits("x", PathKind::Sleep, None, 0.1).waits("x", PathKind::Lock, None, s);
+    for (seconds, causes) in [(0.002, vec![Cause::Sleep]), (0.01, vec![Cause::Sleep, Cause::Lock])] {
+        let scene = Scene::of(&common().0, &small(seconds).0);
+        let why = scene.explain();
+        assert_eq!(why.findings.len(), 2, "{why:#?}");
+        let planned = experiments(&why, &scene.given(), &machine());
+        assert_eq!(planned.iter().map(|it| it.cause).collect::<Vec<_>>(), causes);
+    }
 }

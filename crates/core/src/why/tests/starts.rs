@@ -28,6 +28,28 @@ fn processes_are_put_into_the_faster_one() {
     );
 }
 
+#[test]
+fn programs_that_take_the_place_of_others_are_put_in_without_a_process() {
+    let b = common().makes(60, 121).runs("env", WorkKind::Startup, 0.1, 60);
+    let (_, one) = planned((common().makes(60, 61), "do a"), (b, "do b"));
+    assert_eq!((one.cause, one.put_in, one.sure), (Cause::Processes, true, false));
+    let script = |words: &str| format!("-lt 60 ]; do {words}; i=$((i+1)); done;");
+    let (alone, before) = changed(&one);
+    assert!(alone.contains(&script("/usr/bin/true")), "{alone}");
+    assert!(before.contains(&script("/usr/bin/env /usr/bin/true")), "{before}");
+    assert!(one.change.starts_with("60 times '/usr/bin/env /usr/bin/true', against"), "{}", one.change);
+    // Half of them make a process.
+    let b = common().makes(30, 61).runs("true", WorkKind::Startup, 0.1, 60);
+    let (_, one) = planned((common().makes(0, 1), "do a"), (b, "do b"));
+    let (none, half) = changed(&one);
+    let loops = |first: u64, second: u64, words: &str| {
+        let one = |n: u64, words: &str| format!("while [ $i -lt {n} ]; do {words}; i=$((i+1)); done;");
+        format!("i=0; {} {} wait", one(first, "/usr/bin/true"), one(second, words))
+    };
+    assert!(none.contains(&loops(0, 30, "/usr/bin/true")), "{none}");
+    assert!(half.contains(&loops(30, 60, "/usr/bin/env /usr/bin/true")), "{half}");
+}
+
 /// A stage of a pipeline.
 fn stage(command: &str) -> StageRow {
     StageRow {

@@ -156,6 +156,7 @@ fn machine(so_far: &SoFar<'_>, why: &Why) -> Machine {
             None => so_far.host.before.cpus_allowed.clone().unwrap_or_default(),
         },
         no_realtime: realtime::denied(),
+        left_to_others: realtime::LEFT_TO_OTHERS,
         stage: stage
             .map_or_else(String::new, |file| format!("{} {}", shell_words::quote(&file), stage::VERB)),
         pipe_max: pipe_max(),

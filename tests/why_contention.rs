@@ -1,0 +1,114 @@
+//! Others take the CPUs: planted in another session, found, and tested by keeping them away.
+
+#![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
+
+#[path = "support/process.rs"]
+mod process;
+#[path = "support/trace.rs"]
+mod trace;
+
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
+
+use process::{PROGRAM, Sandbox, root_or_skip, skipped};
+use serde_json::Value;
+use trace::json;
+
+/// Computes on a CPU for as many milliseconds as it is told through a pipe.
+const HOG: &str = include_str!("../bench/planted/hog.c");
+
+const SPIN: &str = "int main(void) { volatile unsigned long x = 0; \
+                    for (unsigned long i = 0; i < 50000000ul; i++) x += i; return 0; }";
+
+/// One hog for every CPU, each in a session of its own; ended with this.
+struct Hogs(Vec<Child>);
+
+impl Hogs {
+    fn start(place: &Sandbox) -> Self {
+        let program = trace::compile(place, "hog", HOG);
+        let allowed = rustix::thread::sched_getaffinity(None).unwrap();
+        let cpus = (0..rustix::thread::CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu));
+        let hog = |cpu: usize| {
+            let pipe = place.file(&format!("told.{cpu}"));
+            assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+            let mut command = place.command(&program, &[&cpu.to_string(), &pipe]);
+            // SAFETY: a plain system call between fork and exec.
+            unsafe {
+                command.pre_exec(|| Ok(rustix::process::setsid().map(drop)?));
+            }
+            command.spawn().unwrap()
+        };
+        Self(cpus.map(hog).collect())
+    }
+
+    fn ids(&self) -> Vec<u32> {
+        self.0.iter().map(Child::id).collect()
+    }
+}
+
+impl Drop for Hogs {
+    fn drop(&mut self) {
+        for hog in &mut self.0 {
+            hog.kill().unwrap();
+            hog.wait().unwrap();
+        }
+    }
+}
+
+/// The scheduling class of a process: proc_pid_stat(5), the 41st field.
+fn class(pid: u32) -> i32 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let behind_name = &stat[stat.rfind(')').unwrap() + 2..];
+    behind_name.split(' ').nth(41 - 3).unwrap().parse().unwrap()
+}
+
+/// A command that forks, first while the hogs compute and then while they do not; the record of why the first is slower.
+fn explained(place: &Sandbox, before: &[&str]) -> Value {
+    let spin = trace::compile(place, "spin", SPIN);
+    let told = place.file("told");
+    let line =
+        |ms: u32| format!("for p in {told}.*; do echo {ms} > $p; done; ({spin}); sh -c '{spin}; true'");
+    let options = ["compare", "--why", "--json", "--no-check-output", "--why-rounds", "7"];
+    let (slow, fast) = (line(150), line(0));
+    let words = [before, &[PROGRAM], &options, &[slow.as_str(), fast.as_str()]].concat();
+    json(&place.begin(place.command(words[0], &words[1..])).wait())
+}
+
+/// What was tried for the hogs.
+#[track_caller]
+fn experiment(record: &Value) -> &Value {
+    let none = format!("not found: {} {:#}", record["refused"], record["findings"]);
+    let findings = record["findings"].as_array().expect(&none);
+    let mine = |it: &&Value| it["cause"] == "cpu_contention" && it["share"].as_f64().unwrap() > 0.0;
+    let found = findings.iter().find(mine).expect(&none);
+    assert_eq!(found["alternative"], record["plan"]["alternatives"][0]["name"], "{found:#}");
+    let experiments = record["experiments"].as_array().unwrap();
+    experiments.iter().find(|it| it["cause"] == "cpu_contention").unwrap()
+}
+
+#[test]
+fn others_are_kept_away_and_nobody_stays_in_the_real_time_class() {
+    if !whyfaster_trace::support().full() || !root_or_skip("real-time priority") {
+        return skipped("explanations (needs the full level)");
+    }
+    let place = Sandbox::new();
+    let hogs = Hogs::start(&place);
+    let record = explained(&place, &[]);
+    let one = experiment(&record);
+    // Others than the hogs may hide what they cost; that they are the wrong cause must not come out.
+    assert!(["confirmed", "undecided"].iter().any(|it| one["outcome"] == *it), "{one:#}");
+    assert!(one["prediction"].as_str().unwrap().contains("real-time class"), "{one:#}");
+    assert!(one["control_s"].as_array().unwrap().len() >= 6, "{one:#}");
+    assert_eq!(place.alive().len(), hogs.0.len(), "{:#?}", place.alive());
+    assert!(hogs.ids().into_iter().all(|pid| class(pid) == libc::SCHED_OTHER));
+    // Without the privilege nothing is tried, and it is said what is missing.
+    let without = ["setpriv", "--bounding-set", "-sys_nice", "--inh-caps", "-sys_nice", "--"];
+    let record = explained(&place, &without);
+    let one = experiment(&record);
+    assert_eq!(one["outcome"], "not_testable", "{one:#}");
+    let said = "needs real-time priority (root or CAP_SYS_NICE)";
+    assert!(one["sentence"].as_str().unwrap().contains(said), "{one:#}");
+    drop(hogs);
+    place.assert_clean();
+}
