@@ -1,15 +1,18 @@
 //! Loading and attaching the programs, set up for what is wanted.
 
+use std::cell::RefCell;
 use std::mem::MaybeUninit;
+use std::rc::Rc;
 use std::sync::Mutex;
 
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::Typedef;
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
-use libbpf_rs::{Link, MapCore, MapType, PrintLevel, ProgramInput};
+use libbpf_rs::{Link, MapCore, MapType, PrintLevel, ProgramInput, RingBuffer, RingBufferBuilder};
 
 use whyfaster_core::trace::counts::Lives;
 
+use super::decode::Decoder;
 use super::programs::{OpenWhyfasterSkel, WhyfasterSkel, WhyfasterSkelBuilder, types};
 use super::{startup, tables};
 use crate::support::{Missing, Unsupported, kernel_version};
@@ -45,6 +48,20 @@ pub(crate) fn load(wanted: &Wanted) -> Result<Loaded, Unsupported> {
     choose(&mut open, wanted);
     let skel = open.load().map_err(|e| refused("load", &e))?;
     Ok(Loaded { skel, links: Vec::new() })
+}
+
+/// The ring of records; whatever is taken out of it goes to the decoder.
+pub(crate) fn ring(
+    loaded: &Loaded,
+    decoder: &Rc<RefCell<Decoder>>,
+) -> libbpf_rs::Result<RingBuffer<'static>> {
+    let decoder = Rc::clone(decoder);
+    let mut builder = RingBufferBuilder::new();
+    builder.add(&loaded.skel.maps.ring, move |record: &[u8]| {
+        decoder.borrow_mut().take(record);
+        0
+    })?;
+    builder.build()
 }
 
 fn remember(_: PrintLevel, text: String) {

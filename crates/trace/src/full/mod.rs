@@ -23,7 +23,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 use std::rc::Rc;
 
-use libbpf_rs::{Link, RingBuffer, RingBufferBuilder};
+use libbpf_rs::{Link, RingBuffer};
 use whyfaster_core::trace::counts::{Counts, CpuLost, Lost, OwnCost};
 use whyfaster_core::trace::event::{Event, Pid, What};
 
@@ -84,7 +84,7 @@ impl Full {
         }
         let mut loaded = load::load(wanted)?;
         let decoder = Rc::new(RefCell::new(Decoder::default()));
-        let ring = ring(&loaded, &decoder).map_err(|e| refused("the ring of records", &e))?;
+        let ring = load::ring(&loaded, &decoder).map_err(|e| refused("the ring of records", &e))?;
         let own = i32::try_from(std::process::id()).expect("a process number is positive and small");
         follow::tool(&loaded, own).map_err(|e| refused("labelling this process", &e))?;
         loaded.attach().map_err(|e| refused("attaching the programs", &e))?;
@@ -298,6 +298,13 @@ impl Full {
             let cpu = decode::cpu_of(record);
             lost.count(&CpuLost { cpu, unfinished: 1, ..CpuLost::default() });
         }
+        // Taking the programs down takes its time, and what the machine did meanwhile is no part of the trace.
+        if !told.is_empty() {
+            decoder.inbox.end_with(
+                |event| matches!(event.what, What::End { .. }),
+                |event| matches!(event.what, What::Name { .. } | What::Lost { .. }),
+            );
+        }
         decoder.inbox.hand_on(u64::MAX, sink);
         let here = [&mut decoder.lost, &mut self.watch.lost].map(std::mem::take);
         let late = std::mem::take(&mut decoder.inbox.late);
@@ -388,14 +395,4 @@ impl fmt::Debug for Full {
 fn refused(step: &str, e: &dyn fmt::Display) -> Unsupported {
     let remedy = "trace at a lower level, and report this with the kernel's version".to_owned();
     Unsupported { missing: vec![Missing { what: step.to_owned(), why: e.to_string(), remedy }] }
-}
-
-fn ring(loaded: &Loaded, decoder: &Rc<RefCell<Decoder>>) -> libbpf_rs::Result<RingBuffer<'static>> {
-    let decoder = Rc::clone(decoder);
-    let mut builder = RingBufferBuilder::new();
-    builder.add(&loaded.skel.maps.ring, move |record: &[u8]| {
-        decoder.borrow_mut().take(record);
-        0
-    })?;
-    builder.build()
 }
