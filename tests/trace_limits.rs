@@ -77,8 +77,7 @@ fn capabilities_on_the_file_give_the_full_level_and_the_command_has_none() {
         return;
     }
     let place = open_place();
-    let program = place.file("whyfaster");
-    fs::copy(program_for_all(), &program).unwrap();
+    let program = program_for_all(&place);
     let set = Command::new("setcap").args(["cap_bpf,cap_perfmon+ep", &program]).status();
     if !set.is_ok_and(|status| status.success()) {
         return skipped("capabilities on a file (needs setcap and a file system that keeps them)");
@@ -104,6 +103,11 @@ fn a_ring_that_is_too_small_is_a_loss_and_never_a_clean_run() {
     let words = ["--level", "full", "--ring-size", "4K", "--calls=mount", line];
     let trace = traced(&place, &words);
     assert!(trace["lost"]["ring"].as_u64().unwrap() > 0, "{}", trace["lost"]);
+    // Each class is told by CPU, and what the CPUs lost is what was lost in all.
+    for class in ["ring", "map", "storage", "string", "stack", "gaps", "late", "unfinished"] {
+        let sum: u64 = rows(&trace["lost"], "by_cpu").iter().map(|cpu| cpu[class].as_u64().unwrap()).sum();
+        assert_eq!(Some(sum), trace["lost"][class].as_u64(), "{class}: {}", trace["lost"]);
+    }
     // The run came to its end, what was seen of it is not whole, and the kernel counted when the last task ended.
     assert_eq!((trace["status"].as_str(), trace["complete"].as_bool()), (Some("complete"), Some(false)));
     let (wall, took) = (trace["wall_s"].as_f64().unwrap(), trace["runs"]["traced_s"].as_f64().unwrap());

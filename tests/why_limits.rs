@@ -31,8 +31,9 @@ fn without_privileges_one_line_says_what_is_missing() {
     for asked in [true, false] {
         let words = ["compare", "--runs", "6", "sleep 0.1; true", "true"];
         let why: &[&str] = if asked { &["--why"] } else { &[] };
-        let ran =
-            place.begin(without_privileges(&place, program_for_all(), &[&words[..], why].concat())).wait();
+        let ran = place
+            .begin(without_privileges(&place, &program_for_all(&place), &[&words[..], why].concat()))
+            .wait();
         ran.expect(0, &[]);
         let said = "not explained: needs CAP_BPF and CAP_PERFMON: sudo, or make install-caps";
         let lines = ran.out.lines().filter(|line| line.contains("not explained")).collect::<Vec<_>>();

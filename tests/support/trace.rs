@@ -6,7 +6,6 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
 
 use serde_json::Value;
 
@@ -23,18 +22,14 @@ pub(crate) fn open_place() -> Sandbox {
     place
 }
 
-/// The program where any user can execute it: a home directory may be closed to others.
-pub(crate) fn program_for_all() -> &'static str {
-    static COPY: OnceLock<(tempfile::TempDir, String)> = OnceLock::new();
-    let (_, path) = COPY.get_or_init(|| {
-        let dir = tempfile::tempdir().unwrap();
-        fs::set_permissions(dir.path(), Permissions::from_mode(0o755)).unwrap();
-        let path = dir.path().join("whyfaster");
-        fs::copy(PROGRAM, &path).unwrap();
-        let path = path.to_str().unwrap().to_owned();
-        (dir, path)
-    });
-    path
+/// The program where any user can execute it, in a place of that test, with which it goes: a home directory may be closed to
+/// others.
+pub(crate) fn program_for_all(place: &Sandbox) -> String {
+    let program = place.path("whyfaster");
+    if !program.exists() {
+        fs::copy(PROGRAM, &program).unwrap();
+    }
+    place.file("whyfaster")
 }
 
 /// A command as the user 65534 without any privilege. Whoever is not root already has none.
@@ -48,7 +43,7 @@ pub(crate) fn without_privileges(place: &Sandbox, program: &str, args: &[&str]) 
 
 /// `whyfaster trace` as that user.
 pub(crate) fn nobody_traces(place: &Sandbox, args: &[&str]) -> Ran {
-    place.begin(without_privileges(place, program_for_all(), &[&["trace"], args].concat())).wait()
+    place.begin(without_privileges(place, &program_for_all(place), &[&["trace"], args].concat())).wait()
 }
 
 /// `whyfaster trace --json`, which must succeed.

@@ -4,7 +4,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use libbpf_rs::libbpf_sys::perf_event_attr;
+use libbpf_rs::libbpf_sys::{self, perf_event_attr};
 
 /// Bytes of records for each CPU. An unprivileged user may lock 516 KiB (`kernel.perf_event_mlock_kb`).
 const DATA_BYTES: usize = 1 << 18;
@@ -17,14 +17,10 @@ const DATA_TAIL: usize = 1032;
 pub(crate) const LOST: u32 = 2;
 pub(crate) const SAMPLE: u32 = 9;
 
-/// What stands at the end of every record but a sample: the parts that `sample_type` asks for, in the kernel's order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ends {
-    /// The time.
-    Time,
-    /// Process and task, the time, the CPU.
-    TaskTimeCpu,
-}
+/// What every event here asks for in `sample_type`. It stands at the end of every record but a sample, in this order: process
+/// and task, the time, the CPU.
+pub(crate) const RECORDS_END_WITH: u64 =
+    (libbpf_sys::PERF_SAMPLE_TID | libbpf_sys::PERF_SAMPLE_TIME | libbpf_sys::PERF_SAMPLE_CPU) as u64;
 
 /// The records of one event, shared with the kernel.
 #[derive(Debug)]
@@ -32,7 +28,6 @@ pub(crate) struct Ring {
     memory: NonNull<u8>,
     length: usize,
     page: usize,
-    ends: Ends,
     _event: OwnedFd,
 }
 
@@ -91,7 +86,7 @@ pub(crate) fn word(bytes: &[u8], at: usize) -> Option<u32> {
 
 impl Ring {
     /// Maps the records of an event.
-    pub(crate) fn new(event: OwnedFd, ends: Ends) -> std::io::Result<Self> {
+    pub(crate) fn new(event: OwnedFd) -> std::io::Result<Self> {
         let page = rustix::param::page_size();
         let length = page + DATA_BYTES;
         // SAFETY: a new mapping of a descriptor that is open; the kernel checks the length.
@@ -110,7 +105,7 @@ impl Ring {
         }
         let memory =
             NonNull::new(memory.cast()).ok_or_else(|| std::io::Error::other("mapped at address 0"))?;
-        Ok(Self { memory, length, page, ends, _event: event })
+        Ok(Self { memory, length, page, _event: event })
     }
 
     /// A counter of the first page.
@@ -133,27 +128,18 @@ impl Ring {
             };
             let body = self.copy(tail + 8, length);
             // A record that is shorter than what was asked for would be a newer kernel's: it says nothing here.
-            records.extend(self.record(kind, misc, body));
+            records.extend(Self::record(kind, misc, body));
             tail += size;
         }
         self.counter(DATA_TAIL).store(tail.max(head), Ordering::Release);
     }
 
-    fn record(&self, kind: u32, misc: u16, mut body: Vec<u8>) -> Option<Record> {
-        let whole = self.ends == Ends::TaskTimeCpu;
+    fn record(kind: u32, misc: u16, mut body: Vec<u8>) -> Option<Record> {
         // In a sample the same parts stand at the beginning, and what was sampled follows.
-        let from = match (kind, whole) {
-            (SAMPLE, _) => 0,
-            (_, true) => body.len().checked_sub(24)?,
-            (_, false) => body.len().checked_sub(8)?,
-        };
-        let (at, who, cpu) = match whole {
-            true => {
-                let who = (word(&body, from)?, word(&body, from + 4)?);
-                (number(&body, from + 8)?, who, u16::try_from(word(&body, from + 16)?).unwrap_or(u16::MAX))
-            }
-            false => (number(&body, from)?, (0, 0), 0),
-        };
+        let from = if kind == SAMPLE { 0 } else { body.len().checked_sub(24)? };
+        let who = (word(&body, from)?, word(&body, from + 4)?);
+        let at = number(&body, from + 8)?;
+        let cpu = u16::try_from(word(&body, from + 16)?).unwrap_or(u16::MAX);
         if kind != SAMPLE {
             body.truncate(from);
         }

@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use common::{Held, able, ended, sh, trace_with};
-use whyfaster_core::trace::counts::Counts;
+use whyfaster_core::trace::counts::{Counts, CpuLost};
 use whyfaster_core::trace::event::{Event, TaskKind, What};
 use whyfaster_trace::{Full, Wanted};
 
@@ -38,7 +38,13 @@ fn a_ring_that_is_too_small_is_reported_as_loss() {
         full.finish(&mut |e| holes += if let What::Lost { records } = e.what { records } else { 0 }).unwrap();
     assert_eq!(holes, counts.lost.ring);
     assert!(counts.lost.ring > 0 && counts.lost.any(), "{:?}", counts.lost);
-    assert_eq!(counts.lost.by_cpu.iter().sum::<u64>(), counts.lost.ring);
+    let lost = &counts.lost;
+    let by_cpu = |class: fn(&CpuLost) -> u64| lost.by_cpu.iter().map(class).sum::<u64>();
+    assert_eq!(
+        [by_cpu(|it| it.ring), by_cpu(|it| it.map), by_cpu(|it| it.storage), by_cpu(|it| it.string)],
+        [lost.ring, lost.map, lost.storage, lost.string]
+    );
+    assert!(lost.by_cpu.windows(2).all(|pair| pair[0].cpu < pair[1].cpu), "{lost:?}");
     // What was counted in the kernel is complete all the same.
     let execs = counts.calls.iter().filter(|c| i64::from(c.call.number) == libc::SYS_execve);
     assert_eq!(execs.map(|c| c.entered).sum::<u64>(), 10);

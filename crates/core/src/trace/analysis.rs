@@ -114,7 +114,9 @@ impl Analysis {
         }
         if self.line.known.tree.contains_key(&child) {
             // Its end did not arrive, and the number is used again.
-            self.line.flaws.unfinished += u64::from(!self.line.setting.whole());
+            if !self.line.setting.whole() {
+                self.line.flaws.unfinished.add(None);
+            }
             self.end(child, false, None, now);
         }
         // Who makes a task runs, though the switch may be among what was lost.
@@ -174,7 +176,7 @@ impl Analysis {
         let label = self.line.labels.of(name);
         let it = self.line.known.tree.get_mut(&tid);
         let Some(task) = it.filter(|task| task.state != State::Dead) else {
-            self.line.flaws.unfinished += 1;
+            self.line.flaws.unfinished.add(Some(cpu).filter(|_| self.line.setting.whole()));
             return;
         };
         self.processes.counted.execs += 1;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::analysis::Analysis;
 use super::checks::{self, Compared};
-use super::counts::Counts;
+use super::counts::{Counts, Lost};
 use super::cpus::Holder;
 use super::idle::{CORE, ELSEWHERE};
 use super::ledger::{Avoided, seconds};
@@ -25,9 +25,7 @@ impl Analysis {
         let wall_ns = self.last_end.saturating_sub(began);
         let avoided = self.avoided(facts);
         let avoidable = whole.then_some(avoided);
-        let mut lost = counts.lost.clone();
-        lost.gaps = lost.gaps.max(line.flaws.gaps);
-        lost.unfinished += line.flaws.unfinished;
+        let lost = self.lost(counts);
         let longest = match avoided {
             Avoided::All => line.ledger.avoidable_longest,
             Avoided::NotThrottled => line.ledger.avoidable_longest_beside,
@@ -69,6 +67,22 @@ impl Analysis {
         report.warnings = gaps::warnings(self, counts, facts, &report);
         report.not_measured = gaps::not_measured(self, counts, facts, &report);
         report
+    }
+
+    /// What the tracer lost, and what is missing in the stream. Gaps are seen from both sides: the side that sees more
+    /// of them counts.
+    fn lost(&self, counts: &Counts) -> Lost {
+        let mut lost = counts.lost.clone();
+        let flaws = &self.line.flaws;
+        if flaws.gaps.all > lost.gaps {
+            lost.gaps = flaws.gaps.all;
+            lost.by_cpu.iter_mut().for_each(|it| it.gaps = 0);
+            flaws.gaps.by_cpu.iter().for_each(|(cpu, gaps)| lost.on(*cpu).gaps = *gaps);
+        }
+        lost.unfinished += flaws.unfinished.all;
+        flaws.unfinished.by_cpu.iter().for_each(|(cpu, count)| lost.on(*cpu).unfinished += count);
+        lost.only_cpus_with_losses();
+        lost
     }
 
     /// The critical path, what CPU time was spent on, and data moved: of a level that sees all three.
@@ -119,6 +133,8 @@ impl Analysis {
             waits: self.line.ledger.avoidable_waits,
             sibling_only_s: cores.then(|| seconds(sibling_only)),
             throttled_s: seconds(all - counted),
+            by_pinning_s: (!self.line.setting.open.is_empty())
+                .then(|| seconds(avoided.by_pinning(sums).min(counted))),
             but_for_affinity_s: (avoided == Avoided::All).then(|| seconds(sums[ELSEWHERE])),
             steal_s: facts.steal_ns.map(seconds),
         }

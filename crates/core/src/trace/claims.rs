@@ -4,9 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::report::{SharerKind, SyscallRow, TraceReport};
-use crate::claims::{self, Judgement, Outcome, Pair};
-use crate::record::Record;
 use crate::verdict::Verdict;
+
+mod rounds;
+
+pub use rounds::judge;
 
 /// Calls that make a process or a thread.
 const FORKS: [&str; 4] = ["fork", "vfork", "clone", "clone3"];
@@ -94,6 +96,9 @@ pub struct Tally {
     /// Time that tasks waited for a CPU that a thread of the kernel held, seconds.
     #[serde(default)]
     pub behind_kernel_s: Option<f64>,
+    /// What other programs had of the time of all CPUs meanwhile, as a part.
+    #[serde(default)]
+    pub strangers: Option<f64>,
     /// Wall time of the traced run, seconds.
     pub traced_s: f64,
     /// CPU time of the whole tree, seconds.
@@ -122,6 +127,7 @@ impl Tally {
             own_fork_wait_cpu_s: if seen { both.iter().map(|row| row.cpu_s).sum() } else { None },
             avoidable_s: report.avoidable_wait_s,
             behind_kernel_s: report.avoidable_wait_s.is_some().then(|| behind_kernel(report)),
+            strangers: None,
             traced_s: report.wall_s,
             work_s: report.commands.iter().map(|row| row.running_s).sum(),
         }
@@ -146,66 +152,20 @@ fn behind_kernel(report: &TraceReport) -> f64 {
     kernel.map(|row| row.seconds).sum()
 }
 
-/// Judges a claim. `tally` finds what the trace of an alternative says.
-pub fn judge<'a>(
-    claim: &Claim,
-    pair: Pair<'_>,
-    record: &Record,
-    tally: impl Fn(&str) -> Option<&'a Tally>,
-) -> Judgement {
-    let alternative = claim.alternative.as_deref().unwrap_or(pair.alternative);
-    let pair = Pair { alternative, baseline: pair.baseline };
-    let of = |name: &str, quantity: Quantity| match tally(name) {
-        None => Err(format!("{name} was not traced")),
-        Some(tally) => tally.get(quantity).ok_or_else(|| format!("{} not measured", word(quantity))),
-    };
-    let judgement = |outcome, why| Judgement { number: claim.number, text: claim.text.clone(), outcome, why };
-    match claim.rule {
-        Rule::Time { verdict } => {
-            let rule = claims::Rule::Verdict { load: 1, verdict };
-            let by_time = claims::Claim { number: claim.number, text: claim.text.clone(), rule };
-            let mut judged = claims::judge(&[by_time], pair, record);
-            judged.pop().unwrap_or_else(|| judgement(Outcome::Undecided, "not compared".to_owned()))
-        }
-        Rule::OfTime { quantity, share } => {
-            let time = tally(alternative).map_or(0.0, |tally| tally.traced_s);
-            let (outcome, why) = match of(alternative, quantity) {
-                Ok(mine) => {
-                    let outcome = if mine >= time * share { Outcome::Holds } else { Outcome::DoesNotHold };
-                    let (is, of) = (amount(quantity, mine), amount(quantity, time));
-                    (outcome, format!("{} of {alternative}: {is} of {of}", word(quantity)))
-                }
-                Err(why) => (Outcome::Undecided, why),
-            };
-            judgement(outcome, why)
-        }
-        Rule::AtMost { quantity, share } => {
-            let (outcome, why) = match (of(alternative, quantity), of(pair.baseline, quantity)) {
-                // What the baseline does not have, nobody can have less of.
-                (Ok(_), Ok(theirs)) if theirs <= 0.0 => {
-                    (Outcome::Undecided, format!("{}: {} has none", word(quantity), pair.baseline))
-                }
-                (Ok(mine), Ok(theirs)) => {
-                    let holds = mine <= theirs * share;
-                    let outcome = if holds { Outcome::Holds } else { Outcome::DoesNotHold };
-                    let number = |value: f64| amount(quantity, value);
-                    let (a, b) = (number(mine), number(theirs));
-                    (outcome, format!("{}: {alternative} {a}, {} {b}", word(quantity), pair.baseline))
-                }
-                (Err(why), _) | (_, Err(why)) => (Outcome::Undecided, why),
-            };
-            judgement(outcome, why)
-        }
+impl Quantity {
+    /// Whether it is time and no count.
+    fn is_time(self) -> bool {
+        self == Self::OwnForkWaitCpu || self.is_wait()
+    }
+
+    /// Whether it is time that depends on who else wants the CPUs.
+    fn is_wait(self) -> bool {
+        matches!(self, Self::AvoidableWait | Self::BehindKernel)
     }
 }
 
 fn amount(quantity: Quantity, value: f64) -> String {
-    match quantity {
-        Quantity::OwnForkWaitCpu | Quantity::AvoidableWait | Quantity::BehindKernel => {
-            format!("{value:.3} s")
-        }
-        Quantity::Forks | Quantity::Execs | Quantity::OwnForks => format!("{value:.0}"),
-    }
+    if quantity.is_time() { format!("{value:.3} s") } else { format!("{value:.0}") }
 }
 
 fn word(quantity: Quantity) -> &'static str {
@@ -283,52 +243,5 @@ mod tests {
             (blind.forks, blind.own_forks, blind.waits, blind.own_fork_wait_cpu_s),
             (Some(5), None, None, None)
         );
-    }
-
-    #[test]
-    fn counts_decide_and_what_is_missing_does_not() {
-        let xargs =
-            report(vec![row("xargs", "clone", 10_000, None), row("xargs", "wait4", 28_561, None)], 20_000);
-        let tallies = [("split", Tally::of(&split(), "split")), ("xargs", Tally::of(&xargs, "xargs"))];
-        let find = |name: &str| tallies.iter().find(|(known, _)| *known == name).map(|(_, tally)| tally);
-        let judged = |alternative: Option<&str>, quantity, share| {
-            let claim = Claim {
-                number: 1,
-                text: "x".to_owned(),
-                alternative: alternative.map(str::to_owned),
-                rule: Rule::AtMost { quantity, share },
-            };
-            let record: Record =
-                serde_json::from_str(include_str!("../../../../tests/records/0.1.0-batch.json")).unwrap();
-            let pair = Pair { alternative: "split", baseline: "xargs" };
-            judge(&claim, pair, &record, find)
-        };
-        assert_eq!(judged(None, Quantity::OwnForks, 0.01).outcome, Outcome::Holds);
-        let forks = judged(None, Quantity::Forks, 0.01);
-        assert_eq!(
-            (forks.outcome, forks.why.contains("split 10004, xargs 20000")),
-            (Outcome::DoesNotHold, true)
-        );
-        assert_eq!(judged(None, Quantity::OwnForkWaitCpu, 0.5).outcome, Outcome::Undecided);
-        assert_eq!(judged(Some("loop"), Quantity::Forks, 0.5).why, "loop was not traced");
-    }
-
-    #[test]
-    fn waiting_is_judged_against_the_time_of_the_run() {
-        let waits =
-            |seconds| TraceReport { wall_s: 2.0, avoidable_wait_s: seconds, ..TraceReport::default() };
-        let outcome = |seconds, rule| {
-            let tally = Tally::of(&waits(seconds), "");
-            let record: Record =
-                serde_json::from_str(include_str!("../../../../tests/records/0.1.0-batch.json")).unwrap();
-            let claim = Claim { number: 1, text: String::new(), alternative: None, rule };
-            judge(&claim, Pair { alternative: "a", baseline: "b" }, &record, |_| Some(&tally)).outcome
-        };
-        let of_time = Rule::OfTime { quantity: Quantity::AvoidableWait, share: 0.05 };
-        assert_eq!(outcome(Some(0.2), of_time), Outcome::Holds);
-        assert_eq!(outcome(Some(0.05), of_time), Outcome::DoesNotHold);
-        assert_eq!(outcome(None, of_time), Outcome::Undecided);
-        let at_most = Rule::AtMost { quantity: Quantity::AvoidableWait, share: 0.1 };
-        assert_eq!(outcome(Some(0.0), at_most), Outcome::Undecided);
     }
 }

@@ -118,9 +118,34 @@ pub struct Lost {
     pub gaps: u64,
     /// Records that came after later ones had been handed on, so that they have a later time than their own.
     pub late: u64,
-    /// Records, counters, stacks and paths lost per CPU; empty when none. Skipped runs of programs are left out: the
-    /// kernel tells them by program, not by CPU.
-    pub by_cpu: Vec<u64>,
+    /// The same on each CPU where something was lost, by its number. `recursion` is not among it: the kernel tells skipped
+    /// runs by program, as a sum over the CPUs. What no CPU could be told for (at levels below the full one, say) is in the
+    /// sums alone. Records of the first version have sums of five classes here, which are not read.
+    #[serde(deserialize_with = "told_by_class")]
+    pub by_cpu: Vec<CpuLost>,
+}
+
+/// What did not arrive on one CPU, by class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuLost {
+    /// Number of the CPU.
+    pub cpu: u16,
+    /// Records for which the ring had no room.
+    pub ring: u64,
+    /// Counters for which a map had no room.
+    pub map: u64,
+    /// Tasks for which no storage was to be had.
+    pub storage: u64,
+    /// Paths that could not be read.
+    pub string: u64,
+    /// Stacks that could not be taken.
+    pub stack: u64,
+    /// Intervals without an end, or an end without a beginning, of tasks that were last seen on this CPU.
+    pub unfinished: u64,
+    /// Switches that the tracepoint did not show.
+    pub gaps: u64,
+    /// Records that came too late for their own time.
+    pub late: u64,
 }
 
 /// What the observing itself took, on the CPUs where it happened.
@@ -143,9 +168,92 @@ pub struct OwnCost {
     pub tool_ns: u64,
 }
 
+/// A CPU of a stored record: what was lost there by class or, in records of the first version, a sum.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Told {
+    Classes(CpuLost),
+    Sum(#[expect(dead_code, reason = "of which class it is cannot be told")] u64),
+}
+
+fn told_by_class<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<CpuLost>, D::Error> {
+    let told = Vec::<Told>::deserialize(from)?;
+    let classes = |told| match told {
+        Told::Classes(classes) => Some(classes),
+        Told::Sum(_) => None,
+    };
+    Ok(told.into_iter().filter_map(classes).collect())
+}
+
 impl Lost {
+    /// What was lost on a CPU, to be added to.
+    pub fn on(&mut self, cpu: u16) -> &mut CpuLost {
+        let place = match self.by_cpu.binary_search_by_key(&cpu, |it| it.cpu) {
+            Ok(known) => known,
+            Err(new) => {
+                self.by_cpu.insert(new, CpuLost { cpu, ..CpuLost::default() });
+                new
+            }
+        };
+        &mut self.by_cpu[place]
+    }
+
+    /// Counts what was lost on a CPU: there, and in the sums.
+    pub fn count(&mut self, more: &CpuLost) {
+        let CpuLost { cpu, ring, map, storage, string, stack, unfinished, gaps, late } = *more;
+        self.ring += ring;
+        self.map += map;
+        self.storage += storage;
+        self.string += string;
+        self.stack += stack;
+        self.unfinished += unfinished;
+        self.gaps += gaps;
+        self.late += late;
+        let on = self.on(cpu);
+        on.ring += ring;
+        on.map += map;
+        on.storage += storage;
+        on.string += string;
+        on.stack += stack;
+        on.unfinished += unfinished;
+        on.gaps += gaps;
+        on.late += late;
+    }
+
+    /// Leaves out the CPUs on which nothing was lost.
+    pub fn only_cpus_with_losses(&mut self) {
+        self.by_cpu.retain(|it| *it != CpuLost { cpu: it.cpu, ..CpuLost::default() });
+    }
+
     /// Records, counters or tasks that are missing: a gap was mended and an unfinished interval is labelled.
     pub fn any(&self) -> bool {
         self.ring + self.map + self.storage + self.string + self.stack + self.recursion + self.late > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn losses_of_a_cpu_stand_in_order_and_only_where_there_are_some() {
+        let mut lost = Lost::default();
+        for cpu in [3, 0, 3, 1] {
+            lost.on(cpu).ring += 1;
+        }
+        lost.on(2).map += 0;
+        lost.only_cpus_with_losses();
+        let rings: Vec<(u16, u64)> = lost.by_cpu.iter().map(|it| (it.cpu, it.ring)).collect();
+        assert_eq!(rings, [(0, 1), (1, 1), (3, 2)]);
+    }
+
+    #[test]
+    fn sums_by_cpu_of_old_records_are_read_and_left_out() {
+        let old: Lost = serde_json::from_str(r#"{"ring": 7, "by_cpu": [3, 4]}"#).expect("an old record");
+        assert_eq!(old, Lost { ring: 7, ..Lost::default() });
+        let mut lost = Lost { gaps: 2, ..Lost::default() };
+        lost.on(1).gaps = 2;
+        let again = serde_json::to_string(&lost).and_then(|text| serde_json::from_str::<Lost>(&text));
+        assert_eq!(again.expect("what was written is read"), lost);
     }
 }

@@ -13,7 +13,7 @@ impl Analysis {
     /// A task is gone, or observing ends while it is there (`alive`). Without totals only the stream knows its times.
     pub(super) fn end(&mut self, tid: Tid, alive: bool, totals: Option<&Totals>, now: u64) {
         let Some(state) = self.line.known.tree.get(&tid).map(|task| task.state) else {
-            self.line.flaws.unfinished += 1;
+            self.line.flaws.unfinished.add(None);
             return;
         };
         // Its end is among what was lost: it was last known before, and its time ends there.
@@ -58,7 +58,8 @@ impl Analysis {
     /// Ends the state that a task is in, whose own end was not seen.
     fn cut(&mut self, tid: Tid, state: State, now: u64) {
         if self.line.setting.whole() {
-            self.line.flaws.unfinished += 1;
+            let on = self.line.known.tree.get(&tid).and_then(|task| task.last_cpu);
+            self.line.flaws.unfinished.add(on);
         }
         match state {
             State::Blocked => self.line.unblock(tid, now, None),

@@ -184,6 +184,11 @@ fn by_scheduling(it: &Analysis, report: &TraceReport, full: &str, add: &mut impl
                 let why = "the cgroup's CPU quota was used up, which looks the same for a task that may run on one CPU";
                 add("avoidable.but_for_affinity_s", why.to_owned());
             }
+            if setting.open.is_empty() {
+                let why = "which CPUs were open to the command when it began is not known: a wait that only a pin made counts \
+                           under avoidable.but_for_affinity_s";
+                add("avoidable.by_pinning_s", why.to_owned());
+            }
             if setting.cores.is_empty() {
                 let why = "which CPUs are hardware threads of one core is not known";
                 add("avoidable.sibling_only_s", why.to_owned());

@@ -1,5 +1,8 @@
 //! Avoidable waiting: a task waits for its CPU, which another holds, while a CPU that it may run on stands idle.
 //!
+//! It may run on the CPUs of its own set, and on those that were open to the command when it began: a pin (`--pin`, taskset,
+//! `sched_setaffinity`) is a choice that can be undone. What only that choice cost has clocks of its own.
+//!
 //! For each set of allowed CPUs there is a clock that runs while any of them is idle. A wait's avoidable part is how far
 //! that clock went while the wait's own CPU was busy, so each instant counts once however many CPUs are idle, and a wait
 //! costs the same however long it lasts. The first part of every wait is left out ([`super::setting::AVOIDABLE_FROM_NS`]).
@@ -10,17 +13,21 @@ use std::collections::VecDeque;
 use super::event::Tid;
 
 /// Kinds of clocks.
-const KINDS: usize = 4;
+const KINDS: usize = 6;
 /// Nanoseconds by kind of clock.
 pub(super) type ByKind = [u64; KINDS];
-/// Any allowed CPU is idle.
+/// Any allowed or open CPU is idle.
 pub(super) const ANY: usize = 0;
-/// All hardware threads of an allowed CPU's core are idle.
+/// All hardware threads of such a CPU's core are idle.
 pub(super) const CORE: usize = 1;
-/// Any allowed CPU is idle, and no task of the tree runs anywhere: so it looks when the cgroup's quota is used up.
+/// As [`ANY`], and no task of the tree runs anywhere: so it looks when the cgroup's quota is used up.
 pub(super) const ALONE: usize = 2;
-/// A CPU is idle, but none that is allowed.
+/// A CPU is idle, but none that is allowed or open.
 pub(super) const ELSEWHERE: usize = 3;
+/// Of [`ANY`]: an open CPU is idle, but none that is allowed.
+pub(super) const PINNED: usize = 4;
+/// Of [`ALONE`]: the same.
+pub(super) const PINNED_ALONE: usize = 5;
 
 /// Sets of allowed CPUs that are told apart at a time. A set beyond is not looked at, and that is counted.
 const MOST_MASKS: usize = 1024;
@@ -42,7 +49,11 @@ pub(super) struct Wait {
 #[derive(Debug, Default)]
 struct Mask {
     cpus: Vec<u64>,
+    /// With those that are open to the command.
+    wide: Vec<u64>,
     tasks: usize,
+    /// Idle CPUs of the set itself, and of the wide one.
+    own_idle: u32,
     idle: u32,
     idle_cores: u32,
     runs: [bool; KINDS],
@@ -72,6 +83,8 @@ pub(super) struct Idle {
     uses: Vec<Use>,
     /// By CPU: the hardware threads of its core, itself among them. A CPU beyond the list is a core of its own.
     siblings: Vec<Vec<usize>>,
+    /// CPUs that are open to the command; empty: not known.
+    open: Vec<u64>,
     masks: Vec<Mask>,
     due: VecDeque<(u64, Tid, u64)>,
     from_ns: u64,
@@ -84,11 +97,12 @@ pub(super) struct Idle {
 }
 
 impl Idle {
-    pub(super) fn new(cores: &[u16], from_ns: u64) -> Self {
+    pub(super) fn new(cores: &[u16], open: &[u64], from_ns: u64) -> Self {
         let threads = |core: &u16| (0..cores.len()).filter(|cpu| cores[*cpu] == *core).collect();
         Self {
             uses: Vec::new(),
             siblings: cores.iter().map(threads).collect(),
+            open: open.to_vec(),
             masks: Vec::new(),
             due: VecDeque::new(),
             from_ns,
@@ -122,12 +136,16 @@ impl Idle {
     }
 
     fn fresh(&self, cpus: &[u64], now: u64) -> Mask {
-        let mut mask = Mask { cpus: cpus.to_vec(), tasks: 1, since: now, ..Mask::default() };
+        let words = cpus.len().max(self.open.len());
+        let word = |of: &[u64], at: usize| of.get(at).copied().unwrap_or(0);
+        let wide = (0..words).map(|at| word(cpus, at) | word(&self.open, at)).collect();
+        let mut mask = Mask { cpus: cpus.to_vec(), wide, tasks: 1, since: now, ..Mask::default() };
         mask.busy = vec![Busy::default(); self.uses.len()];
         for (cpu, used) in self.uses.iter().enumerate() {
             match used {
-                Use::Idle if has(cpus, cpu) => {
+                Use::Idle if has(&mask.wide, cpu) => {
                     mask.idle += 1;
+                    mask.own_idle += u32::from(has(cpus, cpu));
                     mask.idle_cores += u32::from(self.core_idle(cpu));
                 }
                 Use::Busy => mask.busy[cpu].from = Some(mask.clock),
@@ -168,7 +186,7 @@ impl Idle {
             mask.busy.resize(uses, Busy::default());
             mask.used(cpu, former, used);
             if core_before != core_after {
-                let threads = siblings.iter().filter(|cpu| has(&mask.cpus, **cpu)).count();
+                let threads = siblings.iter().filter(|cpu| has(&mask.wide, **cpu)).count();
                 let threads = u32::try_from(threads).unwrap_or(0);
                 mask.idle_cores =
                     if core_after { mask.idle_cores + threads } else { mask.idle_cores - threads };
@@ -256,14 +274,18 @@ impl Mask {
             add_since(&mut busy.sum, &clock, &from);
         }
         busy.from = (used == Use::Busy).then_some(clock);
-        if has(&self.cpus, cpu) {
-            self.idle = self.idle + u32::from(used == Use::Idle) - u32::from(former == Use::Idle);
+        for (cpus, idle) in [(&self.cpus, &mut self.own_idle), (&self.wide, &mut self.idle)] {
+            if has(cpus, cpu) {
+                *idle = *idle + u32::from(used == Use::Idle) - u32::from(former == Use::Idle);
+            }
         }
     }
 
     fn judge(&mut self, tree_runs: u32, idle: u32) {
-        self.runs =
-            [self.idle > 0, self.idle_cores > 0, self.idle > 0 && tree_runs == 0, self.idle == 0 && idle > 0];
+        let (any, alone) = (self.idle > 0, tree_runs == 0);
+        let pinned = any && self.own_idle == 0;
+        let elsewhere = !any && idle > 0;
+        self.runs = [any, self.idle_cores > 0, any && alone, elsewhere, pinned, pinned && alone];
     }
 }
 

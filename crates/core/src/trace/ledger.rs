@@ -6,7 +6,7 @@
 use rustc_hash::FxHashMap;
 
 use super::event::Totals;
-use super::idle::{self, ALONE, ANY, ByKind};
+use super::idle::{self, ALONE, ANY, ByKind, PINNED, PINNED_ALONE};
 use super::labels::{Label, Labels};
 use super::report::{Cause, CommandRow, WaitRow};
 use super::task::{Segment, Times};
@@ -93,6 +93,14 @@ impl Avoided {
         match self {
             Self::All => avoidable[ANY],
             Self::NotThrottled => avoidable[ANY] - avoidable[ALONE],
+        }
+    }
+
+    /// The part of it that only the tasks' own sets of CPUs made.
+    pub(super) fn by_pinning(self, avoidable: &ByKind) -> u64 {
+        match self {
+            Self::All => avoidable[PINNED],
+            Self::NotThrottled => avoidable[PINNED] - avoidable[PINNED_ALONE],
         }
     }
 }

@@ -129,7 +129,7 @@ impl Timeline {
             return self.path_still_blocked(tid, cause, on, now);
         }
         let ns = task.charge(now);
-        self.flaws.unfinished += 1;
+        self.flaws.unfinished.add(task.last_cpu);
         self.ledger.blocked(label, cause, peer.map(|(label, _)| label), ns, true);
         self.path_still_blocked(tid, cause, on, now);
         if peer.is_none_or(|(_, parent)| parent != Some(process)) {

@@ -111,6 +111,25 @@ impl Occupancy {
         rows
     }
 
+    /// The part of the time of these CPUs that other programs, or other machines on this hardware, had.
+    pub fn strangers(&self, cpus: &[u32]) -> f64 {
+        let these = |cpu: u16| cpus.is_empty() || cpus.contains(&u32::from(cpu));
+        let sum = |wanted: &dyn Fn(SharerKind) -> bool| -> u64 {
+            self.sums
+                .iter()
+                .filter(|((cpu, kind, _), _)| these(*cpu) && wanted(*kind))
+                .map(|(_, ns)| ns)
+                .sum()
+        };
+        let others = sum(&|kind| matches!(kind, SharerKind::Other | SharerKind::Steal));
+        let seen = self.cpus.keys().filter(|cpu| these(**cpu)).count();
+        // A CPU without any record stood idle, or one task of somebody else had it all the time: the former is more likely.
+        let unseen = cpus.len().saturating_sub(seen);
+        let all = sum(&|_| true) as f64;
+        let time = if seen > 0 { all * (1.0 + unseen as f64 / seen as f64) } else { 0.0 };
+        if time > 0.0 { others as f64 / time } else { 0.0 }
+    }
+
     fn name(&mut self, task: Tid, name: &str, kind: TaskKind) {
         let (kind, name) = match kind {
             // A task of the tree has the name of its exec.
@@ -205,6 +224,25 @@ mod tests {
         assert!(rows.contains(&(0, "awk".to_owned(), 200)), "{rows:?}");
         let of = |cpu| rows.iter().filter(|row| row.0 == cpu).map(|row| row.2).sum::<u64>();
         assert_eq!((of(0), of(1)), (200, 200), "{rows:?}");
+    }
+
+    #[test]
+    fn what_others_have_is_a_part_of_all_cpus() {
+        let mut occupancy = Occupancy::default();
+        for event in [
+            at(0, 0, switch(0, 5)),
+            at(0, 0, exec(5, "awk")),
+            at(0, 1, name(7, "make", TaskKind::Other)),
+            at(0, 1, switch(0, 7)),
+            at(50, 1, switch(7, 0)),
+            at(100, 0, end(5)),
+        ] {
+            occupancy.push(&event);
+        }
+        assert!((occupancy.strangers(&[0, 1]) - 0.25).abs() < 1e-9);
+        assert!((occupancy.strangers(&[0, 1, 2, 3]) - 0.125).abs() < 1e-9, "two that did nothing");
+        assert!((occupancy.strangers(&[]) - 0.25).abs() < 1e-9);
+        assert_eq!((occupancy.strangers(&[0]), Occupancy::default().strangers(&[0])), (0.0, 0.0));
     }
 
     #[test]

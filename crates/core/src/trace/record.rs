@@ -122,7 +122,10 @@ fn accounts(report: &TraceReport, of: &str) -> Result<(), Invalid> {
     for (i, row) in report.critical_path.iter().enumerate() {
         let place = || format!("{of}critical_path[{i}]");
         ensure(row.count <= MAX_COUNT, place, "a count is absurd")?;
-        amounts([Some(row.seconds), Some(row.avoidable_s), Some(row.but_for_affinity_s)], place)?;
+        amounts(
+            [Some(row.seconds), Some(row.avoidable_s), Some(row.by_pinning_s), Some(row.but_for_affinity_s)],
+            place,
+        )?;
     }
     for (i, row) in report.critical_alternatives.iter().enumerate() {
         amounts([Some(row.slack_s), Some(row.seconds)], || format!("{of}critical_alternatives[{i}]"))?;
@@ -237,6 +240,7 @@ mod tests {
                     after: None,
                     seconds: f64::NAN,
                     avoidable_s: 0.0,
+                    by_pinning_s: 0.0,
                     but_for_affinity_s: 0.0,
                     calls: Vec::new(),
                     count: 1,

@@ -36,7 +36,8 @@ pub struct TraceReport {
     pub waits: Vec<WaitRow>,
     /// Who held the CPU while tasks of the tree waited for one.
     pub cpu_sharers: Vec<SharerRow>,
-    /// Seconds that tasks of the tree waited for a CPU while another one that they were allowed on stood idle.
+    /// Seconds that tasks of the tree waited for a CPU while another one that was open to them stood idle: one that they were
+    /// allowed on, or that only their own pin (`--pin`, taskset, `sched_setaffinity`) forbade.
     pub avoidable_wait_s: Option<f64>,
     /// The longest such wait.
     pub avoidable_longest_s: Option<f64>,
@@ -168,7 +169,7 @@ pub struct CommandRow {
     pub stolen_s: Option<f64>,
     /// Runnable, waiting for a CPU; null: this level cannot tell it from being blocked.
     pub runnable_s: Option<f64>,
-    /// Of that: while another CPU that it was allowed on stood idle.
+    /// Of that: while another CPU that was open to it stood idle.
     pub avoidable_s: Option<f64>,
     /// Blocked.
     pub blocked_s: Option<f64>,
@@ -342,8 +343,13 @@ pub struct Avoidable {
     pub sibling_only_s: Option<f64>,
     /// Left out: a CPU stood idle, but the cgroup's quota was used up and no task of the tree ran anywhere.
     pub throttled_s: f64,
-    /// Beside the avoidable wait: seconds that tasks waited while a CPU stood idle on which only their own set of allowed
-    /// CPUs (affinity or cpuset) forbade them to run. Null: not told from throttling.
+    /// Of the avoidable wait: no CPU that the tasks were allowed on stood idle, only one that was open to the command when it
+    /// began: the pin that kept them from it is a choice that can be undone. Null: which CPUs were open is not known.
+    #[serde(default)]
+    pub by_pinning_s: Option<f64>,
+    /// Beside the avoidable wait: seconds that tasks waited while a CPU stood idle that was neither allowed nor open to the
+    /// command (cpuset, affinity that whyfaster was given); where `by_pinning_s` is null also one that their own pin forbade.
+    /// Null: not told from throttling.
     #[serde(default)]
     pub but_for_affinity_s: Option<f64>,
     /// Time that the hypervisor took from the CPUs during the trace; it hides in running and waiting. Null: not known.

@@ -24,6 +24,10 @@ pub struct Setting {
     pub abi: Abi,
     /// The core that each CPU is a hardware thread of, by the number of the CPU; empty: not known.
     pub cores: Vec<u16>,
+    /// The CPUs that were open to the command when it began, as a bit set, CPU 0 in the lowest bit of the first word: those that
+    /// whyfaster itself might use, before `--pin`. Empty: not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open: Vec<u64>,
     /// The first part of every wait that does not count as avoidable, nanoseconds.
     pub avoidable_from_ns: u64,
 }
@@ -128,6 +132,7 @@ impl Setting {
             running: false,
             abi: Abi::HOST,
             cores: Vec::new(),
+            open: Vec::new(),
             avoidable_from_ns: AVOIDABLE_FROM_NS,
         }
     }

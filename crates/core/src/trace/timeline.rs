@@ -4,6 +4,8 @@
 //! sum to its life. What the kernel does not show is mended and counted: a switch that its tracepoint missed, a wake-up
 //! that was lost, a wake-up that lands before the sleeper has left its CPU.
 
+use std::collections::BTreeMap;
+
 use super::cpus::{Cpus, Holder};
 use super::event::{Block, Context, Left, Tid};
 use super::idle::{self, ByKind, Idle, Use};
@@ -15,13 +17,29 @@ use super::setting::Setting;
 use super::stages::Stages;
 use super::task::{EarlyWake, State, Times};
 
+/// Something counted, and on which CPU where that is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ByCpu {
+    pub(super) all: u64,
+    pub(super) by_cpu: BTreeMap<u16, u64>,
+}
+
+impl ByCpu {
+    pub(super) fn add(&mut self, cpu: Option<u16>) {
+        self.all += 1;
+        if let Some(cpu) = cpu {
+            *self.by_cpu.entry(cpu).or_default() += 1;
+        }
+    }
+}
+
 /// What was not whole in the stream.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Flaws {
     /// A CPU's record does not follow from the one before.
-    pub(super) gaps: u64,
+    pub(super) gaps: ByCpu,
     /// Intervals without an end, or ends without a beginning.
-    pub(super) unfinished: u64,
+    pub(super) unfinished: ByCpu,
     /// Events that came with an earlier time than the one before.
     pub(super) disorder: u64,
     /// Places where records were lost.
@@ -57,7 +75,7 @@ pub(super) struct Switch<'a> {
 
 impl Timeline {
     pub(super) fn new(setting: Setting) -> Self {
-        let idle = Idle::new(&setting.cores, setting.avoidable_from_ns);
+        let idle = Idle::new(&setting.cores, &setting.open, setting.avoidable_from_ns);
         Self {
             setting,
             labels: Labels::new(),
@@ -111,7 +129,7 @@ impl Timeline {
     /// The believed runner is not the one that leaves: a switch was not shown. Who ran how long since cannot be told
     /// here; the kernel's own account of run time puts it right at the task's end.
     fn mend(&mut self, cpu: u16, now: u64, believed: Tid, prev: Tid) {
-        self.flaws.gaps += 1;
+        self.flaws.gaps.add(Some(cpu));
         self.cpus.flush_unknown(cpu, now);
         let since = self.cpus.get(cpu).since;
         if let Some(task) = self.known.tree.get_mut(&believed)
@@ -198,7 +216,7 @@ impl Timeline {
             State::Blocked => self.wake_unseen(tid, now),
             State::Lost => self.settle_lost(tid, now, true),
             State::Running(other) if other != cpu => {
-                self.flaws.gaps += 1;
+                self.flaws.gaps.add(Some(cpu));
                 task.segment.doubtful_run += now - task.since;
             }
             State::Running(_) | State::Runnable(_) => {}
@@ -276,7 +294,7 @@ impl Timeline {
             State::Blocked => self.wake_unseen(tid, now),
             State::Lost => self.settle_lost(tid, now, true),
         }
-        self.flaws.gaps += 1;
+        self.flaws.gaps.add(Some(cpu));
         self.turn(tid, now, State::Running(cpu));
     }
 
@@ -338,7 +356,8 @@ impl Timeline {
     /// A blocked task goes on though nobody was seen to wake it.
     fn wake_unseen(&mut self, tid: Tid, now: u64) {
         if self.setting.whole() {
-            self.flaws.unfinished += 1;
+            let on = self.known.tree.get(&tid).and_then(|task| task.last_cpu);
+            self.flaws.unfinished.add(on);
         }
         self.unblock(tid, now, None);
     }

@@ -137,6 +137,7 @@ fn set_path(row: &mut PathRow, seconds: f64) {
     let factor = if row.seconds > 0.0 { seconds / row.seconds } else { 0.0 };
     row.seconds = seconds;
     row.avoidable_s *= factor;
+    row.by_pinning_s *= factor;
     row.but_for_affinity_s *= factor;
 }
 
@@ -148,6 +149,7 @@ type PathKey<'a> = (&'a str, PathKind, Option<&'a str>, Option<SharerKind>, Opti
 struct PathValues {
     seconds: Vec<f64>,
     avoidable_s: Vec<f64>,
+    by_pinning_s: Vec<f64>,
     but_for_affinity_s: Vec<f64>,
     count: Vec<f64>,
     calls: Vec<String>,
@@ -160,6 +162,7 @@ fn path_medians(runs: &[Run<'_>]) -> Vec<Timed<PathRow>> {
         let of = values.entry(key).or_default();
         of.seconds.push(row.seconds);
         of.avoidable_s.push(row.avoidable_s);
+        of.by_pinning_s.push(row.by_pinning_s);
         of.but_for_affinity_s.push(row.but_for_affinity_s);
         of.count.push(row.count as f64);
         if of.calls.is_empty() {
@@ -181,6 +184,7 @@ fn path_medians(runs: &[Run<'_>]) -> Vec<Timed<PathRow>> {
             after: key.4,
             seconds: median(&seconds),
             avoidable_s: part(of.avoidable_s),
+            by_pinning_s: part(of.by_pinning_s),
             but_for_affinity_s: part(of.but_for_affinity_s),
             calls: of.calls,
             count: median(&filled(of.count, runs.len())).round() as u64,

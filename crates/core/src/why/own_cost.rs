@@ -58,6 +58,7 @@ pub(super) fn run(traced: &Traced, wall_s: f64, cpu_s: Option<f64>) -> Run<'_> {
     for (row, before) in path.iter_mut().zip(&report.critical_path) {
         let kept = if before.seconds > 0.0 { row.seconds / before.seconds } else { 1.0 };
         row.avoidable_s *= kept;
+        row.by_pinning_s *= kept;
         row.but_for_affinity_s *= kept;
     }
     let each = |ns: Option<f64>| ns.unwrap_or(0.0).max(0.0) * NS * work.times;

@@ -141,10 +141,11 @@ impl About<'_> {
         let rows = || self.accounts.0.critical_path.iter().filter(|row| row.kind == PathKind::CpuWait);
         let avoidable: f64 = rows().map(|row| row.avoidable_s).sum();
         let forbidden: f64 = rows().map(|row| row.but_for_affinity_s).sum();
+        let pinned: f64 = rows().map(|row| row.by_pinning_s).sum();
         let of = |row: &&crate::trace::report::PathRow| row.avoidable_s + row.but_for_affinity_s;
         let with = rows().max_by(|a, b| of(a).total_cmp(&of(b))).and_then(|row| row.what.as_deref());
         let with = with.map(|what| format!(" that {} had", quoted(what))).unwrap_or_default();
-        let idle = if forbidden > avoidable {
+        let idle = if forbidden + pinned > avoidable - pinned {
             "while another one stood idle on which it is not allowed to run"
         } else {
             "while another one stood idle"

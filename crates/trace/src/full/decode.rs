@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use whyfaster_core::trace::counts::{CpuLost, Lost};
 use whyfaster_core::trace::event::{
     Block, Call, CallNumber, Context, Event, FileKind, Left, Pid, Softirq, TaskKind, Tid, Totals, What,
 };
@@ -33,8 +34,9 @@ pub(crate) struct Decoder {
     pub(crate) switches: u64,
     /// Lost records that no event has told yet.
     pub(crate) lost_untold: u64,
-    /// Records that could not be understood: the kernel's side and this one do not fit together.
-    pub(crate) foreign: u64,
+    /// Records that could not be understood, as counters for which there was no room: the kernel's side and this one do not
+    /// fit together.
+    pub(crate) lost: Lost,
     /// What each kernel worker executes.
     working: HashMap<Tid, u64>,
     /// Names of functions that workers execute.
@@ -51,22 +53,26 @@ impl Decoder {
         self.ended.clear();
         self.tasks.clear();
         self.executed.clear();
-        (self.switches, self.foreign, self.inbox.late) = (0, 0, 0);
-        self.lost_untold = 0;
+        (self.switches, self.lost_untold) = (0, 0);
+        (self.lost, self.inbox.late) = (Lost::default(), Lost::default());
     }
 
     /// Takes one record as the kernel sent it.
     pub(crate) fn take(&mut self, bytes: &[u8]) {
         if self.try_take(bytes).is_none() {
-            self.foreign += 1;
+            self.foreign(bytes);
         }
+    }
+
+    fn foreign(&mut self, bytes: &[u8]) {
+        self.lost.count(&CpuLost { cpu: cpu_of(bytes), map: 1, ..CpuLost::default() });
     }
 
     /// Takes the record of a task that was there before, and tells who made it and where it waits. All that are taken up
     /// together begin at the same moment, `at`: none of them was made by what another one did since.
     pub(crate) fn take_up(&mut self, bytes: &[u8], at: u64) {
         let Some(mut r) = types::fork_record::read(bytes) else {
-            self.foreign += 1;
+            self.foreign(bytes);
             return;
         };
         r.head.at = at;
@@ -291,6 +297,11 @@ impl Decoder {
         self.push(head, what);
         Some(())
     }
+}
+
+/// The CPU of a record.
+pub(crate) fn cpu_of(bytes: &[u8]) -> u16 {
+    types::record::read(bytes).map_or(0, |head| head.cpu)
 }
 
 /// What follows the fixed part of a record.

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use whyfaster_core::trace::counts::{CpuLost, Lost};
 use whyfaster_core::trace::event::Event;
 
 /// Events sorted by time; those of the same time stay in the order of their arrival.
@@ -13,7 +14,7 @@ pub(crate) struct Inbox {
     /// The latest time of any event so far.
     pub(crate) newest: u64,
     /// Events that came after later ones had been handed on already. They are handed on late, with a later time.
-    pub(crate) late: u64,
+    pub(crate) late: Lost,
 }
 
 impl Inbox {
@@ -26,7 +27,7 @@ impl Inbox {
     /// Puts an event in its place that did not come through the ring: how far the ring has been read does not follow from it.
     pub(crate) fn put(&mut self, mut event: Event) {
         if event.at < self.handed_on {
-            self.late += 1;
+            self.late.count(&CpuLost { cpu: event.cpu, late: 1, ..CpuLost::default() });
             event.at = self.handed_on;
         }
         let mut place = self.queue.len();
@@ -80,9 +81,9 @@ mod tests {
             inbox.push(event(at, task));
         }
         assert_eq!(handed_on(&mut inbox, 5), [(3, 2), (4, 4), (5, 1), (5, 3)]);
-        assert_eq!(inbox.late, 0);
+        assert_eq!(inbox.late.late, 0);
         inbox.push(event(4, 6));
         assert_eq!(handed_on(&mut inbox, u64::MAX), [(5, 6), (9, 5)]);
-        assert_eq!(inbox.late, 1);
+        assert_eq!(inbox.late.late, 1);
     }
 }

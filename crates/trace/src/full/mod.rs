@@ -24,7 +24,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use libbpf_rs::{Iter, Link, ProgramMut, RingBuffer, RingBufferBuilder};
-use whyfaster_core::trace::counts::{Counts, Lost, OwnCost};
+use whyfaster_core::trace::counts::{Counts, CpuLost, Lost, OwnCost};
 use whyfaster_core::trace::event::{Event, Pid, What};
 
 use self::decode::Decoder;
@@ -264,17 +264,18 @@ impl Full {
         self.consume()?;
         self.tell_rest_of_loss();
         let mut decoder = self.decoder.borrow_mut();
-        let mut unfinished = 0;
+        let mut lost = tally::since(&mut self.lost_before, &tally::losses(&self.loaded)?);
         for record in told.chunks_exact(size_of::<programs::types::end_record>()) {
             decoder.take(record);
-            unfinished += 1;
+            // Where the task was, not who asked.
+            let cpu = decode::cpu_of(record);
+            lost.count(&CpuLost { cpu, unfinished: 1, ..CpuLost::default() });
         }
         decoder.inbox.hand_on(u64::MAX, sink);
-        let mut lost = tally::since(&self.lost_before, tally::losses(&self.loaded)?);
-        lost.unfinished = unfinished;
-        lost.late += decoder.inbox.late;
-        lost.map += decoder.foreign;
-        lost.string += self.watch.lost;
+        let here = [&mut decoder.lost, &mut self.watch.lost].map(std::mem::take);
+        let late = std::mem::take(&mut decoder.inbox.late);
+        here.iter().chain([&late]).flat_map(|lost| &lost.by_cpu).for_each(|more| lost.count(more));
+        lost.only_cpus_with_losses();
         self.own.switches = decoder.switches;
         drop(decoder);
         self.tally.take(&self.loaded, &|_| true)?;

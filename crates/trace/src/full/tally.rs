@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::os::fd::{AsFd, AsRawFd};
 
 use libbpf_rs::{MapCore, MapFlags, libbpf_sys};
-use whyfaster_core::trace::counts::{CallCell, CallGroup, Lost};
+use whyfaster_core::trace::counts::{CallCell, CallGroup, CpuLost, Lost};
 use whyfaster_core::trace::event::{CallNumber, FileKind, Pid};
 
 use super::TraceError;
@@ -196,21 +196,24 @@ fn groups(loaded: &Loaded) -> Result<HashMap<u32, CallGroup>, TraceError> {
     Ok(groups)
 }
 
-/// What was lost so far, over all CPUs.
+/// What was lost so far.
 pub(crate) fn losses(loaded: &Loaded) -> Result<Lost, TraceError> {
     let values = loaded.skel.maps.cpus.lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY);
     let values = values.map_err(|e| unreadable("losses", &e))?.unwrap_or_default();
-    let mut lost = Lost::default();
-    for l in values.iter().filter_map(|v| cpu_state::read(v)).map(|c| c.lost) {
-        lost.ring += l.ring;
-        lost.map += l.map;
-        lost.storage += l.storage;
-        lost.string += l.string;
-        lost.stack += l.stack;
-        lost.gaps += l.gaps;
-        lost.by_cpu.push(l.ring + l.map + l.storage + l.string + l.stack);
+    let mut lost = Lost { recursion: recursion(loaded)?, ..Lost::default() };
+    for (cpu, state) in (0..).zip(&values) {
+        let Some(cpu_state { lost: l, .. }) = cpu_state::read(state) else { continue };
+        lost.count(&CpuLost {
+            cpu,
+            ring: l.ring,
+            map: l.map,
+            storage: l.storage,
+            string: l.string,
+            stack: l.stack,
+            gaps: l.gaps,
+            ..CpuLost::default()
+        });
     }
-    lost.recursion = recursion(loaded)?;
     Ok(lost)
 }
 
@@ -222,24 +225,26 @@ pub(crate) fn lost_records(loaded: &Loaded) -> u64 {
 }
 
 /// What was lost between two readings.
-pub(crate) fn since(before: &Lost, after: Lost) -> Lost {
-    let by_cpu = after.by_cpu.iter().enumerate().map(|(i, n)| n - before.by_cpu.get(i).unwrap_or(&0));
-    let by_cpu: Vec<u64> = by_cpu.collect();
-    Lost {
-        ring: after.ring - before.ring,
-        map: after.map - before.map,
-        storage: after.storage - before.storage,
-        string: after.string - before.string,
-        stack: after.stack - before.stack,
-        recursion: after.recursion - before.recursion,
-        unfinished: 0,
-        gaps: after.gaps - before.gaps,
-        late: 0,
-        by_cpu: if by_cpu.iter().any(|n| *n > 0) { by_cpu } else { Vec::new() },
+pub(crate) fn since(before: &mut Lost, after: &Lost) -> Lost {
+    let mut lost = Lost { recursion: after.recursion - before.recursion, ..Lost::default() };
+    for now in &after.by_cpu {
+        let then = before.on(now.cpu);
+        lost.count(&CpuLost {
+            cpu: now.cpu,
+            ring: now.ring - then.ring,
+            map: now.map - then.map,
+            storage: now.storage - then.storage,
+            string: now.string - then.string,
+            stack: now.stack - then.stack,
+            gaps: now.gaps - then.gaps,
+            ..CpuLost::default()
+        });
     }
+    lost
 }
 
-/// Runs that the kernel skipped, over all programs (counted by Linux since 5.12).
+/// Runs that the kernel skipped, over all programs (counted by Linux since 5.12). The kernel keeps them by CPU and tells the
+/// sum alone (`bpf_prog_get_stats`).
 fn recursion(loaded: &Loaded) -> Result<u64, TraceError> {
     use libbpf_rs::skel::Skel;
     let mut missed = 0;

@@ -4,9 +4,10 @@
 use std::path::PathBuf;
 
 use libbpf_rs::libbpf_sys;
+use whyfaster_core::trace::counts::{CpuLost, Lost};
 
 use super::images::Images;
-use crate::ring::{Ends, LOST, Record, Ring, number, on_every_cpu, word};
+use crate::ring::{LOST, RECORDS_END_WITH, Record, Ring, number, on_every_cpu, word};
 
 /// Kinds of records, and a mark of one of them (linux/perf_event.h).
 const COMM: u32 = 3;
@@ -19,8 +20,8 @@ const COMM_EXEC: u16 = 1 << 13;
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     rings: Vec<Ring>,
-    /// Records for which there was no room.
-    pub(crate) lost: u64,
+    /// Records for which there was no room, as paths that could not be read.
+    pub(crate) lost: Lost,
 }
 
 impl Watch {
@@ -29,7 +30,7 @@ impl Watch {
         let mut attributes = libbpf_sys::perf_event_attr {
             type_: libbpf_sys::PERF_TYPE_SOFTWARE,
             config: u64::from(libbpf_sys::PERF_COUNT_SW_DUMMY),
-            sample_type: u64::from(libbpf_sys::PERF_SAMPLE_TIME),
+            sample_type: RECORDS_END_WITH,
             clockid: libc::CLOCK_MONOTONIC,
             ..libbpf_sys::perf_event_attr::default()
         };
@@ -42,9 +43,9 @@ impl Watch {
         attributes.set_use_clockid(1);
         let mut rings = Vec::new();
         for event in on_every_cpu(&attributes, -1)? {
-            rings.push(Ring::new(event, Ends::Time)?);
+            rings.push(Ring::new(event)?);
         }
-        Ok(Self { rings, lost: 0 })
+        Ok(Self { rings, lost: Lost::default() })
     }
 
     /// Takes what has come, in the order of time.
@@ -54,7 +55,8 @@ impl Watch {
         records.sort_by_key(|record| record.at);
         for record in &records {
             if record.kind == LOST {
-                self.lost += number(&record.body, 8).unwrap_or(0);
+                let string = number(&record.body, 8).unwrap_or(0);
+                self.lost.count(&CpuLost { cpu: record.cpu, string, ..CpuLost::default() });
             } else {
                 // A record that is shorter than its kind would be a newer kernel's: nothing is named by it.
                 let _ = apply(record, images);

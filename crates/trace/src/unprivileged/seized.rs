@@ -195,7 +195,7 @@ impl Seized {
         }
         if let Some(mut switches) = self.switches.take() {
             switches.take(&mut self.events);
-            self.lost.ring += switches.lost;
+            switches.lost.by_cpu.iter().for_each(|more| self.lost.count(more));
         }
         self.events.sort_by_key(|event| event.at);
         self.events.drain(..).for_each(sink);

@@ -7,11 +7,12 @@ use std::collections::HashMap;
 use std::io;
 
 use libbpf_rs::libbpf_sys::{self, perf_event_attr};
+use whyfaster_core::trace::counts::{CpuLost, Lost};
 use whyfaster_core::trace::event::{Event, Left, Stack, Tid, What};
 
 use crate::full::symbols::Symbols;
 use crate::full::watch::apply;
-use crate::ring::{self, Ends, LOST, Record, Ring, SAMPLE, number};
+use crate::ring::{self, LOST, RECORDS_END_WITH, Record, Ring, SAMPLE, number};
 
 /// A switch, and how it is marked (linux/perf_event.h).
 const SWITCH: u32 = 14;
@@ -29,7 +30,7 @@ pub(super) struct Switches {
     /// Who is on each CPU, as far as it is of the tree.
     running: HashMap<u16, Tid>,
     /// Records for which there was no room.
-    pub(super) lost: u64,
+    pub(super) lost: Lost,
 }
 
 impl Switches {
@@ -44,10 +45,10 @@ impl Switches {
         let attributes = [Some(switches()), samples_per_s.map(samples)];
         for attributes in attributes.into_iter().flatten() {
             for event in ring::on_every_cpu(&attributes, process)? {
-                rings.push(Ring::new(event, Ends::TaskTimeCpu)?);
+                rings.push(Ring::new(event)?);
             }
         }
-        Ok(Self { rings, symbols: Symbols::default(), running: HashMap::new(), lost: 0 })
+        Ok(Self { rings, symbols: Symbols::default(), running: HashMap::new(), lost: Lost::default() })
     }
 
     /// Takes in what has come, in the order of time.
@@ -57,7 +58,10 @@ impl Switches {
         records.sort_by_key(|record| record.at);
         for record in &records {
             match record.kind {
-                LOST => self.lost += number(&record.body, 8).unwrap_or(0),
+                LOST => {
+                    let ring = number(&record.body, 8).unwrap_or(0);
+                    self.lost.count(&CpuLost { cpu: record.cpu, ring, ..CpuLost::default() });
+                }
                 SWITCH => self.switch(record, into),
                 SAMPLE => into.extend(self.sample(record)),
                 _ => {
@@ -121,11 +125,10 @@ fn samples(per_second: u32) -> perf_event_attr {
 }
 
 fn common(config: u32) -> perf_event_attr {
-    let parts = libbpf_sys::PERF_SAMPLE_TID | libbpf_sys::PERF_SAMPLE_TIME | libbpf_sys::PERF_SAMPLE_CPU;
     let mut attributes = perf_event_attr {
         type_: libbpf_sys::PERF_TYPE_SOFTWARE,
         config: u64::from(config),
-        sample_type: u64::from(parts),
+        sample_type: RECORDS_END_WITH,
         clockid: libc::CLOCK_MONOTONIC,
         ..perf_event_attr::default()
     };

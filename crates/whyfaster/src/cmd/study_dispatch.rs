@@ -5,7 +5,7 @@ use std::env;
 use whyfaster_core::record::Status;
 
 use super::results;
-use super::study_traced::{Nobody, Traced, bears_on, completed, ended, print, timed, traced};
+use super::study_traced::{Nobody, Traced, TracedRounds, bears_on, completed, ended, print, timed, traced};
 use crate::cli::args::StudyArgs;
 use crate::cli::{HostSeed, Outputs};
 use crate::exit::Exit;
@@ -25,7 +25,7 @@ pub(super) fn run(args: &StudyArgs, outputs: &Outputs) -> anyhow::Result<Exit> {
     let interrupts = Interrupts::take_over()?;
     let (record, failure) = timed(&study.name, &plan, outputs, &interrupts)?;
     let traced = match failure.is_none() && record.status == Status::Complete {
-        true => traced(&dispatchers, (size.amount, 1), &plan, &interrupts, &mut Nobody)?,
+        true => traced(&dispatchers, (size.amount, TracedRounds::ONCE), &plan, &interrupts, &mut Nobody)?,
         false => Traced::default(),
     };
     let found = study.findings(&record, &traced.tallies, left_out, traced.missing);

@@ -2,32 +2,43 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use whyfaster_core::plan::Plan;
 use whyfaster_core::record::Status;
+use whyfaster_core::trace::claims::Tally;
 use whyfaster_core::trace::event::Event;
 use whyfaster_core::trace::occupancy::Occupancy;
 use whyfaster_core::trace::plan::TracePlan;
-use whyfaster_core::trace::report::TraceReport;
+use whyfaster_core::trace::report::{Level, TraceReport};
 
 use super::results;
 use super::study::absolute;
-use super::study_traced::{Onlooker, Traced, bears_on, completed, ended, print, timed, traced};
+use super::study_traced::{Onlooker, Traced, TracedRounds, bears_on, completed, ended, print, timed, traced};
 use crate::cli::args::StudyArgs;
 use crate::cli::trace::SAMPLES_PER_S;
 use crate::cli::{HostSeed, Outputs};
 use crate::exit::{Exit, Failure};
 use crate::render::screen::screen;
-use crate::render::trace::flame::Flame;
+use crate::render::trace::flame::{Flame, Flames};
+use crate::render::trace::hottest::hottest;
 use crate::run::drop_caches;
 use crate::run::interrupts::Interrupts;
 use crate::store;
 use crate::study::{
-    self, FileSystem, Generated, Placed, PlacementFindings, SAMPLE, TracedCommand, WorkDir, check_outputs,
+    self, FileSystem, Generated, Placed, PlacementFindings, SAMPLE, TracedCommand, TracedRun, WorkDir,
+    check_outputs,
 };
 
-/// Traced runs of every command: one alone may have met a busy machine.
-const TRACED_RUNS: usize = 3;
+/// Traced rounds, at least and with `--quick`: one alone may have met a busy machine.
+const TRACED: u32 = 3;
+const TRACED_QUICK: u32 = 2;
+/// And at most: that many have an interval that leaves the outermost ones out.
+const TRACED_MOST: u32 = 9;
+/// Traced rounds go on for this part of the time that the untraced ones may take.
+const PART: f64 = 0.25;
+/// Places that are shown of each of both, where the most time went.
+const HOTTEST: usize = 5;
 
 /// Runs the study.
 pub(super) fn run(args: &StudyArgs, outputs: &Outputs) -> anyhow::Result<Exit> {
@@ -55,13 +66,25 @@ pub(super) fn run(args: &StudyArgs, outputs: &Outputs) -> anyhow::Result<Exit> {
     fill(&dir, &input, &plan)?;
     let entered = dir.enter()?;
     let (record, failure) = timed(&study.name, &plan, &outputs, &interrupts)?;
-    let runs = if args.quick { 1 } else { TRACED_RUNS };
+    let rounds = TracedRounds {
+        least: if args.quick { TRACED_QUICK } else { TRACED },
+        most: TRACED_MOST,
+        within: Duration::from_secs_f64((plan.rounds.max_time_s * PART).max(0.0)),
+    };
     let whole = failure.is_none() && record.status == Status::Complete;
-    let mut eyes = Eyes::new(&plan, graphs, |name| study.worth_a_look(name));
+    let mut eyes = Eyes::new(&plan, graphs, cpus);
     let traced = match whole {
         true => {
             check_outputs(&commands, dir.path(), &input.expected_sha256)?;
-            traced(&commands, (size.amount, runs), &plan, &interrupts, &mut eyes)?
+            let mut all = traced(&commands, (size.amount, rounds), &plan, &interrupts, &mut eyes)?;
+            if !all.interrupted && eyes.may_draw() {
+                let both: Vec<TracedCommand> =
+                    commands.iter().filter(|it| study.worth_a_look(&it.name)).cloned().collect();
+                eyes.drawing = true;
+                let drawn = traced(&both, (size.amount, TracedRounds::ONCE), &plan, &interrupts, &mut eyes)?;
+                all.interrupted = drawn.interrupted;
+            }
+            all
         }
         false => Traced::default(),
     };
@@ -82,39 +105,56 @@ fn fill(dir: &WorkDir, input: &Generated, plan: &Plan) -> Result<(), Failure> {
     plan.user.as_ref().map_or(Ok(()), |user| dir.give_to(user))
 }
 
-/// Looks where each command runs.
-struct Eyes<'a> {
+/// Looks where each command runs, and in runs of their own at the stacks of both that the question is about: taking
+/// stacks costs time, and decides no claim.
+struct Eyes {
     drop_caches: bool,
-    /// Where flame graphs go, and of which commands they are drawn.
+    /// Where flame graphs go.
     graphs: Option<PathBuf>,
-    drawn: Box<dyn Fn(&str) -> bool + 'a>,
+    /// CPUs that the commands may use.
+    cpus: Vec<u32>,
+    drawing: bool,
     occupancy: Occupancy,
     flame: Option<Flame>,
     placed: Vec<Placed>,
 }
 
-impl<'a> Eyes<'a> {
-    fn new(plan: &Plan, graphs: Option<PathBuf>, drawn: impl Fn(&str) -> bool + 'a) -> Self {
+impl Eyes {
+    fn new(plan: &Plan, graphs: Option<PathBuf>, cpus: Vec<u32>) -> Self {
         Self {
             drop_caches: plan.drop_caches,
             graphs,
-            drawn: Box::new(drawn),
+            cpus,
+            drawing: false,
             occupancy: Occupancy::default(),
             flame: None,
             placed: Vec::new(),
         }
     }
 
-    fn looked_at(&self, name: &str) -> bool {
-        self.placed.iter().any(|it| it.alternative == name)
+    /// Whether stacks can be seen. Where files are asked for, they are written and say why they are empty.
+    fn may_draw(&self) -> bool {
+        self.graphs.is_some() || self.placed.iter().any(|it| it.report.level == Level::Full)
+    }
+
+    fn drawn(&mut self, flame: Flame, command: &TracedCommand) -> anyhow::Result<()> {
+        let flames = flame.finish();
+        let file = match &self.graphs {
+            Some(directory) => Some(draw(&flames, directory, command)?),
+            None => None,
+        };
+        if let Some(placed) = self.placed.iter_mut().find(|it| it.alternative == command.name) {
+            (placed.flamegraph, placed.hottest) = (file, hottest(&flames.folded(), HOTTEST));
+        }
+        Ok(())
     }
 }
 
-impl Onlooker for Eyes<'_> {
-    fn before(&mut self, command: &TracedCommand, plan: &mut TracePlan) -> Result<(), Failure> {
+impl Onlooker for Eyes {
+    fn before(&mut self, _: &TracedCommand, plan: &mut TracePlan) -> Result<(), Failure> {
         self.occupancy = Occupancy::default();
         self.flame = None;
-        if self.graphs.is_some() && !self.looked_at(&command.name) && (self.drawn)(&command.name) {
+        if self.drawing {
             (plan.samples_per_s, plan.blocking_stacks) = (Some(SAMPLES_PER_S), true);
             self.flame = Some(Flame::new(SAMPLES_PER_S));
         }
@@ -128,36 +168,47 @@ impl Onlooker for Eyes<'_> {
         }
     }
 
-    fn after(&mut self, command: &TracedCommand, report: &TraceReport) -> anyhow::Result<()> {
-        // The claims take all runs, the tables show the first.
-        if self.looked_at(&command.name) {
-            return Ok(());
+    fn after(
+        &mut self,
+        command: &TracedCommand,
+        report: &TraceReport,
+        tally: &mut Tally,
+    ) -> anyhow::Result<()> {
+        if let Some(flame) = self.flame.take() {
+            return self.drawn(flame, command);
         }
-        let flamegraph = match (self.flame.take(), &self.graphs) {
-            (Some(flame), Some(directory)) => Some(draw(flame, directory, command)?),
-            _ => None,
-        };
-        self.placed.push(Placed {
-            alternative: command.name.clone(),
-            wall_s: report.wall_s,
-            cpus: self.occupancy.rows(),
-            behind: report.cpu_sharers.clone(),
-            avoidable_s: report.avoidable_wait_s,
-            avoidable_longest_s: report.avoidable_longest_s,
-            avoidable: report.avoidable,
-            report: report.clone(),
-            flamegraph,
-        });
+        let cpus = self.occupancy.rows();
+        // Below the full level only the tree is seen, and nobody beside it.
+        let seen = report.level == Level::Full && !cpus.is_empty();
+        tally.strangers = seen.then(|| self.occupancy.strangers(&self.cpus));
+        let run = TracedRun::of(tally, if seen { &cpus } else { &[] });
+        // Tables of who ran where show the first run, the others have their numbers.
+        match self.placed.iter_mut().find(|it| it.alternative == command.name) {
+            Some(placed) => placed.runs.push(run),
+            None => self.placed.push(Placed {
+                alternative: command.name.clone(),
+                wall_s: report.wall_s,
+                runs: vec![run],
+                cpus,
+                behind: report.cpu_sharers.clone(),
+                avoidable_s: report.avoidable_wait_s,
+                avoidable_longest_s: report.avoidable_longest_s,
+                avoidable: report.avoidable,
+                report: report.clone(),
+                hottest: Vec::new(),
+                flamegraph: None,
+            }),
+        }
         Ok(())
     }
 }
 
-fn draw(flame: Flame, directory: &Path, command: &TracedCommand) -> anyhow::Result<PathBuf> {
+fn draw(flames: &Flames, directory: &Path, command: &TracedCommand) -> anyhow::Result<PathBuf> {
     std::fs::create_dir_all(directory).map_err(|error| {
         let message = format!("--flamegraphs: {} cannot be made: {error}", directory.display());
         Failure::new(Exit::Error, message, "give a directory that you may write to")
     })?;
     let path = directory.join(format!("{}.svg", command.name));
-    store::write_atomic(&path, &flame.finish().svg(&command.command)?)?;
+    store::write_atomic(&path, &flames.svg(&command.command)?)?;
     Ok(path)
 }

@@ -1,4 +1,6 @@
-//! What studies have in common whose commands are timed untraced and then traced once each.
+//! What studies have in common whose commands are timed untraced and then traced.
+
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use whyfaster_core::host::NotMeasured;
@@ -78,8 +80,13 @@ pub(super) trait Onlooker {
     fn before(&mut self, command: &TracedCommand, plan: &mut TracePlan) -> Result<(), Failure>;
     /// An event of its stream.
     fn event(&mut self, event: &Event);
-    /// It is over.
-    fn after(&mut self, command: &TracedCommand, report: &TraceReport) -> anyhow::Result<()>;
+    /// It is over, and this is what was counted.
+    fn after(
+        &mut self,
+        command: &TracedCommand,
+        report: &TraceReport,
+        tally: &mut Tally,
+    ) -> anyhow::Result<()>;
 }
 
 /// Nobody.
@@ -92,21 +99,45 @@ impl Onlooker for Nobody {
 
     fn event(&mut self, _: &Event) {}
 
-    fn after(&mut self, _: &TracedCommand, _: &TraceReport) -> anyhow::Result<()> {
+    fn after(&mut self, _: &TracedCommand, _: &TraceReport, _: &mut Tally) -> anyhow::Result<()> {
         Ok(())
+    }
+}
+
+/// How often every command is traced.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct TracedRounds {
+    /// At least so often, however long it takes.
+    pub(super) least: u32,
+    /// At most so often.
+    pub(super) most: u32,
+    /// No further round once it would end later than this.
+    pub(super) within: Duration,
+}
+
+impl TracedRounds {
+    /// Once.
+    pub(super) const ONCE: Self = Self { least: 1, most: 1, within: Duration::ZERO };
+
+    /// Whether there is another round after so many, which took so long.
+    fn another(self, done: u32, took: Duration) -> bool {
+        let with_next = took * (done + 1) / done.max(1);
+        done < self.least || (done < self.most && with_next <= self.within)
     }
 }
 
 /// Traces every command so many times, in turns. Their times come from the untraced runs.
 pub(super) fn traced(
     commands: &[TracedCommand],
-    (amount, runs): (u32, usize),
+    (amount, rounds): (u32, TracedRounds),
     plan: &Plan,
     interrupts: &Interrupts,
     onlooker: &mut dyn Onlooker,
 ) -> anyhow::Result<Traced> {
     let mut traced = Traced::default();
-    for command in std::iter::repeat_n(commands, runs).flatten() {
+    let began = Instant::now();
+    let turns = (0..rounds.most).take_while(|done| rounds.another(*done, began.elapsed()));
+    for command in turns.flat_map(|_| commands) {
         let mut wanted = TracePlan {
             shell: plan.shell.clone(),
             user: plan.user.clone(),
@@ -139,8 +170,9 @@ pub(super) fn traced(
                 .missing
                 .push(format!("some of {}: records were lost, see 'whyfaster trace'", command.name));
         }
-        traced.tallies.push((command.name.clone(), Tally::of(report, &command.process)));
-        onlooker.after(command, report)?;
+        let mut tally = Tally::of(report, &command.process);
+        onlooker.after(command, report, &mut tally)?;
+        traced.tallies.push((command.name.clone(), tally));
     }
     Ok(traced)
 }
@@ -176,5 +208,22 @@ pub(super) fn ended(record: &Record, failure: Option<Failure>, interrupted: bool
         }
         Some(failure) => Err(failure.into()),
         None => Ok(Exit::Ok),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_go_on_as_long_as_there_is_time() {
+        let rounds = TracedRounds { least: 3, most: 9, within: Duration::from_secs(10) };
+        let after = |done, s| rounds.another(done, Duration::from_secs(s));
+        assert!(after(0, 0) && after(2, 60), "the least is kept");
+        assert!(after(3, 7) && !after(3, 8), "a fourth as long as the others ends after 9.3 s, or too late");
+        assert!(!after(9, 1), "and there is a most");
+        assert!(
+            TracedRounds::ONCE.another(0, Duration::ZERO) && !TracedRounds::ONCE.another(1, Duration::ZERO)
+        );
     }
 }

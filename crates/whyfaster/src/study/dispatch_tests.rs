@@ -107,6 +107,7 @@ fn tallies() -> Vec<(String, Tally)> {
         own_fork_wait_cpu_s: Some(cpu),
         avoidable_s: None,
         behind_kernel_s: None,
+        strangers: None,
         traced_s: 0.4,
         work_s: 0.5,
     };

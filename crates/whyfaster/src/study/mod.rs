@@ -32,7 +32,7 @@ pub use dispatch::{Figure as DispatchFigure, dispatch};
 pub use encrypted::FileSystem;
 pub use input::{Generated, ifconfig_log, table};
 pub use placement::{
-    Figure as PlacementFigure, Placed, PlacementFindings, SAMPLE, SEED, check_outputs, placement,
+    Figure as PlacementFigure, Placed, PlacementFindings, SAMPLE, SEED, TracedRun, check_outputs, placement,
 };
 pub use prices::{PriceFindings, PriceRow, PriceStudy};
 pub use report::{Findings, InputFacts, findings, text};

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use whyfaster_core::trace::claims::Tally;
 use whyfaster_core::trace::occupancy::CpuRow;
 use whyfaster_core::trace::report::{Avoidable, SharerKind, SharerRow, TraceReport};
 
@@ -15,6 +16,7 @@ use super::input::hexadecimal;
 use super::traced::{About, Command, LeftOut, TracedFindings, TracedStudy};
 use super::workdir::is_on;
 use crate::exit::{Exit, Failure};
+use crate::render::trace::hottest::Hot;
 
 /// What stands for a CPU, and for this program, in a command line.
 const CPU: &str = "@CPU@";
@@ -52,8 +54,10 @@ impl About for Figure {
 pub struct Placed {
     /// Which.
     pub alternative: String,
-    /// Wall time of the traced run.
+    /// Wall time of the first traced run. What follows is of this run too, but for `runs`.
     pub wall_s: f64,
+    /// The numbers of every traced run.
+    pub runs: Vec<TracedRun>,
     /// Who ran on which CPU.
     pub cpus: Vec<CpuRow>,
     /// Who held the CPU while tasks waited for it.
@@ -66,23 +70,51 @@ pub struct Placed {
     pub avoidable: Option<Avoidable>,
     /// The whole trace.
     pub report: TraceReport,
+    /// Where the most of its time went, by stack, from a run of its own.
+    pub hottest: Vec<Hot>,
     /// Where its flame graph is.
     pub flamegraph: Option<PathBuf>,
 }
 
-impl Placed {
-    /// Seconds that threads of the kernel ran while the command lived, by name, the longest first.
-    pub fn kernel(&self) -> Vec<(String, f64)> {
-        let mut sums: Vec<(String, f64)> = Vec::new();
-        for row in self.cpus.iter().filter(|row| row.kind == SharerKind::Kernel) {
-            match sums.iter_mut().find(|(name, _)| *name == row.who) {
-                Some((_, seconds)) => *seconds += row.seconds,
-                None => sums.push((row.who.clone(), row.seconds)),
-            }
+/// The numbers of one traced run, seconds; null: not measured.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TracedRun {
+    /// Wall time.
+    pub wall_s: f64,
+    /// How long threads of the kernel ran.
+    pub kernel_s: Option<f64>,
+    /// How long tasks waited for a CPU that one of them had.
+    pub behind_kernel_s: Option<f64>,
+    /// How long they waited for any while another one stood idle.
+    pub avoidable_s: Option<f64>,
+    /// What other programs had of the time of all CPUs, as a part.
+    pub strangers: Option<f64>,
+}
+
+impl TracedRun {
+    /// Of what was counted, and of who had the CPUs.
+    pub fn of(tally: &Tally, cpus: &[CpuRow]) -> Self {
+        Self {
+            wall_s: tally.traced_s,
+            kernel_s: (!cpus.is_empty()).then(|| kernel(cpus).iter().map(|(_, s)| s).sum()),
+            behind_kernel_s: tally.behind_kernel_s,
+            avoidable_s: tally.avoidable_s,
+            strangers: tally.strangers,
         }
-        sums.sort_by(|a, b| b.1.total_cmp(&a.1));
-        sums
     }
+}
+
+/// Seconds that threads of the kernel ran, by name, the longest first.
+pub(super) fn kernel(cpus: &[CpuRow]) -> Vec<(String, f64)> {
+    let mut sums: Vec<(String, f64)> = Vec::new();
+    for row in cpus.iter().filter(|row| row.kind == SharerKind::Kernel) {
+        match sums.iter_mut().find(|(name, _)| *name == row.who) {
+            Some((_, seconds)) => *seconds += row.seconds,
+            None => sums.push((row.who.clone(), row.seconds)),
+        }
+    }
+    sums.sort_by(|a, b| b.1.total_cmp(&a.1));
+    sums
 }
 
 /// What the study found.

@@ -10,6 +10,7 @@ use super::super::encrypted::FileSystem;
 use super::super::input::table;
 use super::*;
 use crate::render::fixture::look;
+use crate::render::trace::hottest::hottest;
 
 fn path() -> std::ffi::OsString {
     std::env::var_os("PATH").unwrap_or_default()
@@ -83,20 +84,23 @@ fn placed(alternative: &str, avoidable: f64) -> (Placed, Tally) {
         ..TraceReport::default()
     };
     let tally = Tally::of(&report, "awk");
+    let cpus = vec![
+        row(0, "awk", SharerKind::Tree, 1.5),
+        row(0, "kworker decrypt", SharerKind::Kernel, 0.25),
+        row(1, "kworker decrypt", SharerKind::Kernel, 0.25),
+        row(1, "(idle)", SharerKind::Idle, 1.75),
+    ];
     let placed = Placed {
         alternative: alternative.to_owned(),
         wall_s: 2.0,
-        cpus: vec![
-            row(0, "awk", SharerKind::Tree, 1.5),
-            row(0, "kworker decrypt", SharerKind::Kernel, 0.25),
-            row(1, "kworker decrypt", SharerKind::Kernel, 0.25),
-            row(1, "(idle)", SharerKind::Idle, 1.75),
-        ],
+        runs: vec![TracedRun::of(&tally, &cpus), TracedRun::of(&tally, &cpus)],
+        cpus,
         behind: report.cpu_sharers.clone(),
         avoidable_s: report.avoidable_wait_s,
         avoidable_longest_s: report.avoidable_longest_s,
         avoidable: None,
         report,
+        hottest: hottest("on-CPU;awk;main;getline;read_[k] 1000\n", 5),
         flamegraph: None,
     };
     (placed, tally)
@@ -129,7 +133,7 @@ fn waits_decide_and_the_report_says_who_ran_where() {
     let tallies = [("file".to_owned(), placed("file", 0.0004).1), ("cat".to_owned(), placed("cat", 0.008).1)];
     let little = &study.findings(&record, &tallies, Vec::new(), Vec::new()).claims[3];
     assert_eq!(little.outcome, Outcome::Undecided, "{}", little.why);
-    assert_eq!(file.kernel(), [("kworker decrypt".to_owned(), 0.5)]);
+    assert_eq!(kernel(&file.cpus), [("kworker decrypt".to_owned(), 0.5)]);
     let directory = tempfile::tempdir().unwrap();
     let found = PlacementFindings {
         common,
@@ -138,9 +142,15 @@ fn waits_decide_and_the_report_says_who_ran_where() {
         placed: vec![file, cat],
     };
     let text = study.placement_text(&found, &look(100, false));
-    for part in
-        ["only root can mount one", "who ran on which CPU", "CPU 1", "kworker decrypt", "--flamegraphs"]
-    {
+    for part in [
+        "only root can mount one",
+        "medians of 2 traced runs",
+        "who ran on which CPU",
+        "CPU 1",
+        "kworker decrypt",
+        "main > getline > read_[k]",
+        "--flamegraphs",
+    ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
 }

@@ -3,11 +3,11 @@
 use std::ffi::OsStr;
 
 use serde::{Deserialize, Serialize};
-use whyfaster_core::claims::{Judgement, Outcome, Pair};
+use whyfaster_core::claims::{Judgement, Pair};
 use whyfaster_core::plan::{Alternative, Loads, Plan, Shell, defaults};
 use whyfaster_core::record::Record;
 use whyfaster_core::sample::Arm;
-use whyfaster_core::trace::claims::{Claim, Quantity, Rule, Tally, judge};
+use whyfaster_core::trace::claims::{Claim, Tally, judge};
 use whyfaster_core::trace::report::Untraced;
 use whyfaster_core::verdict::{Ratio, Verdict};
 
@@ -184,7 +184,7 @@ impl<F: About + Clone> TracedStudy<F> {
             rows: record.plan.alternatives.iter().map(row).collect(),
             left_out,
             not_traced,
-            claims: self.claims.iter().map(|claim| judged(claim, self.pair(), record, tallies)).collect(),
+            claims: self.claims.iter().map(|claim| judge(claim, self.pair(), record, tallies)).collect(),
         }
     }
 }
@@ -197,79 +197,6 @@ fn alone(record: &Record, name: &str) -> Vec<f64> {
     };
     let batches = record.batches.iter().filter(|batch| batch.load == 1 && is_it(batch.arm));
     batches.filter(|batch| !batch.timed_out()).map(|batch| batch.makespan_s).collect()
-}
-
-/// A run that takes this much longer traced than untraced tells of the tracing, or of a busy machine.
-const DISTURBED: f64 = 1.5;
-/// Less time than this reads "0.000 s": nothing to be compared with.
-const NO_TIME_S: f64 = 0.0005;
-
-/// A claim by every traced run; only what most of them decide, and none decides otherwise, is decided.
-fn judged(claim: &Claim, pair: Pair<'_>, record: &Record, tallies: &[(String, Tally)]) -> Judgement {
-    let of = |name: &str, run: usize| {
-        tallies.iter().filter(|(known, _)| known == name).nth(run).map(|(_, tally)| tally)
-    };
-    let about = [claim.alternative.as_deref().unwrap_or(pair.alternative), pair.baseline];
-    let (asked, quantity) = match claim.rule {
-        Rule::Time { .. } => return judge(claim, pair, record, |name| of(name, 0)),
-        Rule::OfTime { quantity, .. } => (&about[..1], quantity),
-        Rule::AtMost { quantity, .. } => (&about[..], quantity),
-    };
-    let runs = about.iter().map(|name| tallies.iter().filter(|(known, _)| known == name).count()).max();
-    let mut all: Vec<Judgement> = (0..runs.unwrap_or(0).max(1))
-        .map(|run| {
-            let mut one = judge(claim, pair, record, |name| of(name, run));
-            let doubt = doubt(asked, quantity, record, |name| of(name, run));
-            if let (Some(why), true) = (doubt, one.outcome != Outcome::Undecided) {
-                one.outcome = Outcome::Undecided;
-                one.why = format!("{}; {why}", one.why);
-            }
-            one
-        })
-        .collect();
-    let (mut decided, mut open): (Vec<_>, Vec<_>) =
-        all.drain(..).partition(|it| it.outcome != Outcome::Undecided);
-    // A disturbed run says nothing, and the others may be enough without it: most of them.
-    if decided.len() <= open.len() {
-        return open.swap_remove(0);
-    }
-    let mut first = decided.swap_remove(0);
-    if let Some(other) = decided.iter().find(|it| it.outcome != first.outcome) {
-        first.outcome = Outcome::Undecided;
-        first.why = format!("the traced runs differ ({}; {})", first.why, other.why);
-    }
-    first
-}
-
-/// Why a traced run decides nothing of a claim about time. Counts are the same on a busy machine.
-fn doubt<'a>(
-    asked: &[&str],
-    quantity: Quantity,
-    record: &Record,
-    tally: impl Fn(&str) -> Option<&'a Tally>,
-) -> Option<String> {
-    let time = |of: &Tally| match quantity {
-        Quantity::AvoidableWait => of.avoidable_s,
-        Quantity::BehindKernel => of.behind_kernel_s,
-        Quantity::OwnForkWaitCpu => of.own_fork_wait_cpu_s,
-        Quantity::Forks | Quantity::Execs | Quantity::OwnForks => None,
-    };
-    if let Some(base) =
-        asked.get(1).filter(|name| tally(name).and_then(time).is_some_and(|it| it < NO_TIME_S))
-    {
-        return Some(format!("{base} has too little of it to compare with"));
-    }
-    let level = record.analysis.levels.iter().find(|level| level.load == 1)?;
-    asked.iter().find_map(|name| {
-        let traced = tally(name).filter(|it| time(it).is_some())?;
-        let untraced = level.results.iter().find(|it| it.alternative == *name)?.makespan_s.median;
-        let slower = traced.traced_s / untraced;
-        (slower > DISTURBED).then(|| {
-            format!(
-                "the traced run of {name} was disturbed: it took {slower:.1} times as long as untraced ones"
-            )
-        })
-    })
 }
 
 impl<F> TracedFindings<F> {

@@ -54,6 +54,7 @@ mod tests {
             after: None,
             seconds,
             avoidable_s: 0.0,
+            by_pinning_s: 0.0,
             but_for_affinity_s: 0.0,
             calls: Vec::new(),
             count: 1,

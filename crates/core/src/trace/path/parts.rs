@@ -63,6 +63,8 @@ pub(super) mod wait {
     pub(in super::super) const ANY: u32 = 1;
     pub(in super::super) const ALONE: u32 = 2;
     pub(in super::super) const ELSEWHERE: u32 = 3;
+    pub(in super::super) const PINNED: u32 = 4;
+    pub(in super::super) const PINNED_ALONE: u32 = 5;
 }
 
 const NUMBERS: u32 = 8;

@@ -25,7 +25,8 @@ type Name<'a> = (&'a str, PathKind, Option<&'a str>, Option<SharerKind>, Option<
 struct Amount {
     ns: u64,
     count: u64,
-    beside: [u64; 4],
+    /// By the numbers of [`wait`].
+    beside: [u64; 6],
 }
 
 /// Rows in the making.
@@ -119,7 +120,7 @@ impl<'a> Rows<'a> {
         let name = (self.with.labels.name(by), PathKind::CpuWait, Some(what), Some(kind), after);
         match usize::try_from(number) {
             _ if number == wait::TIME => self.add(name, part.ns, part.count),
-            Ok(at) if at < 4 => self.sums.entry(name).or_default().beside[at] += part.ns,
+            Ok(at) if at < 6 => self.sums.entry(name).or_default().beside[at] += part.ns,
             _ => {}
         }
     }
@@ -129,11 +130,13 @@ impl<'a> Rows<'a> {
         let row = |((command, kind, what, holder, after), sum): (Name<'_>, Amount)| {
             let beside = |number: u32| usize::try_from(number).map_or(0, |at| sum.beside[at]);
             let (any, alone) = (beside(wait::ANY), beside(wait::ALONE));
-            let (avoidable, elsewhere) = match avoided {
-                Avoided::All => (any, beside(wait::ELSEWHERE)),
+            let (pinned, pinned_alone) = (beside(wait::PINNED), beside(wait::PINNED_ALONE));
+            let (avoidable, pinned, elsewhere) = match avoided {
+                Avoided::All => (any, pinned, beside(wait::ELSEWHERE)),
                 // A quota that was used up looks the same as a task that may run on one CPU.
-                Avoided::NotThrottled => (any.saturating_sub(alone), 0),
+                Avoided::NotThrottled => (any.saturating_sub(alone), pinned.saturating_sub(pinned_alone), 0),
             };
+            let avoidable = avoidable.min(sum.ns);
             PathRow {
                 command: command.to_owned(),
                 kind,
@@ -141,7 +144,8 @@ impl<'a> Rows<'a> {
                 holder,
                 after,
                 seconds: seconds(sum.ns),
-                avoidable_s: seconds(avoidable.min(sum.ns)),
+                avoidable_s: seconds(avoidable),
+                by_pinning_s: seconds(pinned.min(avoidable)),
                 but_for_affinity_s: seconds(elsewhere.min(sum.ns)),
                 calls: Vec::new(),
                 count: sum.count,

@@ -1,7 +1,7 @@
 //! The end of one task's path: what is added to it while the task runs and waits for a CPU.
 
 use super::super::cpus::{Holder, WAKE_UP_NS};
-use super::super::idle::{ALONE, ANY, ByKind, ELSEWHERE};
+use super::super::idle::{ALONE, ANY, ByKind, ELSEWHERE, PINNED, PINNED_ALONE};
 use super::super::labels::Label;
 use super::super::report::{Cause, PathKind};
 use super::alternatives::Joins;
@@ -263,8 +263,13 @@ impl Path {
         let mut left = walk.pass(now);
         let busy = |(holder, ns): &(Holder, u64)| if holder.is_busy() { *ns } else { 0 };
         let mut all_busy: u64 = walk.held.iter().map(busy).sum();
-        let mut beside =
-            [(wait::ANY, beside[ANY]), (wait::ALONE, beside[ALONE]), (wait::ELSEWHERE, beside[ELSEWHERE])];
+        let mut beside = [
+            (wait::ANY, beside[ANY]),
+            (wait::ALONE, beside[ALONE]),
+            (wait::ELSEWHERE, beside[ELSEWHERE]),
+            (wait::PINNED, beside[PINNED]),
+            (wait::PINNED_ALONE, beside[PINNED_ALONE]),
+        ];
         let held = std::mem::take(&mut walk.held);
         for (at, (holder, ns)) in held.iter().enumerate() {
             let ns = (*ns).min(left);

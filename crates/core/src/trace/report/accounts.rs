@@ -24,10 +24,13 @@ pub struct PathRow {
     pub after: Option<Cause>,
     /// How long.
     pub seconds: f64,
-    /// Of [`PathKind::CpuWait`]: while another CPU that it was allowed on stood idle.
+    /// Of [`PathKind::CpuWait`]: while another CPU that was open to it stood idle.
     #[serde(default)]
     pub avoidable_s: f64,
-    /// Of [`PathKind::CpuWait`]: while a CPU stood idle on which only its affinity forbade it to run.
+    /// Of `avoidable_s`: while only its own pin (`--pin`, taskset, `sched_setaffinity`) forbade it to run there.
+    #[serde(default)]
+    pub by_pinning_s: f64,
+    /// Of [`PathKind::CpuWait`], beside `avoidable_s`: while a CPU stood idle that was not open to the command.
     #[serde(default)]
     pub but_for_affinity_s: f64,
     /// Of [`PathKind::Kernel`]: the calls of that group in which the command spent most of its CPU time, the first most; at most three.

@@ -96,8 +96,8 @@ impl Stored {
         if self.format != FORMAT && self.format != FORMER {
             return refuse("it is written in a way that this version does not know");
         }
-        let Setting { cores, avoidable_from_ns, .. } = &self.setting;
-        if cores.len() > MOST_CPUS || *avoidable_from_ns > MOST {
+        let Setting { cores, open, avoidable_from_ns, .. } = &self.setting;
+        if cores.len() > MOST_CPUS || open.len() > MOST_CPUS / 64 || *avoidable_from_ns > MOST {
             return refuse("its setting is out of range");
         }
         let Facts { throttled, steal_ns, prices, .. } = &self.facts;
@@ -126,6 +126,10 @@ fn sane(counts: &Counts) -> bool {
         lost.gaps,
         lost.late,
     ];
+    let by_cpu =
+        counts.lost.by_cpu.iter().flat_map(|it| {
+            [it.ring, it.map, it.storage, it.string, it.stack, it.unfinished, it.gaps, it.late]
+        });
     let cells = counts.calls.iter().all(|cell| {
         let times = [cell.total_ns, cell.max_ns, cell.runnable_ns, cell.blocked_ns];
         let times = times.into_iter().chain([cell.failed_ns, cell.bytes]).flatten();
@@ -148,7 +152,7 @@ fn sane(counts: &Counts) -> bool {
         lives.calls_returned,
         lives.throttled,
     ];
-    let lost = lost.into_iter().chain(lives.into_iter().flatten());
+    let lost = lost.into_iter().chain(by_cpu).chain(lives.into_iter().flatten());
     let ended = counts.lives.last_end_ns.is_none_or(|at| at <= LATEST);
     cells && ended && lost.chain([counts.own.switches, counts.own.tool_ns]).all(|number| number <= MOST)
 }

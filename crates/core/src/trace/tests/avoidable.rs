@@ -3,6 +3,7 @@
 use super::fixture::*;
 use crate::trace::Throttled;
 use crate::trace::event::{FileKind, Left, What};
+use crate::trace::report::PathKind;
 
 /// "job" waits on CPU 0 from 100 to 1100 behind 77; CPU 1 is idle from 400 to 900. Allowed: as said.
 fn waits_beside_idle(allowed: u64) -> Script {
@@ -32,6 +33,42 @@ fn it_counts_only_where_the_task_may_run() {
     assert_eq!(pinned.avoidable_wait_s, Some(0.0));
     assert_eq!(pinned.avoidable.unwrap().but_for_affinity_s.map(us), Some(500));
     assert_eq!(report.avoidable.unwrap().but_for_affinity_s, Some(0.0));
+}
+
+#[test]
+fn a_pin_within_the_open_cpus_is_a_choice_that_can_be_undone() {
+    // CPU 1 idles from 400 to 900 of the wait; only their own pin keeps the tasks from it.
+    let mut script = waits_beside_idle(0b01);
+    script.setting.open = vec![BOTH];
+    let report = script.report();
+    sound(&report);
+    let told = report.avoidable.unwrap();
+    assert_eq!(report.avoidable_wait_s.map(us), Some(500));
+    assert_eq!(report.avoidable_longest_s.map(us), Some(500));
+    assert_eq!(command(&report, "job").avoidable_s.map(us), Some(500));
+    assert_eq!((told.by_pinning_s.map(us), told.but_for_affinity_s.map(us)), (Some(500), Some(0)));
+    let row = report.critical_path.iter().find(|row| row.kind == PathKind::CpuWait).unwrap();
+    assert_eq!((us(row.avoidable_s), us(row.by_pinning_s), us(row.but_for_affinity_s)), (500, 500, 0));
+    // Of CPUs that were not open to the command nobody could have made use.
+    script.setting.open = vec![0b01];
+    let told = script.report().avoidable.unwrap();
+    assert_eq!((told.by_pinning_s.map(us), told.but_for_affinity_s.map(us)), (Some(0), Some(500)));
+    // A CPU that is allowed stands idle as well: no pin is behind it.
+    let mut free = waits_beside_idle(BOTH);
+    free.setting.open = vec![0b111];
+    assert_eq!(free.report().avoidable.unwrap().by_pinning_s, Some(0.0));
+    assert_eq!(free.report().avoidable_wait_s.map(us), Some(500));
+}
+
+#[test]
+fn a_pin_that_began_while_the_quota_was_used_up_is_told_apart() {
+    let mut script = waits_beside_idle(0b01);
+    script.setting.open = vec![BOTH];
+    script.facts.throttled = Some(Throttled { times: 1, ns: 500_000 });
+    let report = script.report();
+    let told = report.avoidable.unwrap();
+    assert_eq!((report.avoidable_wait_s, told.by_pinning_s), (Some(0.0), Some(0.0)));
+    assert_eq!((us(told.throttled_s), told.but_for_affinity_s), (500, None));
 }
 
 #[test]

@@ -183,8 +183,9 @@ proptest! {
     fn forwards_and_backwards_find_the_same_path(
         steps in steps(),
         masks in prop::collection::vec(1_u64..1 << CPUS, TASKS),
+        open in 0_u64..1 << CPUS,
     ) {
-        let model = Model::of(&masks, steps);
+        let model = Model::of(&masks, open, steps);
         let (last, end) = (last(&model), model.at * 1000);
         let (_, model) = model.finish();
         let events = named(&model.script.events);
@@ -203,6 +204,7 @@ proptest! {
         prop_assert_eq!(sum, ns(report.wall_s));
         for row in &report.critical_path {
             prop_assert!(row.seconds > 0.0 && row.avoidable_s + row.but_for_affinity_s <= 2.0 * row.seconds, "{:?}", row);
+            prop_assert!(row.by_pinning_s <= row.avoidable_s, "{:?}", row);
         }
         for row in &report.work {
             prop_assert!(row.seconds >= 0.0, "{:?}", row);

@@ -28,6 +28,7 @@ struct Expected {
     wait: u64,
     blocked: u64,
     avoidable: u64,
+    pinned: u64,
     forbidden: u64,
 }
 
@@ -85,7 +86,9 @@ impl Model {
                     it.wait += us;
                     *self.holders.entry(self.current[*cpu]).or_default() += us;
                     let counts = to.saturating_sub(from.max(since + 50));
-                    if self.current[*cpu] != 0 && idle & self.masks[index] != 0 {
+                    let open = self.script.setting.open.first().copied().unwrap_or(0);
+                    if self.current[*cpu] != 0 && idle & (self.masks[index] | open) != 0 {
+                        it.pinned += if idle & self.masks[index] == 0 { counts } else { 0 };
                         it.avoidable += counts;
                         self.present[index] += counts;
                     } else if self.current[*cpu] != 0 && idle != 0 {
@@ -137,8 +140,9 @@ impl Model {
     }
 
     /// All end at once: those that run by a switch, the others as they are.
-    pub(super) fn of(masks: &[u64], steps: Vec<Step>) -> Self {
+    pub(super) fn of(masks: &[u64], open: u64, steps: Vec<Step>) -> Self {
         let mut model = Self::new(masks);
+        model.script.setting.open = if open == 0 { Vec::new() } else { vec![open] };
         for step in steps {
             match step {
                 Step::Pass(us) => model.pass(us),
@@ -197,8 +201,9 @@ proptest! {
     fn a_random_schedule_comes_out_as_the_slow_account_says(
         steps in steps(),
         masks in prop::collection::vec(1_u64..1 << CPUS, TASKS),
+        open in 0_u64..1 << CPUS,
     ) {
-        let (report, model) = Model::of(&masks, steps).finish();
+        let (report, model) = Model::of(&masks, open, steps).finish();
         for (index, expected) in model.expected.iter().enumerate() {
             let seen = task(&report, FIRST + index as Tid);
             prop_assert_eq!(seen, (expected.run, expected.wait, expected.blocked), "task {}", index);
@@ -206,6 +211,8 @@ proptest! {
         prop_assert!(report.checks.iter().all(|check| check.holds), "{:?}", report.checks);
         let avoidable = model.expected.iter().map(|it| it.avoidable).sum::<u64>();
         prop_assert_eq!(us(report.avoidable_wait_s.unwrap()), avoidable);
+        let pinned = model.expected.iter().map(|it| it.pinned).sum::<u64>();
+        prop_assert_eq!(report.avoidable.unwrap().by_pinning_s.map(us), (open != 0).then_some(pinned));
         let forbidden = model.expected.iter().map(|it| it.forbidden).sum::<u64>();
         prop_assert_eq!(us(report.avoidable.unwrap().but_for_affinity_s.unwrap()), forbidden);
         prop_assert_eq!(us(report.avoidable_longest_s.unwrap()), model.longest);

@@ -25,6 +25,7 @@ pub(in crate::why) fn path(command: &str, kind: PathKind, what: Option<&str>, se
         after: None,
         seconds,
         avoidable_s: 0.0,
+        by_pinning_s: 0.0,
         but_for_affinity_s: 0.0,
         calls: Vec::new(),
         count: 1,
@@ -222,6 +223,7 @@ fn run(alternative: usize, round: u32, report: &TraceReport) -> Traced {
     for row in &mut report.critical_path {
         row.seconds *= factor;
         row.avoidable_s *= factor;
+        row.by_pinning_s *= factor;
         row.but_for_affinity_s *= factor;
     }
     report.work.iter_mut().for_each(|row| row.seconds *= factor);

@@ -1,6 +1,6 @@
 //! What was observed and as whom, what was lost, what the observing cost, and what to know before believing a number.
 
-use whyfaster_core::trace::counts::Lost;
+use whyfaster_core::trace::counts::{CpuLost, Lost};
 use whyfaster_core::trace::report::{Check, CommandRow, Level, Overhead, TraceReport, Untraced};
 
 use super::super::look::Look;
@@ -40,16 +40,9 @@ pub(super) fn losses(report: &TraceReport, look: &Look) -> Vec<String> {
     } else {
         parts.push(format!("{} {}", tone(Tone::Unsure, "lost:"), classes.join("; ")));
     }
-    let cpus: Vec<String> = report
-        .lost
-        .by_cpu
-        .iter()
-        .enumerate()
-        .filter(|(_, lost)| **lost > 0)
-        .map(|(cpu, lost)| format!("CPU {cpu}: {lost}"))
-        .collect();
+    let cpus: Vec<String> = report.lost.by_cpu.iter().filter_map(on_cpu).collect();
     if !cpus.is_empty() {
-        parts.push(format!("by CPU: {}", cpus.join(", ")));
+        parts.push(format!("by CPU: {}", cpus.join("; ")));
     }
     if !mended.is_empty() {
         parts.push(format!("{} {}", tone(Tone::Quiet, "mended:"), mended.join("; ")));
@@ -57,6 +50,22 @@ pub(super) fn losses(report: &TraceReport, look: &Look) -> Vec<String> {
     let mut lines: Vec<String> = parts.iter().flat_map(|part| wrap(part, look.width, 2)).collect();
     lines.extend(checks(&report.checks, look));
     lines
+}
+
+/// What is missing of a CPU, by the names that the classes have in the JSON.
+fn on_cpu(lost: &CpuLost) -> Option<String> {
+    let CpuLost { cpu, ring, map, storage, string, stack, late, .. } = *lost;
+    let classes = [
+        (ring, "ring"),
+        (map, "map"),
+        (storage, "storage"),
+        (string, "string"),
+        (stack, "stack"),
+        (late, "late"),
+    ];
+    let classes: Vec<String> =
+        classes.iter().filter(|(n, _)| *n > 0).map(|(n, class)| format!("{class} {n}")).collect();
+    (!classes.is_empty()).then(|| format!("CPU {cpu}: {}", classes.join(", ")))
 }
 
 fn classes(lost: &Lost) -> Vec<String> {

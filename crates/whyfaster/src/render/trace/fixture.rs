@@ -1,7 +1,7 @@
 //! Reports made by hand after real ones, for the tests of renderers.
 
 use whyfaster_core::host::{NotMeasured, Warning};
-use whyfaster_core::trace::counts::Lost;
+use whyfaster_core::trace::counts::{CpuLost, Lost};
 use whyfaster_core::trace::event::FileKind;
 use whyfaster_core::trace::report::{
     Avoidable, Cause, Check, CommandRow, Direction, Level, Overhead, PathAlternative, PathKind, PathRow,
@@ -84,6 +84,7 @@ fn part(command: &str, kind: PathKind, what: Option<&str>, seconds: f64, count: 
         after: None,
         seconds,
         avoidable_s: 0.0,
+        by_pinning_s: 0.0,
         but_for_affinity_s: 0.0,
         calls: Vec::new(),
         count,
@@ -240,6 +241,7 @@ pub(crate) fn dispatch() -> TraceReport {
         ],
         avoidable_wait_s: Some(0.34),
         avoidable: Some(Avoidable {
+            by_pinning_s: Some(0.0),
             but_for_affinity_s: Some(0.0),
             threshold_s: 5e-5,
             waits: 412,
@@ -336,7 +338,11 @@ pub(crate) fn pipeline() -> TraceReport {
             moved("cat", Direction::Write, FileKind::Pipe, 800, 104_857_600),
             moved("wc", Direction::Read, FileKind::Pipe, 90, 2_949_120),
         ],
-        lost: Lost { ring: 412, by_cpu: vec![0, 412], ..Lost::default() },
+        lost: Lost {
+            ring: 412,
+            by_cpu: vec![CpuLost { cpu: 1, ring: 412, ..CpuLost::default() }],
+            ..Lost::default()
+        },
         checks: vec![check("running time against the scheduler's own sum", 0.416, 0.431, false)],
         overhead: Overhead { calibrated_share: Some(0.0004), ..Overhead::default() },
         warnings: vec![Warning {

@@ -4,6 +4,7 @@
 pub mod calls;
 mod costs;
 pub mod flame;
+pub mod hottest;
 mod next;
 pub(super) mod path;
 pub mod perfetto;

@@ -1,6 +1,6 @@
 //! What to do next: one line below the sentence, from what took the most time.
 
-use whyfaster_core::trace::report::{Level, PathKind, SharerKind, TraceReport};
+use whyfaster_core::trace::report::{Avoidable, Level, PathKind, SharerKind, TraceReport};
 
 use super::super::look::Look;
 use super::super::units::time;
@@ -54,7 +54,10 @@ fn behind_whom(report: &TraceReport, look: &Look) -> Option<String> {
     let said = |share: f64, who: &str, so: &str| {
         format!("of the {waited} of waiting for a CPU {} was {who}: {so}", whole_percent(share))
     };
-    let elsewhere = report.avoidable.as_ref().and_then(|it| it.but_for_affinity_s).map_or(0.0, |s| s / all);
+    let part =
+        |of: fn(&Avoidable) -> Option<f64>| report.avoidable.as_ref().and_then(of).map_or(0.0, |s| s / all);
+    let (pinned, elsewhere) = (part(|it| it.by_pinning_s), part(|it| it.but_for_affinity_s));
+    let told = report.avoidable.is_some_and(|it| it.by_pinning_s.is_some());
     let text = match report.avoidable_wait_s.map_or(0.0, |seconds| seconds / all) {
         _ if throttled >= MATTERS => {
             said(throttled, "for the cgroup's quota", "raise cpu.max, or run fewer at once")
@@ -62,10 +65,18 @@ fn behind_whom(report: &TraceReport, look: &Look) -> Option<String> {
         _ if steal >= MATTERS => {
             said(steal, "taken by the hypervisor", "run it again when the host is quieter")
         }
+        avoidable if pinned >= MATTERS && pinned > avoidable - pinned && pinned > elsewhere => said(
+            pinned,
+            "while a CPU stood idle that only a pin kept its tasks from",
+            "undo the pin (--pin, taskset)",
+        ),
         avoidable if elsewhere >= MATTERS && elsewhere > avoidable => said(
             elsewhere,
             "while a CPU that it was not allowed on stood idle",
-            "allow it on other CPUs (--pin, taskset)",
+            match told {
+                true => "give it more CPUs (cpuset, the affinity it was started with)",
+                false => "allow it on other CPUs (--pin, taskset)",
+            },
         ),
         _ if outside >= MATTERS => said(
             outside,
@@ -129,10 +140,18 @@ mod tests {
         let idle = said(|report| report.avoidable_wait_s = Some(6.0));
         assert!(idle.contains("avoidable"), "{idle}");
         let pinned = said(|report| {
-            let avoidable = report.avoidable.get_or_insert_default();
-            avoidable.but_for_affinity_s = Some(6.0);
+            report.avoidable_wait_s = Some(6.0);
+            report.avoidable.get_or_insert_default().by_pinning_s = Some(6.0);
         });
-        assert!(pinned.contains("stood idle: allow it on other CPUs"), "{pinned}");
+        assert!(pinned.contains("kept its tasks from: undo the pin"), "{pinned}");
+        let elsewhere = |open: Option<f64>| {
+            said(|report| {
+                let avoidable = report.avoidable.get_or_insert_default();
+                (avoidable.by_pinning_s, avoidable.but_for_affinity_s) = (open, Some(6.0));
+            })
+        };
+        assert!(elsewhere(None).contains("stood idle: allow it on other CPUs"), "{}", elsewhere(None));
+        assert!(elsewhere(Some(0.0)).contains("stood idle: give it more CPUs"), "{}", elsewhere(Some(0.0)));
         let quota =
             said(|report| report.cpu_sharers.iter_mut().for_each(|row| row.kind = SharerKind::Throttled));
         assert!(quota.contains("cpu.max"), "{quota}");

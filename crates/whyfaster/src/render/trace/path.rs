@@ -90,8 +90,9 @@ pub(crate) fn nearly_as_long(beside: &[PathAlternative], all_s: f64, look: &Look
 fn beside_idle(path: &[PathRow], look: &Look) -> Vec<String> {
     let sum = |part: fn(&PathRow) -> f64| path.iter().map(part).sum::<f64>();
     let kinds = [
-        (sum(|row| row.avoidable_s), "while another CPU that was allowed stood idle"),
-        (sum(|row| row.but_for_affinity_s), "while a CPU stood idle that only their affinity forbade"),
+        (sum(|row| row.avoidable_s - row.by_pinning_s), "while another CPU that was allowed stood idle"),
+        (sum(|row| row.by_pinning_s), "while one stood idle that only a pin forbade"),
+        (sum(|row| row.but_for_affinity_s), "while one stood idle that was not open to it"),
     ];
     let said: Vec<String> = kinds
         .into_iter()

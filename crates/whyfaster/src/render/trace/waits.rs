@@ -123,12 +123,15 @@ fn avoidable(report: &TraceReport, look: &Look) -> Vec<String> {
         .map_or_else(String::new, |longest| format!(" (the longest {})", time(longest, look.time_unit)));
     let text = if seconds > 0.0 {
         let text = format!(
-            "avoidable: {}{longest}: another CPU stood idle meanwhile, and was allowed",
+            "avoidable: {}{longest}: another CPU that was open to it stood idle meanwhile",
             time(seconds, look.time_unit)
         );
         tone(Tone::Unsure, &text)
+    } else if report.cpu_sharers.iter().all(|row| row.seconds <= 0.0) {
+        // Nothing waited for a CPU.
+        return Vec::new();
     } else {
-        "avoidable: none: no other CPU that was allowed stood idle meanwhile".to_owned()
+        "avoidable: none: no other CPU that was open to it stood idle meanwhile".to_owned()
     };
     let text = text + &beside(report, look);
     wrap_indented(&text, look.width, 2)
@@ -138,14 +141,21 @@ fn avoidable(report: &TraceReport, look: &Look) -> Vec<String> {
 fn beside(report: &TraceReport, look: &Look) -> String {
     let Some(beside) = &report.avoidable else { return String::new() };
     let text = |seconds: f64| time(seconds, look.time_unit);
-    let mut parts =
-        vec![format!("the first {} of every wait is left out, as waking up takes", text(beside.threshold_s))];
+    let mut parts = Vec::new();
+    let elsewhere = match beside.by_pinning_s {
+        Some(_) => {
+            "more would be, had the command been given every CPU (cpuset, the affinity it was started with)"
+        }
+        None => "more would be, had the tasks been allowed on every CPU (--pin, taskset, cpuset)",
+    };
     let more = [
-        (beside.sibling_only_s, "of it only the second hardware thread of a busy core was idle"),
+        (beside.by_pinning_s, "of it only because the tasks were pinned (--pin, taskset)"),
         (
-            beside.but_for_affinity_s,
-            "more would be, had the tasks been allowed on every CPU (--pin, taskset, cpuset)",
+            Some(beside.threshold_s),
+            "at the beginning of every wait is left out, as waking up takes that long",
         ),
+        (beside.sibling_only_s, "of it only the second hardware thread of a busy core was idle"),
+        (beside.but_for_affinity_s, elsewhere),
         (Some(beside.throttled_s), "more is not counted, as the cgroup's quota was used up"),
         (beside.steal_s, "the hypervisor took the CPUs meanwhile, hidden in running and waiting"),
     ];

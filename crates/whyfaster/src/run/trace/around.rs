@@ -39,12 +39,26 @@ impl Around {
 pub(in crate::run) fn setting(root: &Root, plan: &TracePlan, level: Level, switches: bool) -> Setting {
     let command = of_command(root, level);
     let scheduling = if switches { Scheduling::SwitchesOnly } else { command.scheduling };
-    Setting { scheduling, running: !matches!(plan.target, Target::Command(_)), ..command }
+    let running = !matches!(plan.target, Target::Command(_));
+    // What runs already may have begun with another set than ours.
+    let open = if running { Vec::new() } else { command.open };
+    Setting { scheduling, running, open, ..command }
 }
 
 /// How the stream of a command that we start is to be read.
 pub(in crate::run) fn of_command(root: &Root, level: Level) -> Setting {
-    Setting { cores: host::cores(root), ..Setting::of(level) }
+    Setting { cores: host::cores(root), open: open(root), ..Setting::of(level) }
+}
+
+/// The CPUs that we may use, as a bit set; empty: not known. A command that we start may use them all, unless it is pinned.
+fn open(root: &Root) -> Vec<u64> {
+    let mut set = Vec::new();
+    for cpu in root.process().cpus.unwrap_or_default() {
+        let word = cpu as usize / 64;
+        set.resize(set.len().max(word + 1), 0_u64);
+        set[word] |= 1 << (cpu % 64);
+    }
+    set
 }
 
 /// `CLOCK_MONOTONIC`, nanoseconds.

@@ -183,14 +183,16 @@ impl Perfetto {
 
     /// What was lost per CPU, so that the user interface says so. Losses of unknown place stand at the first CPU.
     fn stats(&self, phase: i32, lost: &Lost) -> Vec<CpuStats> {
-        let known: u64 = lost.by_cpu.iter().sum();
+        let on = |cpu: usize| lost.by_cpu.iter().find(|it| usize::from(it.cpu) == cpu);
+        let known: u64 = lost.by_cpu.iter().map(|it| it.ring).sum();
         let unknown = (lost.ring + lost.recursion).saturating_sub(known);
         let of = |cpu: usize| {
-            let dropped = lost.by_cpu.get(cpu).copied().unwrap_or(0) + if cpu == 0 { unknown } else { 0 };
+            let dropped = on(cpu).map_or(0, |it| it.ring) + if cpu == 0 { unknown } else { 0 };
             let read = self.cpus.get(cpu).filter(|_| phase == 2).map_or(0, |cpu| cpu.written);
             CpuStats { cpu: Some(cpu as u64), overrun: Some(0), dropped: Some(dropped), read: Some(read) }
         };
-        (0..self.cpus.len().max(lost.by_cpu.len()).max(1)).map(of).collect()
+        let last = lost.by_cpu.last().map_or(0, |it| usize::from(it.cpu));
+        (0..self.cpus.len().max(last + 1)).map(of).collect()
     }
 
     fn ftrace(&mut self, cpu: u16, event: Ftrace) -> Result<(), Failure> {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use prost::Message;
-use whyfaster_core::trace::counts::Lost;
+use whyfaster_core::trace::counts::{CpuLost, Lost};
 use whyfaster_core::trace::event::{
     Block, Call, CallNumber, Context, Event, FileKind, Left, Softirq, TaskKind, Tid, Totals, What,
 };
@@ -114,7 +114,12 @@ fn write(path: &Path, lost: &Lost) {
 }
 
 fn lost() -> Lost {
-    Lost { ring: 5, gaps: 2, by_cpu: vec![0, 5], ..Lost::default() }
+    Lost {
+        ring: 5,
+        gaps: 2,
+        by_cpu: vec![CpuLost { cpu: 1, ring: 5, ..CpuLost::default() }],
+        ..Lost::default()
+    }
 }
 
 fn written() -> Vec<Packet> {
