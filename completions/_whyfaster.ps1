@@ -112,7 +112,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             break
         }
         'whyfaster;trace' {
-            [CompletionResult]::new('--follow', '--follow', [CompletionResultType]::ParameterName, 'Observe a tree that runs already: a process id, or the directory of a cgroup (v2)')
+            [CompletionResult]::new('--follow', '--follow', [CompletionResultType]::ParameterName, 'Observe a tree that runs already: a process id, or the directory of a cgroup')
             [CompletionResult]::new('--duration', '--duration', [CompletionResultType]::ParameterName, 'End after this time, such as 10s; a command is ended with all that it started')
             [CompletionResult]::new('--level', '--level', [CompletionResultType]::ParameterName, 'Observe with: auto, full, ptrace, unprivileged or rusage [default: auto]')
             [CompletionResult]::new('--untraced-runs', '--untraced-runs', [CompletionResultType]::ParameterName, 'Run the command NUM times more, untraced, to see what tracing cost; 0 for never [default: 3, within 10 s]')

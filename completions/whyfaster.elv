@@ -107,7 +107,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --version 'Print version'
         }
         &'whyfaster;trace'= {
-            cand --follow 'Observe a tree that runs already: a process id, or the directory of a cgroup (v2)'
+            cand --follow 'Observe a tree that runs already: a process id, or the directory of a cgroup'
             cand --duration 'End after this time, such as 10s; a command is ended with all that it started'
             cand --level 'Observe with: auto, full, ptrace, unprivileged or rusage [default: auto]'
             cand --untraced-runs 'Run the command NUM times more, untraced, to see what tracing cost; 0 for never [default: 3, within 10 s]'

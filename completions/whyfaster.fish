@@ -104,7 +104,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l fail-on-
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l json -d 'Print the record as JSON on standard output instead of the report'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s V -l version -d 'Print version'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l follow -d 'Observe a tree that runs already: a process id, or the directory of a cgroup (v2)' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l follow -d 'Observe a tree that runs already: a process id, or the directory of a cgroup' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l duration -d 'End after this time, such as 10s; a command is ended with all that it started' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l level -d 'Observe with: auto, full, ptrace, unprivileged or rusage [default: auto]' -r -f -a "auto\t'The best that is to be had here'
 full\t'Everything, by BPF programs in the kernel'

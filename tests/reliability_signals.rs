@@ -4,12 +4,17 @@
 
 #[path = "support/process.rs"]
 mod process;
+#[path = "support/terminal.rs"]
+mod terminal;
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::process::Child;
 use std::time::Duration;
 
-use process::{Sandbox, eventually, kill};
+use process::{Sandbox, eventually, kill, root_or_skip};
 use rustix::process::Signal;
+use serde_json::Value;
 
 /// What the program is in the middle of.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -226,41 +231,6 @@ fn an_interrupted_study_leaves_no_directory() {
     }
 }
 
-/// A terminal of our own: the master's end, and the slave as a file.
-mod terminal {
-    use std::ffi::CStr;
-    use std::fs::File;
-    use std::io;
-    use std::os::fd::{FromRawFd, OwnedFd};
-    use std::os::unix::process::CommandExt;
-    use std::process::{Child, Command};
-
-    /// Starts a command as the leader of a session on a new terminal; the terminal is open as long as the first part lives.
-    pub(crate) fn start(mut command: Command) -> (File, Child) {
-        // SAFETY: plain system calls; the descriptors are owned by nobody else; ptsname fills a buffer of ours.
-        let (master, slave) = unsafe {
-            let master = libc::posix_openpt(libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC);
-            assert!(master >= 0 && libc::grantpt(master) == 0 && libc::unlockpt(master) == 0);
-            let mut name = [0; 64];
-            assert_eq!(libc::ptsname_r(master, name.as_mut_ptr(), name.len()), 0);
-            let name = CStr::from_ptr(name.as_ptr()).to_str().unwrap().to_owned();
-            (OwnedFd::from_raw_fd(master), File::options().read(true).write(true).open(name).unwrap())
-        };
-        command.stdin(slave.try_clone().unwrap()).stdout(slave.try_clone().unwrap()).stderr(slave);
-        // SAFETY: plain system calls between fork and exec.
-        unsafe {
-            command.pre_exec(|| {
-                if libc::setsid() < 0 || libc::ioctl(0, libc::TIOCSCTTY, 0) < 0 {
-                    return Err(io::Error::last_os_error());
-                }
-                Ok(())
-            })
-        };
-        let child = command.spawn().unwrap();
-        (File::from(master), child)
-    }
-}
-
 #[test]
 fn a_closed_terminal_ends_everything() {
     for during in ALL {
@@ -284,26 +254,66 @@ fn a_closed_terminal_ends_everything() {
     }
 }
 
+/// Types Ctrl-C and waits for the end: the exit status, and what was printed from then on.
+fn press_ctrl_c(mut terminal: File, mut child: Child) -> (Option<i32>, String) {
+    terminal.write_all(b"\x03").unwrap();
+    // What it prints must be taken, or it waits for us. The end of a terminal without a writer is EIO.
+    let mut shown = Vec::new();
+    let mut part = [0; 4096];
+    while let Ok(n) = terminal.read(&mut part) {
+        shown.extend(&part[..n]);
+    }
+    (child.wait().unwrap().code(), String::from_utf8_lossy(&shown).into_owned())
+}
+
 #[test]
 fn ctrl_c_typed_at_the_terminal_ends_everything() {
-    use std::io::{Read, Write};
     for during in [During::Batch, During::Tree, During::Prepare] {
         let place = Sandbox::new();
         let (args, sleepers) = during.arguments(&place);
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
-        let (mut master, mut child) = terminal::start(place.command(process::PROGRAM, &args));
+        let (master, child) = terminal::start(place.command(process::PROGRAM, &args));
         place.wait_for_sleepers(sleepers);
-        master.write_all(b"\x03").unwrap();
-        // What it prints must be taken, or it waits for us. The end of a terminal without a writer is EIO.
-        let mut shown = Vec::new();
-        let mut part = [0; 4096];
-        while let Ok(n) = master.read(&mut part) {
-            shown.extend(&part[..n]);
-        }
-        let shown = String::from_utf8_lossy(&shown);
-        assert_eq!(child.wait().unwrap().code(), Some(130), "{shown}");
+        let (code, shown) = press_ctrl_c(master, child);
+        assert_eq!(code, Some(130), "{shown}");
         assert!(shown.contains("interrupted: ") && shown.contains("r.json"), "{shown}");
         place.assert_clean();
         assert_eq!(place.record("r.json")["status"], "interrupted");
+    }
+}
+
+/// The key's signal goes to the command as well and ends its waits. It is no cause of them: they are explained as they were.
+#[test]
+fn ctrl_c_typed_at_the_terminal_is_not_what_a_traced_command_waited_for() {
+    if !root_or_skip("the full level") {
+        return;
+    }
+    for (line, sleepers) in [("sleep M", 1), ("sleep M | cat", 1), ("sh -c 'sleep M; :' | cat; :", 1)] {
+        let place = Sandbox::new();
+        let line = line.replace('M', &place.marker);
+        let args = ["trace", "--level", "full", "--record", "r.json", &line];
+        let (master, child) = terminal::start(place.command(process::PROGRAM, &args));
+        place.wait_for_sleepers(sleepers);
+        std::thread::sleep(Duration::from_millis(300));
+        let (code, shown) = press_ctrl_c(master, child);
+        assert_eq!(code, Some(130), "{shown}");
+        let trace = place.record("r.json");
+        assert_eq!(
+            (trace["status"].as_str(), trace["ended_by"].as_str()),
+            (Some("interrupted"), Some("signal"))
+        );
+        let rows = |list: &str| trace[list].as_array().unwrap().clone();
+        let long = |row: &&Value| row["command"] == "sleep" && row["seconds"].as_f64() > Some(0.2);
+        let waits = rows("waits");
+        let causes: Vec<&str> = waits.iter().filter(long).map(|row| row["cause"].as_str().unwrap()).collect();
+        assert_eq!(causes, ["timer"], "{line}: {waits:#?}");
+        let path = rows("critical_path");
+        let seconds = |kind: &str| {
+            let of_kind = path.iter().filter(|row| row["kind"] == kind);
+            of_kind.map(|row| row["seconds"].as_f64().unwrap()).sum::<f64>()
+        };
+        assert_eq!(seconds("outside"), 0.0, "{line}: {path:#?}");
+        assert!(seconds("sleep") > trace["wall_s"].as_f64().unwrap() * 0.5, "{line}: {path:#?}");
+        place.assert_clean();
     }
 }

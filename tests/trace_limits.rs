@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use process::{PROGRAM, eventually, root_or_skip, skipped};
 use rustix::process::Signal;
+use serde_json::Value;
 use trace::{json, nobody_traces, open_place, program_for_all, rows, traced, without_privileges};
 
 /// The levels that can be had here.
@@ -43,6 +44,12 @@ fn what_cannot_be_run_is_named() {
         place.assert_clean();
     }
     place.run(&["trace", "--follow", "x"]).expect_error(2, &["--follow"]);
+    // A directory that only looks like one of a cgroup is never kept up to date.
+    fs::write(place.path("cgroup.procs"), format!("{}\n", std::process::id())).unwrap();
+    place
+        .run(&["trace", "--follow", "./"])
+        .expect_error(2, &["--follow", "'./'", "no directory of a cgroup"]);
+    place.run(&["trace", "--calls", "openat", "true"]).expect_error(5, &["'openat'", "--calls=openat"]);
     place.run(&["trace"]).expect(2, &["COMMAND"]);
 }
 
@@ -208,6 +215,17 @@ fn a_running_tree_is_followed_and_left_alone() {
             json(&place.run(&["trace", "--json", "--level", level, "--duration", "500ms", "--follow", &pid]));
         assert!(trace["processes"]["forks"].as_u64().unwrap() > 5, "{level}: {}", trace["processes"]);
         assert!(trace["processes"]["alive"].as_u64().unwrap() >= 3, "{level}: {}", trace["processes"]);
+        // Who was there at the start stands below who made it.
+        let tree = rows(&trace, "tree");
+        let of_sleep = tree.iter().find(|row| row["command"] == "sleep").unwrap();
+        let above = of_sleep["parent"].as_u64().map(|row| &tree[row as usize]["command"]);
+        assert_eq!(above.and_then(|it| it.as_str()), Some("sh"), "{level}: {tree:?}");
+        // A call that was in progress all the time lasted as long as the observation.
+        let all_the_time = |row: &&Value| row["name"] == "clock_nanosleep" && row["going_on"] == 1;
+        if let Some(sleeps) = rows(&trace, "syscalls").iter().find(all_the_time) {
+            let (call, wall) = (sleeps["total_s"].as_f64().unwrap(), trace["wall_s"].as_f64().unwrap());
+            assert!(call > wall * 0.95 && call < wall * 1.01, "{level}: {call} of {wall}");
+        }
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
         assert!(status.contains("TracerPid:\t0"), "{level}: {status}");
         assert!(other.runs(), "{level}: it was ended");

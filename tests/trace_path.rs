@@ -290,3 +290,67 @@ fn what_duration_ends_is_explained_as_it_was_until_then() {
         assert!(waits.iter().any(|wait| wait["unfinished"] != 0), "{waits:#?}");
     }
 }
+
+/// A child sleeps for half a second and then tells its parent something, through a connection to this machine itself or
+/// through a terminal. Who ends last is the parent.
+const TELLS: &str = r#"
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+    int ends[2];
+    if (!strcmp(argv[1], "pty")) {
+        ends[0] = posix_openpt(O_RDWR | O_NOCTTY);
+        if (ends[0] < 0 || grantpt(ends[0]) || unlockpt(ends[0])) return 1;
+        ends[1] = open(ptsname(ends[0]), O_RDWR | O_NOCTTY);
+    } else {
+        struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        socklen_t size = sizeof here;
+        int door = socket(AF_INET, SOCK_STREAM, 0);
+        if (bind(door, (void *)&here, size) || listen(door, 1) || getsockname(door, (void *)&here, &size)) return 1;
+        ends[1] = socket(AF_INET, SOCK_STREAM, 0);
+        if (connect(ends[1], (void *)&here, size)) return 1;
+        ends[0] = accept(door, 0, 0);
+    }
+    pid_t child = fork();
+    if (!child) {
+        usleep(500000);
+        if (write(ends[1], "x\n", 2) != 2) return 1;
+        for (;;) pause();
+    }
+    char text[8];
+    int got = read(ends[0], text, sizeof text);
+    while (clock() < CLOCKS_PER_SEC / 20) ;
+    kill(child, SIGKILL);
+    return waitpid(child, 0, 0) == child && got > 0 ? 0 : 1;
+}
+"#;
+
+#[test]
+fn who_waits_for_a_connection_or_a_terminal_goes_on_with_who_wrote() {
+    if !root_or_skip("the full level") {
+        return;
+    }
+    let place = Sandbox::new();
+    let program = compile(&place, "tells", TELLS);
+    for (how, cause) in [("tcp", "network"), ("pty", "terminal")] {
+        let run = || traced(&place, &["--level", "full", "-N", "--", &program, how]);
+        let told = |trace: &Value| {
+            let told = |row: &&Value| row["cause"] == cause && row["peer"] == "tells (forked)";
+            rows(trace, "waits").iter().find(told).is_some_and(|row| seconds(row, "seconds") > 0.4)
+        };
+        // A worker of the kernel that is busy already is woken by nobody, so that the writer is not known.
+        let trace = std::iter::repeat_with(run).take(4).find(told).unwrap_or_else(run);
+        sums_up(&trace);
+        assert!(told(&trace), "{how}: {:#}", trace["waits"]);
+        assert!(on_path(&trace, "tells (forked)", &["sleep"]) > 0.4, "{how}: {:#}", trace["critical_path"]);
+        assert!(on_path(&trace, "tells", &[cause]) < 0.1, "{how}: {:#}", trace["critical_path"]);
+    }
+}

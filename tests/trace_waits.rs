@@ -61,6 +61,49 @@ fn waiting_for_a_child_names_it() {
     assert!(peer.is_some(), "{:#}", trace["waits"]);
 }
 
+/// Sleeps for 400 ms and reads its standard input, by calls of the 32-bit table. 77: this kernel has none.
+#[cfg(target_arch = "x86_64")]
+const COMPAT: &str = r#"
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static long call(long number, long a, long b, long c) {
+    long result;
+    __asm__ volatile("int $0x80" : "=a"(result) : "a"(number), "b"(a), "c"(b), "d"(c) : "r8", "r9", "r10", "r11", "memory");
+    return result;
+}
+static void none(int signal) { _exit(77); }
+int main(void) {
+    signal(SIGSEGV, none);
+    if (call(20, 0, 0, 0) <= 0) return 77;
+    int *low = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+    low[0] = 0;
+    low[1] = 400000000;
+    call(162, (long)low, 0, 0);
+    return call(3, 0, (long)low, 16) == 2 ? 0 : 1;
+}
+"#;
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn waits_in_calls_of_the_32_bit_table_have_their_causes() {
+    if !root_or_skip("planted waits") {
+        return;
+    }
+    let place = Sandbox::new();
+    let program = compile(&place, "compat", COMPAT);
+    if std::process::Command::new(&program).stdin(std::process::Stdio::null()).status().unwrap().code()
+        == Some(77)
+    {
+        return skipped("waits of 32-bit calls (this kernel has none)");
+    }
+    let trace = full(&place, &[&format!("(sleep 2; echo x) | {program}")]);
+    within_5_percent(waited(&trace, "compat", "timer"), 0.4, &trace);
+    within_5_percent(waited(&trace, "compat", "pipe_empty"), 1.6, &trace);
+    let peer = rows(&trace, "waits").iter().find(|row| row["cause"] == "pipe_empty");
+    assert!(peer.unwrap()["peer"].as_str().unwrap().starts_with("sh"), "{:#}", trace["waits"]);
+}
+
 #[test]
 fn a_mutex_is_a_lock() {
     if !root_or_skip("planted waits") {
@@ -223,7 +266,7 @@ fn tasks_pinned_together_wait_for_each_other() {
     for _ in 0..TRIES {
         let trace = full(&place, &["--pin", "0", &format!("{burn} 1 {a} & {burn} 1 {b}; wait")]);
         let [[waited_a, _, idle_a], [waited_b, _, idle_b]] = [kernels_account(&a), kernels_account(&b)];
-        let (planted, idle) = (waited_a + waited_b, idle_a.min(idle_b));
+        let (planted, idle, most) = (waited_a + waited_b, idle_a.min(idle_b), idle_a.max(idle_b));
         assert!(planted > 0.8, "{planted}");
         let row = rows(&trace, "commands").iter().find(|row| row["command"] == "burn").unwrap();
         within_5_percent(row["runnable_s"].as_f64().unwrap(), planted, &trace);
@@ -233,10 +276,15 @@ fn tasks_pinned_together_wait_for_each_other() {
             .map(waited_s)
             .sum();
         assert!(by_tree > 0.7, "{:#}", trace["cpu_sharers"]);
-        // One of the two waits all the time, so whenever the second CPU is idle a wait is avoidable: by undoing the pin.
+        // One of the two waits all the time, and both while a third program has the CPU. So whenever the second CPU is idle, one
+        // or two waits are avoidable: by undoing the pin.
         let avoidable = trace["avoidable_wait_s"].as_f64().unwrap();
         let by_pinning = trace["avoidable"]["by_pinning_s"].as_f64().unwrap();
-        assert!((avoidable - idle).abs() < 0.05 * planted, "{avoidable} of {planted}, idle {idle}");
+        let off = 0.05 * planted;
+        assert!(
+            idle - off < avoidable && avoidable < 2.0 * most + off,
+            "{avoidable} of {planted}, idle {idle}"
+        );
         assert!((avoidable - by_pinning).abs() < 0.01 * planted, "{:#}", trace["avoidable"]);
         assert_eq!(trace["avoidable"]["but_for_affinity_s"].as_f64(), Some(0.0));
         if idle > 0.97 * planted {

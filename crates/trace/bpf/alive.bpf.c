@@ -14,9 +14,9 @@ struct {
     __type(value, struct fork_and_mask);
 } fork_scratch SEC(".maps");
 
-/* Taken up while it sleeps in a call, whose beginning nobody saw: from now on that is a call like any other. Who runs may
- * be anywhere, and its registers tell nothing. */
-static __always_inline void find_call(struct task_struct *task, struct task_state *t, u64 now)
+/* Taken up while it sleeps in a call, whose beginning nobody saw: from then on that is a call like any other. Who runs may
+ * be anywhere, and its registers tell nothing. One that was on a CPU since has come back to its sleep later. */
+static __always_inline void find_call(struct task_struct *task, struct task_state *t, u64 from)
 {
     if (t->in_call || t->entered || !(task->__state & (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE)) ||
         !bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
@@ -31,11 +31,11 @@ static __always_inline void find_call(struct task_struct *task, struct task_stat
                   ? kind_at(task, t, FIRST_ARGUMENT(regs, compat))
                   : FILE_NONE;
     ARGUMENTS(t->args, regs, compat);
-    t->began = now;
+    t->began = from;
     t->blocked = 0;
     t->runnable = 0;
     t->place = PLACE_BLOCKED;
-    t->since = now;
+    t->since = from;
     t->found = 1;
     t->entered++;
     t->in_call = 1;
@@ -57,9 +57,10 @@ int who_was_taken_up(struct bpf_iter__task *ctx)
     u32 words = settings.mask_words;
     t->cpus = task->nr_cpus_allowed;
     t->mask = task->cpus_mask.bits[0];
-    find_call(task, t, bpf_ktime_get_ns());
+    u64 from = tree.taken_up;
+    find_call(task, t, t->since > from ? t->since : from);
     __sync_fetch_and_add(&tree.alive, 1);
-    fill(&s->fork.head, RECORD_FORK, bpf_ktime_get_ns(), number_of(task, t), 0, 0);
+    fill(&s->fork.head, RECORD_FORK, from, number_of(task, t), 0, 0);
     s->fork.spent = 0;
     s->fork.process = task->tgid;
     s->fork.words = words;

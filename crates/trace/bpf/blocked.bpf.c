@@ -21,9 +21,12 @@ static __always_inline void send_blocked(void *ctx, struct task_struct *task, st
     r->inode = 0;
     r->bitset = 0;
     r->unused = 0;
-    if (t->in_call && !(t->call & COMPAT) && number < SYSCALLS && settings.descriptor[number])
-        look_up_file(r, task, t, t->args[0]);
-    if (t->in_call && t->call == settings.futex) {
+    bool compat = t->call & COMPAT;
+    u8 of_compat = compat && number < SYSCALLS ? settings.compat[number] : COMPAT_ELSE;
+    bool of_native = !compat && number < SYSCALLS && settings.descriptor[number];
+    if (t->in_call && (of_native || of_compat == COMPAT_DESCRIPTOR))
+        look_up_file(r, task, t, (u32)t->args[0]);
+    if (t->in_call && (t->call == settings.futex || of_compat == COMPAT_FUTEX)) {
         u32 op = t->args[1] & FUTEX_CMD_MASK;
         r->bitset = op == FUTEX_WAIT_BITSET || op == FUTEX_WAIT_REQUEUE_PI;
     }

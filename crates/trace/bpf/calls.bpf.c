@@ -123,6 +123,9 @@ int BPF_PROG(call_begins, struct pt_regs *regs, long number)
             t->file = kind_at(task, t, t->args[0]);
         else if (settings.renumbers[(u32)number])
             forget_files(t);
+    } else if (compat) {
+        /* Which calls of the other table do so is not looked up: no 32-bit program is fast enough to mind. */
+        forget_files(t);
     }
     return 0;
 }

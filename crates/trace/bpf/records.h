@@ -34,7 +34,8 @@ enum left { LEFT_RUNNABLE, LEFT_SLEEPING, LEFT_UNINTERRUPTIBLE, LEFT_STOPPED, LE
             LEFT_THROTTLED /* runnable, but its group has no CPU quota left */ };
 
 enum context { CONTEXT_TASK, CONTEXT_SOFTIRQ_BLOCK, CONTEXT_SOFTIRQ_NET, CONTEXT_SOFTIRQ_TIMER, CONTEXT_SOFTIRQ_OTHER,
-               CONTEXT_HARDIRQ, CONTEXT_TIMER };
+               CONTEXT_HARDIRQ, CONTEXT_TIMER,
+               CONTEXT_SENT /* as CONTEXT_SOFTIRQ_NET, within a call of the running task on a socket */ };
 
 enum kind { KIND_TREE, KIND_TOOL, KIND_KERNEL, KIND_OTHER };
 
@@ -305,6 +306,8 @@ struct task_state {
 
 /* ---- what whyfaster asks for, constant once the programs are loaded ---- */
 
+enum compat_call { COMPAT_ELSE, COMPAT_DESCRIPTOR /* is its first argument */, COMPAT_FUTEX };
+
 enum transfer { TRANSFERS_NOTHING, TRANSFERS_BYTES, TRANSFERS_MESSAGES };
 
 /* What a call says about the start-up of a program. */
@@ -335,6 +338,7 @@ struct settings {
     u32 cells;
     u32 wake_at;       /* bytes in the ring at which the reader is called */
     u8 descriptor[SYSCALLS]; /* 1: the first argument of this call is a descriptor */
+    u8 compat[SYSCALLS];     /* enum compat_call: of the 32-bit table */
     u8 path[SYSCALLS];       /* number of the argument that is a path, plus one */
     u8 transfer[SYSCALLS];   /* enum transfer: of the descriptor that is its first argument */
     u8 renumbers[SYSCALLS];  /* 1: another file may be behind a descriptor afterwards */
@@ -355,6 +359,8 @@ struct totals_of_tree {
     u64 throttled; /* waits that began while the task's group had no CPU quota left */
     u64 holes;    /* records for which the ring had no room */
     u64 told;     /* of these: before the last record that said so */
+    u64 taken_up; /* when all that ran already had been told to be followed: their common beginning */
+    u64 interrupted; /* when a key of the terminal interrupted one of the tree last */
     u32 groups;
     u32 cells; /* that were ever in use */
 };
@@ -389,4 +395,5 @@ struct record_shapes {
     enum place place;
     enum startup startup;
     enum transfer transfer;
+    enum compat_call compat_call;
 };

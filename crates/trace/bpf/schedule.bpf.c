@@ -225,6 +225,15 @@ static __always_inline void now_runnable(struct task_state *t, u64 now)
     t->since = now;
 }
 
+/* A packet to this machine itself is delivered before the call that sent it goes on (loopback_xmit() queues it, and the soft
+ * interrupt runs when __dev_queue_xmit() lets it): so a task of the tree that is within a call on a socket sent it, or gave
+ * room to who had to wait (an acknowledgement). A packet from outside that comes just then looks the same. */
+static __always_inline bool sends(void)
+{
+    struct task_state *t = active(bpf_get_current_task_btf());
+    return t && t->in_call && t->file == FILE_SOCKET;
+}
+
 static __always_inline u8 this_context(void)
 {
     struct cpu_state *cpu = this_cpu();
@@ -241,7 +250,7 @@ static __always_inline u8 this_context(void)
         return CONTEXT_SOFTIRQ_TIMER;
     case 3:
     case 4:
-        return CONTEXT_SOFTIRQ_NET;
+        return sends() ? CONTEXT_SENT : CONTEXT_SOFTIRQ_NET;
     case 5:
         return CONTEXT_SOFTIRQ_BLOCK;
     default:
@@ -256,7 +265,7 @@ static __always_inline void send_wake(struct task_struct *task, struct task_stat
     if (!settings.scheduling)
         return;
     u8 context = this_context();
-    if (context == CONTEXT_TASK && settings.call_times) {
+    if ((context == CONTEXT_TASK || context == CONTEXT_SENT) && settings.call_times) {
         struct task_struct *waker = bpf_get_current_task_btf();
         struct task_state *w = active(waker);
         if (w) {

@@ -11,6 +11,7 @@
 #include "schedule.bpf.c"
 #include "context.bpf.c"
 #include "alive.bpf.c"
+#include "interrupts.bpf.c"
 
 /* bpf_snprintf is open to programs under a licence compatible with the kernel's; this one is offered under both. */
 char dual_license[] SEC("license") = "Dual MIT/GPL";

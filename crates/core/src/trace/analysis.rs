@@ -70,7 +70,10 @@ impl Analysis {
                 let switch = Switch { prev: *prev, next: *next, left: *left, block: block.as_ref() };
                 self.line.switch(event.cpu, now, &switch);
             }
-            What::Wake { wakee, waker, context } => self.line.wake(*wakee, *waker, context, now),
+            What::Wake { wakee, waker, context } => {
+                self.line.wake(*wakee, *waker, context, now);
+                self.line.path_handed(*wakee, *waker, context, now);
+            }
             What::Queued { task, on } => self.line.queued(*task, *on, now),
             What::Migrate { task, to, .. } => self.line.migrate(*task, *to, now),
             What::Fork { parent, child, process, allowed } => {
@@ -265,6 +268,9 @@ impl Analysis {
             }
             return;
         }
+        if kind != TaskKind::Kernel {
+            self.line.path_works(tid, None);
+        }
         self.line.known.name(tid, Other { kind, label, work: None });
     }
 
@@ -278,6 +284,7 @@ impl Analysis {
 
     fn work(&mut self, task: Tid, function: &str, cpu: u16, now: u64) {
         self.line.cpus.flush(cpu, now, &self.line.known);
+        self.line.path_works(task, Some(function));
         let Some(other) = self.line.known.others.get(&task).copied() else { return };
         let name = format!("{} {function}", self.line.labels.name(other.label));
         let work = Some(self.line.labels.of(&name));

@@ -53,7 +53,7 @@ impl Seen<'_> {
     }
 
     fn network(&self) -> bool {
-        matches!(self.wake, Some(Context::Softirq(Softirq::Net)))
+        matches!(self.wake, Some(Context::Sent | Context::Softirq(Softirq::Net)))
     }
 
     fn task(&self) -> bool {

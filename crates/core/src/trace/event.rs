@@ -41,7 +41,8 @@ pub enum What {
     Wake {
         /// Who was woken.
         wakee: Tid,
-        /// Who was running where the wake-up came from; meaningless outside of [`Context::Task`] and [`Context::Work`].
+        /// Who was running where the wake-up came from; meaningless outside of [`Context::Task`], [`Context::Work`] and
+        /// [`Context::Sent`].
         waker: Tid,
         /// In which context it was done.
         context: Context,
@@ -267,6 +268,9 @@ pub enum Context {
     Task,
     /// By a kernel worker that executes this function.
     Work(String),
+    /// By the network's soft interrupt, while a task of the tree was within a call on a socket: for what that one sent to this
+    /// machine itself.
+    Sent,
     /// By a soft interrupt.
     Softirq(Softirq),
     /// By a device's interrupt.

@@ -147,9 +147,9 @@ pub(super) fn not_measured(
         add("overhead.traced_over_untraced", "no run without tracing was made".to_owned());
     }
     if level == Level::Full && counts.calls.iter().any(|cell| cell.call.compat) {
-        let why = "a 32-bit program ran: its calls are counted and timed, but their descriptors are not looked up and their \
-                   arguments not decoded, so its waits on pipes, sockets and files stand under something else";
-        add("waits of 32-bit programs by descriptor", why.to_owned());
+        let why = "a 32-bit program ran: its calls are counted and timed, and its waits have their causes, but their arguments \
+                   are not decoded, and what they move is not counted";
+        add("data moved by 32-bit programs", why.to_owned());
     }
     if counts.calls.iter().any(|cell| cell.total_ns.is_none()) {
         add("time in system calls", "calls were only counted, as asked".to_owned());

@@ -6,7 +6,7 @@
 //! life is cut where it was last known.
 
 use super::cpus::Holder;
-use super::event::{Tid, Totals};
+use super::event::{Left, Tid, Totals};
 use super::idle::Use;
 use super::task::State;
 use super::timeline::Timeline;
@@ -48,6 +48,8 @@ impl Timeline {
         self.turn(tid, from, State::Lost);
         if let Some(task) = self.known.tree.get_mut(&tid) {
             task.hole = Some(to);
+            // What it was before says nothing of what it is behind the hole.
+            task.left = Left::Runnable;
             task.block = None;
             task.early = None;
         }

@@ -295,6 +295,8 @@ pub enum Cause {
     OtherProcess,
     /// None of these.
     Other,
+    /// Not known: the record of where it blocked was lost.
+    Lost,
 }
 
 /// Who held the CPU.

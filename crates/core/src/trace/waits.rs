@@ -1,7 +1,7 @@
 //! A wait that is over: why it was, and who was at the other end.
 
 use super::cause;
-use super::event::{Block, Context, FileKind, Tid};
+use super::event::{Block, Context, FileKind, Left, Tid};
 use super::labels::Label;
 use super::report::{Cause, SharerKind};
 use super::stages::Contact;
@@ -23,7 +23,12 @@ impl Timeline {
         let ours = |waker: Tid| matches!(self.known.who(waker), Some((SharerKind::Tool, _)));
         let wake = wake.filter(|(waker, _)| !(self.stopped && ours(*waker)));
         let context = wake.map(|(_, context)| context);
-        let cause = cause::cause_of(self.setting.abi, left, block.as_ref(), context);
+        // Behind a hole it was found blocked: where is in none of the records.
+        let lost = block.is_none() && wake.is_none() && left != Left::Stopped && self.flaws.holes > 0;
+        let cause = match lost {
+            true => Cause::Lost,
+            false => cause::cause_of(self.setting.abi, left, block.as_ref(), context),
+        };
         let peer = self.peer(tid, cause, block.as_ref(), wake);
         self.ledger.blocked(label, cause, peer, ns, wake.is_none());
         self.path_unblocked(tid, cause, wake, now);
@@ -49,6 +54,10 @@ impl Timeline {
                 Cause::Child | Cause::Lock | Cause::OtherProcess | Cause::Network | Cause::Stopped,
                 Context::Task,
             ) => self.known.who(waker).map(|(_, label)| label),
+            (Cause::Network | Cause::OtherProcess, Context::Sent) => {
+                self.known.who(waker).map(|(_, label)| label)
+            }
+            (Cause::Terminal, Context::Work(_)) => self.path_sender(waker, cause, context),
             (Cause::Terminal, Context::Task) => {
                 self.known.who(waker).filter(|(kind, _)| *kind != SharerKind::Kernel).map(|it| it.1)
             }

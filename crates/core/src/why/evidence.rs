@@ -6,6 +6,7 @@ use super::cause::Cause;
 use super::facts::Side;
 use super::kinds::{self, is_forked, work_kind};
 use super::report::{Account, Evidence};
+use super::unseen::UNOBSERVED;
 use crate::trace::report::{PathKind, PathRow, WorkKind, WorkRow};
 
 /// Rows of path and work that stand behind a finding, each.
@@ -37,7 +38,8 @@ pub(super) fn evidence(
 }
 
 fn entry(what: String, here: f64, there: f64, unit: &str) -> Evidence {
-    Evidence { what, here, there, unit: unit.to_owned() }
+    // A sum of nothing is -0, which would be shown.
+    Evidence { what, here: here + 0.0, there: there + 0.0, unit: unit.to_owned() }
 }
 
 /// A count: what it is called, its unit, where it is.
@@ -108,6 +110,31 @@ fn rows(here: Rows, there: Rows, of: &str) -> Vec<Evidence> {
     all
 }
 
+/// Rows of the path that belong to no cause, those that differ most.
+pub(super) fn of_no_cause((here, there): (&Account, &Account)) -> Vec<Evidence> {
+    let of = |account: &Account| {
+        let mut rows = Rows::new();
+        for row in account.critical_path.iter().filter(|row| has_no_cause(row)) {
+            *rows.entry(name(row)).or_default() += row.seconds;
+        }
+        rows
+    };
+    rows(of(here), of(there), "critical path")
+}
+
+/// Whether the rules give a row of the path to no cause: names of files and other calls, and what nobody saw.
+fn has_no_cause(row: &PathRow) -> bool {
+    match row.kind {
+        PathKind::Unknown | PathKind::Lost => true,
+        PathKind::Kernel => {
+            row.what.as_deref().and_then(work_kind).is_none_or(|kind| {
+                matches!(kind, WorkKind::FileMetadata | WorkKind::FileData | WorkKind::Rest)
+            })
+        }
+        _ => false,
+    }
+}
+
 fn path(cause: Cause, account: &Account, children: bool) -> Rows {
     let mut rows = Rows::new();
     for row in account.critical_path.iter().filter(|row| of_path(cause, row, children)) {
@@ -128,6 +155,7 @@ fn work(cause: Cause, account: &Account, children: bool) -> Rows {
 pub(super) fn name(row: &PathRow) -> String {
     let words = row.kind.words();
     match (row.kind, &row.what) {
+        (PathKind::Unknown, Some(what)) if what == UNOBSERVED => what.clone(),
         (PathKind::Kernel, Some(what)) => match work_kind(what) {
             Some(kind) => format!("{} {words}, {}", row.command, kinds::words(kind)),
             None => format!("{} {words}, {what}", row.command),

@@ -82,6 +82,15 @@ fn floor(given: &Given<'_>) -> f64 {
     interval.map_or(given.plan.delta, part)
 }
 
+/// The same in seconds. The hidden copy is one of the baseline. A longer alternative is as noisy in proportion, unless the rounds say
+/// that it is not: then as far as its distance to the baseline is uncertain. A short baseline that jitters by a third of a
+/// millisecond says nothing of milliseconds among a hundred.
+fn floor_s(part: f64, (alternative_s, baseline_s): (f64, f64), wall_s: &Estimate) -> f64 {
+    let seen = wall_s.low.zip(wall_s.high).map(|(low, high)| (high - low) / 2.0);
+    let longer = part * alternative_s;
+    (part * baseline_s).max(seen.map_or(longer, |seen| longer.min(seen)))
+}
+
 /// One alternative and the baseline.
 struct Both<'a> {
     given: &'a Given<'a>,
@@ -115,9 +124,14 @@ impl Both<'_> {
                     alternative: (alternative, &here.0, &here.1),
                     baseline: (baseline, &there.0, &there.1),
                     wall_s,
-                    floor_s: floor(self.given) * alternative.untraced_s.max(baseline.untraced_s),
+                    floor_s: floor_s(
+                        floor(self.given),
+                        (alternative.untraced_s, baseline.untraced_s),
+                        &wall_s,
+                    ),
                     alpha,
                 };
+                difference.noise_s = Some(sides.noise_s());
                 let (findings, unexplained_s) = finding::findings(&sides, &Deltas::of(alternative, baseline));
                 difference.unexplained_s = unexplained_s;
                 why.findings.extend(findings);
@@ -145,7 +159,28 @@ impl Both<'_> {
             work_s,
             share: delta_rows::share(alternative, baseline, alpha),
             unexplained_s: wall_s,
+            noise_s: None,
             work,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::floor_s;
+    use crate::record::Estimate;
+
+    #[test]
+    fn noise_of_a_short_baseline_hides_nothing_of_a_long_alternative() {
+        let wall = |half: f64| Estimate { median: 0.063, low: Some(0.063 - half), high: Some(0.063 + half) };
+        let of = |half, times| floor_s(0.34, times, &wall(half));
+        // 0.5 ms that jitter by a third, against 64 ms that the rounds tell to 0.4 ms.
+        assert!((of(0.0004, (0.0637, 0.0005)) - 0.0004).abs() < 1e-9);
+        // Rounds that differ more than the hidden copy says do not raise it.
+        assert!((of(0.05, (0.0637, 0.0005)) - 0.34 * 0.0637).abs() < 1e-9);
+        // The noise of the baseline counts whole, and without an interval all is in proportion.
+        assert!((of(0.0004, (0.0005, 0.0637)) - 0.34 * 0.0637).abs() < 1e-9);
+        let none = Estimate { median: 0.063, low: None, high: None };
+        assert!((floor_s(0.34, (0.0637, 0.0005), &none) - 0.34 * 0.0637).abs() < 1e-9);
     }
 }

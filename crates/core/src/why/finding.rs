@@ -107,7 +107,7 @@ impl Sides<'_> {
     }
 
     /// How far the noise reaches; parts of the difference below 1% count as that.
-    fn noise_s(&self) -> f64 {
+    pub(super) fn noise_s(&self) -> f64 {
         self.floor_s.max(self.wall_s.median.abs() * LEAST_SHARE)
     }
 

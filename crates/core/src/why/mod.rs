@@ -8,6 +8,7 @@ mod kinds;
 mod words;
 
 mod own_cost;
+mod unseen;
 
 mod account;
 mod slots;
@@ -51,4 +52,5 @@ pub use planned::{Before, Machine, Planned, Test, Variation};
 pub use report::Why;
 pub use stored::again;
 pub use summary::agrees;
+pub use unseen::UNOBSERVED;
 pub use words::label;

@@ -3,12 +3,14 @@
 //! The cost is measured: median traced less median untraced time of the same alternative. It is taken out where the
 //! calibration says that it fell: calls, switches, processes and failing execs times what each became dearer, of the row in which they
 //! fall. What is beyond that is taken out of all rows alike, and is known as not attributed.
+//! A cost below zero is time that was not seen: see [`unseen`](super::unseen).
 
 use std::collections::BTreeMap;
 
 use super::kinds::{base, is_forked, work_kind};
 use super::report::Traced;
 use super::slots::is_exec;
+use super::unseen;
 use crate::trace::TraceReport;
 use crate::trace::counts::OwnCost;
 use crate::trace::report::{Cause as Wait, PathKind, PathRow, SharerKind, WorkKind, WorkRow};
@@ -54,13 +56,16 @@ pub(super) fn run(traced: &Traced, wall_s: f64, cpu_s: Option<f64>) -> Run<'_> {
     let mut path = report.critical_path.clone();
     let places: Vec<Place> = path.iter().map(Place::of).collect();
     let mut seconds: Vec<&mut f64> = path.iter_mut().map(|row| &mut row.seconds).collect();
-    let taken = take(&mut seconds, &path_weights, &places, wall_s);
+    let taken = take(&mut seconds, &path_weights, &places, wall_s.max(0.0));
     for (row, before) in path.iter_mut().zip(&report.critical_path) {
         let kept = if before.seconds > 0.0 { row.seconds / before.seconds } else { 1.0 };
         row.avoidable_s *= kept;
         row.by_pinning_s *= kept;
         row.but_for_affinity_s *= kept;
     }
+    let worked: f64 = report.work.iter().map(|row| row.seconds).sum();
+    let slower = cpu_s.filter(|_| worked > 0.0).map_or(0.0, |cost| (-cost / worked).max(0.0));
+    unseen::not_seen(&mut path, (-wall_s).max(0.0), slower);
     let each = |ns: Option<f64>| ns.unwrap_or(0.0).max(0.0) * NS * work.times;
     let (call_s, failed_exec_s) = (each(traced.own.call_ns), each(traced.own.failed_exec_ns));
     Run {
@@ -129,7 +134,7 @@ struct Taken {
 }
 
 /// Takes `cost` out of the rows: first by weight, then out of waits for others, the rest out of all alike but for the waits of a
-/// fixed length, which give only what the others do not have. A cost below zero (a traced run was quicker by chance) is given the
+/// fixed length, which give only what the others do not have. A cost below zero of the work (its CPU was slower untraced) is given the
 /// same way.
 fn take(rows: &mut [&mut f64], weights: &[f64], places: &[Place], cost: f64) -> Taken {
     let sum: f64 = rows.iter().map(|row| **row).sum();

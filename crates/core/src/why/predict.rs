@@ -161,7 +161,11 @@ impl Model {
         let grows = span.max(work * full.makespan_s / (full.makespan_s - full.beyond_s));
         let drift = DRIFT * (n / f64::from(full.load)).log10().abs();
         let error = noise + drift;
-        (stays, stays.min(grows) * (1.0 - error).max(0.0), stays.max(grows) * (1.0 + error))
+        // Copies that sleep or wait may all do so at the same time, with the CPUs idle, and then all want to run: up to what one
+        // waits comes on top. One far above full CPUs does not show it, for there others run meanwhile.
+        let at_once = work + (self.alone.span_s - self.alone.work_s).max(0.0);
+        let most = stays.max(grows).max(at_once);
+        (stays, stays.min(grows) * (1.0 - error).max(0.0), most * (1.0 + error))
     }
 }
 
@@ -185,6 +189,17 @@ mod tests {
 
     fn at(all: &[Prediction], load: u32) -> &Prediction {
         all.iter().find(|it| it.load == load).unwrap_or_else(|| panic!("no {load}: {all:?}"))
+    }
+
+    #[test]
+    fn copies_that_all_wait_at_the_same_time_are_within_the_interval() {
+        // 40 ms of sleep, then 10 ms of computing, on two CPUs: 40 + 10 * 10 / 2 ms for ten of them.
+        let all = predict(&[(1, 0.05, 0.01), (10, 0.09, 0.01), (100, 0.5, 0.01)], 2.0);
+        let of = |load| (at(&all, load).low.unwrap(), at(&all, load).high.unwrap());
+        assert!(of(10).0 <= 0.09 && 0.09 <= of(10).1, "{:?}", at(&all, 10));
+        // Who only computes has nothing to wait for, and the interval stays narrow.
+        let all = predict(&[(1, 0.01, 0.01), (10, 0.05, 0.01), (100, 0.5, 0.01)], 2.0);
+        assert!(at(&all, 10).high.unwrap() < 0.06, "{:?}", at(&all, 10));
     }
 
     #[test]

@@ -199,6 +199,9 @@ pub struct Difference {
     pub share: Vec<ShareDelta>,
     /// What of the difference of the wall times no part holds.
     pub unexplained_s: Estimate,
+    /// Parts of the difference below this are not told from noise, and are no findings. `None`: it was not explained.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise_s: Option<f64>,
     /// Which account decides at which load, and why it changes, in words.
     pub deciding: String,
 }

@@ -135,6 +135,15 @@ fn confined(slow: &Side, fast: &Side) -> bool {
     slow.affinities > 0.0 && slow.cpus > 0.0 && slow.cpus < fast.cpus
 }
 
+/// CPUs that are busy for this part of the time are full: nothing more would fit on them.
+const ALL_BUSY: f64 = 0.8;
+
+/// Whether the slower side confined itself to CPUs that it keeps busy, and the other one has more: its parts take turns there.
+/// Then the path may go through one part after the other without any wait for a CPU, as if they depended on each other.
+fn taking_turns(slow: &Side, fast: &Side) -> bool {
+    confined(slow, fast) && slow.parallelism() >= slow.cpus * ALL_BUSY && fast.parallelism() > slow.cpus
+}
+
 struct Rules<'a> {
     parted: &'a BTreeMap<Slot, Parted>,
     pair: Pair<'a>,
@@ -324,7 +333,9 @@ impl Rules<'_> {
         let overlap = overlap + self.of(Cause::Overlap);
         self.causes.remove(&Cause::Overlap);
         let misplaced = self.of(Cause::Misplacement);
-        let forbidden = misplaced * overlap > 0.0 && misplaced.abs() >= overlap.abs() / 2.0;
+        let (slow, fast) = self.pair.by(overlap);
+        let forbidden =
+            misplaced * overlap > 0.0 && misplaced.abs() >= overlap.abs() / 2.0 || taking_turns(slow, fast);
         self.give(if forbidden { Cause::Misplacement } else { Cause::Overlap }, overlap);
     }
 }

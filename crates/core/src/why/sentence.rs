@@ -3,7 +3,7 @@
 use super::cause::Cause;
 use super::evidence;
 use super::facts::{Moved, Side};
-use super::report::Account;
+use super::report::{Account, Evidence};
 use super::words::{amount, count, often, plural, quoted, time, upper};
 use crate::trace::report::{PathKind, SharerKind};
 
@@ -27,10 +27,10 @@ impl About<'_> {
         match self.cause {
             Cause::Processes => self.processes(),
             Cause::PathSearch => format!(
-                "{slow} looks {} into directories of PATH that do not have the program, {} {}; that costs it {cost}.",
+                "{slow} looks {} into directories of PATH that do not have the program, and {} {}; that costs it {cost}.",
                 often(self.slow.misses()),
                 self.fast.label,
-                often(self.fast.misses()),
+                fewer(self.slow.misses(), self.fast.misses(), often),
             ),
             Cause::Startup => {
                 format!("{slow} takes {cost} longer to load and start its programs{}.", self.mostly())
@@ -42,10 +42,10 @@ impl About<'_> {
                 format!("{slow} computes {cost} longer in its programs' own code{}.", self.mostly())
             }
             Cause::PageFaults => format!(
-                "{slow} touches {} new pages of memory, {} {}; that costs it {cost}.",
+                "{slow} touches {} new pages of memory, and {} {}; that costs it {cost}.",
                 count(self.slow.faults),
                 self.fast.label,
-                count(self.fast.faults),
+                fewer(self.slow.faults, self.fast.faults, count),
             ),
             Cause::Disk => format!("{slow} waits {cost} longer for the disk{}.", self.mostly()),
             Cause::Lock => format!("{slow} waits {cost} longer for locks{}.", self.held_by()),
@@ -74,10 +74,10 @@ impl About<'_> {
             (slow.execs, fast.execs, ("program", "programs"))
         };
         format!(
-            "{name} starts {}, {} {}; that costs it {cost}.",
+            "{name} starts {}, and {} {}; that costs it {cost}.",
             plural(more, what.0, what.1),
             fast.label,
-            count(less),
+            fewer(more, less, count),
         )
     }
 
@@ -93,12 +93,13 @@ impl About<'_> {
         let (here, there, what) =
             all.into_iter().reduce(|a, b| if more(&b) > more(&a) { b } else { a }).unwrap_or(all[0]);
         let other = if there.calls > 0.0 {
-            format!("{} {} of {}", fast.label, count(there.calls), amount(there.piece()))
+            let calls = fewer(here.calls, there.calls, count);
+            format!("{} in {calls} of {}", fast.label, amount(there.piece()))
         } else {
             format!("{} none", fast.label)
         };
         format!(
-            "{} moves its data in {} {what} of {} each, {other}; that costs it {}.",
+            "{} moves its data in {} {what} of {} each, and {other}; that costs it {}.",
             slow.label,
             count(here.calls),
             amount(here.piece()),
@@ -112,9 +113,9 @@ impl About<'_> {
         if slow.pipe.bytes <= fast.pipe.bytes * 1.05 {
             return format!("{name} takes {cost} longer to copy its data through pipes.");
         }
-        let other = if fast.pipe.bytes > 0.0 { amount(fast.pipe.bytes) } else { "none".to_owned() };
+        let other = fewer(slow.pipe.bytes, fast.pipe.bytes, amount);
         format!(
-            "{name} copies {} through pipes from one program to the next, {} {other}; that costs it {cost}.",
+            "{name} copies {} through pipes from one program to the next, and {} {other}; that costs it {cost}.",
             amount(slow.pipe.bytes),
             fast.label,
         )
@@ -127,7 +128,7 @@ impl About<'_> {
             None => String::new(),
         };
         format!(
-            "{} does several things at the same time, on {:.1} CPUs on average, {} on {:.1}; \
+            "{} does several things at the same time and keeps {:.1} CPUs busy on average, {} only {:.1}; \
              that saves it {}{pace}.",
             fast.label,
             fast.parallelism(),
@@ -143,6 +144,16 @@ impl About<'_> {
         let forbidden: f64 = rows().map(|row| row.but_for_affinity_s).sum();
         let pinned: f64 = rows().map(|row| row.by_pinning_s).sum();
         let of = |row: &&crate::trace::report::PathRow| row.avoidable_s + row.but_for_affinity_s;
+        if self.slow.affinities > 0.0 && avoidable + forbidden < self.seconds / 2.0 {
+            return format!(
+                "{} keeps itself to {}, where its parts take turns, while {} uses {}; that costs it {}.",
+                self.slow.label,
+                plural(self.slow.cpus, "CPU", "CPUs"),
+                self.fast.label,
+                plural(self.fast.cpus, "CPU", "CPUs"),
+                time(self.seconds)
+            );
+        }
         let with = rows().max_by(|a, b| of(a).total_cmp(&of(b))).and_then(|row| row.what.as_deref());
         let with = with.map(|what| format!(" that {} had", quoted(what))).unwrap_or_default();
         let idle = if forbidden + pinned > avoidable - pinned {
@@ -197,9 +208,22 @@ impl About<'_> {
 
     fn largest_row(&self) -> String {
         let of = evidence::evidence(Cause::Unexplained, self.slow, self.fast, self.accounts, 0.0);
-        let most = of.iter().find(|it| it.here - it.there >= self.seconds / 4.0);
+        let large = |it: &&Evidence| it.here - it.there >= self.seconds / 4.0;
+        // What no cause has comes before what some cause may have a part of already.
+        let of_none = evidence::of_no_cause(self.accounts);
+        let most = of_none.iter().find(large).or_else(|| of.iter().find(large));
         most.map(|it| format!("; the row that differs most is {} ({})", it.what, time(it.here - it.there)))
             .unwrap_or_default()
+    }
+}
+
+/// The smaller number beside the larger one: "only 3", "none".
+fn fewer(more: f64, less: f64, words: fn(f64) -> String) -> String {
+    match (less > 0.0, less < more) {
+        (false, _) if words(0.0) == "never" => "never".to_owned(),
+        (false, _) => "none".to_owned(),
+        (true, true) => format!("only {}", words(less)),
+        (true, false) => words(less),
     }
 }
 

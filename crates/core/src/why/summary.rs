@@ -35,6 +35,12 @@ pub(super) fn summary(result: &Result<'_>, why: &Why) -> Vec<String> {
     sentences
 }
 
+/// Noise of this part of the difference may hide its causes.
+const HIDDEN: f64 = 0.25;
+
+/// From this share on, what no cause explains is said beside the cause that is named.
+const MUCH: f64 = 0.3;
+
 /// Up to this share, a cause is said to be a part of the difference.
 const A_PART: f64 = 1.05;
 
@@ -72,7 +78,13 @@ fn first(result: &Result<'_>, findings: &[&Finding], why: &Why) -> String {
     );
     let most = named(findings);
     let Some(most) = most else {
-        return format!("{head}, and none of the causes that are known explains it.");
+        return match difference.noise_s.filter(|noise| *noise >= HIDDEN * difference.span_s.median.abs()) {
+            Some(noise) => format!(
+                "{head}; why cannot be told, because times differ here by up to {} for no reason.",
+                time(noise)
+            ),
+            None => format!("{head}, and none of the causes that are known explains it."),
+        };
     };
     let (what, cost) = (lower(fact(&most.sentence)), time(most.seconds));
     let costs_apart = what.len() < most.sentence.trim_end_matches('.').len();
@@ -92,7 +104,7 @@ fn first(result: &Result<'_>, findings: &[&Finding], why: &Why) -> String {
     }
     let whole = match agrees(difference.span_s.median, result.times) {
         true => format!("the {} between them", time(slow - quick)),
-        false => format!("the {} between them round by round", time(difference.span_s.median)),
+        false => format!("the {} between them in a typical round", time(difference.span_s.median)),
     };
     let share = percent(most.share);
     match costs_apart {
@@ -158,7 +170,17 @@ fn second(findings: &[&Finding], why: &Why) -> Option<String> {
     }
     let confirmed =
         why.experiments.iter().find(|it| it.is_about(first)).filter(|it| it.outcome == Outcome::Confirmed);
-    confirmed.map(|it| format!("An experiment confirmed it: {}", lower(&it.sentence)))
+    let rest = findings.iter().find(|it| it.cause == Cause::Unexplained && it.share >= MUCH);
+    match (confirmed, rest) {
+        (Some(it), _) => Some(format!("An experiment confirmed it: {}", lower(one_sentence(&it.sentence)))),
+        (None, Some(rest)) => Some(format!("What takes the other {} is not known.", time(rest.seconds))),
+        (None, None) => None,
+    }
+}
+
+/// The first of several sentences: what else an experiment has to say stands with it.
+fn one_sentence(text: &str) -> &str {
+    text.find(". ").map_or(text, |end| &text[..=end])
 }
 
 /// The second cause, where it is large enough to be named.
@@ -214,7 +236,7 @@ mod tests {
         // Medians of the rounds' ratios and differences are not those of the times.
         let other = sentence(&why, (0.0733, 0.0395), 2.05);
         assert!(other.contains(" takes 73.3 ms, about 1.86 times as long as 'a' (39.5 ms)"), "{other}");
-        assert!(other.contains("of the 40.0 ms between them round by round"), "{other}");
+        assert!(other.contains("of the 40.0 ms between them in a typical round"), "{other}");
     }
 
     #[test]
@@ -224,6 +246,43 @@ mod tests {
         let said = sentence(&why, (0.08, 0.04), 2.0);
         assert!(said.contains("(40.0 ms): it sleeps 3") && !said.contains("costs it"), "{said}");
         assert!(said.contains("; that is more than the whole difference"), "{said}");
+    }
+
+    #[test]
+    fn what_noise_may_hide_is_not_called_unknown() {
+        let why = explained();
+        let none = Why { findings: Vec::new(), ..why.clone() };
+        let said = |noise_s| {
+            let mut difference = why.differences[0].clone();
+            (difference.noise_s, difference.span_s.median) = (noise_s, 0.04);
+            summary(&Result { difference: &difference, times: (0.08, 0.04) }, &none).remove(0)
+        };
+        assert!(
+            said(Some(0.02))
+                .ends_with("why cannot be told, because times differ here by up to 20.0 ms for no reason.")
+        );
+        for small in [Some(0.002), None] {
+            assert!(
+                said(small).ends_with("none of the causes that are known explains it."),
+                "{}",
+                said(small)
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_is_said_beside_a_cause_that_is_half_of_it() {
+        let mut why = explained();
+        why.findings.truncate(1);
+        let mut rest = why.findings[0].clone();
+        (rest.cause, rest.share, rest.seconds) = (Cause::Unexplained, 0.4, 0.016);
+        (why.findings[0].share, why.findings[0].confirmed) = (0.6, None);
+        why.findings.push(rest);
+        let difference = why.differences[0].clone();
+        let said = summary(&Result { difference: &difference, times: (0.08, 0.04) }, &why);
+        assert_eq!(said[1], "What takes the other 16.0 ms is not known.");
+        assert_eq!(one_sentence("It won 2.5 ms. The machine was not the same."), "It won 2.5 ms.");
+        assert_eq!(one_sentence("It won 2.5 ms."), "It won 2.5 ms.");
     }
 
     #[test]

@@ -69,15 +69,14 @@ impl Decoder {
     }
 
     /// Takes the record of a task that was there before, and tells who made it and where it waits. All that are taken up
-    /// together begin at the same moment, `at`: none of them was made by what another one did since.
-    pub(crate) fn take_up(&mut self, bytes: &[u8], at: u64) {
-        let Some(mut r) = types::fork_record::read(bytes) else {
+    /// together begin at the same moment: none of them was made by what another one did since.
+    pub(crate) fn take_up(&mut self, bytes: &[u8]) {
+        let Some(r) = types::fork_record::read(bytes) else {
             self.foreign(bytes);
             return;
         };
-        r.head.at = at;
         let head = r.head;
-        self.take(&[r.bytes(), rest::<types::fork_record>(bytes)].concat());
+        self.take(bytes);
         if let Some(parent) = super::found::parent(r.process) {
             self.push(&head, What::Below { task: head.task, parent });
         }
@@ -270,6 +269,7 @@ impl Decoder {
             types::context::CONTEXT_SOFTIRQ_OTHER => Context::Softirq(Softirq::Other),
             types::context::CONTEXT_HARDIRQ => Context::Hardirq,
             types::context::CONTEXT_TIMER => Context::Timer,
+            types::context::CONTEXT_SENT => Context::Sent,
             _ => return None,
         })
     }

@@ -1,6 +1,7 @@
 //! Where a task waits that is taken up while it runs: no switch was seen that would have told, so the kernel is asked
 //! through /proc.
 
+use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
@@ -30,6 +31,19 @@ pub(crate) fn parent(process: Pid) -> Option<Pid> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     // The name in parentheses may hold anything, parentheses too; state and parent follow the last one.
     stat[stat.rfind(')')? + 1..].split_whitespace().nth(1)?.parse().ok()
+}
+
+/// Puts whoever was made behind who made it, and leaves the order as it is otherwise. Numbers do not tell: they are given
+/// again from the beginning.
+pub(crate) fn parents_first<T>(tasks: &mut [T], process: impl Fn(&T) -> Pid) {
+    let mut parents: HashMap<Pid, Option<Pid>> = HashMap::new();
+    for task in &*tasks {
+        let process = process(task);
+        parents.entry(process).or_insert_with(|| parent(process));
+    }
+    let above = |process: &Pid| parents.get(process).copied().flatten();
+    let generation = |process| std::iter::successors(Some(process), above).take(parents.len() + 1).count();
+    tasks.sort_by_cached_key(|task| generation(process(task)));
 }
 
 /// The letter behind the name, which stands in parentheses and may hold some itself.
@@ -121,6 +135,15 @@ mod tests {
         assert_eq!(state("7 (cat) T 1 2"), Some(Left::Stopped));
         assert_eq!(state("7 (cat) R 1 2"), None);
         assert_eq!(state("nothing"), None);
+    }
+
+    #[test]
+    fn who_was_made_comes_behind_who_made_it() {
+        let own = std::process::id();
+        let parent = parent(own).unwrap();
+        let mut tasks = [(own, 1), (parent, 1), (own, 2)];
+        parents_first(&mut tasks, |task| task.0);
+        assert_eq!(tasks, [(parent, 1), (own, 1), (own, 2)]);
     }
 
     #[test]

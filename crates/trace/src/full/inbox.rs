@@ -50,6 +50,31 @@ impl Inbox {
         }
     }
 
+    /// How many are waiting.
+    pub(crate) fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// The earliest time that an event may still have.
+    pub(crate) fn earliest(&self) -> u64 {
+        self.handed_on
+    }
+
+    /// What is waiting happened at that time at the earliest.
+    pub(crate) fn not_before(&mut self, at: u64) {
+        self.queue.iter_mut().for_each(|event| event.at = event.at.max(at));
+    }
+
+    /// Forgets what is waiting for a later time than the last of those that `is_end` says, but for what `keep` says: that
+    /// comes together with it.
+    pub(crate) fn end_with(&mut self, is_end: fn(&Event) -> bool, keep: fn(&Event) -> bool) {
+        let Some(end) = self.queue.iter().rev().find(|event| is_end(event)).map(|event| event.at) else {
+            return;
+        };
+        self.queue.retain(|event| event.at <= end || keep(event));
+        self.queue.iter_mut().for_each(|event| event.at = event.at.min(end));
+    }
+
     /// Forgets what is waiting, but for what `keep` says.
     pub(crate) fn discard(&mut self, keep: impl FnMut(&Event) -> bool) {
         self.queue.retain(keep);
@@ -82,8 +107,16 @@ mod tests {
         }
         assert_eq!(handed_on(&mut inbox, 5), [(3, 2), (4, 4), (5, 1), (5, 3)]);
         assert_eq!(inbox.late.late, 0);
+        for (at, task) in [(10, 7), (11, 8), (12, 9)] {
+            inbox.push(event(at, task));
+        }
+        inbox.end_with(|event| event.at == 10, |event| event.at == 12);
+        inbox.not_before(10);
+        assert_eq!((inbox.len(), inbox.earliest()), (3, 5));
+        assert_eq!(handed_on(&mut inbox, 10), [(10, 5), (10, 7), (10, 9)]);
+        inbox.push(event(12, 5));
         inbox.push(event(4, 6));
-        assert_eq!(handed_on(&mut inbox, u64::MAX), [(5, 6), (9, 5)]);
+        assert_eq!(handed_on(&mut inbox, u64::MAX), [(10, 6), (12, 5)]);
         assert_eq!(inbox.late.late, 1);
     }
 }

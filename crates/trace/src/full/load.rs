@@ -1,15 +1,18 @@
 //! Loading and attaching the programs, set up for what is wanted.
 
+use std::cell::RefCell;
 use std::mem::MaybeUninit;
+use std::rc::Rc;
 use std::sync::Mutex;
 
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::Typedef;
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
-use libbpf_rs::{Link, MapCore, MapType, PrintLevel, ProgramInput};
+use libbpf_rs::{Link, MapCore, MapType, PrintLevel, ProgramInput, RingBuffer, RingBufferBuilder};
 
 use whyfaster_core::trace::counts::Lives;
 
+use super::decode::Decoder;
 use super::programs::{OpenWhyfasterSkel, WhyfasterSkel, WhyfasterSkelBuilder, types};
 use super::{startup, tables};
 use crate::support::{Missing, Unsupported, kernel_version};
@@ -45,6 +48,20 @@ pub(crate) fn load(wanted: &Wanted) -> Result<Loaded, Unsupported> {
     choose(&mut open, wanted);
     let skel = open.load().map_err(|e| refused("load", &e))?;
     Ok(Loaded { skel, links: Vec::new() })
+}
+
+/// The ring of records; whatever is taken out of it goes to the decoder.
+pub(crate) fn ring(
+    loaded: &Loaded,
+    decoder: &Rc<RefCell<Decoder>>,
+) -> libbpf_rs::Result<RingBuffer<'static>> {
+    let decoder = Rc::clone(decoder);
+    let mut builder = RingBufferBuilder::new();
+    builder.add(&loaded.skel.maps.ring, move |record: &[u8]| {
+        decoder.borrow_mut().take(record);
+        0
+    })?;
+    builder.build()
 }
 
 fn remember(_: PrintLevel, text: String) {
@@ -98,6 +115,7 @@ fn settle(open: &mut OpenWhyfasterSkel<'_>, wanted: &Wanted) {
         cells: cells(wanted).unwrap_or(open.maps.cells.max_entries()),
         wake_at: ring_bytes(wanted) / 2,
         descriptor: tables::descriptors::<SYSCALLS>(),
+        compat: tables::compat::<SYSCALLS>(),
         path: tables::paths::<SYSCALLS>(),
         transfer: tables::transfers::<SYSCALLS>(),
         renumbers: tables::renumbering::<SYSCALLS>(),
@@ -153,6 +171,7 @@ fn choose(open: &mut OpenWhyfasterSkel<'_>, wanted: &Wanted) {
     progs.hardirq_ends.set_autoload(hardirq);
     progs.timer_begins.set_autoload(timer);
     progs.timer_ends.set_autoload(timer);
+    progs.signal_sent.set_autoload(there("signal_generate"));
     progs.work_begins.set_autoload(work);
     progs.work_ends.set_autoload(work);
     progs.who_runs_here.set_autoload(wanted.scheduling);
@@ -190,6 +209,7 @@ impl Loaded {
             &mut p.program_begins,
             &mut p.task_exits,
             &mut p.task_renamed,
+            &mut p.signal_sent,
             &mut p.call_begins,
             &mut p.call_ends,
             &mut p.task_made,
@@ -222,6 +242,13 @@ impl Loaded {
         self.skel.maps.rodata_data.map_or(1, |rodata| rodata.settings.mask_words)
     }
 
+    /// Notes when all that ran already had been told to be followed.
+    pub(crate) fn note_taken_up(&mut self, at: u64) {
+        if let Some(bss) = self.skel.maps.bss_data.as_deref_mut() {
+            bss.tree.taken_up = at;
+        }
+    }
+
     /// Tasks of the tree that are alive.
     pub(crate) fn alive(&self) -> u64 {
         // SAFETY: a counter in memory that is shared with the kernel; it is mapped as long as the skeleton lives.
@@ -230,6 +257,13 @@ impl Loaded {
             .bss_data
             .as_deref()
             .map_or(0, |bss| unsafe { (&raw const bss.tree.alive).read_volatile() })
+    }
+
+    /// When a key of the terminal last interrupted one of the tree.
+    pub(crate) fn interrupted(&self) -> Option<u64> {
+        let bss = self.skel.maps.bss_data.as_deref()?;
+        // SAFETY: a number in memory that is shared with the kernel; it is mapped as long as the skeleton lives.
+        Some(unsafe { (&raw const bss.tree.interrupted).read_volatile() }).filter(|at| *at > 0)
     }
 
     /// What the kernel counted of the tree's processes and of the calls of tasks that are gone.

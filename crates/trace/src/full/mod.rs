@@ -4,7 +4,8 @@ mod calibrate;
 mod decode;
 mod error;
 mod follow;
-mod found;
+pub(crate) mod found;
+mod hold;
 mod images;
 mod inbox;
 mod load;
@@ -18,17 +19,17 @@ pub(crate) mod watch;
 
 use std::cell::RefCell;
 use std::fmt;
-use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 use std::rc::Rc;
 
-use libbpf_rs::{Iter, Link, ProgramMut, RingBuffer, RingBufferBuilder};
+use libbpf_rs::{Link, RingBuffer};
 use whyfaster_core::trace::counts::{Counts, CpuLost, Lost, OwnCost};
 use whyfaster_core::trace::event::{Event, Pid, What};
 
 use self::decode::Decoder;
 pub use self::error::TraceError;
+use self::hold::Hold;
 use self::load::Loaded;
 use self::tally::Tally;
 use self::watch::Watch;
@@ -51,7 +52,6 @@ const ENDED_AT_ONCE: usize = 512;
 
 /// Looks for tasks that are still there, at most, while new ones may be made.
 const LOOKS: usize = 8;
-
 /// Programs in the kernel, and what they said so far. Nothing stays behind when this is dropped or the process is killed:
 /// the kernel detaches the programs with the last descriptor.
 pub struct Full {
@@ -72,6 +72,7 @@ pub struct Full {
     lost_told: u64,
     /// A trace has ended, and what came since is to be thrown away.
     anew: bool,
+    hold: Hold,
 }
 
 impl Full {
@@ -83,7 +84,7 @@ impl Full {
         }
         let mut loaded = load::load(wanted)?;
         let decoder = Rc::new(RefCell::new(Decoder::default()));
-        let ring = ring(&loaded, &decoder).map_err(|e| refused("the ring of records", &e))?;
+        let ring = load::ring(&loaded, &decoder).map_err(|e| refused("the ring of records", &e))?;
         let own = i32::try_from(std::process::id()).expect("a process number is positive and small");
         follow::tool(&loaded, own).map_err(|e| refused("labelling this process", &e))?;
         loaded.attach().map_err(|e| refused("attaching the programs", &e))?;
@@ -108,6 +109,7 @@ impl Full {
             lost_before: Lost::default(),
             lost_told: 0,
             anew: false,
+            hold: Hold::default(),
         })
     }
 
@@ -158,12 +160,21 @@ impl Full {
     fn take_up(&mut self, find: &dyn Fn() -> std::collections::BTreeSet<i32>) -> Result<usize, TraceError> {
         self.begin()?;
         let tasks = follow::running(&self.loaded, now_ns(), find)?;
-        let told = read_iterator(&self.loaded.skel.progs.who_was_taken_up)?;
+        let began = now_ns();
+        self.loaded.note_taken_up(began);
+        let told = programs::read_iterator(&self.loaded.skel.progs.who_was_taken_up)?;
+        // What the first ones did while the others were looked for lies before the beginning of all, and comes right behind it.
+        while self.consume_some()? && self.decoder.borrow().inbox.newest <= began {}
         let mut decoder = self.decoder.borrow_mut();
+        decoder.inbox.not_before(began + 1);
         let words = usize::from(self.loaded.mask_words());
         let size = size_of::<programs::types::fork_record>() + 8 * words;
-        let first = <programs::types::record as programs::Plain>::read(&told).map_or(0, |head| head.at);
-        told.chunks_exact(size).for_each(|record| decoder.take_up(record, first));
+        let mut told: Vec<&[u8]> = told.chunks_exact(size).collect();
+        let process = |it: &&[u8]| {
+            <programs::types::fork_record as programs::Plain>::read(it).map_or(0, |it| it.process)
+        };
+        found::parents_first(&mut told, process);
+        told.iter().for_each(|record| decoder.take_up(record));
         Ok(tasks.len())
     }
 
@@ -178,6 +189,21 @@ impl Full {
     /// Tells the stream that the tree is ended from here on: [`What::Stop`].
     pub fn note_stop(&mut self) {
         self.decoder.borrow_mut().inbox.put(Event { at: now_ns(), cpu: 0, what: What::Stop });
+    }
+
+    /// A key of the terminal was pressed, and the tree may have got its signal too: for a while what comes is held back.
+    pub fn note_interrupt(&mut self) {
+        self.hold.begin(self.loaded.interrupted());
+    }
+
+    /// That signal has ended the tree: [`What::Stop`] stands where it came.
+    pub fn stop_at_interrupt(&mut self) {
+        let inbox = &mut self.decoder.borrow_mut().inbox;
+        let at = self.hold.end().or(self.loaded.interrupted());
+        // One that came so long ago that the tree has gone on since did not end it.
+        if let Some(at) = at.filter(|at| *at >= inbox.earliest()) {
+            inbox.put(Event { at, cpu: 0, what: What::Stop });
+        }
     }
 
     /// Tasks of the tree that are alive now.
@@ -198,10 +224,11 @@ impl Full {
             let more = self.consume_some()?;
             self.make_room()?;
             let now = now_ns();
-            let inbox = &mut self.decoder.borrow_mut().inbox;
             // What is still in the ring may be as old as what was taken last: the time of that counts, not what it is now.
+            let inbox = &mut self.decoder.borrow_mut().inbox;
             let until = if more { inbox.newest.min(now) } else { now };
-            inbox.hand_on(until.saturating_sub(SORTED_AFTER_NS), sink);
+            let until = self.hold.limit(until.saturating_sub(SORTED_AFTER_NS), inbox.len());
+            inbox.hand_on(until, sink);
             // Who makes records as fast as they are taken must not keep this from returning.
             if !more || now - began > POLL_NS {
                 break;
@@ -236,7 +263,7 @@ impl Full {
         self.samples.clear();
         // No new tasks from here on; those that are there end either way, but each once.
         self.loaded.links.pop();
-        let told = read_iterator(&self.loaded.skel.progs.who_is_alive)?;
+        let told = programs::read_iterator(&self.loaded.skel.progs.who_is_alive)?;
         self.loaded.links.clear();
         self.counted(&told, sink)
     }
@@ -248,7 +275,7 @@ impl Full {
         // Who makes new tasks meanwhile is seen in the next look; each task is told once.
         let mut told = Vec::new();
         for _ in 0..LOOKS {
-            let more = read_iterator(&self.loaded.skel.progs.who_is_alive)?;
+            let more = programs::read_iterator(&self.loaded.skel.progs.who_is_alive)?;
             if more.is_empty() {
                 break;
             }
@@ -271,6 +298,13 @@ impl Full {
             let cpu = decode::cpu_of(record);
             lost.count(&CpuLost { cpu, unfinished: 1, ..CpuLost::default() });
         }
+        // Taking the programs down takes its time, and what the machine did meanwhile is no part of the trace.
+        if !told.is_empty() {
+            decoder.inbox.end_with(
+                |event| matches!(event.what, What::End { .. }),
+                |event| matches!(event.what, What::Name { .. } | What::Lost { .. }),
+            );
+        }
         decoder.inbox.hand_on(u64::MAX, sink);
         let here = [&mut decoder.lost, &mut self.watch.lost].map(std::mem::take);
         let late = std::mem::take(&mut decoder.inbox.late);
@@ -289,7 +323,7 @@ impl Full {
         tally::clear(&self.loaded)?;
         self.loaded.forget_tree();
         self.decoder.borrow_mut().begin_anew();
-        self.anew = true;
+        (self.anew, self.hold) = (true, Hold::default());
         Ok(())
     }
 
@@ -361,26 +395,4 @@ impl fmt::Debug for Full {
 fn refused(step: &str, e: &dyn fmt::Display) -> Unsupported {
     let remedy = "trace at a lower level, and report this with the kernel's version".to_owned();
     Unsupported { missing: vec![Missing { what: step.to_owned(), why: e.to_string(), remedy }] }
-}
-
-fn ring(loaded: &Loaded, decoder: &Rc<RefCell<Decoder>>) -> libbpf_rs::Result<RingBuffer<'static>> {
-    let decoder = Rc::clone(decoder);
-    let mut builder = RingBufferBuilder::new();
-    builder.add(&loaded.skel.maps.ring, move |record: &[u8]| {
-        decoder.borrow_mut().take(record);
-        0
-    })?;
-    builder.build()
-}
-
-/// Runs a program over all tasks and returns what it wrote.
-fn read_iterator(program: &ProgramMut<'_>) -> Result<Vec<u8>, TraceError> {
-    let unreadable = |why: String| TraceError::Read { what: "tasks alive", why };
-    let link = program.attach().map_err(|e| unreadable(e.to_string()))?;
-    let mut bytes = Vec::new();
-    Iter::new(&link)
-        .map_err(|e| unreadable(e.to_string()))?
-        .read_to_end(&mut bytes)
-        .map_err(|e| unreadable(e.to_string()))?;
-    Ok(bytes)
 }

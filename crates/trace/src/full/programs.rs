@@ -21,6 +21,12 @@ mod generated {
     include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 }
 
+use std::io::Read;
+
+use libbpf_rs::{Iter, ProgramMut};
+
+use super::TraceError;
+
 pub(crate) use generated::{OpenWhyfasterSkel, WhyfasterSkel, WhyfasterSkelBuilder, types};
 
 /// Structs of the header that consist of numbers only, so that any bytes of the right length are one of them.
@@ -75,4 +81,16 @@ plain!(
 pub(crate) fn name(bytes: &[i8]) -> String {
     let bytes: Vec<u8> = bytes.iter().take_while(|b| **b != 0).map(|b| b.cast_unsigned()).collect();
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Runs a program over all tasks and returns what it wrote.
+pub(crate) fn read_iterator(program: &ProgramMut<'_>) -> Result<Vec<u8>, TraceError> {
+    let unreadable = |why: String| TraceError::Read { what: "tasks alive", why };
+    let link = program.attach().map_err(|e| unreadable(e.to_string()))?;
+    let mut bytes = Vec::new();
+    Iter::new(&link)
+        .map_err(|e| unreadable(e.to_string()))?
+        .read_to_end(&mut bytes)
+        .map_err(|e| unreadable(e.to_string()))?;
+    Ok(bytes)
 }

@@ -3,8 +3,9 @@
 
 use libc::c_long;
 use whyfaster_core::trace::event::CallNumber;
+use whyfaster_core::trace::names::Abi;
 
-use super::programs::types::transfer;
+use super::programs::types::{compat_call, transfer};
 
 /// Calls whose first argument is the descriptor on which they may block, beside those that transfer data.
 const ON_DESCRIPTOR: &[c_long] = &[
@@ -140,6 +141,27 @@ pub(crate) fn descriptors<const N: usize>() -> [u8; N] {
     table
 }
 
+/// Names that calls on a descriptor have in 32-bit tables only.
+const COMPAT_ON_DESCRIPTOR: &[&str] =
+    &["fcntl64", "fstat64", "_llseek", "ftruncate64", "sendfile64", "send", "recv", "recvmmsg_time64"];
+
+/// What the programs must know of the calls of 32-bit programs, by the numbers of their own table.
+pub(crate) fn compat<const N: usize>() -> [u8; N] {
+    let native = |call: &c_long| {
+        let number = u32::try_from(*call).ok()?;
+        Abi::HOST.known(CallNumber { number, compat: false })
+    };
+    let named: Vec<&str> = ALL_ON_DESCRIPTOR.into_iter().flatten().filter_map(native).collect();
+    let what = |number| match Abi::HOST.known(CallNumber { number, compat: true }) {
+        Some("futex" | "futex_time64") => compat_call::COMPAT_FUTEX,
+        Some(name) if named.contains(&name) || COMPAT_ON_DESCRIPTOR.contains(&name) => {
+            compat_call::COMPAT_DESCRIPTOR
+        }
+        _ => compat_call::COMPAT_ELSE,
+    };
+    std::array::from_fn(|at| u32::try_from(at).map_or(0, |number| what(number).0.to_le_bytes()[0]))
+}
+
 /// Whether the first argument of this call is the descriptor on which it may block.
 pub(crate) fn on_descriptor(call: c_long) -> bool {
     ALL_ON_DESCRIPTOR.iter().any(|calls| calls.contains(&call))
@@ -190,6 +212,24 @@ pub(super) fn set(table: &mut [u8], call: c_long, value: u8) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// arch/x86/entry/syscalls/syscall_32.tbl
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn calls_of_32_bit_programs_are_known_by_their_own_numbers() {
+        let table = compat::<512>();
+        let at = |number: usize| compat_call(u32::from(table[number]));
+        for (number, name) in [(3, "read"), (4, "write"), (143, "flock"), (221, "fcntl64"), (371, "recvfrom")]
+        {
+            assert_eq!(at(number), compat_call::COMPAT_DESCRIPTOR, "{name}");
+        }
+        assert_eq!((at(240), at(422)), (compat_call::COMPAT_FUTEX, compat_call::COMPAT_FUTEX));
+        for (number, name) in
+            [(0, "restart_syscall"), (20, "getpid"), (102, "socketcall"), (162, "nanosleep")]
+        {
+            assert_eq!(at(number), compat_call::COMPAT_ELSE, "{name}");
+        }
+    }
 
     #[test]
     fn every_number_fits_into_the_table_of_the_programs() {

@@ -18,6 +18,7 @@ use super::waiting::{child_signals, drain, next, release, take};
 use super::{proc, stop};
 use crate::clock::{now_ns, own_cpu_ns};
 use crate::full::TraceError;
+use crate::full::found::{parent, parents_first};
 use crate::wanted::{CallsBy, Wanted};
 
 /// The wait status of a stop at a system call, told from a signal by this bit (`PTRACE_O_TRACESYSGOOD`).
@@ -130,7 +131,8 @@ impl Seized {
 
     /// Follows the processes of a cgroup, and what comes from them.
     pub fn follow_cgroup(&mut self, directory: &Path) -> Result<usize, TraceError> {
-        let processes = proc::of_cgroup(directory);
+        let mut processes = proc::of_cgroup(directory);
+        parents_first(&mut processes, |process| *process as Pid);
         match processes.first() {
             Some(&first) => self.follow_all(&processes, first),
             None => Ok(0),
@@ -234,6 +236,9 @@ impl Seized {
         let task = thread as Tid;
         self.say(What::Fork { parent: 0, child: task, process, allowed: proc::allowed(thread) });
         self.say(What::Name { task, process, name, kind: TaskKind::Tree });
+        if let Some(parent) = parent(process) {
+            self.say(What::Below { task, parent });
+        }
         self.tasks.insert(task, Task { process, by, base, began: true });
         if self.calls.is_some() && stop::interrupt(thread).is_err() {
             self.lost.storage += 1;

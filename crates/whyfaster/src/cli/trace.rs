@@ -85,13 +85,29 @@ pub fn resolve(raw: &TraceArgs, host: &HostSeed) -> Result<(TracePlan, TraceOutp
     Ok((plan, outputs))
 }
 
+/// Whether this is the directory of a cgroup: any directory may hold a file of that name, and the kernel's alone are
+/// kept up to date.
+fn is_cgroup(directory: &Path) -> bool {
+    /// `CGROUP_SUPER_MAGIC` and `CGROUP2_SUPER_MAGIC` (linux/magic.h): a tree of one controller, and the one of all.
+    const KINDS: [u64; 2] = [0x0027_e0eb, 0x6367_7270];
+    let kind = rustix::fs::statfs(directory).map(|it| it.f_type as u64);
+    kind.is_ok_and(|kind| KINDS.contains(&kind)) && directory.join("cgroup.procs").exists()
+}
+
+/// What to say of a command that cannot be started because it was meant as the filter of `--calls`.
+pub fn meant_as_filter(raw: &TraceArgs) -> Option<String> {
+    let [first, _, ..] = raw.command.as_slice() else { return None };
+    let bare = raw.show.calls.as_deref().is_some_and(str::is_empty);
+    let filter = CallFilter::parse(first);
+    (bare && filter.unknown_call().is_none() && filter != CallFilter::default())
+        .then(|| format!("'{first}' is taken as the command; a filter is joined on by '=': --calls={first}"))
+}
+
 fn target(raw: &TraceArgs) -> Result<Target, Failure> {
     if let Some(what) = &raw.observe.follow {
         return match what.parse::<u32>() {
             Ok(pid) if pid > 0 && i32::try_from(pid).is_ok() => Ok(Target::Process(pid)),
-            _ if what.contains('/') && Path::new(what).join("cgroup.procs").exists() => {
-                Ok(Target::Cgroup(PathBuf::from(what)))
-            }
+            _ if what.contains('/') && is_cgroup(Path::new(what)) => Ok(Target::Cgroup(PathBuf::from(what))),
             _ => Err(usage(
                 format!("--follow: '{what}' is no process id, and no directory of a cgroup"),
                 "Give a number, such as --follow 1234, or a directory such as /sys/fs/cgroup/system.slice/x.service",

@@ -11,7 +11,7 @@ use whyfaster_core::trace::record::{EndedBy, TraceRecord};
 use super::results;
 use crate::cli::HostSeed;
 use crate::cli::args::TraceArgs;
-use crate::cli::trace::{TraceOutputs, resolve, taken_by_command};
+use crate::cli::trace::{TraceOutputs, meant_as_filter, resolve, taken_by_command};
 use crate::exit::{self, Exit, Failure, say};
 use crate::render::look::Look;
 use crate::render::trace::calls::Calls;
@@ -41,6 +41,10 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<Exit> {
     let mut sinks = Sinks::open(&plan, &outputs)?;
     let observed = observe(&plan, &interrupts, &mut |note| say(&format!("note: {note}")), &mut |event| {
         sinks.push(event)
+    })
+    .map_err(|failure| match meant_as_filter(args).filter(|_| failure.exit == Exit::CommandFailed) {
+        Some(hint) => Failure { hint: Some(hint), ..failure },
+        None => failure,
     })?;
     let record = observed.record;
     if outputs.perfetto.is_some() && record.report.commands.iter().all(|row| row.cpus.is_empty()) {

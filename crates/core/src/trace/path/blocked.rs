@@ -20,7 +20,13 @@ impl Timeline {
         if let Some(task) = self.known.tree.get_mut(&tid) {
             self.path.settle(&mut task.walk, now - ns);
         }
-        let by_task = wake.filter(|(waker, context)| **context == Context::Task && *waker != tid);
+        if let Some((waker, context)) = wake
+            && self.path_brought(tid, waker, (cause, context), now)
+        {
+            return;
+        }
+        let by_task =
+            wake.filter(|(waker, context)| matches!(context, Context::Task | Context::Sent) && *waker != tid);
         if let Some((waker, _)) = by_task
             && follows(cause, block.as_ref())
             && self.follow((tid, cause), waker, (now - ns, now))
@@ -28,7 +34,12 @@ impl Timeline {
             return;
         }
         let waker = by_task.and_then(|(waker, _)| self.known.who(waker));
-        let (kind, what) = own(cause, block.as_ref(), wake.map(|(_, context)| context), waker);
+        let kept = own(cause, block.as_ref(), wake.map(|(_, context)| context), waker);
+        let (kind, what) = match kept {
+            // Who ended it is among what was lost.
+            (PathKind::Unknown, what) if wake.is_none() && self.flaws.holes > 0 => (PathKind::Lost, what),
+            kept => kept,
+        };
         self.keep_wait(tid, kind, what, ns);
     }
 
@@ -131,6 +142,7 @@ fn own(
         | Cause::Child
         | Cause::OtherProcess
         | Cause::Other
+        | Cause::Lost
         | Cause::PageFault => match outside {
             Some((_, label)) => (PathKind::Outside, Some(label)),
             None => (PathKind::Unknown, None),

@@ -16,6 +16,7 @@ mod blocked;
 mod calls;
 mod faults;
 mod hooks;
+mod messages;
 mod nodes;
 mod parts;
 mod rows;
@@ -24,6 +25,7 @@ mod walk;
 use rustc_hash::FxHashMap;
 
 use super::cpus::Holder;
+use super::event::Tid;
 use super::labels::Label;
 use super::report::PathKind;
 pub(super) use calls::tell_calls;
@@ -38,6 +40,8 @@ pub(super) use walk::Walk;
 pub(super) struct Path {
     nodes: Nodes,
     keys: Keys,
+    /// By kernel worker.
+    messages: FxHashMap<Tid, messages::Message>,
     /// Start-ups by command.
     pub(super) startups: FxHashMap<Label, Startup>,
     /// The path of the task that ended last: when, whether it ran then, and its end.
@@ -63,6 +67,7 @@ impl Path {
         Self {
             nodes: Nodes::default(),
             keys: Keys::new(),
+            messages: FxHashMap::default(),
             startups: FxHashMap::default(),
             last: None,
             began: None,

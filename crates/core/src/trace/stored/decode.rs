@@ -165,6 +165,7 @@ impl<'a> Decoder<'a> {
         match usize::try_from(number).ok().and_then(|at| CONTEXTS.get(at)) {
             Some(context) => Ok(context.clone()),
             None if number == CONTEXTS.len() as u64 => Ok(Context::Work(self.string()?)),
+            None if number == CONTEXTS.len() as u64 + 1 => Ok(Context::Sent),
             None => self.damaged("there is no such context"),
         }
     }

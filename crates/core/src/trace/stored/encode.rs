@@ -53,7 +53,7 @@ pub(super) const FILES: [FileKind; 9] = [
     FileKind::Other,
 ];
 pub(super) const TASKS: [TaskKind; 4] = [TaskKind::Tree, TaskKind::Tool, TaskKind::Kernel, TaskKind::Other];
-/// Contexts without a function; one behind them is [`Context::Work`].
+/// Contexts without a function; one behind them is [`Context::Work`], and two behind them [`Context::Sent`].
 pub(super) const CONTEXTS: [Context; 7] = [
     Context::Task,
     Context::Hardirq,
@@ -251,6 +251,7 @@ impl Recorder {
                 self.number(CONTEXTS.len() as u64);
                 self.string(function);
             }
+            Context::Sent => self.number(CONTEXTS.len() as u64 + 1),
             other => self.number(place(&CONTEXTS, other)),
         }
     }

@@ -3,7 +3,7 @@
 use super::fixture::*;
 use crate::trace::counts::{Lives, Lost};
 use crate::trace::event::{Context, FileKind, Left, Totals, What};
-use crate::trace::report::{Check, PathKind, TraceReport};
+use crate::trace::report::{Cause, Check, PathKind, TraceReport};
 
 fn lost(script: &mut Script, us: u64) -> &mut Script {
     script.counts.lost.ring += 3;
@@ -78,6 +78,31 @@ fn after_a_hole_the_next_record_says_what_a_task_did_since() {
     assert_eq!(unknown(&report, "job"), 0);
     assert_eq!(report.lost.gaps, 0);
     assert!(report.checks.iter().all(|check| check.holds), "{:?}", report.checks);
+}
+
+#[test]
+fn a_wait_whose_beginning_or_end_was_lost_has_no_cause_that_was_not_seen() {
+    // Stopped before the hole, and running again in it unseen: found blocked behind it, and woken at 800.
+    let mut script = Script::began(0, 10, "job");
+    script.switch(100, 0, 10, 0, Left::Stopped);
+    lost(&mut script, 600);
+    script.wake(800, 1, 10, 77, 0).switch(850, 0, 0, 10, Left::Runnable);
+    // It reads from an empty pipe when records are lost again: who ended that is not known.
+    script.sleep(900, 0, 10, 0, block(READ, FileKind::Pipe, 5)).wake(1_000, 1, 77, 55, 1);
+    lost(&mut script, 1_500);
+    script.switch(1_500, 0, 0, 10, Left::Runnable).end(1_600, 0, 10, 0, 250);
+    let report = script.report();
+    let waits: Vec<_> = report.waits.iter().map(|row| (row.cause, us(row.seconds))).collect();
+    assert!(waits.contains(&(Cause::Lost, 200)), "{waits:?}");
+    // What it was blocked on up to the hole was seen.
+    assert!(waits.contains(&(Cause::PipeEmpty, 100)), "{waits:?}");
+    assert!(
+        waits.contains(&(Cause::Stopped, 0)) || waits.iter().any(|row| row.0 == Cause::Stopped),
+        "{waits:?}"
+    );
+    let on_path = path(&report);
+    assert!(on_path.iter().all(|row| row.1 != PathKind::Unknown), "{on_path:?}");
+    assert!(on_path.iter().any(|row| row.1 == PathKind::Lost && row.3 >= 800), "{on_path:?}");
 }
 
 #[test]

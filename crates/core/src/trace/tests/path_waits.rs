@@ -106,6 +106,61 @@ fn a_wait_for_a_cpu_names_its_holders_what_was_before_and_what_was_avoidable() {
     assert_eq!(us(report.avoidable_wait_s.unwrap()), 400);
 }
 
+/// "cat" reads from a terminal from 100 on. "gen" wakes a worker at 400 and sleeps from 450 to 900; the worker executes
+/// `function` from 420 on and wakes "cat" at 500.
+fn through_a_worker(function: &str) -> Script {
+    let mut script = Script::began(0, 10, "gen");
+    script.fork(0, 0, 10, 11, BOTH);
+    script.switch(0, 1, 0, 11, Left::Runnable).exec(0, 1, 11, "cat");
+    script.sleep(100, 1, 11, 0, block(READ, FileKind::Terminal, 0));
+    // It is named when it first runs.
+    script.wake(400, 0, 90, 10, 1).name(90, "kworker/u4:1", TaskKind::Kernel).switch(
+        420,
+        1,
+        0,
+        90,
+        Left::Runnable,
+    );
+    script.add(420, 1, What::Work { task: 90, function: function.to_owned() });
+    script.sleep(450, 0, 10, 0, block(NANOSLEEP, FileKind::None, 0));
+    script.wake_by(500, 1, 11, 90, 0, Context::Work(function.to_owned())).switch(
+        500,
+        0,
+        0,
+        11,
+        Left::Runnable,
+    );
+    script.wake_by(900, 0, 10, 0, 1, Context::Timer).switch(900, 1, 90, 10, Left::Sleeping);
+    script.end(950, 1, 10, 0, 500).end(1000, 0, 11, 0, 600);
+    script
+}
+
+#[test]
+fn who_wrote_to_a_terminal_is_known_through_the_worker_that_brings_it() {
+    let report = through_a_worker("flush_to_ldisc").report();
+    sound(&report);
+    assert!(waits(&report).contains(&("cat", Cause::Terminal, Some("gen"), 400, 1)), "{:?}", report.waits);
+    let expected =
+        [("cat", User, None, 500), ("gen", User, None, 400), ("cat", PathKind::Terminal, None, 100)];
+    assert_eq!(path(&report), expected);
+    // A worker that was woken for something else brings nothing.
+    let report = through_a_worker("wb_workfn").report();
+    assert!(waits(&report).contains(&("cat", Cause::Terminal, None, 400, 1)), "{:?}", report.waits);
+    assert_eq!(path(&report), [("cat", User, None, 600), ("cat", PathKind::Terminal, None, 400)]);
+}
+
+#[test]
+fn what_a_task_sent_to_this_machine_is_waited_for_with_it() {
+    let mut script = Script::began(0, 10, "client");
+    script.fork(0, 0, 10, 11, BOTH).switch(0, 1, 0, 11, Left::Runnable).exec(0, 1, 11, "server");
+    script.sleep(100, 1, 11, 0, block(READ, FileKind::Socket, 0)).wake_by(400, 0, 11, 10, 1, Context::Sent);
+    script.switch(400, 1, 0, 11, Left::Runnable).end(450, 0, 10, 0, 450).end(600, 1, 11, 0, 300);
+    let report = script.report();
+    sound(&report);
+    assert_eq!(waits(&report), [("server", Cause::Network, Some("client"), 300, 1)]);
+    assert_eq!(path(&report), [("client", User, None, 400), ("server", User, None, 200)]);
+}
+
 #[test]
 fn waits_behind_many_and_moves_are_divided_as_they_were() {
     // Three of the tree wait on one CPU in turn; the last is moved to another that ld holds.

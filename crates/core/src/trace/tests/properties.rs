@@ -258,8 +258,12 @@ pub(in crate::trace) fn any_event() -> impl Strategy<Value = Event> {
     });
     let at_block = prop_oneof![Just(None), at_block];
     let allowed = prop::collection::vec(0_u64..8, 0..2);
-    let context =
-        prop_oneof![Just(Context::Task), Just(Context::Hardirq), Just(Context::Work("flush".to_owned()))];
+    let context = prop_oneof![
+        Just(Context::Task),
+        Just(Context::Hardirq),
+        Just(Context::Sent),
+        Just(Context::Work("flush_to_ldisc".to_owned()))
+    ];
     let path =
         prop_oneof![Just(None), Just(Some("/bin/true".to_owned())), Just(Some("/sbin/false".to_owned()))];
     let used = (0_u64..5000).prop_map(totals);
@@ -296,7 +300,7 @@ pub(in crate::trace) fn any_event() -> impl Strategy<Value = Event> {
             block: block(number, FileKind::Pipe, inode),
         }),
         1 => Just(What::Stop),
-        1 => tid.prop_map(|task| What::Work { task, function: "flush".to_owned() }),
+        1 => tid.prop_map(|task| What::Work { task, function: "flush_to_ldisc".to_owned() }),
     ];
     (0_u64..1_000_000, cpu, what).prop_map(|(at, cpu, what)| Event { at, cpu, what })
 }

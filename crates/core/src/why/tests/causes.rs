@@ -53,7 +53,7 @@ fn processes() {
         0.155,
     );
     assert!(
-        finding.sentence.contains("starts 201 processes, 'a' 1; that costs it 15"),
+        finding.sentence.contains("starts 201 processes, and 'a' only 1; that costs it 15"),
         "{}",
         finding.sentence
     );
@@ -91,7 +91,9 @@ fn path_search() {
         0.08,
     );
     assert!(
-        finding.sentence.contains("into directories of PATH that do not have the program, 'a' never; that"),
+        finding
+            .sentence
+            .contains("into directories of PATH that do not have the program, and 'a' never; that"),
         "{}",
         finding.sentence
     );
@@ -157,7 +159,7 @@ fn small_io() {
     };
     let finding = first(reads(128, 0.001, 0.001), reads(131_072, 0.06, 0.02), Cause::SmallIo, 0.078);
     assert!(
-        finding.sentence.contains("131,072 reads and writes of 64 B each, 'a' 128 of 64.0 KiB"),
+        finding.sentence.contains("131,072 reads and writes of 64 B each, and 'a' in only 128 of 64.0 KiB"),
         "{}",
         finding.sentence
     );
@@ -193,7 +195,7 @@ fn overlap() {
     let b = common().runs("sink", WorkKind::User, 0.06, 0).runs("source", WorkKind::User, 0.06, 0);
     let finding = first(a, b, Cause::Overlap, 0.06);
     assert!(
-        finding.sentence.starts_with("'a' does several things at the same time, on 1.4 CPUs"),
+        finding.sentence.starts_with("'a' does several things at the same time and keeps 1.4 CPUs"),
         "{}",
         finding.sentence
     );

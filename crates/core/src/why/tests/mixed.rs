@@ -74,7 +74,7 @@ fn the_summary_calls_long_command_lines_by_their_numbers() {
     let why = scene.explain();
     let text = why.summary.join(" ");
     assert!(text.starts_with("Command 2 takes 40") && text.contains(" as long as command 1 (30"), "{text}");
-    assert!(text.contains("): it starts 100 processes, command 1 1; that costs it 30"), "{text}");
+    assert!(text.contains("): it starts 100 processes, and command 1 only 1; that costs it 30"), "{text}");
     assert!(
         text.contains(", more than the whole difference, but command 1 loses 20")
             && !text.contains("while ["),
@@ -178,6 +178,31 @@ fn who_confines_itself_is_misplaced_on_a_busy_machine_too() {
     };
     let why = Scene::of(&on(vec![0, 1], 0.001).0, &on(vec![0], 0.06).0).explain();
     assert_eq!(causes(&why.findings), [(Cause::Misplacement, "b")]);
+}
+
+#[test]
+fn parts_that_take_turns_on_the_only_cpu_are_misplaced_without_any_wait() {
+    // The path goes through one stage after the other, and nothing on it waits for a CPU.
+    let on = |cpus: Vec<u16>, path: f64, beside: f64, calls: u64| {
+        let mut trace =
+            Trace::new().runs("stage", WorkKind::User, path, 0).calls("taskset", "sched_setaffinity", calls);
+        if beside > 0.0 {
+            trace = trace.beside("stage", WorkKind::User, beside, 0);
+        }
+        trace.0.commands = vec![command("stage", cpus)];
+        trace
+    };
+    let why = |calls| Scene::of(&on(vec![0, 1], 0.06, 0.06, 0).0, &on(vec![0], 0.12, 0.0, calls).0).explain();
+    let pinned = why(1);
+    assert_eq!(causes(&pinned.findings), [(Cause::Misplacement, "b")]);
+    let sentence = &pinned.findings[0].sentence;
+    assert!(
+        sentence.starts_with("'b' keeps itself to 1 CPU, where its parts take turns, while 'a' uses 2 CPUs"),
+        "{sentence}"
+    );
+    assert!(pinned.findings[0].evidence.iter().all(|it| it.there.is_sign_positive()), "no count is -0");
+    // Who did not choose its CPU just does one thing after the other.
+    assert_eq!(causes(&why(0).findings), [(Cause::Overlap, "b")]);
 }
 
 #[test]

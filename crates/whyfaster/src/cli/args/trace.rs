@@ -60,7 +60,7 @@ pub enum LevelWord {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Observing")]
 pub struct ObserveArgs {
-    /// Observe a tree that runs already: a process id, or the directory of a cgroup (v2)
+    /// Observe a tree that runs already: a process id, or the directory of a cgroup
     ///
     /// Ctrl-C or --duration ends it; the processes run on.
     #[arg(long, value_name = "PID|CGROUP", conflicts_with_all = ["command", "input", "output", "shell", "no_shell", "untraced_runs", "env", "pin", "as_root"])]

@@ -97,10 +97,10 @@ fn checks(checks: &[Check], look: &Look) -> Vec<String> {
         return Vec::new();
     }
     let failed: Vec<&Check> = checks.iter().filter(|check| !check.holds).collect();
-    let what: Vec<&str> = checks.iter().map(|check| check.what.as_str()).collect();
-    let summary = match failed.len() {
-        0 => format!("checks: all {} hold ({})", checks.len(), for_look(&what.join("; "), look)),
-        n => tone(Tone::Bad, &format!("checks: {n} of {} fail", checks.len())),
+    let summary = match (failed.len(), checks) {
+        (0, [check]) => format!("check: {}: holds", for_look(&check.what, look)),
+        (0, _) => format!("checks: all {} hold (checks[] of --json names them)", checks.len()),
+        (n, _) => tone(Tone::Bad, &format!("checks: {n} of {} fail", checks.len())),
     };
     let mut lines = wrap(&summary, look.width, 2);
     for check in failed {
@@ -120,7 +120,6 @@ fn checks(checks: &[Check], look: &Look) -> Vec<String> {
 pub(super) fn own(report: &TraceReport, look: &Look) -> Vec<String> {
     let cost = &report.overhead;
     let mut parts = Vec::new();
-    parts.push(beside_untraced(cost));
     let share = |share: Option<f64>, what: &str| share.map(|share| format!("{} {what}", fine_percent(share)));
     let of_wall = share(cost.calibrated_share, "of the wall time by calibration");
     // More than all of it is no share: some of the cost of a call lies outside of the call.
@@ -135,6 +134,11 @@ pub(super) fn own(report: &TraceReport, look: &Look) -> Vec<String> {
         Some(all) => parts.push(format!("{all} ({})", inside.join(", "))),
         None => parts.push("not calibrated".to_owned()),
     }
+    // What says something comes first: a ratio that is noise, or below 1, does not.
+    let tells = cost.calibrated_share.is_none()
+        || cost.traced_over_untraced.is_some()
+            && cost.untraced.is_none_or(|it| it.distinguishable == Some(true) && it.high >= 1.0);
+    parts.insert(usize::from(!tells), beside_untraced(cost));
     parts.extend(disagree(cost));
     parts.extend(share(cost.tool_share, "of a CPU for whyfaster itself"));
     wrap(&format!("own cost: {}", parts.join("; ")), look.width, 2)

@@ -193,6 +193,7 @@ pub(super) fn cause_words(cause: Cause) -> &'static str {
         Cause::PageFault => "waiting in a page fault",
         Cause::OtherProcess => "waiting for another process",
         Cause::Other => "waiting for something else",
+        Cause::Lost => "blocked, not known on what (records were lost)",
     }
 }
 

@@ -62,6 +62,7 @@ fn waited(cause: Cause) -> &'static str {
         Cause::PageFault => "in a page fault",
         Cause::OtherProcess => "for another process",
         Cause::Other => "for something else",
+        Cause::Lost => "not known: records were lost",
     }
 }
 

@@ -2,6 +2,7 @@
 
 use whyfaster_core::record::Estimate;
 use whyfaster_core::trace::report::{PathKind, SharerKind, WorkKind};
+use whyfaster_core::why::UNOBSERVED;
 use whyfaster_core::why::report::{Account, PathDelta};
 
 use super::super::grid::{ABSENT, Grid};
@@ -13,6 +14,9 @@ use super::{Shown, ends, labels, signed, single};
 /// Rows of a table at most, and the part of the whole difference below which a row is left out.
 const MOST: usize = 8;
 const LEAST: f64 = 0.02;
+
+/// Time that the observed runs did not have: from this part of the untraced time on it is said.
+const UNSEEN: f64 = 0.01;
 
 /// The last row where the rows are parts of a whole that was measured.
 const WHOLE: &str = "all of it";
@@ -96,13 +100,18 @@ pub(super) fn accounts(it: &Shown<'_>) -> Vec<String> {
     let (slow, fast) = it.sides();
     let of = |name: &str| it.why.accounts.iter().find(|account| account.alternative == name);
     let line = |account: &Account| {
-        // Below nothing: the observed runs met a quieter machine.
-        let cost = match account.own_cost_s > 0.0 {
-            true => format!(
+        let unseen = account.critical_path.iter().filter(|row| row.what.as_deref() == Some(UNOBSERVED));
+        let unseen: f64 = unseen.map(|row| row.seconds).sum();
+        let cost = match () {
+            () if account.own_cost_s > 0.0 => format!(
                 "; {} taken out as the cost of observing",
                 time(account.own_cost_s, it.look.time_unit)
             ),
-            false => String::new(),
+            // The observed runs met a quieter machine.
+            () if unseen >= UNSEEN * account.untraced_s => {
+                format!("; where {} of the untraced time went was not seen", time(unseen, it.look.time_unit))
+            }
+            () => String::new(),
         };
         let cpus = account.parallelism.map_or_else(|| ABSENT.to_owned(), digits);
         let beside = nearly_as_long(&account.critical_alternatives, account.untraced_s, it.look);
@@ -133,6 +142,7 @@ fn step(delta: &PathDelta) -> String {
         (PathKind::Forked, _) => "children before their program begins".to_owned(),
         (PathKind::CpuWait, Some(holder)) => format!("waiting for a CPU behind {holder}"),
         (PathKind::Lock, Some(holder)) => format!("waiting for a lock of {holder}"),
+        (PathKind::Unknown, Some(what)) if what == UNOBSERVED => what,
         (PathKind::Outside, Some(other)) => format!("waiting for {other}"),
         (kind, _) => kind.words().to_owned(),
     }
@@ -151,6 +161,7 @@ mod tests {
             |kind, what: Option<&str>| step(&PathDelta { kind, what: what.map(str::to_owned), seconds });
         assert_eq!(called(PathKind::CpuWait, Some("(idle: waking up)")), "until a CPU had woken up");
         assert_eq!(called(PathKind::CpuWait, Some("awk")), "waiting for a CPU behind awk");
+        assert_eq!(called(PathKind::Unknown, Some(UNOBSERVED)), "not seen in the observed runs");
         assert_eq!(called(PathKind::Forked, None), "children before their program begins");
     }
 }

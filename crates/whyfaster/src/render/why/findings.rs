@@ -104,7 +104,7 @@ pub(super) fn table(it: &Shown<'_>) -> Vec<String> {
     let wall = |name: &str| it.why.accounts.iter().find(|account| account.alternative == name);
     let times = wall(slow).zip(wall(fast)).map(|(slow, fast)| (slow.untraced_s, fast.untraced_s));
     // The medians of the two, which stand below, may be another distance apart.
-    let how = if times.is_none_or(|times| agrees(whole.median, times)) { "" } else { ", round by round" };
+    let how = if times.is_none_or(|times| agrees(whole.median, times)) { "" } else { ", in a typical round" };
     let title = format!(
         "why {} takes {} {} longer than {}, alone{how}",
         it.names.show(slow),

@@ -2,7 +2,7 @@
 
 use whyfaster_core::plan::{Explain, Loads};
 use whyfaster_core::record::{Estimate, Record};
-use whyfaster_core::trace::report::{PathAlternative, PathKind, SharerKind, WorkKind};
+use whyfaster_core::trace::report::{PathAlternative, PathKind, PathRow, SharerKind, WorkKind};
 use whyfaster_core::verdict::Verdict;
 use whyfaster_core::why::report::{
     Account, Difference, Evidence, Experiment, Finding, Growth, Outcome, PathDelta, Prediction, ShareDelta,
@@ -99,6 +99,7 @@ fn difference() -> Difference {
         ],
         share: vec![ShareDelta { holder: SharerKind::Tree, avoidable: true, seconds: about(-0.005) }],
         unexplained_s: about(-0.002),
+        noise_s: None,
         deciding: format!("At every load '{FAST}' has the shorter time."),
     }
 }
@@ -249,7 +250,9 @@ fn two_differences_are_called_what_they_are() {
     let mut record = explained();
     assert!(shown(&record, 120, false).contains("20.0 ms longer than wc -l < log, alone\n"));
     record.why.accounts[0].untraced_s = 0.034;
-    assert!(shown(&record, 120, false).contains("20.0 ms longer than wc -l < log, alone, round by round\n"));
+    assert!(
+        shown(&record, 120, false).contains("20.0 ms longer than wc -l < log, alone, in a typical round\n")
+    );
 }
 
 #[test]
@@ -257,6 +260,28 @@ fn one_level_only_leaves_predictions_to_the_document() {
     let mut record = explained();
     record.analysis.levels.truncate(1);
     assert!(!shown(&record, 120, false).contains("predicted makespans"));
+}
+
+#[test]
+fn time_that_was_not_seen_is_said() {
+    let mut record = explained();
+    let unseen = PathRow {
+        command: "(not observed)".to_owned(),
+        kind: PathKind::Unknown,
+        what: Some(whyfaster_core::why::UNOBSERVED.to_owned()),
+        holder: None,
+        after: None,
+        seconds: 0.004,
+        avoidable_s: 0.0,
+        by_pinning_s: 0.0,
+        but_for_affinity_s: 0.0,
+        by_pinning_s: 0.0,
+        calls: Vec::new(),
+        count: 1,
+    };
+    record.why.accounts[0] = Account { critical_path: vec![unseen], ..account(SLOW, 0.08, -0.004) };
+    let text = shown(&record, 200, true);
+    assert!(text.contains("where 4.00 ms of the untraced time went was not seen"), "{text}");
 }
 
 #[test]

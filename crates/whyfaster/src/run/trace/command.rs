@@ -50,7 +50,7 @@ pub(super) fn watch(
     };
     watched.exit_status = outcome.copies.status.first().copied();
     watched.memory_bytes = outcome.copies.max_rss_bytes.first().copied();
-    let killed = watched.exit_status.is_none_or(|status| status < 0);
+    let killed = killed(&outcome);
     terminal.restore(killed || watch.stop.is_some());
     if level == Level::Rusage {
         watch.bare(&outcome, take);
@@ -95,17 +95,22 @@ impl Ends {
         if let (None, Some(seconds)) = (self.deadline, duration_s) {
             self.deadline = Some(Instant::now() + Duration::from_secs_f64(seconds));
         }
-        self.take_signals(interrupts);
+        let pressed = self.take_signals(interrupts);
         let left = self.deadline.map_or(POLL, |deadline| deadline.saturating_duration_since(Instant::now()));
         if left.is_zero() {
             self.stop.get_or_insert(EndedBy::Duration);
         }
-        if self.stop.is_some() { Turn::Stop } else { Turn::GoOn(left) }
+        match self.stop {
+            Some(_) => Turn::Stop,
+            None if pressed => Turn::Interrupted(left),
+            None => Turn::GoOn(left),
+        }
     }
 
     /// A Ctrl-C of the terminal went to the command as well, which may make of it what it likes; any other signal was meant
-    /// for us.
-    fn take_signals(&mut self, interrupts: &Interrupts) {
+    /// for us. Whether one of the terminal was among them.
+    fn take_signals(&mut self, interrupts: &Interrupts) -> bool {
+        let before = self.pressed.len();
         while let Some(source) = interrupts.take() {
             match source {
                 Source::Terminal => {
@@ -118,6 +123,7 @@ impl Ends {
                 Source::Other => self.stop = Some(EndedBy::Signal),
             }
         }
+        self.pressed.len() > before
     }
 }
 
@@ -142,8 +148,13 @@ impl Watch<'_> {
         };
         let mut follow = Follow { launcher: &mut self.launcher, observer: &mut observer, interrupts };
         let outcome = follow.run(request, stdin, &mut turn, take);
+        // It may be over before we were told of the key that ended it.
+        ends.take_signals(interrupts);
         (self.pressed, self.stop) = (!ends.pressed.is_empty(), ends.stop);
         let outcome = outcome.map_err(|error| self.failed(error))?;
+        if self.pressed && self.stop.is_none() && outcome.as_deref().is_some_and(killed) {
+            observer.stop_at_interrupt();
+        }
         let counts = observer.finish(take).map_err(observing)?;
         if let Some(Ended::ExecFailed { errno }) = outcome.as_ref().map(|outcome| &outcome.ended) {
             return Err(cannot_execute(self.command, *errno));
@@ -203,6 +214,11 @@ impl Watch<'_> {
         };
         bare(&known, take);
     }
+}
+
+/// Whether a signal ended the command.
+fn killed(outcome: &Outcome) -> bool {
+    outcome.copies.status.first().is_none_or(|status| *status < 0)
 }
 
 fn no_launcher(error: io::Error) -> Failure {

@@ -75,6 +75,20 @@ impl Observer {
         }
     }
 
+    /// The terminal has interrupted the tree, and we were told: what comes next may be its end.
+    pub(in crate::run) fn note_interrupt(&mut self) {
+        if let Self::Full(full) = self {
+            full.note_interrupt();
+        }
+    }
+
+    /// That was its end.
+    pub(in crate::run) fn stop_at_interrupt(&mut self) {
+        if let Self::Full(full) = self {
+            full.stop_at_interrupt();
+        }
+    }
+
     /// Tasks of the tree that are alive.
     pub(in crate::run) fn alive(&self) -> u64 {
         match self {

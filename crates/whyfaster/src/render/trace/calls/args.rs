@@ -148,6 +148,46 @@ const TABLE: &[(&str, &[Kind])] = &[
     ("nanosleep", &[Hex, Hex]),
 ];
 
+/// How many arguments the other calls have, by the place in the list (include/linux/syscalls.h, arch/x86/kernel).
+#[rustfmt::skip]
+const COUNTS: [&[&str]; 6] = [
+    &["inotify_init", "munlockall", "restart_syscall", "vhangup"],
+    &["acct", "adjtimex", "alarm", "chroot", "epoll_create", "epoll_create1", "eventfd", "getpgid",
+      "getsid", "inotify_init1", "io_destroy", "iopl", "memfd_secret", "mlockall", "mq_unlink",
+      "personality", "pkey_free", "sched_get_priority_max", "sched_get_priority_min", "sched_getscheduler",
+      "set_tid_address", "setfsgid", "setfsuid", "setgid", "setuid", "shmdt", "swapoff", "syncfs",
+      "sysinfo", "time", "timer_delete", "timer_getoverrun", "times", "umask", "uname", "unshare",
+      "userfaultfd"],
+    &["arch_prctl", "capget", "capset", "clock_adjtime", "clock_getres", "clock_gettime", "clock_settime",
+      "eventfd2", "fanotify_init", "fremovexattr", "fsopen", "fstatfs", "getcwd", "getgroups", "getitimer",
+      "getpriority", "getrlimit", "getrusage", "gettimeofday", "inotify_rm_watch", "io_setup",
+      "io_uring_setup", "ioprio_get", "landlock_restrict_self", "link", "lremovexattr", "memfd_create",
+      "mlock", "mq_notify", "msgget", "munlock", "pivot_root", "pkey_alloc", "process_mrelease",
+      "removexattr", "rt_sigpending", "rt_sigsuspend", "sched_getparam", "sched_rr_get_interval",
+      "sched_setparam", "set_robust_list", "setdomainname", "setgroups", "sethostname", "setns",
+      "setregid", "setreuid", "setrlimit", "settimeofday", "sigaltstack", "swapon", "symlink",
+      "timer_gettime", "timerfd_create", "timerfd_gettime", "umount2", "ustat", "utime", "utimes"],
+    &["bpf", "chown", "fchmodat", "flistxattr", "fsmount", "fspick", "futimesat", "get_robust_list",
+      "getcpu", "getdents", "getpeername", "getresgid", "getresuid", "getsockname", "inotify_add_watch",
+      "io_cancel", "io_submit", "ioperm", "ioprio_set", "landlock_create_ruleset", "lchown", "listxattr",
+      "llistxattr", "membarrier", "mincore", "mknod", "mlock2", "modify_ldt", "mq_getsetattr", "mseal",
+      "msgctl", "msync", "open_by_handle_at", "open_tree", "pidfd_getfd", "readahead", "rt_sigqueueinfo",
+      "sched_setattr", "sched_setscheduler", "seccomp", "semget", "semop", "set_mempolicy", "setitimer",
+      "setpriority", "setresgid", "setresuid", "shmat", "shmctl", "shmget", "signalfd", "symlinkat",
+      "syslog", "timer_create"],
+    &["cachestat", "fchmodat2", "fgetxattr", "futex_requeue", "futex_wake", "getxattr",
+      "io_uring_register", "landlock_add_rule", "lgetxattr", "listmount", "migrate_pages", "mknodat",
+      "mq_open", "msgsnd", "pkey_mprotect", "prlimit64", "ptrace", "quotactl", "quotactl_fd", "reboot",
+      "removexattrat", "request_key", "rseq", "rt_sigtimedwait", "rt_tgsigqueueinfo", "sched_getattr",
+      "semctl", "semtimedop", "sendmmsg", "set_mempolicy_home_node", "signalfd4", "socketpair",
+      "statmount", "sync_file_range", "timer_settime", "timerfd_settime", "utimensat"],
+    &["add_key", "fanotify_mark", "fchownat", "fsconfig", "fsetxattr", "futex_waitv", "get_mempolicy",
+      "getsockopt", "io_getevents", "kcmp", "keyctl", "linkat", "listxattrat", "lsetxattr", "mount",
+      "mount_setattr", "move_mount", "mq_timedreceive", "mq_timedsend", "msgrcv", "name_to_handle_at",
+      "perf_event_open", "ppoll", "prctl", "process_madvise", "recvmmsg", "remap_file_pages", "setsockopt",
+      "setxattr"],
+];
+
 /// `AT_FDCWD` (include/uapi/linux/fcntl.h).
 const AT_FDCWD: i32 = -100;
 /// The access mode of open flags, and those flags that have the same value on x86-64 and on arm64.
@@ -163,17 +203,30 @@ const OPEN: [(u64, &str); 7] = [
 ];
 const O_CREAT: u64 = 0o100;
 
+/// Calls that take an empty path for their descriptor itself where this flag says so (`AT_EMPTY_PATH`), and where it is: the path
+/// that is read is empty then, and cannot be told from one that could not be read.
+const EMPTY: [(&str, usize); 4] = [("newfstatat", 3), ("statx", 2), ("faccessat2", 3), ("execveat", 4)];
+const AT_EMPTY_PATH: u64 = 0x1000;
+
 /// The arguments as text.
 pub(super) fn arguments(name: &str, call: &Call) -> Vec<String> {
     // 32-bit programs lay some arguments out differently (64-bit offsets take two of them).
     let kinds = TABLE.iter().find(|(known, _)| *known == name).filter(|_| !call.call.compat);
     let Some((_, kinds)) = kinds else {
+        let counted = COUNTS.iter().position(|names| names.contains(&name)).filter(|_| !call.call.compat);
+        if let Some(count) = counted {
+            return call.args[..count].iter().map(|argument| show(Hex, *argument, call)).collect();
+        }
         // How many it has is not known here: all six registers, without those behind the last that is not 0.
         let last = call.args.iter().rposition(|argument| *argument != 0).map_or(0, |last| last + 1);
         return call.args[..last].iter().map(|argument| format!("{argument:#x}")).collect();
     };
     let mut shown: Vec<String> =
         kinds.iter().zip(call.args).map(|(kind, argument)| show(*kind, argument, call)).collect();
+    let empty = EMPTY.iter().any(|(of, flags)| *of == name && call.args[*flags] & AT_EMPTY_PATH != 0);
+    if let Some(path) = kinds.iter().position(|kind| *kind == Path).filter(|_| empty && call.path.is_none()) {
+        shown[path] = "\"\"".to_owned();
+    }
     // A mode is an argument only where a file is made.
     if kinds.last() == Some(&Mode)
         && let Some(open) = kinds.iter().position(|kind| *kind == Open)
@@ -230,6 +283,7 @@ pub(super) fn returns_address(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use whyfaster_core::trace::event::CallNumber;
 
     #[test]
     fn every_call_stands_once_and_is_known_by_its_name() {
@@ -238,6 +292,32 @@ mod tests {
             assert!(kinds.len() <= 6, "{name}");
             assert!(kinds.iter().filter(|kind| **kind == Path).count() <= 1, "{name}: one path is read");
         }
+    }
+
+    #[test]
+    fn the_other_calls_have_as_many_arguments_as_the_kernel_says() {
+        for (count, names) in COUNTS.iter().enumerate() {
+            for name in *names {
+                assert!(TABLE.iter().all(|(known, _)| known != name), "{name} is in the table");
+                assert!(COUNTS[count + 1..].iter().all(|others| !others.contains(name)), "{name} twice");
+            }
+        }
+        let number = CallNumber { number: 158, compat: false };
+        let call = Call {
+            task: 1,
+            call: number,
+            began: 0,
+            args: [0x1002, 0, 3, 4, 5, 6],
+            result: Some(0),
+            path: None,
+            run_ns: 0,
+            runnable_ns: 0,
+        };
+        assert_eq!(arguments("arch_prctl", &call), ["0x1002", "0"]);
+        let stat = Call { args: [3, 0x7f00, 0x7f10, AT_EMPTY_PATH, 5, 6], ..call.clone() };
+        assert_eq!(arguments("newfstatat", &stat), ["3", "\"\"", "0x7f10", "0x1000"]);
+        let compat = Call { call: CallNumber { compat: true, ..number }, ..call };
+        assert_eq!(arguments("arch_prctl", &compat).len(), 6);
     }
 
     #[test]

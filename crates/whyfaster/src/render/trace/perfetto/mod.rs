@@ -338,7 +338,7 @@ fn state(left: Left) -> i64 {
 fn flags(context: &Context) -> u32 {
     match context {
         Context::Task | Context::Work(_) => 0,
-        Context::Softirq(_) => SOFTIRQ,
+        Context::Softirq(_) | Context::Sent => SOFTIRQ,
         Context::Hardirq | Context::Timer => HARDIRQ,
     }
 }

@@ -182,7 +182,7 @@ impl Tracks {
     }
 
     fn woken(&mut self, wakee: Tid, waker: Tid, context: &Context, at: u64, who: &Who) -> Vec<Packet> {
-        let by_task = matches!(context, Context::Task | Context::Work(_));
+        let by_task = matches!(context, Context::Task | Context::Work(_) | Context::Sent);
         let from = self.tasks.get(&waker).filter(|_| by_task).map(|waiter| waiter.waits);
         let Some(waiter) = self.tasks.get_mut(&wakee) else { return Vec::new() };
         let waits = waiter.waits;
@@ -199,6 +199,7 @@ impl Tracks {
         let by = match context {
             Context::Task => who.command(waker),
             Context::Work(function) => format!("kernel worker ({function})"),
+            Context::Sent => format!("what {} sent", who.command(waker)),
             Context::Softirq(_) => "a soft interrupt".to_owned(),
             Context::Hardirq => "an interrupt".to_owned(),
             Context::Timer => "a timer".to_owned(),
