@@ -32,7 +32,6 @@ pub(super) fn not_seen(path: &mut Vec<PathRow>, missing_s: f64, slower: f64) {
             avoidable_s: 0.0,
             by_pinning_s: 0.0,
             but_for_affinity_s: 0.0,
-            by_pinning_s: 0.0,
             calls: Vec::new(),
             count: 1,
         });
