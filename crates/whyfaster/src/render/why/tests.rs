@@ -275,7 +275,6 @@ fn time_that_was_not_seen_is_said() {
         avoidable_s: 0.0,
         by_pinning_s: 0.0,
         but_for_affinity_s: 0.0,
-        by_pinning_s: 0.0,
         calls: Vec::new(),
         count: 1,
     };
