@@ -16,6 +16,7 @@ mod cpus;
 mod ending;
 pub mod event;
 pub mod filter;
+mod flaws;
 mod gaps;
 mod hole;
 mod idle;
