@@ -3,7 +3,7 @@
 //! The cost is measured: median traced less median untraced time of the same alternative. It is taken out where the
 //! calibration says that it fell: calls, switches, processes and failing execs times what each became dearer, of the row in which they
 //! fall. What is beyond that is taken out of all rows alike, and is known as not attributed.
-//! A cost below zero is time that was not seen: see [`unseen`](super::unseen).
+//! A cost below zero is time that was not seen: see [`super::unseen`].
 
 use std::collections::BTreeMap;
 
