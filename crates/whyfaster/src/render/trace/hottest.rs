@@ -18,7 +18,7 @@ pub struct Hot {
     pub state: String,
     /// The command.
     pub command: String,
-    /// The innermost frames, the outermost of them first; those of the kernel end in "_[k]".
+    /// The innermost frames, the outermost of them first; those of the kernel end in `_[k]`.
     pub frames: Vec<String>,
     /// How long, over all tasks.
     pub seconds: f64,
