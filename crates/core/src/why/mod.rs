@@ -7,6 +7,8 @@ mod input;
 mod kinds;
 mod words;
 
+mod taken;
+
 mod own_cost;
 mod unseen;
 

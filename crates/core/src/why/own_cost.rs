@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use super::kinds::{base, is_forked, work_kind};
 use super::report::Traced;
 use super::slots::is_exec;
+use super::taken::{BETWEEN_WORK, Place, take};
 use super::unseen;
 use crate::trace::TraceReport;
 use crate::trace::counts::OwnCost;
@@ -17,16 +18,9 @@ use crate::trace::report::{Cause as Wait, PathKind, PathRow, SharerKind, WorkKin
 
 const NS: f64 = 1e-9;
 
-/// Calibrated in an idle loop, a call or a switch costs less than between other work, whose caches it takes. Up to so
-/// many times the calibrated cost counts as explained by the calibration.
-const BETWEEN_WORK: f64 = 2.0;
-
 /// Part of a call's cost that falls outside of the time that is counted as within the call: the programs at entry and exit run
 /// on both sides of the clock readings.
 const OUTSIDE: f64 = 0.5;
-
-/// No row loses more than this part of itself: a cost that would take more was not calibrated where it fell.
-const MOST: f64 = 0.95;
 
 /// A traced run with the cost of observing taken out of its rows.
 #[derive(Clone, Debug)]
@@ -56,7 +50,7 @@ pub(super) fn run(traced: &Traced, wall_s: f64, cpu_s: Option<f64>) -> Run<'_> {
     let mut path = report.critical_path.clone();
     let places: Vec<Place> = path.iter().map(Place::of).collect();
     let mut seconds: Vec<&mut f64> = path.iter_mut().map(|row| &mut row.seconds).collect();
-    let taken = take(&mut seconds, &path_weights, &places, wall_s.max(0.0));
+    let taken = take(&mut seconds, &path_weights, &places, wall_s.max(0.0), cpu_s);
     for (row, before) in path.iter_mut().zip(&report.critical_path) {
         let kept = if before.seconds > 0.0 { row.seconds / before.seconds } else { 1.0 };
         row.avoidable_s *= kept;
@@ -99,77 +93,9 @@ pub(super) fn work(report: &TraceReport, own: &OwnCost, cpu_s: Option<f64>) -> W
     let sum: f64 = calibrated.iter().sum();
     let cost = cpu_s.unwrap_or(sum);
     let mut seconds: Vec<&mut f64> = rows.iter_mut().map(|row| &mut row.seconds).collect();
-    take(&mut seconds, &calibrated, &[], cost);
+    take(&mut seconds, &calibrated, &[], cost, None);
     let times = if sum > 0.0 { (cost / sum).clamp(0.0, BETWEEN_WORK) } else { 1.0 };
     Work { rows, calibrated, times }
-}
-
-/// What a row of the path is, for the cost that no calibration places.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    /// Waiting for a CPU that somebody else had: what differs there between observed and unobserved runs is the machine's.
-    Foreign,
-    /// A wait whose length a timer, a device or another machine sets: it is as long when it is observed.
-    Fixed,
-    Other,
-}
-
-impl Place {
-    fn of(row: &PathRow) -> Self {
-        let foreign = matches!(row.holder, Some(SharerKind::Other | SharerKind::Steal));
-        match row.kind {
-            PathKind::CpuWait if foreign => Self::Foreign,
-            PathKind::Sleep | PathKind::Network | PathKind::Disk | PathKind::WriteBack => Self::Fixed,
-            _ => Self::Other,
-        }
-    }
-}
-
-/// What was taken out.
-struct Taken {
-    /// By weight.
-    by_weight: f64,
-    /// What neither weights nor waits for others explain.
-    rest: f64,
-}
-
-/// Takes `cost` out of the rows: first by weight, then out of waits for others, the rest out of all alike but for the waits of a
-/// fixed length, which give only what the others do not have. A cost below zero of the work (its CPU was slower untraced) is given the
-/// same way.
-fn take(rows: &mut [&mut f64], weights: &[f64], places: &[Place], cost: f64) -> Taken {
-    let sum: f64 = rows.iter().map(|row| **row).sum();
-    let mut taken = Taken { by_weight: 0.0, rest: 0.0 };
-    if sum <= 0.0 {
-        return taken;
-    }
-    let cost = cost.min(sum * MOST);
-    let weight: f64 = weights.iter().sum();
-    let by_weight = cost.clamp(0.0, weight * BETWEEN_WORK);
-    for (row, part) in rows.iter_mut().zip(weights) {
-        let part = if weight > 0.0 { (by_weight * part / weight).min(**row * MOST) } else { 0.0 };
-        **row -= part;
-        taken.by_weight += part;
-    }
-    let place = |at: usize| places.get(at).copied().unwrap_or(Place::Other);
-    let mut rest = cost - taken.by_weight;
-    rest -= alike(rows, rest.max(0.0), |at| place(at) == Place::Foreign);
-    taken.rest = rest.max(0.0);
-    rest -= alike(rows, rest, |at| place(at) != Place::Fixed);
-    alike(rows, rest, |_| true);
-    taken
-}
-
-/// Takes `cost` out of these rows in proportion to their size, as far as they have it, and says how much that was.
-fn alike(rows: &mut [&mut f64], cost: f64, these: impl Fn(usize) -> bool) -> f64 {
-    let there: f64 = rows.iter().enumerate().filter(|(at, _)| these(*at)).map(|(_, row)| **row).sum();
-    if there <= 0.0 {
-        return 0.0;
-    }
-    let part = (cost / there).min(MOST);
-    for (_, row) in rows.iter_mut().enumerate().filter(|(at, _)| these(*at)) {
-        **row -= **row * part;
-    }
-    there * part
 }
 
 /// Calls of every command, by its label, and what the kinds of its work count of them.
@@ -307,6 +233,7 @@ fn path_weights(traced: &Traced, work_weights: &[f64]) -> Vec<f64> {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::taken::MOST;
     use super::*;
     use crate::trace::counts::OwnCost;
     use crate::why::tests::fixture::{Trace, path, report, work};
@@ -337,6 +264,19 @@ mod tests {
         let run = run(&traced, 0.003, None);
         assert!((run.path[0].seconds - 0.08).abs() < 1e-12 && (run.path[1].seconds - 0.017).abs() < 1e-12);
         assert!((run.unattributed_s - 0.003).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_device_gives_what_was_no_cost_on_a_cpu() {
+        let rows = [path("cat", PathKind::Disk, None, 0.08), path("cat", PathKind::Kernel, None, 0.02)];
+        let traced = Traced { alternative: 0, round: 0, report: report(0.1, &rows), own: OwnCost::default() };
+        let kept = |cpu_s| {
+            run(&traced, 0.015, cpu_s).path.iter().map(|row| (row.seconds * 1e6).round()).collect::<Vec<_>>()
+        };
+        assert_eq!(kept(Some(0.003)), [68_000.0, 17_000.0]);
+        assert_eq!(kept(Some(0.1)), [80_000.0, 5_000.0]);
+        // Not known how much of it was on a CPU.
+        assert_eq!(kept(None), [80_000.0, 5_000.0]);
     }
 
     #[test]
@@ -372,14 +312,15 @@ mod tests {
         /// Whatever is taken out, the rows sum to what is left and none falls below zero.
         #[test]
         fn the_rows_sum_to_what_is_left(
-            rows in prop::collection::vec((0.0..1.0f64, 0.0..0.3f64, 0usize..3), 1..12), cost in -1.0..2.0f64,
+            rows in prop::collection::vec((0.0..1.0f64, 0.0..0.3f64, 0usize..5), 1..12), cost in -1.0..2.0f64,
+            cpu_s in prop::option::of(-0.1..1.0f64),
         ) {
             let mut seconds: Vec<f64> = rows.iter().map(|row| row.0 + 1e-6).collect();
             let weights: Vec<f64> = rows.iter().map(|row| row.1).collect();
             let sum: f64 = seconds.iter().sum();
-            let places: Vec<Place> =
-                rows.iter().map(|row| [Place::Foreign, Place::Fixed, Place::Other][row.2]).collect();
-            let rest = take(&mut seconds.iter_mut().collect::<Vec<_>>(), &weights, &places, cost).rest;
+            let kinds = [Place::Foreign, Place::Fixed, Place::Device, Place::Runs, Place::Other];
+            let places: Vec<Place> = rows.iter().map(|row| kinds[row.2]).collect();
+            let rest = take(&mut seconds.iter_mut().collect::<Vec<_>>(), &weights, &places, cost, cpu_s).rest;
             let left: f64 = seconds.iter().sum();
             prop_assert!((left - (sum - cost.min(sum * MOST))).abs() < 1e-9);
             prop_assert!(seconds.iter().all(|s| *s >= -1e-12) && rest >= 0.0);
