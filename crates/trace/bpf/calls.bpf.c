@@ -154,6 +154,21 @@ static __always_inline void raise(u64 *most, u64 n)
     }
 }
 
+/* How long a call lasts by now. Who is told to be alive at the end goes on, and may begin another call between the look at
+ * the clock and at the call: that one has lasted nothing. */
+static __always_inline u64 lasts(struct task_state *t, u64 now)
+{
+    u64 began = t->began;
+    return now > began ? now - began : 0;
+}
+
+/* What of it was on a CPU. */
+static __always_inline u64 ran_within(struct task_state *t, u64 now)
+{
+    u64 all = lasts(t, now), not_running = t->blocked + t->runnable;
+    return all > not_running ? all - not_running : 0;
+}
+
 /* How a call was over. */
 enum ending { RETURNED, DIED, GOING_ON };
 
@@ -172,7 +187,7 @@ static __always_inline void count(struct task_struct *task, struct task_state *t
         if (ending == GOING_ON)
             add(&cell->going_on, 1);
         if (ending != DIED && settings.call_times) {
-            u64 total = now - t->began;
+            u64 total = lasts(t, now);
             u32 bucket = log2_of(total);
             add(&cell->total, total);
             add(&cell->blocked, t->blocked);
@@ -219,7 +234,7 @@ static __always_inline void send_call(struct task_struct *task, struct task_stat
     s->call.result = result;
     s->call.returned = returned;
     s->call.runnable = t->runnable;
-    s->call.run = now - t->began - t->blocked - t->runnable;
+    s->call.run = ran_within(t, now);
     s->call.call = t->call;
     s->call.path_bytes = 0;
     u8 path = !(t->call & COMPAT) && number < SYSCALLS ? settings.path[number] : 0;
@@ -268,7 +283,7 @@ int BPF_PROG(call_ends, struct pt_regs *regs, long result)
     count(task, t, now, result, RETURNED);
     t->returned++;
     if (settings.call_times)
-        t->call_run += now - t->began - t->blocked - t->runnable;
+        t->call_run += ran_within(t, now);
     if (t->starting && startup_class(t) != STARTUP_NOTHING)
         startup_after(now, error != 0);
     if (settings.each_call)
@@ -294,6 +309,6 @@ static __always_inline void count_unfinished(struct task_struct *task, struct ta
     if (settings.each_call)
         send_call(task, t, now, 0, false);
     if (settings.call_times)
-        t->call_run += now - t->began - t->blocked - t->runnable;
+        t->call_run += ran_within(t, now);
     t->in_call = 0;
 }
