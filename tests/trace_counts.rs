@@ -149,7 +149,7 @@ fn without_privileges_the_tree_is_whole_too() {
     assert_eq!(tree(&trace), [25, 4, 1, 26, 0]);
     assert!(rows(&trace, "not_measured").iter().any(|row| row["what"] == "system calls"));
     assert_eq!(rows(&trace, "syscalls").len(), 0);
-    // Where perf events are allowed, it is known who ran where, and next to no switch is missing.
+    // Where perf events are allowed, it is known who ran where, and no switch is missing.
     if rows(&trace, "not_measured").iter().any(|row| row["what"] == "switch records") {
         skipped("switch records (perf_event_open is refused here)");
     } else {
@@ -158,11 +158,7 @@ fn without_privileges_the_tree_is_whole_too() {
             "{:#}",
             trace["commands"]
         );
-        assert_eq!(trace["lost"]["ring"], 0);
-        // On busy CPUs one record was missing now and then, and why is not known. The trace tells it, and the next record
-        // mends it; more than that would be a defect here.
-        let gaps = trace["lost"]["gaps"].as_u64().unwrap();
-        assert!(gaps <= 2, "{gaps} of the switches of 30 tasks");
+        assert_eq!((trace["lost"]["ring"].as_u64(), trace["lost"]["gaps"].as_u64()), (Some(0), Some(0)));
     }
     // The kernel's own account of what ran and waited.
     for task in rows(&trace, "tasks") {

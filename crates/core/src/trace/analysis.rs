@@ -189,7 +189,10 @@ impl Analysis {
         if begins {
             task.counts = true;
             (task.from, task.segment.from, task.since) = (now, now, now);
-            task.state = State::Running(cpu);
+            // Without BPF this is told while the tracer holds it, and the records say that it has left its CPU for that.
+            if task.state != State::Blocked || self.line.setting.whole() {
+                task.state = State::Running(cpu);
+            }
             task.last_cpu = Some(cpu);
             task.start = *so_far;
             task.base = task.start;

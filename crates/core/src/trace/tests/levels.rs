@@ -90,6 +90,24 @@ fn switches_without_wake_ups_do_not_tell_waiting_from_being_blocked() {
 }
 
 #[test]
+fn who_is_held_at_its_first_exec_comes_back_on_any_cpu() {
+    let mut script = script(Level::Unprivileged);
+    script.setting.scheduling = Scheduling::SwitchesOnly;
+    script
+        .fork(0, 0, 0, 10, 0)
+        .switch(50, 1, 0, 10, Left::Runnable)
+        .switch(90, 1, 10, 0, Left::Sleeping)
+        .exec(100, 1, 10, "job")
+        .switch(200, 0, 0, 10, Left::Runnable)
+        .switch(1100, 0, 10, 0, Left::Dead)
+        .ended(1100, 10, used(900, Some(50)));
+    let report = script.report();
+    sound(&report);
+    assert_eq!(report.lost.gaps, 0);
+    assert_eq!(task(&report, 10), (900, 50, 50));
+}
+
+#[test]
 fn what_the_kernel_counts_beyond_the_life_is_cut_and_shown() {
     let mut script = script(Level::Unprivileged);
     script.fork(0, 0, 0, 10, 0).exec(100, 0, 10, "job").ended(200, 10, used(500, Some(50)));
