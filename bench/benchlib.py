@@ -257,5 +257,6 @@ def finish(name, arguments, text, data):
     if file == "-":
         print(document)
     else:
+        Path(file).parent.mkdir(parents=True, exist_ok=True)
         Path(file).write_text(document + "\n", encoding="utf-8")
     return 1 if "does not hold" in data.get("claims", {}).values() else 0
