@@ -9,7 +9,7 @@
     X(fork) X(vfork) X(posix_spawn) X(execve) X(fork_execve) X(vfork_execve) X(cow)                                                         \
     X(cond) X(pipe_cond) X(pipe) X(pipe_cached) X(newthread) X(select_signal) X(select_pipe_wake) X(select_pipe_event)                       \
     X(fd_thread) X(sigqueue) X(semaphore) X(socketpair) X(spin)                                                                             \
-    X(pipe_latency) X(pipe_bandwidth) X(switch) X(wakeup) X(cacheline) X(fault) X(mutex)                                                    \
+    X(pipe_latency) X(pipe_bandwidth) X(switch) X(wakeup) X(cacheline) X(fault) X(mutex) X(compute)                                                    \
     X(burn) X(getpid_k) X(lie_switch) X(lie_syscall) X(lie_zero)                                                           \
     X(lie_children) X(lie_child) X(lie_vfork) X(lie_cow) X(two_instructions)
 

@@ -12,6 +12,7 @@
 //!    The noise of a row is delta, or the drift that either list shows by itself if that is more: the second half of its
 //!    repetitions against the first half, its own and that of nine in ten rows of its group. An interval knows only the noise
 //!    within a list; two lists were measured at different times, and drift is what a list tells of that.
+//!    Likewise for what the CPU's own speed may explain, by the time of plain user code in both lists ([`super::pace`]).
 //! 4. A row that does more than enter the kernel is not called dearer by a list that was measured in a crowd (other processes,
 //!    or steal) larger than that of the cheaper list: its tasks then wait for a CPU and share caches, and that is no property
 //!    of the machine.
@@ -30,6 +31,7 @@ use super::evidence::Evidence;
 use super::fingerprint::{Difference, Fact, differences};
 use super::inside::Unit;
 use super::list::{Price, PriceList};
+use super::pace::Pace;
 use super::paired::more;
 use super::side::{NOT_IN_LIST, Pairing, Side};
 use crate::stats;
@@ -57,6 +59,10 @@ pub struct Comparison {
     pub lists: Vec<String>,
     /// What differs between the baseline's machine and each other one.
     pub machines: Vec<Vec<Difference>>,
+    /// How much slower or quicker the CPU itself was for each other list than for the baseline; null where that cannot be told, or
+    /// where the machines have CPUs of two kinds.
+    #[serde(default)]
+    pub paces: Vec<Option<Pace>>,
     /// The rows, the worst first: dearer, then cheaper, each by its ratio; then undecided, the same, not measured.
     pub rows: Vec<Beside>,
     /// Share of the verdicts that may be wrong by noise: of those on different rows, and of those on rows that are the same.
@@ -149,6 +155,7 @@ fn alike_compared(lists: &[PriceList], rule: &Rule) -> Comparison {
         return Comparison {
             lists: names,
             machines: Vec::new(),
+            paces: Vec::new(),
             rows: Vec::new(),
             alpha: rule.alpha,
             unit: Unit::default(),
@@ -157,9 +164,13 @@ fn alike_compared(lists: &[PriceList], rule: &Rule) -> Comparison {
     let machines: Vec<Vec<Difference>> =
         others.iter().map(|other| differences(&base.fingerprint, &other.fingerprint)).collect();
     let sides: Vec<Side<'_>> = lists.iter().map(Side::of).collect();
+    let paces: Vec<Option<Pace>> = sides[1..].iter().map(|side| Pace::between(&sides[0], side)).collect();
     let ids = row_ids(lists);
-    let pairings: Vec<Vec<Pairing>> =
-        ids.iter().map(|id| sides[1..].iter().map(|side| sides[0].against(side, *id)).collect()).collect();
+    let against_all = |id| {
+        let others = sides[1..].iter().zip(&paces);
+        others.map(|(side, pace)| sides[0].against(side, id, *pace)).collect()
+    };
+    let pairings: Vec<Vec<Pairing>> = ids.iter().map(|id| against_all(*id)).collect();
     let levels = Levels::of(pairings.iter().flatten(), rule);
     let mut rows: Vec<Beside> = ids
         .iter()
@@ -182,7 +193,7 @@ fn alike_compared(lists: &[PriceList], rule: &Rule) -> Comparison {
         })
         .collect();
     rows.sort_by(|a, b| severity(b).partial_cmp(&severity(a)).unwrap_or(std::cmp::Ordering::Equal));
-    Comparison { lists: names, machines, rows, alpha: rule.alpha, unit: Unit::default() }
+    Comparison { lists: names, machines, paces, rows, alpha: rule.alpha, unit: Unit::default() }
 }
 
 /// Every name and variant of any list, in the order of the lists.
@@ -268,14 +279,24 @@ impl Levels {
 }
 
 impl Pairing {
+    /// What equal things may differ by: delta, the drift of a list, or the pace of the CPU; and the words for it.
+    fn noise(&self, ratio: f64, delta: f64) -> (f64, &'static str) {
+        let pace = self.pace.map_or(0.0, |pace| pace.noise(ratio > 0.0));
+        let all = [
+            (delta.ln_1p(), "matters"),
+            (self.drift, "a list drifts by itself"),
+            (pace, "the CPU itself may explain (compute)"),
+        ];
+        all.into_iter().fold(all[0], |most, one| if one.0 > most.0 { one } else { most })
+    }
+
     /// Why this row cannot be called different, whatever its interval: step 3 and 4 of the rule.
     fn hindrance(&self, delta: f64) -> Option<String> {
         let ratio = self.other.ratio?.ln();
-        let noise = self.drift.max(delta.ln_1p());
+        let (noise, why) = self.noise(ratio, delta);
         let sign = ratio.signum();
         if ratio.abs() <= noise || self.floor.is_some_and(|floor| sign * floor <= noise) {
             let what = if ratio.abs() <= noise { "it differs" } else { "its floor differs" };
-            let why = if self.drift > delta.ln_1p() { "a list drifts by itself" } else { "matters" };
             return Some(format!("{what} by no more than {why}"));
         }
         let [dearer, cheaper] = &self.crowds;
@@ -287,7 +308,9 @@ impl Pairing {
 /// The verdict of a row: the rule of this module.
 fn judged(pairing: Pairing, levels: &Levels, rule: &Rule) -> Other {
     let hindrance = pairing.hindrance(rule.delta);
-    let Pairing { mut other, evidence, drift, .. } = pairing;
+    let noise = |ratio| pairing.noise(ratio, rule.delta).0;
+    let noise = pairing.other.ratio.map(|ratio| noise(ratio.ln()));
+    let Pairing { mut other, evidence, .. } = pairing;
     let Some((evidence, ratio)) = evidence.zip(other.ratio.map(f64::ln)) else { return other };
     let band = rule.delta.ln_1p();
     let verdict = if evidence.p_different(band) <= levels.same {
@@ -301,8 +324,8 @@ fn judged(pairing: Pairing, levels: &Levels, rule: &Rule) -> Other {
     (other.low, other.high) = evidence.interval(level).map(|(low, high)| (low.exp(), high.exp())).unzip();
     other.repetitions = whole(evidence.repetitions);
     if verdict == Verdict::Undecided {
-        // Where drift or a crowd stands in the way, more repetitions of the same kind do not help.
-        let settled = ratio.abs() <= band && drift <= band;
+        // Where drift, pace or a crowd stands in the way, more repetitions of the same kind do not help.
+        let settled = ratio.abs() <= band && noise.is_some_and(|noise| noise <= band);
         other.not_measured = hindrance.filter(|_| !settled).map(|why| format!("no verdict: {why}"));
         if other.not_measured.is_none() {
             other.repetitions_needed = needed(&evidence, ratio, band, levels).and_then(whole);

@@ -4,7 +4,8 @@
 //! (the fixed cost of a batch is taken off) → [`summary`] (floor, typical, tail, interval) → [`receipt`] (did it really happen?) → [`list`] (the
 //! stored document) → [`compare`], [`project`], [`sum`], [`claims`] (what lists say beside each other). [`history`] follows prices over
 //! kernels, [`inside`] says where a list was measured and in which unit. [`check`] reads a list with
-//! suspicion, [`fingerprint`] names what differs between two machines.
+//! suspicion, [`fingerprint`] names what differs between two machines, and [`pace`] whether the CPU itself
+//! was slower for one of two lists.
 
 pub mod check;
 pub mod claims;
@@ -17,6 +18,7 @@ pub mod fixed;
 pub mod history;
 pub mod inside;
 pub mod list;
+pub mod pace;
 mod paired;
 pub mod project;
 pub mod receipt;

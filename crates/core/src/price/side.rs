@@ -7,6 +7,7 @@ use super::compare::Other;
 use super::evidence::Evidence;
 use super::inside::Unit;
 use super::list::{Price, PriceList};
+use super::pace::Pace;
 use super::summary::FLOOR;
 use crate::stats::{quantile, ranks};
 
@@ -65,6 +66,8 @@ pub(super) struct Pairing {
     pub floor: Option<f64>,
     /// How far the lists drift by themselves, on the log scale.
     pub drift: f64,
+    /// How much slower or quicker the CPU itself was.
+    pub pace: Option<Pace>,
     /// Why the row cannot be called dearer, and why not cheaper: the dearer one waited in a crowd.
     pub crowds: [Option<String>; 2],
 }
@@ -92,14 +95,21 @@ impl<'a> Side<'a> {
         self.drift.get(price.group.as_str()).copied().unwrap_or(0.0).max(repetitions.drift())
     }
 
+    /// What the repetitions of a row say that both lists have.
+    pub(super) fn evidence(&self, other: &Side<'_>, id: (&str, &str)) -> Option<Evidence> {
+        let (here, there) = (self.repetitions.get(&id)?, other.repetitions.get(&id)?);
+        Some(Evidence::of_two(&here.medians, &there.medians))
+    }
+
     /// A row of another list against this one.
-    pub(super) fn against(&self, other: &Side<'_>, id: (&str, &str)) -> Pairing {
+    pub(super) fn against(&self, other: &Side<'_>, id: (&str, &str), pace: Option<Pace>) -> Pairing {
         let (mine, theirs) = (self.list.find(id.0, Some(id.1)), other.list.find(id.0, Some(id.1)));
         let mut pairing = Pairing {
             other: prices(mine, theirs),
             evidence: None,
             floor: None,
             drift: 0.0,
+            pace,
             crowds: [None, None],
         };
         let (Some(mine), Some(theirs)) = (mine, theirs) else { return pairing };

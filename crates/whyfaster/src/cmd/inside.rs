@@ -37,10 +37,10 @@ pub(super) fn measured(
     let Some(kind) = &args.inside.inside else { return Ok(None) };
     // A word that is none is said before a kernel boots for it.
     let seed = args.seed.unwrap_or_else(|| HostSeed::here().seed);
-    select(probes, &wanted(args, probes, terms, vec![0]))?;
+    select(probes, &wanted(args, probes, terms, vec![0], Unit::Nanoseconds))?;
     let guest = open(kind, &options(&args.inside))?;
     let Some(cpus) = cpus(guest.as_ref(), interrupts)? else { return Ok(None) };
-    let selection = select(probes, &wanted(args, probes, terms, cpus))?;
+    let selection = select(probes, &wanted(args, probes, terms, cpus, guest.about().unit))?;
     let request = request(guest.as_ref(), selection, args.quick, seed);
     on_screen(probes, &request, guest.as_ref(), kind, interrupts, outputs).map(Some)
 }
@@ -61,7 +61,7 @@ pub(super) fn request(guest: &dyn Guest, selection: Selection, quick: bool, seed
     let runs = selection.lines.len() as f64 * f64::from(repetitions);
     let budget_s = if counted { runs * COUNTED_LINE_S } else { runs * if quick { 0.02 } else { 0.06 } };
     // The least that has an interval is taken, however slow the place is: whoever names one wants its prices.
-    Request { selection, repetitions, least: 6, budget_s, limit_s: f64::INFINITY, seed }
+    Request { selection, repetitions, least: 6, budget_s, limit_s: f64::INFINITY, spread_s: 0.0, seed }
 }
 
 /// Measures, showing on standard error how far it is.

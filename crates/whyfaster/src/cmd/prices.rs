@@ -3,8 +3,9 @@
 use std::io::{IsTerminal, stderr};
 use std::path::Path;
 
-use whyfaster_core::price::PriceList;
+use whyfaster_core::price::pace::COMPUTE;
 use whyfaster_core::price::project::{Term, parse, project};
+use whyfaster_core::price::{PriceList, Unit};
 use whyfaster_core::record::Status;
 use whyfaster_probe::Probe;
 
@@ -91,16 +92,17 @@ fn request(args: &PricesArgs, probes: &[Probe], terms: Option<&[Term]>) -> Resul
         Some(pin) => pin_to(&pin.0, here.cpus_allowed.as_deref())?,
         None => here.cpus_allowed.unwrap_or_default(),
     };
-    let wanted = wanted(args, probes, terms, cpus);
+    let wanted = wanted(args, probes, terms, cpus, Unit::Nanoseconds);
     let selection = select(probes, &wanted)?;
     // Six repetitions are the least that has an interval; a busy machine gets through them in a minute.
-    let (repetitions, least, budget_s, limit_s) = match args.quick {
-        true => (8, 6, 7.5, 10.0),
-        false if args.all => (15, 6, 600.0, 900.0),
-        false if args.cold || args.sweep => (15, 6, 180.0, 360.0),
-        false => (15, 6, 48.0, 58.0),
+    let (repetitions, budget_s, limit_s, spread_s) = match args.quick {
+        true => (8, 7.5, 10.0, 3.0),
+        false if args.all => (15, 600.0, 900.0, 8.0),
+        false if args.cold || args.sweep => (15, 180.0, 360.0, 8.0),
+        false => (15, 48.0, 58.0, 8.0),
     };
-    Ok(Request { selection, repetitions, least, budget_s, limit_s, seed: args.seed.unwrap_or(here.seed) })
+    let seed = args.seed.unwrap_or(here.seed);
+    Ok(Request { selection, repetitions, least: 6, budget_s, limit_s, spread_s, seed })
 }
 
 /// The word that selects the probe of this name, and no group.
@@ -109,11 +111,21 @@ fn word(probes: &[Probe], name: &str) -> String {
 }
 
 /// The rows that the words and options mean.
-pub(super) fn wanted(args: &PricesArgs, probes: &[Probe], terms: Option<&[Term]>, cpus: Vec<u32>) -> Wanted {
+pub(super) fn wanted(
+    args: &PricesArgs,
+    probes: &[Probe],
+    terms: Option<&[Term]>,
+    cpus: Vec<u32>,
+    unit: Unit,
+) -> Wanted {
     let mut words = args.words.clone();
     // Whoever asks for a projection and for nothing else needs only the prices in it.
     if words.is_empty() {
         words = terms.into_iter().flatten().map(|term| word(probes, &term.name)).collect();
+    }
+    // Every list of times says how quick the CPU itself was.
+    if !words.is_empty() && unit == Unit::Nanoseconds {
+        words.push(word(probes, COMPUTE));
     }
     let PricesArgs { cold, sweep, all, quick, .. } = *args;
     Wanted { words, rows: Vec::new(), cold, sweep, all, quick, cpus }

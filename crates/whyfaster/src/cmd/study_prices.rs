@@ -69,6 +69,8 @@ pub fn run(study: &PriceStudy, args: &StudyArgs, outputs: &Outputs) -> anyhow::R
         least: if args.max_time.is_some() { 1 } else { least },
         budget_s,
         limit_s: args.max_time.unwrap_or(2.0 * budget_s),
+        // Its claims compare rows of one repetition.
+        spread_s: 0.0,
         seed: args.seed.unwrap_or(here.seed),
     };
     let worker = Worker::carried()?;

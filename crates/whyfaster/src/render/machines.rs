@@ -2,6 +2,7 @@
 
 use whyfaster_core::price::PriceList;
 use whyfaster_core::price::compare::{Beside, Comparison, Rule};
+use whyfaster_core::price::pace::Pace;
 use whyfaster_core::price::project::Projection;
 use whyfaster_core::price::sum::{SumCheck, WITHIN};
 use whyfaster_core::record::Status;
@@ -10,6 +11,7 @@ use whyfaster_core::verdict::Verdict;
 use super::beside;
 use super::grid::{ABSENT, Column, Grid, Group};
 use super::look::Look;
+use super::table::interval;
 use super::text::{Tone, finish, for_look, shorten, tone, wrap, wrap_indented};
 use super::units::{digits, percent, time};
 use crate::cmd::machines::Machines;
@@ -66,6 +68,7 @@ fn compared(
         lines.extend(beside::tables(comparison, all, look));
         lines.push(String::new());
         lines.extend(differing(comparison, look));
+        lines.extend(paces(comparison, rule, look));
         let method = format!(
             "A ratio is a machine's price over that of {}. Of the rows called faster or slower, and of those called the same, at most {} are expected to be so by noise; rows within {} are the same.",
             name(comparison, 0, look),
@@ -171,6 +174,32 @@ fn differing(comparison: &Comparison, look: &Look) -> Vec<String> {
         }
     }
     lines
+}
+
+/// Whether the CPU itself was slower or quicker for a list than for the baseline.
+fn paces(comparison: &Comparison, rule: &Rule, look: &Look) -> Vec<String> {
+    let baseline = name(comparison, 0, look);
+    let sentence = |at: usize, pace: &Pace| {
+        let other = name(comparison, at + 1, look);
+        let (ratio, range) = (digits(pace.ratio), interval(Some(pace.low), Some(pace.high), digits));
+        let took = format!(
+            "{other}: plain user code (compute) took {ratio} times as long as for {baseline} ({range})"
+        );
+        let [dearer, cheaper] = [true, false].map(|dearer| pace.noise(dearer));
+        let band = rule.delta.ln_1p();
+        let within = [
+            (dearer > band).then(|| format!("slower below {}", digits(dearer.exp()))),
+            (cheaper > band).then(|| format!("faster above {}", digits((-cheaper).exp()))),
+        ];
+        let within: Vec<String> = within.into_iter().flatten().collect();
+        if within.is_empty() {
+            return format!("{took}: the CPU itself was as quick.");
+        }
+        format!("{took}; the kernel's paths feel that more, so no row is called {}.", within.join(" or "))
+    };
+    let told =
+        comparison.paces.iter().enumerate().filter_map(|(at, pace)| Some(sentence(at, pace.as_ref()?)));
+    told.flat_map(|text| wrap(&for_look(&text, look), look.width, 0)).collect()
 }
 
 fn sources(lists: &[&PriceList], look: &Look) -> Vec<String> {

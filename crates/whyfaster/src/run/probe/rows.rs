@@ -27,6 +27,7 @@ pub fn row(probe: &Probe, head: &Head, measure: &str) -> Result<Row, String> {
 pub fn variant(probe: &Probe, head: &Head, measure: &str) -> String {
     // A comma separates the parts of a variant, so a pair of CPUs is written with a hyphen.
     let pair = format!("cpus={}", head.cpu.replace(',', "-"));
+    let one = format!("cpu={}", head.cpu);
     let mut parts: Vec<&str> = Vec::new();
     let main = probe.measures.first().map_or("", String::as_str);
     let process = probe.group == "process";
@@ -49,6 +50,7 @@ pub fn variant(probe: &Probe, head: &Head, measure: &str) -> String {
         "same" => parts.push("same_cpu"),
         "other" => parts.push("other_cpu"),
         cpu if cpu.contains(',') => parts.push(&pair),
+        cpu if cpu.starts_with(|first: char| first.is_ascii_digit()) => parts.push(&one),
         "free" if matches!(probe.group.as_str(), "thread" | "pipe") && !burst && head.variant != "flow" => {
             parts.push("free");
         }
@@ -170,6 +172,7 @@ mod tests {
     fn a_pair_of_cpus_is_one_part() {
         let cpu = probe("cpu", "only", "time");
         assert_eq!(variant(&cpu, &head("only", "", "0,1", "warm"), "time"), "cpus=0-1");
+        assert_eq!(variant(&cpu, &head("only", "", "12", "warm"), "time"), "cpu=12");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use whyfaster_core::price::pace::COMPUTE;
 use whyfaster_core::price::sample::row_id;
 use whyfaster_probe::{Batch, Probe};
 
@@ -247,6 +248,7 @@ fn columns(probe: &Probe, variant: &str, wanted: &Wanted) -> Vec<String> {
     let all = wanted.all;
     let columns: &[&str] = match (probe.group.as_str(), probe.name.as_str(), variant) {
         ("cpu", "cacheline", _) => return pairs(&wanted.cpus, all),
+        ("cpu", COMPUTE, _) if !wanted.cpus.is_empty() => return each(&wanted.cpus, all),
         ("cpu", "switch", _) => &["same"],
         ("cpu", "wakeup", _) | ("cpu", _, "contended") => &["other"],
         // Both ends spin where the receiver is awake: on one CPU that measures the scheduler's slice.
@@ -272,7 +274,14 @@ fn pairs(cpus: &[u32], all: bool) -> Vec<String> {
     if pairs.is_empty() { vec!["other".to_owned()] } else { pairs }
 }
 
-/// CPUs up to which every pair is measured unasked.
+/// Each CPU by itself, for one may be slower than another at the time: all of a small machine, the first ones of a larger one,
+/// which `same` and `other` take as well.
+fn each(cpus: &[u32], all: bool) -> Vec<String> {
+    let most = if all { cpus.len() } else { SMALL };
+    cpus.iter().take(most).map(u32::to_string).collect()
+}
+
+/// CPUs up to which every one, and every pair, is measured unasked.
 const SMALL: usize = 4;
 
 /// Rounds a repetition: as many as make about a millisecond for fast calls; the dear ones are few.

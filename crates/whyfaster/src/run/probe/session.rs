@@ -2,7 +2,7 @@
 //! hits all rows alike and no row always runs after the same one.
 
 use std::fmt::Write as _;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -40,6 +40,9 @@ pub struct Request {
     pub budget_s: f64,
     /// Seconds after which no repetition begins that would end later, however few there were. The first one always runs.
     pub limit_s: f64,
+    /// Seconds over which the repetitions are spread at least. A machine has its moods, and on a virtual one they last for seconds:
+    /// repetitions of a few rows, one right after the other, would all lie in one of them and agree too well.
+    pub spread_s: f64,
     /// Seed of the order.
     pub seed: u64,
 }
@@ -180,6 +183,7 @@ impl Run<'_> {
             if repetition > 0 && self.late(repetition, aim) {
                 break;
             }
+            self.rest(repetition, interrupts);
             match self.repetition(repetition, worker, interrupts, on) {
                 Ok(Ended::Whole) => {}
                 Ok(Ended::Interrupted) => return (Status::Interrupted, None),
@@ -187,6 +191,18 @@ impl Run<'_> {
             }
         }
         (Status::Complete, None)
+    }
+
+    /// Waits until this repetition's part of the spread has come, or a signal.
+    fn rest(&self, repetition: u32, interrupts: &Interrupts) {
+        let last = self.request.repetitions.saturating_sub(1).max(1);
+        let due_s = self.request.spread_s * f64::from(repetition) / f64::from(last);
+        let rest =
+            Duration::try_from_secs_f64(due_s - self.began.elapsed().as_secs_f64()).unwrap_or_default();
+        if !rest.is_zero() {
+            // Where it cannot wait, the repetitions lie closer together, and nothing else is wrong.
+            let _ = interrupts.wait(&[], Some(rest));
+        }
     }
 
     /// Whether one more repetition would end after this time.
@@ -289,7 +305,7 @@ fn repetition_of(line: &str) -> Option<u32> {
 fn expected_end_s(request: &Request, each_s: f64) -> f64 {
     let all = each_s * f64::from(request.repetitions);
     let least = (each_s * f64::from(request.least)).min(request.limit_s);
-    all.min(request.budget_s.max(least)).max(each_s)
+    all.min(request.budget_s.max(least)).max(each_s).max(request.spread_s)
 }
 
 /// What starting a line's process costs on an ordinary machine.
@@ -307,6 +323,7 @@ mod tests {
             least: 6,
             budget_s: 600.0,
             limit_s: 900.0,
+            spread_s: 0.0,
             seed: 1,
         };
         // Fast rows come to all repetitions, slower ones to the time, very slow ones to the least or to the limit.
@@ -314,5 +331,6 @@ mod tests {
         {
             assert_eq!(expected_end_s(&request, each_s), end_s);
         }
+        assert_eq!(expected_end_s(&Request { spread_s: 8.0, ..request }, 0.1), 8.0);
     }
 }

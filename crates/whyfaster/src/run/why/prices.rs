@@ -93,7 +93,7 @@ fn measured(cpus: &[u32], seed: u64, interrupts: &Interrupts) -> Result<Vec<Pric
     };
     let selection = select(&probes, &wanted).map_err(|failure| failure.message)?;
     let (budget_s, limit_s) = BUDGET_S;
-    let request = Request { selection, repetitions: 6, least: 3, budget_s, limit_s, seed };
+    let request = Request { selection, repetitions: 6, least: 3, budget_s, limit_s, spread_s: 0.0, seed };
     let worker = Worker::carried().map_err(|failure| failure.message)?;
     let measured = measure(&probes, &request, &worker, interrupts, &mut |_| {});
     match measured.failure {
