@@ -7,11 +7,11 @@
 #define STEP(n)                                                                                                                              \
     static __attribute__((noinline)) uint64_t step_##n(uint64_t x)                                                                           \
     {                                                                                                                                        \
-        x = (x ^ compute_words[(x ^ 0x##n##u) % CACHED]) * (0x9e3779b97f4a7c15u + 2 * 0x##n##u);                                                     \
+        x = (x ^ compute_words[(x ^ 0x##n##u) % CACHED]) * (0x9e3779b97f4a7c15u + 2 * 0x##n##u);                                             \
         if (x & 0x10000)                                                                                                                     \
-            x += compute_words[(x >> 20) % CACHED] ^ 0x##n##1u;                                                                                      \
+            x += compute_words[(x >> 20) % CACHED] ^ 0x##n##1u;                                                                              \
         else                                                                                                                                 \
-            x ^= (x >> 29) + compute_words[0x##n##u % CACHED];                                                                                       \
+            x ^= (x >> 29) + compute_words[0x##n##u % CACHED];                                                                               \
         return x ^ (x >> 31);                                                                                                                \
     }
 #define X16(X, n) X(n##0) X(n##1) X(n##2) X(n##3) X(n##4) X(n##5) X(n##6) X(n##7) X(n##8) X(n##9) X(n##a) X(n##b) X(n##c) X(n##d) X(n##e) X(n##f)
