@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use process::Sandbox;
 use serde_json::Value;
-use shared::{alone, floor, list, price, run};
+use shared::{alone, list, price, run};
 
 /// How often a pair is measured: the middle of so many ratios is off only where most of them are.
 const PAIRS: usize = 5;

@@ -96,7 +96,10 @@ pub(crate) fn within_5_percent(found: f64, planted: f64, trace: &Value) {
 /// What `strace -f -c` counts: calls and errors by the name of the call. Calls without return are not in it.
 pub(crate) fn strace(place: &Sandbox, command: &[&str]) -> Option<Vec<(String, u64, u64)>> {
     let out = place.file("strace.txt");
-    let ran = Command::new("strace").args(["-f", "-c", "-o", &out]).args(command).output().ok()?;
+    // Where whyfaster runs the command as well: a shell asks for the name of its directory if $PWD is another one.
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-c", "-o", &out]).args(command).current_dir(place.path(""));
+    let ran = strace.output().ok()?;
     assert!(Path::new(&out).exists(), "{}", String::from_utf8_lossy(&ran.stderr));
     let text = fs::read_to_string(&out).unwrap();
     let mut rows: Vec<(String, u64, u64)> = text
