@@ -5,6 +5,7 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use whyfaster_core::host::Warning;
 use whyfaster_core::plan::{Alternative, Input, Output};
 use whyfaster_core::trace::plan::TracePlan;
 use whyfaster_core::trace::record::{EndedBy, Runs};
@@ -39,7 +40,8 @@ pub(super) fn watch(
     let launcher = Launcher::start_attached().map_err(no_launcher)?;
     let terminal = Terminal::note();
     let around = around::Around::begin();
-    let mut watch = Watch { plan, command: &command, launcher, interrupts, pressed: false, stop: None };
+    let mut watch =
+        Watch { plan, command: &command, launcher, interrupts, pressed: false, stop: None, late: false };
     let level = chosen.level;
     let (outcome, counts) = watch.traced(chosen.observer, say, take)?;
     let mut watched = Watched { counts, ..Watched::default() };
@@ -57,6 +59,9 @@ pub(super) fn watch(
     }
     if watch.stop.is_some() {
         watched.facts.ended = Some(around::now_ns());
+    }
+    if watch.late {
+        watched.facts.warnings.push(too_late());
     }
     watched.interrupted = watch.stop == Some(EndedBy::Signal) || killed && watch.pressed;
     watched.ended_by = watch.stop.or(watched.interrupted.then_some(EndedBy::Signal));
@@ -78,6 +83,8 @@ pub(super) struct Watch<'a> {
     /// Whether Ctrl-C was pressed.
     pressed: bool,
     stop: Option<EndedBy>,
+    /// The command died of a key, and the stream could not say so any more.
+    late: bool,
 }
 
 /// What ends the watch before the command does.
@@ -95,22 +102,20 @@ impl Ends {
         if let (None, Some(seconds)) = (self.deadline, duration_s) {
             self.deadline = Some(Instant::now() + Duration::from_secs_f64(seconds));
         }
-        let pressed = self.take_signals(interrupts);
+        self.take_signals(interrupts);
         let left = self.deadline.map_or(POLL, |deadline| deadline.saturating_duration_since(Instant::now()));
         if left.is_zero() {
             self.stop.get_or_insert(EndedBy::Duration);
         }
         match self.stop {
             Some(_) => Turn::Stop,
-            None if pressed => Turn::Interrupted(left),
             None => Turn::GoOn(left),
         }
     }
 
     /// A Ctrl-C of the terminal went to the command as well, which may make of it what it likes; any other signal was meant
-    /// for us. Whether one of the terminal was among them.
-    fn take_signals(&mut self, interrupts: &Interrupts) -> bool {
-        let before = self.pressed.len();
+    /// for us.
+    fn take_signals(&mut self, interrupts: &Interrupts) {
         while let Some(source) = interrupts.take() {
             match source {
                 Source::Terminal => {
@@ -123,7 +128,6 @@ impl Ends {
                 Source::Other => self.stop = Some(EndedBy::Signal),
             }
         }
-        self.pressed.len() > before
     }
 }
 
@@ -153,7 +157,7 @@ impl Watch<'_> {
         (self.pressed, self.stop) = (!ends.pressed.is_empty(), ends.stop);
         let outcome = outcome.map_err(|error| self.failed(error))?;
         if self.pressed && self.stop.is_none() && outcome.as_deref().is_some_and(killed) {
-            observer.stop_at_interrupt();
+            self.late = !observer.stop_at_interrupt();
         }
         let counts = observer.finish(take).map_err(observing)?;
         if let Some(Ended::ExecFailed { errno }) = outcome.as_ref().map(|outcome| &outcome.ended) {
@@ -219,6 +223,17 @@ impl Watch<'_> {
 /// Whether a signal ended the command.
 fn killed(outcome: &Outcome) -> bool {
     outcome.copies.status.first().is_none_or(|status| *status < 0)
+}
+
+/// What to know of a trace that does not end where the key was pressed that the command died of.
+fn too_late() -> Warning {
+    Warning {
+        what: "the command died of Ctrl-C, but what came from the key on had been explained before that showed"
+            .to_owned(),
+        remedy: "waits that the key ended have it as their cause: the command and what it started took more than a second to \
+                 end, or made too many records meanwhile"
+            .to_owned(),
+    }
 }
 
 fn no_launcher(error: io::Error) -> Failure {
