@@ -347,6 +347,39 @@ fn ctrl_c_typed_at_the_terminal_is_not_what_a_traced_command_waited_for() {
     }
 }
 
+/// A Ctrl-C that the command survived is one of the events of its life, whatever ends it later.
+#[test]
+fn ctrl_c_that_a_traced_command_survived_does_not_end_its_trace() {
+    if !root_or_skip("the full level") {
+        return;
+    }
+    // It dies of another signal.
+    let place = Sandbox::new();
+    let (master, child) = traced_at_terminal(&place, "trap : INT; sleep M; sleep 0.7; kill -15 $$");
+    let (code, shown) = press_ctrl_c(master, child);
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains("Ctrl-C was pressed while it was traced"), "{shown}");
+    let trace = place.record("r.json");
+    assert_eq!((ended(&trace), trace["exit_status"].as_i64()), ((Some("complete"), None), Some(-15)));
+    assert!(trace["wall_s"].as_f64() > Some(1.0), "{}", trace["wall_s"]);
+    place.assert_clean();
+    // It dies of the second one: that is where its trace ends.
+    let place = Sandbox::new();
+    let (mut master, child) = traced_at_terminal(&place, "trap 'trap - INT' INT; sleep M; sleep M; :");
+    master.write_all(b"\x03").unwrap();
+    std::thread::sleep(Duration::from_millis(700));
+    let (code, shown) = press_ctrl_c(master, child);
+    assert_eq!(code, Some(130), "{shown}");
+    let trace = place.record("r.json");
+    assert_eq!(
+        (ended(&trace), trace["exit_status"].as_i64()),
+        ((Some("interrupted"), Some("signal")), Some(-2))
+    );
+    assert!(trace["wall_s"].as_f64() > Some(1.0), "{}", trace["wall_s"]);
+    assert_eq!(trace["warnings"], Value::Array(Vec::new()));
+    place.assert_clean();
+}
+
 /// Nothing is held back for so long: what the key ended is told as ended by it, and that stands there.
 #[test]
 fn a_traced_command_that_takes_long_to_die_of_ctrl_c_is_told_of() {
