@@ -19,8 +19,8 @@ pub(crate) struct Hold {
 
 impl Hold {
     /// Up to when events may be handed on that could be up to `until`, while so many are waiting. `key` is when the last key
-    /// was pressed whose signal the tree has got. To know that later than `until` was chosen is early enough; to be told by
-    /// our own signal is not, for that waits until we have a CPU and look.
+    /// was pressed whose signal the tree has got, as the kernel tells it: our own signal reaches us only when we get a CPU
+    /// and look, which may be too late.
     pub(crate) fn limit(&mut self, key: Option<u64>, until: u64, waiting: usize) -> u64 {
         let now = now_ns();
         if self.from != key {
