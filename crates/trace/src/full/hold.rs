@@ -10,32 +10,26 @@ const MOST: usize = 1 << 18;
 
 /// What is held back, if anything is.
 #[derive(Debug, Default)]
-pub(crate) struct Hold(Option<Held>);
-
-#[derive(Clone, Copy, Debug)]
-struct Held {
-    /// Events from this time on.
-    from: u64,
+pub(crate) struct Hold {
+    /// Events from this time on: when the last key was pressed.
+    from: Option<u64>,
     /// Until the clock says this.
     until: u64,
 }
 
 impl Hold {
-    /// A key was pressed then, if the tree has got its signal. What is held back already stays so.
-    pub(crate) fn begin(&mut self, interrupted: Option<u64>) {
-        let until = now_ns() + LONGEST_NS;
-        self.0 = self.0.or(interrupted.map(|from| Held { from, until }));
-    }
-
-    /// Since when, and holds nothing back any more.
-    pub(crate) fn end(&mut self) -> Option<u64> {
-        self.0.take().map(|held| held.from)
-    }
-
-    /// Up to when events may be handed on that could be up to `until`, while so many are waiting.
-    pub(crate) fn limit(&mut self, until: u64, waiting: usize) -> u64 {
-        self.0 = self.0.filter(|held| now_ns() < held.until && waiting < MOST);
-        self.0.map_or(until, |held| until.min(held.from - 1))
+    /// Up to when events may be handed on that could be up to `until`, while so many are waiting. `key` is when the last key
+    /// was pressed whose signal the tree has got, as the kernel tells it: our own signal reaches us only when we get a CPU
+    /// and look, which may be too late.
+    pub(crate) fn limit(&mut self, key: Option<u64>, until: u64, waiting: usize) -> u64 {
+        let now = now_ns();
+        if self.from != key {
+            // The tree has survived the key before, if there was one: what came up to this one is explained as any other.
+            *self = Self { from: key, until: now + LONGEST_NS };
+        } else if waiting >= MOST {
+            self.until = 0;
+        }
+        self.from.filter(|_| now < self.until).map_or(until, |from| until.min(from - 1))
     }
 }
 
@@ -46,16 +40,21 @@ mod tests {
     #[test]
     fn what_comes_after_a_key_waits_and_not_for_ever() {
         let mut hold = Hold::default();
-        hold.begin(None);
-        assert_eq!((hold.limit(9, 0), hold.end()), (9, None));
-        hold.begin(Some(5));
-        hold.begin(Some(7));
-        assert_eq!((hold.limit(3, 0), hold.limit(9, MOST - 1)), (3, 4));
-        assert_eq!(hold.limit(9, MOST), 9);
-        assert_eq!(hold.end(), None);
-        hold.begin(Some(5));
-        assert_eq!((hold.end(), hold.limit(9, 0)), (Some(5), 9));
-        hold.0 = Some(Held { from: 5, until: 0 });
-        assert_eq!(hold.limit(9, 0), 9);
+        assert_eq!(hold.limit(None, 9, 0), 9);
+        assert_eq!((hold.limit(Some(5), 3, 0), hold.limit(Some(5), 9, MOST - 1)), (3, 4));
+        // Given up: it stays so.
+        assert_eq!((hold.limit(Some(5), 9, MOST), hold.limit(Some(5), 9, 0)), (9, 9));
+        assert_eq!(hold.limit(Some(7), 9, 0), 6);
+        hold.until = 0;
+        assert_eq!(hold.limit(Some(7), 9, 0), 9);
+    }
+
+    #[test]
+    fn a_further_key_lets_go_what_came_before_it_and_begins_anew() {
+        let mut hold = Hold::default();
+        assert_eq!(hold.limit(Some(5), 9, 0), 4);
+        hold.until = 0;
+        // That so many wait is because of the key before.
+        assert_eq!((hold.limit(Some(7), 9, MOST), hold.limit(Some(7), 9, 0)), (6, 6));
     }
 }

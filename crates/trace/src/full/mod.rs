@@ -191,19 +191,16 @@ impl Full {
         self.decoder.borrow_mut().inbox.put(Event { at: now_ns(), cpu: 0, what: What::Stop });
     }
 
-    /// A key of the terminal was pressed, and the tree may have got its signal too: for a while what comes is held back.
-    pub fn note_interrupt(&mut self) {
-        self.hold.begin(self.loaded.interrupted());
-    }
-
-    /// That signal has ended the tree: [`What::Stop`] stands where it came.
-    pub fn stop_at_interrupt(&mut self) {
+    /// The signal of the last key of the terminal has ended the tree: [`What::Stop`] stands where it came. Whether it can:
+    /// what came after the key may have been handed on already.
+    pub fn stop_at_interrupt(&mut self) -> bool {
         let inbox = &mut self.decoder.borrow_mut().inbox;
-        let at = self.hold.end().or(self.loaded.interrupted());
-        // One that came so long ago that the tree has gone on since did not end it.
-        if let Some(at) = at.filter(|at| *at >= inbox.earliest()) {
+        let Some(at) = self.loaded.interrupted() else { return true };
+        let in_time = at >= inbox.earliest();
+        if in_time {
             inbox.put(Event { at, cpu: 0, what: What::Stop });
         }
+        in_time
     }
 
     /// Tasks of the tree that are alive now.
@@ -227,7 +224,9 @@ impl Full {
             // What is still in the ring may be as old as what was taken last: the time of that counts, not what it is now.
             let inbox = &mut self.decoder.borrow_mut().inbox;
             let until = if more { inbox.newest.min(now) } else { now };
-            let until = self.hold.limit(until.saturating_sub(SORTED_AFTER_NS), inbox.len());
+            let until = until.saturating_sub(SORTED_AFTER_NS);
+            // Asked behind the clock: a key of which the kernel has not told yet comes later than all that leaves here.
+            let until = self.hold.limit(self.loaded.interrupted(), until, inbox.len());
             inbox.hand_on(until, sink);
             // Who makes records as fast as they are taken must not keep this from returning.
             if !more || now - began > POLL_NS {

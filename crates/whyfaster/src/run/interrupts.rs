@@ -19,8 +19,8 @@ const SI_KERNEL: i32 = 0x80;
 /// Where an interrupting signal came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// A key of the terminal (Ctrl-C, Ctrl-\\): all in the foreground got it.
-    Terminal,
+    /// A key of the terminal (Ctrl-C, Ctrl-\\): all in the foreground got this signal.
+    Terminal { signal: i32 },
     /// Another process, or the end of the terminal: meant for us.
     Other,
 }
@@ -96,9 +96,9 @@ impl Interrupts {
             self.terminated.set(info.ssi_signo as i32 == libc::SIGTERM);
         }
         // The terminal's own signals come from the kernel, and go to its whole foreground process group.
-        let of_terminal =
-            info.ssi_code == SI_KERNEL && [libc::SIGINT, libc::SIGQUIT].contains(&(info.ssi_signo as i32));
-        Some(if of_terminal { Source::Terminal } else { Source::Other })
+        let signal = info.ssi_signo as i32;
+        let of_terminal = info.ssi_code == SI_KERNEL && [libc::SIGINT, libc::SIGQUIT].contains(&signal);
+        Some(if of_terminal { Source::Terminal { signal } } else { Source::Other })
     }
 
     /// Whether we are to stop.

@@ -5,6 +5,7 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use whyfaster_core::host::Warning;
 use whyfaster_core::plan::{Alternative, Input, Output};
 use whyfaster_core::trace::plan::TracePlan;
 use whyfaster_core::trace::record::{EndedBy, Runs};
@@ -39,7 +40,8 @@ pub(super) fn watch(
     let launcher = Launcher::start_attached().map_err(no_launcher)?;
     let terminal = Terminal::note();
     let around = around::Around::begin();
-    let mut watch = Watch { plan, command: &command, launcher, interrupts, pressed: false, stop: None };
+    let mut watch =
+        Watch { plan, command: &command, launcher, interrupts, keys: Vec::new(), stop: None, late: false };
     let level = chosen.level;
     let (outcome, counts) = watch.traced(chosen.observer, say, take)?;
     let mut watched = Watched { counts, ..Watched::default() };
@@ -50,16 +52,19 @@ pub(super) fn watch(
     };
     watched.exit_status = outcome.copies.status.first().copied();
     watched.memory_bytes = outcome.copies.max_rss_bytes.first().copied();
-    let killed = killed(&outcome);
-    terminal.restore(killed || watch.stop.is_some());
+    terminal.restore(killed(&outcome) || watch.stop.is_some());
     if level == Level::Rusage {
         watch.bare(&outcome, take);
     }
     if watch.stop.is_some() {
         watched.facts.ended = Some(around::now_ns());
     }
-    watched.interrupted = watch.stop == Some(EndedBy::Signal) || killed && watch.pressed;
-    watched.ended_by = watch.stop.or(watched.interrupted.then_some(EndedBy::Signal));
+    if watch.late {
+        watched.facts.warnings.push(too_late());
+    }
+    let died = died_of(&watch.keys, watched.exit_status);
+    watched.interrupted = watch.stop == Some(EndedBy::Signal) || died;
+    watched.ended_by = watch.stop.or(died.then_some(EndedBy::Signal));
     watched.runs =
         Runs { traced_s: watch.stop.is_none().then_some(outcome.makespan_s), untraced_s: Vec::new() };
     if !watched.interrupted {
@@ -75,9 +80,18 @@ pub(super) struct Watch<'a> {
     pub(super) command: &'a Command,
     pub(super) launcher: Launcher,
     pub(super) interrupts: &'a Interrupts,
-    /// Whether Ctrl-C was pressed.
-    pressed: bool,
+    /// Those that were pressed while the command was traced.
+    keys: Vec<Key>,
     stop: Option<EndedBy>,
+    /// The command died of a key, and the stream could not say so any more.
+    late: bool,
+}
+
+/// Ctrl-C or Ctrl-\\, whose signal the command got as well.
+#[derive(Debug)]
+struct Key {
+    at: Instant,
+    signal: i32,
 }
 
 /// What ends the watch before the command does.
@@ -85,8 +99,7 @@ pub(super) struct Watch<'a> {
 struct Ends {
     /// Set when the command has been released.
     deadline: Option<Instant>,
-    /// When Ctrl-C was pressed.
-    pressed: Vec<Instant>,
+    keys: Vec<Key>,
     stop: Option<EndedBy>,
 }
 
@@ -95,35 +108,32 @@ impl Ends {
         if let (None, Some(seconds)) = (self.deadline, duration_s) {
             self.deadline = Some(Instant::now() + Duration::from_secs_f64(seconds));
         }
-        let pressed = self.take_signals(interrupts);
+        self.take_signals(interrupts);
         let left = self.deadline.map_or(POLL, |deadline| deadline.saturating_duration_since(Instant::now()));
         if left.is_zero() {
             self.stop.get_or_insert(EndedBy::Duration);
         }
         match self.stop {
             Some(_) => Turn::Stop,
-            None if pressed => Turn::Interrupted(left),
             None => Turn::GoOn(left),
         }
     }
 
     /// A Ctrl-C of the terminal went to the command as well, which may make of it what it likes; any other signal was meant
-    /// for us. Whether one of the terminal was among them.
-    fn take_signals(&mut self, interrupts: &Interrupts) -> bool {
-        let before = self.pressed.len();
+    /// for us.
+    fn take_signals(&mut self, interrupts: &Interrupts) {
         while let Some(source) = interrupts.take() {
             match source {
-                Source::Terminal => {
-                    self.pressed.push(Instant::now());
-                    let recent = |at: &&Instant| at.elapsed() < Duration::from_secs(2);
-                    if self.pressed.iter().filter(recent).count() >= PATIENCE {
+                Source::Terminal { signal } => {
+                    self.keys.push(Key { at: Instant::now(), signal });
+                    let recent = |key: &&Key| key.at.elapsed() < Duration::from_secs(2);
+                    if self.keys.iter().filter(recent).count() >= PATIENCE {
                         self.stop = Some(EndedBy::Signal);
                     }
                 }
                 Source::Other => self.stop = Some(EndedBy::Signal),
             }
         }
-        self.pressed.len() > before
     }
 }
 
@@ -136,7 +146,7 @@ impl Watch<'_> {
         let request = self.request(Purpose::Observed, self.plan.output.clone(), self.plan.input.clone());
         let stdin = io::stdin();
         let stdin = (self.plan.input == Input::Inherit).then(|| stdin.as_fd());
-        let mut ends = Ends { deadline: None, pressed: Vec::new(), stop: None };
+        let mut ends = Ends { deadline: None, keys: Vec::new(), stop: None };
         let (interrupts, duration_s) = (self.interrupts, self.plan.duration_s);
         let mut turn = |alone: bool| {
             if alone {
@@ -150,16 +160,22 @@ impl Watch<'_> {
         let outcome = follow.run(request, stdin, &mut turn, take);
         // It may be over before we were told of the key that ended it.
         ends.take_signals(interrupts);
-        (self.pressed, self.stop) = (!ends.pressed.is_empty(), ends.stop);
+        (self.keys, self.stop) = (ends.keys, ends.stop);
         let outcome = outcome.map_err(|error| self.failed(error))?;
-        if self.pressed && self.stop.is_none() && outcome.as_deref().is_some_and(killed) {
-            observer.stop_at_interrupt();
+        let status = outcome.as_ref().and_then(|outcome| outcome.copies.status.first().copied());
+        if self.stop.is_none() && died_of(&self.keys, status) {
+            self.late = !observer.stop_at_interrupt();
         }
         let counts = observer.finish(take).map_err(observing)?;
         if let Some(Ended::ExecFailed { errno }) = outcome.as_ref().map(|outcome| &outcome.ended) {
             return Err(cannot_execute(self.command, *errno));
         }
         Ok((outcome, counts))
+    }
+
+    /// Whether a key was pressed while the command was traced.
+    pub(super) fn pressed(&self) -> bool {
+        !self.keys.is_empty()
     }
 
     /// What the launcher is asked for.
@@ -221,10 +237,43 @@ fn killed(outcome: &Outcome) -> bool {
     outcome.copies.status.first().is_none_or(|status| *status < 0)
 }
 
+/// Whether the command died of the signal of one of these keys. It may as well survive them, and end in another way.
+fn died_of(keys: &[Key], status: Option<i32>) -> bool {
+    keys.iter().any(|key| status == Some(-key.signal))
+}
+
+/// What to know of a trace that does not end where the key was pressed that the command died of.
+fn too_late() -> Warning {
+    Warning {
+        what: "the command died of Ctrl-C, but what came from the key on had been explained before that showed"
+            .to_owned(),
+        remedy: "waits that the key ended have it as their cause: the command and what it started took more than a second to \
+                 end, or made too many records meanwhile"
+            .to_owned(),
+    }
+}
+
 fn no_launcher(error: io::Error) -> Failure {
     Failure::new(
         Exit::Error,
         format!("cannot start the launcher: {error}"),
         "is /proc mounted, and may processes be created?",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_dies_of_a_key_by_its_signal_alone() {
+        let key = |signal| Key { at: Instant::now(), signal };
+        let (none, both) = (vec![], vec![key(libc::SIGINT), key(libc::SIGQUIT)]);
+        let died = |keys: &[Key], signal: i32| died_of(keys, Some(-signal));
+        assert!(died(&both[..1], libc::SIGINT) && died(&both, libc::SIGINT) && died(&both, libc::SIGQUIT));
+        assert!(
+            !died(&both[..1], libc::SIGQUIT) && !died(&both, libc::SIGSEGV) && !died(&none, libc::SIGINT)
+        );
+        assert!(!died_of(&both, Some(128 + libc::SIGINT)) && !died_of(&both, None));
+    }
 }

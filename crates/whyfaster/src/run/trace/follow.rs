@@ -21,8 +21,6 @@ pub(in crate::run) const POLL: Duration = Duration::from_millis(20);
 pub(in crate::run) enum Turn {
     /// Go on watching, and ask again after this time or earlier.
     GoOn(Duration),
-    /// The same; a key of the terminal was pressed, and the command has got its signal too.
-    Interrupted(Duration),
     /// End the command with all that it started.
     Stop,
 }
@@ -63,10 +61,6 @@ impl Follow<'_> {
         loop {
             let wait = match turn(std::mem::take(&mut alone)) {
                 Turn::GoOn(at_most) => at_most.min(POLL),
-                Turn::Interrupted(at_most) => {
-                    self.observer.note_interrupt();
-                    at_most.min(POLL)
-                }
                 Turn::Stop => {
                     if !std::mem::replace(&mut stopped, true) {
                         self.observer.note_stop();

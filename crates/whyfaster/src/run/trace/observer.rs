@@ -75,17 +75,12 @@ impl Observer {
         }
     }
 
-    /// The terminal has interrupted the tree, and we were told: what comes next may be its end.
-    pub(in crate::run) fn note_interrupt(&mut self) {
-        if let Self::Full(full) = self {
-            full.note_interrupt();
-        }
-    }
-
-    /// That was its end.
-    pub(in crate::run) fn stop_at_interrupt(&mut self) {
-        if let Self::Full(full) = self {
-            full.stop_at_interrupt();
+    /// A key of the terminal was the end of the tree. Whether the stream can still say so.
+    pub(in crate::run) fn stop_at_interrupt(&mut self) -> bool {
+        match self {
+            Self::Full(full) => full.stop_at_interrupt(),
+            // They do not see what a task waits for.
+            Self::Seized(_) | Self::Nothing => true,
         }
     }
 

@@ -56,6 +56,12 @@ fn reason_against(watch: &Watch<'_>, watched: &Watched) -> Option<String> {
     if plan.untraced_runs == 0 {
         return Some("--untraced-runs 0".to_owned());
     }
+    if watch.pressed() {
+        return Some(
+            "Ctrl-C was pressed while it was traced: a run without that is none to compare it with"
+                .to_owned(),
+        );
+    }
     if plan.input == Input::Inherit && !rustix::termios::isatty(std::io::stdin()) && !is_null() {
         return Some(
             "the command's standard input can be read only once; with --input FILE it can be run again"
