@@ -71,11 +71,6 @@ impl Nodes {
         self.detach(former, leaf);
     }
 
-    /// The node before this one.
-    pub(super) fn before(&self, leaf: Id) -> Id {
-        self.nodes[index(leaf)].before
-    }
-
     /// The path is not needed any more.
     pub(super) fn release(&mut self, leaf: Id) {
         let before = self.nodes[index(leaf)].before;
