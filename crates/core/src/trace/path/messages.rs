@@ -51,6 +51,7 @@ impl Timeline {
         let Some(label) = self.known.tree.get(&by).map(|task| task.label) else { return };
         let Some(shared) = self.path_shared(by, now) else { return };
         let leaf = self.path.nodes.leaf(shared);
+        self.path.nodes.rest(leaf);
         self.path.messages.insert(wakee, Message { by, label, leaf, at: now, brought: false });
     }
 
