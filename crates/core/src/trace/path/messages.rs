@@ -10,8 +10,8 @@ use super::super::event::{Context, TaskKind, Tid};
 use super::super::labels::Label;
 use super::super::report::{Cause, PathKind};
 use super::super::timeline::Timeline;
-use super::Id;
 use super::parts::Key;
+use super::{Id, Path};
 
 /// The function that brings what was written to a terminal to who reads from it.
 const TERMINAL: &str = "flush_to_ldisc";
@@ -81,41 +81,36 @@ impl Timeline {
     /// For whom a worker has woken a task that waited for a terminal.
     pub(in super::super) fn path_sender(
         &self,
+        tid: Tid,
         worker: Tid,
         cause: Cause,
         context: &Context,
     ) -> Option<Label> {
-        brings(cause, context).then(|| self.path.messages.get(&worker).map(|message| message.label))?
+        self.path.message(tid, worker, (cause, context)).map(|message| message.label)
     }
 
     /// The path of a task that waited for a terminal goes on with that of who wrote to it. False where that is not known.
-    pub(super) fn path_brought(
-        &mut self,
-        tid: Tid,
-        worker: Tid,
-        (cause, context): (Cause, &Context),
-        now: u64,
-    ) -> bool {
-        let Some(message) = self.path.messages.get_mut(&worker) else { return false };
-        if !brings(cause, context) || message.by == tid {
-            return false;
-        }
+    pub(super) fn path_brought(&mut self, tid: Tid, worker: Tid, wake: (Cause, &Context), now: u64) -> bool {
+        let Some(message) = self.path.message(tid, worker, wake) else { return false };
         // What its writer left of the path may be the message's own by now. It stays, for who else is woken with it.
         let (shared, leaf) = self.path.nodes.fork(message.leaf);
-        message.leaf = leaf;
-        let at = message.at;
+        self.path.messages.insert(worker, Message { leaf, ..message });
         if let Some(task) = self.known.tree.get_mut(&tid) {
             let key = Key::Blocked { by: task.label, kind: PathKind::Terminal, what: None };
             let key = self.path.keys.of(key);
             self.path.go_on_with(&mut task.walk, shared);
-            self.path.nodes.add(task.walk.head, key, now - at, 1);
+            self.path.nodes.add(task.walk.head, key, now - message.at, 1);
         }
         true
     }
 }
 
-fn brings(cause: Cause, context: &Context) -> bool {
-    cause == Cause::Terminal && flushes(context)
+impl Path {
+    /// What a worker brings that has woken this task: nothing that the task wrote itself, an echo perhaps.
+    fn message(&self, tid: Tid, worker: Tid, (cause, context): (Cause, &Context)) -> Option<Message> {
+        let brings = cause == Cause::Terminal && flushes(context);
+        self.messages.get(&worker).filter(|message| brings && message.by != tid).copied()
+    }
 }
 
 fn flushes(context: &Context) -> bool {

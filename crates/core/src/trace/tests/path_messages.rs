@@ -126,3 +126,17 @@ fn a_writer_that_goes_on_with_another_path_leaves_its_own_to_who_reads() {
         [("cat", Terminal, None, 550), ("cat", User, None, 400), ("gen", User, None, 50)]
     );
 }
+
+#[test]
+fn who_reads_what_it_wrote_itself_waits_for_no_peer() {
+    let mut script = Script::began(0, 10, "sh");
+    script.wake(50, 0, 90, 10, 1).name(90, "kworker/u4:1", TaskKind::Kernel);
+    script.sleep(100, 0, 10, 0, block(READ, FileKind::Terminal, 0)).switch(390, 1, 0, 90, Left::Runnable);
+    script.add(390, 1, What::Work { task: 90, function: FLUSH.to_owned() });
+    script.wake_by(400, 1, 10, 90, 0, Context::Work(FLUSH.to_owned()));
+    script.switch(400, 0, 0, 10, Left::Runnable).end(500, 0, 10, 0, 200);
+    let report = script.report();
+    sound(&report);
+    assert_eq!(waits(&report), [("sh", Cause::Terminal, None, 300, 1)]);
+    assert_eq!(path(&report), [("sh", Terminal, None, 300), ("sh", User, None, 200)]);
+}
