@@ -100,6 +100,15 @@ fn capabilities_on_the_file_give_the_full_level_and_the_command_has_none() {
     assert_eq!(json(&run(&["--ptrace", "true"]))["level"], "ptrace");
 }
 
+/// Each class is told by CPU, and what the CPUs lost is what was lost in all.
+#[track_caller]
+fn told_by_cpu(trace: &Value) {
+    for class in ["ring", "map", "storage", "string", "stack", "gaps", "late", "unfinished"] {
+        let sum: u64 = rows(&trace["lost"], "by_cpu").iter().map(|cpu| cpu[class].as_u64().unwrap()).sum();
+        assert_eq!(Some(sum), trace["lost"][class].as_u64(), "{class}: {}", trace["lost"]);
+    }
+}
+
 #[test]
 fn a_ring_that_is_too_small_is_a_loss_and_never_a_clean_run() {
     if !root_or_skip("the full level") {
@@ -110,11 +119,10 @@ fn a_ring_that_is_too_small_is_a_loss_and_never_a_clean_run() {
     let words = ["--level", "full", "--ring-size", "4K", "--calls=mount", line];
     let trace = traced(&place, &words);
     assert!(trace["lost"]["ring"].as_u64().unwrap() > 0, "{}", trace["lost"]);
-    // Each class is told by CPU, and what the CPUs lost is what was lost in all.
-    for class in ["ring", "map", "storage", "string", "stack", "gaps", "late", "unfinished"] {
-        let sum: u64 = rows(&trace["lost"], "by_cpu").iter().map(|cpu| cpu[class].as_u64().unwrap()).sum();
-        assert_eq!(Some(sum), trace["lost"][class].as_u64(), "{class}: {}", trace["lost"]);
-    }
+    told_by_cpu(&trace);
+    // Here whole lives are missing.
+    let many = "for i in $(seq 60); do /bin/true; done";
+    told_by_cpu(&traced(&place, &["--level", "full", "--ring-size", "4K", many]));
     // The run came to its end, what was seen of it is not whole, and the kernel counted when the last task ended.
     assert_eq!((trace["status"].as_str(), trace["complete"].as_bool()), (Some("complete"), Some(false)));
     let (wall, took) = (trace["wall_s"].as_f64().unwrap(), trace["runs"]["traced_s"].as_f64().unwrap());

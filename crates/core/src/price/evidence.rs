@@ -52,6 +52,11 @@ impl Evidence {
         Some((self.differences[skip], self.differences[self.differences.len() - 1 - skip]))
     }
 
+    /// The least and the largest difference.
+    pub(super) fn range(&self) -> Option<(f64, f64)> {
+        Some((*self.differences.first()?, *self.differences.last()?))
+    }
+
     /// p-value of "they are equal".
     pub(super) fn p_equal(&self) -> f64 {
         let below = self.count(|d| d <= 0.0);

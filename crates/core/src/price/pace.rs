@@ -45,7 +45,7 @@ impl Pace {
         let each = variants.filter_map(|price| {
             let evidence = first.evidence(second, (&price.name, &price.variant))?;
             // With too few repetitions for an interval, all that was seen.
-            let (low, high) = evidence.interval(ALPHA).or_else(|| evidence.interval(1.0))?;
+            let (low, high) = evidence.interval(ALPHA).or_else(|| evidence.range())?;
             Some(Self { ratio: evidence.estimate()?.exp(), low: low.exp(), high: high.exp() })
         });
         each.reduce(|a, b| Self {
@@ -61,14 +61,17 @@ impl Pace {
     }
 }
 
-/// Whether both were measured on CPUs of one kind, and with nothing that emulates them.
+/// Whether both were measured on CPUs of one kind that is known, in the same place (emulators have speeds of their own).
 fn one_kind(first: &PriceList, second: &PriceList) -> bool {
     let alike = |fact| first.fingerprint.fact(fact) == second.fingerprint.fact(fact);
-    let kind =
+    let machine = |list: &PriceList| list.fingerprint.facts.machine.clone();
+    let place =
         |list: &PriceList| list.inside.as_ref().map(|inside| (inside.kind.clone(), inside.machine.clone()));
     first.unit == Unit::Nanoseconds
+        && first.fingerprint.fact(Fact::Cpu).is_some()
         && [Fact::Cpu, Fact::Microcode, Fact::Hypervisor, Fact::Governor].into_iter().all(alike)
-        && kind(first) == kind(second)
+        && machine(first) == machine(second)
+        && place(first) == place(second)
 }
 
 #[cfg(test)]

@@ -55,6 +55,24 @@ fn cpus_of_two_kinds_have_speeds_of_their_own() {
 }
 
 #[test]
+fn cpus_that_nobody_told_are_not_known_to_be_of_one_kind() {
+    let (mut usual, mut slow) = (slowed(1.0, 1.0), slowed(1.35, 1.4));
+    (usual.fingerprint.facts.cpu_model, slow.fingerprint.facts.cpu_model) = (None, None);
+    assert_eq!(compare(&[usual, slow], &Rule::default()).paces, [None]);
+}
+
+#[test]
+fn few_repetitions_leave_all_that_was_seen() {
+    let few = |compute: f64| {
+        let mut made = list(vec![(row("cpu", COMPUTE, "cache,cpu=0"), samples(2, 12, 500.0 * compute))]);
+        made.fingerprint.facts.cpu_model = Some("a CPU".into());
+        made
+    };
+    let pace = compare(&[few(1.0), few(1.4)], &Rule::default()).paces[0].unwrap();
+    assert!(pace.low < pace.ratio && pace.ratio < pace.high, "{pace:?}");
+}
+
+#[test]
 fn lists_without_these_rows_are_compared_as_ever() {
     let bare = |cost| list(vec![(row("kernel", "fstat", "raw"), samples(8, 12, cost))]);
     assert_eq!(compare(&[bare(200.0), bare(200.0)], &Rule::default()).paces, [None]);

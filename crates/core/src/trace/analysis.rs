@@ -87,6 +87,9 @@ impl Analysis {
             What::Pipes { task, input, output } => self.pipes(*task, *input, *output),
             What::ExecFailed { task, path, errno } => self.exec_failed(*task, path.as_deref(), *errno),
             What::Allowed { task, cpus } => self.allowed(*task, cpus, now),
+            What::End { task, .. } if !self.line.known.tree.contains_key(task) => {
+                self.line.flaws.unfinished.add(self.on(event.cpu));
+            }
             What::End { task, status: None, totals, .. } if self.line.setting.whole() => {
                 self.left.push(Left { task: *task, totals: *totals, told: now });
             }
@@ -100,6 +103,11 @@ impl Analysis {
             What::Stop => self.stop(now),
             What::Call(_) | What::Stack(_) | What::Lost { .. } => {}
         }
+    }
+
+    /// The CPU of an event: without BPF it is where somebody told of it, and not where it happened.
+    fn on(&self, cpu: u16) -> Option<u16> {
+        self.line.setting.whole().then_some(cpu)
     }
 
     /// The stream is over: what follows from it, from the counts of the tracer and from what the program knows.
@@ -179,7 +187,7 @@ impl Analysis {
         let label = self.line.labels.of(name);
         let it = self.line.known.tree.get_mut(&tid);
         let Some(task) = it.filter(|task| task.state != State::Dead) else {
-            self.line.flaws.unfinished.add(Some(cpu).filter(|_| self.line.setting.whole()));
+            self.line.flaws.unfinished.add(self.on(cpu));
             return;
         };
         self.processes.counted.execs += 1;

@@ -12,10 +12,7 @@ use super::task::{Segment, State, Task, Times};
 impl Analysis {
     /// A task is gone, or observing ends while it is there (`alive`). Without totals only the stream knows its times.
     pub(super) fn end(&mut self, tid: Tid, alive: bool, totals: Option<&Totals>, now: u64) {
-        let Some(state) = self.line.known.tree.get(&tid).map(|task| task.state) else {
-            self.line.flaws.unfinished.add(None);
-            return;
-        };
+        let Some(state) = self.line.known.tree.get(&tid).map(|task| task.state) else { return };
         // Its end is among what was lost: it was last known before, and its time ends there.
         let unheard =
             self.line.known.tree.get_mut(&tid).filter(|task| totals.is_none() && task.hole.is_some());
@@ -58,7 +55,7 @@ impl Analysis {
     /// Ends the state that a task is in, whose own end was not seen.
     fn cut(&mut self, tid: Tid, state: State, now: u64) {
         if self.line.setting.whole() {
-            let on = self.line.known.tree.get(&tid).and_then(|task| task.last_cpu);
+            let on = self.line.known.tree.get(&tid).map(Task::seen_on);
             self.line.flaws.unfinished.add(on);
         }
         match state {

@@ -129,7 +129,7 @@ impl Timeline {
             return self.path_still_blocked(tid, cause, on, now);
         }
         let ns = task.charge(now);
-        self.flaws.unfinished.add(task.last_cpu);
+        self.flaws.unfinished.add(Some(task.seen_on()));
         self.ledger.blocked(label, cause, peer.map(|(label, _)| label), ns, true);
         self.path_still_blocked(tid, cause, on, now);
         if peer.is_none_or(|(_, parent)| parent != Some(process)) {

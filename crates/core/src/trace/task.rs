@@ -112,6 +112,8 @@ pub(super) struct Task {
     pub(super) wait: Wait,
     pub(super) mask: Option<usize>,
     pub(super) last_cpu: Option<u16>,
+    /// Where it was told of first.
+    pub(super) told_on: u16,
     pub(super) search: Option<Search>,
     /// The end of its path.
     pub(super) walk: Walk,
@@ -142,8 +144,17 @@ impl Task {
             wait: Wait::default(),
             mask: None,
             last_cpu: None,
+            told_on: cpu,
             search: None,
             walk: Walk::default(),
+        }
+    }
+
+    /// The CPU where it was last seen: it ran there, or waited for it, or was made there.
+    pub(super) fn seen_on(&self) -> u16 {
+        match self.state {
+            State::Running(cpu) | State::Runnable(cpu) => cpu,
+            State::Blocked | State::Lost | State::Dead => self.last_cpu.unwrap_or(self.told_on),
         }
     }
 

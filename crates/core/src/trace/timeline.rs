@@ -14,7 +14,7 @@ use super::ledger::Ledger;
 use super::path::Path;
 use super::setting::Setting;
 use super::stages::Stages;
-use super::task::{EarlyWake, State, Times};
+use super::task::{EarlyWake, State, Task, Times};
 
 /// The states, and the accounts that they are added to.
 #[derive(Debug)]
@@ -157,6 +157,8 @@ impl Timeline {
         };
         if let Some(task) = self.known.tree.get_mut(&switch.prev) {
             task.left = switch.left;
+            // Where its switch in was not seen, it ran here all the same.
+            task.last_cpu.get_or_insert(cpu);
         }
         self.turn(switch.prev, now, next);
         let Some(task) = self.known.tree.get_mut(&switch.prev) else { return };
@@ -324,7 +326,7 @@ impl Timeline {
     /// A blocked task goes on though nobody was seen to wake it.
     fn wake_unseen(&mut self, tid: Tid, now: u64) {
         if self.setting.whole() {
-            let on = self.known.tree.get(&tid).and_then(|task| task.last_cpu);
+            let on = self.known.tree.get(&tid).map(Task::seen_on);
             self.flaws.unfinished.add(on);
         }
         self.unblock(tid, now, None);

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::account::Alternative;
 use super::input::Untraced;
+use super::kinds::is_calls;
 use super::own_cost::Run;
 use super::report::{PathDelta, ShareDelta, WorkDelta};
 use super::rules::AROUND_A_CALL_S;
@@ -58,21 +59,11 @@ pub(super) fn work(alternative: &Alternative<'_>, baseline: &Alternative<'_>, al
     deltas(alternative, baseline, alpha, sums).into_iter().map(row).collect()
 }
 
-/// Kinds of work whose counts are system calls.
-const CALLS: [WorkKind; 6] = [
-    WorkKind::Pipe,
-    WorkKind::FileData,
-    WorkKind::FileMetadata,
-    WorkKind::Socket,
-    WorkKind::Lock,
-    WorkKind::Scheduling,
-];
-
 /// The way into system calls and out of them belongs to the kinds of the calls. A tracer sees it as user code, of which it is
 /// at most all.
 fn around_calls(sums: &mut BTreeMap<WorkKind, f64>, work: &[WorkRow]) {
     let around: Vec<(WorkKind, f64)> = (work.iter())
-        .filter(|row| CALLS.contains(&row.kind))
+        .filter(|row| is_calls(row.kind))
         .map(|row| (row.kind, row.count.unwrap_or(0) as f64 * AROUND_A_CALL_S))
         .collect();
     let all: f64 = around.iter().map(|(_, seconds)| seconds).sum();

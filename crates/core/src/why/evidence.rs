@@ -122,14 +122,14 @@ pub(super) fn of_no_cause((here, there): (&Account, &Account)) -> Vec<Evidence> 
     rows(of(here), of(there), "critical path")
 }
 
-/// Whether the rules give a row of the path to no cause: names of files and other calls, and what nobody saw.
+/// Whether the rules give a row of the path to no cause, as a rule (a search of PATH has its names of files): these, other calls, and
+/// what nobody saw.
 fn has_no_cause(row: &PathRow) -> bool {
     match row.kind {
         PathKind::Unknown | PathKind::Lost => true,
         PathKind::Kernel => {
-            row.what.as_deref().and_then(work_kind).is_none_or(|kind| {
-                matches!(kind, WorkKind::FileMetadata | WorkKind::FileData | WorkKind::Rest)
-            })
+            let kind = row.what.as_deref().and_then(work_kind);
+            kind.is_none_or(|kind| matches!(kind, WorkKind::FileMetadata | WorkKind::Rest))
         }
         _ => false,
     }

@@ -27,6 +27,12 @@ pub(super) fn work_kind(name: &str) -> Option<WorkKind> {
     ALL.into_iter().find(|kind| kind.name() == name)
 }
 
+/// Whether its count is a number of system calls.
+pub(super) fn is_calls(kind: WorkKind) -> bool {
+    use WorkKind::*;
+    matches!(kind, Pipe | FileMetadata | FileData | Socket | Memory | Lock | Scheduling | Rest)
+}
+
 /// In words.
 pub(super) fn words(kind: WorkKind) -> &'static str {
     match kind {

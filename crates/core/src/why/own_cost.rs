@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::kinds::{base, is_forked, work_kind};
+use super::kinds::{base, is_calls, is_forked, work_kind};
 use super::report::Traced;
 use super::slots::is_exec;
 use super::taken::{BETWEEN_WORK, Place, take};
@@ -135,12 +135,6 @@ impl<'a> Calls<'a> {
     fn untold(&self, command: &str) -> f64 {
         (self.made.get(command).copied().unwrap_or(0.0) - self.told(command)).max(0.0)
     }
-}
-
-/// Kinds of work whose count is a number of calls.
-fn is_calls(kind: WorkKind) -> bool {
-    use WorkKind::*;
-    matches!(kind, Pipe | FileMetadata | FileData | Socket | Memory | Lock | Scheduling | Rest)
 }
 
 /// What the calibration says that observing cost each row of the work, seconds.

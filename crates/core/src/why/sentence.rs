@@ -127,15 +127,15 @@ impl About<'_> {
             Some(stage) => format!("; of its stages {} sets the pace", quoted(stage)),
             None => String::new(),
         };
-        format!(
-            "{} does several things at the same time and keeps {:.1} CPUs busy on average, {} only {:.1}; \
-             that saves it {}{pace}.",
-            fast.label,
-            fast.parallelism(),
-            slow.label,
-            slow.parallelism(),
-            time(self.seconds),
-        )
+        let [here, there] = [slow, fast].map(|side| (side.parallelism() * 10.0).round() / 10.0);
+        let busy = if here < there {
+            format!(" and keeps {there:.1} CPUs busy on average, {} only {here:.1}", slow.label)
+        } else {
+            // The slower one may have had something else to do beside.
+            String::new()
+        };
+        let saves = time(self.seconds);
+        format!("{} does several things at the same time{busy}; that saves it {saves}{pace}.", fast.label)
     }
 
     fn misplacement(&self) -> String {

@@ -202,6 +202,24 @@ fn overlap() {
 }
 
 #[test]
+fn an_overlap_that_keeps_no_more_cpus_busy_gives_no_number() {
+    // The slower one has as much to do beside its path.
+    let a = common().runs("sink", WorkKind::User, 0.06, 0).beside("source", WorkKind::User, 0.06, 0);
+    let b = common().runs("sink", WorkKind::User, 0.06, 0).runs("source", WorkKind::User, 0.06, 0).beside(
+        "daemon",
+        WorkKind::Startup,
+        0.2,
+        0,
+    );
+    let finding = first(a, b, Cause::Overlap, 0.06);
+    assert!(
+        finding.sentence.starts_with("'a' does several things at the same time; that"),
+        "{}",
+        finding.sentence
+    );
+}
+
+#[test]
 fn overlap_lost_to_ones_own_processes() {
     let crowd = |wait: f64| common().queues("x", (SharerKind::Tree, "y"), None, (wait, 0.0, 0.0));
     first(crowd(0.001), crowd(0.05), Cause::Overlap, 0.049);
