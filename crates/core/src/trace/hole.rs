@@ -18,6 +18,7 @@ impl Timeline {
         if !self.setting.whole() {
             return;
         }
+        self.path_messages_lost();
         let mut tasks: Vec<Tid> = self.known.tree.keys().copied().collect();
         // Sums do not depend on the order, but rows of equal length do.
         tasks.sort_unstable();

@@ -57,7 +57,7 @@ impl Timeline {
             (Cause::Network | Cause::OtherProcess, Context::Sent) => {
                 self.known.who(waker).map(|(_, label)| label)
             }
-            (Cause::Terminal, Context::Work(_)) => self.path_sender(waker, cause, context),
+            (Cause::Terminal, Context::Work(_)) => self.path_sender(tid, waker, cause, context),
             (Cause::Terminal, Context::Task) => {
                 self.known.who(waker).filter(|(kind, _)| *kind != SharerKind::Kernel).map(|it| it.1)
             }

@@ -9,10 +9,10 @@
 use super::super::labels::{Label, Labels};
 use super::super::ledger::seconds;
 use super::super::report::PathAlternative;
+use super::Path;
 use super::nodes::{Id, NONE};
 use super::parts::{Key, wait};
 use super::walk::Walk;
-use super::{Path, nodes};
 
 /// This part of the wall time is the most that an alternative is shorter, and the least that it has for itself.
 const NEAR: u64 = 20;
@@ -45,7 +45,7 @@ impl Path {
     pub(super) fn joined(&mut self, walk: &mut Walk, label: Label, shared: Id, (since, now): (u64, u64)) {
         self.settle(walk, since);
         let slack = now - since;
-        let replaced = self.nodes.alone(walk.head, self.gone());
+        let replaced = self.nodes.alone(walk.head);
         let earlier =
             replaced.flat_map(|(_, beside)| beside).map(|it| Alternative { slack: it.slack + slack, ..*it });
         let mut told: Vec<Alternative> = earlier.collect();
@@ -81,7 +81,7 @@ impl Path {
     /// What the path of this task shares with no other, if that is long enough to be told.
     fn alone(&self, walk: &Walk, label: Label, now: u64) -> Option<Alternative> {
         let mut of: Vec<(Label, u64)> = vec![(label, walk.unshared())];
-        let parts = self.nodes.alone(walk.head, self.gone()).flat_map(|(parts, _)| parts);
+        let parts = self.nodes.alone(walk.head).flat_map(|(parts, _)| parts);
         for part in parts {
             let by = match self.keys.what(part.kind) {
                 (Key::Wait { by, .. }, wait::TIME) | (Key::Run(by) | Key::Blocked { by, .. }, _) => by,
@@ -99,14 +99,9 @@ impl Path {
         (walk.head != NONE && near(ns, all)).then_some(Alternative { label, slack: 0, ns })
     }
 
-    /// The end that is kept of a task that is gone.
-    fn gone(&self) -> Option<nodes::Id> {
-        self.last.map(|(.., leaf)| leaf)
-    }
-
     /// Paths beside the critical one that are nearly as long, the longest first.
     pub(in super::super) fn alternatives(&self, labels: &Labels, wall_ns: u64) -> Vec<PathAlternative> {
-        let Some(leaf) = self.gone() else { return Vec::new() };
+        let Some((.., leaf)) = self.last else { return Vec::new() };
         let mut told: Vec<&Alternative> = self
             .nodes
             .beside(leaf)

@@ -108,6 +108,7 @@ impl Path {
             return;
         }
         let later = self.last.is_none_or(|(last, last_ran, _)| at > last || (at == last && ran && !last_ran));
+        self.nodes.rest(leaf);
         let gone = if later { self.last.replace((at, ran, leaf)).map(|(.., leaf)| leaf) } else { Some(leaf) };
         if let Some(leaf) = gone {
             self.nodes.release(leaf);

@@ -22,6 +22,10 @@ struct Node {
     /// Nodes right behind this one, and all their numbers combined by exclusive or: the last one left is known by it.
     behind: u32,
     combined: Id,
+    /// How many of those lead only to paths that rest.
+    resting: u32,
+    /// Of a leaf: its path rests.
+    rests: bool,
     parts: Vec<Part>,
     /// Paths that ended in this one and would have been nearly as long.
     beside: Vec<Alternative>,
@@ -44,10 +48,19 @@ impl Nodes {
         });
         let node = &mut self.nodes[index(id)];
         (node.before, node.behind, node.combined) = (before, 0, 0);
+        (node.resting, node.rests) = (0, false);
         node.parts.clear();
         node.beside.clear();
         self.attach(before, id);
         id
+    }
+
+    /// The path of this leaf is kept as it is, and nobody lives it: that of a task that is gone, or one that somebody may
+    /// go on with later. It takes nothing from what another path has [alone](Self::alone).
+    pub(super) fn rest(&mut self, leaf: Id) {
+        let rested = self.rests(leaf);
+        self.nodes[index(leaf)].rests = true;
+        self.tell_rest(leaf, rested);
     }
 
     /// Two paths from one: this one goes on behind the node that is returned first, under the number returned second.
@@ -56,7 +69,11 @@ impl Nodes {
         if node.parts.is_empty() && node.beside.is_empty() && node.before != NONE {
             return (node.before, leaf);
         }
+        let rests = node.rests;
         let next = self.leaf(leaf);
+        if rests {
+            self.rest(next);
+        }
         (leaf, next)
     }
 
@@ -68,19 +85,14 @@ impl Nodes {
         let former = std::mem::replace(&mut node.before, before);
         node.parts.clear();
         node.beside.clear();
-        self.detach(former, leaf);
-    }
-
-    /// The node before this one.
-    pub(super) fn before(&self, leaf: Id) -> Id {
-        self.nodes[index(leaf)].before
+        self.detach(former, leaf, self.rests(leaf));
     }
 
     /// The path is not needed any more.
     pub(super) fn release(&mut self, leaf: Id) {
-        let before = self.nodes[index(leaf)].before;
+        let (before, rested) = (self.nodes[index(leaf)].before, self.rests(leaf));
         self.forget(leaf);
-        self.detach(before, leaf);
+        self.detach(before, leaf, rested);
     }
 
     /// Adds to the end of a path.
@@ -102,17 +114,11 @@ impl Nodes {
         keep(&mut self.nodes[index(leaf)].beside, alternative);
     }
 
-    /// What only this path has: every node that no other one goes on from, but that of a task that is gone. Parts and
-    /// alternatives of each.
-    pub(super) fn alone(
-        &self,
-        leaf: Id,
-        gone: Option<Id>,
-    ) -> impl Iterator<Item = (&[Part], &[Alternative])> {
-        let gone = gone.map_or(NONE, |gone| self.nodes[index(gone)].before);
+    /// What only this path has: every node that no other path that lives goes on from. Parts and alternatives of each.
+    pub(super) fn alone(&self, leaf: Id) -> impl Iterator<Item = (&[Part], &[Alternative])> {
         let ours = move |id: &Id| {
-            let shared = self.nodes[index(*id)].behind - u32::from(*id == gone) > 1;
-            *id == leaf || !shared
+            let node = &self.nodes[index(*id)];
+            *id == leaf || node.behind - node.resting <= 1
         };
         self.back(leaf).take_while(ours).map(|id| {
             let node = &self.nodes[index(id)];
@@ -138,28 +144,56 @@ impl Nodes {
     }
 
     fn attach(&mut self, before: Id, id: Id) {
-        if before != NONE {
-            let node = &mut self.nodes[index(before)];
-            node.behind += 1;
-            node.combined ^= id;
-        }
-    }
-
-    fn detach(&mut self, before: Id, id: Id) {
         if before == NONE {
             return;
         }
+        let (rested, rests) = (self.rests(before), self.rests(id));
+        let node = &mut self.nodes[index(before)];
+        node.behind += 1;
+        node.combined ^= id;
+        node.resting += u32::from(rests);
+        self.tell_rest(before, rested);
+    }
+
+    /// `rests`: as which of both the node before knows it.
+    fn detach(&mut self, before: Id, id: Id, rests: bool) {
+        if before == NONE {
+            return;
+        }
+        let rested = self.rests(before);
         let node = &mut self.nodes[index(before)];
         node.behind -= 1;
         node.combined ^= id;
-        match node.behind {
-            0 => {
-                let further = node.before;
-                self.forget(before);
-                self.detach(further, before);
+        node.resting -= u32::from(rests);
+        if node.behind == 0 {
+            let further = node.before;
+            self.forget(before);
+            return self.detach(further, before, rested);
+        }
+        let last = node.behind == 1;
+        self.tell_rest(before, rested);
+        if last {
+            self.merge(before);
+        }
+    }
+
+    /// Whether all paths behind this node rest.
+    fn rests(&self, id: Id) -> bool {
+        let node = &self.nodes[index(id)];
+        if node.behind == 0 { node.rests } else { node.resting == node.behind }
+    }
+
+    /// Whether all behind this node rest may have changed. Nodes behind which all rest are few, for few paths do.
+    fn tell_rest(&mut self, mut id: Id, mut rested: bool) {
+        loop {
+            let (rests, before) = (self.rests(id), self.nodes[index(id)].before);
+            if rests == rested || before == NONE {
+                return;
             }
-            1 => self.merge(before),
-            _ => {}
+            rested = self.rests(before);
+            let resting = &mut self.nodes[index(before)].resting;
+            *resting = if rests { *resting + 1 } else { *resting - 1 };
+            id = before;
         }
     }
 
@@ -268,8 +302,23 @@ mod tests {
         let (joined, child) = nodes.fork(child);
         nodes.jump(root, joined);
         nodes.add(root, 2, 5, 1);
-        let ns = |gone| nodes.alone(root, gone).flat_map(|(parts, _)| parts).map(|part| part.ns).sum::<u64>();
-        assert_eq!((ns(None), ns(Some(child)), ns(Some(other))), (5, 12, 5));
+        let alone =
+            |nodes: &Nodes| nodes.alone(root).flat_map(|(parts, _)| parts).map(|part| part.ns).sum::<u64>();
+        assert_eq!(alone(&nodes), 5);
+        // What rests is nobody's, though something goes on from it that rests too.
+        nodes.rest(child);
+        assert_eq!(alone(&nodes), 12);
+        nodes.add(child, 3, 1, 1);
+        let (kept, child) = nodes.fork(child);
+        let also = nodes.leaf(kept);
+        assert_eq!(alone(&nodes), 5);
+        nodes.rest(also);
+        assert_eq!(alone(&nodes), 12);
+        // Who goes on from it lives.
+        nodes.jump(other, kept);
+        assert_eq!(alone(&nodes), 5);
+        [other, child, also].into_iter().for_each(|leaf| nodes.release(leaf));
+        assert_eq!((alone(&nodes), sum(&nodes, root), nodes.len()), (112, 112, 1));
     }
 
     #[test]

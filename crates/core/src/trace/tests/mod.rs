@@ -11,6 +11,7 @@ mod path;
 mod path_alternatives;
 mod path_backwards;
 mod path_left;
+mod path_messages;
 mod path_waits;
 mod pipelines;
 mod properties;

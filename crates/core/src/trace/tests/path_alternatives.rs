@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::fixture::*;
-use crate::trace::event::{FileKind, Left};
+use crate::trace::event::{Context, Event, FileKind, Left, What};
 use crate::trace::report::TraceReport;
 
 /// A shell on CPU 0 starts these at once on CPUs of their own, waits until all have ended, and ends 10 later. Each has a
@@ -70,6 +70,19 @@ fn of_many_all_that_are_nearly_as_long_are_told() {
     let report = waited_for(&children).report();
     sound(&report);
     assert_eq!(alternatives(&report), [("c", 5, 995), ("b", 20, 975)]);
+}
+
+#[test]
+fn a_child_that_wrote_to_a_terminal_is_nearly_as_long_with_what_it_did_before() {
+    let mut script = waited_for(&[("a", WAIT4, 980), ("b", WAIT4, 1000)]);
+    for (at, worker) in [(900, 90), (950, 91)] {
+        let behind = script.events.iter().position(|event| event.at >= at * 1000).unwrap();
+        let wake = What::Wake { wakee: worker, waker: 11, context: Context::Task };
+        script.events.insert(behind, Event { at: at * 1000, cpu: 1, what: wake });
+    }
+    let report = script.report();
+    sound(&report);
+    assert_eq!(alternatives(&report), [("a", 15, 985)]);
 }
 
 #[test]

@@ -256,7 +256,7 @@ pub(in crate::trace) fn any_event() -> impl Strategy<Value = Event> {
     let at_block = (0_u32..400, any::<(bool, bool)>(), 0_u64..3).prop_map(|(number, (io, bitset), inode)| {
         Some(crate::trace::event::Block { io, bitset, ..block(number, FileKind::Pipe, inode) })
     });
-    let at_block = prop_oneof![Just(None), at_block];
+    let at_block = prop_oneof![Just(None), at_block, Just(Some(block(READ, FileKind::Terminal, 0)))];
     let allowed = prop::collection::vec(0_u64..8, 0..2);
     let context = prop_oneof![
         Just(Context::Task),
