@@ -19,9 +19,13 @@ use trace::json;
 const HOG: &str = include_str!("../bench/planted/hog.c");
 
 const SPIN: &str = "int main(void) { volatile unsigned long x = 0; \
-                    for (unsigned long i = 0; i < 50000000ul; i++) x += i; return 0; }";
+                    for (unsigned long i = 0; i < 30000000ul; i++) x += i; return 0; }";
 
-/// One hog for every CPU, each in a session of its own; ended with this.
+/// Hogs on every CPU, each in a session of its own: the command has a fourth of a CPU beside them. Its own speed moves by half on
+/// some machines, and what they cost must be far above that.
+const EACH: usize = 3;
+
+/// They are ended with this.
 struct Hogs(Vec<Child>);
 
 impl Hogs {
@@ -29,8 +33,8 @@ impl Hogs {
         let program = trace::compile(place, "hog", HOG);
         let allowed = rustix::thread::sched_getaffinity(None).unwrap();
         let cpus = (0..rustix::thread::CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu));
-        let hog = |cpu: usize| {
-            let pipe = place.file(&format!("told.{cpu}"));
+        let hog = |(cpu, nth): (usize, usize)| {
+            let pipe = place.file(&format!("told.{cpu}.{nth}"));
             assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
             let mut command = place.command(&program, &[&cpu.to_string(), &pipe]);
             // SAFETY: a plain system call between fork and exec.
@@ -39,7 +43,7 @@ impl Hogs {
             }
             command.spawn().unwrap()
         };
-        Self(cpus.map(hog).collect())
+        Self(cpus.flat_map(|cpu| (0..EACH).map(move |nth| (cpu, nth))).map(hog).collect())
     }
 
     fn ids(&self) -> Vec<u32> {
@@ -70,7 +74,7 @@ fn explained(place: &Sandbox, before: &[&str]) -> Value {
     let line =
         |ms: u32| format!("for p in {told}.*; do echo {ms} > $p; done; ({spin}); sh -c '{spin}; true'");
     let options = ["compare", "--why", "--json", "--no-check-output", "--why-rounds", "7"];
-    let (slow, fast) = (line(150), line(0));
+    let (slow, fast) = (line(300), line(0));
     let words = [before, &[PROGRAM], &options, &[slow.as_str(), fast.as_str()]].concat();
     json(&place.begin(place.command(words[0], &words[1..])).wait())
 }
@@ -78,7 +82,7 @@ fn explained(place: &Sandbox, before: &[&str]) -> Value {
 /// What was tried for the hogs.
 #[track_caller]
 fn experiment(record: &Value) -> &Value {
-    let none = format!("not found: {} {:#}", record["refused"], record["findings"]);
+    let none = format!("not found: {} {:#} {}", record["refused"], record["findings"], record["differences"]);
     let findings = record["findings"].as_array().expect(&none);
     let mine = |it: &&Value| it["cause"] == "cpu_contention" && it["share"].as_f64().unwrap() > 0.0;
     let found = findings.iter().find(mine).expect(&none);
