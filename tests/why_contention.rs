@@ -79,16 +79,26 @@ fn explained(place: &Sandbox, before: &[&str]) -> Value {
     json(&place.begin(place.command(words[0], &words[1..])).wait())
 }
 
-/// What was tried for the hogs.
+/// Seconds that the hogs cost at least: in 300 ms the command has a fourth of a CPU.
+const PLANTED_S: f64 = 0.2;
+
+const TOO_NOISY: &str = "explanations of planted contention (this machine's own noise is half of it)";
+
+/// What was tried for the hogs; `None` where this machine's own noise hides what they cost.
 #[track_caller]
-fn experiment(record: &Value) -> &Value {
+fn experiment(record: &Value) -> Option<&Value> {
     let none = format!("not found: {} {:#} {}", record["refused"], record["findings"], record["differences"]);
     let findings = record["findings"].as_array().expect(&none);
     let mine = |it: &&Value| it["cause"] == "cpu_contention" && it["share"].as_f64().unwrap() > 0.0;
-    let found = findings.iter().find(mine).expect(&none);
+    let noise = record["differences"][0]["noise_s"].as_f64();
+    let hidden = noise.is_none_or(|noise| noise > PLANTED_S / 2.0);
+    let found = match findings.iter().find(mine) {
+        None if hidden => return None,
+        found => found.expect(&none),
+    };
     assert_eq!(found["alternative"], record["plan"]["alternatives"][0]["name"], "{found:#}");
     let experiments = record["experiments"].as_array().unwrap();
-    experiments.iter().find(|it| it["cause"] == "cpu_contention").unwrap()
+    Some(experiments.iter().find(|it| it["cause"] == "cpu_contention").unwrap())
 }
 
 #[test]
@@ -99,7 +109,7 @@ fn others_are_kept_away_and_nobody_stays_in_the_real_time_class() {
     let place = Sandbox::new();
     let hogs = Hogs::start(&place);
     let record = explained(&place, &[]);
-    let one = experiment(&record);
+    let Some(one) = experiment(&record) else { return skipped(TOO_NOISY) };
     // Others than the hogs may hide what they cost; that they are the wrong cause must not come out.
     assert!(["confirmed", "undecided"].iter().any(|it| one["outcome"] == *it), "{one:#}");
     assert!(one["prediction"].as_str().unwrap().contains("real-time class"), "{one:#}");
@@ -109,7 +119,7 @@ fn others_are_kept_away_and_nobody_stays_in_the_real_time_class() {
     // Without the privilege nothing is tried, and it is said what is missing.
     let without = ["setpriv", "--bounding-set", "-sys_nice", "--inh-caps", "-sys_nice", "--"];
     let record = explained(&place, &without);
-    let one = experiment(&record);
+    let Some(one) = experiment(&record) else { return skipped(TOO_NOISY) };
     assert_eq!(one["outcome"], "not_testable", "{one:#}");
     let said = "needs real-time priority (root or CAP_SYS_NICE)";
     assert!(one["sentence"].as_str().unwrap().contains(said), "{one:#}");
