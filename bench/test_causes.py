@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -165,6 +166,16 @@ print({record!r})
 """
 
 
+TALKS_AT_ITS_END = """#!{python}
+import pathlib, signal, sys, time
+
+if "compare" in sys.argv:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(print("x" * 1_000_000)))
+    pathlib.Path("{began}").touch()
+    time.sleep(600)
+"""
+
+
 class EndToEnd(unittest.TestCase):
     """The bench with a stand-in that finds computing everywhere."""
 
@@ -184,6 +195,24 @@ class EndToEnd(unittest.TestCase):
                 self.assertTrue(document["rows"][0]["right"])
                 self.assertEqual(list((Path(scratch) / "causes").glob("*.part")), [])
             self.assertEqual(list(Path(scratch).glob("whyfaster-causes-*")), [])
+
+    def test_it_ends_when_told_though_much_is_still_to_be_read(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            program, began = Path(scratch) / "whyfaster", Path(scratch) / "began"
+            program.write_text(TALKS_AT_ITS_END.format(python=sys.executable, began=began), encoding="utf-8")
+            program.chmod(0o755)
+            words = [sys.executable, str(HERE / "causes"), "--whyfaster", str(program), "--only", "computing, 40 ms"]
+            environment = {"PATH": "/usr/bin:/bin", "BENCH_OUT": scratch, "TMPDIR": scratch}
+            with subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as bench:
+                while not began.exists():
+                    self.assertIsNone(bench.poll(), "it ended before whyfaster began")
+                    time.sleep(0.01)
+                bench.terminate()
+                try:
+                    self.assertEqual(bench.wait(timeout=60), 143)
+                finally:
+                    # Where it waits for ever, so would this test.
+                    bench.kill()
 
 
 if __name__ == "__main__":
