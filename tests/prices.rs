@@ -16,18 +16,16 @@ use process::Sandbox;
 use serde_json::Value;
 use shared::{alone, list, price, run};
 
-/// How often a pair is measured: the middle of so many ratios is off only where most of them are.
+/// How often a pair is measured: five ratios that all lie on one side of the truth are an accident of once in 16.
 const PAIRS: usize = 5;
 
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    assert!(!values.is_empty());
-    values[values.len() / 2]
-}
-
-fn assert_close(what: &str, ratios: Vec<f64>, tolerance: f64) {
-    let off = (median(ratios.clone()) - 1.0).abs();
-    assert!(off <= tolerance, "{what}: found over planted: {ratios:?}");
+/// The interval of the ratio by the sign test over the lists, from the least to the largest, has to reach the band around 1: the
+/// machine's speed moves between repetitions, and what is off in truth is off in every list.
+#[track_caller]
+fn assert_close(what: &str, ratios: &[f64], tolerance: f64) {
+    let reaches = ratios.iter().any(|ratio| *ratio <= 1.0 + tolerance)
+        && ratios.iter().any(|ratio| *ratio >= 1.0 - tolerance);
+    assert!(reaches, "{what}: {ratios:?}");
 }
 
 /// Rows of a list are measured interleaved, each repetition in fresh processes, so that a noisy moment hits all of them: the
@@ -40,7 +38,7 @@ fn planted_costs_are_priced_within_five_percent() {
     for (k, key) in [2.0, 4.0, 8.0].into_iter().flat_map(|k| [(k, "floor_ns"), (k, "median_ns")]) {
         let of = |list: &Value, variant: &str| price(list, "getpid_k", variant)[key].as_f64().unwrap();
         let ratio = |list: &Value| of(list, &format!("libc,k={k}")) / (k * of(list, "libc"));
-        assert_close(&format!("{k} calls, {key}"), all(&ratio), 0.05);
+        assert_close(&format!("{k} calls, {key}"), &all(&ratio), 0.05);
     }
     if lists.iter().any(|list| list["clock"]["tsc_hz"].is_null()) {
         return;
@@ -50,7 +48,7 @@ fn planted_costs_are_priced_within_five_percent() {
             let ns = 10_000.0 / list["clock"]["tsc_hz"].as_f64().unwrap() * 1e9;
             price(list, "burn", "loop,cycles=10000")[key].as_f64().unwrap() / ns
         };
-        assert_close(&format!("10000 cycles, {key}"), all(&ratio), 0.05);
+        assert_close(&format!("10000 cycles, {key}"), &all(&ratio), 0.05);
     }
 }
 
@@ -167,9 +165,7 @@ fn list_in_a_crowd(words: &[&str]) -> Value {
     })
 }
 
-/// With and without the neighbour in turn. The machine's own speed moves between two lists, so one ratio proves nothing: the
-/// interval of the sign test over the pairs, from the least to the largest, has to reach the band. A neighbour that moves the floor
-/// moves it in every pair.
+/// With and without the neighbour in turn, so that whatever else this machine does hits both.
 #[test]
 fn a_noisy_neighbour_does_not_move_the_floor_of_fast_rows() {
     let _alone = alone();
@@ -183,9 +179,7 @@ fn a_noisy_neighbour_does_not_move_the_floor_of_fast_rows() {
         };
         let ratios: Vec<f64> = pairs.iter().filter_map(ratio).collect();
         assert!(2 * ratios.len() > PAIRS, "{name}: {} of {PAIRS} pairs have a price", ratios.len());
-        let within = |beyond: &dyn Fn(f64) -> bool| ratios.iter().any(|ratio| !beyond(*ratio));
-        let reaches = within(&|ratio| ratio > 1.10) && within(&|ratio| ratio < 0.90);
-        assert!(reaches, "{name}: floors with the neighbour over those without: {ratios:?}");
+        assert_close(name, &ratios, 0.10);
     }
 }
 
