@@ -106,7 +106,7 @@ lint:
 
 # Unit, property, end-to-end and documentation tests.
 unit:
-	cargo test --workspace --locked
+	cargo test --workspace --locked --no-fail-fast
 
 # The worker of `prices` for systems that are not at hand; the arm64 one also runs. Needs no more than a C compiler from PyPI.
 cross: setup-test

@@ -283,15 +283,18 @@ fn tasks_pinned_together_wait_for_each_other() {
         // or two waits are avoidable: by undoing the pin.
         let avoidable = trace["avoidable_wait_s"].as_f64().unwrap();
         let by_pinning = trace["avoidable"]["by_pinning_s"].as_f64().unwrap();
+        // The first part of each wait is left out, and the kernel's own threads may cut these two's waits into many.
+        let of_each = trace["avoidable"]["threshold_s"].as_f64().unwrap();
+        let left_out = of_each * trace["avoidable"]["waits"].as_f64().unwrap();
         let off = 0.05 * planted;
         assert!(
-            idle - off < avoidable && avoidable < 2.0 * most + off,
-            "{avoidable} of {planted}, idle {idle}"
+            idle - left_out - off < avoidable && avoidable < 2.0 * most + off,
+            "{avoidable} of {planted}, left out {left_out}, idle {idle}"
         );
         assert!((avoidable - by_pinning).abs() < 0.01 * planted, "{:#}", trace["avoidable"]);
         assert_eq!(trace["avoidable"]["but_for_affinity_s"].as_f64(), Some(0.0));
         if idle > 0.97 * planted {
-            return within_5_percent(avoidable, planted, &trace);
+            return within_5_percent(avoidable, planted - left_out, &trace);
         }
     }
     skipped("a pinned wait that was avoidable all the time (the second CPU was never idle for as long)");

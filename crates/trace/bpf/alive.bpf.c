@@ -1,11 +1,7 @@
 /* Who of the tree is there: when a running tree is taken up, and when the observation ends? */
 
 #include "files.h"
-
-struct fork_and_mask {
-    struct fork_record fork;
-    u64 mask[128]; /* 8192 CPUs, the most that Linux can be built for on x86 */
-};
+#include "forks.h"
 
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -54,20 +50,14 @@ int who_was_taken_up(struct bpf_iter__task *ctx)
     struct fork_and_mask *s = bpf_map_lookup_elem(&fork_scratch, &zero);
     if (!t || !s || !claim_beginning(t))
         return 0;
-    u32 words = settings.mask_words;
     t->cpus = task->nr_cpus_allowed;
     t->mask = task->cpus_mask.bits[0];
     u64 from = tree.taken_up;
     find_call(task, t, t->since > from ? t->since : from);
     __sync_fetch_and_add(&tree.alive, 1);
-    fill(&s->fork.head, RECORD_FORK, from, number_of(task, t), 0, 0);
-    s->fork.spent = 0;
-    s->fork.process = task->tgid;
-    s->fork.words = words;
-    copy_name(s->fork.name, task);
+    fill_fork(&s->fork, from, task, number_of(task, t), 0);
     look_up_pipes(&s->fork.pipes, task);
-    bpf_probe_read_kernel(s->mask, words * 8, &task->cpus_mask);
-    bpf_seq_write(seq, s, sizeof(s->fork) + words * 8);
+    bpf_seq_write(seq, s, sizeof(s->fork) + settings.mask_words * 8);
     return 0;
 }
 

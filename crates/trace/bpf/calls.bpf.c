@@ -2,6 +2,7 @@
 
 #include "cells.h"
 #include "files.h"
+#include "forks.h"
 
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
@@ -79,7 +80,8 @@ static __always_inline void begin(struct task_struct *task, struct task_state *t
     t->cpus = task->nr_cpus_allowed;
     t->mask = task->cpus_mask.bits[0];
     __sync_fetch_and_add(&tree.alive, 1);
-    send_fork(now, task, 0, 0);
+    if (!send_fork(now, task, 0, 0))
+        keep_first_fork(now, task);
 }
 
 SEC("tp_btf/sys_enter")

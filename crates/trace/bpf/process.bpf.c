@@ -1,6 +1,7 @@
 /* Who makes whom, which programs begin, and under which name? */
 
 #include "files.h"
+#include "forks.h"
 
 struct exec_and_path {
     struct exec_record exec;
@@ -13,28 +14,6 @@ struct {
     __type(key, u32);
     __type(value, struct exec_and_path);
 } exec_scratch SEC(".maps");
-
-/* `spender` is the state of the parent, which runs. */
-static __always_inline void send_fork(u64 now, struct task_struct *child, u32 parent, struct task_state *spender)
-{
-    u32 words = settings.mask_words;
-    struct fork_record *r = RESERVE(sizeof(*r) + words * 8);
-    if (!r)
-        return;
-    fill(&r->head, RECORD_FORK, now, child->pid, parent, 0);
-    if (spender && settings.call_times) {
-        r->head.flags |= FLAG_SPENT;
-        r->spent = time_in_calls(spender, now);
-    } else {
-        r->spent = 0;
-    }
-    r->process = child->tgid;
-    r->words = words;
-    r->pipes.input = r->pipes.output = 0;
-    copy_name(r->name, child);
-    bpf_probe_read_kernel(r + 1, words * 8, &child->cpus_mask);
-    submit(r);
-}
 
 static __always_inline void send_allowed(u64 now, struct task_struct *task, u32 number)
 {
@@ -105,7 +84,7 @@ int BPF_PROG(program_begins, struct task_struct *task, int former, struct linux_
     /* Some descriptors were closed, and it shares them with nobody any more. */
     forget_files(t);
     t->shares = 0;
-    __sync_fetch_and_add(&tree.execs, 1);
+    bool is_first = __sync_fetch_and_add(&tree.execs, 1) == 0;
     /* The task that was the first one is gone, but not the process. */
     if (former != task->pid)
         __sync_fetch_and_add(&tree.exits, -1ull);
@@ -125,7 +104,8 @@ int BPF_PROG(program_begins, struct task_struct *task, int former, struct linux_
     n = n > 1 ? n - 1 : 0;
     s->exec.path_bytes = n;
     note_home(t, s->path);
-    send_copy(s, sizeof(s->exec) + (n & (PATH_BYTES - 1)));
+    if (!send_copy(s, sizeof(s->exec) + (n & (PATH_BYTES - 1))) && is_first)
+        keep_first_exec(&s->exec);
     return 0;
 }
 

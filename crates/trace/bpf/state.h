@@ -174,11 +174,13 @@ static __always_inline void send_spent(enum record_kind kind, u64 at, u32 task, 
     submit(r);
 }
 
-/* Copies a record of a size that is known only now. */
-static __always_inline void send_copy(void *record, u64 size)
+/* Copies a record of a size that is known only now. Whether there was room. */
+static __always_inline bool send_copy(void *record, u64 size)
 {
-    if (bpf_ringbuf_output(&ring, record, size, wake_flag()))
-        LOST_RECORD();
+    if (!bpf_ringbuf_output(&ring, record, size, wake_flag()))
+        return true;
+    LOST_RECORD();
+    return false;
 }
 
 /* The kernel leaves old bytes behind the zero, and a key must not. */

@@ -55,6 +55,40 @@ fn a_ring_that_is_too_small_is_reported_as_loss() {
 }
 
 #[test]
+fn the_beginning_is_told_though_the_ring_is_full_by_then() {
+    if !able() {
+        return;
+    }
+    let mut full = Full::open(&Wanted { ring_bytes: 4096, ..Wanted::default() }).unwrap();
+    for _ in 0..2 {
+        let held = Held::new(&["/bin/true"]);
+        let pid = held.pid;
+        full.follow(pid).unwrap();
+        // Each is a switch or two, and nobody reads.
+        (0..500).for_each(|_| std::thread::sleep(Duration::from_micros(50)));
+        held.release();
+        while ended(pid).is_none() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let mut events = Vec::new();
+        let counts = full.finish_run(&mut |e| events.push(e)).unwrap();
+        let child = u32::try_from(pid).unwrap();
+        let seen: Vec<&Event> = events
+            .iter()
+            .filter(|e| matches!(e.what, What::Fork { .. } | What::Exec { .. } | What::Lost { .. }))
+            .collect();
+        let [fork, exec, lost] = seen[..] else { panic!("{seen:?} of {}", events.len()) };
+        assert!(matches!(&fork.what, What::Fork { parent: 0, child: it, allowed, .. }
+            if *it == child && allowed.iter().any(|word| *word != 0)));
+        let What::Exec { task, name, .. } = &exec.what else { panic!("{seen:?}") };
+        assert_eq!((*task, name.as_str()), (child, "true"));
+        assert!(matches!(lost.what, What::Lost { records } if records == counts.lost.ring && records > 1));
+        assert!(fork.at < exec.at && counts.lives.last_end_ns.is_some_and(|at| at > exec.at));
+        assert_eq!(counts.lost.late, 0);
+    }
+}
+
+#[test]
 fn what_comes_behind_a_hole_keeps_its_own_time() {
     if !able() {
         return;

@@ -13,7 +13,7 @@ use libbpf_rs::{Link, MapCore, MapType, PrintLevel, ProgramInput, RingBuffer, Ri
 use whyfaster_core::trace::counts::Lives;
 
 use super::decode::Decoder;
-use super::programs::{OpenWhyfasterSkel, WhyfasterSkel, WhyfasterSkelBuilder, types};
+use super::programs::{OpenWhyfasterSkel, Plain, WhyfasterSkel, WhyfasterSkelBuilder, types};
 use super::{startup, tables};
 use crate::support::{Missing, Unsupported, kernel_version};
 use crate::wanted::{CallsBy, Wanted};
@@ -290,7 +290,26 @@ impl Loaded {
         if let Some(bss) = self.skel.maps.bss_data.as_deref_mut() {
             let (groups, cells) = (bss.tree.groups, bss.tree.cells);
             bss.tree = types::totals_of_tree { groups, cells, ..Default::default() };
+            (bss.first.fork_lost, bss.first.exec_lost) = (0, 0);
         }
+    }
+
+    /// The records of the first program's beginning for which the ring had no room, each once.
+    pub(crate) fn lost_beginning(&mut self) -> Vec<Vec<u8>> {
+        const TOLD: u32 = 2;
+        let Some(bss) = self.skel.maps.bss_data.as_deref_mut() else { return Vec::new() };
+        let first = &raw mut bss.first;
+        // SAFETY: memory that is shared with the kernel, mapped as long as the skeleton lives. Behind its flag a record does not
+        // change any more.
+        let (fork, exec) = unsafe {
+            let lost =
+                |flag: *mut u32| (flag.read_volatile() == 1).then(|| flag.write_volatile(TOLD)).is_some();
+            (
+                lost(&raw mut (*first).fork_lost).then(|| (&raw const (*first).fork).read_volatile()),
+                lost(&raw mut (*first).exec_lost).then(|| (&raw const (*first).exec).read_volatile()),
+            )
+        };
+        fork.iter().map(Plain::bytes).chain(exec.iter().map(Plain::bytes)).map(<[u8]>::to_vec).collect()
     }
 
     /// Most bytes that the maps can grow to.

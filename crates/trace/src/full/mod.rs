@@ -358,6 +358,8 @@ impl Full {
             TraceError::Read { what: "records", why }
         })?;
         let mut decoder = self.decoder.borrow_mut();
+        // Behind the records: what came after it is in time order with it for as long as records are kept back.
+        self.loaded.lost_beginning().iter().for_each(|record| decoder.take(record));
         self.watch.tell(&mut decoder.symbols.images);
         decoder.name_stacks();
         Ok(taken >= AT_ONCE)

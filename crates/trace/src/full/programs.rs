@@ -60,6 +60,7 @@ plain!(
     spent_record,
     started_record,
     fork_record,
+    fork_and_mask,
     allowed_record,
     exec_record,
     failed_record,

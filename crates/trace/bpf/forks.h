@@ -1,0 +1,66 @@
+/* A task as it is told when it is made, and the beginning of the first one, which must not be lost with the rest. */
+#pragma once
+
+#include "state.h"
+
+struct fork_and_mask {
+    struct fork_record fork;
+    u64 mask[128]; /* 8192 CPUs, the most that Linux can be built for on x86 */
+};
+
+/* The first program that a tree executes: without its beginning there is nothing to add times to. Where the ring has no
+ * room for it, on a machine that switches a lot, it is left here for the reader. */
+struct beginning {
+    struct fork_and_mask fork;
+    struct exec_record exec; /* without its path */
+    u32 fork_lost;
+    u32 exec_lost;
+};
+
+struct beginning first = {};
+
+/* Behind the record there is room for the mask. */
+static __always_inline void fill_fork(struct fork_record *r, u64 now, struct task_struct *task, u32 number, u32 parent)
+{
+    u32 words = settings.mask_words;
+    fill(&r->head, RECORD_FORK, now, number, parent, 0);
+    r->spent = 0;
+    r->process = task->tgid;
+    r->words = words;
+    r->pipes.input = r->pipes.output = 0;
+    copy_name(r->name, task);
+    bpf_probe_read_kernel(r + 1, words * 8, &task->cpus_mask);
+}
+
+/* `spender` is the state of the parent, which runs. Whether there was room. */
+static __always_inline bool send_fork(u64 now, struct task_struct *child, u32 parent, struct task_state *spender)
+{
+    struct fork_record *r = RESERVE(sizeof(*r) + settings.mask_words * 8);
+    if (!r)
+        return false;
+    fill_fork(r, now, child, child->pid, parent);
+    if (spender && settings.call_times) {
+        r->head.flags |= FLAG_SPENT;
+        r->spent = time_in_calls(spender, now);
+    }
+    submit(r);
+    return true;
+}
+
+/* That records are missing is for the next one in the ring to say: these two are among them. The reader sees the flag
+ * behind what it speaks of: an atomic operation that returns a value is a barrier. */
+static __always_inline void keep_first_fork(u64 now, struct task_struct *task)
+{
+    fill_fork(&first.fork.fork, now, task, task->pid, 0);
+    first.fork.fork.head.flags = 0;
+    tree.told = ~0ull;
+    __sync_val_compare_and_swap(&first.fork_lost, 0, 1);
+}
+
+static __always_inline void keep_first_exec(struct exec_record *exec)
+{
+    first.exec = *exec;
+    first.exec.head.flags = 0;
+    first.exec.path_bytes = 0;
+    __sync_val_compare_and_swap(&first.exec_lost, 0, 1);
+}
