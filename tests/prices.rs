@@ -144,7 +144,7 @@ fn a_quick_list_that_is_ten_times_as_dear_is_slower_in_every_row() {
         }
     }
     assert!(slower > 10 && few < slower, "{slower} rows are slower, {few} have too few repetitions");
-    let shown = run(&["machines", &one, &ten]).out;
+    let shown = run(&["machines", &one, &ten]).flowing();
     assert!(shown.contains("; the worst is"), "{shown}");
 }
 

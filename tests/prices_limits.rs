@@ -34,7 +34,7 @@ fn an_interrupt_ends_every_process_and_keeps_a_partial_list() {
     running.signal(Signal::INT);
     let ran = running.wait();
     ran.expect(130, &["interrupted: ", "the partial list is in"]);
-    assert!(ran.out.contains("; partial: it was"), "{}", ran.out);
+    assert!(ran.flowing().contains("; partial: it was"), "{}", ran.out);
     place.assert_clean();
     let list: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
     assert_eq!(list["status"], "interrupted");

@@ -151,10 +151,9 @@ fn planted_computing_is_found() {
     }
     let _alone = alone();
     let place = Sandbox::new();
-    let source = "int main(int n, char **v) { volatile unsigned long x = 0; \
-                  for (unsigned long i = 0; i < (n > 1 ? 100000000ul : 1000ul); i++) x += i; return 0; }";
-    let program = trace::compile(&place, "spin", source);
-    let (record, _) = explained(&place, &["--why-rounds", "7"], &format!("{program} long"), &program);
+    let program = trace::compile(&place, "spin", trace::SPIN);
+    let (long, short) = (format!("{program} 200000000"), format!("{program} 1000"));
+    let (record, _) = explained(&place, &["--why-rounds", "7"], &long, &short);
     let found = first(&record, "compute");
     let whole = number(&record["accounts"][0]["untraced_s"]);
     assert!(number(&found["seconds"]) > 0.5 * whole, "{found:#} of {whole}");

@@ -18,9 +18,6 @@ use trace::json;
 /// Computes on a CPU for as many milliseconds as it is told through a pipe.
 const HOG: &str = include_str!("../bench/planted/hog.c");
 
-const SPIN: &str = "int main(void) { volatile unsigned long x = 0; \
-                    for (unsigned long i = 0; i < 30000000ul; i++) x += i; return 0; }";
-
 /// Hogs on every CPU, each in a session of its own: the command has a fourth of a CPU beside them. Its own speed moves by half on
 /// some machines, and what they cost must be far above that.
 const EACH: usize = 3;
@@ -69,7 +66,7 @@ fn class(pid: u32) -> i32 {
 
 /// A command that forks, first while the hogs compute and then while they do not; the record of why the first is slower.
 fn explained(place: &Sandbox, before: &[&str]) -> Value {
-    let spin = trace::compile(place, "spin", SPIN);
+    let spin = format!("{} 200000000", trace::compile(place, "spin", trace::SPIN));
     let told = place.file("told");
     let line =
         |ms: u32| format!("for p in {told}.*; do echo {ms} > $p; done; ({spin}); sh -c '{spin}; true'");

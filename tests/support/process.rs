@@ -245,6 +245,11 @@ impl Ran {
         assert!(!self.err.contains("defect"), "{}", self.err);
     }
 
+    /// The report as one line: where it breaks depends on the numbers before.
+    pub(crate) fn flowing(&self) -> String {
+        self.out.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
     /// It ended with this error, and gave a hint.
     pub(crate) fn expect_error(&self, code: i32, said: &[&str]) {
         self.expect(code, said);

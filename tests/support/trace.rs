@@ -57,12 +57,18 @@ pub(crate) fn json(ran: &Ran) -> Value {
     serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {}", ran.out))
 }
 
-/// Compiles a C program.
+/// Turns of a loop that touches no memory: one that counts on its stack takes one cycle a turn, or five, as the CPU guesses.
+pub(crate) const SPIN: &str = include_str!("../../bench/planted/spin.c");
+
+const PLANTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bench/planted");
+
+/// Compiles a C program, which may use what the planted ones share.
 pub(crate) fn compile(place: &Sandbox, name: &str, source: &str) -> String {
     let file = place.path(&format!("{name}.c"));
     fs::write(&file, source).unwrap();
     let program: PathBuf = place.path(name);
-    let done = Command::new("gcc").args(["-O1", "-pthread", "-o"]).arg(&program).arg(&file).output().unwrap();
+    let options = ["-O1", "-pthread", "-I", PLANTED, "-o"];
+    let done = Command::new("gcc").args(options).arg(&program).arg(&file).output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     place.file(name)
 }
