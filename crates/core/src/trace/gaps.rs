@@ -141,7 +141,14 @@ pub(super) fn not_measured(
         add("kernel time outside of system calls", why.to_owned());
     }
     if report.overhead.calibrated_share.is_none() {
-        add("overhead.calibrated_share", "the cost of one event was not calibrated".to_owned());
+        let why = match level {
+            Level::Full => {
+                "while it was calibrated, the machine's speed moved by more than a call, a switch or a process became dearer: trace \
+                 again when it is calmer"
+            }
+            _ => "the cost of one event was not calibrated",
+        };
+        add("overhead.calibrated_share", why.to_owned());
     }
     if report.overhead.traced_over_untraced.is_none() {
         add("overhead.traced_over_untraced", "no run without tracing was made".to_owned());

@@ -6,12 +6,16 @@
 mod pair;
 mod program;
 
+use whyfaster_core::stats::quantile;
+
 use self::pair::{Batch, Pair, Spent};
 use super::TraceError;
 use super::load::Loaded;
 
-/// How often each batch is run with and without the programs. Attaching takes about 10 ms.
-const TURNS: usize = 3;
+/// How often each batch is run with and without the programs, at least. Attaching takes about 10 ms.
+const LEAST_TURNS: usize = 3;
+/// And at most, where turns differ by more than what is looked for.
+const MOST_TURNS: usize = 8;
 
 /// Nanoseconds that a call, a switch with its wake-up, and a process beside its calls and switches became dearer. `None`:
 /// the machine was so busy that it came out cheaper, or there is no such program.
@@ -24,25 +28,22 @@ pub(crate) struct Measured {
     pub(crate) failed_exec_ns: Option<f64>,
 }
 
-/// What a unit of each kind of batch cost.
-#[derive(Clone, Copy, Debug, Default)]
-struct Costs([Option<Spent>; 4]);
-
-/// Batches of one way, turn by turn.
+/// Batches of one way: of each kind, turn by turn.
 #[derive(Debug, Default)]
 struct Turns([Vec<Spent>; 4]);
 
-impl Turns {
-    /// Calls, switches and failing execs by their cheapest turn: whatever disturbs only adds. Processes by the mean: they are few and each
-    /// is dear, so that the cheapest turn of one way and of the other may differ by more than what is looked for.
-    fn costs(mut self) -> Costs {
-        self.0.iter_mut().for_each(|turns| turns.sort_by(|a, b| a.ns.total_cmp(&b.ns)));
-        let [calls, trips, processes, misses] = &self.0;
-        let mean = |of: fn(&Spent) -> f64| processes.iter().map(of).sum::<f64>() / processes.len() as f64;
-        let process = Spent { ns: mean(|it| it.ns), switches: mean(|it| it.switches) };
-        let process = Some(process).filter(|_| !processes.is_empty());
-        Costs([calls.first().copied(), trips.first().copied(), process, misses.first().copied()])
-    }
+/// Each turn with the programs against the turns before and behind it: a CPU's speed moves within a second, mostly by more than a
+/// process becomes dearer, and neighbours share it.
+fn neighbours(without: &[Spent], with: &[Spent]) -> Vec<f64> {
+    let before = with.iter().zip(without);
+    let behind = with.iter().zip(without.iter().skip(1));
+    before.chain(behind).map(|(with, without)| with.ns - without.ns).collect()
+}
+
+/// Whether more turns are of no use: whatever was measured became dearer in every turn.
+fn settled([without, with]: &[Turns; 2]) -> bool {
+    let all = without.0.iter().zip(&with.0).flat_map(|(without, with)| neighbours(without, with));
+    all.into_iter().all(|ns| ns > 0.0)
 }
 
 /// Measures it, and leaves the programs attached.
@@ -56,38 +57,41 @@ pub(crate) fn measure(loaded: &mut Loaded) -> Result<Measured, TraceError> {
     }
     let mut turns = [Turns::default(), Turns::default()];
     let entered = loaded.lives().calls_entered;
-    for turn in 0..2 * TURNS {
-        let with = turn % 2 == 1;
-        match with {
-            true => loaded.attach().map_err(|e| failed(&e))?,
-            false => loaded.links.clear(),
+    for turn in 0..MOST_TURNS {
+        if turn >= LEAST_TURNS && settled(&turns) {
+            break;
         }
-        for (batch, turns) in Batch::ALL.into_iter().zip(&mut turns[usize::from(with)].0) {
-            turns.extend(pair.run(batch).map_err(|e| failed(&e))?);
+        for (with, turns) in turns.iter_mut().enumerate() {
+            match with {
+                0 => loaded.links.clear(),
+                _ => loaded.attach().map_err(|e| failed(&e))?,
+            }
+            for (batch, turns) in Batch::ALL.into_iter().zip(&mut turns.0) {
+                turns.extend(pair.run(batch).map_err(|e| failed(&e))?);
+            }
         }
     }
     // Calls are counted at a task's end, and only the processes of the batches have ended.
     let entered = loaded.lives().calls_entered.zip(entered).map(|(after, before)| after - before);
-    let [without, with] = turns;
-    let processes = with.0[2].len() as u64 * Batch::Processes.count();
+    let processes = turns[1].0[2].len() as u64 * Batch::Processes.count();
     let calls = entered.filter(|_| processes > 0).map(|calls| calls as f64 / processes as f64);
     // Their own end is no part of a tree.
     for pid in pair.pids() {
         super::follow::tool(loaded, pid)?;
     }
     drop(pair);
-    Ok(dearer(&without.costs(), &with.costs(), calls))
+    Ok(measured(&turns, calls))
 }
 
 /// From what each unit of the batches cost without and with the programs. `calls`: of one of the processes.
-fn dearer(without: &Costs, with: &Costs, calls: Option<f64>) -> Measured {
-    let [call, trip, process, miss] =
-        [0, 1, 2, 3].map(|i| without.0[i].zip(with.0[i]).map(|(without, with)| with.ns - without.ns));
+fn measured([without, with]: &[Turns; 2], calls: Option<f64>) -> Measured {
+    let dearer = |kind: usize| quantile::median(&neighbours(&without.0[kind], &with.0[kind]));
+    let [call, trip, process, miss] = [0, 1, 2, 3].map(dearer);
     let above = |ns: f64| (ns > 0.0).then_some(ns);
     // What a batch costs beside its calls, spread over its switches: the two of a round trip.
     let switch = trip.zip(call).map(|(trip, call)| (trip - pair::CALLS_A_TRIP * call) / 2.0);
     let beside = |process: f64| {
-        let switches = with.0[2]?.switches;
+        let switches = quantile::median(&with.0[2].iter().map(|it| it.switches).collect::<Vec<_>>())?;
         above(process - (pair::CALLS_A_PROCESS + calls?) * call? - switches * switch?)
     };
     Measured {
@@ -102,20 +106,37 @@ fn dearer(without: &Costs, with: &Costs, calls: Option<f64>) -> Measured {
 mod tests {
     use super::*;
 
+    /// Turns with a batch of each kind: nanoseconds and switches.
+    fn turns(all: &[[(f64, f64); 4]]) -> Turns {
+        let spent = |(ns, switches): (f64, f64)| Spent { ns, switches };
+        Turns([0, 1, 2, 3].map(|kind| all.iter().map(|turn| spent(turn[kind])).collect()))
+    }
+
     #[test]
     fn each_unit_pays_for_what_the_smaller_ones_do_not_explain() {
-        let of = |all: [(f64, f64); 4]| Costs(all.map(|(ns, switches)| Some(Spent { ns, switches })));
-        let without = of([(100.0, 0.0), (2000.0, 2.0), (90_000.0, 3.0), (900.0, 0.0)]);
-        let with = of([(200.0, 0.0), (3400.0, 2.0), (95_000.0, 4.0), (1300.0, 0.0)]);
-        let measured = dearer(&without, &with, Some(1.0));
-        assert_eq!((measured.call_ns, measured.switch_ns), (Some(100.0), Some(500.0)));
+        let without = || turns(&[[(100.0, 0.0), (2000.0, 2.0), (90_000.0, 3.0), (900.0, 0.0)]]);
+        let with = || turns(&[[(200.0, 0.0), (3400.0, 2.0), (95_000.0, 4.0), (1300.0, 0.0)]]);
+        let found = measured(&[without(), with()], Some(1.0));
+        assert_eq!((found.call_ns, found.switch_ns), (Some(100.0), Some(500.0)));
         // 5000 ns less four calls and four switches.
-        assert_eq!(measured.process_ns, Some(2600.0));
+        assert_eq!(found.process_ns, Some(2600.0));
         // 400 ns less the call.
-        assert_eq!(measured.failed_exec_ns, Some(300.0));
-        let mut none = with;
-        none.0[2] = None;
-        assert_eq!(dearer(&without, &none, Some(1.0)).process_ns, None);
-        assert_eq!(dearer(&with, &without, Some(1.0)).call_ns, None);
+        assert_eq!(found.failed_exec_ns, Some(300.0));
+        let mut none = with();
+        none.0[2].clear();
+        assert_eq!(measured(&[without(), none], Some(1.0)).process_ns, None);
+        assert_eq!(measured(&[with(), without()], Some(1.0)).call_ns, None);
+    }
+
+    #[test]
+    fn a_cpu_that_becomes_slower_meanwhile_is_not_what_observing_costs() {
+        // A process takes 90 us, then 180: far more than the 5 us that it becomes dearer by.
+        let of = |us: [f64; 4], rest: f64| {
+            turns(&us.map(|us| [(rest, 0.0), (rest, 0.0), (us * 1e3, 0.0), (rest, 0.0)]))
+        };
+        let slower = [of([90.0, 90.0, 180.0, 180.0], 0.0), of([95.0, 95.0, 185.0, 185.0], 0.0)];
+        assert_eq!(measured(&slower, Some(0.0)).process_ns, Some(5000.0));
+        let steady = |more: f64| [of([90.0; 4], 0.0), of([95.0; 4], more)];
+        assert!(!settled(&slower) && !settled(&steady(0.0)) && settled(&steady(1.0)));
     }
 }

@@ -113,7 +113,7 @@ impl Full {
         })
     }
 
-    /// Measures, in about 100 ms, what a traced call, switch and process became dearer; call it before anything is
+    /// Measures, in 100 to 350 ms, what a traced call, switch and process became dearer; call it before anything is
     /// followed. The result is also part of [`Counts::own`].
     pub fn calibrate(&mut self) -> Result<OwnCost, TraceError> {
         let measured = calibrate::measure(&mut self.loaded)?;
