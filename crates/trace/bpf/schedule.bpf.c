@@ -86,6 +86,10 @@ static __always_inline void leaves(struct task_struct *task, struct task_state *
         t->delay_out = task->sched_info.run_delay;
 }
 
+/* How far back a record may lie. Less than SORTED_AFTER_NS, for which the reader keeps what came later: behind that it
+ * would count as lost, and a turn on a CPU that nobody else wants has no end. */
+#define MOST_BACK_NS 20000000
+
 /* What came between the last switch of this CPU and this one was not seen: the task that leaves now was not the one
  * that came then. The kernel knows for how long it has had the CPU. */
 static __always_inline void mend(struct cpu_state *cpu, struct task_struct *prev, u32 prev_number, u64 now)
@@ -95,7 +99,8 @@ static __always_inline void mend(struct cpu_state *cpu, struct task_struct *prev
         return;
     u64 turn = prev->pid ? prev->se.sum_exec_runtime - prev->se.prev_sum_exec_runtime : 0;
     u64 since = now - cpu->switched_at;
-    u64 at = turn < since ? now - turn : cpu->switched_at;
+    u64 back = turn < since ? turn : since;
+    u64 at = now - (back < MOST_BACK_NS ? back : MOST_BACK_NS);
     send_small(RECORD_SWITCH, at, cpu->next, prev_number, LEFT_SLEEPING);
 }
 

@@ -38,8 +38,8 @@ use crate::support::{Missing, Unsupported, support};
 use crate::wanted::{CallsBy, Wanted};
 
 /// Records are handed on when they are this old: none that belongs before them comes later. A record is stamped a few
-/// microseconds before it gets its place in the ring; a switch that was not seen is put where it must have been, up to a
-/// turn on the CPU earlier.
+/// microseconds before it gets its place in the ring; a switch that was not seen is put where it must have been, up to
+/// 20 ms earlier (`MOST_BACK_NS`).
 const SORTED_AFTER_NS: u64 = 30_000_000;
 
 /// Records taken out of the ring before those that are old enough are handed on.
