@@ -10,7 +10,7 @@ mod trace;
 
 use process::{Sandbox, root_or_skip};
 use serde_json::Value;
-use trace::{compile, json, open_place, rows, traced};
+use trace::{assert_whole, compile, json, open_place, rows, traced};
 
 fn seconds(row: &Value, key: &str) -> f64 {
     row[key].as_f64().unwrap()
@@ -179,12 +179,14 @@ fn threads_that_are_joined_and_a_lock_that_is_held() {
                 usleep(100000);
                 pthread_mutex_lock(&lock);
                 pthread_mutex_unlock(&lock);
+                usleep(50000);
             }
             pthread_join(other, 0);
             return 0;
         }";
     let program = compile(&place, "threads", source);
-    // Joined: the other thread's sleep is the path. Locked: the wait for the lock is a part of its own.
+    // Joined: the other thread's sleep is the path. Locked: the wait for the lock is a part of its own; the other thread has ended
+    // before it is joined.
     let joined = path_of(&place, &program);
     let slept = on_path(&joined, "threads", &["sleep"]);
     // The two may meet at the lock of their address space for a moment: that is none of the program.
@@ -192,7 +194,7 @@ fn threads_that_are_joined_and_a_lock_that_is_held() {
     assert!(slept >= 0.29 && locked < slept / 10.0, "{:#}", joined["critical_path"]);
     let locked = path_of(&place, &format!("{program} x"));
     let waited = on_path(&locked, "threads", &["lock"]);
-    assert!(waited > 0.01, "{waited}: {:#}", locked["critical_path"]);
+    assert!(waited > 0.15, "{waited}: {:#}", locked["critical_path"]);
 }
 
 #[test]
@@ -257,7 +259,7 @@ fn a_pipeline_that_hangs_is_explained_by_whoever_it_waits_for() {
         let total = seconds(&row, "total_s");
         assert!(total <= wall * 1.01 && total > wall / 2.0, "{total} of {wall}: {row:#}");
     }
-    assert_eq!(trace["complete"], true, "{:#}", trace["checks"]);
+    assert_whole(&trace);
     place.end_sleepers();
     other.wait();
 }
