@@ -376,7 +376,9 @@ fn ctrl_c_that_a_traced_command_survived_does_not_end_its_trace() {
     let trace = place.record("r.json");
     assert_eq!(ended(&trace), DIED);
     assert!(trace["wall_s"].as_f64() > Some(1.0), "{}", trace["wall_s"]);
-    assert_eq!(trace["warnings"], Value::Array(Vec::new()));
+    // The hypervisor may have taken of the CPUs meanwhile; the key has nothing to tell.
+    let told = |it: &Value| it["what"].as_str().unwrap().contains("Ctrl-C");
+    assert!(!trace["warnings"].as_array().unwrap().iter().any(told), "{:#}", trace["warnings"]);
     place.assert_clean();
 }
 
