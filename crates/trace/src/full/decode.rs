@@ -4,13 +4,14 @@ use std::collections::HashMap;
 
 use whyfaster_core::trace::counts::{CpuLost, Lost};
 use whyfaster_core::trace::event::{
-    Block, Call, CallNumber, Context, Event, FileKind, Left, Pid, Softirq, TaskKind, Tid, Totals, What,
+    Block, Call, CallNumber, Context, Event, FileKind, Left, Pid, Softirq, TaskKind, Tid, What,
 };
 
 use super::inbox::Inbox;
 use super::programs::types::{self, file_kind, record_kind};
 use super::programs::{Plain, name};
 use super::symbols::Symbols;
+use super::totals::totals;
 
 /// In the number of a call: it is of the 32-bit table. As in the header.
 const COMPAT: u32 = 0x8000_0000;
@@ -379,20 +380,4 @@ fn task_kind(detail: u8) -> Option<TaskKind> {
         types::kind::KIND_OTHER => TaskKind::Other,
         _ => return None,
     })
-}
-
-fn totals(t: &types::totals) -> Totals {
-    Totals {
-        run_ns: t.run,
-        stolen_ns: Some(t.stolen.cast_signed()),
-        unseen_ns: t.unseen,
-        delay_ns: Some(t.delay),
-        call_run_ns: Some(t.call_run),
-        calls_entered: Some(t.entered),
-        calls_returned: Some(t.returned),
-        faults: Some(t.faults),
-        voluntary: Some(t.voluntary),
-        involuntary: Some(t.involuntary),
-        migrations: Some(t.migrations),
-    }
 }

@@ -15,6 +15,7 @@ mod startup;
 pub(crate) mod symbols;
 mod tables;
 mod tally;
+mod totals;
 pub(crate) mod watch;
 
 use std::cell::RefCell;
