@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read, Write};
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
@@ -30,4 +30,21 @@ pub(crate) fn start(mut command: Command) -> (File, Child) {
     };
     let child = command.spawn().unwrap();
     (File::from(master), child)
+}
+
+/// Types Ctrl-C and waits for the end: the exit status, and what was printed from then on.
+pub(crate) fn press_ctrl_c(mut terminal: File, child: Child) -> (Option<i32>, String) {
+    terminal.write_all(b"\x03").unwrap();
+    end(terminal, child)
+}
+
+/// Waits for the end: the exit status, and what was printed until then.
+pub(crate) fn end(mut terminal: File, mut child: Child) -> (Option<i32>, String) {
+    // What it prints must be taken, or it waits for us. The end of a terminal without a writer is EIO.
+    let mut shown = Vec::new();
+    let mut part = [0; 4096];
+    while let Ok(n) = terminal.read(&mut part) {
+        shown.extend(&part[..n]);
+    }
+    (child.wait().unwrap().code(), String::from_utf8_lossy(&shown).into_owned())
 }
