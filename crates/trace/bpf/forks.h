@@ -51,9 +51,10 @@ static __always_inline bool send_fork(u64 now, struct task_struct *child, u32 pa
  * behind what it speaks of: an atomic operation that returns a value is a barrier. */
 static __always_inline void keep_first_fork(u64 now, struct task_struct *task)
 {
+    u64 told = tree.told;
     fill_fork(&first.fork.fork, now, task, task->pid, 0);
     first.fork.fork.head.flags = 0;
-    tree.told = ~0ull;
+    tree.told = told;
     __sync_val_compare_and_swap(&first.fork_lost, 0, 1);
 }
 

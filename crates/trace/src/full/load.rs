@@ -294,6 +294,14 @@ impl Loaded {
         }
     }
 
+    /// Lost records that no record in the ring speaks of yet.
+    pub(crate) fn untold_loss(&self) -> u64 {
+        let Some(bss) = self.skel.maps.bss_data.as_deref() else { return 0 };
+        // SAFETY: counters in memory that is shared with the kernel; it is mapped as long as the skeleton lives.
+        let tree = unsafe { (&raw const bss.tree).read_volatile() };
+        tree.holes.saturating_sub(tree.told)
+    }
+
     /// The records of the first program's beginning for which the ring had no room, each once.
     pub(crate) fn lost_beginning(&mut self) -> Vec<Vec<u8>> {
         const TOLD: u32 = 2;

@@ -237,17 +237,18 @@ impl Full {
         Ok(())
     }
 
-    /// How many records were lost since this was last asked: the next record that says that some are missing before it
-    /// tells them.
-    fn note_loss(&mut self) {
-        let lost = tally::lost_records(&self.loaded);
-        let records = lost.saturating_sub(std::mem::replace(&mut self.lost_told, lost));
+    /// How many records were lost since this was last asked, up to `untold` ones: the next record that says that some are
+    /// missing before it tells them.
+    fn note_loss(&mut self, untold: u64) {
+        let lost = tally::lost_records(&self.loaded).saturating_sub(untold);
+        let records = lost.saturating_sub(self.lost_told);
+        self.lost_told += records;
         self.decoder.borrow_mut().lost_untold += records;
     }
 
     /// Tells of lost records behind which none came any more: after the last one that did.
     fn tell_rest_of_loss(&mut self) {
-        self.note_loss();
+        self.note_loss(0);
         let mut decoder = self.decoder.borrow_mut();
         let records = std::mem::take(&mut decoder.lost_untold);
         if records > 0 {
@@ -352,7 +353,8 @@ impl Full {
     /// Takes a bounded number of records out of the ring, so that what waits for its order in time stays bounded too.
     /// Whether there may be more.
     fn consume_some(&mut self) -> Result<bool, TraceError> {
-        self.note_loss();
+        // Those of which no record tells yet are missing behind all that is in the ring.
+        self.note_loss(self.loaded.untold_loss());
         let taken = self.ring.consume_raw_n(AT_ONCE);
         let taken = usize::try_from(taken).map_err(|_| {
             let why = std::io::Error::from_raw_os_error(-taken).to_string();
