@@ -123,9 +123,9 @@ impl Path {
         self.nodes.add(*leaf, self.keys.of(key), ns, 1);
     }
 
-    /// How many nodes there are for how many paths.
+    /// How many nodes there are, and how many messages, each with a path of its own.
     #[cfg(test)]
-    pub(super) fn size(&self) -> usize {
-        self.nodes.len()
+    pub(super) fn size(&self) -> (usize, usize) {
+        (self.nodes.len(), self.messages.len())
     }
 }
