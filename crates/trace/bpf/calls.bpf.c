@@ -75,6 +75,7 @@ static __always_inline void begin(struct task_struct *task, struct task_state *t
     t->based = 1;
     t->announced = 1;
     t->place = PLACE_RUNNING;
+    t->healed = 0;
     t->run_in = t->base.run;
     t->since = now;
     t->cpus = task->nr_cpus_allowed;

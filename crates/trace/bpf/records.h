@@ -275,6 +275,7 @@ struct task_state {
     u8 file;     /* kind of file that the call transfers data of */
     u8 reads;    /* in a row, on one descriptor, while starting */
     u8 counted;  /* its end was counted as its process's */
+    u8 healed;   /* that it runs was not seen */
     u8 found;    /* the call that it is in was in progress when it was taken up */
     u8 home_bytes; /* of that path, up to the slash before `bin`; 0: it is in no such directory */
     u32 cpus;    /* how many it may run on */
@@ -289,6 +290,7 @@ struct task_state {
     u64 args[6];
     u64 kinds;     /* of its descriptors 0 to 15, four bits each; 0: to be looked up */
     u64 run_in;    /* sum_exec_runtime when it got the CPU */
+    u64 run_out;   /* the same when it was last seen to leave one */
     u64 delay_out; /* run_delay when it left the CPU */
     u64 switches;  /* that the kernel had counted when it last left a CPU */
     u64 stolen;    /* on a CPU that the hypervisor had taken */

@@ -27,6 +27,7 @@ static __always_inline void arrives(struct task_struct *task, struct task_state 
     else if (t->place == PLACE_BLOCKED)
         t->blocked += now - t->since;
     t->place = PLACE_RUNNING;
+    t->healed = 0;
     t->since = now;
     t->run_in = task->se.sum_exec_runtime;
 }
@@ -77,8 +78,9 @@ static __always_inline void leaves(struct task_struct *task, struct task_state *
     }
     if (t->place != PLACE_RUNNING)
         heal(task, t, now);
-    else
+    else if (!t->healed)
         compare_turn(task, t, now);
+    t->run_out = task->se.sum_exec_runtime;
     t->switches = task->nvcsw + task->nivcsw;
     t->place = left == LEFT_RUNNABLE ? PLACE_RUNNABLE : PLACE_BLOCKED;
     t->since = now;
@@ -91,17 +93,23 @@ static __always_inline void leaves(struct task_struct *task, struct task_state *
 #define MOST_BACK_NS 20000000
 
 /* What came between the last switch of this CPU and this one was not seen: the task that leaves now was not the one
- * that came then. The kernel knows for how long it has had the CPU. */
-static __always_inline void mend(struct cpu_state *cpu, struct task_struct *prev, u32 prev_number, u64 now)
+ * that came then. It is told to have the CPU from where the kernel's account says; who had it until then is not known. That
+ * account goes from where the task was last seen to leave: `prev_sum_exec_runtime` is set anew within a turn, too, when a
+ * running task changes its group or its priority, and every task does as it ends (sched_autogroup_exit_task()). */
+static __always_inline void mend(struct cpu_state *cpu, struct task_struct *prev, struct task_state *p, u32 prev_number, u64 now)
 {
     cpu->lost.gaps++;
     if (!settings.scheduling)
         return;
-    u64 turn = prev->pid ? prev->se.sum_exec_runtime - prev->se.prev_sum_exec_runtime : 0;
+    u64 from = prev->se.prev_sum_exec_runtime;
+    barrier_var(from); /* see heal() */
+    if (p && p->switches)
+        from = p->run_out;
+    u64 turn = prev->pid ? prev->se.sum_exec_runtime - from : 0;
     u64 since = now - cpu->switched_at;
     u64 back = turn < since ? turn : since;
     u64 at = now - (back < MOST_BACK_NS ? back : MOST_BACK_NS);
-    send_small(RECORD_SWITCH, at, cpu->next, prev_number, LEFT_SLEEPING);
+    send_small(RECORD_SWITCH, at, prev_number, prev_number, LEFT_RUNNABLE);
 }
 
 static __always_inline void send_end(u64 now, struct task_struct *task, struct task_state *t, u32 number)
@@ -171,7 +179,7 @@ int BPF_PROG(cpu_switches, bool preempted, struct task_struct *prev, struct task
     u8 left = left_state(prev, preempted, state), told = left;
     bool of_tree = p && p->mode == MODE_ACTIVE;
     if (cpu->known && cpu->next != out)
-        mend(cpu, prev, out, now);
+        mend(cpu, prev, p, out, now);
     bool first = !cpu->known;
     cpu->known = 1;
     cpu->next = in;

@@ -280,16 +280,18 @@ static __always_inline u32 group_of(struct task_struct *task, struct task_state 
 }
 
 /* The tracepoint of a switch is not always seen (a switch away from some tasks of another pid namespace was not, on
- * 6.18). A task that makes a call runs, whatever was seen: the kernel's own account says how long it waited. */
+ * 6.18). A task that makes a call runs, whatever was seen: the kernel's own account says how long it waited, and its run
+ * time from where it was last seen to leave is that of this turn. */
 static __always_inline void heal(struct task_struct *task, struct task_state *t, u64 now)
 {
     if (t->place == PLACE_RUNNING)
         return;
     u64 off = now - t->since;
-    if (t->place == PLACE_RUNNABLE && bpf_core_field_exists(task->sched_info.run_delay)) {
-        u64 waited = task->sched_info.run_delay - t->delay_out;
-        if (waited < off)
-            off = waited;
+    bool waited = t->place == PLACE_RUNNABLE && bpf_core_field_exists(task->sched_info.run_delay);
+    if (waited) {
+        u64 delay = task->sched_info.run_delay - t->delay_out;
+        if (delay < off)
+            off = delay;
     }
     if (t->place == PLACE_BLOCKED)
         t->blocked += off;
@@ -297,9 +299,12 @@ static __always_inline void heal(struct task_struct *task, struct task_state *t,
         t->runnable += off;
     if (t->place != PLACE_UNKNOWN)
         LOST(gaps);
-    t->run_in = task->se.sum_exec_runtime;
+    u64 run = task->se.sum_exec_runtime;
+    barrier_var(run); /* Or one instruction reads either of two kinds of memory, which the kernel refuses. */
+    t->run_in = waited && t->switches ? t->run_out : run;
+    t->since = waited ? t->since + off : now;
+    t->healed = 1;
     t->place = PLACE_RUNNING;
-    t->since = now;
 }
 
 /* CPU time that a running task has had within calls, with the one that it is in. */

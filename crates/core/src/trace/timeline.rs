@@ -142,11 +142,6 @@ impl Timeline {
             // The first record of a CPU: it has been there all the time.
             State::Lost if first => task.state = State::Running(cpu),
             State::Lost => self.settle_lost(switch.prev, now, true),
-            // Where it blocks is told of every switch that was seen. This one was not: the tracer has put it where it came at
-            // the latest.
-            State::Running(_) if switch.left == Left::Sleeping && switch.block.is_none() => {
-                task.segment.doubtful_run += now - task.since;
-            }
             State::Running(_) | State::Runnable(_) => {}
         }
         self.flaws.switches += 1;

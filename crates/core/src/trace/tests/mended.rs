@@ -54,12 +54,31 @@ fn what_a_task_was_away_for_unseen_is_no_running_time() {
     assert!(
         report.checks.iter().any(|check| !check.holds && check.what.starts_with("running time of the tasks"))
     );
-    // It was put off its CPU at 100 by the tracer, which had not seen it leave: that was at 60.
+}
+
+#[test]
+fn a_task_that_is_told_to_have_a_cpu_has_come_there_unseen() {
+    // "job" waits from 100 on, for 77 as far as is seen. It came back unseen and had run for 250 when it left at 400; the tracer
+    // can go back for 200 of them.
     let mut script = Script::began(0, 10, "job");
-    script.switch(100, 0, 10, 77, Left::Sleeping).switch(150, 0, 77, 0, Left::Sleeping);
-    script.wake(160, 1, 10, 55, 0).switch(160, 0, 0, 10, Left::Runnable).end(200, 0, 10, 0, 100);
+    script
+        .switch(100, 0, 10, 77, Left::Runnable)
+        .switch(200, 0, 10, 10, Left::Runnable)
+        .sleep(400, 0, 10, 0, block(NANOSLEEP, FileKind::None, 0))
+        .wake_by(600, 0, 10, 0, 0, Context::Timer)
+        .switch(600, 0, 0, 10, Left::Runnable)
+        .end(700, 0, 10, 0, 450);
     let report = script.report();
-    assert_eq!(task(&report, 10), (100, 40, 60));
+    assert_eq!(task(&report, 10), (450, 50, 200));
+    assert_eq!(sharers(&report), [("job", "(not shown)", SharerKind::Unknown, 50)]);
+    assert!(report.checks.iter().all(|check| check.holds), "{:?}", report.checks);
+    // Whom it was seen to wait for is a task of the tree, which was away unseen: it had run up to 160.
+    let mut script = Script::began(0, 10, "job");
+    script.fork(100, 0, 10, 11, BOTH).switch(100, 0, 10, 11, Left::Runnable);
+    script.switch(200, 0, 10, 10, Left::Runnable).switch(300, 0, 10, 11, Left::Runnable);
+    script.end(400, 0, 11, 0, 160).switch(450, 0, 0, 10, Left::Runnable).end(500, 0, 10, 0, 250);
+    let report = script.report();
+    assert_eq!((task(&report, 10), task(&report, 11)), ((250, 250, 0), (160, 140, 0)));
     assert!(report.checks.iter().all(|check| check.holds), "{:?}", report.checks);
 }
 
