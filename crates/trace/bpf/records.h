@@ -1,6 +1,5 @@
 /* What goes from the programs in the kernel to whyfaster: the records of the ring, the counters, and the shapes of the
- * maps that both sides touch. The Rust side is generated from these declarations (through the object's BTF).
- */
+ * maps that both sides touch. The Rust side is generated from these declarations (through the object's BTF). */
 #pragma once
 
 #define NAME_BYTES 16     /* TASK_COMM_LEN */
@@ -11,7 +10,7 @@
 #define SYSCALLS 512
 
 enum record_kind {
-    RECORD_SWITCH = 1,  /* task: who left, other: who came, detail: enum left */
+    RECORD_SWITCH = 1,  /* task: who left, other: who came (the same: came unseen), detail: enum left */
     RECORD_BLOCKED,     /* the same, and where a task of the tree blocked */
     RECORD_WAKE,        /* task: wakee, other: waker, detail: enum context */
     RECORD_QUEUED,      /* other: CPU */

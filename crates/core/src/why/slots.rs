@@ -232,7 +232,7 @@ impl<'a> Known<'a> {
 
 /// A wait for a CPU: first what could have been avoided, then by who had the CPU.
 fn cpu_wait(row: &PathRow) -> Vec<(Slot, f64)> {
-    let misplaced = (row.avoidable_s + row.but_for_affinity_s).min(row.seconds).max(0.0);
+    let misplaced = (row.avoidable_s + row.but_for_affinity_s).clamp(0.0, row.seconds);
     let (slot, otherwise) = match row.holder {
         Some(SharerKind::Throttled) => return vec![(Slot::Throttled, row.seconds)],
         Some(SharerKind::Tool) => return vec![(Slot::Rest, row.seconds)],

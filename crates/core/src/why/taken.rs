@@ -62,7 +62,7 @@ pub(super) fn take(
     }
     let cost = cost.min(sum * MOST);
     let weight: f64 = weights.iter().sum();
-    let by_weight = cost.min(weight * BETWEEN_WORK).max(0.0);
+    let by_weight = cost.clamp(0.0, weight * BETWEEN_WORK);
     for (row, part) in rows.iter_mut().zip(weights) {
         let part = if weight > 0.0 { (by_weight * part / weight).min(**row * MOST) } else { 0.0 };
         **row -= part;

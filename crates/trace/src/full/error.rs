@@ -1,4 +1,8 @@
-//! What may go wrong while observing.
+//! What may go wrong while observing, and before.
+
+use std::fmt;
+
+use crate::support::{Missing, Unsupported};
 
 /// Observing failed.
 #[derive(Debug, thiserror::Error)]
@@ -30,4 +34,10 @@ pub enum TraceError {
     /// The own cost could not be measured.
     #[error("cannot calibrate: {0}")]
     Calibrate(String),
+}
+
+/// The kernel refused a step without which there is no observing.
+pub(super) fn refused(step: &str, e: &dyn fmt::Display) -> Unsupported {
+    let remedy = "trace at a lower level, and report this with the kernel's version".to_owned();
+    Unsupported { missing: vec![Missing { what: step.to_owned(), why: e.to_string(), remedy }] }
 }

@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::mem::MaybeUninit;
 use std::rc::Rc;
-use std::sync::Mutex;
 
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::Typedef;
@@ -14,8 +13,8 @@ use whyfaster_core::trace::counts::Lives;
 
 use super::decode::Decoder;
 use super::programs::{OpenWhyfasterSkel, Plain, WhyfasterSkel, WhyfasterSkelBuilder, types};
-use super::{startup, tables};
-use crate::support::{Missing, Unsupported, kernel_version};
+use super::{refusal, startup, tables};
+use crate::support::{Unsupported, kernel_version};
 use crate::wanted::{CallsBy, Wanted};
 
 /// Numbers of calls that the table of one architecture needs, as in the header.
@@ -24,9 +23,6 @@ const SYSCALLS: usize = 512;
 /// With counting by process: cells and groups at once. Ended processes are taken out while the trace runs.
 const CELLS_BY_PROCESS: u32 = 1 << 17;
 const GROUPS_BY_PROCESS: u32 = 1 << 15;
-
-/// What libbpf said last, for the error message.
-static SAID: Mutex<String> = Mutex::new(String::new());
 
 /// The programs in the kernel.
 pub(crate) struct Loaded {
@@ -38,15 +34,15 @@ pub(crate) struct Loaded {
 
 /// Loads what is wanted, without attaching it.
 pub(crate) fn load(wanted: &Wanted) -> Result<Loaded, Unsupported> {
-    libbpf_rs::set_print(Some((PrintLevel::Warn, remember)));
+    libbpf_rs::set_print(Some((PrintLevel::Warn, refusal::remember)));
     // The skeleton borrows the place of its object for as long as it lives. The place is a pointer's width; the object
     // itself is closed with the skeleton.
     let place = Box::leak(Box::new(MaybeUninit::uninit()));
-    let mut open = WhyfasterSkelBuilder::default().open(place).map_err(|e| refused("open", &e))?;
+    let mut open = WhyfasterSkelBuilder::default().open(place).map_err(|e| refusal::of("open", &e))?;
     settle(&mut open, wanted);
-    resize(&mut open, wanted).map_err(|e| refused("set up", &e))?;
+    resize(&mut open, wanted).map_err(|e| refusal::of("set up", &e))?;
     choose(&mut open, wanted);
-    let skel = open.load().map_err(|e| refused("load", &e))?;
+    let skel = open.load().map_err(|e| refusal::of("load", &e))?;
     Ok(Loaded { skel, links: Vec::new() })
 }
 
@@ -62,29 +58,6 @@ pub(crate) fn ring(
         0
     })?;
     builder.build()
-}
-
-fn remember(_: PrintLevel, text: String) {
-    let mut said = SAID.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    // The first complaint names the cause; what follows is its consequence.
-    if said.len() < 2000 {
-        said.push_str(text.trim_end());
-        said.push('\n');
-    }
-}
-
-fn refused(step: &str, e: &libbpf_rs::Error) -> Unsupported {
-    let said = std::mem::take(&mut *SAID.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
-    // The advice to raise RLIMIT_MEMLOCK is wrong since Linux 5.11: memory of programs is charged to the cgroup.
-    let said: Vec<&str> =
-        said.lines().filter(|l| !l.contains("RLIMIT_MEMLOCK")).take(6).map(str::trim).collect();
-    Unsupported {
-        missing: vec![Missing {
-            what: "BPF programs".to_owned(),
-            why: format!("the kernel refused to {step} them: {e} ({})", said.join(" / ")),
-            remedy: "trace at a lower level, and report this with the kernel's version".to_owned(),
-        }],
-    }
 }
 
 /// CPUs that there may ever be, in words of 64.

@@ -10,6 +10,7 @@ mod images;
 mod inbox;
 mod load;
 mod programs;
+mod refusal;
 mod samples;
 mod startup;
 pub(crate) mod symbols;
@@ -30,12 +31,13 @@ use whyfaster_core::trace::event::{Event, Pid, What};
 
 use self::decode::Decoder;
 pub use self::error::TraceError;
+use self::error::refused;
 use self::hold::Hold;
 use self::load::Loaded;
 use self::tally::Tally;
 use self::watch::Watch;
 use crate::clock::{now_ns, own_cpu_ns};
-use crate::support::{Missing, Unsupported, support};
+use crate::support::{Unsupported, support};
 use crate::wanted::{CallsBy, Wanted};
 
 /// Records are handed on when they are this old: none that belongs before them comes later. A record is stamped a few
@@ -53,6 +55,7 @@ const ENDED_AT_ONCE: usize = 512;
 
 /// Looks for tasks that are still there, at most, while new ones may be made.
 const LOOKS: usize = 8;
+
 /// Programs in the kernel, and what they said so far. Nothing stays behind when this is dropped or the process is killed:
 /// the kernel detaches the programs with the last descriptor.
 pub struct Full {
@@ -237,8 +240,8 @@ impl Full {
         Ok(())
     }
 
-    /// How many records were lost since this was last asked, up to `untold` ones: the next record that says that some are
-    /// missing before it tells them.
+    /// How many records were lost since this was last asked, but for the last `untold` ones: the next record that says that
+    /// some are missing before it tells them.
     fn note_loss(&mut self, untold: u64) {
         let lost = tally::lost_records(&self.loaded).saturating_sub(untold);
         let records = lost.saturating_sub(self.lost_told);
@@ -394,9 +397,4 @@ impl fmt::Debug for Full {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Full").field("wanted", &self.wanted).field("own", &self.own).finish_non_exhaustive()
     }
-}
-
-fn refused(step: &str, e: &dyn fmt::Display) -> Unsupported {
-    let remedy = "trace at a lower level, and report this with the kernel's version".to_owned();
-    Unsupported { missing: vec![Missing { what: step.to_owned(), why: e.to_string(), remedy }] }
 }

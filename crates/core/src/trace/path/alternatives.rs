@@ -44,7 +44,7 @@ impl Path {
     /// A task that waited for its children since `since` goes on with the path of one that ends.
     pub(super) fn joined(&mut self, walk: &mut Walk, label: Label, shared: Id, (since, now): (u64, u64)) {
         self.settle(walk, since);
-        let slack = now.saturating_sub(since);
+        let slack = now - since;
         let replaced = self.nodes.alone(walk.head);
         let earlier =
             replaced.flat_map(|(_, beside)| beside).map(|it| Alternative { slack: it.slack + slack, ..*it });
@@ -71,7 +71,7 @@ impl Path {
     pub(super) fn settle(&mut self, walk: &mut Walk, now: u64) {
         walk.joins.joined = false;
         for (alternative, ended) in walk.joins.ended.drain(..) {
-            let alternative = Alternative { slack: now.saturating_sub(ended), ..alternative };
+            let alternative = Alternative { slack: now - ended, ..alternative };
             if walk.head != NONE && matters(&alternative) {
                 self.nodes.tell(walk.head, alternative);
             }
