@@ -221,7 +221,7 @@ fn a_running_tree_is_followed_and_left_alone() {
         let pid = other.pid().to_string();
         let trace =
             json(&place.run(&["trace", "--json", "--level", level, "--duration", "500ms", "--follow", &pid]));
-        assert!(trace["processes"]["forks"].as_u64().unwrap() > 5, "{level}: {}", trace["processes"]);
+        assert!(trace["processes"]["forks"].as_u64().unwrap() > 1, "{level}: {}", trace["processes"]);
         assert!(trace["processes"]["alive"].as_u64().unwrap() >= 3, "{level}: {}", trace["processes"]);
         // Who was there at the start stands below who made it.
         let tree = rows(&trace, "tree");

@@ -275,9 +275,17 @@ fn a_running_tree_is_taken_up_with_its_threads_and_children() {
     drop(group);
     let t = common::Traced { events, counts, status: 0 };
     assert!(t.execs().iter().filter(|n| *n == "true").count() >= 3, "{:?}", t.execs());
-    // All that were there begin together, and nothing of the tree lies before that.
-    let found = |e: &&Event| matches!(e.what, What::Fork { parent: 0, .. });
-    let began: BTreeSet<u64> = t.events.iter().filter(found).map(|e| e.at).collect();
+    // All that were there begin together, but who was gone before it was told, and nothing of the tree lies before that.
+    let gone = |at: u64, task: u32| {
+        let ends = |e: &Event| e.at == at && matches!(e.what, What::End { task: it, .. } if it == task);
+        t.events.iter().any(ends)
+    };
+    let began: BTreeSet<u64> = t
+        .events
+        .iter()
+        .filter(|e| matches!(e.what, What::Fork { parent: 0, child, .. } if !gone(e.at, child)))
+        .map(|e| e.at)
+        .collect();
     assert_eq!(began.len(), 1, "{began:?}");
     let of_tree = |e: &&Event| matches!(e.what, What::Fork { .. } | What::Exec { .. } | What::End { .. });
     assert!(t.events.iter().filter(of_tree).all(|e| began.first().is_some_and(|began| e.at >= *began)));
