@@ -10,7 +10,7 @@ mod trace;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use process::{PROGRAM, eventually, root_or_skip, skipped};
 use rustix::process::Signal;
@@ -198,11 +198,10 @@ fn a_killed_program_leaves_no_probe() {
 fn a_duration_ends_the_command() {
     let place = open_place();
     for level in levels() {
-        let (m, began) = (&place.marker, Instant::now());
+        let m = &place.marker;
         let ran =
             place.run(&["trace", "--json", "--level", level, "--duration", "300ms", &format!("sleep {m}")]);
         let trace = json(&ran);
-        assert!(began.elapsed() < Duration::from_secs(30));
         assert_eq!(trace["status"], "complete", "{level}");
         assert!(trace["overhead"]["traced_over_untraced"].is_null());
         assert_ne!(trace["exit_status"].as_i64().unwrap(), 0, "{level}: {}", trace["exit_status"]);
