@@ -31,6 +31,12 @@ fn ended(trace: &Value) -> (Option<&str>, Option<&str>, Option<i64>) {
     (trace["status"].as_str(), trace["ended_by"].as_str(), trace["exit_status"].as_i64())
 }
 
+/// Whether a warning of the trace speaks of the key.
+fn warns_of_key(trace: &Value) -> bool {
+    let speaks = |it: &Value| it["what"].as_str().unwrap().contains("Ctrl-C");
+    trace["warnings"].as_array().unwrap().iter().any(speaks)
+}
+
 /// Of Ctrl-C.
 const DIED: (Option<&str>, Option<&str>, Option<i64>) = (Some("interrupted"), Some("signal"), Some(-2));
 
@@ -106,8 +112,7 @@ fn ctrl_c_that_a_traced_command_survived_does_not_end_its_trace() {
     assert_eq!(ended(&trace), DIED);
     assert!(trace["wall_s"].as_f64() > Some(1.0), "{}", trace["wall_s"]);
     // The hypervisor may have taken of the CPUs meanwhile; the key has nothing to tell.
-    let told = |it: &Value| it["what"].as_str().unwrap().contains("Ctrl-C");
-    assert!(!trace["warnings"].as_array().unwrap().iter().any(told), "{:#}", trace["warnings"]);
+    assert!(!warns_of_key(&trace), "{:#}", trace["warnings"]);
     place.assert_clean();
 }
 
@@ -124,8 +129,6 @@ fn a_traced_command_that_takes_long_to_die_of_ctrl_c_is_told_of() {
     assert_eq!(code, Some(130), "{shown}");
     let trace = place.record("r.json");
     assert_eq!(ended(&trace), DIED);
-    let warnings = trace["warnings"].as_array().unwrap();
-    let told = |it: &Value| it["what"].as_str().unwrap().contains("Ctrl-C");
-    assert!(warnings.iter().any(told), "{warnings:#?}");
+    assert!(warns_of_key(&trace), "{:#}", trace["warnings"]);
     place.assert_clean();
 }

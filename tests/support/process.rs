@@ -133,7 +133,15 @@ impl Sandbox {
 
     /// Waits until so many measured processes are there.
     pub(crate) fn wait_for_sleepers(&self, wanted: usize) {
-        eventually(&format!("{wanted} sleepers"), || self.sleepers().len() >= wanted);
+        let what = || format!("{wanted} sleepers; said: {}", self.said());
+        eventually_or(what, || self.sleepers().len() >= wanted);
+    }
+
+    /// What the programs that were started here have said so far, errors and reports.
+    fn said(&self) -> String {
+        let files = fs::read_dir(self.dir.path()).unwrap().flatten().map(|entry| entry.path());
+        let streams = files.filter(|path| path.to_string_lossy().contains("/std"));
+        streams.map(|path| fs::read_to_string(path).unwrap_or_default()).collect::<Vec<_>>().join("\n")
     }
 
     /// Everything that was started here and is alive, as text.
@@ -274,10 +282,15 @@ pub(crate) fn kill(pid: i32, signal: Signal) {
 }
 
 /// Waits until it holds; fails the test when it does not come true.
-pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+pub(crate) fn eventually(what: &str, holds: impl FnMut() -> bool) {
+    eventually_or(|| what.to_owned(), holds);
+}
+
+/// The same, where what to say is known only then.
+fn eventually_or(what: impl Fn() -> String, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {
-        assert!(start.elapsed() < PATIENCE / 4, "waited in vain: {what}");
+        assert!(start.elapsed() < PATIENCE / 4, "waited in vain: {}", what());
         std::thread::sleep(Duration::from_millis(10));
     }
 }

@@ -11,11 +11,17 @@ const WORTH: f64 = 0.05;
 /// A holder of the CPU is what to act on from this share of the waiting on.
 const MATTERS: f64 = 0.2;
 
+/// Where records were lost for want of room.
+const MORE_ROOM: &str = "next: trace it again with more room for records (--ring-size), or ask for less (--count-only, no --calls)";
+
 /// The next step; none where the level does not see enough to say one.
 pub(super) fn next(report: &TraceReport, look: &Look) -> Option<String> {
-    // Where records are missing, shares are no ground for advice.
-    if report.level != Level::Full || report.lost.any() {
+    if report.level != Level::Full {
         return None;
+    }
+    // Where records are missing, shares are no ground for advice.
+    if report.lost.any() {
+        return (report.lost.ring > 0).then(|| MORE_ROOM.to_owned());
     }
     let (_, shares) = of_tasks(report);
     let waiting = shares.iter().any(|(what, share)| *what == WAITING && *share >= WORTH);
@@ -155,6 +161,12 @@ mod tests {
         let quota =
             said(|report| report.cpu_sharers.iter_mut().for_each(|row| row.kind = SharerKind::Throttled));
         assert!(quota.contains("cpu.max"), "{quota}");
+    }
+
+    #[test]
+    fn where_records_are_missing_the_next_step_is_to_have_them() {
+        assert_eq!(said(|report| report.lost.ring = 1), MORE_ROOM);
+        assert_eq!(said(|report| report.lost.string = 1), "");
     }
 
     #[test]
