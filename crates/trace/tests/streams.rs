@@ -28,8 +28,9 @@ fn run_time_of_the_stream_equals_the_kernels_account() {
             What::Fork { parent: 0, child, .. } => {
                 since.insert(*child, e.at);
             }
-            What::Switch { prev, next, .. } if prev != next => {
-                if let Some(from) = since.remove(prev) {
+            // Whoever came unseen is told to have the CPU from there on.
+            What::Switch { prev, next, .. } => {
+                if let Some(from) = since.remove(prev).filter(|_| prev != next) {
                     *ran.entry(*prev).or_default() += e.at - from;
                 }
                 since.insert(*next, e.at);
