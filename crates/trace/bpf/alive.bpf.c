@@ -97,7 +97,7 @@ int who_is_alive(struct bpf_iter__task *ctx)
         }
     }
     fill(&r.head, RECORD_END, now, number, 0, 0);
-    r.head.cpu = task->thread_info.cpu;
+    r.head.cpu = cpu_of(task);
     r.process = task->tgid;
     r.alive = 1;
     totals_since(&r.totals, task, t, run_so_far(task, t, now));

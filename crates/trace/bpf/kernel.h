@@ -137,6 +137,11 @@ struct task_struct {
     struct sigpending pending;
 } FROM_KERNEL;
 
+/* Until Linux 5.15 the number of its CPU stood here (commit bcf9033e5449, "sched: move CPU field back into thread_info"). */
+struct task_struct___before_5_16 {
+    unsigned int cpu;
+} FROM_KERNEL;
+
 struct linux_binprm {
     const char *filename;
 } FROM_KERNEL;

@@ -308,7 +308,7 @@ static __always_inline void send_queued(struct task_struct *task, struct task_st
         return;
     if (t && t->mode == MODE_ACTIVE)
         throttled(task);
-    send_small(RECORD_QUEUED, now, number_of(task, t), task->thread_info.cpu, 0);
+    send_small(RECORD_QUEUED, now, number_of(task, t), cpu_of(task), 0);
 }
 
 /* Comes after the CPU was chosen; and after sched_waking when that came before the task had gone to sleep. */
@@ -338,6 +338,6 @@ int BPF_PROG(new_task_queued, struct task_struct *task)
 SEC("tp_btf/sched_migrate_task")
 int BPF_PROG(task_migrates, struct task_struct *task, int to)
 {
-    send_small(RECORD_MIGRATE, bpf_ktime_get_ns(), number_of(task, state_of(task)), task->thread_info.cpu << 16 | (to & 0xffff), 0);
+    send_small(RECORD_MIGRATE, bpf_ktime_get_ns(), number_of(task, state_of(task)), cpu_of(task) << 16 | (to & 0xffff), 0);
     return 0;
 }

@@ -171,24 +171,34 @@ __attribute__((noinline)) int look_verdict(u32 class, u32 failed)
     u32 number = t->call & ~COMPAT;
     if (class == STARTUP_OPEN && failed)
         return PART;
-    u32 argument = (number < SYSCALLS ? settings.path[number] : 0) - 1;
-    if (argument > 1)
+    /* Constant offsets, not an index: up to Linux 6.12 at least, the verifier does not see the bounds of an index that the compiler
+     * keeps on the stack. */
+    u8 place = number < SYSCALLS ? settings.path[number] : 0;
+    u64 address, flags;
+    if (place == 1) {
+        address = t->args[0];
+        flags = t->args[1];
+    } else if (place == 2) {
+        address = t->args[1];
+        flags = t->args[2];
+    } else {
         return NEITHER;
+    }
     u32 zero = 0;
     struct looked_at *at = bpf_map_lookup_elem(&look_scratch, &zero);
     if (!at)
         return NEITHER;
     at->first = 0;
     /* Not told as lost: a path that cannot be read is none of the system's. */
-    long length = bpf_probe_read_user_str(at->path, sizeof(at->path), (void *)t->args[argument]);
+    long length = bpf_probe_read_user_str(at->path, sizeof(at->path), (void *)address);
     u64 path = at->first;
     /* fstat() is made of newfstatat() with an empty path. */
     if (class == STARTUP_LOOK && length == 1)
-        return argument && (s32)t->args[0] > 2 ? PART : NEITHER;
+        return place == 2 && (s32)t->args[0] > 2 ? PART : NEITHER;
     bool part = of_system(path) || (length > 0 && at_home(t, at->path));
     if (class == STARTUP_LOOK)
         return part ? PART : NEITHER;
-    if ((t->args[argument + 1] & O_ACCMODE) && !is_terminal(path))
+    if ((flags & O_ACCMODE) && !is_terminal(path))
         return OVER;
     /* A library that lies elsewhere, or its input: what it does with it tells. */
     t->doubt = !part;

@@ -57,6 +57,14 @@ static __always_inline struct cpu_state *this_cpu(void)
     return bpf_map_lookup_elem(&cpus, &zero);
 }
 
+/* The CPU that a task is on, or was on last. */
+static __always_inline u32 cpu_of(struct task_struct *task)
+{
+    if (bpf_core_field_exists(task->thread_info.cpu))
+        return task->thread_info.cpu;
+    return ((struct task_struct___before_5_16 *)task)->cpu;
+}
+
 static __always_inline struct task_state *state_of(struct task_struct *task)
 {
     return bpf_task_storage_get(&tasks, task, 0, 0);
