@@ -3,6 +3,7 @@
 //! Every reader takes a [`Root`], so that it also works on a tree of fake `/proc` and `/sys` files. What cannot be read is
 //! an entry in `missing` with the reason, never a 0.
 
+mod accounts;
 mod cgroup;
 mod counters;
 mod cpu;

@@ -4,16 +4,12 @@
 //! from the machine's own databases, as a login would get them.
 
 use std::env;
-use std::ffi::{CStr, CString};
-use std::mem::MaybeUninit;
-use std::ptr;
 
 use whyfaster_core::plan::{Because, User};
 
+use super::accounts::{Account, account, groups_of};
+use super::root::Root;
 use crate::exit::{Exit, Failure};
-
-/// Most groups that a process may have: `NGROUPS_MAX` in include/uapi/linux/limits.h.
-const MOST_GROUPS: usize = 65_536;
 
 /// What sudo says of its caller; the words of its variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,15 +30,6 @@ impl Caller {
     }
 }
 
-/// An entry of the user database, as far as it matters here.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
-    pub(crate) name: String,
-    pub(crate) gid: u32,
-    pub(crate) home: String,
-    pub(crate) shell: String,
-}
-
 /// As whom commands run when whyfaster itself has this effective user id and was called so.
 pub fn user(euid: u32, caller: &Caller, as_root: bool) -> Result<User, Failure> {
     let Some(uid) = caller.uid.as_deref().filter(|_| euid == 0) else { return Ok(own(euid, Because::Own)) };
@@ -53,6 +40,11 @@ pub fn user(euid: u32, caller: &Caller, as_root: bool) -> Result<User, Failure> 
         _ if as_root => Ok(own(euid, Because::AsRoot)),
         _ => of_sudo(uid, caller),
     }
+}
+
+/// What this machine knows of a user.
+fn entry(uid: u32) -> Option<Account> {
+    account(&Root::real(), uid)
 }
 
 fn own(euid: u32, because: Because) -> User {
@@ -69,7 +61,7 @@ fn of_sudo(uid: u32, caller: &Caller) -> Result<User, Failure> {
         (None, None) => return Err(unclear("SUDO_UID is set and SUDO_GID is not".to_owned())),
     };
     let name = entry.map(|entry| entry.name).or_else(|| caller.name.clone());
-    let groups = name.as_deref().and_then(|name| groups_of(name, gid)).unwrap_or_default();
+    let groups = name.as_deref().map(|name| groups_of(&Root::real(), name)).unwrap_or_default();
     Ok(User { uid, gid, groups: whole(gid, groups), name, because: Because::Sudo })
 }
 
@@ -115,55 +107,6 @@ pub(crate) fn environment(user: &User) -> (Vec<(String, String)>, Vec<&'static s
         set.push(("MAIL".to_owned(), format!("/var/mail/{name}")));
     }
     (set, taken)
-}
-
-/// What the machine's databases know of a user.
-pub(crate) fn entry(uid: u32) -> Option<Entry> {
-    let mut space = vec![0; 1 << 10];
-    loop {
-        let mut entry = MaybeUninit::<libc::passwd>::zeroed();
-        let mut found = ptr::null_mut();
-        // SAFETY: all pointers are to memory of ours, and the length is that of the buffer.
-        let failed =
-            unsafe { libc::getpwuid_r(uid, entry.as_mut_ptr(), space.as_mut_ptr(), space.len(), &mut found) };
-        match failed {
-            libc::ERANGE if space.len() < 1 << 20 => space.resize(2 * space.len(), 0),
-            0 if !found.is_null() => {
-                // SAFETY: the call succeeded, so the entry is filled; its strings lie in `space`, which is alive.
-                let entry = unsafe { entry.assume_init() };
-                let text = |at: *const libc::c_char| {
-                    // SAFETY: as above; all fields of an entry are strings that end with a null byte.
-                    unsafe { CStr::from_ptr(at) }.to_string_lossy().into_owned()
-                };
-                return Some(Entry {
-                    name: text(entry.pw_name),
-                    gid: entry.pw_gid,
-                    home: text(entry.pw_dir),
-                    shell: text(entry.pw_shell),
-                });
-            }
-            _ => return None,
-        }
-    }
-}
-
-/// The groups that a login of this name would get.
-fn groups_of(name: &str, gid: u32) -> Option<Vec<u32>> {
-    let name = CString::new(name).ok()?;
-    let mut count: libc::c_int = 64;
-    loop {
-        let mut groups = vec![0; count as usize];
-        // SAFETY: the name ends with a null byte, the buffer holds `count` numbers.
-        let found = unsafe { libc::getgrouplist(name.as_ptr(), gid, groups.as_mut_ptr(), &mut count) };
-        if found >= 0 {
-            groups.truncate(count as usize);
-            return Some(groups);
-        }
-        // It says how many there are: getgrouplist(3).
-        if count as usize <= groups.len() || count as usize > MOST_GROUPS {
-            return None;
-        }
-    }
 }
 
 #[cfg(test)]
