@@ -54,19 +54,26 @@ setup-demo setup-test setup-bench: setup-%:
 
 # ---- the main job ----
 
+# One file that needs nothing from the system: the C library, libelf and zlib are inside. The feature is given to the last
+# link only: for the whole build it would forbid procedural macros, which are shared libraries. What libelf itself needs
+# differs between its versions (zlib; later zstd too), so pkg-config is asked.
 build: setup-demo
-	cargo build --release --locked -p whyfaster
+	cargo rustc --release --locked -p whyfaster --bin whyfaster -- \
+		-C target-feature=+crt-static -C link-args="-Wl,-Bstatic $$(pkg-config --static --libs libelf)"
 
 demo: build
 	$(WHYFASTER) study pipes
 
-install: setup-demo
-	cargo install --locked --path crates/whyfaster
+# Where cargo install puts programs.
+BIN = $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
+
+install: build
+	install -D -m 755 $(WHYFASTER) $(BIN)/whyfaster
 
 # The full level of `trace` for ordinary users. The commands that whyfaster starts do not inherit the capabilities: they
 # are in the file's permitted and effective sets and in no inheritable or ambient one (capabilities(7)).
 install-caps: install
-	@bin="$${CARGO_INSTALL_ROOT:-$${CARGO_HOME:-$$HOME/.cargo}}/bin/whyfaster"; \
+	@bin="$(BIN)/whyfaster"; \
 	sudo=; [ "$$(id -u)" -eq 0 ] || sudo=sudo; \
 	PATH=$$PATH:/usr/sbin:/sbin; \
 	command -v setcap >/dev/null || { echo 'setcap is missing: install libcap2-bin' >&2; exit 1; }; \
@@ -74,11 +81,11 @@ install-caps: install
 	echo "$$bin may observe everything now; undo it with: make uninstall-caps"
 
 uninstall-caps:
-	@bin="$${CARGO_INSTALL_ROOT:-$${CARGO_HOME:-$$HOME/.cargo}}/bin/whyfaster"; \
+	@bin="$(BIN)/whyfaster"; \
 	sudo=; [ "$$(id -u)" -eq 0 ] || sudo=sudo; \
 	PATH=$$PATH:/usr/sbin:/sbin; \
 	[ -z "$$(getcap "$$bin")" ] || $$sudo "$$(command -v setcap)" -r "$$bin"; \
-	echo "$$bin has no capabilities; cargo uninstall whyfaster removes it"
+	echo "$$bin has no capabilities; rm removes it"
 
 # ---- tests, the quick ones first ----
 
