@@ -62,7 +62,40 @@ int main(void) {
 }
 "#;
 
+/// Executes itself so many times, each time from a thread that is not the first one, which has had 20 ms of CPU time by then.
+const EXECS: &str = r#"
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+static char *words[3], left[16];
+static void *thread(void *x) {
+    for (int i = 0; i < 30; i++) getppid();
+    execv(words[0], words);
+    return x;
+}
+int main(int argc, char **argv) {
+    int more = argc > 1 ? atoi(argv[1]) : 0;
+    struct timespec ran;
+    if (!more) return 4;
+    do clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ran); while (ran.tv_nsec < 20000000);
+    snprintf(left, sizeof left, "%d", more - 1);
+    words[0] = argv[0];
+    words[1] = left;
+    pthread_t t;
+    pthread_create(&t, NULL, thread, NULL);
+    for (;;) pause();
+}
+"#;
+
 fn same_as_strace(place: &Sandbox, level: &[&str], command: &[&str]) {
+    same_as_strace_but(place, level, command, &[]);
+}
+
+/// But for calls that it makes as often as chance will have it.
+fn same_as_strace_but(place: &Sandbox, level: &[&str], command: &[&str], chance: &[&str]) {
     let Some(wanted) = strace(place, command) else {
         return skipped("counts beside strace (needs strace)");
     };
@@ -74,6 +107,7 @@ fn same_as_strace(place: &Sandbox, level: &[&str], command: &[&str]) {
     let fixed = |rows: &[(String, u64, u64)]| -> Vec<(String, u64, u64)> {
         rows.iter()
             .filter(|(name, ..)| name != "futex" && !(shell && name == "rt_sigreturn"))
+            .filter(|(name, ..)| !chance.contains(&name.as_str()))
             .cloned()
             .collect()
     };
@@ -136,6 +170,32 @@ fn every_level_sees_the_same_tree() {
         } else {
             assert!(trace["processes"]["failed_execs"].is_null());
         }
+    }
+}
+
+#[test]
+fn a_program_that_a_thread_begins_is_counted_and_the_first_thread_as_well() {
+    let place = open_place();
+    let execs = compile(&place, "execs", EXECS);
+    let levels: &[&[&str]] = &[&["--level", "unprivileged"], &["--ptrace"], &["--level", "full"]];
+    for level in levels {
+        if level.contains(&"full") && !root_or_skip("the full level") {
+            continue;
+        }
+        if !level.contains(&"unprivileged") {
+            // The clock of a thread is asked for by a call, as often as the CPU is fast.
+            same_as_strace_but(&place, level, &[&execs, "3"], &["clock_gettime"]);
+        }
+        let trace = traced(&place, &[level, &["-N", "--", &execs, "3"][..]].concat());
+        assert_eq!(tree(&trace), [0, 3, 4, 1, 0], "{level:?}");
+        assert_eq!(trace["exit_status"], 4, "{level:?}");
+        assert_eq!(
+            (&trace["complete"], &trace["lost"]["unfinished"]),
+            (&true.into(), &0.into()),
+            "{level:?}"
+        );
+        let ran: f64 = rows(&trace, "tasks").iter().map(|task| task["running_s"].as_f64().unwrap()).sum();
+        assert!(ran >= 0.06, "{level:?}: {ran} s, and the first threads had 0.06 s");
     }
 }
 

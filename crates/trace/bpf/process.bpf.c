@@ -85,9 +85,14 @@ int BPF_PROG(program_begins, struct task_struct *task, int former, struct linux_
     forget_files(t);
     t->shares = 0;
     bool is_first = __sync_fetch_and_add(&tree.execs, 1) == 0;
-    /* The task that was the first one is gone, but not the process. */
-    if (former != task->pid)
+    if (former != task->pid) {
+        /* The task that was the first one is gone, but not the process. */
         __sync_fetch_and_add(&tree.exits, -1ull);
+        /* It came to this CPU under its former number, and no switch is missing when it leaves under its new one. */
+        struct cpu_state *cpu = this_cpu();
+        if (cpu && cpu->next == (u32)former)
+            cpu->next = task->pid;
+    }
     struct exec_and_path *s = bpf_map_lookup_elem(&exec_scratch, &zero);
     if (!s)
         return 0;

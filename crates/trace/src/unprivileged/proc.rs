@@ -12,6 +12,18 @@ pub fn schedstat(task: i32) -> Option<(u64, u64)> {
     Some((fields.next()?.ok()?, fields.next()?.ok()?))
 }
 
+/// CPU time of a process: of all its threads, those that have ended as well.
+pub(super) fn process_ns(process: i32) -> Option<u64> {
+    let mut clock = 0;
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: both pointers are to memory of ours.
+    let read = unsafe {
+        libc::clock_getcpuclockid(process, &raw mut clock) == 0
+            && libc::clock_gettime(clock, &raw mut time) == 0
+    };
+    read.then_some(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+}
+
 /// What the kernel counted for a task so far. Page faults come without those of the end itself.
 pub(super) fn totals(process: i32, task: i32) -> Option<Totals> {
     let (run_ns, delay_ns) = schedstat(task)?;

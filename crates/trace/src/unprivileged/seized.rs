@@ -53,6 +53,8 @@ pub struct Seized {
     calls: Option<Calls>,
     children: OwnedFd,
     tasks: HashMap<Tid, Task>,
+    /// CPU time of the threads of each process that have ended.
+    ended_ns: HashMap<Pid, u64>,
     /// New tasks that stopped before their parent's event said who they are.
     early: HashSet<Tid>,
     /// Tasks that their parent's event has told of and that have not stopped yet.
@@ -79,6 +81,7 @@ impl Seized {
             calls: (tracing == Tracing::Calls).then(|| Calls::new(wanted)),
             children: child_signals()?,
             tasks: HashMap::new(),
+            ended_ns: HashMap::new(),
             early: HashSet::new(),
             awaited: HashSet::new(),
             events: Vec::new(),
@@ -222,6 +225,7 @@ impl Seized {
                 }
                 self.found_running(process as Pid, thread);
             }
+            self.note_ended(process);
         }
         if found == 0 {
             return Err(TraceError::Follow { pid: first, why: "there is no such process".to_owned() });
@@ -242,6 +246,15 @@ impl Seized {
         self.tasks.insert(task, Task { process, by, base, began: true });
         if self.calls.is_some() && stop::interrupt(thread).is_err() {
             self.lost.storage += 1;
+        }
+    }
+
+    /// Threads of a process that had ended before it was followed.
+    fn note_ended(&mut self, process: i32) {
+        let threads = self.tasks.values().filter(|task| task.process == process as Pid);
+        let there: u64 = threads.map(|task| task.base.run_ns).sum();
+        if let Some(all) = proc::process_ns(process) {
+            self.ended_ns.insert(process as Pid, all.saturating_sub(there));
         }
     }
 
@@ -296,14 +309,7 @@ impl Seized {
     fn on_exec(&mut self, task: Tid) {
         let former = stop::message(task as i32).map_or(task, |former| former as Tid);
         if former != task {
-            // The first thread has ended without a word, and its account with it: ptrace(2), execve under ptrace.
-            self.lost.unfinished += u64::from(self.tasks.remove(&task).is_some());
-            if let Some(known) = self.tasks.remove(&former) {
-                self.tasks.insert(task, known);
-            }
-            if let Some(calls) = &mut self.calls {
-                calls.renumbered(former, task);
-            }
+            self.take_number(task, former);
         }
         let Some(known) = self.tasks.get(&task).cloned() else { return };
         let name = proc::name(task as i32);
@@ -312,6 +318,33 @@ impl Seized {
         self.say_of(task, What::Exec { task, former, name, path: proc::program(task as i32), so_far });
         // The call that began the program counts for that, as at the full level: it ends in it.
         self.tasks.insert(task, Task { by, began: true, ..known });
+    }
+
+    /// A thread that was not the first one has the number of the first one now, which has ended without a word: ptrace(2),
+    /// execve under ptrace. What that one ran is what the process ran and no other thread did.
+    fn take_number(&mut self, task: Tid, former: Tid) {
+        // The thread has left its CPU, for it answered: all records up to here are there (wait_task_inactive()).
+        if let Some(switches) = &mut self.switches {
+            switches.take(&mut self.events);
+            switches.told_of_exec(task);
+        }
+        if let Some(first) = self.tasks.remove(&task) {
+            let others = self.ended_ns.get(&first.process).copied().unwrap_or(0);
+            let here = proc::schedstat(task as i32).map(|(run_ns, _)| run_ns);
+            let ran =
+                proc::process_ns(task as i32).zip(here).map(|(all, here)| all.saturating_sub(here + others));
+            if let Some(ran) = ran {
+                *self.ended_ns.entry(first.process).or_default() += ran;
+            }
+            let totals = ran.map(|run_ns| proc::since(Totals { run_ns, ..Totals::default() }, &first.base));
+            self.ended(task, first.process, Some(0), totals);
+        }
+        if let Some(known) = self.tasks.remove(&former) {
+            self.tasks.insert(task, known);
+        }
+        if let Some(calls) = &mut self.calls {
+            calls.renumbered(former, task);
+        }
     }
 
     fn on_call(&mut self, task: Tid) {
@@ -333,12 +366,22 @@ impl Seized {
         self.early.remove(&task);
         self.awaited.remove(&task);
         let Some(known) = known else { return };
+        if let Some(totals) = &totals {
+            *self.ended_ns.entry(known.process).or_default() += totals.run_ns + known.base.run_ns;
+        }
+        if task == known.process {
+            self.ended_ns.remove(&task);
+        }
+        let status =
+            if libc::WIFSIGNALED(status) { -libc::WTERMSIG(status) } else { libc::WEXITSTATUS(status) };
+        self.ended(task, known.process, Some(status), totals);
+    }
+
+    fn ended(&mut self, task: Tid, process: Pid, status: Option<i32>, totals: Option<Totals>) {
         // Whose account cannot be read is not taken for one that did nothing.
         self.lost.storage += u64::from(totals.is_none());
         let totals = self.with_calls(task, totals.unwrap_or_default());
-        let status =
-            if libc::WIFSIGNALED(status) { -libc::WTERMSIG(status) } else { libc::WEXITSTATUS(status) };
-        self.say(What::End { task, process: known.process, status: Some(status), totals });
+        self.say(What::End { task, process, status, totals });
     }
 
     fn totals(&self, known: &Task, task: Tid) -> Option<Totals> {

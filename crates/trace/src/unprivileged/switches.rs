@@ -8,7 +8,7 @@ use std::io;
 
 use libbpf_rs::libbpf_sys::{self, perf_event_attr};
 use whyfaster_core::trace::counts::{CpuLost, Lost};
-use whyfaster_core::trace::event::{Event, Left, Stack, Tid, What};
+use whyfaster_core::trace::event::{Event, Left, Pid, Stack, Tid, What};
 
 use crate::full::symbols::Symbols;
 use crate::full::watch::apply;
@@ -27,8 +27,11 @@ const MARKS: u64 = -4095_i64 as u64;
 pub(super) struct Switches {
     rings: Vec<Ring>,
     symbols: Symbols,
-    /// Who is on each CPU, as far as it is of the tree.
-    running: HashMap<u16, Tid>,
+    /// Who is on each CPU, as far as it is of the tree, by the number in the kernel's records.
+    running: HashMap<u16, (Pid, Tid)>,
+    /// Threads that execute a program and have the number of their process's first thread already, which the stream does
+    /// not know yet: by that number, the one under which they are known.
+    renumbered: HashMap<Tid, Tid>,
     /// Records for which there was no room.
     pub(super) lost: Lost,
 }
@@ -48,7 +51,13 @@ impl Switches {
                 rings.push(Ring::new(event)?);
             }
         }
-        Ok(Self { rings, symbols: Symbols::default(), running: HashMap::new(), lost: Lost::default() })
+        Ok(Self {
+            rings,
+            symbols: Symbols::default(),
+            running: HashMap::new(),
+            renumbered: HashMap::new(),
+            lost: Lost::default(),
+        })
     }
 
     /// Takes in what has come, in the order of time.
@@ -82,24 +91,51 @@ impl Switches {
         Some(Event { at: record.at, cpu: record.cpu, what })
     }
 
+    /// The stream knows from here on that a thread has the number of its process's first one. Call it when all records
+    /// up to then were taken.
+    pub(super) fn told_of_exec(&mut self, task: Tid) {
+        self.renumbered.remove(&task);
+    }
+
     /// Who else ran is not told: 0 stands for anybody. A task that ends leaves its CPU without a record, because its events
     /// end before it; that it is gone shows when the next one comes.
     fn switch(&mut self, record: &Record, into: &mut Vec<Event>) {
-        let (task, out) = (record.who.1, record.misc & OUT != 0);
-        let mut say = |prev, next, left| {
-            let what = What::Switch { prev, next, left, block: None };
-            into.push(Event { at: record.at, cpu: record.cpu, what });
-        };
-        if let Some(gone) = self.running.remove(&record.cpu).filter(|gone| *gone != task) {
-            say(gone, 0, Left::Dead);
+        let ((process, task), out) = (record.who, record.misc & OUT != 0);
+        let before = self.running.remove(&record.cpu);
+        if out
+            && let Some((of, former)) =
+                before.filter(|(of, before)| (*of, process) == (task, task) && *before != task)
+        {
+            // It came as one thread and leaves as the first one of its process: it took over that number to execute a
+            // program (de_thread() in the kernel's fs/exec.c), and who had the number is gone.
+            let last = self.running.iter().find(|(_, it)| **it == (of, task)).map(|(cpu, _)| *cpu);
+            if let Some(cpu) = last {
+                self.running.remove(&cpu);
+                into.push(switched(record.at, cpu, (task, 0), Left::Dead));
+            }
+            self.renumbered.insert(task, former);
+        } else if let Some((_, gone)) = before.filter(|before| before.1 != task) {
+            into.push(switched(record.at, record.cpu, (self.known(gone), 0), Left::Dead));
         }
-        if !out {
-            self.running.insert(record.cpu, task);
-            return say(0, task, Left::Runnable);
-        }
-        let preempted = record.misc & OUT_PREEMPT != 0;
-        say(task, 0, if preempted { Left::Runnable } else { Left::Sleeping });
+        let known = self.known(task);
+        into.push(if !out {
+            self.running.insert(record.cpu, record.who);
+            switched(record.at, record.cpu, (0, known), Left::Runnable)
+        } else {
+            let preempted = record.misc & OUT_PREEMPT != 0;
+            let left = if preempted { Left::Runnable } else { Left::Sleeping };
+            switched(record.at, record.cpu, (known, 0), left)
+        });
     }
+
+    /// The number under which the stream knows a task.
+    fn known(&self, task: Tid) -> Tid {
+        self.renumbered.get(&task).copied().unwrap_or(task)
+    }
+}
+
+fn switched(at: u64, cpu: u16, (prev, next): (Tid, Tid), left: Left) -> Event {
+    Event { at, cpu, what: What::Switch { prev, next, left, block: None } }
 }
 
 /// An event that counts nothing and records switches, and what is mapped.
