@@ -52,6 +52,48 @@ fn what_the_full_level_lacks_is_named() {
 }
 
 #[test]
+fn without_sys_each_level_does_what_it_can() {
+    let place = open_place();
+    if !mounts_or_skip("a machine without /sys") {
+        return;
+    }
+    for mount in ["/sys", "/sys/devices"] {
+        let hidden = |args: &str| {
+            place.shell(&format!(
+                "unshare -m sh -c 'mount -t tmpfs none {mount} && exec $0 trace --untraced-runs 0 {args} true' $whyfaster"
+            ))
+        };
+        for (args, level) in [
+            ("", "unprivileged"),
+            ("--level unprivileged", "unprivileged"),
+            ("--ptrace", "ptrace"),
+            ("--level rusage", "rusage"),
+        ] {
+            let ran = hidden(&format!("{args} --json"));
+            let trace = json(&ran);
+            assert_eq!(trace["level"], level, "{mount} {args}");
+            assert!(!ran.err.contains("libbpf"), "{}", ran.err);
+            let lacks = |row: &&Value| row["what"] == "the full level: the number of CPUs";
+            assert_eq!(
+                rows(&trace, "not_measured").iter().filter(lacks).count(),
+                usize::from(args.is_empty())
+            );
+            if level == "unprivileged" {
+                // Who ran where is seen nevertheless.
+                assert!(
+                    rows(&trace, "commands").iter().all(|row| !rows(row, "cpus").is_empty()),
+                    "{trace:#}"
+                );
+            }
+        }
+        // Before the command runs, not after it.
+        hidden("--level full touch ran")
+            .expect_error(6, &["/sys/devices/system/cpu/possible", "a mounted /sys"]);
+        assert!(!place.path("ran").exists());
+    }
+}
+
+#[test]
 fn options_that_a_level_ignores_are_refused() {
     let place = open_place();
     nobody_traces(&place, &["--count-only", "true"]).expect_error(6, &["--count-only", "full level"]);

@@ -61,9 +61,8 @@ pub(crate) fn open(attributes: &perf_event_attr, process: i32, cpu: i32) -> std:
 
 /// Opens the same event on every CPU that is online.
 pub(crate) fn on_every_cpu(attributes: &perf_event_attr, process: i32) -> std::io::Result<Vec<OwnedFd>> {
-    let cpus = libbpf_rs::num_possible_cpus().map_err(std::io::Error::other)?;
     let mut events = Vec::new();
-    for cpu in 0..i32::try_from(cpus).unwrap_or(i32::MAX) {
+    for cpu in cpus()? {
         match open(attributes, process, cpu) {
             Ok(event) => events.push(event),
             // This CPU is offline.
@@ -72,6 +71,22 @@ pub(crate) fn on_every_cpu(attributes: &perf_event_attr, process: i32) -> std::i
         }
     }
     Ok(events)
+}
+
+/// How many CPUs there may ever be.
+pub(crate) fn possible_cpus() -> std::io::Result<usize> {
+    // Looked for first: libbpf complains on standard error.
+    std::fs::File::open("/sys/devices/system/cpu/possible")?;
+    libbpf_rs::num_possible_cpus().map_err(std::io::Error::other)
+}
+
+/// CPUs that there may be; where `/sys` does not tell, those that are online.
+fn cpus() -> std::io::Result<Vec<i32>> {
+    if let Ok(count) = possible_cpus() {
+        return Ok((0..i32::try_from(count).unwrap_or(i32::MAX)).collect());
+    }
+    let text = std::fs::read_to_string("/proc/stat")?;
+    Ok(text.lines().filter_map(|line| line.strip_prefix("cpu")?.split(' ').next()?.parse().ok()).collect())
 }
 
 /// Eight bytes of a record.

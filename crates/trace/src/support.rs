@@ -3,6 +3,8 @@
 use std::io::Read;
 use std::{fmt, fs, io};
 
+use crate::ring::possible_cpus;
+
 const SYS_ADMIN: u32 = 21;
 const PERFMON: u32 = 38;
 const BPF: u32 = 39;
@@ -67,7 +69,7 @@ impl std::error::Error for Unsupported {}
 /// What the full level finds here. Everything that is missing is found at once, so that it can be mended at once.
 pub fn support() -> Support {
     let mut found = Support::default();
-    found.missing.extend([kernel(), btf(), privileges(), lockdown()].into_iter().flatten());
+    found.missing.extend([kernel(), btf(), cpus(), privileges(), lockdown()].into_iter().flatten());
     if found.missing.is_empty() {
         found.missing.extend(refusal());
     }
@@ -104,6 +106,13 @@ fn btf() -> Option<Missing> {
     }
     let why = "there is no /sys/kernel/btf/vmlinux, so the programs cannot find their way in this kernel";
     Some(missing("BTF", why, "a kernel with CONFIG_DEBUG_INFO_BTF=y and a mounted /sys give it"))
+}
+
+/// Counters that each CPU has for itself are read for as many CPUs as the kernel may ever have, and only this file tells.
+fn cpus() -> Option<Missing> {
+    let error = possible_cpus().err()?;
+    let why = format!("/sys/devices/system/cpu/possible cannot be read ({error})");
+    Some(missing("the number of CPUs", why, "a mounted /sys gives it"))
 }
 
 fn effective() -> Option<u64> {

@@ -86,7 +86,9 @@ impl Seized {
             awaited: HashSet::new(),
             events: Vec::new(),
             allowed: match tracing {
-                Tracing::Events => Switches::allowed().map_err(|error| error.to_string()),
+                Tracing::Events => {
+                    Switches::allowed(wanted.samples_per_s).map_err(|error| unrecorded(&error))
+                }
                 Tracing::Calls => {
                     Err("calls are stopped at, so that switches are mostly the tracer's own".to_owned())
                 }
@@ -425,6 +427,17 @@ impl AsFd for Seized {
     /// Readable when a task has stopped or ended: [`Seized::poll`] should come at once, for it waits.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.children.as_fd()
+    }
+}
+
+/// Why no switches are recorded.
+fn unrecorded(error: &io::Error) -> String {
+    match error.raw_os_error() {
+        Some(libc::EPERM | libc::EACCES) => format!(
+            "perf_event_open is refused ({error}): kernel.perf_event_paranoid above 2, or the filter of a container"
+        ),
+        Some(libc::EMFILE) => format!("each CPU takes a descriptor ({error}): ulimit -n allows too few"),
+        _ => format!("perf events cannot be recorded ({error})"),
     }
 }
 

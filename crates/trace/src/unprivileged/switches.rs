@@ -37,9 +37,10 @@ pub(super) struct Switches {
 }
 
 impl Switches {
-    /// Whether such events may be had here, tried on this process itself.
-    pub(super) fn allowed() -> io::Result<()> {
-        ring::open(&switches(), 0, -1).map(drop)
+    /// Whether such records may be had here, and stacks this many times a second: tried on this process itself, for the
+    /// memory that they need may be refused as well.
+    pub(super) fn allowed(samples_per_s: Option<u32>) -> io::Result<()> {
+        Self::of(0, samples_per_s).map(drop)
     }
 
     /// Records the switches of a process and of all that will come from it, and stacks this many times a second.

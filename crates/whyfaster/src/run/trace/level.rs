@@ -129,10 +129,7 @@ fn seized(plan: &TracePlan, tracing: Tracing) -> Result<Chosen, Failure> {
     let switches = own && seized.switches().is_ok();
     let mut not_measured = Vec::new();
     if let (Level::Unprivileged, true, Err(why)) = (level, own, seized.switches()) {
-        not_measured.push(NotMeasured {
-            what: "switch records".to_owned(),
-            why: format!("perf_event_open is refused ({why}): kernel.perf_event_paranoid above 2, or the filter of a container"),
-        });
+        not_measured.push(NotMeasured { what: "switch records".to_owned(), why: why.to_owned() });
     }
     if switches && plan.blocking_stacks {
         not_measured.push(NotMeasured {
