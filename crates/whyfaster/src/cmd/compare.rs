@@ -44,7 +44,8 @@ pub(super) fn finish(record: &Record, failure: Option<Failure>, outputs: &Output
     let worth_it = record.status == Status::Complete || !record.batches.is_empty();
     let written = if worth_it { results::write(record, outputs) } else { Ok(()) };
     let written = written.map_or_else(|error| exit::report(Err(error)), |()| Exit::Ok);
-    match (failure, record.status) {
+    let failed = failure.map(|failure| exit::report(Err(failure.into())));
+    match (failed, record.status) {
         // An interrupt goes before all other ends: what could not be written to may be the terminal that went away.
         (_, Status::Interrupted) if written == Exit::Ok => {
             say(&format!("interrupted: {}", saved(record, outputs)));
@@ -54,10 +55,7 @@ pub(super) fn finish(record: &Record, failure: Option<Failure>, outputs: &Output
             say("interrupted");
             Ok(Exit::Interrupted)
         }
-        (Some(failure), _) => {
-            let failed = exit::report(Err(failure.into()));
-            Ok(if written == Exit::Ok { failed } else { written })
-        }
+        (Some(failed), _) => Ok(if written == Exit::Ok { failed } else { written }),
         (None, _) if written != Exit::Ok => Ok(written),
         (None, _) if record.batches.is_empty() => Err(nothing_measured(record).into()),
         (None, _) => Ok(gated(record, outputs)),

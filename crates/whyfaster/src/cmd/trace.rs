@@ -53,6 +53,9 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<Exit> {
     let written = sinks.finish(&record, &outputs).and(write(&record, &outputs));
     let written = written.map_or_else(|error| exit::report(Err(error)), |()| Exit::Ok);
     if record.status == Status::Interrupted {
+        if let Some(failure) = observed.failure {
+            exit::report(Err(failure.into()));
+        }
         say("interrupted: what had been seen until then is in the report");
         return Ok(interrupts.exit());
     }

@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use super::client::{Launcher, NoOutcome};
 use super::interrupts::Interrupts;
-use super::protocol::{Message, Outcome, Reply, Request, receive};
+use super::protocol::{Message, Outcome, Reply, Request};
 
 /// What the launcher said of an observed command.
 #[derive(Debug)]
@@ -54,13 +54,6 @@ impl Launcher {
             Reply::Done(outcome) => Ok(News::Done(outcome)),
             Reply::Failed(error) => Err(NoOutcome::Launch(error)),
             Reply::Held(_) => Err(self.lost()),
-        }
-    }
-
-    fn next_reply(&mut self) -> Result<Reply, NoOutcome> {
-        match receive(self.socket()) {
-            Ok(Some((reply, _))) => Ok(reply),
-            Ok(None) | Err(_) => Err(self.lost()),
         }
     }
 }

@@ -8,6 +8,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
 
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use whyfaster_core::plan::{Alternative, Shell};
@@ -17,6 +18,9 @@ use super::interrupts::Interrupts;
 use super::launcher::{Identity, end_tree, identity};
 use super::protocol::RunAs;
 use crate::exit::{Exit, Failure};
+
+/// How often to look whether a hook has ended where the kernel does not tell.
+const LOOK: Duration = Duration::from_millis(5);
 
 /// A hook of an alternative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +97,8 @@ impl Hooks<'_> {
         let ended = ended?;
         match ended {
             Ok(status) if status.success() => Ok(()),
+            // We ended it.
+            Ok(_) if self.interrupts.count() > before => Ok(()),
             Ok(status) => Err(fail(match (status.code(), status.signal()) {
                 (Some(code), _) => format!("ended with exit code {code}"),
                 (_, Some(signal)) => format!("was ended by signal {signal}"),
@@ -146,14 +152,20 @@ impl Hooks<'_> {
     /// Waits for the end; a signal beyond the `before` ones ends the hook.
     fn wait(&self, child: &mut Child, hook: Option<Identity>, before: u32) -> io::Result<ExitStatus> {
         let pid = Pid::from_raw(child.id() as i32).ok_or_else(|| io::Error::other("no process id"))?;
-        let handle = pidfd_open(pid, PidfdFlags::empty())?;
-        while !self.interrupts.wait(&[handle.as_fd()], None)?[0] {
+        // A filter of system calls may forbid it. Nothing is timed while a hook runs, so that we may as well look now and then.
+        let handle = pidfd_open(pid, PidfdFlags::empty()).ok();
+        let fds: Vec<_> = handle.iter().map(AsFd::as_fd).collect();
+        let look = handle.is_none().then_some(LOOK);
+        loop {
+            self.interrupts.wait(&fds, look)?;
+            if let Some(status) = child.try_wait()? {
+                return Ok(status);
+            }
             if self.interrupts.count() > before {
                 hook.into_iter().for_each(end_tree);
-                break;
+                return child.wait();
             }
         }
-        child.wait()
     }
 }
 

@@ -106,6 +106,12 @@ impl Interrupts {
         self.count() > 0
     }
 
+    /// Whether we are to stop, be it in a moment.
+    pub(crate) fn soon(&self) -> bool {
+        let _ = self.wait(&[], Some(Duration::from_millis(200)));
+        self.interrupted()
+    }
+
     /// Waits until one of the descriptors can be read, a further signal comes, or the time is over. Returns which
     /// descriptors are ready.
     pub(crate) fn wait(&self, fds: &[BorrowedFd<'_>], timeout: Option<Duration>) -> io::Result<Vec<bool>> {

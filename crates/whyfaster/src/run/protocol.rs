@@ -141,8 +141,8 @@ pub(crate) struct Outcome {
     pub(crate) copies: Copies,
     /// What outlived them.
     pub(crate) orphans: Orphans,
-    /// Processes that could not be ended: we may not signal them.
-    pub(crate) left: u32,
+    /// Processes that could not be ended.
+    pub(crate) left: Vec<Who>,
     /// CPU seconds that the machine was busy meanwhile.
     pub(crate) machine_busy_s: Option<f64>,
     /// CPU seconds stolen meanwhile.
@@ -153,13 +153,28 @@ pub(crate) struct Outcome {
     pub(crate) account: Option<Result<Account, String>>,
 }
 
+/// A process, for a message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Who {
+    pub(crate) pid: i32,
+    /// Its name, if it may be seen.
+    pub(crate) name: Option<String>,
+}
+
 /// How a batch ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Ended {
     /// All copies ended, or the time-out ended them.
     Normally,
-    /// We were told to stop.
+    /// The program told us to stop, or died.
     Aborted,
+    /// Somebody else sent us a signal that ends a process.
+    Signalled {
+        /// Which one.
+        signal: i32,
+        /// Who sent it.
+        by: Who,
+    },
     /// More copies were under way than allowed: the rate cannot be sustained.
     Overloaded,
     /// The program could not be executed.

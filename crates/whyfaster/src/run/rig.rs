@@ -15,7 +15,7 @@ use super::interrupts::Interrupts;
 use super::output_check::{Kept, OutputCheck, Tail};
 use super::protocol::{Arrivals, Ended, LaunchError, Outcome, Purpose, Request, RunAs};
 use super::resolve::{self, Command};
-use super::status_check::{cannot_create, cannot_execute, cannot_prepare};
+use super::status_check::{cannot_create, cannot_end, cannot_execute, cannot_prepare, signalled};
 use crate::exit::{Exit, Failure};
 
 /// In open mode, more copies than this under way at once mean that the rate cannot be sustained.
@@ -54,13 +54,7 @@ pub(super) struct Rig<'a> {
 impl<'a> Rig<'a> {
     pub(super) fn new(plan: &'a Plan, interrupts: &'a Interrupts) -> Result<Self, Failure> {
         let show = plan.alternatives.iter().any(|it| it.output == Output::Inherit);
-        let launcher = Launcher::start().map_err(|error| {
-            Failure::new(
-                Exit::Error,
-                format!("cannot start the launcher: {error}"),
-                "is /proc mounted, and may processes be created?",
-            )
-        })?;
+        let launcher = Launcher::start()?;
         Ok(Self {
             plan,
             interrupts,
@@ -357,9 +351,13 @@ impl<'a> Rig<'a> {
     fn sort_out(&self, index: usize, outcome: Result<Outcome, NoOutcome>) -> Result<Ran<Outcome>, Failure> {
         let command = &self.commands[index];
         match outcome {
+            Ok(outcome) if !outcome.left.is_empty() => Err(cannot_end(self.name(index), &outcome.left)),
             Ok(outcome) => match outcome.ended {
                 Ended::Normally => Ok(Ran::Done(outcome)),
                 Ended::Aborted => Ok(Ran::Stopped),
+                // A signal to all processes (of a service, say) may come to the launcher first.
+                Ended::Signalled { .. } if self.interrupts.soon() => Ok(Ran::Stopped),
+                Ended::Signalled { signal, by } => Err(signalled(self.name(index), signal, &by)),
                 Ended::Overloaded => Ok(Ran::CannotRun(overloaded(self.plan.mode))),
                 Ended::ExecFailed { errno } => Err(cannot_execute(command, errno)),
             },

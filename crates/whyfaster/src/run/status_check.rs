@@ -4,6 +4,7 @@ use whyfaster_core::plan::FailurePolicy;
 use whyfaster_core::sample::{Copies, Trial};
 
 use super::output_check::Difference;
+use super::protocol::Who;
 use super::resolve::Command;
 use super::rig::Rig;
 use crate::exit::{Exit, Failure};
@@ -150,6 +151,42 @@ pub(super) fn cannot_prepare(command: &str, what: &str, errno: i32) -> Failure {
     )
 }
 
+/// The error when something of a command could not be ended.
+pub(super) fn cannot_end(command: &str, left: &[Who]) -> Failure {
+    let pids: Vec<String> = left.iter().map(|it| it.pid.to_string()).collect();
+    let names: Vec<String> = left.iter().map(named).collect();
+    let what = if left.len() == 1 { "a process" } else { "processes" };
+    Failure::new(
+        Exit::CommandFailed,
+        format!("'{command}' left {what} running that whyfaster cannot end: {}", names.join(", ")),
+        format!(
+            "end what is left as its user or as root (kill -9 {}); what becomes another user, as under sudo, must end by itself, or whyfaster must run as that user",
+            pids.join(" ")
+        ),
+    )
+}
+
+/// The error when somebody else than whyfaster told the launcher to end.
+pub(super) fn signalled(command: &str, signal: i32, by: &Who) -> Failure {
+    let name = signal_name(signal).map_or_else(|| format!("signal {signal}"), str::to_owned);
+    Failure::new(
+        Exit::CommandFailed,
+        format!(
+            "while '{command}' ran, the launcher, which starts the commands, got {name} from {}",
+            named(by)
+        ),
+        "a command must not signal its parent ($PPID), nor its process group (kill 0) with --placement shared; whoever else sent the signal ended the measurement",
+    )
+}
+
+fn named(who: &Who) -> String {
+    match (&who.name, who.pid) {
+        (Some(name), 0) => name.clone(),
+        (Some(name), pid) => format!("process {pid} ({name})"),
+        (None, pid) => format!("process {pid}"),
+    }
+}
+
 /// Why a copy could not be created.
 pub(super) fn cannot_create(copy: u32, errno: i32) -> String {
     format!(
@@ -186,6 +223,8 @@ fn signal_name(signal: i32) -> Option<&'static str> {
         (libc::SIGBUS, "SIGBUS"),
         (libc::SIGFPE, "SIGFPE"),
         (libc::SIGKILL, "SIGKILL"),
+        (libc::SIGUSR1, "SIGUSR1"),
+        (libc::SIGUSR2, "SIGUSR2"),
         (libc::SIGSEGV, "SIGSEGV"),
         (libc::SIGPIPE, "SIGPIPE"),
         (libc::SIGALRM, "SIGALRM"),

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 
 use whyfaster_core::sample::{Copies, Orphans};
 
-use super::super::protocol::{Account, Arrivals, Ended, LaunchError, Needs, Purpose, Request};
+use super::super::protocol::{Account, Arrivals, Ended, LaunchError, Needs, Purpose, Request, Who};
 use super::account;
 use super::copy::Blueprint;
 use super::gate::{Gate, Step, Used, now_ns};
@@ -39,6 +39,8 @@ pub(super) struct Run<'a> {
     created: usize,
     /// Released copies in the order of their release; those that ended are taken off the front lazily.
     released: VecDeque<(i32, usize, u64)>,
+    /// Copies that were killed because they ran out of time: which row, and when to wait for its end no longer.
+    killed: VecDeque<(usize, u64)>,
     outstanding: usize,
     rows: Vec<Row>,
     pub(super) orphans: Orphans,
@@ -98,6 +100,7 @@ impl<'a> Run<'a> {
             prepared: VecDeque::with_capacity(slots),
             created: 0,
             released: VecDeque::with_capacity(slots),
+            killed: VecDeque::new(),
             outstanding: 0,
             rows: Vec::with_capacity(slots),
             orphans: Orphans::default(),
@@ -254,7 +257,12 @@ impl<'a> Run<'a> {
                 return Ended::Normally;
             }
             let look_ns = (self.request.purpose == Purpose::Trial).then(|| now_ns() + LOOK_NS);
-            let wake_ns = [wanted_ns, self.deadline_ns(), look_ns].into_iter().flatten().min();
+            let give_up_ns = self.give_up_ns();
+            if give_up_ns.is_some_and(|at| at <= now_ns()) {
+                // It cannot be ended, which the end of the batch will tell.
+                return Ended::Normally;
+            }
+            let wake_ns = [wanted_ns, self.deadline_ns(), look_ns, give_up_ns].into_iter().flatten().min();
             match self.signals.wait(wake_ns) {
                 Woken::Stop => return Ended::Aborted,
                 Woken::Child => {
@@ -288,8 +296,16 @@ impl<'a> Run<'a> {
             && deadline <= now_ns()
         {
             self.rows[row].timed_out = true;
-            tree::kill_copy(pid, self.request.own_session);
+            let patience = tree::kill_copy(pid, self.request.own_session);
+            self.killed.push_back((row, now_ns() + patience.as_nanos() as u64));
         }
+    }
+
+    /// When to wait no longer for a copy that was killed.
+    fn give_up_ns(&mut self) -> Option<u64> {
+        let rows = &self.rows;
+        self.killed.retain(|&(row, _)| rows[row].end.is_none());
+        self.killed.iter().map(|&(_, give_up_ns)| give_up_ns).min()
     }
 
     fn look(&mut self) {
@@ -345,11 +361,12 @@ impl<'a> Run<'a> {
         self.live.len()
     }
 
-    /// Ends all that is left of the batch: copies never released, copies cut short, and what outlived its copy.
-    pub(super) fn end(&mut self, gentle: bool) -> u32 {
+    /// Ends all that is left of the batch: copies never released, copies cut short, and what outlived its copy. Returns what
+    /// could not be ended.
+    pub(super) fn end(&mut self, gentle: bool) -> Vec<Who> {
         self.reap();
         match next() {
-            Err(NoChild) => return 0,
+            Err(NoChild) => return Vec::new(),
             Ok(Some(child)) => self.take(&child),
             Ok(None) => {}
         }
@@ -360,7 +377,12 @@ impl<'a> Run<'a> {
         self.reap_ended();
         let copies_ended = before.saturating_sub(self.alive()).max(unreleased.len());
         self.orphans.killed += killed.saturating_sub(copies_ended as u32);
-        left
+        // A copy may be hidden from the look at all processes (hidepid, proc(5)); it is our child all the same.
+        let mut left: Vec<i32> = left.into_iter().map(|(pid, _)| pid).collect();
+        left.extend(self.live.keys());
+        left.sort_unstable();
+        left.dedup();
+        left.into_iter().map(tree::who).collect()
     }
 
     /// The columns of the record. Copies that did not end are left out: a batch that was cut short is no sample.

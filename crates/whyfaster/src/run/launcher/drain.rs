@@ -36,10 +36,16 @@ impl Drain {
         }
     }
 
-    /// Waits for its end, which comes when the last writer is gone.
-    pub(super) fn finish(self) {
-        // SAFETY: no pointer is passed; the child is ours and is reaped nowhere else.
-        unsafe { libc::waitpid(self.pid, std::ptr::null_mut(), 0) };
+    /// Waits for its end, which comes when the last writer is gone. With a writer that could not be ended it is killed: that
+    /// end would never come.
+    pub(super) fn finish(self, writers_live: bool) {
+        // SAFETY: no pointer is passed; the child is ours and is reaped nowhere else, so the id is its own.
+        unsafe {
+            if writers_live {
+                libc::kill(self.pid, libc::SIGKILL);
+            }
+            libc::waitpid(self.pid, std::ptr::null_mut(), 0)
+        };
     }
 }
 

@@ -12,7 +12,7 @@ mod observed;
 mod reap;
 mod tree;
 
-pub(crate) use tree::{Identity, below_this, end_all, end_tree, identity};
+pub(crate) use tree::{Identity, below_this, end_all, end_tree, identity, proc_is_foreign};
 
 use std::fs::File;
 use std::io;
@@ -53,9 +53,9 @@ pub fn main() -> ExitCode {
 
 fn serve(attached: bool) -> io::Result<()> {
     let signals = Signals::block(attached);
-    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))?;
+    // The one signal that also a stopped process takes and that does not end it: it is to end its copies first.
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::CONT))?;
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-    let parent = rustix::process::getppid();
     if !attached {
         // Fails only for a process group leader, which a freshly forked process is not.
         let _ = rustix::process::setsid();
@@ -65,12 +65,10 @@ fn serve(attached: bool) -> io::Result<()> {
     let mut hook = None;
     let served = answer(&socket, &mut hook, |request, streams| {
         signals.clear();
-        // Who started us has died, and nobody would read the answer.
-        (rustix::process::getppid() == parent).then(|| {
-            match run(request, streams, &signals, machine.as_ref(), &socket) {
-                Ok(outcome) => Reply::Done(Box::new(outcome)),
-                Err(error) => Reply::Failed(error),
-            }
+        // If who started us has died, nobody would read the answer.
+        signals.program_lives().then(|| match run(request, streams, &signals, machine.as_ref(), &socket) {
+            Ok(outcome) => Reply::Done(Box::new(outcome)),
+            Err(error) => Reply::Failed(error),
         })
     });
     if let Some(hook) = hook {
@@ -143,6 +141,10 @@ fn run(
     let ended = if created { run.time(socket) } else { Ended::Aborted };
     let after = machine.and_then(MachineCounters::read);
     let left = run.end(ended == Ended::Aborted);
+    let ended = match (ended, signals.strange()) {
+        (Ended::Aborted, Some((signal, by))) => Ended::Signalled { signal, by },
+        (ended, _) => ended,
+    };
     let (copies, makespan_s) = run.copies();
     let between = before.zip(after);
     let outcome = Outcome {
@@ -160,7 +162,7 @@ fn run(
     drop(run);
     drop(blueprint);
     if let Some(drain) = drain {
-        drain.finish();
+        drain.finish(!outcome.left.is_empty());
     }
     Ok(outcome)
 }

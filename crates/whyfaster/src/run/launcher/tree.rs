@@ -7,9 +7,16 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::io::{Errno, Result};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
-use super::super::protocol::Needs;
+use super::super::protocol::{Needs, Who};
+
+/// How long a process that was killed may take to end: giving back its memory, or a call that waits for a device, takes time.
+const KILLED: Duration = Duration::from_secs(10);
+
+/// How long a process that we may not signal may take to end by itself, now that those around it have ended.
+const REFUSED: Duration = Duration::from_secs(1);
 
 /// What `/proc/PID/stat` says of a process, as far as we need it.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +35,14 @@ pub(crate) type Identity = (i32, u64);
 /// Who has this process id now.
 pub(crate) fn identity(pid: i32) -> Option<Identity> {
     Some((pid, stat(pid)?.start))
+}
+
+/// Whether `/proc` belongs to another PID namespace than this process: all numbers in it then mean other processes here.
+pub(crate) fn proc_is_foreign() -> bool {
+    // "NSpid" lists our ids from the namespace of this /proc down to our own: proc_pid_status(5).
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ids = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
+    ids.is_some_and(|ids| ids.split_whitespace().count() > 1)
 }
 
 /// All living processes below this one.
@@ -88,16 +103,31 @@ fn below(roots: &[i32], spared: &[Identity], also: impl Fn(i32, &Entry) -> bool)
 }
 
 /// Sends a signal to exactly this process, never to a later one with the same id.
-fn signal((pid, start): Identity, signal: Signal) -> bool {
-    let Some(pid_handle) = Pid::from_raw(pid) else { return false };
-    let Ok(handle) = pidfd_open(pid_handle, PidfdFlags::empty()) else { return false };
-    // The handle now holds whoever has the id; the start time tells whether it is still the one we meant.
-    stat(pid).is_some_and(|entry| entry.start == start) && pidfd_send_signal(&handle, signal).is_ok()
+fn signal((pid, start): Identity, signal: Signal) -> Result<()> {
+    let named = Pid::from_raw(pid).ok_or(Errno::SRCH)?;
+    let same = || match stat(pid) {
+        Some(entry) if entry.start == start => Ok(()),
+        _ => Err(Errno::SRCH),
+    };
+    let by_handle = || {
+        let handle = pidfd_open(named, PidfdFlags::empty())?;
+        // The handle now holds whoever has the id; the start time tells whether it is still the one we meant.
+        same()?;
+        pidfd_send_signal(&handle, signal)
+    };
+    match by_handle() {
+        Ok(()) => Ok(()),
+        Err(Errno::SRCH) => Err(Errno::SRCH),
+        // A filter of system calls may forbid both, with whatever error it likes. Between the look and the kill the id can go
+        // to another process only if all other ids are used meanwhile.
+        Err(_) => same().and_then(|()| kill_process(named, signal)),
+    }
 }
 
 /// Ends everything below this process but those that are spared, calling `reap` in between. Returns how many were ended
-/// and how many are left (processes that we may not signal). `reap` says whether we have no child at all any more.
-pub(crate) fn end_all(spared: &[Identity], gentle: bool, reap: impl FnMut() -> bool) -> (u32, u32) {
+/// and who is left: processes that we may not signal, or that do not end although they were killed. `reap` says whether we
+/// have no child at all any more.
+pub(crate) fn end_all(spared: &[Identity], gentle: bool, reap: impl FnMut() -> bool) -> (u32, Vec<Identity>) {
     let me = this();
     end(|| below(&[me], spared, |_, _| false), gentle, reap)
 }
@@ -122,33 +152,37 @@ pub(crate) fn end_tree(root: Identity) {
 }
 
 /// Ends all that `find` finds.
-fn end(mut find: impl FnMut() -> Vec<Identity>, gentle: bool, mut reap: impl FnMut() -> bool) -> (u32, u32) {
+fn end(
+    mut find: impl FnMut() -> Vec<Identity>,
+    gentle: bool,
+    mut reap: impl FnMut() -> bool,
+) -> (u32, Vec<Identity>) {
     let mut ended: HashSet<Identity> = HashSet::new();
     if gentle {
-        for process in find() {
-            signal(process, Signal::TERM);
-            ended.insert(process);
-        }
+        ended.extend(find().into_iter().filter(|&process| signal(process, Signal::TERM).is_ok()));
         let patience = Instant::now() + Duration::from_millis(300);
         while Instant::now() < patience && !find().is_empty() {
             std::thread::sleep(Duration::from_millis(10));
             reap();
         }
     }
-    let deadline = Instant::now() + Duration::from_secs(10);
+    let began = Instant::now();
     let mut looked = false;
     loop {
         let victims = freeze(&mut find);
         // One look at all processes can miss one whose parent ended while we looked: it stands below the dead parent
         // still, or below its new one already. Without any child there is nobody; otherwise a second look decides.
         let done = victims.is_empty() && (looked || reap());
-        if done || Instant::now() > deadline {
-            return (ended.len() as u32, victims.len() as u32);
+        if done {
+            return (ended.len() as u32, victims);
         }
         looked = victims.is_empty();
-        for process in victims {
-            signal(process, Signal::KILL);
-            ended.insert(process);
+        let refused = |process: &Identity| signal(*process, Signal::KILL) == Err(Errno::PERM);
+        let (refused, killed): (Vec<_>, Vec<_>) = victims.into_iter().partition(refused);
+        let patience = if killed.is_empty() { REFUSED } else { KILLED };
+        ended.extend(&killed);
+        if began.elapsed() > patience {
+            return (ended.len() as u32, [refused, killed].concat());
         }
         reap();
         std::thread::sleep(Duration::from_millis(2));
@@ -167,20 +201,32 @@ fn freeze(find: &mut impl FnMut() -> Vec<Identity>) -> Vec<Identity> {
             return found;
         }
         for process in new {
-            signal(process, Signal::STOP);
+            // Who is gone, or may not be stopped, is found by the next look or killed by nobody.
+            let _ = signal(process, Signal::STOP);
             stopped.insert(process);
         }
     }
     find()
 }
 
-/// Kills one copy's tree: its root, what is below it, and what is in the session that it leads.
-pub(super) fn kill_copy(root: i32, leads_session: bool) {
-    let Some(start) = stat(root).map(|entry| entry.start) else { return };
+/// Kills one copy's tree: its root, what is below it, and what is in the session that it leads. Returns how long the root may
+/// take to end.
+pub(super) fn kill_copy(root: i32, leads_session: bool) -> Duration {
+    let Some(start) = stat(root).map(|entry| entry.start) else { return KILLED };
     for process in below(&[root], &[], |_, entry| leads_session && entry.session == root) {
-        signal(process, Signal::KILL);
+        // Who could not be killed is told at the end of the batch.
+        let _ = signal(process, Signal::KILL);
     }
-    signal((root, start), Signal::KILL);
+    match signal((root, start), Signal::KILL) {
+        Err(Errno::PERM) => REFUSED,
+        _ => KILLED,
+    }
+}
+
+/// What to say of a process.
+pub(super) fn who(pid: i32) -> Who {
+    let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok();
+    Who { pid, name: name.map(|name| name.trim_end().to_owned()) }
 }
 
 /// How many processes live below this one, and how much memory they hold.

@@ -16,7 +16,7 @@ use super::super::client::{Launcher, NoOutcome};
 use super::super::interrupts::{Interrupts, Source};
 use super::super::protocol::{Arrivals, Ended, LaunchError, Outcome, Purpose, Request, RunAs};
 use super::super::resolve::{self, Command};
-use super::super::status_check::{cannot_create, cannot_execute, cannot_prepare};
+use super::super::status_check::{cannot_create, cannot_end, cannot_execute, cannot_prepare, signalled};
 use super::follow::{Follow, POLL, Turn, observing};
 use super::level::Chosen;
 use super::observer::{Observer, Take};
@@ -37,7 +37,7 @@ pub(super) fn watch(
     take: Take<'_>,
 ) -> Result<Watched, Failure> {
     let command = resolve::command(&Alternative::new(line), &plan.shell, resolve::SHELL_IN_WORDS)?;
-    let launcher = Launcher::start_attached().map_err(no_launcher)?;
+    let launcher = Launcher::start_attached()?;
     let terminal = Terminal::note();
     let around = around::Around::begin();
     let mut watch =
@@ -59,6 +59,7 @@ pub(super) fn watch(
     if watch.stop.is_some() {
         watched.facts.ended = Some(around::now_ns());
     }
+    watched.failure = watch.not_ended(&outcome);
     if watch.late {
         watched.facts.warnings.push(too_late());
     }
@@ -67,7 +68,7 @@ pub(super) fn watch(
     watched.ended_by = watch.stop.or(died.then_some(EndedBy::Signal));
     watched.runs =
         Runs { traced_s: watch.stop.is_none().then_some(outcome.makespan_s), untraced_s: Vec::new() };
-    if !watched.interrupted {
+    if !watched.interrupted && watched.failure.is_none() {
         untraced::compare(&mut watch, &mut watched, say)?;
     }
     Ok(watched)
@@ -173,6 +174,19 @@ impl Watch<'_> {
         Ok((outcome, counts))
     }
 
+    /// What went wrong at the end: something else ended the launcher's watch, or something of the command could not be ended.
+    fn not_ended(&mut self, outcome: &Outcome) -> Option<Failure> {
+        let command = self.plan.target.words();
+        let signalled = match &outcome.ended {
+            Ended::Signalled { signal, by } if self.stop.is_none() && !self.interrupts.soon() => {
+                Some(signalled(&command, *signal, by))
+            }
+            _ => None,
+        };
+        let left = || (!outcome.left.is_empty()).then(|| cannot_end(&command, &outcome.left));
+        signalled.or_else(left)
+    }
+
     /// Whether a key was pressed while the command was traced.
     pub(super) fn pressed(&self) -> bool {
         !self.keys.is_empty()
@@ -251,14 +265,6 @@ fn too_late() -> Warning {
                  end, or made too many records meanwhile"
             .to_owned(),
     }
-}
-
-fn no_launcher(error: io::Error) -> Failure {
-    Failure::new(
-        Exit::Error,
-        format!("cannot start the launcher: {error}"),
-        "is /proc mounted, and may processes be created?",
-    )
 }
 
 #[cfg(test)]
