@@ -7,8 +7,9 @@ mod process;
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 
-use process::{PROGRAM, Ran, Sandbox, kill, root_or_skip};
+use process::{PROGRAM, Ran, Sandbox, children, eventually, kill, root_or_skip};
 use rustix::process::Signal;
 
 const NOBODY: &str = "65534";
@@ -129,6 +130,70 @@ fn who_is_another_user_dies_with_the_launcher_too() {
     kill(running.launcher(), Signal::KILL);
     running.wait().expect_error(1, &["launcher"]);
     place.assert_clean();
+}
+
+/// Copies wait at the gate as the user who called sudo, beside commands of that user: these can take nothing from them.
+#[test]
+fn nobody_of_that_user_can_take_what_a_waiting_copy_has_open() {
+    if !root_or_skip("copies as another user") {
+        return;
+    }
+    let place = open_place();
+    let sleep = format!("sleep {}", place.marker);
+    let args = ["compare", "-N", "--no-check-output", "--mode", "closed", "--duration", "60s", &sleep];
+    let running = place.begin(under_sudo(&place, &args));
+    place.wait_for_sleepers(1);
+    let launcher = running.launcher();
+    // The next ones stand ready while one runs.
+    let mut waiting = Vec::new();
+    eventually("copies at the gate", || {
+        waiting = children(launcher);
+        waiting
+            .retain(|&pid| fs::metadata(format!("/proc/{pid}")).is_ok() && !place.sleepers().contains(&pid));
+        waiting.len() >= 4 && waiting.iter().all(|&pid| owner(pid) == NOBODY)
+    });
+    for &pid in &waiting {
+        let open = fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count();
+        assert_eq!(open, 3, "a copy has more open than its standard streams");
+        assert!(!taken(pid), "the standard input of copy {pid} was taken");
+    }
+    // What runs as that user can be looked into by it, unless Yama forbids it to all: the attempt is a real one.
+    let yama = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
+    assert!(taken(place.sleepers()[0]) || !matches!(yama.trim(), "" | "0"));
+    running.signal(Signal::TERM);
+    running.wait().expect(130, &[]);
+    place.assert_clean();
+}
+
+/// The real user of a process.
+fn owner(pid: i32) -> String {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap_or_default();
+    line.split_whitespace().next().unwrap_or_default().to_owned()
+}
+
+/// Whether a process of that user can take the standard input of another one.
+fn taken(pid: i32) -> bool {
+    let mut thief = std::process::Command::new("true");
+    let nobody = NOBODY.parse().unwrap();
+    thief.uid(nobody).gid(nobody);
+    // SAFETY: system calls between fork and exec, as the user that was set before: std::os::unix::process::CommandExt.
+    unsafe {
+        thief.pre_exec(move || {
+            let handle = libc::syscall(libc::SYS_pidfd_open, pid, 0);
+            match libc::syscall(libc::SYS_pidfd_getfd, handle, 0, 0) {
+                -1 => Err(std::io::Error::last_os_error()),
+                _ => Ok(()),
+            }
+        })
+    };
+    match thief.status() {
+        Ok(status) => status.success(),
+        Err(error) => {
+            assert_eq!(error.raw_os_error(), Some(libc::EPERM));
+            false
+        }
+    }
 }
 
 #[test]

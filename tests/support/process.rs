@@ -277,6 +277,11 @@ pub(crate) fn launcher_of(program: i32) -> i32 {
     found.unwrap()
 }
 
+/// The processes that a process has started and that live.
+pub(crate) fn children(of: i32) -> Vec<i32> {
+    processes().filter(|&pid| parent(pid) == Some(of)).collect()
+}
+
 pub(crate) fn kill(pid: i32, signal: Signal) {
     kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
 }

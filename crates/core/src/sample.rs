@@ -71,6 +71,21 @@ impl Copies {
     pub fn is_empty(&self) -> bool {
         self.wall_s.is_empty()
     }
+
+    /// Whether all columns are equally long.
+    pub fn even(&self) -> bool {
+        let lengths = [
+            self.start_s.len(),
+            self.user_s.len(),
+            self.system_s.len(),
+            self.max_rss_bytes.len(),
+            self.voluntary_switches.len(),
+            self.involuntary_switches.len(),
+            self.status.len(),
+            self.timed_out.len(),
+        ];
+        lengths.iter().all(|length| *length == self.len())
+    }
 }
 
 /// Processes that outlived the first process of their copy and were reaped or ended by whyfaster.

@@ -183,18 +183,7 @@ fn batch(batch: &Batch, alternatives: usize, place: impl Fn() -> String) -> Resu
 }
 
 fn copies(copies: &Copies, place: impl Fn() -> String) -> Result<(), Invalid> {
-    let lengths = [
-        copies.start_s.len(),
-        copies.user_s.len(),
-        copies.system_s.len(),
-        copies.max_rss_bytes.len(),
-        copies.voluntary_switches.len(),
-        copies.involuntary_switches.len(),
-        copies.status.len(),
-        copies.timed_out.len(),
-    ];
-    let equal = lengths.iter().all(|length| *length == copies.len());
-    ensure(equal, &place, "the columns of the copies are not equally long")?;
+    ensure(copies.even(), &place, "the columns of the copies are not equally long")?;
     for value in &copies.start_s {
         moment(*value, &place)?;
     }

@@ -208,6 +208,8 @@ impl Launcher {
     /// The launcher's next word. Call it when there is one: nothing else is noticed meanwhile.
     pub(super) fn next_reply(&mut self) -> Result<Reply, NoOutcome> {
         match receive(&self.socket) {
+            // What comes of a batch counts on columns of one length.
+            Ok(Some((Reply::Done(outcome), _))) if !outcome.copies.even() => Err(self.lost()),
             Ok(Some((reply, _))) => Ok(reply),
             Ok(None) | Err(_) => Err(self.lost()),
         }

@@ -2,12 +2,16 @@
 //!
 //! The launcher is a process of its own so that the measured processes are forked from something small (a child starts
 //! with its parent's resident memory on its account) and so that a subreaper stands above every measured tree.
+//!
+//! Neither side believes the other blindly: a message has a bound, and what has begun must come to its end in time.
 
 use std::io::{self, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags, recvmsg, sendmsg,
@@ -18,6 +22,26 @@ use whyfaster_core::plan::{Input, Output};
 use whyfaster_core::sample::{Copies, Orphans};
 
 use super::launcher::Identity;
+
+/// What may be said, and how long it may be.
+pub(crate) trait Said: Serialize + DeserializeOwned {
+    /// Most bytes of such a message.
+    const MOST_BYTES: u32;
+}
+
+/// The kernel takes no more than 6 MiB of words and environment for a program (`setup_arg_pages` and `bprm_stack_limits` in fs/exec.c);
+/// as JSON text they are a few times as long at most.
+impl Said for Message {
+    const MOST_BYTES: u32 = 64 << 20;
+}
+
+/// A copy takes some hundred bytes, and a batch that goes on for long may have millions of them.
+impl Said for Reply {
+    const MOST_BYTES: u32 = 2 << 30;
+}
+
+/// How long the rest of a message may take once it has begun. Nothing else is noticed meanwhile.
+const REST: Duration = Duration::from_secs(20);
 
 /// What the launcher is told.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -226,9 +250,9 @@ pub(crate) enum LaunchError {
 }
 
 /// Sends a message, with descriptors for the other side if any.
-pub(crate) fn send<T: Serialize>(socket: &UnixStream, message: &T, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
+pub(crate) fn send<T: Said>(socket: &UnixStream, message: &T, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
     let body = serde_json::to_vec(message)?;
-    let length = u32::try_from(body.len()).map_err(io::Error::other)?.to_le_bytes();
+    let length = bounded::<T>(u32::try_from(body.len()).map_err(io::Error::other)?)?.to_le_bytes();
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     if !fds.is_empty() && !control.push(SendAncillaryMessage::ScmRights(fds)) {
@@ -238,8 +262,17 @@ pub(crate) fn send<T: Serialize>(socket: &UnixStream, message: &T, fds: &[Borrow
     (&*socket).write_all(&body)
 }
 
-/// Receives a message; `None` when the other side is gone.
-pub(crate) fn receive<T: DeserializeOwned>(socket: &UnixStream) -> io::Result<Option<(T, Vec<OwnedFd>)>> {
+/// The length of a message, if it may be so long.
+fn bounded<T: Said>(length: u32) -> io::Result<u32> {
+    if length > T::MOST_BYTES {
+        let most = T::MOST_BYTES;
+        return Err(io::Error::other(format!("a message of {length} bytes, where {most} are allowed")));
+    }
+    Ok(length)
+}
+
+/// Receives a message, waiting for its first byte without limit; `None` when the other side is gone.
+pub(crate) fn receive<T: Said>(socket: &UnixStream) -> io::Result<Option<(T, Vec<OwnedFd>)>> {
     let mut length = [0u8; 4];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -255,7 +288,8 @@ pub(crate) fn receive<T: DeserializeOwned>(socket: &UnixStream) -> io::Result<Op
         return Ok(None);
     }
     // A stream socket may hand out less than was sent in one call.
-    (&*socket).read_exact(&mut length[got.bytes..])?;
+    let mut rest = Rest { socket, until: Instant::now() + REST };
+    rest.read_exact(&mut length[got.bytes..])?;
     let fds = control
         .drain()
         .filter_map(|message| match message {
@@ -264,7 +298,74 @@ pub(crate) fn receive<T: DeserializeOwned>(socket: &UnixStream) -> io::Result<Op
         })
         .flatten()
         .collect();
-    let mut body = vec![0; u32::from_le_bytes(length) as usize];
-    (&*socket).read_exact(&mut body)?;
+    let length = bounded::<T>(u32::from_le_bytes(length))?;
+    // Memory is taken for what has come, not for what was announced.
+    let mut body = Vec::new();
+    if rest.take(length.into()).read_to_end(&mut body)? < length as usize {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
     Ok(Some((serde_json::from_slice(&body)?, fds)))
+}
+
+/// The rest of a message, which must come in time.
+struct Rest<'a> {
+    socket: &'a UnixStream,
+    until: Instant,
+}
+
+impl Read for Rest<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.until.saturating_duration_since(Instant::now());
+        let left = Timespec::try_from(left).map_err(io::Error::other)?;
+        let mut polled = [PollFd::new(self.socket, PollFlags::IN)];
+        match rustix::io::retry_on_intr(|| poll(&mut polled, Some(&left)))? {
+            0 => Err(io::ErrorKind::TimedOut.into()),
+            _ => self.socket.read(buffer),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn pair() -> (UnixStream, UnixStream) {
+        UnixStream::pair().unwrap()
+    }
+
+    #[test]
+    fn a_message_comes_whole_with_its_descriptors() {
+        let (here, there) = pair();
+        send(&here, &Message::Go(true), &[here.as_fd(), there.as_fd()]).unwrap();
+        let (message, fds) = receive::<Message>(&there).unwrap().unwrap();
+        assert!(matches!(message, Message::Go(true)));
+        assert_eq!(fds.len(), 2);
+        drop((here, fds));
+        assert!(receive::<Message>(&there).unwrap().is_none());
+    }
+
+    /// Whoever sends four bytes of 0xff must not have us take 4 GiB.
+    #[test]
+    fn what_is_announced_too_long_or_ends_early_is_an_error_at_once() {
+        for bytes in [&[0xff; 4][..], &[0xff; 3], &[4, 0, 0, 0, b'n'], &[4, 0, 0, 0, b'n', b'o', b'n', b'e']]
+        {
+            let (mut here, there) = pair();
+            here.write_all(bytes).unwrap();
+            here.shutdown(std::net::Shutdown::Write).unwrap();
+            assert!(receive::<Message>(&there).is_err(), "{bytes:?}");
+            let (mut here, there) = pair();
+            here.write_all(bytes).unwrap();
+            here.shutdown(std::net::Shutdown::Write).unwrap();
+            assert!(receive::<Reply>(&there).is_err(), "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn a_message_that_does_not_go_on_is_given_up() {
+        let (_here, there) = pair();
+        let mut rest = Rest { socket: &there, until: Instant::now() + Duration::from_millis(20) };
+        assert_eq!(rest.read(&mut [0; 4]).unwrap_err().kind(), io::ErrorKind::TimedOut);
+    }
 }

@@ -1,5 +1,9 @@
 //! Becoming the user who called sudo: in the child, after all that needs privileges, before the exec.
+//!
+//! Until its exec that child is a copy of ours, and other processes of that user may be there already. What we hold must not
+//! be theirs to take.
 
+use std::fs;
 use std::io;
 
 use whyfaster_core::plan::{Because, User};
@@ -16,7 +20,8 @@ impl RunAs {
         Some(Self { uid: user.uid, gid: user.gid, groups: user.groups.clone(), set, unset })
     }
 
-    /// Becomes this user for good: groups first, because only root may set them.
+    /// Becomes this user for good: groups first, because only root may set them. Nobody of that user may look into this process
+    /// until its exec makes it another program.
     pub(crate) fn become_it(&self) -> io::Result<()> {
         let checked = |result: libc::c_int| match result {
             0 => Ok(()),
@@ -26,7 +31,28 @@ impl RunAs {
         unsafe {
             checked(libc::setgroups(self.groups.len(), self.groups.as_ptr()))?;
             checked(libc::setresgid(self.gid, self.gid, self.gid))?;
-            checked(libc::setresuid(self.uid, self.uid, self.uid))
+            checked(libc::setresuid(self.uid, self.uid, self.uid))?;
+            // The kernel has done so unless fs.suid_dumpable says otherwise: proc_sys_fs(5). ptrace(2) and pidfd_getfd(2)
+            // are then for root alone.
+            checked(libc::prctl(libc::PR_SET_DUMPABLE, 0))
         }
     }
+}
+
+/// Closes all but the standard streams. Without this, who may look into this process may take what it has open.
+pub(crate) fn close_all_else() -> io::Result<()> {
+    const FIRST: libc::c_uint = 3;
+    // SAFETY: the caller uses no descriptor from here on.
+    if unsafe { libc::syscall(libc::SYS_close_range, FIRST, libc::c_uint::MAX, 0) } == 0 {
+        return Ok(());
+    }
+    // Before Linux 5.9, or forbidden by a filter. Listed first: the list has a descriptor of its own.
+    let open: Vec<i32> = fs::read_dir("/proc/self/fd")?
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .collect();
+    for fd in open.into_iter().filter(|fd| *fd >= FIRST as i32) {
+        // SAFETY: as above; that of the list is closed already, which is an error without a consequence.
+        unsafe { libc::close(fd) };
+    }
+    Ok(())
 }

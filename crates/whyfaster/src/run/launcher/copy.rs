@@ -9,8 +9,9 @@ use std::{io, ptr};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use whyfaster_core::plan::Input;
 
-use super::super::protocol::{Arrivals, Request, RunAs};
+use super::super::protocol::{Arrivals, Purpose, Request, RunAs};
 use super::super::realtime::become_realtime;
+use super::super::run_as::close_all_else;
 use super::gate::{Gate, Step, Used, now_ns};
 use super::reap::microseconds;
 
@@ -28,6 +29,8 @@ pub(super) struct Blueprint {
     cpus: Option<rustix::thread::CpuSet>,
     realtime: bool,
     user: Option<RunAs>,
+    /// Whether somebody looks into the copies.
+    observed: bool,
     together: bool,
     /// The limit on open files that copies get back, where the launcher raised its own.
     files: Option<Rlimit>,
@@ -67,6 +70,7 @@ impl Blueprint {
             cpus: request.cpus.as_deref().map(cpu_set),
             realtime: request.realtime,
             user: request.user.clone(),
+            observed: matches!(request.purpose, Purpose::Account | Purpose::Traced | Purpose::Observed),
             together: matches!(request.arrivals, Arrivals::Together { .. }),
             files,
         })
@@ -140,15 +144,16 @@ impl Blueprint {
             rustix::stdio::dup2_stderr(fd).map_err(|e| (Step::Output, e.into()))?;
         }
         if let Some(user) = &self.user {
-            user.become_it().map_err(|e| (Step::User, e))?;
-        }
-        // Again, because the kernel forgets it when a process becomes someone else: prctl(2), PR_SET_PDEATHSIG.
-        // Readable by its own user again, as any program is: a file with capabilities (make install-caps) makes a process that
-        // only root may trace, and the levels without privileges trace: ptrace(2), prctl(2) PR_SET_DUMPABLE.
-        // SAFETY: plain system calls on this process.
-        unsafe {
-            libc::prctl(libc::PR_SET_DUMPABLE, 1);
-            die_with(launcher);
+            // The socket to the program among them.
+            close_all_else().and_then(|()| user.become_it()).map_err(|e| (Step::User, e))?;
+            // Again, because the kernel forgets it when a process becomes someone else: prctl(2), PR_SET_PDEATHSIG.
+            // SAFETY: a plain system call on this process.
+            unsafe { die_with(launcher) };
+        } else if self.observed {
+            // Readable by its own user again, as any program is: a file with capabilities (make install-caps) makes a process
+            // that only root may trace, and the levels without privileges trace: ptrace(2), prctl(2) PR_SET_DUMPABLE.
+            // SAFETY: as above.
+            unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 1) };
         }
         Ok(())
     }
