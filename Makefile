@@ -21,6 +21,12 @@ HYPERFINE := $(TOOLS)/hyperfine-$(HYPERFINE_VERSION)/bin/hyperfine
 WHYFASTER := target/release/whyfaster
 # `make bench BENCHES=launch` runs one of them.
 BENCHES ?= launch noise load prices trace analyse causes
+# `make test-kernels KERNELS=debian:6.1 CONDITIONS=none CHECKS=doctor,strace,trace_full WHYFASTER=FILE` boots one of them with a binary
+# that is there already; WHYFASTER_ARM64=FILE adds arm64.
+KERNELS ?= all
+CONDITIONS ?= all
+CHECKS ?= all
+WHYFASTER_ARM64 ?=
 # The kernel that the tests boot under instruction counting; scripts/setup.sh fetches it.
 export INSIDE_KERNEL ?= $(TOOLS)/test-kernel/vmlinuz
 
@@ -30,12 +36,13 @@ export CARGO_INCREMENTAL := 0
 export CARGO_TERM_COLOR ?= never
 endif
 
-.PHONY: help setup setup-demo setup-test setup-bench build demo test bench docs install clean \
+.PHONY: help setup setup-demo setup-test setup-bench setup-kernels build demo test kernels test-kernels bench docs install clean \
 	install-caps uninstall-caps format format-check lint unit cross generated deny advisories spelling rustdoc
 
 help:
 	@echo 'make demo     build, then run the main job: whyfaster study pipes'
 	@echo 'make test     everything: format, lints, tests, generated files, licences, spelling, docs'
+	@echo 'make test-kernels  the binary booted on the kernels of Debian and Ubuntu, under every condition; see CONTRIBUTING.md'
 	@echo 'make bench    side by side with hyperfine, xargs, perf bench, stress-ng, ...; results in target/bench/'
 	@echo 'make build    the release binary: $(WHYFASTER)'
 	@echo 'make install  the release binary into cargo'\''s bin directory'
@@ -49,7 +56,7 @@ help:
 
 setup: setup-demo setup-test setup-bench
 
-setup-demo setup-test setup-bench: setup-%:
+setup-demo setup-test setup-bench setup-kernels: setup-%:
 	@scripts/setup.sh $*
 
 # ---- the main job ----
@@ -128,6 +135,18 @@ rustdoc:
 docs: setup-test
 	$(MDBOOK) build docs
 	scripts/check-links.py docs/book README.md CONTRIBUTING.md CHANGELOG.md bench/README.md
+
+# ---- the kernels that people have ----
+
+# Two kernels with the checks that take seconds; the rest is test-kernels.
+kernels: setup-test build
+	tests/kernels/run --whyfaster $(WHYFASTER) --kernels debian:6.1,debian:6.12 --conditions none --checks \
+		facts,doctor,strace,trace_auto,trace_full,trace_ptrace,trace_unprivileged,trace_rusage,compare_why,interrupt,user
+
+# A binary that is named on the command line is not built.
+test-kernels: setup-kernels $(if $(filter command line,$(origin WHYFASTER)),,build)
+	tests/kernels/run --whyfaster $(WHYFASTER) $(if $(WHYFASTER_ARM64),--whyfaster-arm64 $(WHYFASTER_ARM64)) \
+		--kernels $(KERNELS) --conditions $(CONDITIONS) --checks $(CHECKS) $(if $(TABLE),--write-table $(TABLE))
 
 # ---- benches ----
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs what `make demo`, `make test` or `make bench` needs and the machine lacks. Says what and why; says nothing
+# Installs what `make demo`, `make test`, `make test-kernels` or `make bench` needs and the machine lacks. Says what and why; says nothing
 # when all is there. Debian packages come from apt (root or sudo), tools of our own go into $TOOLS, by version.
 #
-# Usage: scripts/setup.sh demo|test|bench
+# Usage: scripts/setup.sh demo|test|kernels|bench
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -53,6 +53,14 @@ has_libelf() { echo '#include <gelf.h>' | gcc -E -; }
 has_zlib() { echo '#include <zlib.h>' | gcc -E -; }
 has_venv() { python3 -c 'import venv, ensurepip'; }
 
+# What the guests of tests/kernels are made of and booted by; without it they are skipped.
+guests_need() {
+    need qemu-system-x86 'boots a bare kernel' has qemu-system-x86_64
+    need seabios 'its firmware' test -e /usr/share/seabios/bios.bin
+    need mmdebstrap 'unpacks the packages of the guests of the kernel tests' has mmdebstrap
+    need libarchive-tools 'bsdtar, packs them for the kernel' has bsdtar
+}
+
 packages_for() {
     need gcc 'links Rust programs' has gcc
     need libc6-dev 'links Rust programs' has_libc_headers
@@ -72,6 +80,12 @@ packages_for() {
         need util-linux 'the planted causes are pinned with taskset' has taskset
         return
     fi
+    if [ "$goal" = kernels ]; then
+        guests_need
+        need qemu-system-arm 'boots an arm64 kernel' has qemu-system-aarch64
+        need python3-seccomp "makes Docker's filter of system calls" /usr/bin/python3 -c 'import seccomp'
+        return
+    fi
     need python3-venv 'holds the spelling checker and the C compiler for other systems' has_venv
     need qemu-user 'runs the arm64 worker' has_qemu_arm64
     need strace 'the tests of trace count beside it' has strace
@@ -79,8 +93,7 @@ packages_for() {
     need util-linux 'the tests of trace run as other users with setpriv' has setpriv
     # What the tests of prices --inside run; without it they are skipped, so other architectures do without.
     [ "$(uname -m)" = x86_64 ] || return 0
-    need qemu-system-x86 'boots a bare kernel' has qemu-system-x86_64
-    need seabios 'its firmware' test -e /usr/share/seabios/bios.bin
+    guests_need
     need user-mode-linux 'a kernel that runs as a program' has linux.uml
     need gcc-aarch64-linux-gnu 'builds the arm64 worker' has aarch64-linux-gnu-gcc
     need libc6-dev-arm64-cross 'builds the arm64 worker' test -e /usr/aarch64-linux-gnu/include/stdlib.h
@@ -182,7 +195,7 @@ typos_from_pypi() {
 
 tools_there() {
     case $goal in
-    demo) true ;;
+    demo | kernels) true ;;
     test) works typos "$TYPOS_VERSION" && works cargo-deny "$CARGO_DENY_VERSION" && works mdbook "$MDBOOK_VERSION" ;;
     bench) works hyperfine "$HYPERFINE_VERSION" ;;
     esac
@@ -204,9 +217,9 @@ install_tools() {
 }
 
 case $goal in
-demo | test | bench) ;;
+demo | test | kernels | bench) ;;
 *)
-    echo 'usage: scripts/setup.sh demo|test|bench' >&2
+    echo 'usage: scripts/setup.sh demo|test|kernels|bench' >&2
     exit 2
     ;;
 esac
