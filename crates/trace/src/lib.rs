@@ -1,6 +1,7 @@
 //! Observing a process tree: what the kernel and the privileges at hand allow, from everything (BPF) down to the bare
 //! times of a child. Every level streams the same events and says what it cannot see.
 
+mod boot;
 mod clock;
 mod full;
 mod ring;

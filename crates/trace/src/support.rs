@@ -3,7 +3,10 @@
 use std::io::Read;
 use std::{fmt, fs, io};
 
+use crate::full::offered::{left_out, types};
+use crate::full::trial::trial;
 use crate::ring::possible_cpus;
+use crate::wanted::Wanted;
 
 const SYS_ADMIN: u32 = 21;
 const PERFMON: u32 = 38;
@@ -66,18 +69,31 @@ impl fmt::Display for Unsupported {
 
 impl std::error::Error for Unsupported {}
 
-/// What the full level finds here. Everything that is missing is found at once, so that it can be mended at once.
+/// What the full level finds here. The programs are loaded and attached for it, once a boot.
 pub fn support() -> Support {
-    let mut found = Support::default();
-    found.missing.extend([kernel(), btf(), cpus(), privileges(), lockdown()].into_iter().flatten());
-    if found.missing.is_empty() {
-        found.missing.extend(refusal());
+    let mut found = Support { missing: obstacles(), reduced: Vec::new() };
+    if found.missing.is_empty()
+        && let Err(unsupported) = trial()
+    {
+        found.missing = unsupported.missing;
     }
+    found.reduced.extend(left_out(types().as_ref(), &Wanted::default()));
     found.reduced.extend(names());
     found
 }
 
-fn missing(what: &str, why: impl Into<String>, remedy: &str) -> Missing {
+/// What is known to stand in the way without loading anything. Everything that is missing is found at once, so that it can be mended
+/// at once.
+pub(crate) fn obstacles() -> Vec<Missing> {
+    let mut missing: Vec<Missing> =
+        [kernel(), btf(), cpus(), privileges(), lockdown()].into_iter().flatten().collect();
+    if missing.is_empty() {
+        missing.extend(refusal());
+    }
+    missing
+}
+
+pub(crate) fn missing(what: &str, why: impl Into<String>, remedy: &str) -> Missing {
     Missing { what: what.to_owned(), why: why.into(), remedy: remedy.to_owned() }
 }
 

@@ -5,7 +5,6 @@ use std::mem::MaybeUninit;
 use std::rc::Rc;
 
 use libbpf_rs::btf::Btf;
-use libbpf_rs::btf::types::Typedef;
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{Link, MapCore, MapType, PrintLevel, ProgramInput, RingBuffer, RingBufferBuilder};
 
@@ -13,8 +12,8 @@ use whyfaster_core::trace::counts::Lives;
 
 use super::decode::Decoder;
 use super::programs::{OpenWhyfasterSkel, Plain, WhyfasterSkel, WhyfasterSkelBuilder, types};
-use super::{refusal, startup, tables};
-use crate::support::{Unsupported, kernel_version};
+use super::{offered, refusal, startup, tables};
+use crate::support::{Missing, Unsupported, kernel_version};
 use crate::wanted::{CallsBy, Wanted};
 
 /// Numbers of calls that the table of one architecture needs, as in the header.
@@ -30,6 +29,8 @@ pub(crate) struct Loaded {
     pub(crate) skel: WhyfasterSkel<'static>,
     /// While these live the programs run. The last one is that of new tasks.
     pub(crate) links: Vec<Link>,
+    /// What this kernel does not let them see.
+    pub(crate) left_out: Vec<Missing>,
 }
 
 /// Loads what is wanted, without attaching it.
@@ -41,9 +42,11 @@ pub(crate) fn load(wanted: &Wanted) -> Result<Loaded, Unsupported> {
     let mut open = WhyfasterSkelBuilder::default().open(place).map_err(|e| refusal::of("open", &e))?;
     settle(&mut open, wanted);
     resize(&mut open, wanted).map_err(|e| refusal::of("set up", &e))?;
-    choose(&mut open, wanted);
+    let types = offered::types();
+    choose(&mut open, types.as_ref(), wanted);
+    let left_out = offered::left_out(types.as_ref(), wanted);
     let skel = open.load().map_err(|e| refusal::of("load", &e))?;
-    Ok(Loaded { skel, links: Vec::new() })
+    Ok(Loaded { skel, links: Vec::new(), left_out })
 }
 
 /// The ring of records; whatever is taken out of it goes to the decoder.
@@ -121,32 +124,13 @@ fn resize(open: &mut OpenWhyfasterSkel<'_>, wanted: &Wanted) -> libbpf_rs::Resul
 }
 
 /// Only programs that are wanted and whose tracepoint this kernel has are loaded.
-fn choose(open: &mut OpenWhyfasterSkel<'_>, wanted: &Wanted) {
-    let btf = Btf::from_vmlinux().ok();
-    let there = |tracepoint: &str| {
-        btf.as_ref()
-            .is_none_or(|b| b.type_by_name::<Typedef<'_>>(&format!("btf_trace_{tracepoint}")).is_some())
-    };
+fn choose(open: &mut OpenWhyfasterSkel<'_>, types: Option<&Btf<'_>>, wanted: &Wanted) {
+    offered::choose(open, types, wanted);
     let times = wanted.call_times || wanted.each_call || wanted.scheduling;
-    let softirq = wanted.scheduling && there("softirq_entry") && there("softirq_exit");
-    let hardirq = wanted.scheduling && there("irq_handler_entry") && there("irq_handler_exit");
-    let timer = wanted.scheduling && there("hrtimer_expire_entry") && there("hrtimer_expire_exit");
-    let work = wanted.scheduling && there("workqueue_execute_start") && there("workqueue_execute_end");
     let progs = &mut open.progs;
     progs.task_wakes.set_autoload(times);
     progs.task_queued.set_autoload(times);
     progs.new_task_queued.set_autoload(times);
-    progs.task_migrates.set_autoload(wanted.scheduling && there("sched_migrate_task"));
-    progs.task_renamed.set_autoload(there("task_rename"));
-    progs.softirq_begins.set_autoload(softirq);
-    progs.softirq_ends.set_autoload(softirq);
-    progs.hardirq_begins.set_autoload(hardirq);
-    progs.hardirq_ends.set_autoload(hardirq);
-    progs.timer_begins.set_autoload(timer);
-    progs.timer_ends.set_autoload(timer);
-    progs.signal_sent.set_autoload(there("signal_generate"));
-    progs.work_begins.set_autoload(work);
-    progs.work_ends.set_autoload(work);
     progs.who_runs_here.set_autoload(wanted.scheduling);
     progs.clock_ticks.set_autoload(wanted.samples_per_s.is_some());
     // Attached one by one below: a perf event, a test run and iterators are no tracepoints.

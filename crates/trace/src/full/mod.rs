@@ -9,6 +9,7 @@ mod hold;
 mod images;
 mod inbox;
 mod load;
+pub(crate) mod offered;
 mod programs;
 mod refusal;
 mod samples;
@@ -17,6 +18,7 @@ pub(crate) mod symbols;
 mod tables;
 mod tally;
 mod totals;
+pub(crate) mod trial;
 pub(crate) mod watch;
 
 use std::cell::RefCell;
@@ -37,7 +39,7 @@ use self::load::Loaded;
 use self::tally::Tally;
 use self::watch::Watch;
 use crate::clock::{now_ns, own_cpu_ns};
-use crate::support::{Unsupported, support};
+use crate::support::{Missing, Unsupported, obstacles};
 use crate::wanted::{CallsBy, Wanted};
 
 /// Records are handed on when they are this old: none that belongs before them comes later. A record is stamped a few
@@ -82,7 +84,7 @@ pub struct Full {
 impl Full {
     /// Loads and attaches the programs. Nothing is followed yet.
     pub fn open(wanted: &Wanted) -> Result<Self, Unsupported> {
-        let missing = support().missing;
+        let missing = obstacles();
         if !missing.is_empty() {
             return Err(Unsupported { missing });
         }
@@ -115,6 +117,11 @@ impl Full {
             anew: false,
             hold: Hold::default(),
         })
+    }
+
+    /// What this kernel does not let the programs see.
+    pub fn left_out(&self) -> &[Missing] {
+        &self.loaded.left_out
     }
 
     /// Measures, in 100 to 350 ms, what a traced call, switch and process became dearer; call it before anything is

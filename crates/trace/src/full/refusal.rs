@@ -5,13 +5,14 @@ use std::sync::{Mutex, PoisonError};
 use libbpf_rs::PrintLevel;
 
 use super::error::refused;
+use crate::boot;
 use crate::support::Unsupported;
 
-/// The beginning of what libbpf said.
+/// What libbpf said.
 static SAID: Mutex<String> = Mutex::new(String::new());
 
-/// The first complaint names the cause; what follows is its consequence.
-const FIRST_BYTES: usize = 2000;
+/// The verifier may say as much of a large program as libbpf lets it; the beginning is left out then.
+const MOST_BYTES: usize = 16 << 20;
 
 /// Around what the verifier says of one program.
 const LOG_BEGINS: &str = "-- BEGIN PROG LOAD LOG --";
@@ -21,29 +22,35 @@ const STATISTICS: [&str; 2] = ["verification time ", "processed "];
 /// Takes what libbpf says.
 pub(super) fn remember(_: PrintLevel, text: String) {
     let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
-    if said.len() < FIRST_BYTES {
+    if said.len() < MOST_BYTES {
         said.push_str(text.trim_end());
         said.push('\n');
     }
 }
 
-/// This step failed.
+/// This step failed. What was said goes to a file; the sentence says which, and the verifier's reason.
 pub(super) fn of(step: &str, e: &libbpf_rs::Error) -> Unsupported {
     let said = std::mem::take(&mut *SAID.lock().unwrap_or_else(PoisonError::into_inner));
-    refused("BPF programs", &format!("the kernel refused to {step} them: {e} ({})", reason(&said)))
+    let reason = reason(&said).unwrap_or_else(|| e.to_string());
+    let log = match boot::write("verifier.log", said.as_bytes()) {
+        Ok(path) => format!("the whole log is in '{}'", path.display()),
+        Err(error) => format!("the whole log could not be written: {error}"),
+    };
+    refused("BPF programs", &format!("the kernel refused to {step} them: {reason}; {log}"))
 }
 
 /// Which program, and the verifier's last word on it; else what was said first.
-fn reason(said: &str) -> String {
+fn reason(said: &str) -> Option<String> {
     // The advice to raise RLIMIT_MEMLOCK is wrong since Linux 5.11: memory of programs is charged to the cgroup.
     let lines: Vec<&str> =
         said.lines().map(str::trim).filter(|line| !line.contains("RLIMIT_MEMLOCK")).collect();
+    let first = *lines.first()?;
     let log = lines.iter().position(|line| line.ends_with(LOG_BEGINS));
     let end = lines.iter().position(|line| STATISTICS.iter().any(|begins| line.starts_with(begins)));
-    match log.zip(end).filter(|(log, end)| log + 1 < *end) {
-        Some((log, end)) => [&lines[..log], &lines[end - 1..end]].concat().join(" / "),
-        None => lines.into_iter().take(6).collect::<Vec<_>>().join(" / "),
-    }
+    Some(match log.zip(end).filter(|(log, end)| log + 1 < *end) {
+        Some((_, end)) => format!("{first}: {}", lines[end - 1]),
+        None => first.to_owned(),
+    })
 }
 
 #[cfg(test)]
@@ -63,15 +70,29 @@ mod tests {
                     -- END PROG LOAD LOG --\n\
                     libbpf: failed to load object\n";
         assert_eq!(
-            reason(said),
-            "libbpf: prog 'task_made': BPF program load failed: -EINVAL / same insn cannot be used with different pointers"
+            reason(said).as_deref(),
+            Some(
+                "libbpf: prog 'task_made': BPF program load failed: -EINVAL: same insn cannot be used with different pointers"
+            )
         );
         let denied = "libbpf: Error in bpf_object__probe_loading(): EPERM\n\
                       libbpf: maybe raise RLIMIT_MEMLOCK\n\
                       libbpf: failed to load object\n";
-        assert_eq!(
-            reason(denied),
-            "libbpf: Error in bpf_object__probe_loading(): EPERM / libbpf: failed to load object"
+        assert_eq!(reason(denied).as_deref(), Some("libbpf: Error in bpf_object__probe_loading(): EPERM"));
+        assert_eq!(reason(""), None);
+    }
+
+    #[test]
+    fn the_sentence_names_the_file_that_holds_the_whole_log() {
+        remember(PrintLevel::Warn, "libbpf: prog 'a': BPF program load failed: -EACCES".to_owned());
+        remember(PrintLevel::Warn, "libbpf: failed to load object".to_owned());
+        let refused = of("load", &libbpf_rs::Error::from_raw_os_error(13)).to_string();
+        let (_, path) = refused.split_once("the whole log is in '").expect(&refused);
+        let (path, _) = path.split_once('\'').expect(path);
+        assert!(
+            std::fs::read_to_string(path).unwrap().ends_with("libbpf: failed to load object\n"),
+            "{path}"
         );
+        std::fs::remove_file(path).unwrap();
     }
 }

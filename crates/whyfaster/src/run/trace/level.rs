@@ -4,7 +4,7 @@ use whyfaster_core::host::NotMeasured;
 use whyfaster_core::trace::plan::{LevelChoice, Target, TracePlan};
 use whyfaster_core::trace::report::Level;
 use whyfaster_trace::unprivileged::{Seized, Tracing, possible};
-use whyfaster_trace::{Full, Unsupported};
+use whyfaster_trace::{Full, Missing, Unsupported};
 
 use super::observer::Observer;
 use super::wanted;
@@ -108,8 +108,13 @@ fn check(plan: &TracePlan, chosen: Chosen) -> Result<Chosen, Failure> {
 }
 
 fn full(plan: &TracePlan) -> Result<Chosen, Unsupported> {
-    let observer = Observer::Full(Box::new(Full::open(&wanted(plan))?));
-    Ok(Chosen { level: Level::Full, observer, switches: false, not_measured: Vec::new() })
+    let full = Full::open(&wanted(plan))?;
+    let not_measured = full.left_out().iter().map(left_out).collect();
+    Ok(Chosen { level: Level::Full, observer: Observer::Full(Box::new(full)), switches: false, not_measured })
+}
+
+fn left_out(missing: &Missing) -> NotMeasured {
+    NotMeasured { what: missing.what.clone(), why: format!("{}; {}", missing.why, missing.remedy) }
 }
 
 fn seized(plan: &TracePlan, tracing: Tracing) -> Result<Chosen, Failure> {
@@ -141,7 +146,7 @@ fn seized(plan: &TracePlan, tracing: Tracing) -> Result<Chosen, Failure> {
 }
 
 fn why(missing: &Unsupported) -> Vec<NotMeasured> {
-    let entry = |missing: &whyfaster_trace::Missing| NotMeasured {
+    let entry = |missing: &Missing| NotMeasured {
         what: format!("the full level: {}", missing.what),
         why: format!("{}; {}", missing.why, missing.remedy),
     };

@@ -1,0 +1,59 @@
+//! A directory of this user's whose files need not outlive the boot.
+
+use std::fs::{self, DirBuilder, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// The directory, made if need be; `None`: this user has none. Nobody else can put a link or a file of theirs there.
+pub(crate) fn directory() -> Option<PathBuf> {
+    let uid = rustix::process::geteuid().as_raw();
+    let above = match uid {
+        0 => PathBuf::from("/run"),
+        _ => PathBuf::from(std::env::var_os("XDG_RUNTIME_DIR").filter(|value| !value.is_empty())?),
+    };
+    owned(&above, uid).then_some(())?;
+    let directory = above.join("whyfaster");
+    match DirBuilder::new().mode(0o700).create(&directory) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => None,
+        _ => owned(&directory, uid).then_some(directory),
+    }
+}
+
+/// A directory of this user's, and no link to one, into which nobody else can write.
+fn owned(path: &Path, uid: u32) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|it| it.is_dir() && it.uid() == uid && it.mode() & 0o022 == 0)
+}
+
+/// Writes a file that only this user reads: into the directory above, else under a name that nobody can foresee into that of temporary
+/// files. Returns its path.
+pub(crate) fn write(name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
+    let Some(directory) = directory() else {
+        let mut file = tempfile::Builder::new().prefix("whyfaster-").suffix(name).tempfile()?;
+        file.write_all(bytes)?;
+        return Ok(file.into_temp_path().keep()?);
+    };
+    let path = directory.join(name);
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
+    file.set_permissions(Permissions::from_mode(0o600))?;
+    file.write_all(bytes)?;
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_or_a_directory_that_others_write_to_is_not_taken() {
+        let dir = tempfile::tempdir().unwrap();
+        let uid = rustix::process::geteuid().as_raw();
+        assert!(owned(dir.path(), uid));
+        assert!(!owned(dir.path(), uid + 1));
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink(dir.path(), &link).unwrap();
+        assert!(!owned(&link, uid));
+        fs::set_permissions(dir.path(), Permissions::from_mode(0o777)).unwrap();
+        assert!(!owned(dir.path(), uid));
+    }
+}
