@@ -6,7 +6,8 @@
 mod process;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
+use std::process::Command;
 
 use process::{Sandbox, eventually, mounts_or_skip, root_or_skip};
 
@@ -96,6 +97,140 @@ fn what_cannot_be_written_is_said_before_anything_is_measured() {
     assert_eq!(fs::read_to_string(place.path("file")).unwrap(), "kept");
     // Nothing ran, so nothing was touched.
     place.assert_clean();
+}
+
+/// Every option that names a file to write, with the verb that has it.
+const OUTPUTS: [(&str, &str); 11] = [
+    ("compare --runs 2", "--record"),
+    ("compare --runs 2", "--export-json"),
+    ("compare --runs 2", "--export-csv"),
+    ("compare --runs 2", "--export-markdown"),
+    ("compare --runs 2", "--export-asciidoc"),
+    ("compare --runs 2", "--export-orgmode"),
+    ("trace", "--record"),
+    ("trace", "--perfetto"),
+    ("trace", "--flamegraph"),
+    ("prices getpid", "--record"),
+    ("prices getpid", "--csv"),
+];
+
+/// A verb, an output and a command that leaves a trace when it runs.
+fn writing(place: &Sandbox, verb: &str, option: &str, path: &str) -> process::Ran {
+    let mut words: Vec<&str> = verb.split(' ').chain([option, path]).collect();
+    if !verb.starts_with("prices") {
+        words.push("touch \"$TMPDIR\"/ran");
+    }
+    place.run(&words)
+}
+
+/// In a directory in which anybody may make files, what another user put there is no place for ours, whatever the machine's
+/// settings (`fs.protected_symlinks` and the like).
+#[test]
+fn an_output_does_not_follow_what_others_laid_out() {
+    if !root_or_skip("files of another user") {
+        return;
+    }
+    let place = Sandbox::new();
+    let mine = place.path("mine");
+    fs::write(&mine, "mine").unwrap();
+    fs::create_dir(place.path("shared")).unwrap();
+    let [link, file, pipe] = ["./shared/link", "./shared/file", "./shared/pipe"];
+    symlink(&mine, place.path(link)).unwrap();
+    fs::write(place.path(file), "theirs").unwrap();
+    assert!(Command::new("mkfifo").arg(place.path(pipe)).status().unwrap().success());
+    fs::set_permissions(place.path("shared"), PermissionsExt::from_mode(0o1777)).unwrap();
+    for path in [link, file, pipe] {
+        lchown(place.path(path), Some(65_534), Some(65_534)).unwrap();
+        for (verb, option) in OUTPUTS {
+            writing(&place, verb, option, path).expect_error(1, &[path, "uid 65534", "only you may write"]);
+        }
+    }
+    assert_eq!(fs::read_to_string(&mine).unwrap(), "mine");
+    assert_eq!(fs::read_to_string(place.path(file)).unwrap(), "theirs");
+    // Nothing ran, so nothing was touched.
+    place.assert_clean();
+    // One's own link is followed and stays, there too.
+    lchown(place.path(link), Some(0), Some(0)).unwrap();
+    place.compare(&["-N", "--runs", "2", "--record", link, "true"]).expect(0, &[]);
+    assert!(fs::symlink_metadata(place.path(link)).unwrap().is_symlink());
+    assert_eq!(place.record("mine")["status"], "complete");
+    assert_eq!(fs::metadata(&mine).unwrap().uid(), 0);
+}
+
+/// Opening a pipe waits for a reader: that would be after the measurement, and deaf to signals.
+#[test]
+fn a_pipe_without_a_reader_is_found_before_anything_is_measured() {
+    let place = Sandbox::new();
+    assert!(Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
+    for (verb, option) in OUTPUTS {
+        writing(&place, verb, option, "./pipe").expect_error(1, &["./pipe", "Start the reader of the pipe"]);
+    }
+    place.assert_clean();
+    // A reader that waits from the beginning gets all of it.
+    let ran = place.shell(&format!("cat pipe > r.json & exec \"$whyfaster\" {SHORT} --record pipe"));
+    ran.expect(0, &[]);
+    eventually("the record", || fs::metadata(place.path("r.json")).is_ok_and(|it| it.len() > 0));
+    let ran =
+        place.shell(&format!("\"$whyfaster\" {SHORT} --record /dev/stdout --style none | cat > s.json"));
+    ran.expect(0, &[]);
+    assert_eq!(place.record("s.json")["status"], "complete");
+}
+
+/// What a message quotes, whoever wrote it, moves no cursor, sets no title and turns no text around.
+#[test]
+fn messages_steer_no_terminal() {
+    let place = Sandbox::new();
+    let hostile = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\u{202e}\u{2066}\u{200b}\r\u{85}";
+    place.compare(&["-N", "--runs", "3", "--record", "./r.json", "true"]).expect(0, &[]);
+    let whole = fs::read_to_string(place.path("r.json")).unwrap();
+    let text = serde_json::to_string(hostile).unwrap();
+    let word = whole.replacen("\"status\": \"complete\"", &format!("\"status\": {text}"), 1);
+    assert_ne!(word, whole);
+    fs::write(place.path("word.json"), word).unwrap();
+    let schema = whole.replacen("\"whyfaster/1\"", &text, 1);
+    fs::write(place.path("schema.json"), schema).unwrap();
+    let place_of_prices = format!("command:printf {}", hostile.escape_default());
+    let script = place
+        .script("babble", &format!("#!/bin/sh\nprintf '%s\\nerror: forged\\n' '{hostile}' >&2; exit 3\n"));
+    let inside = format!("command:{script}");
+    let name = format!("./no{hostile}ne");
+    let option = format!("--no-{hostile}such");
+    let cases: [&[&str]; 12] = [
+        &["show", "./word.json"],
+        &["show", "./schema.json"],
+        &["show", &name],
+        &["machines", &name, "macosx-10.7"],
+        &["compare", &option, "true"],
+        &["compare", "--load", hostile, "true"],
+        &["compare", "--record", &format!("{name}/r"), "true"],
+        &["compare", "-N", &name],
+        &[hostile],
+        &["prices", hostile],
+        &["prices", "getpid", "--inside", &place_of_prices],
+        &["prices", "getpid", "--quick", "--inside", &inside],
+    ];
+    for words in cases {
+        let ran = place.run(words);
+        assert_ne!(ran.code(), 0, "{words:?}");
+        assert_steers_nothing(&ran.err);
+        let forged = ran.err.lines().filter(|line| line.starts_with("error: ")).count();
+        assert_eq!(forged, 1, "a line of another passes for ours: {}", ran.err);
+    }
+    // The calls of a program whose name and whose files are hostile.
+    let file = place.path("\u{202e}\u{9b}\u{7}");
+    fs::copy("/bin/cat", &file).unwrap();
+    let ran = place.run(&["trace", "--calls", "--output", "null", "./\u{202e}* ./\u{202e}*"]);
+    ran.expect(0, &["openat("]);
+    assert_steers_nothing(&ran.err);
+    assert_steers_nothing(&ran.out);
+}
+
+/// Neither control characters nor what is invisible or turns the direction of writing.
+fn assert_steers_nothing(text: &str) {
+    let invisible =
+        |c| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}');
+    let steers = |c: char| c != '\n' && (c.is_control() || invisible(c));
+    assert!(!text.contains(steers), "{text:?}");
 }
 
 /// The directory goes away while it measures: the report is printed all the same.
@@ -226,7 +361,35 @@ fn a_closed_or_full_standard_error_changes_nothing() {
     }
     // Closed altogether: what is opened later must not land in the place of a standard stream.
     let ran = place.shell(&format!("exec \"$whyfaster\" {SHORT} --record r.json <&- >&- 2>&-"));
-    assert_eq!(ran.code(), 0);
+    assert_eq!(ran.code(), 1, "the report went nowhere");
     assert_eq!(place.record("r.json")["status"], "complete");
     place.assert_clean();
+}
+
+/// As a full one: what cannot be printed is an error, and said before anything is measured if it is all there is.
+#[test]
+fn a_closed_standard_output_is_an_error() {
+    let place = Sandbox::new();
+    for line in [
+        "compare --runs 2 'touch \"$TMPDIR\"/ran'",
+        "doctor",
+        "study",
+        "--help",
+        "--version",
+        "prices --list",
+    ] {
+        place
+            .shell(&format!("exec \"$whyfaster\" {line} >&-"))
+            .expect_error(1, &["standard output", "Bad file descriptor"]);
+    }
+    // Nothing ran.
+    place.assert_clean();
+    let kept = place.shell(&format!("exec \"$whyfaster\" {SHORT} --record r.json >&-"));
+    kept.expect_error(1, &["standard output"]);
+    assert_eq!(place.record("r.json")["status"], "complete");
+    // Nobody wanted a report.
+    place.shell(&format!("exec \"$whyfaster\" {SHORT} --record r.json --style none >&-")).expect(0, &[]);
+    // An empty place is no closed one.
+    place.shell(&format!("exec \"$whyfaster\" {SHORT} > /dev/null")).expect(0, &[]);
+    place.shell(&format!("exec \"$whyfaster\" {SHORT} 1<> /dev/null")).expect(0, &[]);
 }

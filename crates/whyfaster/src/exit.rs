@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use crate::store::StdoutClosed;
+use crate::render::text::clean_lines;
+use crate::store::{self, StdoutClosed};
 
 /// Why the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,9 +48,27 @@ impl Failure {
     }
 }
 
-/// A line on standard error. It may be closed or full, which must not change how the program ends (`eprintln!` panics).
+/// A line on standard error, made safe for a terminal. It may be closed or full, which must not change how the program ends
+/// (`eprintln!` panics).
 pub fn say(line: &str) {
-    let _ = writeln!(anstream::stderr().lock(), "{line}");
+    let _ = writeln!(anstream::stderr().lock(), "{}", clean_lines(line));
+}
+
+/// What the command line was not: an error of usage, or the text that `--help` and `--version` ask for.
+pub fn command_line(answer: &clap::Error) -> anyhow::Result<Exit> {
+    if answer.use_stderr() {
+        // The words in it are the caller's, who may have them from somebody else; so it has no colours either.
+        say(answer.render().to_string().trim_end_matches('\n'));
+        return Ok(Exit::Usage);
+    }
+    store::check_stdout()?;
+    answer.print().map_err(store::stdout::told_apart)?;
+    Ok(Exit::Ok)
+}
+
+/// The text of a message: what it quotes may steer no terminal, and a line that it brings along cannot pass for one of ours.
+fn message(text: &str) -> String {
+    clean_lines(text).replace('\n', "\n  ")
 }
 
 /// Says on standard error what went wrong and what to do, and gives the exit status. A reader of standard output that went
@@ -66,11 +85,11 @@ pub fn report(ended: anyhow::Result<Exit>) -> Exit {
     }
     // Standard error may be closed or full as well; the exit status still tells.
     let mut stderr = anstream::stderr().lock();
-    let _ = writeln!(stderr, "error: {error:#}");
+    let _ = writeln!(stderr, "error: {}", message(&format!("{error:#}")));
     match error.downcast_ref::<Failure>() {
         Some(failure) => {
             if let Some(hint) = &failure.hint {
-                let _ = writeln!(stderr, "  hint: {hint}");
+                let _ = writeln!(stderr, "  hint: {}", message(hint));
             }
             failure.exit
         }

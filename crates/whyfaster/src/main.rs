@@ -43,7 +43,10 @@ fn enough_stack() -> Result<(), Failure> {
 /// The verb. Apart from `main`, so that the look at the stack needs little of it.
 #[inline(never)]
 fn work() -> anyhow::Result<Exit> {
-    let args = Args::parse();
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(answer) => return exit::command_line(&answer),
+    };
     match &args.verb {
         Verb::Compare(args) => cmd::compare::run(args),
         Verb::Trace(args) => cmd::trace::run(args),

@@ -12,7 +12,7 @@ use whyfaster_probe::Probe;
 use super::results;
 use crate::cli::args::PricesArgs;
 use crate::cli::{HostSeed, Outputs, Target, numbers};
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, say};
 use crate::render::look::Look;
 use crate::render::progress::Progress;
 use crate::render::{machines, prices};
@@ -37,13 +37,13 @@ pub fn run(args: &PricesArgs) -> anyhow::Result<Exit> {
     if args.list {
         return print(prices::probes(&probes, &look));
     }
-    results::check(&outputs)?;
+    let _kept = results::check(&outputs)?;
     let terms = args.project.as_deref().map(counts).transpose()?;
     let interrupts = Interrupts::take_over()?;
     let Measured { list, failure } = if args.inside.inside.is_some() {
         let Some(measured) = super::inside::measured(args, &probes, terms.as_deref(), &interrupts, &outputs)?
         else {
-            anstream::eprintln!("interrupted: nothing had been measured");
+            say("interrupted: nothing had been measured");
             return Ok(Exit::Interrupted);
         };
         measured
@@ -52,7 +52,7 @@ pub fn run(args: &PricesArgs) -> anyhow::Result<Exit> {
         measured(&probes, &request, &Worker::carried()?, &interrupts, &outputs)
     };
     if list.samples.is_empty() && list.status == Status::Interrupted {
-        anstream::eprintln!("interrupted: nothing had been measured");
+        say("interrupted: nothing had been measured");
         return Ok(Exit::Interrupted);
     }
     if let (true, Some(failure)) = (list.samples.is_empty(), &failure) {
@@ -63,7 +63,7 @@ pub fn run(args: &PricesArgs) -> anyhow::Result<Exit> {
     match (failure, list.status) {
         (Some(failure), _) => Err(failure.into()),
         (None, Status::Interrupted) => {
-            anstream::eprintln!("interrupted: {}", saved(&list, &outputs));
+            say(&format!("interrupted: {}", saved(&list, &outputs)));
             Ok(Exit::Interrupted)
         }
         (None, _) => Ok(Exit::Ok),

@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 
 use whyfaster_core::record::Record;
 
+use crate::cli::display::Style;
 use crate::cli::{Outputs, Target};
 use crate::exit::Failure;
 use crate::render::export::export;
@@ -11,9 +12,14 @@ use crate::render::look::{Environment, Look};
 use crate::render::screen::screen;
 use crate::store;
 
-/// Finds out whether every output can be written, so that no long measurement ends in a lost record.
-pub fn check(outputs: &Outputs) -> Result<(), Failure> {
-    outputs.files().try_for_each(store::check_writable)
+/// Finds out whether every output can be written, so that no long measurement ends in a lost record. What comes back is to be
+/// held until they are written.
+pub fn check(outputs: &Outputs) -> Result<Vec<store::Kept>, Failure> {
+    if outputs.style != Style::None && outputs.files().next().is_none() {
+        // Nothing else would tell what was measured.
+        store::check_stdout()?;
+    }
+    outputs.files().map(store::check_writable).collect()
 }
 
 /// How standard output is to look.

@@ -18,7 +18,7 @@ use crate::store::{self, Recorded};
 /// Reads the record, analyses its samples again and writes what was asked for.
 pub fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
     let outputs = Outputs::of_show(args)?;
-    results::check(&outputs)?;
+    let _kept = results::check(&outputs)?;
     let recorded = store::read_recorded(&args.record)?;
     let of_traces = args.files.each().into_iter().flatten().next().is_some() || args.sort_calls.is_some();
     if of_traces && !matches!(recorded, Recorded::Trace(_)) {

@@ -88,7 +88,7 @@ fn list_all() -> anyhow::Result<Exit> {
 /// Runs the verb.
 pub fn run_args(args: &StudyArgs) -> anyhow::Result<Exit> {
     let outputs = Outputs::of_study(args)?;
-    results::check(&outputs)?;
+    let _kept = results::check(&outputs)?;
     let Some(name) = &args.name else { return list_all() };
     let mut out = Vec::new();
     if let Some(study) = study::find_of_prices(name)? {

@@ -10,7 +10,7 @@ use super::prices::measured;
 use super::results;
 use crate::cli::args::StudyArgs;
 use crate::cli::{HostSeed, Outputs};
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, say};
 use crate::render::machines;
 use crate::run::interrupts::Interrupts;
 use crate::run::probe::select::{Wanted, select};
@@ -84,7 +84,7 @@ pub fn run(study: &PriceStudy, args: &StudyArgs, outputs: &Outputs) -> anyhow::R
     match (measured.failure, list.status) {
         (Some(failure), _) => Err(failure.into()),
         (None, Status::Interrupted) => {
-            anstream::eprintln!("interrupted: what had been measured is above");
+            say("interrupted: what had been measured is above");
             Ok(Exit::Interrupted)
         }
         (None, _) => Ok(Exit::Ok),

@@ -25,7 +25,7 @@ use crate::store;
 /// Runs the verb.
 pub fn run(args: &TraceArgs) -> anyhow::Result<Exit> {
     let (plan, outputs) = resolve(args, &HostSeed::here())?;
-    results::check(&outputs.common)?;
+    let _kept = results::check(&outputs.common)?;
     for note in &outputs.common.notes {
         say(&format!("note: {note}"));
     }

@@ -4,30 +4,38 @@
 //! their name. A crash at any moment therefore leaves either the old file or the new one, and no temporary file. Where
 //! the file system knows no nameless files, a named one is used and removed on every error.
 
-use std::fs::{self, File, OpenOptions};
+use std::collections::hash_map::RandomState;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Write};
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Gid, Uid};
-use whyfaster_core::plan::Because;
 
+use super::place::{Place, caller};
 use super::trouble;
 use crate::exit::Failure;
 
 /// Rights of a new file before the umask is taken off.
 const NEW_FILE: u32 = 0o666;
 
+/// Rights that a replaced file passes on.
+const RIGHTS: u32 = 0o7777;
+
+/// How many names are tried where each is taken: they are random, so a second one is needed hardly ever.
+const TRIES: u32 = 16;
+
 /// Where bytes go.
 #[derive(Debug)]
 enum Destination {
     /// A device, a pipe, or a stream of this process: bytes are passed on.
-    Stream,
-    /// A file in this directory.
-    File { directory: PathBuf, target: PathBuf },
+    Stream(Place),
+    /// A file, which may be there already.
+    File(Place),
 }
 
 /// Writes the file whole, or leaves everything as it was and says why.
@@ -48,8 +56,8 @@ pub struct AtomicFile {
 #[derive(Debug)]
 enum Made {
     Stream(File),
-    Unnamed { file: File, directory: PathBuf, target: PathBuf },
-    Named { file: tempfile::NamedTempFile, directory: PathBuf, target: PathBuf },
+    Unnamed { file: File, place: Place },
+    Named { file: File, place: Place, spare: Spare },
 }
 
 impl AtomicFile {
@@ -64,16 +72,8 @@ impl AtomicFile {
         let path = self.path;
         let ended = match self.made {
             Made::Stream(mut file) => file.flush(),
-            Made::Unnamed { mut file, directory, target } => {
-                settle(&mut file, &target).and_then(|()| give_name(&file, &directory, &target))
-            }
-            Made::Named { mut file, directory, target } => {
-                settle(file.as_file_mut(), &target).and_then(|()| {
-                    file.persist(&target).map_err(|error| error.error)?;
-                    sync_directory(&directory);
-                    Ok(())
-                })
-            }
+            Made::Unnamed { file, place } => settle(&file, &place).and_then(|()| give_name(&file, &place)),
+            Made::Named { file, place, spare } => settle(&file, &place).and_then(|()| spare.replace(&place)),
         };
         ended.map_err(|error| trouble::writing(&path, &error))
     }
@@ -82,8 +82,7 @@ impl AtomicFile {
 impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.made {
-            Made::Stream(file) | Made::Unnamed { file, .. } => file.write(bytes),
-            Made::Named { file, .. } => file.write(bytes),
+            Made::Stream(file) | Made::Unnamed { file, .. } | Made::Named { file, .. } => file.write(bytes),
         }
     }
 
@@ -94,76 +93,71 @@ impl Write for AtomicFile {
 }
 
 fn begin(path: &Path) -> io::Result<Made> {
-    let (directory, target) = match destination(path)? {
-        // Appending: a stream that is a file already holds something.
-        Destination::Stream => return Ok(Made::Stream(OpenOptions::new().append(true).open(path)?)),
-        Destination::File { directory, target } => (directory, target),
+    let place = match destination(path)? {
+        Destination::Stream(place) => return Ok(Made::Stream(place.stream()?.into())),
+        Destination::File(place) => place,
     };
-    match nameless(&directory) {
+    match nameless(&place) {
         // Without /proc there is no way to give it a name.
-        Ok(file) if handle(&file).exists() => Ok(Made::Unnamed { file, directory, target }),
+        Ok(file) if handle(&file).exists() => Ok(Made::Unnamed { file, place }),
         Err(error) if !unsupported(&error) => Err(error),
-        _ => Ok(Made::Named { file: temporary(&directory)?, directory, target }),
+        _ => {
+            let (file, spare) = named(&place)?;
+            Ok(Made::Named { file, place, spare })
+        }
     }
+}
+
+/// What has to stay open from [`check_writable`] until the file is written.
+#[derive(Debug)]
+#[must_use = "the reader of a pipe goes away when its only writer does"]
+pub struct Kept {
+    _pipe: Option<OwnedFd>,
 }
 
 /// Finds out, before anything is measured, whether [`write_atomic`] can work. Changes nothing.
-pub fn check_writable(path: &Path) -> Result<(), Failure> {
-    let possible = match destination(path) {
-        Ok(Destination::Stream) => rustix::fs::access(path, Access::WRITE_OK).map_err(io::Error::from),
-        Ok(Destination::File { directory, .. }) => match nameless(&directory) {
-            Err(error) if unsupported(&error) => temporary(&directory).map(drop),
-            other => other.map(drop),
-        },
-        Err(error) => Err(error),
+pub fn check_writable(path: &Path) -> Result<Kept, Failure> {
+    let checked = || match destination(path)? {
+        Destination::Stream(place) => {
+            place.may_write()?;
+            let pipe = place.found()?.is_some_and(|it| FileType::from_raw_mode(it.st_mode) == FileType::Fifo);
+            // Whether a pipe has a reader is known only once it is open, and closed again the reader would be done.
+            Ok(Kept { _pipe: if pipe { Some(place.stream()?) } else { None } })
+        }
+        Destination::File(place) => {
+            match nameless(&place) {
+                Err(error) if unsupported(&error) => drop(named(&place)?),
+                other => drop(other?),
+            }
+            Ok(Kept { _pipe: None })
+        }
     };
-    possible.map_err(|error| trouble::writing(path, &error))
+    checked().map_err(|error| trouble::writing(path, &error))
 }
 
-/// Looks where a path leads, without opening anything (opening a pipe would wait for a reader).
+/// Looks where a path leads, without opening anything (opening a pipe would wait for a reader). A link stays, and what is
+/// behind it is replaced.
 fn destination(path: &Path) -> io::Result<Destination> {
-    if is_own_stream(path) {
-        return Ok(Destination::Stream);
-    }
-    // A link is followed, so that it stays and the file behind it is replaced.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    match fs::metadata(&target) {
-        Ok(found) if found.is_dir() => Err(Errno::ISDIR.into()),
-        Ok(found) if !found.is_file() => {
-            // A socket has a path but cannot be opened.
-            if found.file_type().is_socket() { Err(Errno::NXIO.into()) } else { Ok(Destination::Stream) }
-        }
-        Ok(_) => {
+    let place = Place::of(path)?;
+    let Some(found) = place.found()? else { return Ok(Destination::File(place)) };
+    match FileType::from_raw_mode(found.st_mode) {
+        FileType::Directory => Err(Errno::ISDIR.into()),
+        // A socket has a path but cannot be opened.
+        FileType::Socket if !place.magic => Err(Errno::NXIO.into()),
+        FileType::RegularFile if !place.magic => {
             // Renaming would replace a file that its owner has write-protected.
-            rustix::fs::access(&target, Access::WRITE_OK)?;
-            Ok(in_directory(target))
+            place.may_write()?;
+            Ok(Destination::File(place))
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound && target.file_name().is_some() => {
-            Ok(in_directory(target))
-        }
-        Err(error) => Err(error),
+        // `/dev/stdout` may be a file (`> file`), which the shell opened for us: replacing it by another would lose what has
+        // been printed.
+        _ => Ok(Destination::Stream(place)),
     }
 }
 
-fn in_directory(target: PathBuf) -> Destination {
-    let directory = match target.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
-        _ => PathBuf::from("."),
-    };
-    Destination::File { directory, target }
-}
-
-/// `/dev/stdout` may be a regular file (`> file`), which the shell opened for us: replacing it by another would lose
-/// what has been printed.
-fn is_own_stream(path: &Path) -> bool {
-    ["/dev/stdout", "/dev/stderr"].iter().any(|stream| path == Path::new(stream))
-        || path.starts_with("/dev/fd")
-        || path.starts_with("/proc/self/fd")
-}
-
-fn nameless(directory: &Path) -> io::Result<File> {
-    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
-    Ok(rustix::fs::open(directory, flags, Mode::from_raw_mode(NEW_FILE))?.into())
+fn nameless(place: &Place) -> io::Result<File> {
+    let flags = OFlags::TMPFILE | OFlags::WRONLY;
+    Ok(place.open(OsStr::new("."), flags, Mode::from_raw_mode(NEW_FILE))?.into())
 }
 
 /// The kernel, the file system, or a missing `/proc` does not allow the way without a name.
@@ -177,64 +171,88 @@ fn handle(file: &File) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
-fn give_name(file: &File, directory: &Path, target: &Path) -> io::Result<()> {
+fn give_name(file: &File, place: &Place) -> io::Result<()> {
     let handle = handle(file);
-    let link = |to: &Path| rustix::fs::linkat(CWD, &handle, CWD, to, AtFlags::SYMLINK_FOLLOW);
-    match link(target) {
-        Err(Errno::EXIST) => {
-            // linkat cannot replace: a second name for an instant, then a rename over the old file.
-            let own = format!(".whyfaster-{}-{}.tmp", std::process::id(), file.as_raw_fd());
-            let second = directory.join(own);
-            link(&second)?;
-            fs::rename(&second, target).inspect_err(|_| drop(fs::remove_file(&second)))?;
+    let link =
+        |name: &OsStr| rustix::fs::linkat(CWD, &handle, &place.directory, name, AtFlags::SYMLINK_FOLLOW);
+    match link(&place.name) {
+        // linkat cannot replace: a second name for an instant, then a rename over the old file.
+        Err(Errno::EXIST) => Spare::make(place, |name| Ok(link(name)?))?.1.replace(place),
+        other => {
+            other?;
+            sync_directory(place);
+            Ok(())
         }
-        other => other?,
     }
-    sync_directory(directory);
-    Ok(())
 }
 
-fn temporary(directory: &Path) -> io::Result<tempfile::NamedTempFile> {
-    // tempfile adds its own path to errors, which nobody asked for; so the number of the error is kept aside.
-    let mut number = None;
-    let create = |path: &Path| {
-        let made = OpenOptions::new().write(true).create_new(true).mode(NEW_FILE).open(path);
-        number = made.as_ref().err().and_then(io::Error::raw_os_error);
-        made
-    };
-    let made = tempfile::Builder::new().prefix(".whyfaster-").make_in(directory, create);
-    made.map_err(|error| number.map_or(error, io::Error::from_raw_os_error))
+/// The way with a name, where the other does not work.
+fn named(place: &Place) -> io::Result<(File, Spare)> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+    Spare::make(place, |name| Ok(place.open(name, flags, Mode::from_raw_mode(NEW_FILE))?.into()))
+}
+
+/// A second name for an instant. Dropped, it is gone.
+#[derive(Debug)]
+struct Spare {
+    directory: OwnedFd,
+    name: OsString,
+}
+
+impl Spare {
+    /// Makes something under a name that nobody has.
+    fn make<T>(place: &Place, mut with: impl FnMut(&OsStr) -> io::Result<T>) -> io::Result<(T, Self)> {
+        let directory = place.directory.try_clone()?;
+        let mut tries = 0;
+        loop {
+            // The keys of the standard library's hash maps come from the operating system's random numbers.
+            let chance = RandomState::new().build_hasher().finish();
+            let name = OsString::from(format!(".whyfaster-{chance:016x}.tmp"));
+            match with(&name) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tries < TRIES => tries += 1,
+                made => return Ok((made?, Self { directory, name })),
+            }
+        }
+    }
+
+    /// Puts it in the place of what stands there.
+    fn replace(self, place: &Place) -> io::Result<()> {
+        rustix::fs::renameat(&self.directory, &self.name, &place.directory, &place.name)?;
+        sync_directory(place);
+        Ok(())
+    }
+}
+
+impl Drop for Spare {
+    fn drop(&mut self) {
+        // Renamed, it is gone already.
+        let _ = rustix::fs::unlinkat(&self.directory, &self.name, AtFlags::empty());
+    }
 }
 
 /// Keeps the owner and the rights of a file that is replaced, gives a new one to whom it is for, and waits for the disk.
-fn settle(file: &mut File, target: &Path) -> io::Result<()> {
-    let old = fs::metadata(target).ok();
+fn settle(file: &File, place: &Place) -> io::Result<()> {
+    // What came there since the beginning and is no file has nothing to pass on.
+    let old = place.found()?.filter(|old| FileType::from_raw_mode(old.st_mode) == FileType::RegularFile);
     let owner = match &old {
-        Some(old) => Some((old.uid(), old.gid())),
+        Some(old) => Some((old.st_uid, old.st_gid)),
         None => caller(),
     };
     if let Some((uid, gid)) = owner.filter(|_| rustix::process::geteuid().is_root()) {
         // Before the rights: a change of the owner may take some away (chown(2)). Where the file system knows no owners,
         // the file is as good without.
-        let _ = rustix::fs::fchown(&*file, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)));
+        let _ = rustix::fs::fchown(file, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)));
     }
     if let Some(old) = old {
-        file.set_permissions(old.permissions())?;
+        rustix::fs::fchmod(file, Mode::from_raw_mode(old.st_mode & RIGHTS))?;
     }
     file.sync_all()
 }
 
-/// Who called sudo, if somebody did: what is written is for them, as the measured commands run as them.
-fn caller() -> Option<(u32, u32)> {
-    let euid = rustix::process::geteuid().as_raw();
-    let user = crate::host::user(euid, &crate::host::Caller::here(), false).ok()?;
-    (user.because == Because::Sudo).then_some((user.uid, user.gid))
-}
-
 /// Makes the new name durable. Some file systems refuse it for a directory; the contents are safe all the same.
-fn sync_directory(directory: &Path) {
-    if let Ok(directory) = File::open(directory) {
-        let _ = directory.sync_all();
+fn sync_directory(place: &Place) {
+    if let Ok(directory) = place.open(OsStr::new("."), OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty()) {
+        let _ = rustix::fs::fsync(&directory);
     }
 }
 

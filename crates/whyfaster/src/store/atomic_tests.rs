@@ -1,9 +1,8 @@
 //! Files whole or not at all, whatever is in the way.
 
 use super::*;
-use std::ffi::OsString;
-use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
 
 fn names(directory: &Path) -> Vec<OsString> {
     let mut names: Vec<_> = fs::read_dir(directory).unwrap().map(|e| e.unwrap().file_name()).collect();
@@ -15,12 +14,12 @@ fn names(directory: &Path) -> Vec<OsString> {
 fn a_file_is_made_and_replaced_and_nothing_else_is_left() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("r.json");
-    check_writable(&path).unwrap();
+    let _kept = check_writable(&path).unwrap();
     assert!(names(directory.path()).is_empty(), "the check left something");
     write_atomic(&path, b"one").unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"one");
     fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
-    check_writable(&path).unwrap();
+    let _kept = check_writable(&path).unwrap();
     write_atomic(&path, b"two").unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"two");
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640, "rights were not kept");
@@ -31,18 +30,17 @@ fn a_file_is_made_and_replaced_and_nothing_else_is_left() {
 fn the_way_with_a_name_does_the_same() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("r.json");
-    let named = |bytes: &[u8]| {
-        let made = Made::Named {
-            file: temporary(directory.path()).unwrap(),
-            directory: directory.path().to_owned(),
-            target: path.clone(),
-        };
-        let mut file = AtomicFile { path: path.clone(), made };
+    let way = |bytes: &[u8]| {
+        let place = Place::of(&path).unwrap();
+        let (file, spare) = named(&place).unwrap();
+        let mut file = AtomicFile { path: path.clone(), made: Made::Named { file, place, spare } };
         file.write_all(bytes).unwrap();
         file.commit().unwrap();
     };
-    named(b"one");
-    named(b"two");
+    drop(super::named(&Place::of(&path).unwrap()).unwrap());
+    assert!(names(directory.path()).is_empty(), "half a file is left");
+    way(b"one");
+    way(b"two");
     assert_eq!(fs::read(&path).unwrap(), b"two");
     assert_eq!(names(directory.path()), ["r.json"]);
     let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o777;
@@ -72,17 +70,73 @@ fn a_link_stays_and_what_it_points_to_is_replaced() {
     let directory = tempfile::tempdir().unwrap();
     let (link, file) = (directory.path().join("link"), directory.path().join("file"));
     fs::write(&file, "old").unwrap();
-    std::os::unix::fs::symlink("file", &link).unwrap();
+    symlink("file", &link).unwrap();
     write_atomic(&link, b"new").unwrap();
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert_eq!(fs::read(&file).unwrap(), b"new");
+    // As open(2) does: what a link leads to is made, and a circle leads nowhere.
+    fs::remove_file(&file).unwrap();
+    write_atomic(&link, b"newer").unwrap();
+    assert_eq!(fs::read(&file).unwrap(), b"newer");
+    symlink("round", directory.path().join("round")).unwrap();
+    let failure = write_atomic(&directory.path().join("round"), b"").unwrap_err();
+    assert!(failure.message.contains("symbolic links"), "{failure}");
+    let through = directory.path().join("through");
+    symlink("/proc/self/fd/1", &through).unwrap();
+    assert!(matches!(destination(&through).unwrap(), Destination::Stream(_)));
+}
+
+#[test]
+fn what_others_made_in_a_directory_of_all_is_left_alone() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let (shared, own) = (directory.path().join("shared"), directory.path().join("own"));
+    fs::create_dir(&shared).unwrap();
+    fs::write(&own, "mine").unwrap();
+    let (link, file, twice) = (shared.join("link"), shared.join("file"), directory.path().join("twice"));
+    symlink(&own, &link).unwrap();
+    symlink(&link, &twice).unwrap();
+    fs::write(&file, "theirs").unwrap();
+    let set = |mode, owner| {
+        fs::set_permissions(&shared, Permissions::from_mode(mode)).unwrap();
+        for path in [&link, &file] {
+            lchown(path, Some(owner), Some(owner)).unwrap();
+        }
+    };
+    let (mine, theirs) = (0, 65_534);
+    for (mode, owner, allowed) in
+        [(0o1777, theirs, false), (0o1777, mine, true), (0o777, theirs, true), (0o1755, theirs, true)]
+    {
+        for path in [&link, &file, &twice] {
+            set(mode, owner);
+            fs::write(&own, "mine").unwrap();
+            let before = check_writable(path).map(drop);
+            let after = write_atomic(path, b"new");
+            assert_eq!((before.is_ok(), after.is_ok()), (allowed, allowed), "{mode:o} {owner} {path:?}");
+            let Err(failure) = after else { continue };
+            assert!(failure.message.contains("uid 65534") && failure.hint.unwrap().contains("trap"));
+            assert_eq!(fs::read(&own).unwrap(), b"mine");
+            assert_eq!(fs::metadata(&file).unwrap().uid(), owner);
+        }
+    }
+    // What appears there while the file is being written gives it neither its owner nor its rights.
+    set(0o1777, theirs);
+    let late = shared.join("late");
+    let mut begun = AtomicFile::create(&late).unwrap();
+    begun.write_all(b"x").unwrap();
+    fs::write(&late, "").unwrap();
+    lchown(&late, Some(theirs), Some(theirs)).unwrap();
+    begun.commit().unwrap_err();
+    assert_eq!(fs::read(&late).unwrap(), b"");
 }
 
 #[test]
 fn devices_and_pipes_are_written_directly() {
     write_atomic(Path::new("/dev/null"), b"x").unwrap();
-    check_writable(Path::new("/dev/null")).unwrap();
-    check_writable(Path::new("/dev/stdout")).unwrap();
+    let _kept = check_writable(Path::new("/dev/null")).unwrap();
+    let _kept = check_writable(Path::new("/dev/stdout")).unwrap();
     let failure = write_atomic(Path::new("/dev/full"), b"x").unwrap_err();
     assert!(failure.message.contains("/dev/full") && failure.message.contains("No space left"), "{failure}");
     assert!(failure.hint.unwrap().contains("Free some space"));
@@ -90,13 +144,23 @@ fn devices_and_pipes_are_written_directly() {
     let directory = tempfile::tempdir().unwrap();
     let pipe = directory.path().join("pipe");
     rustix::fs::mknodat(CWD, &pipe, rustix::fs::FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
-    // The check must not wait for a reader.
-    check_writable(&pipe).unwrap();
+    // Nothing waits for a reader.
+    for failure in [check_writable(&pipe).map(drop), write_atomic(&pipe, b"x")] {
+        assert!(failure.unwrap_err().hint.unwrap().contains("Start the reader"));
+    }
     let reader = std::thread::spawn({
         let pipe = pipe.clone();
         move || fs::read(pipe).unwrap()
     });
+    let kept = loop {
+        // Its reader comes in a moment, and stays although the check is over.
+        if let Ok(kept) = check_writable(&pipe) {
+            break kept;
+        }
+        std::thread::yield_now();
+    };
     write_atomic(&pipe, b"through").unwrap();
+    drop(kept);
     assert_eq!(reader.join().unwrap(), b"through");
 }
 
@@ -115,7 +179,7 @@ fn what_cannot_be_written_is_said_before_and_after_in_the_same_words() {
         (directory.path().join("x".repeat(300)), "Choose another file"),
     ];
     for (path, hint) in cases {
-        let before = check_writable(&path).map_err(|f| (f.message, f.hint));
+        let before = check_writable(&path).map(drop).map_err(|f| (f.message, f.hint));
         let after = write_atomic(&path, b"x").map_err(|f| (f.message, f.hint));
         let (message, said) = after.expect_err(&path.display().to_string());
         assert!(message.contains(&format!("'{}'", path.display())), "{message}");

@@ -2,14 +2,15 @@
 
 pub mod atomic;
 mod former;
+mod place;
 pub mod read;
 pub mod stdout;
 
 mod trouble;
 
-pub use atomic::{AtomicFile, check_writable, write_atomic};
+pub use atomic::{AtomicFile, Kept, check_writable, write_atomic};
 pub use read::{Recorded, parse_prices, read_prices, read_record, read_recorded};
-pub use stdout::{StdoutClosed, to_stdout};
+pub use stdout::{StdoutClosed, check_stdout, to_stdout};
 
 use whyfaster_core::price::PriceList;
 use whyfaster_core::record::Record;

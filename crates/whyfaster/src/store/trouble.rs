@@ -5,6 +5,7 @@ use std::path::Path;
 
 use rustix::io::Errno;
 
+use super::place::Foreign;
 use crate::exit::{Exit, Failure};
 
 /// A file that cannot be written.
@@ -26,7 +27,13 @@ pub(super) fn writing(path: &Path, error: &io::Error) -> Failure {
         Some(Errno::FBIG) => {
             "Raise the limit of file sizes (ulimit -f), or write to another disk.".to_owned()
         }
+        Some(Errno::NXIO) => {
+            "Nothing reads there. Start the reader of the pipe first, or write to a file instead.".to_owned()
+        }
         Some(Errno::PIPE) => "The reader of the pipe has gone. Write to a file instead.".to_owned(),
+        _ if error.get_ref().is_some_and(|why| why.is::<Foreign>()) => {
+            "It may be a trap. Choose a file in a directory that only you may write to.".to_owned()
+        }
         _ => "Choose another file.".to_owned(),
     };
     Failure::new(Exit::Error, format!("cannot write '{}': {error}", path.display()), hint)
