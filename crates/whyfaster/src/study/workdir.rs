@@ -38,6 +38,22 @@ impl WorkDir {
         Ok(Self { below: dir.path().to_owned(), dir, _held: held })
     }
 
+    /// Does work in a directory with these files, which is gone when this returns, however it returns.
+    pub fn with<'a, T>(
+        name: &str,
+        files: impl IntoIterator<Item = (&'a str, &'a str)>,
+        user: Option<&User>,
+        work: impl FnOnce() -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        let dir = Self::make(name)?;
+        dir.fill(files)?;
+        if let Some(user) = user {
+            dir.give_to(user)?;
+        }
+        let _entered = dir.enter()?;
+        work()
+    }
+
     /// The work is done in this directory below it from now on.
     pub fn work_in(&mut self, below: &Path) {
         self.below = below.to_owned();
@@ -138,13 +154,13 @@ impl Drop for Entered {
     }
 }
 
-/// Fails when a program that the study needs is not on the search path.
-pub fn check_needs(study: &str, needs: &[Need], search_path: &OsStr) -> Result<(), Failure> {
+/// Fails when a program that something (`who`: "study pipes") needs is not on the search path.
+pub fn check_needs(who: &str, needs: &[Need], search_path: &OsStr) -> Result<(), Failure> {
     for need in needs {
         if !is_on(search_path, &need.program) {
             return Err(Failure::new(
                 Exit::Unfit,
-                format!("study {study} needs {}, which is not on the search path", need.program),
+                format!("{who} needs {}, which is not on the search path", need.program),
                 need.install.clone(),
             ));
         }

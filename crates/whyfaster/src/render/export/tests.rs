@@ -19,7 +19,7 @@ fn resolved(line: &str) -> (Plan, Outputs) {
         .unwrap()
         .verb
     {
-        Verb::Compare(args) => resolve(&args, &host).unwrap(),
+        Some(Verb::Compare(args)) => resolve(&args, &host).unwrap(),
         other => panic!("{other:?}"),
     }
 }
