@@ -206,6 +206,19 @@ fn backticks_in_a_command_stay_readable() {
 }
 
 #[test]
+fn a_line_end_in_a_name_ends_no_row() {
+    let record = simple(|record| record.plan.alternatives[0].name = "one\r\n| two |  three".to_owned());
+    let row = |language: Format| {
+        let (_, outputs) = resolved("true");
+        let table = text(&record, language, &outputs);
+        table.lines().find(|line| line.contains("one")).unwrap_or_default().to_owned()
+    };
+    for language in [Format::Markdown, Format::Asciidoc, Format::Orgmode] {
+        assert!(row(language).contains("one  \\| two \\|  three"), "{}", row(language));
+    }
+}
+
+#[test]
 fn a_mean_of_zero_has_no_deviation() {
     let table = markdown(&simple(|record| {
         for batch in &mut record.batches {
