@@ -1,6 +1,7 @@
 //! Generated files: man pages, completions, the JSON Schema of the record, and the check that they are current.
 //!
-//! `cargo run -p xtask -- generate` writes them, `cargo run -p xtask -- check` fails if the committed ones differ.
+//! `cargo run -p xtask -- generate` writes them, `cargo run -p xtask -- check` fails if the committed ones differ, and
+//! `cargo run -p xtask -- kernel debian-arm64:6.1` fetches a kernel for the kernel tests and prints where it is.
 
 mod files;
 
@@ -8,29 +9,39 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use clap::{Parser, ValueEnum};
+use clap::{Parser, Subcommand};
+use whyfaster::run::inside::kernels;
 
 /// Make the generated files, or check that the committed ones are current.
 #[derive(Debug, Parser)]
 struct Args {
-    /// What to do
-    #[arg(value_enum, default_value = "generate")]
-    task: Task,
+    /// What to do [default: generate]
+    #[command(subcommand)]
+    task: Option<Task>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 enum Task {
     /// Write man/, completions/ and schema/
     Generate,
     /// Fail if what is committed differs from what would be written
     Check,
+    /// Fetch a kernel into the cache, unless it is there, and print its path
+    Kernel {
+        /// Such as debian:6.1, debian-rt:6.1, debian-arm64:6.1 or ubuntu:5.15
+        words: String,
+    },
 }
 
 fn main() -> Result<ExitCode> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask stands in the workspace")?;
-    match Args::parse().task {
+    match Args::parse().task.unwrap_or(Task::Generate) {
         Task::Generate => generate(root),
         Task::Check => check(root),
+        Task::Kernel { words } => {
+            println!("{}", kernels::fetch(&words)?.display());
+            Ok(ExitCode::SUCCESS)
+        }
     }
 }
 

@@ -11,31 +11,73 @@ use super::{directory, tools, workers};
 use crate::exit::{Exit, Failure};
 use crate::run::probe::select::nearest;
 
-/// A distribution whose kernels can be fetched.
-struct Distribution {
+/// An instruction set whose kernels can be fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Arch {
+    Amd64,
+    Arm64,
+}
+
+impl Arch {
+    /// As Debian and Ubuntu call it.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Amd64 => "amd64",
+            Self::Arm64 => "arm64",
+        }
+    }
+
+    /// Whether a file begins as this architecture's kernels do. A kernel of the x86 boot protocol has "HdrS" at 0x202
+    /// (Documentation/arch/x86/boot.rst), an arm64 image "ARM\x64" at 0x38 (Documentation/arch/arm64/booting.rst).
+    fn begins(self, head: &[u8]) -> bool {
+        match self {
+            Self::Amd64 => head.get(0x202..0x206) == Some(b"HdrS") || head.starts_with(b"\x7fELF"),
+            Self::Arm64 => head.get(0x38..0x3c) == Some(b"ARM\x64"),
+        }
+    }
+}
+
+/// What apt reads: one state for all that comes from the same sources for the same architecture.
+struct Archive {
     name: &'static str,
     sources: &'static str,
+    arch: Arch,
+}
+
+/// Kernels that can be fetched, as they are named before the colon.
+struct Distribution {
+    name: &'static str,
+    archive: &'static Archive,
     /// Flavours for virtual machines boot fastest and hold what is needed; the first that a version has is taken.
     flavours: &'static [&'static str],
 }
 
-const DISTRIBUTIONS: [Distribution; 2] = [
+const DEBIAN_SOURCES: &str = "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm main\n\
+                              deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm-backports main\n\
+                              deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian trixie main\n\
+                              deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian sid main\n";
+
+static DEBIAN: Archive = Archive { name: "debian", sources: DEBIAN_SOURCES, arch: Arch::Amd64 };
+static DEBIAN_ARM64: Archive = Archive { name: "debian-arm64", sources: DEBIAN_SOURCES, arch: Arch::Arm64 };
+static UBUNTU: Archive = Archive {
+    name: "ubuntu",
+    sources: "deb [signed-by=@KEYRING@] http://archive.ubuntu.com/ubuntu xenial-updates main universe\n\
+              deb [signed-by=@KEYRING@] http://archive.ubuntu.com/ubuntu bionic-updates main universe\n\
+              deb [signed-by=@KEYRING@] http://archive.ubuntu.com/ubuntu focal-updates main universe\n\
+              deb [signed-by=@KEYRING@] http://archive.ubuntu.com/ubuntu jammy-updates main universe\n\
+              deb [signed-by=@KEYRING@] http://archive.ubuntu.com/ubuntu noble-updates main universe\n",
+    arch: Arch::Amd64,
+};
+
+static DISTRIBUTIONS: [Distribution; 4] = [
+    Distribution { name: "debian", archive: &DEBIAN, flavours: &["-cloud-amd64", "-cloud-amd64-unsigned"] },
+    Distribution { name: "debian-rt", archive: &DEBIAN, flavours: &["-rt-amd64", "-rt-amd64-unsigned"] },
     Distribution {
-        name: "debian",
-        sources: "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm main\n\
-                  deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm-backports main\n\
-                  deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian trixie main\n\
-                  deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian sid main\n",
-        flavours: &["-cloud-amd64", "-cloud-amd64-unsigned"],
+        name: "debian-arm64",
+        archive: &DEBIAN_ARM64,
+        flavours: &["-cloud-arm64", "-cloud-arm64-unsigned"],
     },
-    Distribution {
-        name: "ubuntu",
-        sources: "deb [signed-by=@KEYRING@] http://archive.ubuntu.com/ubuntu xenial-updates main universe\n\
-                  deb [signed-by=@KEYRING@] http://archive.ubuntu.com/ubuntu bionic-updates main universe\n\
-                  deb [signed-by=@KEYRING@] http://archive.ubuntu.com/ubuntu focal-updates main universe\n\
-                  deb [signed-by=@KEYRING@] http://archive.ubuntu.com/ubuntu jammy-updates main universe\n",
-        flavours: &["-kvm", "-generic"],
-    },
+    Distribution { name: "ubuntu", archive: &UBUNTU, flavours: &["-kvm", "-generic"] },
 ];
 
 /// The image that these words mean: a file, or `DISTRIBUTION:VERSION`. What is not in the cache is fetched only if that
@@ -43,12 +85,47 @@ const DISTRIBUTIONS: [Distribution; 2] = [
 pub fn image(words: &str, fetch: bool) -> Result<PathBuf, Failure> {
     let path = Path::new(words);
     if path.is_file() {
-        return sound(path);
+        return sound(path, Arch::Amd64);
     }
+    if let Some(found) = words.split_once(':').is_none().then(|| cached_version(words)).flatten() {
+        return Ok(found);
+    }
+    packaged(words, fetch, Some(Arch::Amd64))
+}
+
+/// The image of `DISTRIBUTION:VERSION` in the cache, of whatever architecture, fetched where it is missing.
+pub fn fetch(words: &str) -> Result<PathBuf, Failure> {
+    packaged(words, true, None)
+}
+
+fn packaged(words: &str, fetch: bool, only: Option<Arch>) -> Result<PathBuf, Failure> {
+    let (distribution, version) = named(words)?;
+    let arch = distribution.archive.arch;
+    if only.is_some_and(|only| only != arch) {
+        return Err(Failure::new(
+            Exit::Usage,
+            format!("'{words}' is a kernel for {}, and the machine that is emulated is x86-64", arch.name()),
+            "name a kernel for x86-64, such as debian:6.12",
+        ));
+    }
+    let kept = store()?.join(format!("{}-{version}", distribution.name)).join("vmlinuz");
+    if kept.is_file() {
+        return Ok(kept);
+    }
+    if !fetch {
+        return Err(Failure::new(
+            Exit::Usage,
+            format!("the kernel '{words}' is not in the cache"),
+            "add --fetch to download it with apt (up to 100 MB of lists, 10 to 30 MB of kernel) into '~/.cache/whyfaster'",
+        ));
+    }
+    fetched(distribution, version, &kept)?;
+    Ok(kept)
+}
+
+/// The distribution and the version that these words name.
+fn named(words: &str) -> Result<(&'static Distribution, &str), Failure> {
     let Some((name, version)) = words.split_once(':') else {
-        if let Some(found) = cached_version(words) {
-            return Ok(found);
-        }
         return Err(Failure::new(
             Exit::Usage,
             format!("'{words}' is neither a kernel image nor a version in the cache"),
@@ -67,42 +144,27 @@ pub fn image(words: &str, fetch: bool) -> Result<PathBuf, Failure> {
     if !plain {
         return Err(Failure::new(Exit::Usage, format!("'{version}' is no version"), "such as debian:6.12"));
     }
-    let kept = store()?.join(format!("{name}-{version}")).join("vmlinuz");
-    if kept.is_file() {
-        return Ok(kept);
-    }
-    if !fetch {
-        return Err(Failure::new(
-            Exit::Usage,
-            format!("the kernel '{words}' is not in the cache"),
-            "add --fetch to download it with apt (up to 100 MB of lists, 10 to 30 MB of kernel) into '~/.cache/whyfaster'",
-        ));
-    }
-    fetched(distribution, version, &kept)?;
-    Ok(kept)
+    Ok((distribution, version))
 }
 
 /// The image of a version in the cache, of whatever distribution.
 fn cached_version(version: &str) -> Option<PathBuf> {
     let store = store().ok()?;
-    let found =
-        DISTRIBUTIONS.iter().map(|known| store.join(format!("{}-{version}", known.name)).join("vmlinuz"));
+    let fit = DISTRIBUTIONS.iter().filter(|known| known.archive.arch == Arch::Amd64);
+    let found = fit.map(|known| store.join(format!("{}-{version}", known.name)).join("vmlinuz"));
     let plain = !version.is_empty() && !version.contains('/');
     found.filter(|_| plain).find(|path| path.is_file())
 }
 
-/// A kernel of the x86 boot protocol has "HdrS" at 0x202 (Documentation/arch/x86/boot.rst). QEMU starts whatever it
-/// is given, and a wrong file would look like a kernel that hangs.
-fn sound(path: &Path) -> Result<PathBuf, Failure> {
+/// QEMU starts whatever it is given, and a wrong file would look like a kernel that hangs.
+fn sound(path: &Path, arch: Arch) -> Result<PathBuf, Failure> {
     use std::io::Read;
     let mut head = Vec::new();
     let read = std::fs::File::open(path).and_then(|file| file.take(0x206).read_to_end(&mut head));
     let wrong = match read {
         Err(error) => format!("cannot read the kernel '{}': {error}", path.display()),
-        Ok(_) if head.get(0x202..0x206) == Some(b"HdrS") || head.starts_with(b"\x7fELF") => {
-            return Ok(path.to_owned());
-        }
-        Ok(_) => format!("'{}' is no kernel image for x86-64", path.display()),
+        Ok(_) if arch.begins(&head) => return Ok(path.to_owned()),
+        Ok(_) => format!("'{}' is no kernel image for {}", path.display(), arch.name()),
     };
     Err(Failure::new(Exit::Usage, wrong, "name a vmlinuz, such as one in /boot, or debian:VERSION"))
 }
@@ -125,20 +187,22 @@ struct Apt {
 }
 
 impl Apt {
-    fn of(distribution: &Distribution) -> Result<Self, Failure> {
+    fn of(archive: &Archive) -> Result<Self, Failure> {
         tools::find(&["apt-get"], "kernels are fetched with apt; elsewhere name an image file")?;
-        let work = store()?.join(format!("apt-{}", distribution.name));
+        let work = store()?.join(format!("apt-{}", archive.name));
         for part in ["lists/partial", "cache/archives/partial"] {
             made(&work.join(part))?;
         }
-        let keyring = if distribution.name == "ubuntu" { ubuntu_keyring()? } else { PathBuf::new() };
-        let sources = distribution.sources.replace("@KEYRING@", &keyring.to_string_lossy());
+        let keyring = if archive.sources.contains("@KEYRING@") { ubuntu_keyring()? } else { PathBuf::new() };
+        let sources = archive.sources.replace("@KEYRING@", &keyring.to_string_lossy());
         kept(&work.join("sources.list"), &sources)?;
-        let w = work.display();
+        // What is installed here is of no account, and may be of another architecture.
+        kept(&work.join("status"), "")?;
+        let (w, arch) = (work.display(), archive.arch.name());
         let config = format!(
             "Dir::Etc::sourcelist \"{w}/sources.list\";\nDir::Etc::sourceparts \"-\";\nDir::Etc::preferencesparts \"-\";\n\
              Dir::State::lists \"{w}/lists\";\nDir::Cache \"{w}/cache\";\nDir::State::extended_states \"{w}/extended\";\n\
-             APT::Architecture \"amd64\";\nAPT::Architectures {{\"amd64\";}};\nAcquire::Languages \"none\";\n\
+             Dir::State::status \"{w}/status\";\nAPT::Architecture \"{arch}\";\nAPT::Architectures {{\"{arch}\";}};\nAcquire::Languages \"none\";\n\
              APT::Sandbox::User \"\";\nAPT::Default-Release \"\";\nAcquire::IndexTargets::deb::Contents-deb::DefaultEnabled \"false\";\n"
         );
         kept(&work.join("apt.conf"), &config)?;
@@ -174,7 +238,7 @@ fn best(names: &[String], version: &str, flavours: &[&str]) -> Option<String> {
             rest.is_some_and(|rest| {
                 !rest.starts_with(|c: char| c.is_ascii_digit())
                     && rest.ends_with(flavour)
-                    && !rest.contains("-rt")
+                    && rest.contains("-rt") == flavour.contains("-rt")
             })
         };
         let key = |name: &String| {
@@ -214,7 +278,7 @@ fn natural(a: &str, b: &str) -> Ordering {
 
 /// Downloads the package and takes the kernel out of it.
 fn fetched(distribution: &Distribution, version: &str, kept: &Path) -> Result<(), Failure> {
-    let apt = Apt::of(distribution)?;
+    let apt = Apt::of(distribution.archive)?;
     crate::exit::say(&format!("fetching the kernel {}:{version} with apt", distribution.name));
     let mut package = apt.package(distribution, version)?;
     if package.is_none() {
@@ -238,7 +302,7 @@ fn fetched(distribution: &Distribution, version: &str, kept: &Path) -> Result<()
     unpack.arg("-x").arg(&file).arg(work.join("root"));
     run(unpack, "dpkg-deb")?;
     let image = vmlinuz(&work.join("root")).ok_or_else(|| broken(&package, "there is no vmlinuz in it"))?;
-    sound(&image)?;
+    sound(&image, distribution.archive.arch)?;
     let bytes = std::fs::read(&image).map_err(|error| broken(&package, &error.to_string()))?;
     made(kept.parent().unwrap_or(Path::new(".")))?;
     crate::store::write_atomic(kept, &bytes).map_err(|error| {
@@ -275,8 +339,7 @@ fn ubuntu_keyring() -> Result<PathBuf, Failure> {
     if kept.is_file() {
         return Ok(kept);
     }
-    let debian = &DISTRIBUTIONS[0];
-    let apt = Apt::of(debian)?;
+    let apt = Apt::of(&DEBIAN)?;
     let directory = directory()?;
     let work = directory.path();
     if apt.run("apt-get", &["-qq", "download", "ubuntu-keyring"], work).is_err() {
@@ -346,6 +409,7 @@ mod tests {
         assert_eq!(best(&names, "6.12", flavours).unwrap(), "linux-image-6.12.107+deb13-cloud-amd64");
         assert_eq!(best(&names, "7.2", flavours).unwrap(), "linux-binary-7.2.13+deb14-cloud-amd64");
         assert_eq!(best(&names, "5.10", flavours), None);
+        assert_eq!(best(&names, "6.1", DISTRIBUTIONS[1].flavours).unwrap(), "linux-image-6.1.0-50-rt-amd64");
     }
 
     #[test]
@@ -356,6 +420,7 @@ mod tests {
         let why = |words: &str| image(words, false).unwrap_err();
         assert!(why(file.to_str().unwrap()).message.contains("no kernel image"));
         assert!(why("debbian:6.1").hint.unwrap().contains("'debian:6.1'"));
+        assert!(why("debian-arm64:6.1").message.contains("for arm64"));
         assert!(why("debian:../6").message.contains("no version"));
         assert!(why("/nonexistent/vmlinuz").message.contains("neither a kernel image"));
     }
