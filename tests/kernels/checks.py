@@ -147,8 +147,9 @@ class Judge:
         need(found["findings"], f"no finding: {json.dumps(found['refused'])} {last_of(fact['err'])}")
         first = found["findings"][0]
         need(first["cause"] == "sleep", f"the first cause is {first['cause']}, not the planted sleep")
-        outcomes = [row["outcome"] for row in found["experiments"] if row["cause"] == "sleep"]
-        need(outcomes == ["confirmed"], f"experiments on the sleep: {outcomes or 'none'}")
+        tried = [row for row in found["experiments"] if row["cause"] == "sleep"]
+        need(tried, "no experiment on the sleep")
+        need(tried[0]["outcome"] == "confirmed", f"the experiment's outcome is {tried[0]['outcome']}: {tried[0]['sentence']}")
         return PASS, "", "full"
 
     def compare_load(self, fact):
