@@ -3,6 +3,7 @@
 
 mod support;
 
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
@@ -116,6 +117,30 @@ fn a_setup_that_ends_well_when_interrupted_is_no_error() {
     let ran = Ran::from(child.wait_with_output().unwrap());
     ran.fails(130, &["nothing had been measured"]);
     assert_eq!(scratch.lines("log"), ["trapped"]);
+}
+
+/// A test runner in the background of a script (`make test &`) has SIGINT ignored.
+#[test]
+fn an_interrupt_is_heard_where_the_test_runner_ignores_it() {
+    let line = "trap '' INT; exec \"$0\" --exact a_setup_that_ends_well_when_interrupted_is_no_error";
+    let mut tests = Command::new("sh");
+    tests.args(["-c", line]).arg(std::env::current_exe().unwrap()).stdout(Stdio::null()).process_group(0);
+    let mut tests = tests.spawn().unwrap();
+    let mut status = None;
+    // Not by timeout(1), which hears SIGINT and so starts its command with none ignored.
+    for _ in 0..1200 {
+        status = tests.try_wait().unwrap();
+        if status.is_some() {
+            break;
+        }
+        sleep(Duration::from_millis(100));
+    }
+    if status.is_none() {
+        let group = format!("-{}", tests.id());
+        Command::new("kill").args(["-KILL", "--", &group]).status().unwrap();
+        tests.wait().unwrap();
+    }
+    assert!(status.is_some_and(|status| status.success()), "{status:?}");
 }
 
 #[test]

@@ -2,6 +2,9 @@
 
 #![allow(dead_code, reason = "every test file uses its own part of this module")]
 
+#[path = "signals.rs"]
+mod signals;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -59,6 +62,7 @@ impl Scratch {
             command.env_remove(name);
         }
         command.env("LC_ALL", "C.UTF-8");
+        signals::heard(&mut command);
         command
     }
 

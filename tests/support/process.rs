@@ -5,8 +5,11 @@
 
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
+#[path = "signals.rs"]
+mod signals;
+
 use std::fs::{self, File};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -77,15 +80,7 @@ impl Sandbox {
         let mut command = Command::new(program);
         command.args(args).env("TMPDIR", self.path("tmp")).env("NO_COLOR", "1").current_dir(self.dir.path());
         command.env_remove("HYPERFINE_ITERATION").stdin(Stdio::null());
-        // SAFETY: plain system calls. A test runner in the background of a script has SIGINT ignored, and that is inherited.
-        unsafe {
-            command.pre_exec(|| {
-                for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT] {
-                    libc::signal(signal, libc::SIG_DFL);
-                }
-                Ok(())
-            })
-        };
+        signals::heard(&mut command);
         command
     }
 
