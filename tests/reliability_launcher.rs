@@ -6,35 +6,15 @@
 mod process;
 #[path = "support/seccomp.rs"]
 mod seccomp;
+#[path = "support/user.rs"]
+mod user;
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::fs;
 use std::os::unix::process::CommandExt;
-use std::process::Command;
 
-use process::{PROGRAM, Running, Sandbox, eventually, mounts_or_skip, root_or_skip};
+use process::{PROGRAM, Sandbox, eventually, mounts_or_skip, root_or_skip};
 use rustix::process::Signal;
-
-/// An ordinary user of this test's own: whoever it starts can be told apart.
-const USER: &str = "64321";
-
-/// A place of that user, with a `setpriv` that becomes root for whoever runs it, as `sudo` does.
-fn place_of_user() -> Sandbox {
-    let place = Sandbox::new();
-    for dir in [".", "tmp"] {
-        fs::set_permissions(place.path(dir), Permissions::from_mode(0o777)).unwrap();
-    }
-    let setpriv = Command::new("sh").args(["-c", "command -v setpriv"]).output().unwrap().stdout;
-    fs::copy(String::from_utf8(setpriv).unwrap().trim(), place.path("rise")).unwrap();
-    fs::set_permissions(place.path("rise"), Permissions::from_mode(0o4755)).unwrap();
-    place
-}
-
-/// Starts the program as that user.
-fn start_as_user(place: &Sandbox, args: &[&str]) -> Running {
-    let setpriv = ["--reuid", USER, "--regid", USER, "--clear-groups", PROGRAM];
-    place.begin(place.command("setpriv", &[&setpriv, args].concat()))
-}
+use user::{place_of_user, start_as_user};
 
 /// A command of that user that leaves a process of root.
 fn of_root(place: &Sandbox) -> String {

@@ -7,12 +7,15 @@
 mod group;
 #[path = "support/process.rs"]
 mod process;
+#[path = "support/user.rs"]
+mod user;
 
 use std::fs;
 use std::os::unix::process::CommandExt;
 
 use group::Group;
-use process::{Sandbox, root_or_skip};
+use process::{PROGRAM, Sandbox, root_or_skip};
+use user::{place_of_user, start_as_user};
 
 /// A script whose children multiply without end. It waits itself, because a shell that cannot fork ends.
 fn bomb(marker: &str) -> String {
@@ -175,4 +178,116 @@ fn a_copy_that_cannot_be_created_skips_its_level() {
     // What a hook leaves running stays: end it.
     place.end_sleepers();
     place.assert_clean();
+}
+
+/// Whatever the limit of open files is, what does not fit is said as such.
+#[test]
+fn few_open_files_are_no_defect() {
+    for limit in (3..=12).chain([16, 20, 24, 31, 32, 40]) {
+        for verb in [
+            "compare --runs 2 --record r.json true",
+            "compare --load 4 --runs 2 --output pipe true",
+            "trace --level rusage true",
+        ] {
+            let place = Sandbox::new();
+            let ran = place.shell(&format!("ulimit -n {limit}; exec \"$whyfaster\" {verb}"));
+            // The shell or the loader may lack one already.
+            if limit >= 16 {
+                // A load may need more, and then the level says so.
+                assert!(ran.code() == 0 || ran.err.contains("open files"), "{}", ran.err);
+            } else if ran.err.contains("whyfaster") {
+                ran.expect_error(6, &["open files are limited to", "ulimit -n 16"]);
+            }
+            assert!(!ran.err.contains("defect"), "{}", ran.err);
+            place.assert_clean();
+        }
+    }
+}
+
+/// A limit of file sizes costs the file that does not fit, and not the report; the commands have the limit as it is.
+#[test]
+fn a_limit_of_file_sizes_loses_no_report() {
+    let place = Sandbox::new();
+    let line = "ulimit -f 1; exec \"$whyfaster\" compare --runs 3 --record r.json 'grep SigBlk /proc/self/status >blocked'";
+    let ran = place.shell(line);
+    ran.expect(1, &["r.json", "File too large"]);
+    assert!(ran.out.contains("grep SigBlk"), "no report: {}", ran.out);
+    assert!(!place.path("r.json").exists());
+    assert!(fs::read_to_string(place.path("blocked")).unwrap().contains("0000000000000000"));
+    let large = "head -c 100000 /dev/zero >large";
+    let ran = place.shell(&format!("ulimit -f 1; exec \"$whyfaster\" compare -N -r 1 \"sh -c '{large}'\""));
+    ran.expect_error(5, &["File size limit exceeded"]);
+    place.assert_clean();
+}
+
+/// The file of the program gives nobody rights.
+#[test]
+fn a_program_with_rights_of_its_own_is_refused() {
+    if !root_or_skip("a set-user-ID copy of the program") {
+        return;
+    }
+    let place = place_of_user();
+    let copy = place.file("copy");
+    fs::copy(PROGRAM, &copy).unwrap();
+    let run = |words: &[&str]| {
+        let setpriv = ["--reuid", user::USER, "--regid", user::USER, "--clear-groups", &copy];
+        place.begin(place.command("setpriv", &[&setpriv, words].concat())).wait()
+    };
+    for mode in [0o4755, 0o2755] {
+        fs::set_permissions(&copy, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+        run(&["compare", "touch ran"]).expect_error(6, &["runs with the rights of", "chmod ug-s"]);
+    }
+    fs::set_permissions(&copy, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let give = |capabilities: &str| {
+        std::process::Command::new("setcap").args([capabilities, &copy]).status().is_ok_and(|it| it.success())
+    };
+    if give("cap_dac_override,cap_bpf+ep") {
+        run(&["compare", "touch ran"]).expect_error(6, &["other capabilities than cap_bpf", "setcap -r"]);
+        assert!(give("cap_bpf,cap_perfmon+ep"));
+        run(&["compare", "--no-why", "-r", "1", "true"]).expect(0, &[]);
+    } else {
+        process::skipped("a copy of the program with capabilities (needs setcap)");
+    }
+    assert!(!place.path("ran").exists());
+}
+
+/// A program with rights of its own loses them under ptrace, and then does something else: that is said, and no account is made of it.
+#[test]
+fn who_loses_rights_by_being_traced_is_told_of() {
+    if !root_or_skip("a set-user-ID program") {
+        return;
+    }
+    let place = place_of_user();
+    let rise = "./rise --reuid 0 --regid 0 --clear-groups true";
+    for level in ["unprivileged", "ptrace"] {
+        let ran = start_as_user(
+            &place,
+            &["trace", "--level", level, "--untraced-runs", "0", "--", "sh", "-c", rise],
+        )
+        .wait();
+        ran.expect(0, &[]);
+        assert!(ran.flowing().contains("rise' ran without its set-user-ID rights"), "{}", ran.out);
+    }
+    let compare = ["compare", "--runs", "2", "--load", "2", "--record", "r.json"];
+    start_as_user(&place, &[&compare[..], &[rise]].concat()).wait().expect(0, &[]);
+    let why = place.record("r.json")["not_measured"].to_string();
+    assert!(why.contains("rights of its own"), "{why}");
+    // Where tracing takes nothing, nothing is said.
+    start_as_user(&place, &[&compare[..], &["true"]].concat()).wait().expect(0, &[]);
+    assert!(!place.record("r.json")["not_measured"].to_string().contains("rights of its own"));
+    place.assert_clean();
+}
+
+#[test]
+fn warm_up_leaves_time_for_rounds() {
+    let place = Sandbox::new();
+    let args = ["compare", "-w", "1000", "--max-time", "2s", "--record", "r.json", "sleep 0.1"];
+    place.run(&args).expect(0, &[]);
+    let record = place.record("r.json");
+    let why = record["not_measured"].to_string();
+    assert!(why.contains("warm-up") && why.contains("of 1000 runs"), "{why}");
+    assert!(!record["batches"].as_array().unwrap().is_empty());
+    // Without a limit that was asked for, all of them run.
+    place.run(&["compare", "-w", "30", "-r", "1", "echo >>warmed"]).expect(0, &[]);
+    assert_eq!(fs::read_to_string(place.path("warmed")).unwrap().lines().count(), 33);
 }

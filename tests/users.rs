@@ -132,6 +132,60 @@ fn who_is_another_user_dies_with_the_launcher_too() {
     place.assert_clean();
 }
 
+/// What the user can open, and nothing more, is opened as that user.
+#[test]
+fn inputs_and_outputs_are_opened_as_the_caller() {
+    if !root_or_skip("files of another user") {
+        return;
+    }
+    use std::os::unix::fs::MetadataExt;
+    let place = open_place();
+    let compare = ["compare", "--runs", "1", "--no-check-output"];
+    let run = |words: &[&str]| run(&place, &[&compare[..], words].concat());
+    run(&["--output", "./made", "echo x"]).expect(0, &[]);
+    let made = fs::metadata(place.path("made")).unwrap();
+    assert_eq!((made.uid().to_string(), made.gid().to_string()), (NOBODY.to_owned(), NOBODY.to_owned()));
+    fs::write(place.path("secret"), "x").unwrap();
+    fs::set_permissions(place.path("secret"), Permissions::from_mode(0o600)).unwrap();
+    run(&["--input", "secret", "cat"]).expect_error(1, &["secret", "Permission denied", "--input"]);
+    run(&["--output", "./secret", "echo y"]).expect_error(1, &["secret", "Permission denied", "--output"]);
+    assert_eq!(fs::read_to_string(place.path("secret")).unwrap(), "x");
+    // A group of the user's is enough, and whyfaster itself is root as before.
+    let groups: Vec<u32> = groups_of_nobody().split(' ').map(|group| group.parse().unwrap()).collect();
+    std::os::unix::fs::chown(place.path("secret"), Some(0), groups.last().copied()).unwrap();
+    fs::set_permissions(place.path("secret"), Permissions::from_mode(0o660)).unwrap();
+    run(&["--input", "secret", "--output", "./made", "--prepare", "true", "cat"]).expect(0, &[]);
+    assert_eq!(fs::read_to_string(place.path("made")).unwrap(), "x");
+    run(&["--as-root", "--output", "./of_root", "true"]).expect(0, &[]);
+    assert_eq!(fs::metadata(place.path("of_root")).unwrap().uid(), 0);
+}
+
+/// What sudo kept of its caller stays; what was made for root goes.
+#[test]
+fn variables_that_name_another_users_files_are_taken_away() {
+    if !root_or_skip("files of another user") {
+        return;
+    }
+    let place = open_place();
+    for (name, owner) in [("of_root", 0), ("of_caller", 65534)] {
+        fs::write(place.path(name), "").unwrap();
+        std::os::unix::fs::chown(place.path(name), Some(owner), None).unwrap();
+    }
+    let who = "echo $SSH_AUTH_SOCK $KRB5CCNAME $XDG_RUNTIME_DIR $DBUS_SESSION_BUS_ADDRESS >seen";
+    for (name, seen) in [("of_root", false), ("of_caller", true)] {
+        let path = place.file(name);
+        let mut command = under_sudo(&place, &["compare", "--runs", "1", "--no-check-output", who]);
+        command.env("SSH_AUTH_SOCK", &path).env("KRB5CCNAME", format!("FILE:{path}"));
+        command
+            .env("XDG_RUNTIME_DIR", &path)
+            .env("DBUS_SESSION_BUS_ADDRESS", format!("unix:path={path},guid=0"));
+        place.begin(command).wait().expect(0, &[]);
+        let all = format!("{path} FILE:{path} {path} unix:path={path},guid=0\n");
+        let wanted = if seen { all.as_str() } else { "\n" };
+        assert_eq!(fs::read_to_string(place.path("seen")).unwrap(), wanted);
+    }
+}
+
 /// Copies wait at the gate as the user who called sudo, beside commands of that user: these can take nothing from them.
 #[test]
 fn nobody_of_that_user_can_take_what_a_waiting_copy_has_open() {

@@ -4,7 +4,6 @@
 mod boot;
 mod clock;
 mod full;
-mod remedy;
 mod ring;
 mod support;
 pub mod unprivileged;

@@ -4,10 +4,10 @@
 //! are there and hold everything, the taking down of its memory included. A stop at the end (`PTRACE_EVENT_EXIT`) comes
 //! before that.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use whyfaster_core::trace::counts::{CallGroup, Counts, Lives, Lost};
 use whyfaster_core::trace::event::{Event, Pid, TaskKind, Tid, Totals, What};
@@ -15,7 +15,7 @@ use whyfaster_core::trace::event::{Event, Pid, TaskKind, Tid, Totals, What};
 use super::calls::{Calls, Seen, errno, is_exec};
 use super::switches::Switches;
 use super::waiting::{child_signals, drain, next, release, take};
-use super::{proc, stop};
+use super::{proc, rights, stop};
 use crate::clock::{now_ns, own_cpu_ns};
 use crate::full::TraceError;
 use crate::full::found::{parent, parents_first};
@@ -68,6 +68,8 @@ pub struct Seized {
     lost: Lost,
     lives: Lives,
     each_call: bool,
+    /// Programs that ran without the rights of their file, because they were traced.
+    without_rights: BTreeSet<PathBuf>,
     /// CPU time of this process when the tracing began.
     own_cpu_ns: u64,
 }
@@ -98,6 +100,7 @@ impl Seized {
             lost: Lost::default(),
             lives: Lives::default(),
             each_call: wanted.each_call,
+            without_rights: BTreeSet::new(),
             own_cpu_ns: own_cpu_ns(),
         })
     }
@@ -215,6 +218,11 @@ impl Seized {
         Ok(counts)
     }
 
+    /// Programs that ran without the rights of their file (set-user-ID, capabilities), because they were traced.
+    pub fn without_rights(&self) -> &BTreeSet<PathBuf> {
+        &self.without_rights
+    }
+
     fn follow_all(&mut self, processes: &[i32], first: i32) -> Result<usize, TraceError> {
         let mut found = 0;
         for &process in processes {
@@ -314,6 +322,7 @@ impl Seized {
             self.take_number(task, former);
         }
         let Some(known) = self.tasks.get(&task).cloned() else { return };
+        self.without_rights.extend(rights::without_rights(task as i32));
         let name = proc::name(task as i32);
         let by = self.group(&name, false, known.process);
         let so_far = self.totals(&known, task).unwrap_or_default();

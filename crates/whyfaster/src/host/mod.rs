@@ -4,6 +4,7 @@
 //! an entry in `missing` with the reason, never a 0.
 
 mod accounts;
+pub mod before;
 mod cgroup;
 mod counters;
 mod cpu;

@@ -39,6 +39,11 @@ impl Privilege {
         self.first_namespace && self.effective & (1 << capability) != 0
     }
 
+    /// Whether there is any capability beside those that observing needs.
+    pub(super) fn more_than_observing(self) -> bool {
+        self.effective & !(1 << PERFMON | 1 << BPF) != 0
+    }
+
     /// Whether the kernel lets this process create more processes than `RLIMIT_NPROC` says (`copy_process` in kernel/fork.c;
     /// the user 0 of the first namespace is exempt whatever its capabilities).
     pub(super) fn ignores_process_limit(self, uid: u32) -> bool {

@@ -4,6 +4,10 @@
 //! from the machine's own databases, as a login would get them.
 
 use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 
 use whyfaster_core::plan::{Because, User};
 
@@ -88,10 +92,29 @@ fn unclear(what: String) -> Failure {
     )
 }
 
+/// Variables that name a file, a directory or a socket of one user: an agent, a cache of tickets, a bus.
+const OF_ONE_USER: [&str; 5] =
+    ["DBUS_SESSION_BUS_ADDRESS", "KRB5CCNAME", "SSH_AUTH_SOCK", "XAUTHORITY", "XDG_RUNTIME_DIR"];
+
+/// Whether what such a variable names is there and another user's.
+fn of_another(value: &OsStr, uid: u32) -> bool {
+    // There may be a kind before the path (FILE:/tmp/krb5cc_0) and more behind it (unix:path=/run/user/0/bus,guid=1).
+    let value = value.as_bytes();
+    let path = value.iter().position(|byte| *byte == b'/').map_or(&[][..], |at| &value[at..]);
+    let path = path.split(|byte| *byte == b',').next().unwrap_or_default();
+    fs::metadata(OsStr::from_bytes(path)).is_ok_and(|found| found.uid() != uid)
+}
+
 /// Variables of the environment that say who one is, for a user who is not whyfaster's own: those to set and those to take
 /// away. As sudo(8) sets them for its target user, without sudo's own: the command is to find what its user would.
+///
+/// What sudo was told to keep of its caller (`env_keep` in sudoers(5): SSH_AUTH_SOCK, KRB5CCNAME, ..) is right for commands that run
+/// as that caller again. What was made for root (pam_systemd sets XDG_RUNTIME_DIR) is not.
 pub(crate) fn environment(user: &User) -> (Vec<(String, String)>, Vec<&'static str>) {
-    let taken = vec!["SUDO_UID", "SUDO_GID", "SUDO_USER", "SUDO_COMMAND", "SUDO_HOME"];
+    let mut taken = vec!["SUDO_UID", "SUDO_GID", "SUDO_USER", "SUDO_COMMAND", "SUDO_HOME"];
+    taken.extend(
+        OF_ONE_USER.iter().filter(|name| env::var_os(name).is_some_and(|value| of_another(&value, user.uid))),
+    );
     if user.because != Because::Sudo {
         return (Vec::new(), Vec::new());
     }
@@ -135,6 +158,22 @@ mod tests {
         assert_eq!(user.name.as_deref(), entry(65534).map(|entry| entry.name).as_deref().or(Some("nobody")));
         let (set, taken) = environment(&user);
         assert!(set.iter().any(|(name, _)| name == "HOME") && taken.contains(&"SUDO_UID"));
+    }
+
+    #[test]
+    fn what_is_of_another_user_is_known_by_its_owner() {
+        let own = rustix::process::geteuid().as_raw();
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let path = file.path().to_str().unwrap();
+        for value in [path.to_owned(), format!("FILE:{path}"), format!("unix:path={path},guid=0")] {
+            assert!(
+                !of_another(OsStr::new(&value), own) && of_another(OsStr::new(&value), own + 1),
+                "{value}"
+            );
+        }
+        for value in ["", "KEYRING:persistent:1000", "/no/such/file"] {
+            assert!(!of_another(OsStr::new(value), own + 1), "{value}");
+        }
     }
 
     #[test]

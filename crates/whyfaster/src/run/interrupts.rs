@@ -38,11 +38,11 @@ impl Interrupts {
     /// with `nohup`, or with `&` in a script.
     pub fn take_over() -> Result<Self, Failure> {
         Self::blocked().map_err(|error| {
-            Failure::new(
-                Exit::Unfit,
-                format!("cannot wait for signals: {error}"),
-                "raise the limit of open files (ulimit -n): sixteen are enough",
-            )
+            let hint = match error.raw_os_error() {
+                Some(libc::EMFILE | libc::ENFILE) => "raise the limit of open files (ulimit -n)",
+                _ => "signalfd(2) must be allowed: a filter of system calls, such as a container's, may forbid it",
+            };
+            Failure::new(Exit::Unfit, format!("cannot wait for signals: {error}"), hint)
         })
     }
 

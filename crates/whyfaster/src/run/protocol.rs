@@ -9,6 +9,7 @@ use std::io::{self, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -174,7 +175,7 @@ pub(crate) struct Outcome {
     /// What a trial saw.
     pub(crate) needs: Option<Needs>,
     /// What a traced batch added up, or why it could not.
-    pub(crate) account: Option<Result<Account, String>>,
+    pub(crate) account: Option<Result<Account, NoAccount>>,
 }
 
 /// A process, for a message.
@@ -230,6 +231,21 @@ pub(crate) struct Account {
     pub(crate) delay_ns: u64,
 }
 
+/// Why a traced batch has no account.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum NoAccount {
+    /// Tracing is not permitted.
+    Forbidden {
+        /// The error number.
+        errno: i32,
+    },
+    /// A program that has rights of its own ran without them, because it was traced.
+    WithoutRights {
+        /// Its file.
+        program: PathBuf,
+    },
+}
+
 /// Why a batch could not be run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum LaunchError {
@@ -243,10 +259,46 @@ pub(crate) enum LaunchError {
     /// Something had to be opened or set before the copy could run.
     Prepare {
         /// What.
-        what: String,
+        step: Step,
         /// The error number.
         errno: i32,
     },
+}
+
+/// What has to be done before a copy can run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[repr(u32)]
+pub(crate) enum Step {
+    /// Standard input.
+    Input = 1,
+    /// Standard output or error.
+    Output,
+    /// CPU affinity.
+    Affinity,
+    /// The exec itself.
+    Exec,
+    /// Becoming another user.
+    User,
+    /// The class that it is scheduled in.
+    Class,
+    /// Its words and its environment.
+    Words,
+    /// The memory that copies share with the launcher.
+    Memory,
+}
+
+impl Step {
+    /// All of them.
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Input,
+        Self::Output,
+        Self::Affinity,
+        Self::Exec,
+        Self::User,
+        Self::Class,
+        Self::Words,
+        Self::Memory,
+    ];
 }
 
 /// Sends a message, with descriptors for the other side if any.

@@ -13,7 +13,7 @@ use super::client::{Launcher, NoOutcome};
 use super::hooks::{Hook, Hooks};
 use super::interrupts::Interrupts;
 use super::output_check::{Kept, OutputCheck, Tail};
-use super::protocol::{Arrivals, Ended, LaunchError, Outcome, Purpose, Request, RunAs};
+use super::protocol::{Arrivals, Ended, LaunchError, NoAccount, Outcome, Purpose, Request, RunAs};
 use super::resolve::{self, Command};
 use super::status_check::{cannot_create, cannot_end, cannot_execute, cannot_prepare, signalled};
 use crate::exit::{Exit, Failure};
@@ -167,17 +167,25 @@ impl<'a> Rig<'a> {
         Ok(Some((trial, kept.filter(|_| !late))))
     }
 
-    /// Untimed runs before the first round.
-    pub(super) fn warm_up(&mut self, load: u32, on: &mut dyn FnMut(Event)) -> Result<(), Failure> {
+    /// Untimed runs before the first round, as long as `goes_on` says so. Returns how many runs each alternative had.
+    pub(super) fn warm_up(
+        &mut self,
+        load: u32,
+        on: &mut dyn FnMut(Event),
+        goes_on: impl Fn() -> bool,
+    ) -> Result<u32, Failure> {
         for number in 0..self.plan.warmup {
+            if !goes_on() {
+                return Ok(number);
+            }
             for index in 0..self.plan.alternatives.len() {
                 on(Event::Warmup(index));
                 if let Ran::Stopped = self.launch(index, load, Purpose::Time, &format!("warmup-{number}"))? {
-                    return Ok(());
+                    return Ok(number);
                 }
             }
         }
-        Ok(())
+        Ok(self.plan.warmup)
     }
 
     /// A timed batch.
@@ -217,7 +225,7 @@ impl<'a> Rig<'a> {
                 run_s: account.run_ns as f64 / 1e9,
                 delay_s: account.delay_ns as f64 / 1e9,
             }),
-            Some(Err(why)) => Ran::CannotRun(why),
+            Some(Err(why)) => Ran::CannotRun(no_account(&why)),
             None => Ran::CannotRun("the traced batch gave no account".to_owned()),
         })
     }
@@ -291,7 +299,10 @@ impl<'a> Rig<'a> {
             Some(outcome) => self.sort_out(index, outcome)?,
             None => Ran::Stopped,
         };
-        if let Ran::Done(outcome) = &ran {
+        if let Ran::Done(outcome) = &ran
+            // Tracing may be what made it fail.
+            && !matches!(outcome.account, Some(Err(_)))
+        {
             self.check_statuses(index, &outcome.copies, called, &[])?;
         }
         Ok(ran)
@@ -365,10 +376,25 @@ impl<'a> Rig<'a> {
             Err(NoOutcome::Launch(LaunchError::Fork { copy, errno })) => {
                 Ok(Ran::CannotRun(cannot_create(copy, errno)))
             }
-            Err(NoOutcome::Launch(LaunchError::Prepare { what, errno })) => {
-                Err(cannot_prepare(&self.plan.alternatives[index].command, &what, errno))
+            Err(NoOutcome::Launch(LaunchError::Prepare { step, errno })) => {
+                let alternative = &self.plan.alternatives[index];
+                let (input, output) = (&self.plan.input, &alternative.output);
+                Err(cannot_prepare(&alternative.command, (step, errno), input, output))
             }
         }
+    }
+}
+
+/// Why there is no scheduling account.
+fn no_account(why: &NoAccount) -> String {
+    match why {
+        NoAccount::Forbidden { errno } => {
+            format!("tracing is not permitted here ({})", std::io::Error::from_raw_os_error(*errno))
+        }
+        NoAccount::WithoutRights { program } => format!(
+            "'{}' has rights of its own (set-user-ID, capabilities), which the kernel takes away from who is traced; as root it keeps them",
+            program.display()
+        ),
     }
 }
 

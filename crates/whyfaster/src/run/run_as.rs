@@ -20,6 +20,16 @@ impl RunAs {
         Some(Self { uid: user.uid, gid: user.gid, groups: user.groups.clone(), set, unset })
     }
 
+    /// Opens a file as this user could, who then owns what is made.
+    pub(crate) fn opens<T>(&self, open: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+        let groups: Vec<u32> = rustix::process::getgroups()?.iter().map(|group| group.as_raw()).collect();
+        let own = Rights { uid, gid, groups: &groups };
+        let theirs = Rights { uid: self.uid, gid: self.gid, groups: &self.groups };
+        let opened = theirs.take().and_then(|()| open());
+        own.take().and(opened)
+    }
+
     /// Becomes this user for good: groups first, because only root may set them. Nobody of that user may look into this process
     /// until its exec makes it another program.
     pub(crate) fn become_it(&self) -> io::Result<()> {
@@ -36,6 +46,32 @@ impl RunAs {
             // are then for root alone.
             checked(libc::prctl(libc::PR_SET_DUMPABLE, 0))
         }
+    }
+}
+
+/// Rights of this process to files.
+struct Rights<'a> {
+    uid: u32,
+    gid: u32,
+    groups: &'a [u32],
+}
+
+impl Rights<'_> {
+    /// Takes them on: those to other processes, and theirs to us, stay.
+    fn take(&self) -> io::Result<()> {
+        // SAFETY: plain system calls on this process, which has one thread; the list of groups is alive and as long as said.
+        // Neither call for an id fails: each returns the former one, so that a second one tells whether it was done
+        // (setfsuid(2)). No longer being user 0 there takes away the capabilities over files: capabilities(7).
+        let done = unsafe {
+            if libc::setgroups(self.groups.len(), self.groups.as_ptr()) != 0 {
+                return Err(io::Error::last_os_error());
+            }
+            libc::setfsgid(self.gid);
+            libc::setfsuid(self.uid);
+            let none = u32::MAX;
+            libc::setfsgid(none) == self.gid as libc::c_int && libc::setfsuid(none) == self.uid as libc::c_int
+        };
+        if done { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::EPERM)) }
     }
 }
 

@@ -129,9 +129,27 @@ impl Session<'_> {
         if self.interrupts.interrupted() {
             return Ok(());
         }
-        rig.warm_up(loads[0], self.on)?;
+        self.warm_up(rig, loads[0])?;
         self.levels(rig, &loads, &alone)?;
         self.explain(rig);
+        Ok(())
+    }
+
+    /// The untimed runs before the first round. Of a time that was asked for they get half of what is left at most.
+    fn warm_up(&mut self, rig: &mut Rig<'_>, load: u32) -> Result<(), Failure> {
+        let (rounds, wanted, began_s) = (&self.plan.rounds, self.plan.warmup, self.now_s());
+        let until_s = began_s + (rounds.max_time_s - began_s).max(0.0) / 2.0;
+        let clock = self.clock;
+        let goes_on = || !rounds.max_time_hard || clock.elapsed().as_secs_f64() < until_s;
+        let done = rig.warm_up(load, self.on, goes_on)?;
+        if done < wanted && !self.interrupts.interrupted() {
+            self.not_measured.push(NotMeasured {
+                what: "warm-up".to_owned(),
+                why: format!(
+                    "{done} of {wanted} runs took half of --max-time; allow more time, or fewer --warmup"
+                ),
+            });
+        }
         Ok(())
     }
 

@@ -1,10 +1,10 @@
 //! Whether copies ended as they should, and the errors when they did not.
 
-use whyfaster_core::plan::FailurePolicy;
+use whyfaster_core::plan::{FailurePolicy, Input, Output};
 use whyfaster_core::sample::{Copies, Trial};
 
 use super::output_check::Difference;
-use super::protocol::Who;
+use super::protocol::{Step, Who};
 use super::resolve::Command;
 use super::rig::Rig;
 use crate::exit::{Exit, Failure};
@@ -143,12 +143,45 @@ pub(super) fn cannot_execute(command: &Command, errno: i32) -> Failure {
 }
 
 /// The error when something had to be opened or set before a command could run.
-pub(super) fn cannot_prepare(command: &str, what: &str, errno: i32) -> Failure {
-    Failure::new(
-        Exit::Error,
-        format!("cannot run '{command}': {what}: {}", error_text(errno)),
-        "check --input, --output and --pin",
-    )
+pub(super) fn cannot_prepare(
+    command: &str,
+    (step, errno): (Step, i32),
+    input: &Input,
+    output: &Output,
+) -> Failure {
+    let (what, hint) = match step {
+        Step::Input => (
+            match input {
+                Input::File(path) => format!("opening the input '{}'", path.display()),
+                Input::Null | Input::Inherit => "opening its standard input".to_owned(),
+            },
+            "check --input: as whom the commands run must be able to read it",
+        ),
+        Step::Output => (
+            match output {
+                Output::File(path) => format!("opening the output '{}'", path.display()),
+                Output::Null | Output::Pipe | Output::Inherit => "opening its output".to_owned(),
+            },
+            "check --output: as whom the commands run must be able to write it",
+        ),
+        Step::Affinity => ("setting its CPUs".to_owned(), "check --pin; 'whyfaster doctor' shows the CPUs"),
+        Step::User => (
+            "becoming the user who called sudo".to_owned(),
+            "that needs CAP_SETUID and CAP_SETGID, which a container or a filter of system calls may withhold; --as-root runs it as root",
+        ),
+        Step::Class => ("giving it real-time priority".to_owned(), "that needs CAP_SYS_NICE"),
+        Step::Words => {
+            ("passing its words".to_owned(), "a word with a NUL byte cannot be passed to a program")
+        }
+        Step::Memory => ("sharing memory with it".to_owned(), "free memory, or lower --load"),
+        Step::Exec => ("executing it".to_owned(), "run it by hand to see more"),
+    };
+    let hint = match errno {
+        libc::EMFILE | libc::ENFILE => "raise the limit of open files (ulimit -n), or lower --load",
+        libc::ENOMEM => "free memory, or lower --load",
+        _ => hint,
+    };
+    Failure::new(Exit::Error, format!("cannot run '{command}': {what}: {}", error_text(errno)), hint)
 }
 
 /// The error when something of a command could not be ended.

@@ -47,8 +47,7 @@ pub(super) fn table<M: Markup>(results: &[Outcome], unit: Option<TimeUnit>, sort
     table += &M::row(&["Command", &titles[0], &titles[1], &titles[2], "Relative"]);
     table += &M::divider(&ALIGNS);
     for result in rows {
-        // A line end in a name would end the row.
-        let command = M::code(&result.shown.replace(['\n', '\r'], " ").replace('|', "\\|"));
+        let command = M::code(&result.shown.replace('|', "\\|"));
         let mut mean = number(result.mean, unit);
         if let Some(stddev) = result.stddev {
             let _ = write!(mean, " ± {}", number(stddev, unit));

@@ -4,13 +4,14 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
+use tempfile::TempDir;
+
 use super::process::{self, Start};
 use super::{About, Guest, Options, directory, tools, workers, write};
 use crate::exit::{Exit, Failure};
 use crate::run::interrupts::Interrupts;
 use crate::run::probe::site::{Site, Take};
 use crate::run::probe::worker::Ended;
-use crate::store::Scratch;
 
 /// qemu's emulator of one process.
 #[derive(Debug)]
@@ -19,7 +20,7 @@ pub struct QemuUser {
     program: PathBuf,
     worker: PathBuf,
     silence: Duration,
-    _directory: Scratch,
+    _directory: TempDir,
 }
 
 impl QemuUser {

@@ -6,10 +6,12 @@ use std::os::unix::net::UnixStream;
 
 use whyfaster_core::sample::{Copies, Orphans};
 
-use super::super::protocol::{Account, Arrivals, Ended, LaunchError, Needs, Purpose, Request, Who};
+use super::super::protocol::{
+    Account, Arrivals, Ended, LaunchError, Needs, NoAccount, Purpose, Request, Who,
+};
 use super::account;
 use super::copy::Blueprint;
-use super::gate::{Gate, Step, Used, now_ns};
+use super::gate::{Gate, Used, now_ns};
 use super::reap::{NoChild, Reaped, Signals, Woken, microseconds, next, seconds};
 use super::tree::{self, Identity};
 
@@ -45,7 +47,7 @@ pub(super) struct Run<'a> {
     rows: Vec<Row>,
     pub(super) orphans: Orphans,
     pub(super) needs: Needs,
-    pub(super) account: Option<Result<Account, String>>,
+    pub(super) account: Option<Result<Account, NoAccount>>,
     pub(super) released_ns: u64,
     exec_errno: Option<i32>,
 }
@@ -133,7 +135,7 @@ impl<'a> Run<'a> {
         }
         let failed = self.live.values().find_map(|copy| self.gate.slot(copy.slot).failure());
         match failed {
-            Some((step, errno)) => Err(LaunchError::Prepare { what: Step::words(step).to_owned(), errno }),
+            Some((step, errno)) => Err(LaunchError::Prepare { step, errno }),
             None if self.lost_one() => {
                 Err(LaunchError::Fork { copy: self.created as u32, errno: libc::ENOMEM })
             }
@@ -164,7 +166,8 @@ impl<'a> Run<'a> {
         if let Some(Ok(_)) = self.account
             && let Err(error) = account::seize(pid)
         {
-            self.account = Some(Err(format!("tracing is not permitted here ({error})")));
+            let errno = error.raw_os_error().unwrap_or(libc::EPERM);
+            self.account = Some(Err(NoAccount::Forbidden { errno }));
         }
         Ok(())
     }
@@ -328,7 +331,7 @@ impl<'a> Run<'a> {
 
     fn take(&mut self, child: &Reaped) {
         if child.stopped() {
-            if let Some(Ok(account)) = &mut self.account {
+            if let Some(account) = &mut self.account {
                 account::on_stop(account, child.pid, child.status);
             }
             return;

@@ -9,10 +9,10 @@ use std::{io, ptr};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use whyfaster_core::plan::Input;
 
-use super::super::protocol::{Arrivals, Purpose, Request, RunAs};
+use super::super::protocol::{Arrivals, Purpose, Request, RunAs, Step};
 use super::super::realtime::become_realtime;
 use super::super::run_as::close_all_else;
-use super::gate::{Gate, Step, Used, now_ns};
+use super::gate::{Gate, Used, now_ns};
 use super::reap::microseconds;
 
 /// All that a copy needs, made before the first fork so that the child has nothing left to compute.
@@ -131,7 +131,9 @@ impl Blueprint {
             setrlimit(Resource::Nofile, *files).map_err(|e| (Step::Output, e.into()))?;
         }
         if let Some(path) = &self.input {
-            let file = open_read(path).map_err(|e| (Step::Input, e))?;
+            let open = || open_read(path);
+            let file = self.user.as_ref().map_or_else(open, |user| user.opens(open));
+            let file = file.map_err(|e| (Step::Input, e))?;
             rustix::stdio::dup2_stdin(&file).map_err(|e| (Step::Input, e.into()))?;
         }
         if let Some(fd) = &self.stdin {
@@ -150,7 +152,7 @@ impl Blueprint {
             // SAFETY: a plain system call on this process.
             unsafe { die_with(launcher) };
         } else if self.observed {
-            // Readable by its own user again, as any program is: a file with capabilities (setcap) makes a process
+            // Readable by its own user again, as any program is: a file with capabilities (make install-caps) makes a process
             // that only root may trace, and the levels without privileges trace: ptrace(2), prctl(2) PR_SET_DUMPABLE.
             // SAFETY: as above.
             unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 1) };

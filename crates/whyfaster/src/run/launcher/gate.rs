@@ -8,6 +8,8 @@ use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
+use super::super::protocol::Step;
+
 /// What all copies share.
 #[repr(C, align(64))]
 struct Head {
@@ -39,38 +41,6 @@ pub(super) struct Used {
     pub(super) system_us: u64,
     pub(super) voluntary: u64,
     pub(super) involuntary: u64,
-}
-
-/// The steps of a copy that can fail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub(super) enum Step {
-    /// Standard input.
-    Input = 1,
-    /// Standard output or error.
-    Output = 2,
-    /// CPU affinity.
-    Affinity = 3,
-    /// The exec itself.
-    Exec = 4,
-    /// Becoming another user.
-    User = 5,
-    /// The class that it is scheduled in.
-    Class = 6,
-}
-
-impl Step {
-    /// In words, for an error message.
-    pub(super) fn words(step: u32) -> &'static str {
-        match step {
-            1 => "opening its standard input",
-            2 => "opening its output",
-            3 => "setting its CPUs",
-            5 => "becoming the user who called sudo",
-            6 => "giving it real-time priority",
-            _ => "executing it",
-        }
-    }
 }
 
 /// The shared memory of one batch.
@@ -196,9 +166,10 @@ impl Slot {
     }
 
     /// The step that failed and its error number, if one did.
-    pub(super) fn failure(&self) -> Option<(u32, i32)> {
-        let step = self.step.load(Ordering::Acquire);
-        (step != 0).then(|| (step, self.errno.load(Ordering::Acquire)))
+    pub(super) fn failure(&self) -> Option<(Step, i32)> {
+        let failed = self.step.load(Ordering::Acquire);
+        let step = Step::ALL.into_iter().find(|step| *step as u32 == failed)?;
+        Some((step, self.errno.load(Ordering::Acquire)))
     }
 }
 

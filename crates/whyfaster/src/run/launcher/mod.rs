@@ -24,7 +24,7 @@ use std::process::ExitCode;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use whyfaster_core::plan::Output;
 
-use super::protocol::{Ended, LaunchError, Message, Outcome, Purpose, Reply, Request, receive, send};
+use super::protocol::{Ended, LaunchError, Message, Outcome, Purpose, Reply, Request, Step, receive, send};
 use crate::host::{MachineCounters, Root};
 use batch::Run;
 use copy::{Blueprint, Stream};
@@ -112,24 +112,18 @@ fn run(
     machine: Option<&MachineCounters>,
     socket: &UnixStream,
 ) -> Result<Outcome, LaunchError> {
-    let prepare = |what: &str| {
-        let what = what.to_owned();
+    let prepare = |step: Step| {
         move |error: io::Error| LaunchError::Prepare {
-            what,
+            step,
             errno: error.raw_os_error().unwrap_or(libc::EINVAL),
         }
     };
     let mut streams = streams;
     let stdin = (request.purpose == Purpose::Observed).then(|| streams.pop()).flatten();
-    let (stdout, stderr, drain, files) =
-        outputs(request, streams).map_err(prepare(&match &request.output {
-            Output::File(path) => format!("opening the output '{}'", path.display()),
-            _ => "opening the output".to_owned(),
-        }))?;
-    let blueprint =
-        Blueprint::new(request, stdin, stdout, stderr, files).map_err(prepare("passing its words"))?;
+    let (stdout, stderr, drain, files) = outputs(request, streams).map_err(prepare(Step::Output))?;
+    let blueprint = Blueprint::new(request, stdin, stdout, stderr, files).map_err(prepare(Step::Words))?;
     let helpers = drain.iter().filter_map(|drain| identity(drain.pid)).collect();
-    let mut run = Run::new(request, &blueprint, signals, helpers).map_err(prepare("sharing memory"))?;
+    let mut run = Run::new(request, &blueprint, signals, helpers).map_err(prepare(Step::Memory))?;
     let created = match run.create().map(|created| created && run.hold(socket)) {
         Ok(created) => created,
         Err(error) => {
@@ -186,13 +180,16 @@ fn outputs(request: &Request, streams: Vec<OwnedFd>) -> io::Result<Outputs> {
         Output::Null => (null()?, null()?, None, None),
         Output::Inherit => (Stream::Inherited, Stream::Inherited, None, None),
         Output::File(path) => {
-            let file = File::options()
-                .write(true)
-                .create(true)
-                .truncate(true)
-                // Without a reader a named pipe would keep us here for ever; so it is an error (fifo(7)).
-                .custom_flags(libc::O_CLOEXEC | libc::O_NONBLOCK)
-                .open(path)?;
+            let open = || {
+                File::options()
+                    .write(true)
+                    .create(true)
+                    .truncate(true)
+                    // Without a reader a named pipe would keep us here for ever; so it is an error (fifo(7)).
+                    .custom_flags(libc::O_CLOEXEC | libc::O_NONBLOCK)
+                    .open(path)
+            };
+            let file = request.user.as_ref().map_or_else(open, |user| user.opens(open))?;
             rustix::fs::fcntl_setfl(&file, rustix::fs::OFlags::empty())?;
             (Stream::Shared(file.into()), null()?, None, None)
         }

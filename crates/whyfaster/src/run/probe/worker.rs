@@ -13,11 +13,11 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use rustix::fs::MemfdFlags;
+use tempfile::TempDir;
 
 use super::super::interrupts::Interrupts;
 use super::group::Group;
 use crate::exit::{Exit, Failure};
-use crate::store::Scratch;
 
 /// How long a worker gets to end its children before it is killed.
 const GRACE: Duration = Duration::from_secs(2);
@@ -33,16 +33,14 @@ pub struct Worker {
     _held: Held,
     /// Where probes make their files. It goes with us, so that a probe that was killed leaves nothing behind. Without one
     /// (a full disk, a directory that is not ours to write) the worker looks for a place itself, and says so if there is none.
-    scratch: Option<Scratch>,
+    scratch: Option<TempDir>,
 }
 
 #[derive(Debug)]
 enum Held {
-    Memory {
-        _file: File,
-    },
-    /// In the directory for scratch files, or somebody else's.
-    Nothing,
+    Memory { _file: File },
+    Temporary { _file: tempfile::TempPath },
+    Given,
 }
 
 /// How a run of the worker ended.
@@ -58,9 +56,6 @@ impl Worker {
     /// Makes the worker that this program carries into a file.
     pub fn carried() -> Result<Self, Failure> {
         let bytes = whyfaster_probe::worker();
-        // A limit of file sizes (ulimit -f) also counts for memory files and would end us by a signal; we want the error.
-        // SAFETY: ignoring a signal installs no handler, and no other thread runs yet.
-        unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
         memory(bytes).or_else(|_| temporary(bytes)).map_err(|error| {
             Failure::new(
                 Exit::Unfit,
@@ -72,7 +67,11 @@ impl Worker {
 
     /// A worker that is a file already (tests).
     pub fn given(path: &Path) -> Self {
-        Self { path: path.to_owned(), _held: Held::Nothing, scratch: scratch().ok() }
+        Self::new(path.to_owned(), Held::Given)
+    }
+
+    fn new(path: PathBuf, held: Held) -> Self {
+        Self { path, _held: held, scratch: tempfile::Builder::new().prefix("whyfaster-").tempdir().ok() }
     }
 
     /// Runs a plan in a fresh worker; every line that it writes goes to `take`.
@@ -82,7 +81,7 @@ impl Worker {
         interrupts: &Interrupts,
         take: &mut dyn FnMut(&str) -> Result<(), Failure>,
     ) -> Result<Ended, Failure> {
-        let mut running = Running::start(&self.path, self.scratch.as_ref().map(Scratch::path))?;
+        let mut running = Running::start(&self.path, self.scratch.as_ref().map(TempDir::path))?;
         running.feed(plan)?;
         let ended = running.read(interrupts, take);
         match ended {
@@ -101,20 +100,16 @@ fn memory(bytes: &[u8]) -> io::Result<Worker> {
     if !path.exists() {
         return Err(io::ErrorKind::NotFound.into());
     }
-    Ok(Worker { path, _held: Held::Memory { _file: file }, scratch: scratch().ok() })
+    Ok(Worker::new(path, Held::Memory { _file: file }))
 }
 
 fn temporary(bytes: &[u8]) -> io::Result<Worker> {
-    let scratch = scratch()?;
-    let path = scratch.path().join("worker");
-    // It is closed here: a file that is open for writing cannot be run (ETXTBSY).
-    std::fs::write(&path, bytes)?;
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700))?;
-    Ok(Worker { path, _held: Held::Nothing, scratch: Some(scratch) })
-}
-
-fn scratch() -> io::Result<Scratch> {
-    Scratch::make("prices")
+    let mut file = tempfile::Builder::new().prefix("whyfaster-worker-").tempfile()?;
+    file.write_all(bytes)?;
+    file.as_file().set_permissions(std::fs::Permissions::from_mode(0o700))?;
+    // A file that is open for writing cannot be run (ETXTBSY).
+    let path = file.into_temp_path();
+    Ok(Worker::new(path.to_path_buf(), Held::Temporary { _file: path }))
 }
 
 struct Running {

@@ -40,8 +40,16 @@ pub(super) fn watch(
     let launcher = Launcher::start_attached()?;
     let terminal = Terminal::note();
     let around = around::Around::begin();
-    let mut watch =
-        Watch { plan, command: &command, launcher, interrupts, keys: Vec::new(), stop: None, late: false };
+    let mut watch = Watch {
+        plan,
+        command: &command,
+        launcher,
+        interrupts,
+        keys: Vec::new(),
+        stop: None,
+        late: false,
+        warnings: Vec::new(),
+    };
     let level = chosen.level;
     let (outcome, counts) = watch.traced(chosen.observer, say, take)?;
     let mut watched = Watched { counts, ..Watched::default() };
@@ -60,6 +68,7 @@ pub(super) fn watch(
         watched.facts.ended = Some(around::now_ns());
     }
     watched.failure = watch.not_ended(&outcome);
+    watched.facts.warnings.append(&mut watch.warnings);
     if watch.late {
         watched.facts.warnings.push(too_late());
     }
@@ -86,6 +95,8 @@ pub(super) struct Watch<'a> {
     stop: Option<EndedBy>,
     /// The command died of a key, and the stream could not say so any more.
     late: bool,
+    /// What the observer says of the traced run.
+    warnings: Vec<Warning>,
 }
 
 /// Ctrl-C or Ctrl-\\, whose signal the command got as well.
@@ -167,6 +178,7 @@ impl Watch<'_> {
         if self.stop.is_none() && died_of(&self.keys, status) {
             self.late = !observer.stop_at_interrupt();
         }
+        self.warnings = observer.without_rights();
         let counts = observer.finish(take).map_err(observing)?;
         if let Some(Ended::ExecFailed { errno }) = outcome.as_ref().map(|outcome| &outcome.ended) {
             return Err(cannot_execute(self.command, *errno));
@@ -218,8 +230,9 @@ impl Watch<'_> {
             NoOutcome::Launch(LaunchError::Fork { copy, errno }) => {
                 Failure::new(Exit::Unfit, cannot_create(copy, errno), "free what is short, then try again")
             }
-            NoOutcome::Launch(LaunchError::Prepare { what, errno }) => {
-                cannot_prepare(&self.plan.target.words(), &what, errno)
+            NoOutcome::Launch(LaunchError::Prepare { step, errno }) => {
+                let (input, output) = (&self.plan.input, &self.plan.output);
+                cannot_prepare(&self.plan.target.words(), (step, errno), input, output)
             }
         }
     }

@@ -1,8 +1,9 @@
 //! One face for the levels: follow, take in what arrived, end.
 
 use std::os::fd::{AsFd, BorrowedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use whyfaster_core::host::Warning;
 use whyfaster_core::trace::counts::Counts;
 use whyfaster_core::trace::event::Event;
 use whyfaster_trace::unprivileged::Seized;
@@ -118,6 +119,22 @@ impl Observer {
             // Only the full level is used for more than one command.
             Self::Seized(_) | Self::Nothing => Ok(Counts::default()),
         }
+    }
+
+    /// What to know of programs that ran without the rights of their file because they were observed.
+    pub(in crate::run) fn without_rights(&self) -> Vec<Warning> {
+        let Self::Seized(seized) = self else { return Vec::new() };
+        let warning = |program: &PathBuf| {
+            Warning {
+            what: format!(
+                "'{}' ran without its set-user-ID rights or capabilities: the kernel takes them from who is traced by ptrace",
+                program.display()
+            ),
+            remedy: "what it did then is not what it does untraced; trace as root, or at --level full, which needs no ptrace"
+                .to_owned(),
+        }
+        };
+        seized.without_rights().iter().map(warning).collect()
     }
 
     /// Ends observing.

@@ -63,6 +63,7 @@ pub(super) fn watch(
         let asked = interrupts.interrupted();
         watched.ended_by = Some(if asked { EndedBy::Signal } else { EndedBy::Duration });
     }
+    watched.facts.warnings = observer.without_rights();
     watched.counts = observer.finish(take).map_err(failed)?;
     around.end(&mut watched.facts);
     Ok(watched)
