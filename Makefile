@@ -140,6 +140,7 @@ docs: setup-test
 
 # Two kernels with the checks that take seconds; the rest is test-kernels.
 kernels: setup-test build
+	python3 -m unittest discover -q -s tests/kernels
 	tests/kernels/run --whyfaster $(WHYFASTER) --kernels debian:6.1,debian:6.12 --conditions none --checks \
 		facts,doctor,strace,trace_auto,trace_full,trace_ptrace,trace_unprivileged,trace_rusage,compare_why,interrupt,user
 
