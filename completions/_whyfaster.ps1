@@ -32,6 +32,9 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('prices', 'prices', [CompletionResultType]::ParameterValue, 'Price what this machine charges: system calls, processes, threads, pipes, page faults')
             [CompletionResult]::new('machines', 'machines', [CompletionResultType]::ParameterValue, 'Set price lists side by side: which machine charges more, for what, and why')
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Say what this machine allows, how noisy it is, and what would help')
+            [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Show a pair of commands whose order flips from one copy to many, in less than 30 seconds')
+            [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Show the manual: of whyfaster, or of one verb')
+            [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print the completions for a shell')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
@@ -249,6 +252,33 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             break
         }
+        'whyfaster;demo' {
+            [CompletionResult]::new('--max-time', '--max-time', [CompletionResultType]::ParameterName, 'Begin nothing that would end after this time, such as 60s [default: 20s]')
+            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write the record, with every raw sample, to FILE (''-'' is standard output)')
+            [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour: auto, basic, full, nocolor, color or none [default: auto]')
+            [CompletionResult]::new('--time-unit', '--time-unit', [CompletionResultType]::ParameterName, 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]')
+            [CompletionResult]::new('--as-root', '--as-root', [CompletionResultType]::ParameterName, 'Under sudo, run the commands as root too')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print the record as JSON on standard output instead of the report')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'whyfaster;man' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'whyfaster;completions' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
         'whyfaster;help' {
             [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Say which of these commands is faster, and from what load on that changes')
             [CompletionResult]::new('trace', 'trace', [CompletionResultType]::ParameterValue, 'Explain one command or pipeline: where the time of its whole process tree went')
@@ -257,6 +287,9 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('prices', 'prices', [CompletionResultType]::ParameterValue, 'Price what this machine charges: system calls, processes, threads, pipes, page faults')
             [CompletionResult]::new('machines', 'machines', [CompletionResultType]::ParameterValue, 'Set price lists side by side: which machine charges more, for what, and why')
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Say what this machine allows, how noisy it is, and what would help')
+            [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Show a pair of commands whose order flips from one copy to many, in less than 30 seconds')
+            [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Show the manual: of whyfaster, or of one verb')
+            [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print the completions for a shell')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
@@ -279,6 +312,15 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             break
         }
         'whyfaster;help;doctor' {
+            break
+        }
+        'whyfaster;help;demo' {
+            break
+        }
+        'whyfaster;help;man' {
+            break
+        }
+        'whyfaster;help;completions' {
             break
         }
         'whyfaster;help;help' {

@@ -19,6 +19,12 @@ _whyfaster() {
             whyfaster,compare)
                 cmd="whyfaster__subcmd__compare"
                 ;;
+            whyfaster,completions)
+                cmd="whyfaster__subcmd__completions"
+                ;;
+            whyfaster,demo)
+                cmd="whyfaster__subcmd__demo"
+                ;;
             whyfaster,doctor)
                 cmd="whyfaster__subcmd__doctor"
                 ;;
@@ -27,6 +33,9 @@ _whyfaster() {
                 ;;
             whyfaster,machines)
                 cmd="whyfaster__subcmd__machines"
+                ;;
+            whyfaster,man)
+                cmd="whyfaster__subcmd__man"
                 ;;
             whyfaster,prices)
                 cmd="whyfaster__subcmd__prices"
@@ -43,6 +52,12 @@ _whyfaster() {
             whyfaster__subcmd__help,compare)
                 cmd="whyfaster__subcmd__help__subcmd__compare"
                 ;;
+            whyfaster__subcmd__help,completions)
+                cmd="whyfaster__subcmd__help__subcmd__completions"
+                ;;
+            whyfaster__subcmd__help,demo)
+                cmd="whyfaster__subcmd__help__subcmd__demo"
+                ;;
             whyfaster__subcmd__help,doctor)
                 cmd="whyfaster__subcmd__help__subcmd__doctor"
                 ;;
@@ -51,6 +66,9 @@ _whyfaster() {
                 ;;
             whyfaster__subcmd__help,machines)
                 cmd="whyfaster__subcmd__help__subcmd__machines"
+                ;;
+            whyfaster__subcmd__help,man)
+                cmd="whyfaster__subcmd__help__subcmd__man"
                 ;;
             whyfaster__subcmd__help,prices)
                 cmd="whyfaster__subcmd__help__subcmd__prices"
@@ -71,7 +89,7 @@ _whyfaster() {
 
     case "${cmd}" in
         whyfaster)
-            opts="-h -V --help --version compare trace show study prices machines doctor help"
+            opts="-h -V --help --version compare trace show study prices machines doctor demo man completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -418,6 +436,61 @@ _whyfaster() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        whyfaster__subcmd__completions)
+            opts="-h -V --help --version bash elvish fish powershell zsh"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        whyfaster__subcmd__demo)
+            opts="-h -V --max-time --as-root --record --json --style --time-unit --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --max-time)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --record)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --style)
+                    COMPREPLY=($(compgen -W "auto basic full nocolor color none" -- "${cur}"))
+                    return 0
+                    ;;
+                --time-unit)
+                    COMPREPLY=($(compgen -W "microsecond millisecond second minute hour" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         whyfaster__subcmd__doctor)
             opts="-h -V --json --style --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -437,7 +510,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__help)
-            opts="compare trace show study prices machines doctor help"
+            opts="compare trace show study prices machines doctor demo man completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -451,6 +524,34 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__help__subcmd__compare)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        whyfaster__subcmd__help__subcmd__completions)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        whyfaster__subcmd__help__subcmd__demo)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -493,6 +594,20 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__help__subcmd__machines)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        whyfaster__subcmd__help__subcmd__man)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -593,6 +708,20 @@ _whyfaster() {
                     COMPREPLY=($(compgen -W "microsecond millisecond second minute hour" -- "${cur}"))
                     return 0
                     ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        whyfaster__subcmd__man)
+            opts="-h -V --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 *)
                     COMPREPLY=()
                     ;;

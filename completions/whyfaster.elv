@@ -29,6 +29,9 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand prices 'Price what this machine charges: system calls, processes, threads, pipes, page faults'
             cand machines 'Set price lists side by side: which machine charges more, for what, and why'
             cand doctor 'Say what this machine allows, how noisy it is, and what would help'
+            cand demo 'Show a pair of commands whose order flips from one copy to many, in less than 30 seconds'
+            cand man 'Show the manual: of whyfaster, or of one verb'
+            cand completions 'Print the completions for a shell'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'whyfaster;compare'= {
@@ -238,6 +241,30 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand -V 'Print version'
             cand --version 'Print version'
         }
+        &'whyfaster;demo'= {
+            cand --max-time 'Begin nothing that would end after this time, such as 60s [default: 20s]'
+            cand --record 'Write the record, with every raw sample, to FILE (''-'' is standard output)'
+            cand --style 'Colour: auto, basic, full, nocolor, color or none [default: auto]'
+            cand --time-unit 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]'
+            cand --as-root 'Under sudo, run the commands as root too'
+            cand --json 'Print the record as JSON on standard output instead of the report'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'whyfaster;man'= {
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'whyfaster;completions'= {
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
         &'whyfaster;help'= {
             cand compare 'Say which of these commands is faster, and from what load on that changes'
             cand trace 'Explain one command or pipeline: where the time of its whole process tree went'
@@ -246,6 +273,9 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand prices 'Price what this machine charges: system calls, processes, threads, pipes, page faults'
             cand machines 'Set price lists side by side: which machine charges more, for what, and why'
             cand doctor 'Say what this machine allows, how noisy it is, and what would help'
+            cand demo 'Show a pair of commands whose order flips from one copy to many, in less than 30 seconds'
+            cand man 'Show the manual: of whyfaster, or of one verb'
+            cand completions 'Print the completions for a shell'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'whyfaster;help;compare'= {
@@ -261,6 +291,12 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
         &'whyfaster;help;machines'= {
         }
         &'whyfaster;help;doctor'= {
+        }
+        &'whyfaster;help;demo'= {
+        }
+        &'whyfaster;help;man'= {
+        }
+        &'whyfaster;help;completions'= {
         }
         &'whyfaster;help;help'= {
         }

@@ -132,7 +132,7 @@ fn a_kernel_that_hangs_is_ended() {
     fs::write(&image, bytes).unwrap();
     let kind = format!("qemu:{image}");
     let ran = place.run(&["prices", "getppid", "--quick", "--silence", "3s", "--inside", &kind]);
-    ran.expect_error(1, &["nothing came from it for 3 s", "the worker never began"]);
+    ran.expect_error(1, &["nothing came from the worker for 3 s", "the worker never began"]);
     place.assert_clean();
 }
 

@@ -86,8 +86,37 @@ fn a_place_that_hangs_is_left_and_its_last_lines_are_shown() {
     let place = Sandbox::new();
     let kind = format!("command:sh -c 'echo working on it >&2; sleep {}'", place.marker);
     let ran = place.run(&["prices", "getpid", "--quick", "--silence", "1s", "--inside", &kind]);
-    ran.expect_error(1, &["nothing came from it for 1 s", "working on it"]);
+    ran.expect_error(1, &["nothing came from the worker for 1 s", "working on it"]);
     place.assert_clean();
+}
+
+#[test]
+fn a_place_that_talks_for_ever_is_left_too() {
+    let place = Sandbox::new();
+    let kind = format!("command:sh -c 'while :; do echo {}; sleep 0.1; done'", place.marker);
+    let ran = place.run(&["prices", "getpid", "--quick", "--silence", "2s", "--inside", &kind]);
+    ran.expect_error(1, &["nothing came from the worker for 2 s", "the worker never began", &place.marker]);
+    place.assert_clean();
+}
+
+#[test]
+fn a_list_without_a_price_is_no_success() {
+    let _alone = alone();
+    let place = Sandbox::new();
+    let file = place.file("none.json");
+    // As on a machine so busy that nothing was left alone.
+    let script = place.script("busy", "#!/bin/sh\n\"$1\" | sed -u '/^sample/s/\tinv=[0-9]*/\tinv=9/'\n");
+    let kind = format!("command:{script}");
+    let ran = place.run(&["prices", "getpid", "--quick", "--record", &file, "--inside", &kind]);
+    ran.expect_error(6, &["no row has a price"]);
+    // The list with the reasons is there all the same.
+    let list: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    assert!(!list["prices"].as_array().unwrap().is_empty(), "{list}");
+    assert!(
+        list["prices"].as_array().unwrap().iter().all(|price| price["not_measured"].is_string()),
+        "{list}"
+    );
+    assert!(ran.out.contains("getpid"), "{}", ran.out);
 }
 
 /// A worker that is killed half-way leaves what it had measured.

@@ -7,7 +7,11 @@ mod process;
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
+use std::path::PathBuf;
 use std::process::Command;
+use std::time::{Duration, SystemTime};
+
+use rustix::process::Signal;
 
 use process::{Sandbox, eventually, mounts_or_skip, root_or_skip};
 
@@ -223,6 +227,40 @@ fn messages_steer_no_terminal() {
     ran.expect(0, &["openat("]);
     assert_steers_nothing(&ran.err);
     assert_steers_nothing(&ran.out);
+}
+
+/// Nobody can tidy up after SIGKILL: the next run does.
+#[test]
+fn what_a_killed_run_left_is_removed_by_the_next_one() {
+    let left = |place: &Sandbox| -> Vec<PathBuf> {
+        fs::read_dir(place.path("tmp")).unwrap().flatten().map(|entry| entry.path()).collect()
+    };
+    let full =
+        |directory: &PathBuf| fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some());
+    let wait = "command:sh -c 'sleep 1000'";
+    for words in
+        [&["study", "pipes", "--load", "1"][..], &["prices", "getpid", "--inside", wait], &["prices"]]
+    {
+        let place = Sandbox::new();
+        let running = place.start(words);
+        let has_files = words != ["prices"];
+        eventually("its directory", || {
+            let found = left(&place);
+            !found.is_empty() && (!has_files || found.iter().all(full))
+        });
+        running.signal(Signal::KILL);
+        let _ = running.wait();
+        eventually("its processes end", || place.alive().is_empty());
+        let directories = left(&place);
+        assert!(!directories.is_empty(), "{words:?}: it has gone already");
+        // A young one may be that of a run that has just begun.
+        for directory in &directories {
+            let old = SystemTime::now() - Duration::from_secs(600);
+            fs::File::open(directory).unwrap().set_modified(old).unwrap();
+        }
+        place.run(&["prices", "getpid", "--inside", "command:false"]).expect_error(1, &["'false'"]);
+        place.assert_clean();
+    }
 }
 
 /// Neither control characters nor what is invisible or turns the direction of writing.

@@ -15,7 +15,7 @@ use std::time::Duration;
 use process::{PROGRAM, eventually, root_or_skip, skipped};
 use rustix::process::Signal;
 use serde_json::Value;
-use trace::{json, nobody_traces, open_place, program_for_all, rows, traced, without_privileges};
+use trace::{NOBODY, json, nobody_traces, open_place, program_for_all, rows, traced, without_privileges};
 
 /// The levels that can be had here.
 fn levels() -> Vec<&'static str> {
@@ -66,7 +66,7 @@ fn the_commands_own_end_is_told_and_is_no_failure() {
 #[test]
 fn what_a_level_cannot_give_is_refused_with_the_way_to_it() {
     let place = open_place();
-    nobody_traces(&place, &["--level", "full", "true"]).expect_error(6, &["CAP_BPF", "install-caps"]);
+    nobody_traces(&place, &["--level", "full", "true"]).expect_error(6, &["CAP_BPF", "run it with sudo"]);
     nobody_traces(&place, &["--calls", "true"]).expect_error(6, &["--ptrace"]);
     nobody_traces(&place, &["--ptrace", "--folded", "f.txt", "true"]).expect_error(6, &["stacks"]);
     nobody_traces(&place, &["--follow", "1"]).expect_error(6, &["process 1"]);
@@ -76,6 +76,39 @@ fn what_a_level_cannot_give_is_refused_with_the_way_to_it() {
     let said =
         rows(&trace, "not_measured").iter().any(|row| row["what"].as_str().unwrap().contains("full level"));
     assert!(said, "{}", trace["not_measured"]);
+}
+
+#[test]
+fn who_has_only_the_program_is_told_what_works_here() {
+    if !root_or_skip("mounts and the bounding set") {
+        return;
+    }
+    let place = open_place();
+    let program = program_for_all(&place);
+    let asks = |prefix: &str, program: &str, privileges: &str| {
+        let nobody = format!("--reuid {NOBODY} --regid {NOBODY} --clear-groups {privileges}");
+        let line = format!("{prefix} exec setpriv {nobody} {program} trace --level full true");
+        place.begin(place.command("unshare", &["-m", "sh", "-c", &line])).wait()
+    };
+    asks("", &program, "--no-new-privs")
+        .expect_error(6, &["CAP_BPF", "no_new_privs", "neither sudo nor setcap"]);
+    asks("", &program, "--bounding-set -all").expect_error(6, &["--cap-add BPF --cap-add PERFMON"]);
+    let mount =
+        format!("mount -t tmpfs -o nosuid,mode=755 none {0} && cp {program} {0} &&", place.file("tmp"));
+    let ran = asks(&mount, &format!("{}/whyfaster", place.file("tmp")), "");
+    ran.expect_error(6, &["CAP_BPF", "run it with sudo", "nosuid"]);
+    assert!(!ran.err.contains("setcap"), "{}", ran.err);
+    // What is advised is a command as it stands.
+    let ran = asks("PATH=$PATH:/usr/sbin;", &program, "");
+    if let Some((_, advised)) = ran.err.split_once("once: sudo ") {
+        let command = advised.lines().next().unwrap();
+        place.shell(&format!("PATH=$PATH:/usr/sbin; {command}")).expect(0, &[]);
+        let asked = asks("", &program, "");
+        asked.expect(0, &[]);
+        assert!(asked.out.contains("level: full"), "{}", asked.out);
+    } else {
+        skipped("the advised setcap (needs a file system that keeps capabilities)");
+    }
 }
 
 #[test]

@@ -41,7 +41,10 @@ fn what_the_full_level_lacks_is_named() {
     if root_or_skip("a container without capabilities") {
         let words =
             ["--bounding-set", "-all", "--inh-caps", "-all", PROGRAM, "trace", "--level", "full", "true"];
-        place.begin(place.command("setpriv", &words)).wait().expect_error(6, &["CAP_BPF", "install-caps"]);
+        place
+            .begin(place.command("setpriv", &words))
+            .wait()
+            .expect_error(6, &["CAP_BPF", "--cap-add BPF --cap-add PERFMON"]);
         let words = ["-Ur", PROGRAM, "trace", "--level", "full", "true"];
         let ran = place.begin(place.command("unshare", &words)).wait();
         if ran.err.contains("unshare") {

@@ -35,7 +35,7 @@ fn without_privileges_one_line_says_what_is_missing() {
             .begin(without_privileges(&place, &program_for_all(&place), &[&words[..], why].concat()))
             .wait();
         ran.expect(0, &[]);
-        let said = "not explained: needs CAP_BPF and CAP_PERFMON: sudo, or make install-caps";
+        let said = "not explained: needs CAP_BPF and CAP_PERFMON: run it with sudo, or ";
         let lines = ran.out.lines().filter(|line| line.contains("not explained")).collect::<Vec<_>>();
         assert_eq!(lines.len(), 1, "{}", ran.out);
         let text = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");

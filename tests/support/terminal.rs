@@ -1,5 +1,7 @@
 //! A terminal of our own: the master's end, and the slave as a file.
 
+#![allow(dead_code, reason = "every test file uses a part of it")]
+
 use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Read, Write};

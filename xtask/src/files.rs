@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use clap::{Command, ValueEnum};
+use clap::ValueEnum;
 use clap_complete::Shell;
 use schemars::JsonSchema;
+use whyfaster::cli::manual;
 use whyfaster_core::price::PriceList;
 use whyfaster_core::record::Record;
 use whyfaster_core::trace::record::TraceRecord;
@@ -16,8 +17,6 @@ pub(crate) type Files = BTreeMap<PathBuf, Vec<u8>>;
 
 /// Directories in which every file is generated.
 pub(crate) const DIRECTORIES: [&str; 2] = ["man", "completions"];
-
-const NAME: &str = "whyfaster";
 
 /// The schemas, named after the versions of the documents.
 const SCHEMA_FILE: &str = "schema/whyfaster-1.json";
@@ -37,29 +36,17 @@ pub(crate) fn all() -> Result<Files> {
 
 /// One page for the program and one for each verb.
 fn man_pages(files: &mut Files) -> Result<()> {
-    let mut program = whyfaster::cli::command().disable_help_subcommand(true);
-    program.build();
-    let mut add = |name: String, command: Command| -> Result<()> {
-        let mut page = Vec::new();
-        clap_mangen::Man::new(command).render(&mut page)?;
-        files.insert(Path::new("man").join(format!("{name}.1")), page);
-        Ok(())
-    };
-    for verb in program.get_subcommands() {
-        let name = format!("{NAME}-{}", verb.get_name());
-        add(name.clone(), verb.clone().name(name))?;
+    for page in manual::pages() {
+        files.insert(Path::new("man").join(format!("{}.1", page.name())), page.roff()?);
     }
-    add(NAME.to_owned(), program.clone())
+    Ok(())
 }
 
 /// One file for each shell, under the name that the shell looks for.
 fn completions(files: &mut Files) {
     for shell in Shell::value_variants() {
-        let mut script = Vec::new();
-        let mut program = whyfaster::cli::command();
-        clap_complete::generate(*shell, &mut program, NAME, &mut script);
-        let file = clap_complete::Generator::file_name(shell, NAME);
-        files.insert(Path::new("completions").join(file), script);
+        let file = manual::completions_file(*shell);
+        files.insert(Path::new("completions").join(file), manual::completions(*shell));
     }
 }
 
@@ -77,19 +64,10 @@ mod tests {
     #[test]
     fn every_verb_has_a_page_and_every_shell_a_script() {
         let files = all().unwrap();
-        for page in [
-            "whyfaster",
-            "whyfaster-compare",
-            "whyfaster-show",
-            "whyfaster-trace",
-            "whyfaster-study",
-            "whyfaster-prices",
-            "whyfaster-machines",
-            "whyfaster-doctor",
-        ] {
-            let text = String::from_utf8(files[&Path::new("man").join(format!("{page}.1"))].clone()).unwrap();
-            assert!(text.contains(".TH"), "{page}");
-        }
+        assert_eq!(
+            files.keys().filter(|path| path.starts_with("man")).count(),
+            whyfaster::cli::manual::pages().len()
+        );
         assert_eq!(
             files.keys().filter(|path| path.starts_with("completions")).count(),
             Shell::value_variants().len()

@@ -4,6 +4,7 @@
 mod boot;
 mod clock;
 mod full;
+mod remedy;
 mod ring;
 mod support;
 pub mod unprivileged;

@@ -5,12 +5,13 @@ use std::{fmt, fs, io};
 
 use crate::full::offered::{left_out, types};
 use crate::full::trial::trial;
+use crate::remedy::remedy;
 use crate::ring::possible_cpus;
 use crate::wanted::Wanted;
 
-const SYS_ADMIN: u32 = 21;
-const PERFMON: u32 = 38;
-const BPF: u32 = 39;
+pub(crate) const SYS_ADMIN: u32 = 21;
+pub(crate) const PERFMON: u32 = 38;
+pub(crate) const BPF: u32 = 39;
 
 /// The first user namespace has a fixed number (`USER_NS_INIT_INO` in the kernel's include/uapi/linux/nsfs.h).
 const FIRST_USER_NAMESPACE: &str = "user:[4026531837]";
@@ -131,32 +132,33 @@ fn cpus() -> Option<Missing> {
     Some(missing("the number of CPUs", why, "a mounted /sys gives it"))
 }
 
-fn effective() -> Option<u64> {
+/// What the kernel says of this process under a word with a colon.
+pub(crate) fn status(word: &str) -> Option<String> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|l| l.strip_prefix("CapEff:"))?;
-    u64::from_str_radix(line.trim(), 16).ok()
+    status.lines().find_map(|line| line.strip_prefix(word)).map(|rest| rest.trim().to_owned())
 }
 
 fn privileges() -> Option<Missing> {
-    let Some(effective) = effective() else {
+    let effective = status("CapEff:").and_then(|word| u64::from_str_radix(&word, 16).ok());
+    let Some(effective) = effective else {
         let why = "/proc/self/status could not be read";
         return Some(missing("CAP_BPF and CAP_PERFMON", why, "a mounted /proc tells"));
     };
     let has = |capability: u32| effective & (1 << capability) != 0;
     let first =
         fs::read_link("/proc/self/ns/user").map_or(true, |n| n.to_string_lossy() == FIRST_USER_NAMESPACE);
-    let remedy = "run it as root (sudo), or once: make install-caps";
+    let remedy = || remedy(first).to_string();
     if !first {
         let why = "this is a user namespace of its own (a container without privileges, say), and the kernel asks for the \
                    capabilities of the first one";
-        return Some(missing("CAP_BPF and CAP_PERFMON", why, "run it outside of that namespace"));
+        return Some(missing("CAP_BPF and CAP_PERFMON", why, &remedy()));
     }
     let lacking: Vec<&str> = [(BPF, "CAP_BPF"), (PERFMON, "CAP_PERFMON")]
         .into_iter()
         .filter(|(capability, _)| !has(*capability) && !has(SYS_ADMIN))
         .map(|(_, name)| name)
         .collect();
-    (!lacking.is_empty()).then(|| missing(&lacking.join(" and "), "this process does not have it", remedy))
+    (!lacking.is_empty()).then(|| missing(&lacking.join(" and "), "this process does not have it", &remedy()))
 }
 
 /// In confidentiality mode the kernel lets nobody read its memory (`LOCKDOWN_BPF_READ_KERNEL`); integrity mode does.

@@ -27,7 +27,8 @@ fn work() -> anyhow::Result<Exit> {
         Ok(args) => args,
         Err(answer) => return exit::command_line(&answer),
     };
-    match &args.verb {
+    let Some(verb) = &args.verb else { return cmd::introduction::run() };
+    match verb {
         Verb::Compare(args) => cmd::compare::run(args),
         Verb::Trace(args) => cmd::trace::run(args),
         Verb::Show(args) => cmd::show::run(args),
@@ -35,5 +36,8 @@ fn work() -> anyhow::Result<Exit> {
         Verb::Prices(args) => cmd::prices::run(args),
         Verb::Machines(args) => cmd::machines::run(args),
         Verb::Doctor(args) => cmd::doctor::run(args),
+        Verb::Demo(args) => cmd::demo::run(args),
+        Verb::Man(args) => cmd::manual::page(args),
+        Verb::Completions(args) => cmd::manual::completions(args),
     }
 }

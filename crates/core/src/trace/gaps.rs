@@ -17,7 +17,7 @@ fn full(facts: &Facts) -> &'static str {
     if facts.not_measured.iter().any(|entry| entry.what.starts_with("the full level")) {
         "the full level sees it; what it needs here stands under \"the full level\""
     } else {
-        "the full level sees it: run as root, or `make install-caps` gives CAP_BPF and CAP_PERFMON to the program"
+        "the full level sees it; 'whyfaster doctor' says what that needs here"
     }
 }
 

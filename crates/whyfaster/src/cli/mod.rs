@@ -7,6 +7,7 @@
 pub mod args;
 pub mod compare;
 pub mod display;
+pub mod manual;
 pub mod numbers;
 pub mod outputs;
 pub mod parameters;
@@ -24,10 +25,3 @@ pub use compare::resolve;
 pub use display::{Sort, Style, TimeUnit};
 pub use outputs::{Format, Outputs, Target};
 pub use seed::HostSeed;
-
-use clap::CommandFactory;
-
-/// The whole command line, for man pages and completions.
-pub fn command() -> clap::Command {
-    Args::command()
-}

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::args::{
-    DisplayArgs, ExportArgs, MachinesArgs, OutputArgs, PricesArgs, ShowArgs, StudyArgs, TraceOutputArgs,
-    TraceShowArgs, ViewArgs,
+    DemoArgs, DisplayArgs, ExportArgs, MachinesArgs, OutputArgs, PricesArgs, ShowArgs, StudyArgs,
+    TraceOutputArgs, TraceShowArgs, ViewArgs,
 };
 use super::display::{Sort, Style, TimeUnit};
 use crate::exit::{Exit, Failure};
@@ -72,6 +72,14 @@ impl Outputs {
         Self { json: args.json, ..Self::default() }
             .recorded(args.record.as_deref())
             .displayed(&args.display)
+            .checked()
+    }
+
+    /// The outputs of `demo`.
+    pub fn of_demo(args: &DemoArgs) -> Result<Self, Failure> {
+        Self { json: args.json, ..Self::default() }
+            .recorded(args.record.as_deref())
+            .viewed(args.view)
             .checked()
     }
 

@@ -19,7 +19,7 @@ fn parse(line: &str) -> Result<super::args::CompareArgs, clap::Error> {
     let words = shell_words::split(line).unwrap();
     match Args::try_parse_from(["whyfaster".to_owned(), "compare".to_owned()].into_iter().chain(words))?.verb
     {
-        Verb::Compare(args) => Ok(*args),
+        Some(Verb::Compare(args)) => Ok(*args),
         other => panic!("{other:?}"),
     }
 }
@@ -64,8 +64,11 @@ fn a_bare_command_gives_the_defaults_of_the_plan() {
 #[test]
 fn the_help_states_the_defaults_of_the_plan() {
     use whyfaster_core::plan::defaults;
-    let help =
-        super::command().find_subcommand_mut("compare").expect("compare").render_long_help().to_string();
+    let help = <Args as clap::CommandFactory>::command()
+        .find_subcommand_mut("compare")
+        .expect("compare")
+        .render_long_help()
+        .to_string();
     assert!(help.contains(&format!("[default: {}]", defaults::MIN_ROUNDS)));
     assert!(help.contains(&format!("[default: {}%]", defaults::DELTA * 100.0)));
     assert!(help.contains(&format!("[default: {}%]", defaults::CONFIDENCE * 100.0)));

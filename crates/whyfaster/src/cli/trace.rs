@@ -259,7 +259,7 @@ mod tests {
         let args = Args::try_parse_from([&["whyfaster", "trace"], words].concat())
             .map_err(|error| usage(error.to_string(), ""))?;
         match args.verb {
-            Verb::Trace(args) => resolve(&args, &host),
+            Some(Verb::Trace(args)) => resolve(&args, &host),
             _ => unreachable!("the verb is trace"),
         }
     }

@@ -1,10 +1,13 @@
 //! One verb a file.
 
 pub mod compare;
+pub mod demo;
 pub mod doctor;
 pub mod inside;
+pub mod introduction;
 pub mod kernels;
 pub mod machines;
+pub mod manual;
 pub mod prices;
 pub mod results;
 pub mod show;

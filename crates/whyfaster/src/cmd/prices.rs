@@ -66,8 +66,20 @@ pub fn run(args: &PricesArgs) -> anyhow::Result<Exit> {
             say(&format!("interrupted: {}", saved(&list, &outputs)));
             Ok(Exit::Interrupted)
         }
-        (None, _) => Ok(Exit::Ok),
+        (None, _) => any_price(&list).map(|()| Exit::Ok).map_err(Into::into),
     }
+}
+
+/// A list without a single price is a report of reasons, which a script must not take for prices.
+pub(super) fn any_price(list: &PriceList) -> Result<(), Failure> {
+    if list.prices.iter().any(|price| price.not_measured.is_none()) {
+        return Ok(());
+    }
+    Err(Failure::new(
+        Exit::Unfit,
+        "no row has a price",
+        "the list says why at each row; 'whyfaster doctor' says what this machine allows and how busy it is",
+    ))
 }
 
 /// Measures, showing on standard error how far it is.

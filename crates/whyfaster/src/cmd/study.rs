@@ -166,12 +166,14 @@ pub fn list(out: &mut dyn Write) -> anyhow::Result<Exit> {
 pub fn run(name: &str, options: &Options, tools: Tools<'_>) -> anyhow::Result<Exit> {
     let Tools { measure, save, screen, out, order_seed } = tools;
     let study = study::find(name)?;
-    check_needs(&study.name, &study.needs, &env::var_os("PATH").unwrap_or_default())?;
+    check_needs(&format!("study {name}"), &study.needs, &env::var_os("PATH").unwrap_or_default())?;
     // The study works in another directory: a relative name means the one that whyfaster was started in.
     let file = options.record.as_deref().map(absolute).transpose()?;
     let input = study.generate(options);
     let plan = study.plan(options, order_seed);
-    let (record, failure) = measure_in_workdir(&study, &input, &plan, measure)?;
+    let (mut record, failure) =
+        WorkDir::with(&study.name, study.all_files(&input), plan.user.as_ref(), || measure(&plan))?;
+    record.study = Some(study.name.clone());
     // Should the file fail, the report is still printed.
     let saved = save(&record, file.as_deref());
     if failure.is_none() {
@@ -193,25 +195,6 @@ pub fn run(name: &str, options: &Options, tools: Tools<'_>) -> anyhow::Result<Ex
         Some(failure) => Err(failure.into()),
         None => Ok(saved),
     }
-}
-
-/// Measures in a directory of the study's own, which is gone when this returns, however it returns.
-fn measure_in_workdir(
-    study: &Study,
-    input: &Generated,
-    plan: &Plan,
-    measure: &mut dyn FnMut(&Plan) -> Outcome,
-) -> Outcome {
-    let dir = WorkDir::make(&study.name)?;
-    dir.fill(study.all_files(input))?;
-    if let Some(user) = &plan.user {
-        dir.give_to(user)?;
-    }
-    let entered = dir.enter()?;
-    let (mut record, failure) = measure(plan)?;
-    drop(entered);
-    record.study = Some(study.name.clone());
-    Ok((record, failure))
 }
 
 /// The receipt: the input says what the output must be, so that all alternatives doing the same wrong thing is found.

@@ -6,7 +6,7 @@ use whyfaster_core::price::project::project;
 use whyfaster_core::record::Status;
 
 use super::machines::open;
-use super::prices::measured;
+use super::prices::{any_price, measured};
 use super::results;
 use crate::cli::args::StudyArgs;
 use crate::cli::{HostSeed, Outputs};
@@ -87,7 +87,7 @@ pub fn run(study: &PriceStudy, args: &StudyArgs, outputs: &Outputs) -> anyhow::R
             say("interrupted: what had been measured is above");
             Ok(Exit::Interrupted)
         }
-        (None, _) => Ok(Exit::Ok),
+        (None, _) => any_price(&list).map(|()| Exit::Ok).map_err(Into::into),
     }
 }
 

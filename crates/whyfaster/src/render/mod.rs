@@ -2,6 +2,7 @@
 
 pub mod beside;
 pub mod chart;
+pub mod demo;
 pub mod doctor;
 pub mod export;
 pub mod grid;

@@ -2,14 +2,17 @@
 
 pub mod atomic;
 mod former;
+mod head;
 mod place;
 pub mod read;
+pub mod scratch;
 pub mod stdout;
 
 mod trouble;
 
 pub use atomic::{AtomicFile, Kept, check_writable, write_atomic};
 pub use read::{Recorded, parse_prices, read_prices, read_record, read_recorded};
+pub use scratch::Scratch;
 pub use stdout::{StdoutClosed, check_stdout, to_stdout};
 
 use whyfaster_core::price::PriceList;

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 use whyfaster_core::price::{self, PriceList};
@@ -12,7 +11,7 @@ use whyfaster_core::record::{self, Record};
 use whyfaster_core::trace::{self, record::TraceRecord};
 use whyfaster_core::validate::Invalid;
 
-use super::{former, trouble};
+use super::{former, head, trouble};
 use crate::exit::{Exit, Failure};
 use crate::run::inside::foreign;
 
@@ -23,8 +22,14 @@ const MAX_BYTES: u64 = 256 << 20;
 /// than on disk.
 const MAX_VALUES: usize = 40_000_000;
 
+/// Most values outside of the fields that hold what was measured. What is read there may be set aside in between (fields that are
+/// not known, those of a flattened struct), where each value takes 32 bytes and more.
+const MAX_OTHERS: usize = 4_000_000;
+
 /// A document that this program writes and reads again.
 trait Document: DeserializeOwned {
+    /// The fields that hold what was measured, which is most of a document.
+    const MEASURED: &'static [&'static str];
     /// The schema that is read.
     const SCHEMA: &'static str;
     /// What it is called.
@@ -40,6 +45,7 @@ trait Document: DeserializeOwned {
 }
 
 impl Document for Record {
+    const MEASURED: &'static [&'static str] = &["trials", "batches", "sched_accounts"];
     const SCHEMA: &'static str = record::SCHEMA;
     const KIND: &'static str = "record";
     const OTHER_FILE: &'static str = "Name a file that 'whyfaster compare --record FILE' or '--json' wrote.";
@@ -54,6 +60,7 @@ impl Document for Record {
 }
 
 impl Document for PriceList {
+    const MEASURED: &'static [&'static str] = &["prices", "rows", "samples"];
     const SCHEMA: &'static str = price::SCHEMA;
     const KIND: &'static str = "price list";
     const OTHER_FILE: &'static str = "Name a file that 'whyfaster prices --record FILE' or '--json' wrote.";
@@ -64,6 +71,7 @@ impl Document for PriceList {
 }
 
 impl Document for TraceRecord {
+    const MEASURED: &'static [&'static str] = &["schedule"];
     const SCHEMA: &'static str = trace::record::SCHEMA;
     const KIND: &'static str = "trace";
     const OTHER_FILE: &'static str = "Name a file that 'whyfaster trace --record FILE' or '--json' wrote.";
@@ -132,7 +140,7 @@ pub fn read_recorded(path: &Path) -> Result<Recorded, Failure> {
     if foreign::is_one(&bytes) {
         return of_prices();
     }
-    let schema = serde_json::from_slice::<Head>(&bytes).ok().and_then(|head| head.schema).unwrap_or_default();
+    let schema = head::of(&bytes, &[]).ok().and_then(|head| head.schema).unwrap_or_default();
     // Of any version: the one that is not read is told as such.
     match schema.split_once('/') {
         Some(("whyfaster-prices", _)) => of_prices(),
@@ -183,12 +191,6 @@ fn bounded(source: impl Read) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// What every version of a document has.
-#[derive(Deserialize)]
-struct Head {
-    schema: Option<String>,
-}
-
 /// Why these bytes are more than anything that this program writes.
 fn too_much(bytes: &[u8]) -> Option<String> {
     if bytes.len() as u64 > MAX_BYTES {
@@ -207,12 +209,11 @@ fn parse<D: Document>(bytes: &[u8]) -> Result<D, (String, &'static str)> {
         return Err((why, D::OTHER_FILE));
     }
     // First the version: a later one may look different in every other respect.
-    let head: Head =
-        serde_json::from_slice(bytes).map_err(|error| match error.is_data() && !is_object(bytes) {
-            // Nothing says that it ever was one of ours.
-            true => ("it is no object of JSON with a 'schema'".to_owned(), D::OTHER_FILE),
-            false => explain::<D>(&error, bytes),
-        })?;
+    let head = head::of(bytes, D::MEASURED).map_err(|error| match error.is_data() && !is_object(bytes) {
+        // Nothing says that it ever was one of ours.
+        true => ("it is no object of JSON with a 'schema'".to_owned(), D::OTHER_FILE),
+        false => explain::<D>(&error, bytes),
+    })?;
     let Some(schema) = head.schema else {
         return Err(("it is JSON without a 'schema'".to_owned(), D::OTHER_FILE));
     };
@@ -222,6 +223,10 @@ fn parse<D: Document>(bytes: &[u8]) -> Result<D, (String, &'static str)> {
             return Err((format!("a newer whyfaster wrote it ({invalid})"), "Update whyfaster to read it."));
         }
         return Err((invalid.to_string(), D::OTHER_FILE));
+    }
+    if head.others > MAX_OTHERS {
+        let why = format!("it holds more than {MAX_OTHERS} values beside what was measured");
+        return Err((why, "It was changed. Measure again, or take an unchanged copy."));
     }
     let document = D::of(bytes).map_err(|error| explain::<D>(&error, bytes))?;
     document.check().map_err(|invalid| {

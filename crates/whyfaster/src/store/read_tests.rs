@@ -106,6 +106,11 @@ fn hostile_depth_and_number_of_values_are_bounded() {
     assert!(why(&deep).contains("recursion limit"));
     let many = vec![b','; MAX_VALUES + 1];
     assert!(why(&many).contains("more than"));
+    // Values that are set aside while reading take many times their bytes in memory.
+    let many = format!("\"later\": [{}0], \"took_s\"", "0,".repeat(MAX_OTHERS));
+    assert!(why(&changed("\"took_s\"", &many)).contains("beside what was measured"));
+    let few = format!("\"later\": [{}0], \"took_s\"", "0,".repeat(1000));
+    assert!(parse::<Record>(&changed("\"took_s\"", &few)).is_ok());
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn options_change_the_plan() {
 #[test]
 fn a_missing_program_is_said_with_the_next_step() {
     let empty = tempfile::tempdir().unwrap();
-    let check = |path: &OsStr| check_needs("pipes", &pipes().needs, path);
+    let check = |path: &OsStr| check_needs("study pipes", &pipes().needs, path);
     let failure = check(empty.path().as_os_str()).unwrap_err();
     assert_eq!(failure.exit, Exit::Unfit);
     assert!(failure.message.contains("mawk"), "{}", failure.message);

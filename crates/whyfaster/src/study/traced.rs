@@ -123,7 +123,7 @@ impl<F: About + Clone> TracedStudy<F> {
 
     /// Fails when a program that it cannot do without is not installed.
     pub fn check(&self, path: &OsStr) -> Result<(), Failure> {
-        check_needs(&self.name, &self.needs, path)
+        check_needs(&format!("study {}", self.name), &self.needs, path)
     }
 
     /// What is compared, untraced.

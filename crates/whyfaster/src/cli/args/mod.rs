@@ -1,7 +1,9 @@
 //! What was typed, one field an option. The help texts of the program are the comments here.
 
 mod compare;
+mod demo;
 mod hyperfine;
+mod manual;
 mod others;
 mod prices;
 mod trace;
@@ -11,7 +13,9 @@ pub use compare::{
     Allowance, CompareArgs, CpuList, LoadArgs, ModeWord, OutputArgs, PlacementArgs, PlacementWord,
     StatisticsArgs, UserArgs,
 };
+pub use demo::DemoArgs;
 pub use hyperfine::{DisplayArgs, ExportArgs, HyperfineArgs, StartArgs};
+pub use manual::{CompletionsArgs, ManArgs};
 pub use others::{DoctorArgs, ShowArgs, StudyArgs};
 pub use prices::{InsideArgs, MachinesArgs, PricesArgs, ViewArgs};
 pub use trace::{
@@ -32,9 +36,9 @@ use clap::{Parser, Subcommand};
                         3 slower, 4 inconclusive, 5 a command failed, 6 machine unfit, 130 interrupted."
 )]
 pub struct Args {
-    /// What to do.
+    /// What to do; nothing: say what could be done.
     #[command(subcommand)]
-    pub verb: Verb,
+    pub verb: Option<Verb>,
 }
 
 /// What to do.
@@ -73,6 +77,20 @@ pub enum Verb {
     Machines(MachinesArgs),
     /// Say what this machine allows, how noisy it is, and what would help
     Doctor(DoctorArgs),
+    /// Show a pair of commands whose order flips from one copy to many, in less than 30 seconds
+    ///
+    /// It makes its input in a temporary directory, compares one sed with a pipeline of two, alone and with many copies at
+    /// once, and says whether the order flipped here. It downloads nothing and leaves nothing behind.
+    Demo(DemoArgs),
+    /// Show the manual: of whyfaster, or of one verb
+    ///
+    /// On a terminal the page opens in 'man'; where there is no 'man', the same text is printed. Into a file or a pipe goes
+    /// the source of the page (roff), such as: whyfaster man compare > whyfaster-compare.1
+    Man(ManArgs),
+    /// Print the completions for a shell
+    ///
+    /// bash: whyfaster completions bash > ~/.local/share/bash-completion/completions/whyfaster
+    Completions(CompletionsArgs),
 }
 
 #[cfg(test)]

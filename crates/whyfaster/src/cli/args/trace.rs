@@ -72,7 +72,7 @@ pub struct ObserveArgs {
 
     /// Observe with: auto, full, ptrace, unprivileged or rusage [default: auto]
     ///
-    /// 'full' needs root, or CAP_BPF and CAP_PERFMON ('make install-caps'). 'whyfaster doctor' says what is to be had.
+    /// 'full' needs root, or CAP_BPF and CAP_PERFMON. 'whyfaster doctor' says what is to be had, and how.
     #[arg(long, value_name = "LEVEL", hide_possible_values = true)]
     pub level: Option<LevelWord>,
 

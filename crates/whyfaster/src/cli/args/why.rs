@@ -11,8 +11,8 @@ use whyfaster_core::plan::Explain;
 pub struct WhyArgs {
     /// Explain the difference, and say so where that cannot be done
     ///
-    /// After the verdicts every alternative runs some more times, observed by programs in the kernel (root, or 'make
-    /// install-caps'). Done by itself where that is allowed and the alternatives differ when they run alone.
+    /// After the verdicts every alternative runs some more times, observed by programs in the kernel ('whyfaster
+    /// doctor' says what that needs here). Done by itself where that is allowed and the alternatives differ when they run alone.
     #[arg(long, overrides_with = "no_why")]
     pub why: bool,
 

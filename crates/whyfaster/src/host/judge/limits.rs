@@ -54,7 +54,7 @@ pub(super) fn privilege(facts: &HostFacts) -> Finding {
     let (Some(level), Some(words)) = (facts.privilege_level, &facts.privilege) else {
         return Finding::unknown(name, facts, "privilege", READ_IT);
     };
-    let remedy = "compare needs no more; to see causes in the kernel too: \
-                  sudo setcap cap_bpf,cap_perfmon+ep \"$(command -v whyfaster)\"";
+    let remedy =
+        "compare needs no more; to see causes in the kernel too, do what the line \"trace: full\" says";
     Finding::graded(if level < 2 { Mark::Note } else { Mark::Ok }, name, words, remedy)
 }

@@ -47,7 +47,8 @@ pub(super) fn table<M: Markup>(results: &[Outcome], unit: Option<TimeUnit>, sort
     table += &M::row(&["Command", &titles[0], &titles[1], &titles[2], "Relative"]);
     table += &M::divider(&ALIGNS);
     for result in rows {
-        let command = M::code(&result.shown.replace('|', "\\|"));
+        // A line end in a name would end the row.
+        let command = M::code(&result.shown.replace(['\n', '\r'], " ").replace('|', "\\|"));
         let mut mean = number(result.mean, unit);
         if let Some(stddev) = result.stddev {
             let _ = write!(mean, " ± {}", number(stddev, unit));

@@ -19,7 +19,7 @@ fn resolved(line: &str) -> (Plan, Outputs) {
         .unwrap()
         .verb
     {
-        Verb::Compare(args) => resolve(&args, &host).unwrap(),
+        Some(Verb::Compare(args)) => resolve(&args, &host).unwrap(),
         other => panic!("{other:?}"),
     }
 }
@@ -203,6 +203,19 @@ fn nothing_measured_is_an_empty_list_and_not_an_error() {
 fn backticks_in_a_command_stay_readable() {
     let table = markdown(&simple(|record| record.plan.alternatives[0].name = "echo `id`".to_owned()));
     assert!(table.contains("| `` echo `id` `` |"), "{table}");
+}
+
+#[test]
+fn a_line_end_in_a_name_ends_no_row() {
+    let record = simple(|record| record.plan.alternatives[0].name = "one\r\n| two |  three".to_owned());
+    let row = |language: Format| {
+        let (_, outputs) = resolved("true");
+        let table = text(&record, language, &outputs);
+        table.lines().find(|line| line.contains("one")).unwrap_or_default().to_owned()
+    };
+    for language in [Format::Markdown, Format::Asciidoc, Format::Orgmode] {
+        assert!(row(language).contains("one  \\| two \\|  three"), "{}", row(language));
+    }
 }
 
 #[test]

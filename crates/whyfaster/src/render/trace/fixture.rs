@@ -367,7 +367,7 @@ pub(crate) fn unprivileged() -> TraceReport {
     };
     let missing = |what: &str| NotMeasured {
         what: what.to_owned(),
-        why: "needs CAP_BPF and CAP_PERFMON: run it as root, or 'make install-caps'".to_owned(),
+        why: "needs CAP_BPF and CAP_PERFMON: run it with sudo".to_owned(),
     };
     TraceReport {
         wall_s: full.wall_s,

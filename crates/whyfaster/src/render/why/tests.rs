@@ -293,15 +293,10 @@ fn every_width_holds() {
 #[test]
 fn what_cannot_be_explained_is_said_in_one_line() {
     let mut record = explained();
-    record.why = Why {
-        refused: Some("needs CAP_BPF and CAP_PERFMON: sudo, or make install-caps".to_owned()),
-        ..Why::default()
-    };
+    record.why =
+        Why { refused: Some("needs CAP_BPF and CAP_PERFMON: run it with sudo".to_owned()), ..Why::default() };
     let text = shown(&record, 100, true);
-    assert!(
-        text.contains("not explained: needs CAP_BPF and CAP_PERFMON: sudo, or make install-caps\n"),
-        "{text}"
-    );
+    assert!(text.contains("not explained: needs CAP_BPF and CAP_PERFMON: run it with sudo\n"), "{text}");
     assert!(!text.contains("span: what"), "{text}");
 }
 

@@ -3,21 +3,20 @@
 use std::process::Command;
 use std::time::Duration;
 
-use tempfile::TempDir;
-
 use super::process::{self, Start};
 use super::{About, Guest, Options, directory, workers, write};
 use crate::exit::Failure;
 use crate::run::interrupts::Interrupts;
 use crate::run::probe::site::{Site, Take};
 use crate::run::probe::worker::Ended;
+use crate::store::Scratch;
 
 /// A launcher with its words.
 #[derive(Debug)]
 pub struct Launcher {
     words: Vec<String>,
     silence: Duration,
-    _directory: TempDir,
+    _directory: Scratch,
 }
 
 impl Launcher {

@@ -4,8 +4,6 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use tempfile::TempDir;
-
 use super::kind::Platform;
 use super::process::{self, Start};
 use super::{About, Guest, Options, directory, tools, workers, write};
@@ -13,6 +11,7 @@ use crate::exit::Failure;
 use crate::run::interrupts::Interrupts;
 use crate::run::probe::site::{Site, Take};
 use crate::run::probe::worker::Ended;
+use crate::store::Scratch;
 
 const GET: &str = "gVisor has no Debian package: 'go install gvisor.dev/gvisor/runsc@latest' builds it, or see gvisor.dev/docs";
 
@@ -21,7 +20,7 @@ const GET: &str = "gVisor has no Debian package: 'go install gvisor.dev/gvisor/r
 pub struct Gvisor {
     platform: Platform,
     runsc: PathBuf,
-    directory: TempDir,
+    directory: Scratch,
     silence: Duration,
 }
 

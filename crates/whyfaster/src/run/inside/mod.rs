@@ -22,12 +22,12 @@ pub mod workers;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tempfile::TempDir;
 use whyfaster_core::price::Unit;
 
 use self::kind::Kind;
 use super::probe::site::Site;
 use crate::exit::{Exit, Failure};
+use crate::store::Scratch;
 
 /// How a place is opened, besides its kind.
 #[derive(Clone, Debug)]
@@ -76,8 +76,8 @@ pub fn open(kind: &Kind, options: &Options) -> Result<Box<dyn Guest>, Failure> {
 }
 
 /// A directory of our own that is gone when the guest is.
-fn directory() -> Result<TempDir, Failure> {
-    tempfile::Builder::new().prefix("whyfaster-inside-").tempdir().map_err(|error| {
+fn directory() -> Result<Scratch, Failure> {
+    Scratch::make("inside").map_err(|error| {
         Failure::new(
             Exit::Unfit,
             format!("cannot make a directory in '{}': {error}", std::env::temp_dir().display()),

@@ -94,7 +94,7 @@ pub fn run(start: Start<'_>, interrupts: &Interrupts, take: &mut Take<'_>) -> Re
         Ok(Ended::Whole) if reading.done => Ok(Ended::Whole),
         Ok(Ended::Whole) => Err(lost(&what, &ended_with(status), &reading, console)),
         Err(Stop::Silent) => {
-            let why = format!("nothing came from it for {} s: it hangs", silence.as_secs());
+            let why = format!("nothing came from the worker for {} s", silence.as_secs());
             Err(lost(&what, &why, &reading, console))
         }
         Err(Stop::Panicked) => Err(lost(&what, "its kernel gave up", &reading, console)),
@@ -209,9 +209,11 @@ impl Reading {
             }
             let ready = interrupts.wait(&fds, Some(left)).map_err(Stop::Broken)?;
             if ready.first() == Some(&true) {
-                heard = Instant::now();
                 for line in self.out.lines().map_err(Stop::Broken)? {
-                    self.take(&line, take).map_err(Stop::Failed)?;
+                    // What a console says for ever is no sign of the worker.
+                    if self.take(&line, take).map_err(Stop::Failed)? {
+                        heard = Instant::now();
+                    }
                 }
             }
             if self.console.panicked() {
@@ -224,15 +226,16 @@ impl Reading {
         Ok(Ended::Whole)
     }
 
-    fn take(&mut self, line: &str, take: &mut Take<'_>) -> Result<(), Failure> {
+    /// Whether it was a record.
+    fn take(&mut self, line: &str, take: &mut Take<'_>) -> Result<bool, Failure> {
         let kind = line.split('\t').next().unwrap_or_default();
         if !RECORDS.contains(&kind) || (kind.len() == line.len() && kind != "done") {
             self.console.take(line);
-            return Ok(());
+            return Ok(false);
         }
         self.hello |= kind == "hello";
         self.done |= kind == "done";
-        take(line)
+        take(line).map(|()| true)
     }
 
     /// What is left in the pipes, for the error.

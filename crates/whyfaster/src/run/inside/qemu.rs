@@ -12,7 +12,6 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use tempfile::TempDir;
 use whyfaster_core::price::Unit;
 
 use super::cpio::{DIRECTORY, Entry, FILE, PROGRAM, archive};
@@ -23,6 +22,7 @@ use crate::exit::{Exit, Failure};
 use crate::run::interrupts::Interrupts;
 use crate::run::probe::site::{Site, Take};
 use crate::run::probe::worker::Ended;
+use crate::store::Scratch;
 
 const PROGRAM_NAME: &str = "qemu-system-x86_64";
 
@@ -40,7 +40,7 @@ pub struct Qemu {
     worker: Vec<u8>,
     how: How,
     silence: Duration,
-    directory: TempDir,
+    directory: Scratch,
 }
 
 impl Qemu {

@@ -4,14 +4,13 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use tempfile::TempDir;
-
 use super::process::{self, Start};
 use super::{About, Guest, Options, directory, tools, workers, write};
 use crate::exit::{Exit, Failure};
 use crate::run::interrupts::Interrupts;
 use crate::run::probe::site::{Site, Take};
 use crate::run::probe::worker::Ended;
+use crate::store::Scratch;
 
 /// qemu's emulator of one process.
 #[derive(Debug)]
@@ -20,7 +19,7 @@ pub struct QemuUser {
     program: PathBuf,
     worker: PathBuf,
     silence: Duration,
-    _directory: TempDir,
+    _directory: Scratch,
 }
 
 impl QemuUser {

@@ -4,14 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use tempfile::TempDir;
-
 use super::process::{self, Start};
 use super::{About, Guest, Options, directory, tools, workers, write};
 use crate::exit::{Exit, Failure};
 use crate::run::interrupts::Interrupts;
 use crate::run::probe::site::{Site, Take};
 use crate::run::probe::worker::Ended;
+use crate::store::Scratch;
 
 /// Old kernels (6.1 among them) keep a task's registers in a space of fixed size, which those of newer CPUs exceed.
 fn explained(failure: Failure) -> Failure {
@@ -27,7 +26,7 @@ fn explained(failure: Failure) -> Failure {
 #[derive(Debug)]
 pub struct Uml {
     kernel: PathBuf,
-    directory: TempDir,
+    directory: Scratch,
     silence: Duration,
 }
 

@@ -152,7 +152,7 @@ impl Blueprint {
             // SAFETY: a plain system call on this process.
             unsafe { die_with(launcher) };
         } else if self.observed {
-            // Readable by its own user again, as any program is: a file with capabilities (make install-caps) makes a process
+            // Readable by its own user again, as any program is: a file with capabilities (setcap) makes a process
             // that only root may trace, and the levels without privileges trace: ptrace(2), prctl(2) PR_SET_DUMPABLE.
             // SAFETY: as above.
             unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 1) };

@@ -13,11 +13,11 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use rustix::fs::MemfdFlags;
-use tempfile::TempDir;
 
 use super::super::interrupts::Interrupts;
 use super::group::Group;
 use crate::exit::{Exit, Failure};
+use crate::store::Scratch;
 
 /// How long a worker gets to end its children before it is killed.
 const GRACE: Duration = Duration::from_secs(2);
@@ -33,14 +33,16 @@ pub struct Worker {
     _held: Held,
     /// Where probes make their files. It goes with us, so that a probe that was killed leaves nothing behind. Without one
     /// (a full disk, a directory that is not ours to write) the worker looks for a place itself, and says so if there is none.
-    scratch: Option<TempDir>,
+    scratch: Option<Scratch>,
 }
 
 #[derive(Debug)]
 enum Held {
-    Memory { _file: File },
-    Temporary { _file: tempfile::TempPath },
-    Given,
+    Memory {
+        _file: File,
+    },
+    /// In the directory for scratch files, or somebody else's.
+    Nothing,
 }
 
 /// How a run of the worker ended.
@@ -67,11 +69,7 @@ impl Worker {
 
     /// A worker that is a file already (tests).
     pub fn given(path: &Path) -> Self {
-        Self::new(path.to_owned(), Held::Given)
-    }
-
-    fn new(path: PathBuf, held: Held) -> Self {
-        Self { path, _held: held, scratch: tempfile::Builder::new().prefix("whyfaster-").tempdir().ok() }
+        Self { path: path.to_owned(), _held: Held::Nothing, scratch: scratch().ok() }
     }
 
     /// Runs a plan in a fresh worker; every line that it writes goes to `take`.
@@ -81,7 +79,7 @@ impl Worker {
         interrupts: &Interrupts,
         take: &mut dyn FnMut(&str) -> Result<(), Failure>,
     ) -> Result<Ended, Failure> {
-        let mut running = Running::start(&self.path, self.scratch.as_ref().map(TempDir::path))?;
+        let mut running = Running::start(&self.path, self.scratch.as_ref().map(Scratch::path))?;
         running.feed(plan)?;
         let ended = running.read(interrupts, take);
         match ended {
@@ -100,16 +98,20 @@ fn memory(bytes: &[u8]) -> io::Result<Worker> {
     if !path.exists() {
         return Err(io::ErrorKind::NotFound.into());
     }
-    Ok(Worker::new(path, Held::Memory { _file: file }))
+    Ok(Worker { path, _held: Held::Memory { _file: file }, scratch: scratch().ok() })
 }
 
 fn temporary(bytes: &[u8]) -> io::Result<Worker> {
-    let mut file = tempfile::Builder::new().prefix("whyfaster-worker-").tempfile()?;
-    file.write_all(bytes)?;
-    file.as_file().set_permissions(std::fs::Permissions::from_mode(0o700))?;
-    // A file that is open for writing cannot be run (ETXTBSY).
-    let path = file.into_temp_path();
-    Ok(Worker::new(path.to_path_buf(), Held::Temporary { _file: path }))
+    let scratch = scratch()?;
+    let path = scratch.path().join("worker");
+    // It is closed here: a file that is open for writing cannot be run (ETXTBSY).
+    std::fs::write(&path, bytes)?;
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700))?;
+    Ok(Worker { path, _held: Held::Nothing, scratch: Some(scratch) })
+}
+
+fn scratch() -> io::Result<Scratch> {
+    Scratch::make("prices")
 }
 
 struct Running {

@@ -111,14 +111,13 @@ fn differing(so_far: &SoFar<'_>) -> Vec<usize> {
 /// What is missing, in one line: long for who asked, short for who did not.
 fn needs(missing: &[whyfaster_trace::Missing], wanted: &Explain) -> String {
     let what: Vec<&str> = missing.iter().map(|it| it.what.as_str()).collect();
-    let privileges = missing.iter().all(|it| it.what.contains("CAP_") || it.what.contains("privilege"));
-    match (wanted.asked, privileges) {
-        (_, true) => format!("needs {}: sudo, or make install-caps", what.join(" and ")),
-        (false, false) => format!("needs {}; 'whyfaster doctor' says more", what.join(" and ")),
-        (true, false) => {
+    match missing {
+        [only] => format!("needs {}: {}", only.what, only.remedy),
+        _ if wanted.asked => {
             let all: Vec<String> = missing.iter().map(ToString::to_string).collect();
             format!("needs {}", all.join("; "))
         }
+        _ => format!("needs {}; 'whyfaster doctor' says more", what.join(" and ")),
     }
 }
 

@@ -1,0 +1,95 @@
+//! Man pages and completions, made from the command line itself. The committed ones (`man/`, `completions/`) come from the
+//! same functions.
+
+use std::io;
+
+use clap::{Command, CommandFactory};
+use clap_complete::{Generator, Shell};
+use clap_mangen::Man;
+
+use super::args::Args;
+
+const PROGRAM: &str = "whyfaster";
+
+/// A page of the manual.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// The verb; `None`: the page is about the program itself.
+    pub verb: Option<String>,
+    command: Command,
+}
+
+impl Page {
+    /// What the page is called: `whyfaster` or `whyfaster-VERB`.
+    pub fn name(&self) -> String {
+        match &self.verb {
+            Some(verb) => format!("{PROGRAM}-{verb}"),
+            None => PROGRAM.to_owned(),
+        }
+    }
+
+    /// The page as `man` reads it.
+    pub fn roff(&self) -> io::Result<Vec<u8>> {
+        let mut page = Vec::new();
+        Man::new(self.command.clone().name(self.name())).render(&mut page)?;
+        Ok(page)
+    }
+
+    /// The same as text: what `--help` prints.
+    pub fn text(&self) -> String {
+        self.command.clone().render_long_help().to_string()
+    }
+}
+
+/// All pages, that of the program first.
+pub fn pages() -> Vec<Page> {
+    let mut program = Args::command().disable_help_subcommand(true);
+    program.build();
+    let verbs: Vec<Page> = program
+        .get_subcommands()
+        .map(|verb| Page { verb: Some(verb.get_name().to_owned()), command: verb.clone() })
+        .collect();
+    [Page { verb: None, command: program }].into_iter().chain(verbs).collect()
+}
+
+/// The completions for a shell.
+pub fn completions(shell: Shell) -> Vec<u8> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Args::command(), PROGRAM, &mut script);
+    script
+}
+
+/// The file name under which a shell looks for its completions.
+pub fn completions_file(shell: Shell) -> String {
+    shell.file_name(PROGRAM)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::ValueEnum;
+
+    #[test]
+    fn every_verb_has_a_page_that_names_itself() {
+        let pages = pages();
+        let verbs: Vec<&str> = pages.iter().filter_map(|page| page.verb.as_deref()).collect();
+        let known: Vec<String> =
+            Args::command().get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
+        assert_eq!(verbs, known);
+        for page in &pages {
+            let roff = String::from_utf8(page.roff().unwrap()).unwrap();
+            assert!(roff.contains(&format!(".TH {} 1", page.name())), "{roff}");
+            assert!(page.text().contains("Usage: whyfaster"), "{}", page.text());
+        }
+    }
+
+    #[test]
+    fn every_shell_completes_every_verb() {
+        for shell in Shell::value_variants() {
+            let script = String::from_utf8(completions(*shell)).unwrap();
+            for page in pages() {
+                assert!(script.contains(&page.verb.unwrap_or_default()), "{shell}");
+            }
+        }
+    }
+}

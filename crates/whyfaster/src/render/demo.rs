@@ -1,0 +1,101 @@
+//! What `demo` says before and after the report of its comparison.
+
+use whyfaster_core::claims::{Judgement, Outcome, Pair};
+
+use super::look::Look;
+use super::text::{wrap, wrap_indented};
+use super::units::duration;
+
+/// What is told of the demo.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// The alternatives' names.
+    pub pair: Pair<'static>,
+    /// The command lines, the baseline's first.
+    pub commands: [&'static str; 2],
+    /// Lines of the input.
+    pub numbers: u32,
+    /// Name of the input's file.
+    pub file: &'static str,
+    /// Copies at the upper level of load.
+    pub copies: u32,
+    /// CPUs that they can use.
+    pub cpus: f64,
+    /// Seconds that it may take.
+    pub max_time_s: f64,
+}
+
+/// What is about to happen.
+pub fn introduction(told: &Told, look: &Look) -> String {
+    let text = format!(
+        "The same work by one process ({}) and by a pipeline of two ({}), alone and with {} copies at once. Takes at most about {}.",
+        told.pair.baseline,
+        told.pair.alternative,
+        told.copies,
+        duration(told.max_time_s)
+    );
+    wrap(&text, look.width, 0).join("\n") + "\n\n"
+}
+
+/// Whether the order flipped, and what to run next.
+pub fn outcome(told: &Told, judgements: &[Judgement], look: &Look) -> String {
+    let mut lines = vec![String::new()];
+    if judgements.iter().all(|judgement| judgement.outcome == Outcome::Holds) {
+        lines.extend(wrap(&flipped(told), look.width, 0));
+    } else {
+        lines.push("The order was not seen to flip in this run:".to_owned());
+        for judgement in judgements {
+            let line = format!("{}: {} ({})", word(judgement.outcome), judgement.text, judgement.why);
+            lines.extend(wrap_indented(&line, look.width, 2));
+        }
+        lines.extend(wrap(&what_would_help(told, judgements), look.width, 0));
+    }
+    lines.extend(next(told));
+    lines.join("\n") + "\n"
+}
+
+fn flipped(told: &Told) -> String {
+    let Pair { alternative, baseline } = told.pair;
+    format!(
+        "The order flipped: {alternative} wins alone, {baseline} wins with {} copies at once. The lines above that begin with \
+         \"alone:\" and \"at {} copies:\" say what each of them had more of.",
+        told.copies, told.copies
+    )
+}
+
+fn what_would_help(told: &Told, judgements: &[Judgement]) -> String {
+    if told.cpus < 2.0 {
+        return "Two stages of a pipeline can run side by side only where there are two CPUs, and whyfaster may use fewer here."
+            .to_owned();
+    }
+    if judgements.iter().any(|judgement| judgement.outcome == Outcome::DoesNotHold) {
+        return "On this machine, now, the pair behaves otherwise. The report above is what was measured."
+            .to_owned();
+    }
+    format!(
+        "More rounds narrow the intervals: whyfaster demo --max-time {:.0}s. 'whyfaster doctor' says what disturbs \
+         measurements here.",
+        told.max_time_s * 3.0
+    )
+}
+
+/// Commands, which are not broken into lines: they are there to be copied.
+fn next(told: &Told) -> Vec<String> {
+    let [one, piped] = told.commands;
+    vec![
+        String::new(),
+        "The same by hand, with the load at which the order flips:".to_owned(),
+        format!("  seq {} > {}", told.numbers, told.file),
+        format!("  whyfaster compare --load auto \"{one}\" \\\n    \"{piped}\""),
+        "Then try your own commands. 'whyfaster trace COMMAND' says where the time of one of".to_owned(),
+        "them goes; 'whyfaster study pipes' repeats the article that such a pair comes from.".to_owned(),
+    ]
+}
+
+fn word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Holds => "seen",
+        Outcome::DoesNotHold => "not so",
+        Outcome::Undecided => "undecided",
+    }
+}
