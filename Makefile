@@ -37,7 +37,7 @@ export CARGO_TERM_COLOR ?= never
 endif
 
 .PHONY: help setup setup-demo setup-test setup-bench setup-kernels build demo test kernels test-kernels bench docs install clean \
-	install-caps uninstall-caps format format-check lint unit cross generated deny advisories spelling rustdoc
+	install-caps uninstall-caps format format-check lint unit cross generated programs deny advisories spelling rustdoc
 
 help:
 	@echo 'make demo     build, then run the main job: whyfaster study pipes'
@@ -49,6 +49,7 @@ help:
 	@echo 'make install-caps  the same, and let it observe everything without root (sudo setcap; see docs/src/privileges.md)'
 	@echo 'make uninstall-caps  takes the capabilities off again'
 	@echo 'make docs     the book: docs/book/index.html'
+	@echo 'make programs compile the BPF programs anew, after a change in crates/trace/bpf'
 	@echo 'make setup    install all that demo, test and bench need (they do it themselves too)'
 	@echo 'make clean    remove target/ and docs/book/'
 
@@ -127,7 +128,12 @@ cross: setup-test
 	scripts/cross-link.sh
 
 generated:
+	cargo run --quiet --locked -p xtask-programs -- check
 	cargo run --quiet --locked -p xtask -- check
+
+# The BPF programs, after a change in crates/trace/bpf: their bytes are committed, so that a build needs no clang.
+programs:
+	cargo run --quiet --locked -p xtask-programs
 
 rustdoc:
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --document-private-items --locked

@@ -65,8 +65,7 @@ packages_for() {
     need gcc 'links Rust programs' has gcc
     need libc6-dev 'links Rust programs' has_libc_headers
     need make 'runs the tasks' has make
-    need clang 'compiles the programs that observe calls and scheduling in the kernel' has_clang
-    need libelf-dev 'loads them into the kernel' has_libelf
+    need libelf-dev 'loads programs into the kernel' has_libelf
     need zlib1g-dev 'part of libelf' has_zlib
     need pkg-config 'finds libelf' has pkg-config
     need mawk 'study pipes measures it' has mawk
@@ -86,6 +85,7 @@ packages_for() {
         need python3-seccomp "makes Docker's filter of system calls" /usr/bin/python3 -c 'import seccomp'
         return
     fi
+    need clang 'compiles the programs that observe calls and scheduling in the kernel, to compare' has_clang
     need python3-venv 'holds the spelling checker and the C compiler for other systems' has_venv
     need qemu-user 'runs the arm64 worker' has_qemu_arm64
     need strace 'the tests of trace count beside it' has strace

@@ -1,0 +1,182 @@
+//! The BPF programs of `crates/trace`, compiled for every supported architecture, and their Rust side: committed, so that whoever builds
+//! whyfaster needs no clang.
+//!
+//! `cargo run -p xtask-programs -- generate` writes them, `cargo run -p xtask-programs -- check` fails if the committed ones differ. This is
+//! not part of `xtask`, which is built from the very files that are made here.
+
+#[path = "../../../crates/trace/fingerprint.rs"]
+mod fingerprint;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::{env, fs};
+
+use anyhow::{Context, Result, ensure};
+use clap::{Parser, ValueEnum};
+use libbpf_cargo::SkeletonBuilder;
+
+/// Compile the BPF programs, or check that the committed ones are current.
+#[derive(Debug, Parser)]
+struct Args {
+    /// What to do
+    #[arg(value_enum, default_value = "generate")]
+    task: Task,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Task {
+    /// Write crates/trace/prebuilt/
+    Generate,
+    /// Fail if what is committed differs from what would be written
+    Check,
+}
+
+const SOURCE: &str = "bpf/whyfaster.bpf.c";
+const OUTPUT: &str = "prebuilt";
+/// What the compiler is told to write. The maps of global variables are named after it.
+const OBJECT: &str = "whyfaster.o";
+/// Which sources and which compiler.
+const MADE_FROM: &str = "made-from";
+
+/// As Rust and as libbpf's headers name the architectures: the layout of registers differs.
+const ARCHITECTURES: [(&str, &str); 2] = [("x86_64", "x86"), ("aarch64", "arm64")];
+
+/// -mcpu=v3: atomic additions that return the old value.
+const FLAGS: [&str; 6] =
+    ["-mcpu=v3", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wno-unknown-warning-option"];
+
+/// Where clang goes by another name than `clang`: Debian's versioned packages.
+const NAMES: [&str; 8] =
+    ["clang", "clang-19", "clang-18", "clang-17", "clang-16", "clang-15", "clang-14", "clang-13"];
+
+/// Contents by name below the output directory.
+type Files = BTreeMap<String, Vec<u8>>;
+
+fn main() -> Result<ExitCode> {
+    let task = Args::parse().task;
+    // The objects name their sources by these relative paths, wherever the clone lies.
+    let member = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates/trace");
+    env::set_current_dir(&member).with_context(|| format!("cannot go to {}", member.display()))?;
+    match task {
+        Task::Generate => generate(),
+        Task::Check => check(),
+    }
+}
+
+fn generate() -> Result<ExitCode> {
+    let files = build(&Clang::find()?)?;
+    fs::create_dir_all(OUTPUT).with_context(|| format!("cannot make {OUTPUT}"))?;
+    for (name, contents) in &files {
+        let path = Path::new(OUTPUT).join(name);
+        fs::write(&path, contents).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    println!("{} files written", files.len());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn check() -> Result<ExitCode> {
+    let made_from = fs::read_to_string(Path::new(OUTPUT).join(MADE_FROM)).unwrap_or_default();
+    let sources = fingerprint::fingerprint(Path::new("bpf"))?;
+    if !made_from.lines().any(|line| line == format!("sources {sources}")) {
+        return Ok(stale(&["the sources in crates/trace/bpf"]));
+    }
+    // Another compiler's bytes differ, so there is nothing to compare them with.
+    let clang = Clang::find()?;
+    if !made_from.lines().any(|line| line == format!("clang {}", clang.version)) {
+        println!(
+            "the BPF programs are of the current sources; not compared byte by byte: clang here is {}, {made_from}",
+            clang.version
+        );
+        return Ok(ExitCode::SUCCESS);
+    }
+    let wanted = build(&clang)?;
+    let differs = |(name, contents): &(&String, &Vec<u8>)| {
+        fs::read(Path::new(OUTPUT).join(name)).ok().as_ref() != Some(*contents)
+    };
+    let wrong: Vec<&str> = wanted.iter().filter(differs).map(|(name, _)| name.as_str()).collect();
+    if !wrong.is_empty() {
+        return Ok(stale(&wrong));
+    }
+    println!("{} files of the BPF programs are current", wanted.len());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn stale(what: &[&str]) -> ExitCode {
+    eprintln!(
+        "crates/trace/prebuilt is not current: {} changed\nRun 'make programs' and commit what it writes.",
+        what.join(", ")
+    );
+    ExitCode::FAILURE
+}
+
+/// Everything that belongs into the output directory.
+fn build(clang: &Clang) -> Result<Files> {
+    let mut files = Files::new();
+    for (name, define) in ARCHITECTURES {
+        let (object, skeleton) = compile(clang, define).with_context(|| format!("for {name}"))?;
+        files.insert(format!("{name}.bpf.o"), object);
+        files.insert(format!("{name}.rs"), skeleton.replace(OBJECT, &format!("{name}.bpf.o")).into_bytes());
+    }
+    let made_from =
+        format!("sources {}\nclang {}\n", fingerprint::fingerprint(Path::new("bpf"))?, clang.version);
+    files.insert(MADE_FROM.to_owned(), made_from.into_bytes());
+    Ok(files)
+}
+
+/// The object of one architecture and its Rust side, which includes the file `OBJECT` from its own directory.
+fn compile(clang: &Clang, define: &str) -> Result<(Vec<u8>, String)> {
+    let directory = tempfile::tempdir().context("cannot make a temporary directory")?;
+    let object_path = directory.path().join(OBJECT);
+    let skeleton = directory.path().join("programs.rs");
+    let target = format!("-D__TARGET_ARCH_{define}");
+    SkeletonBuilder::new()
+        .source(SOURCE)
+        .obj(&object_path)
+        .reference_obj(true)
+        .clang(&clang.name)
+        .clang_args(FLAGS.iter().copied().chain([target.as_str()]))
+        .build_and_generate(&skeleton)
+        .with_context(|| format!("the BPF programs could not be built from {SOURCE}"))?;
+    let object = fs::read(&object_path).context("cannot read the object")?;
+    let temporary = directory.path().to_string_lossy();
+    ensure!(!contains(&object, temporary.as_bytes()), "the object names the directory {temporary}");
+    let text = fs::read_to_string(&skeleton).context("cannot read the generated Rust")?;
+    let skeleton = text.replace(&*object_path.to_string_lossy(), OBJECT);
+    ensure!(!skeleton.contains(&*temporary), "the generated Rust names the directory {temporary}");
+    Ok((object, skeleton))
+}
+
+fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
+}
+
+/// The compiler.
+struct Clang {
+    name: String,
+    /// The first number of its version that stands alone: "14.0.6".
+    version: String,
+}
+
+impl Clang {
+    /// `CLANG`, else the first that runs.
+    fn find() -> Result<Self> {
+        if let Some(named) = env::var("CLANG").ok().filter(|named| !named.is_empty()) {
+            return Self::named(&named).with_context(|| {
+                format!("CLANG={named} does not run; install clang (Debian: clang), or unset it")
+            });
+        }
+        NAMES.into_iter().find_map(Self::named).context(
+            "no clang: it compiles the programs that observe system calls and scheduling in the kernel; \
+             install it (Debian, Ubuntu: apt-get install clang; Fedora: dnf install clang), or name it in CLANG",
+        )
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        let output =
+            Command::new(name).arg("--version").output().ok().filter(|output| output.status.success())?;
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let version = said.split_whitespace().skip_while(|word| *word != "version").nth(1)?;
+        Some(Self { name: name.to_owned(), version: version.to_owned() })
+    }
+}
