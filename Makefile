@@ -36,7 +36,7 @@ export CARGO_INCREMENTAL := 0
 export CARGO_TERM_COLOR ?= never
 endif
 
-.PHONY: help setup setup-demo setup-test setup-bench setup-kernels build demo test kernels test-kernels bench docs install clean \
+.PHONY: help setup setup-demo setup-test setup-bench setup-kernels setup-dist build dist demo test kernels test-kernels bench docs install clean \
 	install-caps uninstall-caps format format-check lint unit cross generated programs deny advisories spelling rustdoc
 
 help:
@@ -49,6 +49,7 @@ help:
 	@echo 'make install-caps  the same, and let it observe everything without root (sudo setcap; see docs/src/privileges.md)'
 	@echo 'make uninstall-caps  takes the capabilities off again'
 	@echo 'make docs     the book: docs/book/index.html'
+	@echo 'make dist     the files of a release, for x86-64 and arm64: target/dist/'
 	@echo 'make programs compile the BPF programs anew, after a change in crates/trace/bpf'
 	@echo 'make setup    install all that demo, test and bench need (they do it themselves too)'
 	@echo 'make clean    remove target/ and docs/book/'
@@ -57,7 +58,7 @@ help:
 
 setup: setup-demo setup-test setup-bench
 
-setup-demo setup-test setup-bench setup-kernels: setup-%:
+setup-demo setup-test setup-bench setup-kernels setup-dist: setup-%:
 	@scripts/setup.sh $*
 
 # ---- the main job ----
@@ -68,6 +69,10 @@ setup-demo setup-test setup-bench setup-kernels: setup-%:
 build: setup-demo
 	cargo rustc --release --locked -p whyfaster --bin whyfaster -- \
 		-C target-feature=+crt-static -C link-args="-Wl,-Bstatic $$(pkg-config --static --libs libelf)"
+
+# The files of a release, for both architectures, in target/dist.
+dist: setup-dist
+	scripts/dist.sh
 
 demo: build
 	$(WHYFASTER) study pipes

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs what `make demo`, `make test`, `make test-kernels` or `make bench` needs and the machine lacks. Says what and why; says nothing
+# Installs what `make demo`, `make test`, `make test-kernels`, `make bench` or `make dist` needs and the machine lacks. Says what and why; says nothing
 # when all is there. Debian packages come from apt (root or sudo), tools of our own go into $TOOLS, by version.
 #
-# Usage: scripts/setup.sh demo|test|kernels|bench
+# Usage: scripts/setup.sh demo|test|kernels|bench|dist
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -51,6 +51,7 @@ has_qemu_arm64() { has qemu-aarch64 || has qemu-aarch64-static; }
 has_clang() { "${CLANG:-clang}" --version; }
 has_libelf() { echo '#include <gelf.h>' | gcc -E -; }
 has_zlib() { echo '#include <zlib.h>' | gcc -E -; }
+has_getcap() { PATH=$PATH:/usr/sbin:/sbin has getcap; }
 has_venv() { python3 -c 'import venv, ensurepip'; }
 
 # What the guests of tests/kernels are made of and booted by; without it they are skipped.
@@ -70,6 +71,14 @@ packages_for() {
     need pkg-config 'finds libelf' has pkg-config
     need mawk 'study pipes measures it' has mawk
     [ "$goal" = demo ] && return
+    if [ "$goal" = dist ]; then
+        need rpm 'makes one of the packages' has rpmbuild
+        need qemu-user 'runs the arm64 program' has_qemu_arm64
+        need gcc-aarch64-linux-gnu 'links the arm64 program' has aarch64-linux-gnu-gcc
+        need libc6-dev-arm64-cross 'part of the arm64 program' test -e /usr/aarch64-linux-gnu/lib/libc.a
+        need libcap2-bin 'getcap, for the tests of the packages' has_getcap
+        return
+    fi
     need python3 'runs the link check and the benches' has python3
     if [ "$goal" = bench ]; then
         need linux-perf 'perf bench, a peer of prices' runs_perf_bench
@@ -116,6 +125,54 @@ test_kernel() {
         say 'no kernel could be downloaded; the tests that boot one are skipped'
     fi
     rm -rf "$dir"
+}
+
+# What a program for arm64 is made of, unpacked below $TOOLS: nothing is installed. libelf and zlib come from Debian 12, with a package list of
+# our own; so does the compiler where rustup cannot give the one at hand a standard library for arm64.
+arm64_parts() {
+    local dir=$TOOLS/aarch64 target=aarch64-unknown-linux-gnu apt std llvm
+    if [ -e "$dir/complete" ] || [ "$(uname -m)" != x86_64 ]; then return; fi
+    has apt-get || fail 'the parts for arm64 come from Debian, and there is no apt-get' 'build on Debian or Ubuntu'
+    say "downloading what a program for arm64 is made of, into $dir"
+    rm -rf "$dir"
+    mkdir -p "$dir/apt/lists/partial" "$dir/apt/cache/archives/partial"
+    : >"$dir/apt/status"
+    local debian='[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org'
+    printf 'deb %s/debian bookworm main\ndeb %s/debian-security bookworm-security main\n' "$debian" "$debian" >"$dir/apt/sources"
+    apt=(-o APT::Architecture=amd64 -o "APT::Architectures::=amd64" -o "APT::Architectures::=arm64" -o "Dir::State=$dir/apt"
+        -o "Dir::State::status=$dir/apt/status" -o "Dir::Cache=$dir/apt/cache" -o "Dir::Etc::sourcelist=$dir/apt/sources"
+        -o Dir::Etc::sourceparts=- -o APT::Sandbox::User=root)
+    quietly apt-get "${apt[@]}" update || fail 'apt-get update failed' 'check the network'
+    unpack "$dir" "${apt[@]}" libelf-dev:arm64 zlib1g-dev:arm64
+    if ! [ -d "$(rustc --print sysroot)/lib/rustlib/$target" ] && ! quietly rustup target add "$target"; then
+        say 'rustup has no standard library for arm64 here; taking a compiler from Debian'
+        std=$(depends "${apt[@]}" libstd-rust-web-dev 'libstd-rust-web-[0-9.]*')
+        llvm=$(depends "${apt[@]}" "$std" 'libllvm[0-9]*')
+        unpack "$dir" "${apt[@]}" rustc-web "$std" "$llvm" libstd-rust-web-dev:amd64 libstd-rust-web-dev:arm64
+        printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s "$@"\n' "$dir/usr/lib/x86_64-linux-gnu" "$dir/usr/bin/rustc" >"$dir/rustc"
+        chmod +x "$dir/rustc"
+        "$dir/rustc" --version >/dev/null || fail "the compiler in $dir does not run" "rm -r $dir"
+    fi
+    rm -r "$dir/apt"
+    touch "$dir/complete"
+}
+
+# depends APT-OPTION... PACKAGE PATTERN: the first of its dependencies with such a name.
+depends() {
+    apt-cache "${@:1:$#-2}" depends "${@: -2:1}" | sed -n "s/^ *Depends: \(${*: -1}\)\$/\1/p" | head -n 1
+}
+
+# unpack DIRECTORY APT-OPTION... PACKAGE...: and keep which source each is of.
+unpack() {
+    local dir=$1 file debs
+    shift
+    debs=$(mktemp -d)
+    (cd "$debs" && quietly apt-get download "$@") || fail 'apt-get could not download a package' 'check the network'
+    for file in "$debs"/*.deb; do
+        dpkg-deb -x "$file" "$dir"
+        dpkg-deb -W --showformat='${source:Package} ${source:Version}' "$file" >"$dir/$(dpkg-deb -f "$file" Package).source"
+    done
+    rm -r "$debs"
 }
 
 install_packages() {
@@ -195,7 +252,7 @@ typos_from_pypi() {
 
 tools_there() {
     case $goal in
-    demo | kernels) true ;;
+    demo | kernels | dist) true ;;
     test) works typos "$TYPOS_VERSION" && works cargo-deny "$CARGO_DENY_VERSION" && works mdbook "$MDBOOK_VERSION" ;;
     bench) works hyperfine "$HYPERFINE_VERSION" ;;
     esac
@@ -217,9 +274,9 @@ install_tools() {
 }
 
 case $goal in
-demo | test | kernels | bench) ;;
+demo | test | kernels | bench | dist) ;;
 *)
-    echo 'usage: scripts/setup.sh demo|test|kernels|bench' >&2
+    echo 'usage: scripts/setup.sh demo|test|kernels|bench|dist' >&2
     exit 2
     ;;
 esac
@@ -230,3 +287,4 @@ install_packages
 check_rust
 install_tools
 [ "$goal" != test ] || test_kernel
+[ "$goal" != dist ] || arm64_parts

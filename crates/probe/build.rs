@@ -1,4 +1,5 @@
 //! Builds the worker, one static C program, with the C compiler of the system (`CC`, else `gcc`, else `cc`). Nothing else is needed.
+//! For another architecture it takes that one's compiler (`CC_TARGET`, else `ARCH-linux-gnu-gcc`) and an emulator to ask the worker.
 //!
 //! Two passes: first the dynamic target, then the worker, which carries the target's bytes.
 
@@ -11,8 +12,7 @@ use std::{env, fs, thread};
 const FLAGS: &[&str] = &["-std=gnu11", "-O2", "-Wall", "-Wextra", "-pthread", "-I./include"];
 
 fn main() {
-    println!("cargo::rerun-if-env-changed=CC");
-    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let out = PathBuf::from(cargo("OUT_DIR"));
     let sources = sources();
     for path in ["build.rs", "c", "c/linux", "c/other", "c/target", "include"] {
         println!("cargo::rerun-if-changed={path}");
@@ -30,14 +30,20 @@ fn main() {
 
 /// What the worker says about its probes; it is asked now, so that nobody need start it for that later.
 fn descriptions(worker: &Path) -> String {
-    if env::var("HOST") != env::var("TARGET") {
-        println!("cargo::warning=built for another system: the probes' descriptions are left out");
-        return String::new();
-    }
     let mut text = String::new();
     for kind in ["shown", "hidden"] {
-        let output = Command::new(worker).args(["--list", kind]).output();
-        let output = output.unwrap_or_else(|e| panic!("{}: {e}", worker.display()));
+        let mut command = match emulator() {
+            Some(emulator) => {
+                let mut command = Command::new(emulator);
+                command.arg(worker);
+                command
+            }
+            None => Command::new(worker),
+        };
+        let output = command.args(["--list", kind]).output();
+        let output = output.unwrap_or_else(|e| {
+            panic!("{command:?}: {e}; the worker runs once while it is built (Debian: qemu-user)")
+        });
         assert!(output.status.success(), "the worker's --list ended with {}", output.status);
         text.push_str(&String::from_utf8_lossy(&output.stdout));
     }
@@ -64,12 +70,43 @@ fn files(directory: &str, ending: &str) -> Vec<PathBuf> {
     found
 }
 
+/// A variable that cargo sets for every build script.
+fn cargo(name: &str) -> String {
+    env::var(name).unwrap_or_else(|e| panic!("cargo sets {name}: {e}"))
+}
+
+/// A variable that the user may set.
+fn chosen(name: &str) -> Option<String> {
+    println!("cargo::rerun-if-env-changed={name}");
+    env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// The architecture, if it is not this machine's.
+fn foreign() -> Option<String> {
+    let host = cargo("HOST");
+    let target = cargo("CARGO_CFG_TARGET_ARCH");
+    (host.split('-').next() != Some(target.as_str())).then_some(target)
+}
+
+/// What runs programs of a foreign architecture: cargo's own runner for it, else qemu-user.
+fn emulator() -> Option<String> {
+    let architecture = foreign()?;
+    let target = cargo("TARGET").to_uppercase().replace('-', "_");
+    Some(chosen(&format!("CARGO_TARGET_{target}_RUNNER")).unwrap_or(format!("qemu-{architecture}")))
+}
+
 fn compiler() -> String {
     let runs = |name: &str| Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success());
-    match env::var("CC") {
-        Ok(named) if !named.is_empty() => named,
-        _ if runs("gcc") => "gcc".to_owned(),
-        _ => "cc".to_owned(),
+    if let Some(named) = chosen(&format!("CC_{}", cargo("TARGET").replace('-', "_"))) {
+        return named;
+    }
+    match foreign() {
+        Some(architecture) => format!("{architecture}-linux-gnu-gcc"),
+        None => match chosen("CC") {
+            Some(named) => named,
+            None if runs("gcc") => "gcc".to_owned(),
+            None => "cc".to_owned(),
+        },
     }
 }
 
@@ -114,10 +151,7 @@ fn write_if_changed(path: &Path, text: &str) {
 /// One object a source, on all CPUs.
 fn compile(compiler: &str, sources: &[PathBuf], out: &Path) -> Vec<PathBuf> {
     let include = format!("-I{}", out.display());
-    let version = format!(
-        "-DWORKER_VERSION=\"{}\"",
-        env::var("CARGO_PKG_VERSION").expect("cargo sets CARGO_PKG_VERSION")
-    );
+    let version = format!("-DWORKER_VERSION=\"{}\"", cargo("CARGO_PKG_VERSION"));
     let flags: Vec<&str> = FLAGS.iter().copied().chain([include.as_str(), version.as_str(), "-c"]).collect();
     let jobs: Vec<_> = sources
         .iter()
@@ -153,7 +187,7 @@ fn link(compiler: &str, objects: &[PathBuf], program: &Path) {
 
 /// The sources as Rust, for `sources()`.
 fn write_list(sources: &[PathBuf], path: &Path) {
-    let root = env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
+    let root = cargo("CARGO_MANIFEST_DIR");
     let mut text = String::from("&[\n");
     for source in sources.iter().chain(&files("include", "h")) {
         let name = source.display();

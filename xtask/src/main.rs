@@ -2,8 +2,10 @@
 //!
 //! `cargo run -p xtask -- generate` writes them, `cargo run -p xtask -- check` fails if the committed ones differ, and
 //! `cargo run -p xtask -- kernel debian-arm64:6.1` fetches a kernel for the kernel tests and prints where it is.
+//! `notices` makes what a release says of its parts; these files are not committed.
 
 mod files;
+mod notices;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -20,7 +22,7 @@ struct Args {
     task: Option<Task>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+#[derive(Debug, Subcommand)]
 enum Task {
     /// Write man/, completions/ and schema/
     Generate,
@@ -31,6 +33,8 @@ enum Task {
         /// Such as debian:6.1, debian-rt:6.1, debian-arm64:6.1 or ubuntu:5.15
         words: String,
     },
+    /// Write sbom.cdx.json and THIRD-PARTY.txt for a release
+    Notices(notices::Release),
 }
 
 fn main() -> Result<ExitCode> {
@@ -38,6 +42,7 @@ fn main() -> Result<ExitCode> {
     match Args::parse().task.unwrap_or(Task::Generate) {
         Task::Generate => generate(root),
         Task::Check => check(root),
+        Task::Notices(release) => notices::write(root, &release).map(|()| ExitCode::SUCCESS),
         Task::Kernel { words } => {
             println!("{}", kernels::fetch(&words)?.display());
             Ok(ExitCode::SUCCESS)
