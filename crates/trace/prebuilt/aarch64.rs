@@ -2129,5 +2129,5 @@ mod imp {
         }
     }
     #[unsafe(link_section = ".bpf.objs")]
-    static DATA: [u8; 224664] = *include_bytes!("aarch64.bpf.o");
+    static DATA: [u8; 224992] = *include_bytes!("aarch64.bpf.o");
 }

@@ -2136,5 +2136,5 @@ mod imp {
         }
     }
     #[unsafe(link_section = ".bpf.objs")]
-    static DATA: [u8; 225872] = *include_bytes!("x86_64.bpf.o");
+    static DATA: [u8; 226200] = *include_bytes!("x86_64.bpf.o");
 }
