@@ -11,6 +11,8 @@ umask 022
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
 TOOLS=${TOOLS:-${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/whyfaster/tools}
+# shellcheck source=scripts/cross-env.sh
+. scripts/cross-env.sh
 dist=${DIST:-$root/target/dist}
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 
@@ -34,42 +36,33 @@ forget=("$root=/whyfaster" "$dist=/dist" "${CARGO_HOME:-$HOME/.cargo}=/cargo")
 
 # compile ARCH: the same way for both, so that neither is a special case of the other.
 compile() {
-    local arch=$1 target=$1-unknown-linux-gnu upper map
-    local flags=(-C target-feature=+crt-static) cflags=
-    local -x CARGO_INCREMENTAL=0 CARGO_TARGET_DIR=$dist/build
+    local arch=$1 target=$1-unknown-linux-gnu map flags=(-C target-feature=+crt-static) cflags=CFLAGS_${1}_unknown_linux_gnu
+    cross_env "$arch"
     if [ "$arch" = "$(uname -m)" ]; then
         flags+=(-C "link-args=-Wl,-Bstatic $(pkg-config --static --libs libelf)")
     else
-        local away=$TOOLS/$arch
-        [ -e "$away/complete" ] || fail "nothing to build for $arch with in $away" 'scripts/setup.sh dist'
-        # A compiler of its own where the one at hand has no standard library for this architecture.
-        if [ -x "$away/rustc" ]; then local -x RUSTC=$away/rustc; fi
-        upper=$(tr '[:lower:]-' '[:upper:]_' <<<"$target")
-        local -x "CARGO_TARGET_${upper}_LINKER=$arch-linux-gnu-gcc" "CC_${target//-/_}=$arch-linux-gnu-gcc" \
-            "LIBBPF_SYS_LIBRARY_PATH_${target//-/_}=$away/usr/lib/$arch-linux-gnu"
-        cflags=" -I$away/usr/include"
         forget+=("$away=/away")
         flags+=(-C link-args=-Wl,-Bstatic)
     fi
     forget+=("$("${RUSTC:-rustc}" --print sysroot)=/rust")
     for map in "${forget[@]}"; do
         flags+=(--remap-path-prefix "$map")
-        cflags+=" -ffile-prefix-map=$map"
+        # For the C parts of crates. The worker is compiled by relative paths.
+        export "$cflags=${!cflags:-} -ffile-prefix-map=$map"
     done
-    # For the C parts of crates. The worker is compiled by relative paths.
-    local -x CFLAGS=$cflags CARGO_ENCODED_RUSTFLAGS
+    local -x CARGO_ENCODED_RUSTFLAGS
     CARGO_ENCODED_RUSTFLAGS=$(printf '%s\x1f' "${flags[@]}")
     CARGO_ENCODED_RUSTFLAGS=${CARGO_ENCODED_RUSTFLAGS%$'\x1f'}
     say "compiling for $target with $("${RUSTC:-rustc}" --version)"
-    cargo build --quiet --release --locked -p whyfaster --bin whyfaster --target "$target"
-    rust=$("${RUSTC:-rustc}" --version | cut -d' ' -f2)
+    CARGO_INCREMENTAL=0 cargo build --quiet --release --locked -p whyfaster --bin whyfaster --target "$target" \
+        --target-dir "$dist/build"
 }
 
 # ---- what goes with it ----
 
-# libraries ARCH RUST-VERSION: the C libraries and Rust's own that are linked in, for xtask.
+# libraries ARCH: the C libraries and Rust's own that are linked in, for xtask.
 libraries() {
-    local arch=$1 rust=$2 suffix= package licence name version_of doc
+    local arch=$1 suffix= package rust licence name version_of doc
     [ "$arch" = "$(uname -m)" ] || suffix=-arm64-cross
     while read -r package licence; do
         name=${package%-dev*}
@@ -89,6 +82,7 @@ zlib1g-dev Zlib
 libc6-dev$suffix LGPL-2.1-or-later
 libgcc-$(gcc -dumpversion | cut -d. -f1)-dev$suffix GPL-3.0-or-later_WITH_GCC-exception-3.1
 END
+    rust=$("${RUSTC:-rustc}" --version | cut -d' ' -f2)
     printf 'rust-std\t%s\tMIT OR Apache-2.0\thttps://github.com/rust-lang/rust/tree/%s\t%s\n' "$rust" "$rust" LICENSE-MIT
 }
 
@@ -99,7 +93,7 @@ stage() {
     mkdir -p "$to"
     install -m 755 "$dist/build/$arch-unknown-linux-gnu/release/whyfaster" "$to/whyfaster"
     cp -r man completions README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "$to"
-    libraries "$arch" "$rust" >"$dist/build/libraries-$arch"
+    libraries "$arch" >"$dist/build/libraries-$arch"
     cargo run --quiet --locked --target-dir target -p xtask -- notices --target "$arch-unknown-linux-gnu" \
         --libraries "$dist/build/libraries-$arch" --time "$SOURCE_DATE_EPOCH" "$to"
     chmod -R u=rwX,go=rX "$to"
@@ -197,12 +191,15 @@ rm -f "$dist"/*.tar.gz "$dist"/*.deb "$dist"/*.rpm "$dist/SHA256SUMS"
 declare -A debian=([x86_64]=amd64 [aarch64]=arm64)
 for arch in "${arches[@]}"; do
     [ -n "${debian[$arch]:-}" ] || fail "no architecture '$arch'" 'name x86_64, aarch64 or none'
-    name=whyfaster-$version-$arch-linux
-    compile "$arch"
-    stage "$arch" "$dist/$name"
-    archive "$name"
-    deb "$dist/$name" "${debian[$arch]}"
-    rpm "$dist/$name" "$arch"
+    # In a shell of its own, so that what one architecture needs is not there for the other.
+    (
+        name=whyfaster-$version-$arch-linux
+        compile "$arch"
+        stage "$arch" "$dist/$name"
+        archive "$name"
+        deb "$dist/$name" "${debian[$arch]}"
+        rpm "$dist/$name" "$arch"
+    )
 done
 (cd "$dist" && sha256sum -- *.tar.gz *.deb *.rpm >SHA256SUMS)
 cat "$dist/SHA256SUMS"

@@ -6,7 +6,7 @@ use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
     let manifest = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
-    let pages = manifest.join("../../docs/src/probes");
+    let pages = manifest.join("shared/probes");
     println!("cargo::rerun-if-changed={}", pages.display());
     let mut found: Vec<(String, PathBuf)> = Vec::new();
     for entry in fs::read_dir(&pages)? {

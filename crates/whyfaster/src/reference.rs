@@ -10,10 +10,10 @@ use crate::run::probe::select::nearest;
 use crate::store;
 
 const EMBEDDED: [(&str, &str); 4] = [
-    ("macosx-10.7", include_str!("../../../reference/macosx-10.7.json")),
-    ("debian-2.6.32", include_str!("../../../reference/debian-2.6.32.json")),
-    ("openindiana-151a2", include_str!("../../../reference/openindiana-151a2.json")),
-    ("athlon64-x2", include_str!("../../../reference/athlon64-x2.json")),
+    ("macosx-10.7", include_str!("../shared/reference/macosx-10.7.json")),
+    ("debian-2.6.32", include_str!("../shared/reference/debian-2.6.32.json")),
+    ("openindiana-151a2", include_str!("../shared/reference/openindiana-151a2.json")),
+    ("athlon64-x2", include_str!("../shared/reference/athlon64-x2.json")),
 ];
 
 /// Every built-in list with its name.

@@ -37,7 +37,7 @@ impl About for Figure {
     }
 }
 
-const EMBEDDED: &str = include_str!("../../../../studies/dispatch/study.json");
+const EMBEDDED: &str = include_str!("../../shared/studies/dispatch/study.json");
 
 /// The study.
 pub fn dispatch() -> anyhow::Result<TracedStudy<Figure>> {

@@ -134,10 +134,10 @@ struct Embedded {
 }
 
 const EMBEDDED: &[Embedded] = &[Embedded {
-    description: include_str!("../../../../studies/pipes/study.json"),
+    description: include_str!("../../shared/studies/pipes/study.json"),
     files: &[
-        ("no-pipe.sh", include_str!("../../../../studies/pipes/no-pipe.sh")),
-        ("use-pipe.sh", include_str!("../../../../studies/pipes/use-pipe.sh")),
+        ("no-pipe.sh", include_str!("../../shared/studies/pipes/no-pipe.sh")),
+        ("use-pipe.sh", include_str!("../../shared/studies/pipes/use-pipe.sh")),
     ],
 }];
 

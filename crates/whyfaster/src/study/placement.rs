@@ -131,7 +131,7 @@ pub struct PlacementFindings {
     pub placed: Vec<Placed>,
 }
 
-const EMBEDDED: &str = include_str!("../../../../studies/placement/study.json");
+const EMBEDDED: &str = include_str!("../../shared/studies/placement/study.json");
 
 /// The study.
 pub fn placement() -> anyhow::Result<TracedStudy<Figure>> {

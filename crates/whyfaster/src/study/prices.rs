@@ -43,8 +43,8 @@ pub struct PriceStudy {
 }
 
 const EMBEDDED: [&str; 2] = [
-    include_str!("../../../../studies/threads/study.json"),
-    include_str!("../../../../studies/syscalls/study.json"),
+    include_str!("../../shared/studies/threads/study.json"),
+    include_str!("../../shared/studies/syscalls/study.json"),
 ];
 
 /// Every study of prices.
