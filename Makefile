@@ -36,8 +36,8 @@ export CARGO_INCREMENTAL := 0
 export CARGO_TERM_COLOR ?= never
 endif
 
-.PHONY: help setup setup-demo setup-test setup-bench setup-kernels setup-dist build dist demo test kernels test-kernels bench docs install clean \
-	install-caps uninstall-caps format format-check lint unit cross generated programs deny advisories spelling rustdoc
+.PHONY: help setup setup-demo setup-test setup-bench setup-kernels setup-dist build dist test-dist demo test kernels test-kernels bench docs install clean \
+	install-caps uninstall-caps format format-check lint unit cross one-file generated programs deny advisories spelling rustdoc
 
 help:
 	@echo 'make demo     build, then run the main job: whyfaster study pipes'
@@ -50,6 +50,7 @@ help:
 	@echo 'make uninstall-caps  takes the capabilities off again'
 	@echo 'make docs     the book: docs/book/index.html'
 	@echo 'make dist     the files of a release, for x86-64 and arm64: target/dist/'
+	@echo 'make test-dist  those files: programs, packages, licences, and the same bytes once more'
 	@echo 'make programs compile the BPF programs anew, after a change in crates/trace/bpf'
 	@echo 'make setup    install all that demo, test and bench need (they do it themselves too)'
 	@echo 'make clean    remove target/ and docs/book/'
@@ -73,6 +74,10 @@ build: setup-demo
 # The files of a release, for both architectures, in target/dist.
 dist: setup-dist
 	scripts/dist.sh
+
+# Those files, packages in empty systems, the same bytes once more, and the crates without clang. It compiles everything twice.
+test-dist: dist
+	scripts/test-dist.sh
 
 demo: build
 	$(WHYFASTER) study pipes
@@ -102,7 +107,7 @@ uninstall-caps:
 
 # ---- tests, the quick ones first ----
 
-test: setup-test format-check spelling deny lint unit cross generated rustdoc docs
+test: setup-test format-check spelling deny lint unit cross one-file generated rustdoc docs
 	@echo 'make test: all passed'
 
 format:
@@ -131,6 +136,10 @@ unit:
 # The worker of `prices` for systems that are not at hand; the arm64 one also runs. Needs no more than a C compiler from PyPI.
 cross: setup-test
 	scripts/cross-link.sh
+
+# What make build makes needs nothing from the system.
+one-file: build
+	scripts/one-file.py $(WHYFASTER)
 
 generated:
 	cargo run --quiet --locked -p xtask-programs -- check

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Tests the files of a release, as scripts/dist.sh made them in target/dist: the programs, the packages in an empty system, the list of parts, and
-# that the same bytes come out once more in another directory.
+# that the same bytes come out once more in another directory; and that the crates install without clang.
 #
-# Usage: scripts/test-dist.sh [PART]...     PART: programs, arm64, packages, parts, again; default: all
+# Usage: scripts/test-dist.sh [PART]...     PART: programs, arm64, packages, parts, crates, again; default: all
 # Environment: TOOLS (see scripts/setup.sh)
 set -euo pipefail
 export LC_ALL=C
@@ -123,6 +123,31 @@ END
     say 'parts: the lists name the crates and C libraries that are inside, and their licences'
 }
 
+# As a user of crates.io would install it. Whoever looks for clang finds one that tells on them and fails.
+crates() {
+    local name crate patches=()
+    mkdir "$work/crates" "$work/bin"
+    for name in clang clang-{13..22} bpftool; do
+        printf '#!/bin/sh\necho "%s $*" >>%s\nexit 1\n' "$name" "$work/called" >"$work/bin/$name"
+        chmod +x "$work/bin/$name"
+    done
+    cargo package --quiet --locked --offline --allow-dirty --no-verify \
+        -p whyfaster-core -p whyfaster-probe -p whyfaster-trace -p whyfaster 2>"$work/log" || fail "cargo package: $(cat "$work/log")"
+    for crate in whyfaster{,-core,-probe,-trace}; do
+        tar -C "$work/crates" -xzf "target/package/$crate-$version.crate"
+        [ -s "$work/crates/$crate-$version/LICENSE-MIT" ] || fail "$crate comes without its licence"
+        if [ "$crate" != whyfaster ]; then
+            patches+=(--config "patch.crates-io.$crate.path='$work/crates/$crate-$version'")
+        fi
+    done
+    (cd "$work/crates" && PATH=$work/bin:$PATH cargo install --quiet --offline --debug --path "whyfaster-$version" \
+        --root "$work/installed" --target-dir "$root/target/crates" "${patches[@]}") || fail 'the crates do not install'
+    [ ! -e "$work/called" ] || fail "the crates call a compiler for BPF: $(cat "$work/called")"
+    [ "$("$work/installed/bin/whyfaster" --version)" = "whyfaster $version" ] || fail 'the installed program does not run'
+    "$work/installed/bin/whyfaster" trace --level auto true >/dev/null || fail 'the installed program does not trace'
+    say 'crates: packaged, unpacked and installed without a network and without clang'
+}
+
 again() {
     local elsewhere=$work/elsewhere
     mkdir "$elsewhere"
@@ -133,10 +158,10 @@ again() {
 }
 
 wanted=("$@")
-if [ ${#wanted[@]} -eq 0 ]; then wanted=(programs arm64 packages parts again); fi
+if [ ${#wanted[@]} -eq 0 ]; then wanted=(programs arm64 packages parts crates again); fi
 for part in "${wanted[@]}"; do
     case $part in
-    programs | arm64 | packages | parts | again) "$part" ;;
-    *) fail "no part '$part'; name programs, arm64, packages, parts or again" ;;
+    programs | arm64 | packages | parts | crates | again) "$part" ;;
+    *) fail "no part '$part'; name programs, arm64, packages, parts, crates or again" ;;
     esac
 done
