@@ -168,6 +168,39 @@ fn an_interrupt_ends_everything_that_a_place_started() {
     }
 }
 
+/// What a place starts may make a session of its own: it is ended all the same, whatever ended the place.
+#[test]
+fn who_leaves_the_session_is_ended_too() {
+    let place = Sandbox::new();
+    let marker = &place.marker;
+    let lines = [
+        format!("setsid sleep {marker} & exec sleep {marker}"),
+        format!("(trap '' TERM; setsid sh -c 'trap \"\" TERM; sleep {marker}; :') & sleep {marker}"),
+    ];
+    for line in &lines {
+        let kind = format!("command:sh -c {}", shell_quoted(line));
+        for signal in [Signal::KILL, Signal::TERM] {
+            let running = place.start(&["prices", "getpid", "--quick", "--inside", &kind]);
+            place.wait_for_sleepers(2);
+            running.signal(signal);
+            let _ = running.wait();
+            eventually("nothing is left", || place.alive().is_empty());
+        }
+    }
+    // It comes to its end, and leaves a daemon behind.
+    let place = Sandbox::new();
+    let marker = &place.marker;
+    let line = format!("setsid sleep {marker} > /dev/null 2>&1 & exec \"$1\"");
+    let kind = format!("command:sh -c {} x", shell_quoted(&line));
+    let _alone = alone();
+    list_of(&place.run(&["prices", "getpid", "--quick", "--json", "--inside", &kind]));
+    place.assert_clean();
+}
+
+fn shell_quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
 #[test]
 fn a_killed_program_takes_its_place_along() {
     let place = Sandbox::new();

@@ -14,6 +14,9 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|word| word == run::launcher::VERB) {
         return run::launcher::main();
     }
+    if std::env::args_os().nth(1).is_some_and(|word| word == run::launcher::keeper::VERB) {
+        return run::launcher::keeper::main();
+    }
     if std::env::args_os().nth(1).is_some_and(|word| word == run::stage::VERB) {
         return run::stage::main();
     }

@@ -169,7 +169,8 @@ impl Hooks<'_> {
     }
 }
 
-fn unblock_signals() -> io::Result<()> {
+/// Lets all signals through again: the mask that we set is inherited.
+pub(super) fn unblock_signals() -> io::Result<()> {
     let mut none = MaybeUninit::uninit();
     // SAFETY: sigemptyset initialises the set, sigprocmask takes an initialised one.
     unsafe {

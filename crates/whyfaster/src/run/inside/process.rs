@@ -5,19 +5,20 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::super::interrupts::Interrupts;
+use super::super::launcher::keeper;
 use super::super::probe::group::Group;
 use super::super::probe::site::Take;
 use super::super::probe::worker::Ended;
 use crate::exit::{Exit, Failure};
 
-/// How long it gets to end by itself before it is killed.
-const GRACE: Duration = Duration::from_secs(3);
+/// How long it gets to end by itself before it is told to, and then before it is killed. Its keeper needs some of that to end what
+/// does not listen.
+const GRACE: Duration = Duration::from_secs(5);
 /// Lines of a console that are kept, and shown when something went wrong.
 const KEPT: usize = 200;
 const SHOWN: usize = 8;
@@ -77,7 +78,7 @@ impl Console {
 /// Runs it; every record of the worker goes to `take`. It is gone when this returns.
 pub fn run(start: Start<'_>, interrupts: &Interrupts, take: &mut Take<'_>) -> Result<Ended, Failure> {
     let Start { command, what, input, hold, silence, console } = start;
-    let mut group = begin(command, &what)?;
+    let mut group = begin(&command, &what)?;
     let feeder = feed(&mut group.child, input, hold);
     let mut reading = Reading::of(&mut group.child)?;
     let ended = reading.follow(interrupts, silence, take);
@@ -257,23 +258,15 @@ impl Reading {
 /// child.
 type Feeder = Option<JoinHandle<Option<ChildStdin>>>;
 
-/// Starts it so that it goes when we do.
-fn begin(mut command: Command, what: &str) -> Result<Group, Failure> {
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // SAFETY: prctl, sigemptyset and sigprocmask are async-signal-safe or system calls (signal-safety(7)), the set is a
-    // local one, and nothing else is called between fork and exec.
-    unsafe {
-        command.pre_exec(|| {
-            // We block the signals that end us, and a mask is inherited: it must hear of them.
-            let mut none = std::mem::MaybeUninit::uninit();
-            libc::sigemptyset(none.as_mut_ptr());
-            libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut());
-            // If we are killed, nobody else would end it.
-            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
-            Ok(())
-        });
-    }
-    Group::start(&mut command, GRACE).map_err(|error| {
+/// Starts it so that it goes when we do, with all that it starts.
+fn begin(command: &Command, what: &str) -> Result<Group, Failure> {
+    let started = keeper::kept(command).and_then(|(mut keeper, began)| {
+        keeper.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let group = Group::start(&mut keeper, GRACE)?;
+        drop(keeper);
+        began.wait().map(|()| group)
+    });
+    started.map_err(|error| {
         let program = command.get_program().to_string_lossy().into_owned();
         Failure::new(
             Exit::Unfit,

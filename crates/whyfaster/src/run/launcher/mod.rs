@@ -8,6 +8,7 @@ mod batch;
 mod copy;
 mod drain;
 mod gate;
+pub mod keeper;
 mod observed;
 mod reap;
 mod tree;

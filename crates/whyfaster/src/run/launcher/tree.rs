@@ -103,7 +103,7 @@ fn below(roots: &[i32], spared: &[Identity], also: impl Fn(i32, &Entry) -> bool)
 }
 
 /// Sends a signal to exactly this process, never to a later one with the same id.
-fn signal((pid, start): Identity, signal: Signal) -> Result<()> {
+pub(super) fn signal((pid, start): Identity, signal: Signal) -> Result<()> {
     let named = Pid::from_raw(pid).ok_or(Errno::SRCH)?;
     let same = || match stat(pid) {
         Some(entry) if entry.start == start => Ok(()),

@@ -25,9 +25,12 @@ impl Group {
         Ok(Self { child, grace, reaped: false })
     }
 
-    /// Lets it end, then ends what is left of its group and takes its status.
+    /// Lets it end, tells it to, then ends what is left of its group and takes its status.
     pub fn end(&mut self) -> io::Result<ExitStatus> {
-        self.wait();
+        if !self.ended() {
+            self.signal(Signal::TERM);
+            self.ended();
+        }
         self.signal(Signal::KILL);
         let status = self.child.wait();
         self.reaped = true;
@@ -45,14 +48,18 @@ impl Group {
         }
     }
 
-    /// Waits for its end without reaping it: until then its number, and that of its group, is its own.
-    fn wait(&self) {
+    /// Waits for its end without reaping it: until then its number, and that of its group, is its own. Whether it came.
+    fn ended(&self) -> bool {
         let deadline = Instant::now() + self.grace;
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-        let Some(pid) = self.pid() else { return };
-        while matches!(waitid(WaitId::Pid(pid), options), Ok(None)) && Instant::now() < deadline {
+        let Some(pid) = self.pid() else { return true };
+        while matches!(waitid(WaitId::Pid(pid), options), Ok(None)) {
+            if Instant::now() >= deadline {
+                return false;
+            }
             std::thread::sleep(Duration::from_millis(1));
         }
+        true
     }
 }
 
