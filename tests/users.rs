@@ -260,3 +260,29 @@ fn a_study_can_be_read_and_run_by_the_caller() {
     ran.expect(0, &["nobody"]);
     assert_eq!(place.record("r.json")["plan"]["user"]["uid"], 65534);
 }
+
+#[test]
+fn the_worker_of_prices_runs_as_the_caller() {
+    if !root_or_skip("the worker as another user") {
+        return;
+    }
+    let place = open_place();
+    let running = place.begin(under_sudo(&place, &["prices", "getpid", "fork", "--record", "r.json"]));
+    let mut ids = String::new();
+    eventually("the worker", || {
+        let found = children(running.pid()).into_iter().find(|pid| {
+            fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|words| words.starts_with(b"whyfaster-worker"))
+        });
+        let status = found.and_then(|pid| fs::read_to_string(format!("/proc/{pid}/status")).ok());
+        let line =
+            |name: &str| Some(status.as_ref()?.lines().find(|line| line.starts_with(name))?.to_owned());
+        ids = [line("Uid:"), line("Gid:"), line("CapEff:")].into_iter().flatten().collect();
+        !ids.is_empty()
+    });
+    let four = [NOBODY; 4].join("\t");
+    assert_eq!(ids, format!("Uid:\t{four}Gid:\t{four}CapEff:\t0000000000000000"));
+    running.wait().expect(0, &[]);
+    let list: serde_json::Value = serde_json::from_slice(&fs::read(place.path("r.json")).unwrap()).unwrap();
+    assert_eq!(list["status"], "complete");
+    place.assert_clean();
+}

@@ -49,7 +49,7 @@ pub fn run(args: &PricesArgs) -> anyhow::Result<Exit> {
         measured
     } else {
         let request = request(args, &probes, terms.as_deref())?;
-        measured(&probes, &request, &Worker::carried()?, &interrupts, &outputs)
+        measured(&probes, &request, &worker()?, &interrupts, &outputs)
     };
     if list.samples.is_empty() && list.status == Status::Interrupted {
         say("interrupted: nothing had been measured");
@@ -68,6 +68,15 @@ pub fn run(args: &PricesArgs) -> anyhow::Result<Exit> {
         }
         (None, _) => any_price(&list).map(|()| Exit::Ok).map_err(Into::into),
     }
+}
+
+/// The worker, as the user who called sudo: what it measures are the prices of that user's commands.
+pub(super) fn worker() -> Result<Worker, Failure> {
+    let user = HostSeed::here().user(false).map_err(|failure| {
+        let hint = "start whyfaster with sudo itself, or in a shell of root's";
+        Failure { hint: Some(hint.to_owned()), ..failure }
+    })?;
+    Worker::carried(Some(&user))
 }
 
 /// A list without a single price is a report of reasons, which a script must not take for prices.

@@ -6,7 +6,7 @@ use whyfaster_core::price::project::project;
 use whyfaster_core::record::Status;
 
 use super::machines::open;
-use super::prices::{any_price, measured};
+use super::prices::{any_price, measured, worker};
 use super::results;
 use crate::cli::args::StudyArgs;
 use crate::cli::{HostSeed, Outputs};
@@ -15,7 +15,6 @@ use crate::render::machines;
 use crate::run::interrupts::Interrupts;
 use crate::run::probe::select::{Wanted, select};
 use crate::run::probe::session::{CONFIDENCE, Request};
-use crate::run::probe::worker::Worker;
 use crate::store;
 use crate::study::{PriceFindings, PriceStudy};
 
@@ -73,7 +72,7 @@ pub fn run(study: &PriceStudy, args: &StudyArgs, outputs: &Outputs) -> anyhow::R
         spread_s: 0.0,
         seed: args.seed.unwrap_or(here.seed),
     };
-    let worker = Worker::carried()?;
+    let worker = worker()?;
     let interrupts = Interrupts::take_over()?;
     let measured = measured(&probes, &request, &worker, &interrupts, outputs);
     let list = measured.list;

@@ -125,10 +125,7 @@ impl Hooks<'_> {
         command.args(&words[1..]).arg("-c").arg(line).stdin(Stdio::null()).stdout(stream()).stderr(stream());
         let run_as = self.run_as.clone();
         if let Some(user) = &run_as {
-            for name in &user.unset {
-                command.env_remove(name);
-            }
-            command.envs(user.set.iter().map(|(name, value)| (name, value)));
+            user.dress(&mut command);
         }
         command.envs(&alternative.env);
         if let Some(iteration) = iteration {

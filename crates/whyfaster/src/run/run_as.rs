@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::io;
+use std::process::Command;
 
 use whyfaster_core::plan::{Because, User};
 
@@ -28,6 +29,14 @@ impl RunAs {
         let theirs = Rights { uid: self.uid, gid: self.gid, groups: &self.groups };
         let opened = theirs.take().and_then(|()| open());
         own.take().and(opened)
+    }
+
+    /// Gives a command the environment that is this user's.
+    pub(crate) fn dress(&self, command: &mut Command) {
+        for name in &self.unset {
+            command.env_remove(name);
+        }
+        command.envs(self.set.iter().map(|(name, value)| (name, value)));
     }
 
     /// Becomes this user for good: groups first, because only root may set them. Nobody of that user may look into this process

@@ -13,8 +13,10 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use rustix::fs::MemfdFlags;
+use whyfaster_core::plan::User;
 
 use super::super::interrupts::Interrupts;
+use super::super::protocol::RunAs;
 use super::group::Group;
 use crate::exit::{Exit, Failure};
 use crate::store::Scratch;
@@ -34,6 +36,8 @@ pub struct Worker {
     /// Where probes make their files. It goes with us, so that a probe that was killed leaves nothing behind. Without one
     /// (a full disk, a directory that is not ours to write) the worker looks for a place itself, and says so if there is none.
     scratch: Option<Scratch>,
+    /// As whom it runs, if not as ourselves.
+    run_as: Option<RunAs>,
 }
 
 #[derive(Debug)]
@@ -55,10 +59,11 @@ pub enum Ended {
 }
 
 impl Worker {
-    /// Makes the worker that this program carries into a file.
-    pub fn carried() -> Result<Self, Failure> {
+    /// Makes the worker that this program carries into a file. It runs as the user as whom commands do.
+    pub fn carried(user: Option<&User>) -> Result<Self, Failure> {
         let bytes = whyfaster_probe::worker();
-        memory(bytes).or_else(|_| temporary(bytes)).map_err(|error| {
+        let made = memory(bytes).or_else(|_| temporary(bytes)).and_then(|worker| worker.given_to(user));
+        made.map_err(|error| {
             Failure::new(
                 Exit::Unfit,
                 format!("cannot make the worker into a file that can be run: {error}"),
@@ -69,7 +74,19 @@ impl Worker {
 
     /// A worker that is a file already (tests).
     pub fn given(path: &Path) -> Self {
-        Self { path: path.to_owned(), _held: Held::Nothing, scratch: scratch().ok() }
+        Self { path: path.to_owned(), _held: Held::Nothing, scratch: scratch().ok(), run_as: None }
+    }
+
+    /// It will run as this user, who needs what it needs.
+    fn given_to(mut self, user: Option<&User>) -> io::Result<Self> {
+        self.run_as = RunAs::of(user);
+        if let (Some(user), Some(scratch)) = (&self.run_as, &self.scratch) {
+            let own = self.path.starts_with(scratch.path()).then_some(self.path.as_path());
+            for path in own.into_iter().chain([scratch.path()]) {
+                std::os::unix::fs::chown(path, Some(user.uid), Some(user.gid))?;
+            }
+        }
+        Ok(self)
     }
 
     /// Runs a plan in a fresh worker; every line that it writes goes to `take`.
@@ -79,7 +96,7 @@ impl Worker {
         interrupts: &Interrupts,
         take: &mut dyn FnMut(&str) -> Result<(), Failure>,
     ) -> Result<Ended, Failure> {
-        let mut running = Running::start(&self.path, self.scratch.as_ref().map(Scratch::path))?;
+        let mut running = Running::start(self)?;
         running.feed(plan)?;
         let ended = running.read(interrupts, take);
         match ended {
@@ -98,7 +115,7 @@ fn memory(bytes: &[u8]) -> io::Result<Worker> {
     if !path.exists() {
         return Err(io::ErrorKind::NotFound.into());
     }
-    Ok(Worker { path, _held: Held::Memory { _file: file }, scratch: scratch().ok() })
+    Ok(Worker { path, _held: Held::Memory { _file: file }, scratch: scratch().ok(), run_as: None })
 }
 
 fn temporary(bytes: &[u8]) -> io::Result<Worker> {
@@ -107,7 +124,7 @@ fn temporary(bytes: &[u8]) -> io::Result<Worker> {
     // It is closed here: a file that is open for writing cannot be run (ETXTBSY).
     std::fs::write(&path, bytes)?;
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700))?;
-    Ok(Worker { path, _held: Held::Nothing, scratch: Some(scratch) })
+    Ok(Worker { path, _held: Held::Nothing, scratch: Some(scratch), run_as: None })
 }
 
 fn scratch() -> io::Result<Scratch> {
@@ -120,10 +137,15 @@ struct Running {
 }
 
 impl Running {
-    fn start(path: &Path, scratch: Option<&Path>) -> Result<Self, Failure> {
-        let mut command = Command::new(path);
+    fn start(worker: &Worker) -> Result<Self, Failure> {
+        let mut command = Command::new(&worker.path);
+        if let Some(user) = worker.run_as.clone() {
+            user.dress(&mut command);
+            // SAFETY: only system calls are made, on lists that were laid out before the fork.
+            unsafe { command.pre_exec(move || user.become_it()) };
+        }
         command
-            .envs(scratch.map(|path| ("TMPDIR", path)))
+            .envs(worker.scratch.as_ref().map(|scratch| ("TMPDIR", scratch.path())))
             .arg0("whyfaster-worker")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

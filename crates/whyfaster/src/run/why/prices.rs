@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use whyfaster_core::host::NotMeasured;
-use whyfaster_core::plan::Explain;
+use whyfaster_core::plan::{Explain, User};
 use whyfaster_core::price::PriceList;
 use whyfaster_core::price::sample::row_id;
 use whyfaster_core::sample::{Arm, Batch};
@@ -55,7 +55,8 @@ fn known(so_far: &SoFar<'_>, wanted: &Explain, explained: &mut Explained) -> Res
         return given(path);
     }
     let cpus = so_far.host.before.cpus_allowed.clone().unwrap_or_default();
-    let measured = measured(&cpus, so_far.plan.seed, so_far.interrupts);
+    let user = so_far.plan.user.as_ref();
+    let measured = measured(&cpus, so_far.plan.seed, user, so_far.interrupts);
     Ok(measured.unwrap_or_else(|why| {
         explained.not_measured.push(NotMeasured { what: "prices of operations".to_owned(), why });
         Vec::new()
@@ -82,7 +83,12 @@ fn given(path: &Path) -> Result<Vec<Price>, Failure> {
 }
 
 /// Measures them on these CPUs. The error says why there are none.
-fn measured(cpus: &[u32], seed: u64, interrupts: &Interrupts) -> Result<Vec<Price>, String> {
+fn measured(
+    cpus: &[u32],
+    seed: u64,
+    user: Option<&User>,
+    interrupts: &Interrupts,
+) -> Result<Vec<Price>, String> {
     let probes = whyfaster_probe::descriptions();
     let wanted = Wanted {
         words: ROWS.iter().map(|(_, group, name, ..)| format!("{group}/{name}")).collect(),
@@ -94,7 +100,7 @@ fn measured(cpus: &[u32], seed: u64, interrupts: &Interrupts) -> Result<Vec<Pric
     let selection = select(&probes, &wanted).map_err(|failure| failure.message)?;
     let (budget_s, limit_s) = BUDGET_S;
     let request = Request { selection, repetitions: 6, least: 3, budget_s, limit_s, spread_s: 0.0, seed };
-    let worker = Worker::carried().map_err(|failure| failure.message)?;
+    let worker = Worker::carried(user).map_err(|failure| failure.message)?;
     let measured = measure(&probes, &request, &worker, interrupts, &mut |_| {});
     match measured.failure {
         Some(failure) => Err(failure.message),
