@@ -109,6 +109,18 @@ fn without_handles_of_processes_all_is_ended_too() {
     place.assert_clean();
 }
 
+/// What else a filter forbids is not blamed on a limit.
+#[test]
+fn a_forbidden_signalfd_is_told_as_such() {
+    let place = Sandbox::new();
+    let mut compare = place.command(PROGRAM, &["compare", "true"]);
+    // SAFETY: as above.
+    unsafe { compare.pre_exec(|| seccomp::refuse(&[libc::SYS_signalfd4])) };
+    let ran = place.begin(compare).wait();
+    ran.expect_error(6, &["cannot wait for signals", "signalfd(2)"]);
+    assert!(!ran.err.contains("ulimit"), "{}", ran.err);
+}
+
 #[test]
 fn a_proc_of_another_namespace_is_refused() {
     if !mounts_or_skip("a PID namespace of its own") {

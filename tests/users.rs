@@ -4,6 +4,8 @@
 
 #[path = "support/process.rs"]
 mod process;
+#[path = "support/seccomp.rs"]
+mod seccomp;
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -158,6 +160,24 @@ fn inputs_and_outputs_are_opened_as_the_caller() {
     assert_eq!(fs::read_to_string(place.path("made")).unwrap(), "x");
     run(&["--as-root", "--output", "./of_root", "true"]).expect(0, &[]);
     assert_eq!(fs::metadata(place.path("of_root")).unwrap().uid(), 0);
+}
+
+/// Where whyfaster may not become its caller it says that, and what to do.
+#[test]
+fn who_cannot_become_the_caller_is_told_so() {
+    if !root_or_skip("commands as another user") {
+        return;
+    }
+    for call in [libc::SYS_setgroups, libc::SYS_setresuid] {
+        let place = open_place();
+        let mut command = under_sudo(&place, &["compare", "--runs", "1", "touch ran"]);
+        // SAFETY: system calls between fork and exec, in a process with one thread.
+        unsafe { command.pre_exec(move || seccomp::refuse(&[call])) };
+        let ran = place.begin(command).wait();
+        ran.expect_error(1, &["becoming the user who called sudo", "CAP_SETUID", "--as-root"]);
+        assert!(!ran.err.contains("--input") && !place.path("ran").exists(), "{}", ran.err);
+        place.assert_clean();
+    }
 }
 
 /// What sudo kept of its caller stays; what was made for root goes.

@@ -48,6 +48,14 @@ impl Failure {
     }
 }
 
+/// The next step after a system call that may have failed for want of a descriptor; `otherwise`, if it failed for another reason.
+pub(crate) fn files_or(error: &io::Error, otherwise: &'static str) -> &'static str {
+    match error.raw_os_error() {
+        Some(libc::EMFILE | libc::ENFILE) => "raise the limit of open files (ulimit -n)",
+        _ => otherwise,
+    }
+}
+
 /// A line on standard error, made safe for a terminal. It may be closed or full, which must not change how the program ends
 /// (`eprintln!` panics).
 pub fn say(line: &str) {

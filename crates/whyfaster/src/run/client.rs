@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::interrupts::Interrupts;
 use super::launcher::{self, Identity};
 use super::protocol::{Arrivals, LaunchError, Message, Outcome, Reply, Request, receive, send};
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, files_or};
 
 /// After this time a launcher is told again to stop: a signal that comes before it listens is lost.
 pub(super) const AGAIN: Duration = Duration::from_millis(100);
@@ -49,7 +49,7 @@ impl From<io::Error> for NoOutcome {
         NoOutcome::Failure(Failure::new(
             Exit::Error,
             format!("lost the launcher: {error}"),
-            "this is a defect: please report it",
+            files_or(&error, "this is a defect: please report it"),
         ))
     }
 }

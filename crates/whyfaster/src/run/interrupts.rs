@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, files_or};
 
 /// The code of a signal that the kernel itself sends: include/uapi/asm-generic/siginfo.h.
 const SI_KERNEL: i32 = 0x80;
@@ -38,10 +38,9 @@ impl Interrupts {
     /// with `nohup`, or with `&` in a script.
     pub fn take_over() -> Result<Self, Failure> {
         Self::blocked().map_err(|error| {
-            let hint = match error.raw_os_error() {
-                Some(libc::EMFILE | libc::ENFILE) => "raise the limit of open files (ulimit -n)",
-                _ => "signalfd(2) must be allowed: a filter of system calls, such as a container's, may forbid it",
-            };
+            let otherwise =
+                "signalfd(2) must be allowed: a filter of system calls, such as a container's, may forbid it";
+            let hint = files_or(&error, otherwise);
             Failure::new(Exit::Unfit, format!("cannot wait for signals: {error}"), hint)
         })
     }

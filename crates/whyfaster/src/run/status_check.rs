@@ -7,7 +7,7 @@ use super::output_check::Difference;
 use super::protocol::{Step, Who};
 use super::resolve::Command;
 use super::rig::Rig;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, files_or};
 
 impl Rig<'_> {
     /// The status that all further runs of an alternative must have: that of its trial, which must be that of the first
@@ -176,12 +176,9 @@ pub(super) fn cannot_prepare(
         Step::Memory => ("sharing memory with it".to_owned(), "free memory, or lower --load"),
         Step::Exec => ("executing it".to_owned(), "run it by hand to see more"),
     };
-    let hint = match errno {
-        libc::EMFILE | libc::ENFILE => "raise the limit of open files (ulimit -n), or lower --load",
-        libc::ENOMEM => "free memory, or lower --load",
-        _ => hint,
-    };
-    Failure::new(Exit::Error, format!("cannot run '{command}': {what}: {}", error_text(errno)), hint)
+    let error = std::io::Error::from_raw_os_error(errno);
+    let hint = if errno == libc::ENOMEM { "free memory, or lower --load" } else { files_or(&error, hint) };
+    Failure::new(Exit::Error, format!("cannot run '{command}': {what}: {error}"), hint)
 }
 
 /// The error when something of a command could not be ended.

@@ -382,7 +382,7 @@ impl<'a> Run<'a> {
         self.orphans.killed += killed.saturating_sub(copies_ended as u32);
         // A copy may be hidden from the look at all processes (hidepid, proc(5)); it is our child all the same.
         let mut left: Vec<i32> = left.into_iter().map(|(pid, _)| pid).collect();
-        left.extend(self.live.keys());
+        left.extend(self.live.keys().filter(|pid| !tree::has_ended(**pid)));
         left.sort_unstable();
         left.dedup();
         left.into_iter().map(tree::who).collect()

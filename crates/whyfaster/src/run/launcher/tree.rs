@@ -223,6 +223,11 @@ pub(super) fn kill_copy(root: i32, leads_session: bool) -> Duration {
     }
 }
 
+/// Whether a child of ours is known to have ended. It may wait for its tracer to take that in before we can.
+pub(super) fn has_ended(child: i32) -> bool {
+    stat(child).is_some_and(|entry| entry.zombie)
+}
+
 /// What to say of a process.
 pub(super) fn who(pid: i32) -> Who {
     let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok();

@@ -8,7 +8,7 @@ use whyfaster_trace::{Full, Missing, Unsupported};
 
 use super::observer::Observer;
 use super::wanted;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, files_or};
 
 /// The observer and what it cannot see.
 #[derive(Debug)]
@@ -122,7 +122,7 @@ fn seized(plan: &TracePlan, tracing: Tracing) -> Result<Chosen, Failure> {
         Failure::new(
             Exit::Error,
             format!("cannot watch for the ends of processes: {error}"),
-            "too many open files? see ulimit -n",
+            files_or(&error, "signalfd(2) must be allowed: a filter of system calls may forbid it"),
         )
     })?;
     let level = match tracing {
