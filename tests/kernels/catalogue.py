@@ -21,7 +21,8 @@ REPORTS = {
     "user": ("user doctor", "user trace", "user compare"),
 }
 ALL = tuple(REPORTS)
-LEVELS = ALL[: ALL.index("compare_why")]
+# Under a condition. Where the full level is what trace has by itself, it is not asked for once more.
+LEVELS = ("facts", "doctor", "strace", "trace_auto", "trace_ptrace", "trace_unprivileged", "trace_rusage")
 BRIEF = (*LEVELS, "compare_why", "user")
 
 # What `docker run` leaves to root of a container without --cap-add or --privileged:
@@ -89,6 +90,12 @@ CONDITIONS = (
         checks=(*LEVELS, "compare_why", "compare_load"),
         settings=(("CONTAINER", "yes"), ("CAPABILITIES", DOCKER_CAPABILITIES)),
     ),
+    Condition(
+        "docker-capable",
+        "the same with --cap-add BPF --cap-add PERFMON",
+        checks=(*LEVELS, "compare_why"),
+        settings=(("CONTAINER", "yes"), ("CAPABILITIES", f"{DOCKER_CAPABILITIES} bpf perfmon")),
+    ),
     Condition("one-cpu", "1 CPU", checks=(*BRIEF, "compare_load"), smp="1", cpus=1),
     Condition(
         "smt-offline",
@@ -136,7 +143,8 @@ class Boot:
     @property
     def checks(self):
         """The checks of this boot, in their order."""
-        return [check for check in ALL if check in self.condition.checks and (not self.only or check in self.only)]
+        made = {*self.condition.checks, *(() if self.full else ("trace_full",))}
+        return [check for check in ALL if check in made and (not self.only or check in self.only)]
 
 
 NOTHING = Condition("", "an ordinary boot", checks=ALL)
