@@ -40,11 +40,6 @@ class Kernel:
     full: bool = True  # whether the full level must be there
     arch: str = "amd64"
 
-    @property
-    def single_thread(self):
-        """From 7.x on several threads of the emulator panic in the kernel's text patching, which is the emulator's fault."""
-        return int(self.words.rpartition(":")[2].partition(".")[0]) >= 7
-
 
 @dataclasses.dataclass(frozen=True)
 class Condition:
@@ -132,7 +127,7 @@ class Boot:
     def machine(self):
         """What QEMU is told."""
         memory = 2048 if "," in self.condition.smp else 1536
-        return Machine(self.kernel.arch, memory, self.condition.smp, self.kernel.single_thread)
+        return Machine(self.kernel.arch, memory, self.condition.smp)
 
     def settings(self):
         """What guest/init and guest/checks read."""
