@@ -37,12 +37,13 @@ export CARGO_TERM_COLOR ?= never
 endif
 
 .PHONY: help setup setup-demo setup-test setup-bench setup-kernels setup-dist build dist test-dist demo test kernels test-kernels bench docs install clean \
-	install-caps uninstall-caps format format-check lint unit cross one-file generated programs deny advisories spelling rustdoc
+	install-caps uninstall-caps format format-check lint unit cross one-file generated fuzz programs deny advisories spelling rustdoc
 
 help:
 	@echo 'make demo     build, then run the main job: whyfaster study pipes'
 	@echo 'make test     everything: format, lints, tests, generated files, licences, spelling, docs'
 	@echo 'make test-kernels  the binary booted on the kernels of Debian and Ubuntu, under every condition; see CONTRIBUTING.md'
+	@echo 'make fuzz     hostile inputs for ten minutes (FUZZ_SECONDS=N: for N seconds); make test does it for one'
 	@echo 'make bench    side by side with hyperfine, xargs, perf bench, stress-ng, ...; results in target/bench/'
 	@echo 'make build    the release binary: $(WHYFASTER)'
 	@echo 'make install  the release binary into cargo'\''s bin directory'
@@ -129,7 +130,7 @@ advisories: setup-test
 lint:
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 
-# Unit, property, end-to-end and documentation tests.
+# Unit, property, end-to-end and documentation tests; hostile inputs for a minute (FUZZ_SECONDS), see fuzz/.
 unit:
 	cargo test --workspace --locked --no-fail-fast
 
@@ -140,6 +141,11 @@ cross: setup-test
 # What make build makes needs nothing from the system.
 one-file: build
 	scripts/one-file.py $(WHYFASTER)
+
+# The same hostile inputs for longer. What fails is kept in target/fuzz/.
+fuzz: export FUZZ_SECONDS ?= 600
+fuzz: setup-demo
+	cargo test --locked --lib -p whyfaster -p whyfaster-trace fuzz_ -- --nocapture
 
 generated:
 	cargo run --quiet --locked -p xtask-programs -- check

@@ -18,3 +18,5 @@ pub mod study;
 
 #[cfg(test)]
 pub(crate) mod fixture;
+#[cfg(test)]
+mod fuzz;

@@ -217,7 +217,8 @@ impl Decoder {
         self.executed.remove(&head.task);
         if let Some(alive) = self.tasks.get_mut(&r.process) {
             // Who calibrated may end late, and is no part of the tree.
-            self.switches += r.totals.voluntary + r.totals.involuntary;
+            let switches = r.totals.voluntary.saturating_add(r.totals.involuntary);
+            self.switches = self.switches.saturating_add(switches);
             *alive -= 1;
             if *alive == 0 {
                 self.tasks.remove(&r.process);
@@ -381,3 +382,7 @@ fn task_kind(detail: u8) -> Option<TaskKind> {
         _ => return None,
     })
 }
+
+#[cfg(test)]
+#[path = "decode_fuzz.rs"]
+mod fuzz;

@@ -152,7 +152,7 @@ fn write(record: &TraceRecord, outputs: &TraceOutputs) -> anyhow::Result<()> {
 }
 
 /// The report as text; empty where nothing is to be printed.
-pub(super) fn report(record: &TraceRecord, outputs: &TraceOutputs, look: &Look) -> String {
+pub(crate) fn report(record: &TraceRecord, outputs: &TraceOutputs, look: &Look) -> String {
     if look.quiet {
         return String::new();
     }

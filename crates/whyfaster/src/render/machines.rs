@@ -230,22 +230,23 @@ pub fn checks(checks: &[SumCheck], look: &Look) -> String {
         let sign = if check.difference_ns < 0.0 { "less" } else { "more" };
         let line = format!(
             "{}: {} cost {} alone and {} together ({}): {} {sign}, {} of the whole{}.",
-            for_look(&check.name, look),
+            check.name,
             check.parts.join(" and "),
             us(check.sum_ns),
             us(check.whole_ns),
             check.whole,
             us(check.difference_ns.abs()),
             percent(check.share.abs()),
-            added_up(check, look)
+            added_up(check)
         );
+        let line = for_look(&line, look);
         text.push_str(&format!("\n{}", finish(&wrap(&line, look.width, 2).join("\n"), look.color)));
     }
     if text.is_empty() { text } else { text + "\n" }
 }
 
 /// What the interval says of a sum.
-fn added_up(check: &SumCheck, look: &Look) -> String {
+fn added_up(check: &SumCheck) -> String {
     let interval = match (check.low, check.high) {
         (Some(low), Some(high)) => format!(" (interval {:+.1}% to {:+.1}%)", low * 100.0, high * 100.0),
         _ => String::new(),
@@ -256,7 +257,7 @@ fn added_up(check: &SumCheck, look: &Look) -> String {
         Some(Verdict::Faster) => ": together they cost less".to_owned(),
         Some(Verdict::Undecided) => {
             let why = check.doubt.as_deref().unwrap_or("no reason is known");
-            format!(": undecided: {}", for_look(why, look))
+            format!(": undecided: {why}")
         }
         None => "; no spread given".to_owned(),
     };

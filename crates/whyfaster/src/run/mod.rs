@@ -12,7 +12,7 @@ pub mod interrupts;
 pub mod launcher;
 mod output_check;
 pub mod probe;
-mod protocol;
+pub(crate) mod protocol;
 mod realtime;
 mod resolve;
 mod rig;

@@ -135,19 +135,21 @@ pub enum Recorded {
 
 /// Reads and checks whichever of its documents this is; `-` is standard input. What is none is refused as a record.
 pub fn read_recorded(path: &Path) -> Result<Recorded, Failure> {
-    let bytes = bytes_of(path)?;
-    let of_prices = || prices(path, &bytes).map(|list| Recorded::Prices(Box::new(list)));
-    if foreign::is_one(&bytes) {
+    recorded(path, &bytes_of(path)?)
+}
+
+/// The same of bytes that were read from there.
+pub(crate) fn recorded(path: &Path, bytes: &[u8]) -> Result<Recorded, Failure> {
+    let of_prices = || prices(path, bytes).map(|list| Recorded::Prices(Box::new(list)));
+    if foreign::is_one(bytes) {
         return of_prices();
     }
-    let schema = head::of(&bytes, &[]).ok().and_then(|head| head.schema).unwrap_or_default();
+    let schema = head::of(bytes, &[]).ok().and_then(|head| head.schema).unwrap_or_default();
     // Of any version: the one that is not read is told as such.
     match schema.split_once('/') {
         Some(("whyfaster-prices", _)) => of_prices(),
-        Some(("whyfaster-trace", _)) => {
-            understood(path, &bytes).map(|trace| Recorded::Trace(Box::new(trace)))
-        }
-        _ => understood(path, &bytes).map(|record| Recorded::Comparison(Box::new(record))),
+        Some(("whyfaster-trace", _)) => understood(path, bytes).map(|trace| Recorded::Trace(Box::new(trace))),
+        _ => understood(path, bytes).map(|record| Recorded::Comparison(Box::new(record))),
     }
 }
 
