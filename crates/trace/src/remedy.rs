@@ -34,8 +34,6 @@ pub(crate) enum Remedy {
 /// How the capabilities are put on the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OnFile {
-    /// The capabilities that this kernel knows.
-    pub(crate) capabilities: &'static str,
     /// The program as a word of a shell.
     pub(crate) program: String,
     /// Whether there is a `setcap` here.
@@ -49,6 +47,8 @@ pub(crate) enum Barren {
     Nosuid,
     /// Its file system keeps no extended attributes, in which they are stored.
     NoAttributes,
+    /// The kernel has only `CAP_SYS_ADMIN` for this, with which the program refuses to run: everybody could do anything with it.
+    OldKernel,
 }
 
 /// What decides it.
@@ -88,17 +88,15 @@ pub(crate) fn remedy(first_namespace: bool) -> Remedy {
 
 fn decide(facts: Facts) -> Remedy {
     // Linux 5.8 took CAP_PERFMON and CAP_BPF out of CAP_SYS_ADMIN (include/uapi/linux/capability.h).
-    let (needed, capabilities) = match facts.last_capability >= BPF {
-        true => (1 << PERFMON | 1 << BPF, "cap_bpf,cap_perfmon"),
-        false => (1 << SYS_ADMIN, "cap_sys_admin"),
-    };
+    let old = facts.last_capability < BPF;
+    let needed: u64 = 1 << PERFMON | 1 << BPF;
     let gainable = facts.bounding & needed == needed || facts.bounding & 1 << SYS_ADMIN != 0;
-    match facts.barren {
+    match facts.barren.or(old.then_some(Barren::OldKernel)) {
         _ if !facts.first_namespace => Remedy::Namespace,
         _ if !gainable => Remedy::Bounded,
         _ if facts.no_new_privileges => Remedy::NoNewPrivileges,
         Some(barren) => Remedy::Root(barren),
-        None => Remedy::File(OnFile { capabilities, program: facts.program, setcap: facts.setcap }),
+        None => Remedy::File(OnFile { program: facts.program, setcap: facts.setcap }),
     }
 }
 
@@ -143,6 +141,9 @@ impl fmt::Display for Remedy {
             Self::Root(Barren::NoAttributes) => f.write_str(
                 "run it with sudo; the program lies on a file system that keeps no capabilities of files",
             ),
+            Self::Root(Barren::OldKernel) => {
+                f.write_str("run it with sudo; this kernel has no capability for it that a file may carry (Linux 5.8 has two)")
+            }
             Self::NoNewPrivileges => f.write_str(
                 "run it outside of what set no_new_privs (a sandbox, a service or a container): neither sudo nor setcap help inside",
             ),
@@ -157,7 +158,7 @@ impl fmt::Display for Remedy {
 
 impl fmt::Display for OnFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "sudo setcap {}+ep {}", self.capabilities, self.program)
+        write!(f, "sudo setcap cap_bpf,cap_perfmon+ep {}", self.program)
     }
 }
 
@@ -195,8 +196,6 @@ mod tests {
             without.contains("libcap2-bin") && without.ends_with("\"$(command -v whyfaster)\""),
             "{without}"
         );
-        // Linux 5.7: CAP_AUDIT_READ is the last one.
-        assert!(told(|it| it.last_capability = 37).contains("setcap cap_sys_admin+ep "));
     }
 
     #[test]
@@ -205,6 +204,12 @@ mod tests {
             let told = told(|it| it.barren = Some(barren));
             assert!(told.starts_with("run it with sudo;") && !told.contains("setcap"), "{told}");
         }
+        // Linux 5.7: CAP_AUDIT_READ is the last one.
+        let told_there = told(|it| it.last_capability = 37);
+        assert!(
+            told_there.starts_with("run it with sudo;") && !told_there.contains("setcap"),
+            "{told_there}"
+        );
         for told in [
             told(|it| it.no_new_privileges = true),
             told(|it| it.bounding = 0),

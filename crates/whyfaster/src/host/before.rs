@@ -68,7 +68,7 @@ fn not_raised() -> Result<(), Failure> {
     Err(Failure::new(
         Exit::Unfit,
         format!("{raised}: whoever may run it could do whatever these rights allow"),
-        "take them from the file (chmod ug-s, setcap -r); run it with sudo, or see 'make install-caps' for observing alone",
+        "take them from the file (chmod ug-s, setcap -r); 'whyfaster doctor' then says how to give it those for observing alone",
     ))
 }
 
