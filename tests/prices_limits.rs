@@ -248,8 +248,9 @@ fn a_limit_of_processes_makes_rows_without_a_price() {
         command.args(["prlimit", limit, PROGRAM]).args(QUICK).args(["getpid", "fork", "cond"]);
         let ran = place.begin(command).wait();
         match ran.code() {
-            0 => {
-                let list = list_of(&ran);
+            // With or without another row that has a price: the list is there.
+            0 | 6 if !ran.out.is_empty() => {
+                let list: Value = serde_json::from_str(&ran.out).unwrap();
                 let why = why(&list, "cond", "asleep,same_cpu");
                 assert!(why.contains("EAGAIN"), "{limit}: {why}");
                 told += 1;
@@ -258,7 +259,7 @@ fn a_limit_of_processes_makes_rows_without_a_price() {
         }
         place.assert_clean();
     }
-    assert!(told > 0, "under no limit were there rows with a price and rows without");
+    assert!(told > 0, "under no limit was there a list");
 }
 
 #[test]
