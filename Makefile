@@ -164,9 +164,10 @@ docs: setup-test
 
 # ---- the kernels that people have ----
 
-# Two kernels with the checks that take seconds; the rest is test-kernels.
+# Two kernels with the checks that take seconds; the rest is test-kernels. The guests are x86-64, and so must be the binary.
 kernels: setup-test build
 	python3 -m unittest discover -q -s tests/kernels
+	@[ "$$(uname -m)" = x86_64 ] || { echo "SKIP kernels: this is $$(uname -m), and the guests are x86-64"; exit 0; }; \
 	tests/kernels/run --whyfaster $(WHYFASTER) --kernels debian:6.1,debian:6.12 --conditions none --checks \
 		facts,doctor,strace,trace_auto,trace_full,trace_ptrace,trace_unprivileged,trace_rusage,compare_why,interrupt,user
 

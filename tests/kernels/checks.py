@@ -103,7 +103,7 @@ class Judge:
         if promise == "doctor" and self.expected_full:
             need(report["level"] == "full", f"full level expected, trace has {report['level']}: {last_of(fact['err'])}")
         self.whole(report)
-        return PASS, "", report["level"]
+        return PASS, tries(report), report["level"]
 
     def level(self, fact, level):
         """A level that was asked for is had and counts as strace does, or is refused with the reason."""
@@ -114,7 +114,7 @@ class Judge:
         report = succeeded(fact)
         need(report["level"] == level, f"level {level} was asked for, {report['level']} was had: {last_of(fact['err'])}")
         self.whole(report)
-        return PASS, "", level
+        return PASS, tries(report), level
 
     def whole(self, report):
         """The trace is complete, its accounts agree, and it counted what strace counted."""
@@ -125,12 +125,12 @@ class Judge:
             return
         strace = strace_rows(self.facts["strace"].get("out", ""))
         need(len(strace) > 5, f"strace did not count: {last_of(self.facts['strace']['err'])}")
+        need(report["complete"], f"not complete in {report.get('tries', 1)} tries: {json.dumps(report['lost'])}")
         made = sum(strace.get(name, (0, 0))[0] for name in ("fork", "vfork", "clone", "clone3"))
         forks = report["processes"]["forks"]
         need(forks == made, f"{forks} forks, strace has {made}")
         need(not report["broken"], f"accounts disagree: {json.dumps(report['broken'])[:300]}")
         if level in ("full", "ptrace"):
-            need(report["complete"], f"not complete: {json.dumps(report['lost'])}")
             counted = {name: (calls, errors) for name, calls, errors in report["calls"] if calls}
             differ = sorted(n for n in (counted.keys() | strace.keys()) - UNSTEADY if counted.get(n) != strace.get(n))
             shown = ", ".join(f"{n} {counted.get(n)} for {strace.get(n)}" for n in differ[:6])
@@ -189,6 +189,11 @@ class Judge:
         found = succeeded(fact)
         need(any(level["comparisons"] for level in found["levels"]), "no verdict")
         return PASS, "", ""
+
+
+def tries(report):
+    """What to say where the first trace told of losses."""
+    return f"complete at try {report['tries']}: those before told of losses" if report.get("tries", 1) > 1 else ""
 
 
 def finding(report, name):
