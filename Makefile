@@ -108,7 +108,7 @@ uninstall-caps:
 
 # ---- tests, the quick ones first ----
 
-test: setup-test format-check spelling deny lint unit cross one-file generated rustdoc docs
+test: setup-test format-check spelling deny lint unit cross one-file generated rustdoc docs kernels
 	@echo 'make test: all passed'
 
 format:
