@@ -57,11 +57,8 @@ fn not_raised() -> Result<(), Failure> {
             getegid(),
             getgid()
         )
-    } else if secure()
-        && !getuid().is_root()
-        && Privilege::read(&Root::real()).is_ok_and(Privilege::more_than_observing)
-    {
-        "the file of whyfaster gives it other capabilities than cap_bpf and cap_perfmon".to_owned()
+    } else if secure() && !getuid().is_root() && more_than_observing() {
+        "the file of whyfaster gives it other capabilities than observing needs".to_owned()
     } else {
         return Ok(());
     };
@@ -70,6 +67,12 @@ fn not_raised() -> Result<(), Failure> {
         format!("{raised}: whoever may run it could do whatever these rights allow"),
         "take them from the file (chmod ug-s, setcap -r); 'whyfaster doctor' then says how to give it those for observing alone",
     ))
+}
+
+fn more_than_observing() -> bool {
+    let root = Root::real();
+    let last = root.number("/proc/sys/kernel/cap_last_cap").unwrap_or(u64::MAX);
+    Privilege::read(&root).is_ok_and(|privilege| privilege.more_than_observing(last))
 }
 
 /// Whether the exec of this program raised rights: getauxval(3), `AT_SECURE`.

@@ -39,9 +39,11 @@ impl Privilege {
         self.first_namespace && self.effective & (1 << capability) != 0
     }
 
-    /// Whether there is any capability beside those that observing needs.
-    pub(super) fn more_than_observing(self) -> bool {
-        self.effective & !(1 << PERFMON | 1 << BPF) != 0
+    /// Whether there is any capability beside those that observing needs. Before Linux 5.8, whose last capability is a lower one,
+    /// that was `CAP_SYS_ADMIN` (include/uapi/linux/capability.h).
+    pub(super) fn more_than_observing(self, last_capability: u64) -> bool {
+        let needed = if last_capability >= u64::from(BPF) { 1 << PERFMON | 1 << BPF } else { 1 << SYS_ADMIN };
+        self.effective & !needed != 0
     }
 
     /// Whether the kernel lets this process create more processes than `RLIMIT_NPROC` says (`copy_process` in kernel/fork.c;
@@ -92,6 +94,20 @@ mod tests {
         assert_eq!(with(&[PERFMON]).level(), 1);
         assert_eq!(with(&[PERFMON, BPF]).level(), 2);
         assert_eq!(with(&[SYS_ADMIN]).level(), 2);
+    }
+
+    #[test]
+    fn what_observing_needs_depends_on_the_kernel() {
+        for (capabilities, last, more) in [
+            (&[PERFMON, BPF][..], 40, false),
+            (&[], 40, false),
+            (&[SYS_ADMIN], 40, true),
+            (&[BPF, SYS_RESOURCE], 40, true),
+            (&[SYS_ADMIN], 37, false),
+            (&[SYS_ADMIN, SYS_RESOURCE], 37, true),
+        ] {
+            assert_eq!(with(capabilities).more_than_observing(last), more, "{capabilities:?} {last}");
+        }
     }
 
     #[test]
