@@ -60,30 +60,33 @@ compile() {
 
 # ---- what goes with it ----
 
-# libraries ARCH: the C libraries and Rust's own that are linked in, for xtask.
+# libraries ARCH: the C libraries and Rust's own that are linked in, for xtask. Debian's copyright files name the licences' texts, which lie together.
 libraries() {
-    local arch=$1 suffix= package rust licence name version_of doc
+    local arch=$1 suffix= package licence texts name facts doc rust text=/usr/share/common-licenses
     [ "$arch" = "$(uname -m)" ] || suffix=-arm64-cross
-    while read -r package licence; do
+    while read -r package licence texts; do
         name=${package%-dev*}
         doc=/usr/share/doc/$package/copyright
         if [ -z "$suffix" ] || [ "$package" != "${package%-cross}" ]; then
-            version_of=$(dpkg-query -W -f '${source:Package} ${source:Version}' "$package")
+            facts=$(dpkg-query -W -f '${Version} ${source:Package} ${source:Version}' "$package")
         else
             # As unpacked by scripts/setup.sh.
-            version_of=$(cat "$TOOLS/$arch/$package.source")
+            facts=$(cat "$TOOLS/$arch/$package.facts")
             doc=$TOOLS/$arch$doc
         fi
-        printf '%s\t%s\t%s\thttps://snapshot.debian.org/package/%s/%s/\t%s\n' "$name" "${version_of#* }" \
-            "${licence//_/ }" "${version_of% *}" "${version_of#* }" "$doc"
+        # Version, name of the source package, its version.
+        read -r -a facts <<<"$facts"
+        printf '%s\t%s\t%s\thttps://snapshot.debian.org/package/%s/%s/\t%s\n' "$name" "${facts[0]}" "${licence//_/ }" \
+            "${facts[1]}" "${facts[2]}" "$doc$texts"
     done <<END
-libelf-dev LGPL-3.0-or-later_OR_GPL-2.0-or-later
+libelf-dev LGPL-3.0-or-later_OR_GPL-2.0-or-later :$text/LGPL-3:$text/GPL-3:$text/GPL-2
 zlib1g-dev Zlib
-libc6-dev$suffix LGPL-2.1-or-later
-libgcc-$(gcc -dumpversion | cut -d. -f1)-dev$suffix GPL-3.0-or-later_WITH_GCC-exception-3.1
+libc6-dev$suffix LGPL-2.1-or-later :$text/LGPL-2.1
+libgcc-$(gcc -dumpversion | cut -d. -f1)-dev$suffix GPL-3.0-or-later_WITH_GCC-exception-3.1 :$text/GPL-3
 END
     rust=$("${RUSTC:-rustc}" --version | cut -d' ' -f2)
-    printf 'rust-std\t%s\tMIT OR Apache-2.0\thttps://github.com/rust-lang/rust/tree/%s\t%s\n' "$rust" "$rust" LICENSE-MIT
+    printf 'rust-std\t%s\tMIT OR Apache-2.0\thttps://github.com/rust-lang/rust/tree/%s\t%s\n' "$rust" "$rust" \
+        LICENSE-MIT:LICENSE-APACHE
 }
 
 # stage ARCH DIRECTORY: everything that the archive and the packages hold.

@@ -162,7 +162,7 @@ depends() {
     apt-cache "${@:1:$#-2}" depends "${@: -2:1}" | sed -n "s/^ *Depends: \(${*: -1}\)\$/\1/p" | head -n 1
 }
 
-# unpack DIRECTORY APT-OPTION... PACKAGE...: and keep which source each is of.
+# unpack DIRECTORY APT-OPTION... PACKAGE...: and keep its version and which source it is of.
 unpack() {
     local dir=$1 file debs
     shift
@@ -170,7 +170,7 @@ unpack() {
     (cd "$debs" && quietly apt-get download "$@") || fail 'apt-get could not download a package' 'check the network'
     for file in "$debs"/*.deb; do
         dpkg-deb -x "$file" "$dir"
-        dpkg-deb -W --showformat='${source:Package} ${source:Version}' "$file" >"$dir/$(dpkg-deb -f "$file" Package).source"
+        dpkg-deb -W --showformat='${Version} ${source:Package} ${source:Version}' "$file" >"$dir/$(dpkg-deb -f "$file" Package).facts"
     done
     rm -r "$debs"
 }

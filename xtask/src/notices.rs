@@ -19,7 +19,7 @@ pub(crate) struct Release {
     /// Rust's name of the system that it is for
     #[arg(long)]
     target: String,
-    /// C libraries that are linked in, one a line: name, version, licence, where its source is, file with its licence; tabs between
+    /// C libraries that are linked in, one a line: name, version, licence, where its source is, files with its licence; tabs between, colons between files
     #[arg(long)]
     libraries: PathBuf,
     /// Time of the release, in seconds since 1970
@@ -150,7 +150,7 @@ fn libraries(table: &Path) -> Result<Vec<Part>> {
         .lines()
         .map(|line| {
             let fields: Vec<&str> = line.split('\t').collect();
-            let [name, version, licence, source, file] = fields[..] else {
+            let [name, version, licence, source, files] = fields[..] else {
                 anyhow::bail!("{}: not five fields: {line}", table.display());
             };
             Ok(Part {
@@ -159,7 +159,7 @@ fn libraries(table: &Path) -> Result<Vec<Part>> {
                 licence: licence.to_owned(),
                 url: format!("pkg:generic/{name}@{version}"),
                 source: source.to_owned(),
-                texts: vec![text(Path::new(file))?],
+                texts: files.split(':').map(|file| text(Path::new(file))).collect::<Result<_>>()?,
             })
         })
         .collect()
