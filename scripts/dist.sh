@@ -182,7 +182,7 @@ END
     rpmbuild -bb --quiet --target "$arch-linux" -D "_topdir $work" -D "_rpmdir $dist" -D '_rpmfilename %{NAME}-%{VERSION}-%{RELEASE}.%{ARCH}.rpm' \
         -D 'debug_package %{nil}' -D '__os_install_post %{nil}' -D '_build_id_links none' -D '_buildhost localhost' \
         -D 'use_source_date_epoch_as_buildtime 1' -D 'clamp_mtime_to_source_date_epoch 1' -D '_binary_payload w6.xzdio' \
-        "$work/whyfaster.spec"
+        "$work/whyfaster.spec" >/dev/null
 }
 
 # ---- all of it ----
