@@ -47,7 +47,8 @@ pub(crate) enum Barren {
     Nosuid,
     /// Its file system keeps no extended attributes, in which they are stored.
     NoAttributes,
-    /// The kernel has only `CAP_SYS_ADMIN` for this, with which the program refuses to run: everybody could do anything with it.
+    /// The kernel has only `CAP_SYS_ADMIN` for this, which lets whoever runs the program do nearly anything. Nobody is told to
+    /// hand that out, least of all where the kernel is too old for the full level anyway.
     OldKernel,
 }
 
