@@ -2,6 +2,7 @@
 
 #include "files.h"
 #include "forks.h"
+#include "ours.h"
 
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -48,7 +49,18 @@ int who_was_taken_up(struct bpf_iter__task *ctx)
         return 0;
     struct task_state *t = active(task);
     struct fork_and_mask *s = bpf_map_lookup_elem(&fork_scratch, &zero);
-    if (!t || !s || !claim_beginning(t))
+    if (!t || !s)
+        return 0;
+    if (!still_ours(task, t)) {
+        u32 why = not_ours(task);
+        if (why) {
+            if (claim(t, MODE_SKIPPED))
+                send_skipped(task, t, number_of(task, t), bpf_ktime_get_ns(), why, !claim_beginning(t));
+            return 0;
+        }
+        t->vetted = (u64)task->real_cred;
+    }
+    if (!claim_beginning(t))
         return 0;
     t->cpus = task->nr_cpus_allowed;
     t->mask = task->cpus_mask.bits[0];
@@ -72,7 +84,7 @@ int who_is_alive(struct bpf_iter__task *ctx)
     if (!t)
         return 0;
     u32 number = number_of(task, t);
-    if (!claim_end(t))
+    if (!claim(t, MODE_GONE))
         return 0;
     u64 now = bpf_ktime_get_ns();
     struct end_record r = {};

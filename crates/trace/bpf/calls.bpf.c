@@ -3,6 +3,7 @@
 #include "cells.h"
 #include "files.h"
 #include "forks.h"
+#include "ours.h"
 
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
@@ -74,6 +75,7 @@ static __always_inline void begin(struct task_struct *task, struct task_state *t
     t->base.run = run_so_far(task, t, now);
     t->based = 1;
     t->announced = 1;
+    t->vetted = VETTED_UNTIL_EXEC;
     t->place = PLACE_RUNNING;
     t->healed = 0;
     t->run_in = t->base.run;
@@ -90,7 +92,7 @@ int BPF_PROG(call_begins, struct pt_regs *regs, long number)
 {
     struct task_struct *task = bpf_get_current_task_btf();
     struct task_state *t = state_of(task);
-    if (!t || t->mode == MODE_TOOL || number < 0)
+    if (!t || t->mode == MODE_TOOL || t->mode == MODE_SKIPPED || number < 0)
         return 0;
     bool compat = IS_COMPAT(task);
     u64 now = settings.call_times || t->mode == MODE_HELD ? bpf_ktime_get_ns() : 0;
@@ -99,6 +101,8 @@ int BPF_PROG(call_begins, struct pt_regs *regs, long number)
             return 0;
         begin(task, t, now);
     }
+    if (t->mode == MODE_ACTIVE && !ours(task, t))
+        return 0;
     if (settings.call_times && t->place != PLACE_RUNNING)
         heal(task, t, now);
     t->call = (u32)number | (compat ? COMPAT : 0);

@@ -113,6 +113,49 @@ struct sigpending {
     sigset_t signal;
 } FROM_KERNEL;
 
+/* Their only field has another name in each kernel, and is read as a number. */
+struct number_of_user {
+    u32 value;
+};
+
+struct set_of_capabilities {
+    u64 bits;
+};
+
+struct user_namespace {
+    int level; /* 0: the first one */
+    struct number_of_user owner;
+} FROM_KERNEL;
+
+struct cred {
+    struct number_of_user uid, gid, suid, sgid, euid, egid;
+    struct set_of_capabilities cap_permitted;
+    struct user_namespace *user_ns;
+} FROM_KERNEL;
+
+/* Whether others of its user may look into a program's memory: in the low bits of its flags, which became a bitmap in
+ * Linux 6.18, and a thing of its own in Linux 7. */
+#define DUMPABLE_MASK 3 /* MMF_DUMPABLE_MASK in the kernel's include/linux/sched/coredump.h */
+#define DUMPABLE_BY_OWNER 1 /* SUID_DUMP_USER there */
+
+struct mm_struct {
+    unsigned long flags;
+} FROM_KERNEL;
+
+struct bitmap_of_flags {
+    unsigned long words[1];
+};
+
+struct mm_struct___since_6_18 {
+    struct bitmap_of_flags flags;
+} FROM_KERNEL;
+
+enum task_dumpable { TASK_DUMPABLE_OFF, TASK_DUMPABLE_OWNER, TASK_DUMPABLE_ROOT };
+
+struct task_exec_state {
+    enum task_dumpable dumpable;
+} FROM_KERNEL;
+
 struct task_struct {
     struct thread_info thread_info;
     unsigned int __state;
@@ -135,6 +178,9 @@ struct task_struct {
     char comm[16];
     struct files_struct *files;
     struct sigpending pending;
+    struct mm_struct *mm;
+    struct task_exec_state *exec_state; /* Linux 7 */
+    const struct cred *real_cred;
 } FROM_KERNEL;
 
 /* Until Linux 5.15 the number of its CPU stood here (commit bcf9033e5449, "sched: move CPU field back into thread_info"). */

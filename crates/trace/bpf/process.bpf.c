@@ -2,6 +2,7 @@
 
 #include "files.h"
 #include "forks.h"
+#include "ours.h"
 
 struct exec_and_path {
     struct exec_record exec;
@@ -32,7 +33,7 @@ SEC("tp_btf/sched_process_fork")
 int BPF_PROG(task_made, struct task_struct *parent, struct task_struct *child)
 {
     struct task_state *p = state_of(parent);
-    if (!p || p->mode == MODE_HELD || p->mode == MODE_GONE)
+    if (!p || (p->mode != MODE_ACTIVE && p->mode != MODE_TOOL))
         return 0;
     struct task_state *c = bpf_task_storage_get(&tasks, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
     if (!c) {
@@ -54,6 +55,8 @@ int BPF_PROG(task_made, struct task_struct *parent, struct task_struct *child)
         c->kinds = p->shares ? 0 : p->kinds;
     c->based = 1;
     c->announced = 1;
+    /* It begins with a copy of them. */
+    c->vetted = p->vetted == (u64)parent->real_cred ? (u64)child->real_cred : p->vetted;
     c->place = PLACE_BLOCKED; /* until it is woken for the first time */
     c->since = now;
     c->cpus = child->nr_cpus_allowed;
@@ -77,14 +80,6 @@ int BPF_PROG(program_begins, struct task_struct *task, int former, struct linux_
             send_name(now, task, task->pid, kind_of(task, t));
         return 0;
     }
-    /* Its calls count for the new program from now on, and so does the exec itself. */
-    t->forked = 0;
-    t->group = 0;
-    t->task = task->pid;
-    /* Some descriptors were closed, and it shares them with nobody any more. */
-    forget_files(t);
-    t->shares = 0;
-    bool is_first = __sync_fetch_and_add(&tree.execs, 1) == 0;
     if (former != task->pid) {
         /* The task that was the first one is gone, but not the process. */
         __sync_fetch_and_add(&tree.exits, -1ull);
@@ -93,6 +88,19 @@ int BPF_PROG(program_begins, struct task_struct *task, int former, struct linux_
         if (cpu && cpu->next == (u32)former)
             cpu->next = task->pid;
     }
+    /* Its memory is another one, and its credentials may be: those of the file's owner, with a setuid bit. */
+    if (t->vetted != VETTED_ALWAYS)
+        t->vetted = 0;
+    if (!ours(task, t))
+        return 0;
+    /* Its calls count for the new program from now on, and so does the exec itself. */
+    t->forked = 0;
+    t->group = 0;
+    t->task = task->pid;
+    /* Some descriptors were closed, and it shares them with nobody any more. */
+    forget_files(t);
+    t->shares = 0;
+    bool is_first = __sync_fetch_and_add(&tree.execs, 1) == 0;
     struct exec_and_path *s = bpf_map_lookup_elem(&exec_scratch, &zero);
     if (!s)
         return 0;

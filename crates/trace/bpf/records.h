@@ -27,6 +27,7 @@ enum record_kind {
     RECORD_CALL,
     RECORD_STACK,       /* detail: 1 when it blocked */
     RECORD_STARTED,     /* the start-up of a program is over */
+    RECORD_SKIPPED,     /* a task that the caller may not observe; detail: enum not_ours, other: 1 if it was told before */
 };
 
 enum left { LEFT_RUNNABLE, LEFT_SLEEPING, LEFT_UNINTERRUPTIBLE, LEFT_STOPPED, LEFT_DEAD,
@@ -37,6 +38,9 @@ enum context { CONTEXT_TASK, CONTEXT_SOFTIRQ_BLOCK, CONTEXT_SOFTIRQ_NET, CONTEXT
                CONTEXT_SENT /* as CONTEXT_SOFTIRQ_NET, within a call of the running task on a socket */ };
 
 enum kind { KIND_TREE, KIND_TOOL, KIND_KERNEL, KIND_OTHER };
+
+/* Why the caller may not observe a task. */
+enum not_ours { OURS, OF_OTHER_USER, MORE_CAPABLE, NOT_DUMPABLE, OF_OTHER_NAMESPACE };
 
 enum file_kind { FILE_NONE, FILE_PIPE, FILE_FILE, FILE_BLOCK, FILE_TERMINAL, FILE_CHAR, FILE_UNIX, FILE_SOCKET,
                  FILE_OTHER };
@@ -137,6 +141,14 @@ struct name_record {
     u32 process;
     u32 unused;
     char name[NAME_BYTES];
+};
+
+struct skipped_record {
+    struct record head;
+    u32 process;
+    u32 unused;
+    char name[NAME_BYTES];
+    struct totals totals; /* up to here, if it was told before */
 };
 
 struct work_record {
@@ -253,9 +265,13 @@ enum mode {
     MODE_ACTIVE,   /* followed */
     MODE_TOOL,     /* of whyfaster itself */
     MODE_GONE,     /* its end was reported */
+    MODE_SKIPPED,  /* not for the caller to observe: like any task outside of the tree */
 };
 
 enum place { PLACE_UNKNOWN, PLACE_RUNNING, PLACE_RUNNABLE, PLACE_BLOCKED };
+
+#define VETTED_UNTIL_EXEC 1 /* our own copy, at its gate */
+#define VETTED_ALWAYS 2     /* what we calibrate with */
 
 /* What every call and every switch touches comes first, so that it lies in few cache lines. */
 struct task_state {
@@ -301,6 +317,7 @@ struct task_state {
     u64 exec_call_run;
     u64 start_run; /* since then, up to the end of its start-up as far as that is known */
     u64 start_call_run;
+    u64 vetted;    /* with which credentials the caller may observe it; or one of these */
     char home[HOME_BYTES]; /* its program's path */
     struct totals base; /* what the kernel had counted when it came into the tree */
 };
@@ -332,6 +349,11 @@ struct settings {
     u8 blocking_stacks;
     u8 state_argument; /* sched_switch has the argument prev_state (Linux 5.18) */
     u16 mask_words;
+    u32 restricted;    /* the caller may observe what ptrace would let it look into, and nothing else */
+    u32 uid;           /* its numbers, in the first user namespace */
+    u32 gid;
+    u32 unused;
+    u64 lacks;         /* capabilities that it does not have */
     u32 execve;
     u32 execveat;
     u32 setaffinity;
@@ -362,6 +384,7 @@ struct totals_of_tree {
     u64 told;     /* of these: before the last record that said so */
     u64 taken_up; /* when all that ran already had been told to be followed: their common beginning */
     u64 interrupted; /* when a key of the terminal interrupted one of the tree last */
+    u64 skipped;  /* tasks that the caller may not observe */
     u32 groups;
     u32 cells; /* that were ever in use */
 };
@@ -377,6 +400,7 @@ struct record_shapes {
     struct failed_record failed;
     struct end_record end;
     struct name_record name;
+    struct skipped_record skipped;
     struct started_record started;
     struct work_record work;
     struct function_record function;
@@ -388,6 +412,7 @@ struct record_shapes {
     struct error_key error_key;
     struct cpu_state cpu;
     struct task_state task;
+    enum not_ours not_ours;
     enum left left;
     enum context context;
     enum kind kind;

@@ -131,7 +131,7 @@ static __always_inline void send_end(u64 now, struct task_struct *task, struct t
 static __always_inline void ends(struct task_struct *task, struct task_state *t, u64 now)
 {
     u32 number = number_of(task, t);
-    if (!claim_end(t))
+    if (!claim(t, MODE_GONE))
         return;
     count_unfinished(task, t, now, DIED);
     if (t->exiting)
@@ -165,6 +165,11 @@ static __always_inline void notice_mask(struct task_struct *task, struct task_st
     send_allowed(now, task, number_of(task, t));
 }
 
+static __always_inline bool is_or_will_be_followed(struct task_state *t)
+{
+    return t->mode == MODE_ACTIVE || t->mode == MODE_HELD;
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(cpu_switches, bool preempted, struct task_struct *prev, struct task_struct *next)
 {
@@ -186,7 +191,7 @@ int BPF_PROG(cpu_switches, bool preempted, struct task_struct *prev, struct task
     cpu->switched_at = now;
     /* Nobody switches within an interrupt. */
     cpu->softirq = cpu->hardirq = cpu->timer = 0;
-    if (p && p->mode != MODE_TOOL && p->mode != MODE_GONE)
+    if (p && is_or_will_be_followed(p))
         leaves(prev, p, now, left);
     if (settings.scheduling) {
         if (first && prev->pid && !of_tree)
@@ -197,6 +202,8 @@ int BPF_PROG(cpu_switches, bool preempted, struct task_struct *prev, struct task
             notice_mask(prev, p, now);
         if (of_tree && left == LEFT_RUNNABLE && throttled(prev))
             told = LEFT_THROTTLED;
+        if (of_tree && left != LEFT_RUNNABLE && left != LEFT_DEAD && !ours(prev, p))
+            of_tree = false;
         if (of_tree && left != LEFT_RUNNABLE && left != LEFT_DEAD)
             send_blocked(ctx, prev, p, now, in, left);
         else if (of_tree && settings.call_times)
@@ -206,7 +213,7 @@ int BPF_PROG(cpu_switches, bool preempted, struct task_struct *prev, struct task
     }
     if (of_tree && left == LEFT_DEAD)
         ends(prev, p, now);
-    if (n && n->mode != MODE_TOOL && n->mode != MODE_GONE)
+    if (n && is_or_will_be_followed(n))
         arrives(next, n, now);
     return 0;
 }

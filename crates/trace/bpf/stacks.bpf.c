@@ -1,6 +1,6 @@
 /* Where in its code is a task, when the clock ticks or when it blocks? */
 
-#include "state.h"
+#include "ours.h"
 
 struct stack_and_frames {
     struct stack_record stack;
@@ -43,7 +43,8 @@ int clock_ticks(void *ctx)
 {
     struct task_struct *task = bpf_get_current_task_btf();
     struct task_state *t = active(task);
-    if (t)
+    /* Within an interrupt nothing else is done about one that is not. */
+    if (t && (still_ours(task, t) || !not_ours(task)))
         send_stack(ctx, task, number_of(task, t), bpf_ktime_get_ns(), 0);
     return 0;
 }

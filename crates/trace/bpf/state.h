@@ -76,10 +76,11 @@ static __always_inline struct task_state *active(struct task_struct *task)
     return t && t->mode == MODE_ACTIVE ? t : 0;
 }
 
-/* Whether it is for the caller to report the end of this task: its last switch and the end of the observation may meet. */
-static __always_inline bool claim_end(struct task_state *t)
+/* Whether it is for the caller to tell that this task is followed no more: its last switch and the end of the observation may
+ * meet. */
+static __always_inline bool claim(struct task_state *t, u32 mode)
 {
-    return __sync_val_compare_and_swap(&t->mode, MODE_ACTIVE, MODE_GONE) == MODE_ACTIVE;
+    return __sync_val_compare_and_swap(&t->mode, MODE_ACTIVE, mode) == MODE_ACTIVE;
 }
 
 /* Whether it is for the caller to tell the beginning of this task: one that is taken up while it runs may end meanwhile. */

@@ -6,6 +6,7 @@
 #include "startup.bpf.c"
 #include "process.bpf.c"
 #include "calls.bpf.c"
+#include "ours.bpf.c"
 #include "stacks.bpf.c"
 #include "blocked.bpf.c"
 #include "schedule.bpf.c"

@@ -2,6 +2,7 @@
 //! times of a child. Every level streams the same events and says what it cannot see.
 
 mod boot;
+mod caller;
 mod clock;
 mod full;
 mod remedy;

@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::{fmt, fs, io};
 
+use crate::caller::capabilities;
 use crate::full::offered::{left_out, types};
 use crate::full::trial::trial;
 use crate::remedy::remedy;
@@ -139,8 +140,7 @@ pub(crate) fn status(word: &str) -> Option<String> {
 }
 
 fn privileges() -> Option<Missing> {
-    let effective = status("CapEff:").and_then(|word| u64::from_str_radix(&word, 16).ok());
-    let Some(effective) = effective else {
+    let Some(effective) = capabilities("CapEff:") else {
         let why = "/proc/self/status could not be read";
         return Some(missing("CAP_BPF and CAP_PERFMON", why, "a mounted /proc tells"));
     };

@@ -14,6 +14,7 @@ use super::report::TraceReport;
 use super::rows::Tasks;
 use super::searches::Searches;
 use super::setting::{Facts, Scheduling, Setting};
+use super::skipped::AllSkipped;
 use super::stages::End;
 use super::task::{State, Task};
 use super::timeline::{Switch, Timeline};
@@ -24,6 +25,7 @@ pub struct Analysis {
     pub(super) line: Timeline,
     pub(super) processes: Processes,
     pub(super) searches: Searches,
+    pub(super) skipped: AllSkipped,
     pub(super) tasks: Tasks,
     /// When the first program of the tree began.
     pub(super) began: Option<u64>,
@@ -43,6 +45,7 @@ impl Analysis {
             line: Timeline::new(setting),
             processes: Processes::default(),
             searches: Searches::default(),
+            skipped: AllSkipped::default(),
             tasks: Tasks::default(),
             began: None,
             now: 0,
@@ -94,6 +97,7 @@ impl Analysis {
                 self.left.push(Left { task: *task, totals: *totals, told: now });
             }
             What::End { task, status, totals, .. } => self.end(*task, status.is_none(), Some(totals), now),
+            What::Skipped(skipped) => self.skip(skipped, now),
             What::Name { task, name, kind, .. } => self.name(*task, name, *kind),
             What::Work { task, function } => self.work(*task, function, event.cpu, now),
             What::Spent { task, call_run_ns } => self.line.path_spent(*task, *call_run_ns, now),

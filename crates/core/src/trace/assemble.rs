@@ -36,6 +36,7 @@ impl Analysis {
             level: line.setting.level,
             processes: self.processes(counts),
             tree: self.processes.rows(&line.labels),
+            skipped: self.skipped.rows(),
             tasks: self.tasks.rows(&line.labels, began),
             tasks_total: self.tasks.total + self.tasks.timeless,
             commands: line.ledger.rows(&line.labels, avoidable),

@@ -141,6 +141,9 @@ pub enum What {
         /// What the kernel counted for it.
         totals: Totals,
     },
+    /// A task is not to be observed, or no more: it is like any task outside of the tree from here on, and named as one
+    /// behind this.
+    Skipped(Skipped),
     /// A task is known by this name from now on: any task of the machine, once before it first matters.
     Name {
         /// Who.
@@ -189,6 +192,37 @@ pub enum What {
         /// How many; 0: they were told with another such place.
         records: u64,
     },
+}
+
+/// A task that was to be followed, and that the caller may not observe.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Skipped {
+    /// Who.
+    pub task: Tid,
+    /// Its process.
+    pub process: Pid,
+    /// The kernel's name of it (`comm`).
+    pub name: String,
+    /// Why.
+    pub why: NotOurs,
+    /// What the kernel counted while it was of the tree; `None`: it never was.
+    pub totals: Option<Totals>,
+}
+
+/// Why a caller may not observe a task: what ptrace(2) asks for to look into another one's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NotOurs {
+    /// One of its user and group ids is not the caller's.
+    OtherUser,
+    /// It has capabilities that the caller does not have.
+    Capabilities,
+    /// It lets nobody look into its memory: `PR_SET_DUMPABLE`, or a program that the caller may not read.
+    NotDumpable,
+    /// It is in a user namespace that the caller did not make.
+    UserNamespace,
+    /// The kernel refused without saying why.
+    Refused,
 }
 
 /// In which state a task left its CPU.

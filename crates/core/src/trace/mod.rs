@@ -35,6 +35,7 @@ pub mod report;
 mod rows;
 mod searches;
 pub mod setting;
+mod skipped;
 mod stage_groups;
 mod stage_rows;
 mod stages;

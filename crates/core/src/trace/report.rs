@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::counts::Lost;
+use super::event::NotOurs;
 use crate::host::{NotMeasured, Warning};
 pub use accounts::{Direction, PathAlternative, PathKind, PathRow, TransferRow, WorkKind, WorkRow};
 pub use quality::{Check, Overhead, Untraced};
@@ -22,6 +23,9 @@ pub struct TraceReport {
     pub processes: Processes,
     /// The tree, folded by command, parents before children.
     pub tree: Vec<TreeRow>,
+    /// Processes that were to be followed, and that the caller may not observe.
+    #[serde(default)]
+    pub skipped: Vec<SkippedRow>,
     /// Tasks of the tree: all, or the ones with the longest lives where there are very many (`tasks_total`).
     pub tasks: Vec<TaskRow>,
     /// How many tasks there were.
@@ -120,6 +124,17 @@ pub struct TreeRow {
     pub cpu_s: f64,
     /// Sum of their lives.
     pub life_s: f64,
+}
+
+/// Processes of one command that were not observed, for one reason.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SkippedRow {
+    /// The command.
+    pub command: String,
+    /// Why.
+    pub why: NotOurs,
+    /// How many processes. What they started is not counted.
+    pub processes: u64,
 }
 
 /// One task. The four times sum to its life.

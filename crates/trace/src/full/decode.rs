@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use whyfaster_core::trace::counts::{CpuLost, Lost};
 use whyfaster_core::trace::event::{
-    Block, Call, CallNumber, Context, Event, FileKind, Left, Pid, Softirq, TaskKind, Tid, What,
+    Block, Call, CallNumber, Context, Event, FileKind, Left, NotOurs, Pid, Skipped, Softirq, TaskKind, Tid,
+    What,
 };
 
 use super::inbox::Inbox;
@@ -12,6 +13,7 @@ use super::programs::types::{self, file_kind, record_kind};
 use super::programs::{Plain, name};
 use super::symbols::Symbols;
 use super::totals::totals;
+use crate::caller::Caller;
 
 /// In the number of a call: it is of the 32-bit table. As in the header.
 const COMPAT: u32 = 0x8000_0000;
@@ -49,6 +51,13 @@ pub(crate) struct Decoder {
 }
 
 impl Decoder {
+    /// What this caller may be shown.
+    pub(crate) fn of(caller: &Caller) -> Self {
+        let mut decoder = Self::default();
+        decoder.symbols.hides_kernel = caller.restricted;
+        decoder
+    }
+
     /// Another trace begins: what was counted of the last one is no part of it.
     pub(crate) fn begin_anew(&mut self) {
         self.ended.clear();
@@ -164,6 +173,7 @@ impl Decoder {
                 );
             }
             record_kind::RECORD_END => self.end(head, bytes)?,
+            record_kind::RECORD_SKIPPED => self.skipped(head, bytes)?,
             _ => return None,
         }
         Some(())
@@ -214,17 +224,7 @@ impl Decoder {
 
     fn end(&mut self, head: &types::record, bytes: &[u8]) -> Option<()> {
         let r = types::end_record::read(bytes)?;
-        self.executed.remove(&head.task);
-        if let Some(alive) = self.tasks.get_mut(&r.process) {
-            // Who calibrated may end late, and is no part of the tree.
-            let switches = r.totals.voluntary.saturating_add(r.totals.involuntary);
-            self.switches = self.switches.saturating_add(switches);
-            *alive -= 1;
-            if *alive == 0 {
-                self.tasks.remove(&r.process);
-                self.ended.push(r.process);
-            }
-        }
+        self.gone(head.task, r.process, &r.totals);
         let status = (r.alive == 0).then(|| match r.exit_code & 0x7f {
             0 => (r.exit_code >> 8 & 0xff).cast_signed(),
             signal => -signal.cast_signed(),
@@ -234,12 +234,41 @@ impl Decoder {
         Some(())
     }
 
+    fn skipped(&mut self, head: &types::record, bytes: &[u8]) -> Option<()> {
+        let r = types::skipped_record::read(bytes)?;
+        let told = head.other != 0;
+        if told {
+            self.gone(head.task, r.process, &r.totals);
+        }
+        let (task, process, name, why) = (head.task, r.process, name(&r.name), not_ours(head.detail)?);
+        let totals = told.then(|| totals(&r.totals));
+        self.push(head, What::Skipped(Skipped { task, process, name: name.clone(), why, totals }));
+        self.push(head, What::Name { task, process, name, kind: TaskKind::Other });
+        Some(())
+    }
+
+    /// A task is not in the tree any more.
+    fn gone(&mut self, task: Tid, process: Pid, totals: &types::totals) {
+        self.executed.remove(&task);
+        if let Some(alive) = self.tasks.get_mut(&process) {
+            // Who calibrated may end late, and is no part of the tree.
+            let switches = totals.voluntary.saturating_add(totals.involuntary);
+            self.switches = self.switches.saturating_add(switches);
+            *alive -= 1;
+            if *alive == 0 {
+                self.tasks.remove(&process);
+                self.ended.push(process);
+            }
+        }
+    }
+
     fn work(&mut self, head: &types::record, bytes: &[u8]) -> Option<()> {
         match head.kind {
             record_kind::RECORD_FUNCTION => {
                 let r = types::function_record::read(bytes)?;
-                let told = name(&r.name);
-                let told = if told.is_empty() { format!("{:#x}", r.function) } else { told };
+                // The kernel prints the address of what has no name.
+                let told = Some(name(&r.name)).filter(|name| !name.is_empty() && !name.starts_with("0x"));
+                let told = told.unwrap_or_else(|| self.symbols.unnamed(r.function));
                 self.functions.insert(r.function, told);
             }
             record_kind::RECORD_WORK => {
@@ -256,7 +285,7 @@ impl Decoder {
     }
 
     fn function(&self, address: u64) -> String {
-        self.functions.get(&address).cloned().unwrap_or_else(|| format!("{address:#x}"))
+        self.functions.get(&address).cloned().unwrap_or_else(|| self.symbols.unnamed(address))
     }
 
     fn context(&self, head: &types::record) -> Option<Context> {
@@ -304,6 +333,16 @@ impl Decoder {
 /// The CPU of a record.
 pub(crate) fn cpu_of(bytes: &[u8]) -> u16 {
     types::record::read(bytes).map_or(0, |head| head.cpu)
+}
+
+fn not_ours(why: u8) -> Option<NotOurs> {
+    Some(match types::not_ours(u32::from(why)) {
+        types::not_ours::OF_OTHER_USER => NotOurs::OtherUser,
+        types::not_ours::MORE_CAPABLE => NotOurs::Capabilities,
+        types::not_ours::NOT_DUMPABLE => NotOurs::NotDumpable,
+        types::not_ours::OF_OTHER_NAMESPACE => NotOurs::UserNamespace,
+        _ => return None,
+    })
 }
 
 /// What follows the fixed part of a record.

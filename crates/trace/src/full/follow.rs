@@ -16,6 +16,9 @@ use super::programs::types::{self, task_state};
 /// Opens a task that need not be the first of its process (Linux 6.9; `PIDFD_THREAD` is `O_EXCL`).
 const PIDFD_THREAD: libc::c_uint = libc::O_EXCL.cast_unsigned();
 
+/// Of a task that is not checked. As in the header.
+const VETTED_ALWAYS: u8 = 2;
+
 fn cannot(pid: i32, why: impl ToString) -> TraceError {
     TraceError::Follow { pid, why: why.to_string() }
 }
@@ -52,7 +55,8 @@ pub(crate) fn held(loaded: &Loaded, pid: i32) -> Result<(), TraceError> {
 
 /// A process that makes what is calibrated. It is not one of the tree: neither told nor counted as alive.
 pub(crate) fn calibrating(loaded: &Loaded, pid: i32) -> Result<(), TraceError> {
-    set(loaded, pid, false, &task_state { announced: 1, ..state(types::mode::MODE_ACTIVE) })
+    let ours = u64::from(VETTED_ALWAYS);
+    set(loaded, pid, false, &task_state { announced: 1, vetted: ours, ..state(types::mode::MODE_ACTIVE) })
 }
 
 /// All threads of a process of whyfaster itself; those that it makes inherit the label.

@@ -13,6 +13,7 @@ use whyfaster_core::trace::counts::Lives;
 use super::decode::Decoder;
 use super::programs::{OpenWhyfasterSkel, Plain, WhyfasterSkel, WhyfasterSkelBuilder, types};
 use super::{offered, refusal, startup, tables};
+use crate::caller::Caller;
 use crate::support::{Missing, Unsupported, kernel_version};
 use crate::wanted::{CallsBy, Wanted};
 
@@ -34,13 +35,13 @@ pub(crate) struct Loaded {
 }
 
 /// Loads what is wanted, without attaching it.
-pub(crate) fn load(wanted: &Wanted) -> Result<Loaded, Unsupported> {
+pub(crate) fn load(wanted: &Wanted, caller: &Caller) -> Result<Loaded, Unsupported> {
     libbpf_rs::set_print(Some((PrintLevel::Warn, refusal::remember)));
     // The skeleton borrows the place of its object for as long as it lives. The place is a pointer's width; the object
     // itself is closed with the skeleton.
     let place = Box::leak(Box::new(MaybeUninit::uninit()));
     let mut open = WhyfasterSkelBuilder::default().open(place).map_err(|e| refusal::of("open", &e))?;
-    settle(&mut open, wanted);
+    settle(&mut open, wanted, caller);
     resize(&mut open, wanted).map_err(|e| refusal::of("set up", &e))?;
     let types = offered::types();
     choose(&mut open, types.as_ref(), wanted);
@@ -73,7 +74,7 @@ fn number(call: libc::c_long) -> u32 {
     u32::try_from(call).expect("numbers of calls are small and positive")
 }
 
-fn settle(open: &mut OpenWhyfasterSkel<'_>, wanted: &Wanted) {
+fn settle(open: &mut OpenWhyfasterSkel<'_>, wanted: &Wanted, caller: &Caller) {
     let rodata = open.maps.rodata_data.as_deref_mut().expect("the programs have constants");
     rodata.settings = types::settings {
         by_process: (wanted.calls_by == CallsBy::Process).into(),
@@ -84,6 +85,11 @@ fn settle(open: &mut OpenWhyfasterSkel<'_>, wanted: &Wanted) {
         blocking_stacks: wanted.blocking_stacks.into(),
         state_argument: (kernel_version() >= Some((5, 18))).into(),
         mask_words: mask_words(),
+        restricted: caller.restricted.into(),
+        uid: caller.uid,
+        gid: caller.gid,
+        unused: 0,
+        lacks: caller.lacks,
         execve: number(libc::SYS_execve),
         execveat: number(libc::SYS_execveat),
         setaffinity: number(libc::SYS_sched_setaffinity),
@@ -214,6 +220,16 @@ impl Loaded {
             .bss_data
             .as_deref()
             .map_or(0, |bss| unsafe { (&raw const bss.tree.alive).read_volatile() })
+    }
+
+    /// Tasks that the caller may not observe.
+    pub(crate) fn skipped(&self) -> u64 {
+        // SAFETY: a counter in memory that is shared with the kernel; it is mapped as long as the skeleton lives.
+        self.skel
+            .maps
+            .bss_data
+            .as_deref()
+            .map_or(0, |bss| unsafe { (&raw const bss.tree.skipped).read_volatile() })
     }
 
     /// When a key of the terminal last interrupted one of the tree.

@@ -38,6 +38,7 @@ use self::hold::Hold;
 use self::load::Loaded;
 use self::tally::Tally;
 use self::watch::Watch;
+use crate::caller::Caller;
 use crate::clock::{now_ns, own_cpu_ns};
 use crate::support::{Missing, Unsupported, obstacles};
 use crate::wanted::{CallsBy, Wanted};
@@ -88,8 +89,9 @@ impl Full {
         if !missing.is_empty() {
             return Err(Unsupported { missing });
         }
-        let mut loaded = load::load(wanted)?;
-        let decoder = Rc::new(RefCell::new(Decoder::default()));
+        let caller = Caller::here();
+        let mut loaded = load::load(wanted, &caller)?;
+        let decoder = Rc::new(RefCell::new(Decoder::of(&caller)));
         let ring = load::ring(&loaded, &decoder).map_err(|e| refused("the ring of records", &e))?;
         let own = i32::try_from(std::process::id()).expect("a process number is positive and small");
         follow::tool(&loaded, own).map_err(|e| refused("labelling this process", &e))?;
@@ -155,7 +157,8 @@ impl Full {
         if !std::fs::exists(format!("/proc/{pid}")).unwrap_or(false) {
             return Err(TraceError::Follow { pid, why: "there is no such process".to_owned() });
         }
-        self.take_up(&|| follow::below(pid))
+        let tasks = self.take_up(&|| follow::below(pid))?;
+        self.any_of(tasks).map_err(|why| TraceError::Follow { pid, why })
     }
 
     /// Follows every process of a cgroup (a directory of cgroup v2 with `cgroup.procs`) and below it, from now on.
@@ -165,7 +168,19 @@ impl Full {
             why: e.to_string(),
         };
         follow::of_cgroup(directory).map_err(|e| unreadable(&e))?;
-        self.take_up(&|| follow::of_cgroup(directory).unwrap_or_default())
+        let tasks = self.take_up(&|| follow::of_cgroup(directory).unwrap_or_default())?;
+        self.any_of(tasks).map_err(|why| TraceError::Cgroup { path: directory.display().to_string(), why })
+    }
+
+    /// Of so many tasks that were to be followed, how many may be; none: why not.
+    fn any_of(&self, tasks: usize) -> Result<usize, String> {
+        let skipped = usize::try_from(self.loaded.skipped()).unwrap_or(usize::MAX);
+        if skipped > 0 && self.loaded.alive() == 0 {
+            let why = "it belongs to another user, has capabilities, or lets nobody look into its memory: without root, whyfaster \
+                       shows of others only names and times";
+            return Err(why.to_owned());
+        }
+        Ok(tasks.saturating_sub(skipped))
     }
 
     fn take_up(&mut self, find: &dyn Fn() -> std::collections::BTreeSet<i32>) -> Result<usize, TraceError> {

@@ -71,6 +71,7 @@ plain!(
     failed_record,
     end_record,
     name_record,
+    skipped_record,
     work_record,
     function_record,
     call_record,

@@ -16,6 +16,9 @@ use super::programs::types;
 /// Kernel functions of the observing itself, on top of a stack that is taken where a task blocks.
 const OWN: [&str; 4] = ["bpf_", "__bpf_", "__traceiter_", "__probestub_"];
 
+/// A place in the kernel whose address is not shown.
+const UNNAMED: &str = "[kernel]";
+
 /// Names that are kept at most; then all are looked up anew. Bounds the memory of a long trace.
 const KEPT: usize = 1 << 18;
 
@@ -24,6 +27,8 @@ const KEPT: usize = 1 << 18;
 pub(crate) struct Symbols {
     /// What each process has mapped where.
     pub(crate) images: Images,
+    /// Whether addresses of the kernel without a name are left out.
+    pub(crate) hides_kernel: bool,
     symbolizer: Symbolizer,
     kernel: HashMap<u64, String>,
     user: HashMap<(Rc<PathBuf>, u64), String>,
@@ -53,6 +58,10 @@ impl Symbols {
             let own = kernel.iter().take_while(|f| OWN.iter().any(|own| f.starts_with(own))).count();
             kernel.drain(..own);
         }
+        if self.hides_kernel {
+            // Where the kernel hides its names, one frame stands for all.
+            kernel.dedup_by(|frame, before| frame == before && frame == UNNAMED);
+        }
         let user = calling(user).map(|address| self.user_name(r.process, r.head.at, address)).collect();
         Stack { task: r.head.task, blocking, kernel, user }
     }
@@ -72,9 +81,15 @@ impl Symbols {
         // The image of the kernel, if there is one, has the same names and would be searched for on every disk.
         let source =
             Source::Kernel(Kernel { vmlinux: MaybeDefault::None, debug_syms: false, ..Kernel::default() });
-        let name = self.look_up(&source, Input::AbsAddr(address)).unwrap_or_else(|| format!("{address:#x}"));
+        let named = self.look_up(&source, Input::AbsAddr(address));
+        let name = named.unwrap_or_else(|| self.unnamed(address));
         self.kernel.insert(address, name.clone());
         name
+    }
+
+    /// How a place in the kernel is called that has no name.
+    pub(crate) fn unnamed(&self, address: u64) -> String {
+        if self.hides_kernel { UNNAMED.to_owned() } else { format!("{address:#x}") }
     }
 
     fn user_name(&mut self, process: Pid, at: u64, address: u64) -> String {

@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use whyfaster_core::trace::counts::{CallGroup, Counts, Lives, Lost};
-use whyfaster_core::trace::event::{Event, Pid, TaskKind, Tid, Totals, What};
+use whyfaster_core::trace::event::{Event, NotOurs, Pid, Skipped, TaskKind, Tid, Totals, What};
 
 use super::calls::{Calls, Seen, errno, is_exec};
 use super::switches::Switches;
@@ -107,7 +107,7 @@ impl Seized {
 
     /// Follows a process that is held at a gate, and all that come from it. They die with this process.
     pub fn follow(&mut self, pid: i32) -> Result<(), TraceError> {
-        self.seize(pid, libc::PTRACE_O_EXITKILL)?;
+        self.seize(pid, libc::PTRACE_O_EXITKILL).map_err(|error| refused(pid, &error))?;
         let task = Task {
             process: pid as Pid,
             by: self.group(&proc::name(pid), false, pid as Pid),
@@ -229,7 +229,11 @@ impl Seized {
             for thread in proc::threads(process) {
                 match self.seize(thread, 0) {
                     // One that has ended meanwhile is no loss; that the first may not be followed is an error.
-                    Err(error) if process == first && found == 0 => return Err(error),
+                    Err(error) if process == first && found == 0 => return Err(refused(thread, &error)),
+                    Err(error) if error.raw_os_error() == Some(libc::EPERM) => {
+                        self.skip(process as Pid, thread);
+                        continue;
+                    }
                     Err(_) => continue,
                     Ok(()) => found += 1,
                 }
@@ -268,10 +272,15 @@ impl Seized {
         }
     }
 
-    fn seize(&self, pid: i32, more: i32) -> Result<(), TraceError> {
+    fn skip(&mut self, process: Pid, thread: i32) {
+        let (task, name, why) = (thread as Tid, proc::name(thread), NotOurs::Refused);
+        self.say(What::Skipped(Skipped { task, process, name, why, totals: None }));
+    }
+
+    fn seize(&self, pid: i32, more: i32) -> io::Result<()> {
         let good = if self.calls.is_some() { libc::PTRACE_O_TRACESYSGOOD } else { 0 };
         let options = stop::EVENTS | libc::PTRACE_O_TRACEEXEC | good | more;
-        stop::seize(pid, options).map_err(|error| refused(pid, &error))
+        stop::seize(pid, options)
     }
 
     /// How a stopped task goes on.

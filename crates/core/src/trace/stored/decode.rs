@@ -3,8 +3,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::event::{Block, CallNumber, Context, Event, Totals, What};
-use super::encode::{BITSET, CONTEXTS, FILES, FLAG, LEFT, TASKS, kind};
+use super::super::event::{Block, CallNumber, Context, Event, Skipped, Totals, What};
+use super::encode::{BITSET, CONTEXTS, FILES, FLAG, LEFT, NOT_OURS, TASKS, kind};
 use super::{LATEST, LONGEST, MOST, MOST_CPUS};
 
 /// The stream cannot be read.
@@ -94,6 +94,13 @@ impl<'a> Decoder<'a> {
                 path: if flag(0) { Some(self.string()?) } else { None },
             },
             kind::ALLOWED => What::Allowed { task: self.small()?, cpus: self.words()? },
+            kind::END if flag(2) => What::Skipped(Skipped {
+                task: self.small()?,
+                process: self.small()?,
+                why: *self.one_of(&NOT_OURS)?,
+                name: self.string()?,
+                totals: if flag(0) { Some(self.totals(flag(1))?) } else { None },
+            }),
             kind::END => What::End {
                 task: self.small()?,
                 process: self.small()?,

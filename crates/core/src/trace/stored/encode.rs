@@ -7,7 +7,9 @@
 use rustc_hash::FxHashMap;
 
 use super::super::counts::Counts;
-use super::super::event::{Block, Context, Event, FileKind, Left, Softirq, TaskKind, Tid, Totals, What};
+use super::super::event::{
+    Block, Context, Event, FileKind, Left, NotOurs, Softirq, TaskKind, Tid, Totals, What,
+};
 use super::super::setting::{Facts, Setting};
 use super::{FORMAT, Stored, TooLong};
 
@@ -21,6 +23,7 @@ pub(super) mod kind {
     pub(in super::super) const EXEC: u8 = 5;
     pub(in super::super) const EXEC_FAILED: u8 = 6;
     pub(in super::super) const ALLOWED: u8 = 7;
+    /// With its third flag: it is only not observed any more.
     pub(in super::super) const END: u8 = 8;
     pub(in super::super) const NAME: u8 = 9;
     pub(in super::super) const WORK: u8 = 10;
@@ -53,6 +56,13 @@ pub(super) const FILES: [FileKind; 9] = [
     FileKind::Other,
 ];
 pub(super) const TASKS: [TaskKind; 4] = [TaskKind::Tree, TaskKind::Tool, TaskKind::Kernel, TaskKind::Other];
+pub(super) const NOT_OURS: [NotOurs; 5] = [
+    NotOurs::OtherUser,
+    NotOurs::Capabilities,
+    NotOurs::NotDumpable,
+    NotOurs::UserNamespace,
+    NotOurs::Refused,
+];
 /// Contexts without a function; one behind them is [`Context::Work`], and two behind them [`Context::Sent`].
 pub(super) const CONTEXTS: [Context; 7] = [
     Context::Task,
@@ -179,6 +189,14 @@ impl Recorder {
                 self.numbers(&[u64::from(*task), u64::from(*process)]);
                 status.iter().for_each(|status| self.number(zigzag(i64::from(*status))));
                 self.totals(totals);
+            }
+            What::Skipped(it) => {
+                let (known, unseen) =
+                    (it.totals.is_some(), it.totals.is_some_and(|totals| totals.unseen_ns > 0));
+                head(kind::END | flag(0, known) | flag(1, unseen) | flag(2, true));
+                self.numbers(&[u64::from(it.task), u64::from(it.process), place(&NOT_OURS, &it.why)]);
+                self.string(&it.name);
+                it.totals.iter().for_each(|totals| self.totals(totals));
             }
             What::Name { task, process, name, kind } => {
                 head(kind::NAME);

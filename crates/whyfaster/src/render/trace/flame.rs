@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use anyhow::Context as _;
 use inferno::flamegraph::{Options, from_lines};
 use whyfaster_core::trace::cause::cause;
-use whyfaster_core::trace::event::{Block, Context, Event, Left, Stack, Tid, What};
+use whyfaster_core::trace::event::{Block, Context, Event, Left, Skipped, Stack, Tid, What};
 
 use super::sentence::cause_words;
 use super::who::Who;
@@ -79,7 +79,7 @@ impl Flame {
                 let runnable = born.then_some(event.at);
                 self.tasks.insert(*child, Off { tree: true, fresh: born, runnable, ..Off::default() });
             }
-            What::End { task, .. } => {
+            What::End { task, .. } | What::Skipped(Skipped { task, .. }) => {
                 self.tasks.remove(task);
             }
             _ => {}

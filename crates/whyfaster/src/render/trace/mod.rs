@@ -9,6 +9,7 @@ mod next;
 pub(super) mod path;
 pub mod perfetto;
 mod sentence;
+mod skipped;
 mod syscalls;
 mod times;
 mod waits;
@@ -105,6 +106,7 @@ fn head(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<String> {
     lines.extend(wrap(&said, look.width, 0).iter().map(|line| tone(Tone::Strong, line)));
     lines.extend(next::next(report, look).iter().flat_map(|next| wrap(next, look.width, 2)));
     lines.extend(costs::level(report, shown.as_whom.as_deref(), look));
+    lines.extend(skipped::skipped(&report.skipped, look));
     lines
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use whyfaster_core::trace::cause::cause;
 use whyfaster_core::trace::counts::Lost;
-use whyfaster_core::trace::event::{Block, Call, Context, Event, Left, TaskKind, Tid, What};
+use whyfaster_core::trace::event::{Block, Call, Context, Event, Left, Skipped, TaskKind, Tid, What};
 use whyfaster_core::trace::names::call_name;
 
 use super::super::sentence::cause_words;
@@ -94,7 +94,7 @@ impl Tracks {
                 self.instant(*task, name, vec![number("errno", i64::from(*errno))], at)
             }
             What::Call(call) => self.call(call, clock, at),
-            What::End { task, .. } => self.end(*task, at),
+            What::End { task, .. } | What::Skipped(Skipped { task, .. }) => self.end(*task, at),
             _ => Vec::new(),
         }
     }
