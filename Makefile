@@ -169,7 +169,7 @@ kernels: setup-test build
 	python3 -m unittest discover -q -s tests/kernels
 	@[ "$$(uname -m)" = x86_64 ] || { echo "SKIP kernels: this is $$(uname -m), and the guests are x86-64"; exit 0; }; \
 	tests/kernels/run --whyfaster $(WHYFASTER) --kernels debian:6.1,debian:6.12 --conditions none --checks \
-		facts,doctor,strace,trace_auto,trace_full,trace_ptrace,trace_unprivileged,trace_rusage,compare_why,interrupt,user
+		facts,doctor,strace,trace_auto,trace_full,trace_ptrace,trace_unprivileged,trace_rusage,compare_why,interrupt,user,capable
 
 # A binary that is named on the command line is not built.
 test-kernels: setup-kernels $(if $(filter command line,$(origin WHYFASTER)),,build)

@@ -111,28 +111,6 @@ fn who_has_only_the_program_is_told_what_works_here() {
     }
 }
 
-#[test]
-fn capabilities_on_the_file_give_the_full_level_and_the_command_has_none() {
-    if !root_or_skip("capabilities") {
-        return;
-    }
-    let place = open_place();
-    let program = program_for_all(&place);
-    let set = Command::new("setcap").args(["cap_bpf,cap_perfmon+ep", &program]).status();
-    if !set.is_ok_and(|status| status.success()) {
-        return skipped("capabilities on a file (needs setcap and a file system that keeps them)");
-    }
-    let run = |words: &[&str]| {
-        place.begin(without_privileges(&place, &program, &[&["trace", "--json"], words].concat())).wait()
-    };
-    let trace = json(&run(&["--untraced-runs", "0", "grep -q 'CapEff:.0*$' /proc/self/status"]));
-    assert_eq!((trace["level"].as_str(), trace["exit_status"].as_i64()), (Some("full"), Some(0)));
-    assert!(!rows(&trace, "syscalls").is_empty());
-    // The other levels work with such a file as well.
-    assert_eq!(json(&run(&["--level", "unprivileged", "true"]))["processes"]["execs"], 1);
-    assert_eq!(json(&run(&["--ptrace", "true"]))["level"], "ptrace");
-}
-
 /// Each class is told by CPU, and what the CPUs lost is what was lost in all.
 #[track_caller]
 fn told_by_cpu(trace: &Value) {

@@ -19,6 +19,7 @@ REPORTS = {
     "prices": ("prices --quick",),
     "interrupt": ("Ctrl-C compare", "Ctrl-C trace", "Ctrl-C prices"),
     "user": ("user doctor", "user trace", "user compare"),
+    "capable": ("capable trace", "capable follow"),
 }
 ALL = tuple(REPORTS)
 # Under a condition. Where the full level is what trace has by itself, it is not asked for once more.

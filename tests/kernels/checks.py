@@ -184,6 +184,14 @@ class Judge:
         need(line and line["mark"] != "ok", "doctor promises the full level to a user without privileges")
         return PASS, "", promised(fact)
 
+    def capable_follow(self, fact):
+        """A user with the capabilities of the full level observes no process of root."""
+        need(fact["status"] == UNFIT, f"exit status {fact['status']}: {last_of(fact.get('out', ''))}")
+        if not self.expected_full:
+            return SKIP, last_of(fact["err"]), ""
+        need("another user" in fact["err"] and "(0x" not in fact["err"], f"it said: {last_of(fact['err'])}")
+        return PASS, "", ""
+
     def user_compare(self, fact):
         """An ordinary user's comparison ends with verdicts."""
         found = succeeded(fact)
@@ -229,4 +237,6 @@ RULES = {
     "user doctor": (Judge.user_doctor,),
     "user trace": (Judge.auto, "user doctor"),
     "user compare": (Judge.user_compare,),
+    "capable trace": (Judge.level, "full"),
+    "capable follow": (Judge.capable_follow,),
 }
