@@ -827,6 +827,7 @@ mod imp {
             pub const RECORD_CALL: Self = Self(15);
             pub const RECORD_STACK: Self = Self(16);
             pub const RECORD_STARTED: Self = Self(17);
+            pub const RECORD_SKIPPED: Self = Self(18);
         }
         impl Default for record_kind {
             fn default() -> Self {
@@ -896,6 +897,7 @@ mod imp {
             pub exec_call_run: u64,
             pub start_run: u64,
             pub start_call_run: u64,
+            pub vetted: u64,
             pub home: [i8; 64],
             pub base: totals,
         }
@@ -944,6 +946,7 @@ mod imp {
                     exec_call_run: u64::default(),
                     start_run: u64::default(),
                     start_call_run: u64::default(),
+                    vetted: u64::default(),
                     home: [i8::default(); 64],
                     base: totals::default(),
                 }
@@ -1367,6 +1370,9 @@ mod imp {
             pub comm: [i8; 16],
             pub files: *mut files_struct,
             pub pending: sigpending,
+            pub mm: *mut mm_struct,
+            pub exec_state: *mut task_exec_state,
+            pub real_cred: *mut cred,
         }
         impl Default for task_struct {
             fn default() -> Self {
@@ -1393,6 +1399,9 @@ mod imp {
                     comm: [i8::default(); 16],
                     files: std::ptr::null_mut(),
                     pending: sigpending::default(),
+                    mm: std::ptr::null_mut(),
+                    exec_state: std::ptr::null_mut(),
+                    real_cred: std::ptr::null_mut(),
                 }
             }
         }
@@ -1448,6 +1457,42 @@ mod imp {
         }
         #[derive(Debug, Default, Copy, Clone)]
         #[repr(C)]
+        pub struct mm_struct {
+            pub flags: u64,
+        }
+        #[derive(Debug, Default, Copy, Clone)]
+        #[repr(C)]
+        pub struct task_exec_state {
+            pub dumpable: task_dumpable,
+        }
+        #[derive(Debug, Copy, Clone)]
+        #[repr(C)]
+        pub struct cred {
+            pub uid: number_of_user,
+            pub gid: number_of_user,
+            pub suid: number_of_user,
+            pub sgid: number_of_user,
+            pub euid: number_of_user,
+            pub egid: number_of_user,
+            pub cap_permitted: set_of_capabilities,
+            pub user_ns: *mut user_namespace,
+        }
+        impl Default for cred {
+            fn default() -> Self {
+                Self {
+                    uid: number_of_user::default(),
+                    gid: number_of_user::default(),
+                    suid: number_of_user::default(),
+                    sgid: number_of_user::default(),
+                    euid: number_of_user::default(),
+                    egid: number_of_user::default(),
+                    cap_permitted: set_of_capabilities::default(),
+                    user_ns: std::ptr::null_mut(),
+                }
+            }
+        }
+        #[derive(Debug, Default, Copy, Clone)]
+        #[repr(C)]
         pub struct cfs_rq {
             pub throttle_count: i32,
         }
@@ -1467,6 +1512,36 @@ mod imp {
         #[repr(C)]
         pub struct __anon_sigpending_1 {
             pub sig: [u64; 1],
+        }
+        #[derive(Debug, Copy, Clone, Eq, PartialEq)]
+        #[repr(transparent)]
+        pub struct task_dumpable(pub u32);
+        #[allow(non_upper_case_globals)]
+        impl task_dumpable {
+            pub const TASK_DUMPABLE_OFF: Self = Self(0);
+            pub const TASK_DUMPABLE_OWNER: Self = Self(1);
+            pub const TASK_DUMPABLE_ROOT: Self = Self(2);
+        }
+        impl Default for task_dumpable {
+            fn default() -> Self {
+                Self::TASK_DUMPABLE_OFF
+            }
+        }
+        #[derive(Debug, Default, Copy, Clone)]
+        #[repr(C)]
+        pub struct number_of_user {
+            pub value: u32,
+        }
+        #[derive(Debug, Default, Copy, Clone)]
+        #[repr(C)]
+        pub struct set_of_capabilities {
+            pub bits: u64,
+        }
+        #[derive(Debug, Default, Copy, Clone)]
+        #[repr(C)]
+        pub struct user_namespace {
+            pub level: i32,
+            pub owner: number_of_user,
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
@@ -1501,6 +1576,16 @@ mod imp {
         #[repr(C)]
         pub struct super_block {
             pub s_magic: u64,
+        }
+        #[derive(Debug, Default, Copy, Clone)]
+        #[repr(C)]
+        pub struct mm_struct___since_6_18 {
+            pub flags: bitmap_of_flags,
+        }
+        #[derive(Debug, Default, Copy, Clone)]
+        #[repr(C)]
+        pub struct bitmap_of_flags {
+            pub words: [u64; 1],
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
@@ -1604,6 +1689,11 @@ mod imp {
             pub blocking_stacks: u8,
             pub state_argument: u8,
             pub mask_words: u16,
+            pub restricted: u32,
+            pub uid: u32,
+            pub gid: u32,
+            pub unused: u32,
+            pub lacks: u64,
             pub execve: u32,
             pub execveat: u32,
             pub setaffinity: u32,
@@ -1627,6 +1717,11 @@ mod imp {
                     blocking_stacks: u8::default(),
                     state_argument: u8::default(),
                     mask_words: u16::default(),
+                    restricted: u32::default(),
+                    uid: u32::default(),
+                    gid: u32::default(),
+                    unused: u32::default(),
+                    lacks: u64::default(),
                     execve: u32::default(),
                     execveat: u32::default(),
                     setaffinity: u32::default(),
@@ -1659,6 +1754,7 @@ mod imp {
             pub told: u64,
             pub taken_up: u64,
             pub interrupted: u64,
+            pub skipped: u64,
             pub groups: u32,
             pub cells: u32,
         }
@@ -1674,6 +1770,7 @@ mod imp {
             pub failed: failed_record,
             pub end: end_record,
             pub name: name_record,
+            pub skipped: skipped_record,
             pub started: started_record,
             pub work: work_record,
             pub function: function_record,
@@ -1685,6 +1782,7 @@ mod imp {
             pub error_key: error_key,
             pub cpu: cpu_state,
             pub task: task_state,
+            pub not_ours: not_ours,
             pub left: left,
             pub context: context,
             pub kind: kind,
@@ -1694,7 +1792,6 @@ mod imp {
             pub startup: startup,
             pub transfer: transfer,
             pub compat_call: compat_call,
-            pub __pad_1884: [u8; 4],
         }
         #[derive(Debug, Default, Copy, Clone)]
         #[repr(C)]
@@ -1742,6 +1839,15 @@ mod imp {
         }
         #[derive(Debug, Default, Copy, Clone)]
         #[repr(C)]
+        pub struct skipped_record {
+            pub head: record,
+            pub process: u32,
+            pub unused: u32,
+            pub name: [i8; 16],
+            pub totals: totals,
+        }
+        #[derive(Debug, Default, Copy, Clone)]
+        #[repr(C)]
         pub struct started_record {
             pub head: record,
             pub run: u64,
@@ -1763,6 +1869,22 @@ mod imp {
         impl Default for function_record {
             fn default() -> Self {
                 Self { head: record::default(), function: u64::default(), name: [i8::default(); 64] }
+            }
+        }
+        #[derive(Debug, Copy, Clone, Eq, PartialEq)]
+        #[repr(transparent)]
+        pub struct not_ours(pub u32);
+        #[allow(non_upper_case_globals)]
+        impl not_ours {
+            pub const OURS: Self = Self(0);
+            pub const OF_OTHER_USER: Self = Self(1);
+            pub const MORE_CAPABLE: Self = Self(2);
+            pub const NOT_DUMPABLE: Self = Self(3);
+            pub const OF_OTHER_NAMESPACE: Self = Self(4);
+        }
+        impl Default for not_ours {
+            fn default() -> Self {
+                Self::OURS
             }
         }
         #[derive(Debug, Copy, Clone, Eq, PartialEq)]
@@ -1845,6 +1967,7 @@ mod imp {
             pub const MODE_ACTIVE: Self = Self(2);
             pub const MODE_TOOL: Self = Self(3);
             pub const MODE_GONE: Self = Self(4);
+            pub const MODE_SKIPPED: Self = Self(5);
         }
         impl Default for mode {
             fn default() -> Self {
@@ -2136,5 +2259,5 @@ mod imp {
         }
     }
     #[unsafe(link_section = ".bpf.objs")]
-    static DATA: [u8; 226200] = *include_bytes!("x86_64.bpf.o");
+    static DATA: [u8; 264552] = *include_bytes!("x86_64.bpf.o");
 }

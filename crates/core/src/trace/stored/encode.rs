@@ -184,20 +184,7 @@ impl Recorder {
                 self.number(u64::from(*task));
                 self.words(cpus);
             }
-            What::End { task, process, status, totals } => {
-                head(kind::END | flag(0, status.is_some()) | flag(1, totals.unseen_ns > 0));
-                self.numbers(&[u64::from(*task), u64::from(*process)]);
-                status.iter().for_each(|status| self.number(zigzag(i64::from(*status))));
-                self.totals(totals);
-            }
-            What::Skipped(it) => {
-                let (known, unseen) =
-                    (it.totals.is_some(), it.totals.is_some_and(|totals| totals.unseen_ns > 0));
-                head(kind::END | flag(0, known) | flag(1, unseen) | flag(2, true));
-                self.numbers(&[u64::from(it.task), u64::from(it.process), place(&NOT_OURS, &it.why)]);
-                self.string(&it.name);
-                it.totals.iter().for_each(|totals| self.totals(totals));
-            }
+            What::End { .. } | What::Skipped(_) => self.gone(event, what),
             What::Name { task, process, name, kind } => {
                 head(kind::NAME);
                 self.numbers(&[u64::from(*task), u64::from(*process), place(&TASKS, kind)]);
@@ -220,6 +207,27 @@ impl Recorder {
             What::Spent { .. } | What::Waits { .. } | What::Below { .. } | What::Stop => {}
             What::Switch { .. } | What::Wake { .. } | What::Queued { .. } | What::Migrate { .. } => {}
             What::Call(_) | What::Stack(_) => {}
+        }
+    }
+
+    /// Who is not in the tree any more.
+    fn gone(&mut self, event: &Event, what: &What) {
+        match what {
+            What::End { task, process, status, totals } => {
+                self.head(kind::END | flag(0, status.is_some()) | flag(1, totals.unseen_ns > 0), event);
+                self.numbers(&[u64::from(*task), u64::from(*process)]);
+                status.iter().for_each(|status| self.number(zigzag(i64::from(*status))));
+                self.totals(totals);
+            }
+            What::Skipped(it) => {
+                let (known, unseen) =
+                    (it.totals.is_some(), it.totals.is_some_and(|totals| totals.unseen_ns > 0));
+                self.head(kind::END | flag(0, known) | flag(1, unseen) | flag(2, true), event);
+                self.numbers(&[u64::from(it.task), u64::from(it.process), place(&NOT_OURS, &it.why)]);
+                self.string(&it.name);
+                it.totals.iter().for_each(|totals| self.totals(totals));
+            }
+            _ => {}
         }
     }
 

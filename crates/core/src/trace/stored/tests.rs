@@ -4,7 +4,7 @@ use data_encoding::BASE64;
 use proptest::prelude::*;
 
 use super::super::counts::{CallCell, CallGroup};
-use super::super::event::{Block, Call, CallNumber, FileKind, Left, Totals, What};
+use super::super::event::{Block, Call, CallNumber, FileKind, Left, NotOurs, Skipped, Totals, What};
 use super::super::names::Abi;
 use super::*;
 
@@ -50,6 +50,8 @@ fn extremes_come_back() {
     };
     let start = LATEST - LONGEST;
     let name = || "ä name with spaces".to_owned();
+    let skipped =
+        |totals, why| What::Skipped(Skipped { task: 7, process: u32::MAX, name: name(), why, totals });
     let events = [
         event(start, What::Switch { prev: u32::MAX, next: 0, left: Left::Dead, block: None }),
         event(start - 5, What::Switch { prev: 0, next: 7, left: Left::Stopped, block: None }),
@@ -69,6 +71,8 @@ fn extremes_come_back() {
         event(start, What::Spent { task: 7, call_run_ns: MOST }),
         event(start, What::Spent { task: 8, call_run_ns: 1 }),
         event(start, What::Spent { task: 7, call_run_ns: 0 }),
+        event(start, skipped(Some(all), NotOurs::OtherUser)),
+        event(start, skipped(None, NotOurs::Refused)),
         event(start, What::Started { task: 7, run_ns: MOST, call_run_ns: 0 }),
         event(start, What::Below { task: 7, parent: 6 }),
         event(start, What::Stop),

@@ -1,7 +1,8 @@
 //! Processes, the tree, searches.
 
 use super::fixture::*;
-use crate::trace::event::{Left, What};
+use crate::trace::event::{Left, NotOurs, Skipped, What};
+use crate::trace::report::SkippedRow;
 
 /// sh makes three children on CPU 1: two run true, one stays sh; each takes 100.
 fn family() -> Script {
@@ -34,6 +35,26 @@ fn processes_are_folded_by_chain_of_commands() {
         (Some(3), Some(3), Some(4), Some(0))
     );
     assert_eq!(report.tasks_total, 4);
+}
+
+#[test]
+fn who_is_skipped_leaves_the_tree_and_is_no_end() {
+    let mut script = Script::began(0, 10, "sh");
+    script.fork(1000, 0, 10, 11, BOTH).switch(1000, 1, 0, 11, Left::Runnable);
+    let skipped = |task, name: &str, totals| {
+        What::Skipped(Skipped { task, process: task, name: name.to_owned(), why: NotOurs::OtherUser, totals })
+    };
+    script.add(1040, 1, skipped(11, "sudo", Some(totals(40))));
+    script.add(1050, 0, skipped(77, "sudo", None));
+    script.switch(3000, 1, 11, 0, Left::Dead);
+    script.end(5000, 0, 10, 0, 5000);
+    let report = script.report();
+    sound(&report);
+    assert_eq!(us(command(&report, "sh (forked)").running_s), 40);
+    let counted = report.processes;
+    assert_eq!((counted.forks, counted.exits, counted.alive), (Some(1), Some(1), Some(1)));
+    let row = SkippedRow { command: "sudo".to_owned(), why: NotOurs::OtherUser, processes: 2 };
+    assert_eq!(report.skipped, [row]);
 }
 
 #[test]
