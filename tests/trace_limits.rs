@@ -9,13 +9,12 @@ mod trace;
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::process::Command;
 use std::time::Duration;
 
 use process::{PROGRAM, eventually, root_or_skip, skipped};
 use rustix::process::Signal;
 use serde_json::Value;
-use trace::{NOBODY, json, nobody_traces, open_place, program_for_all, rows, traced, without_privileges};
+use trace::{NOBODY, json, nobody_traces, open_place, program_for_all, rows, traced};
 
 /// The levels that can be had here.
 fn levels() -> Vec<&'static str> {
