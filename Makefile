@@ -26,7 +26,8 @@ BENCHES ?= launch noise load prices trace analyse causes
 KERNELS ?= all
 CONDITIONS ?= all
 CHECKS ?= all
-WHYFASTER_ARM64 ?=
+# `make dist` leaves one there.
+WHYFASTER_ARM64 ?= $(wildcard target/dist/build/aarch64-unknown-linux-gnu/release/whyfaster)
 # The kernel that the tests boot under instruction counting; scripts/setup.sh fetches it.
 export INSIDE_KERNEL ?= $(TOOLS)/test-kernel/vmlinuz
 

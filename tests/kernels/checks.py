@@ -110,7 +110,7 @@ class Judge:
         if level == "full" and not self.expected_full:
             need(fact["status"] == UNFIT, f"exit status {fact['status']} where the full level cannot be had: {last_of(fact['err'])}")
             need(len(fact["err"].strip()) > 20, "refused without a reason")
-            return SKIP, last_of(fact["err"]), ""
+            return SKIP, fact["err"].strip().splitlines()[0].removeprefix("error: "), ""
         report = succeeded(fact)
         need(report["level"] == level, f"level {level} was asked for, {report['level']} was had: {last_of(fact['err'])}")
         self.whole(report)

@@ -34,11 +34,11 @@ def merge(known, boot, release, verdicts, day, program):
     """The same in memory."""
     row = known.setdefault(boot.name, {"checks": {}})
     row["release"] = release or row.get("release", "-")
+    # What an earlier boot did not come to is over; this one says anew if it did not either.
+    for check in ("boot", "facts", "strace"):
+        row["checks"].pop(check, None)
     for verdict in verdicts:
         row["checks"][verdict.check] = {**dataclasses.asdict(verdict), "day": day, "program": program}
-    # A boot that ended early said nothing about checks that it did not reach; one that did not says that all is over.
-    if not any(verdict.check == "boot" for verdict in verdicts):
-        row["checks"].pop("boot", None)
 
 
 def verdicts(row):
