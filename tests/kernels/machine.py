@@ -12,8 +12,8 @@ SILENCE_S = 600
 class Machine:
     """What QEMU is told."""
 
-    def __init__(self, arch, memory_mib, smp):
-        self.arch, self.memory_mib, self.smp = arch, memory_mib, smp
+    def __init__(self, arch, cpu, memory_mib, smp):
+        self.arch, self.cpu, self.memory_mib, self.smp = arch, cpu, memory_mib, smp
 
     @property
     def program(self):
@@ -24,18 +24,18 @@ class Machine:
         """The command line. The console goes to a file, the guest's lines to standard output."""
         ports = ["-chardev", f"file,id=console,path={console}", "-chardev", "stdio,id=lines,signal=off"]
         if self.arch == "amd64":
-            board, tty = ["-M", "q35,pit=off", "-cpu", "max"], "ttyS0"
+            board, tty = ["-M", "q35,pit=off"], "ttyS0"
             # The emulator's time stamp counter is the host's, and reading its HPET costs thousands of times as much. On a busy host
             # the PIT, which old kernels ask for the counter's pace, is late by a factor: without it they ask the HPET.
             arguments = f"tsc=reliable {arguments}"
             ports += ["-serial", "chardev:console", "-serial", "chardev:lines"]
         else:
-            board, tty = ["-M", "virt", "-cpu", "max"], "ttyAMA0"
+            board, tty = ["-M", "virt"], "ttyAMA0"
             ports += ["-serial", "chardev:console", "-device", "pci-serial,chardev=lines"]
         # One thread for all CPUs of the guest. With several, QEMU 7.2 lost interrupts between CPUs while the kernel patched its
-        # code, spoiled flags after cmpxchg16b, and so hung or killed kernels from 6.1 on.
+        # code, and so hung or killed kernels from 6.1 on.
         return [
-            self.program, *board, "-accel", "tcg,thread=single", "-smp", self.smp, "-m", str(self.memory_mib),
+            self.program, *board, "-accel", "tcg,thread=single", "-cpu", self.cpu, "-smp", self.smp, "-m", str(self.memory_mib),
             "-nodefaults", "-no-user-config", "-display", "none", "-monitor", "none", "-no-reboot", *ports,
             "-kernel", str(kernel), "-initrd", str(initrd), "-append", f"console={tty} panic=-1 {arguments}".strip(),
         ]  # fmt: skip

@@ -91,7 +91,7 @@ class TheJudge(unittest.TestCase):
     def test_an_interrupted_run_leaves_nothing(self):
         ended = {"check": "Ctrl-C trace", "status": 130, "seconds": 4, "err": "", "out": ""}
         self.assertEqual(judged(ended, name="Ctrl-C trace").outcome, PASS)
-        for spoiled in ({"status": 0}, {"seconds": 63}, {"out": "31 92 sleep 33\n"}):
+        for spoiled in ({"status": 0}, {"status": 137}, {"out": "31 92 sleep 33\n"}):
             self.assertEqual(judged({**ended, **spoiled}, name="Ctrl-C trace").outcome, FAIL)
 
     def test_what_was_not_reported_failed(self):
@@ -114,6 +114,8 @@ class TheRest(unittest.TestCase):
         for condition in catalogue.CONDITIONS:
             self.assertLessEqual({name for name, _ in condition.settings}, set(catalogue.ORDINARY))
         self.assertEqual(catalogue.other("debian-arm64:6.12").arch, "arm64")
+        cpus = [catalogue.other(words).cpu for words in ("debian:6.1", "debian:6.18", "debian:7.2", "debian-arm64:6.1")]
+        self.assertEqual(cpus, ["max,-cx16", "max", "max", "max"])
 
     def test_the_worst_of_a_cell_is_shown(self):
         verdicts = {"Ctrl-C trace": Verdict("Ctrl-C trace", FAIL, "left"), "Ctrl-C compare": Verdict("Ctrl-C compare", PASS)}
