@@ -2252,5 +2252,5 @@ mod imp {
         }
     }
     #[unsafe(link_section = ".bpf.objs")]
-    static DATA: [u8; 263416] = *include_bytes!("aarch64.bpf.o");
+    static DATA: [u8; 263000] = *include_bytes!("aarch64.bpf.o");
 }

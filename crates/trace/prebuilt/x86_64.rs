@@ -2259,5 +2259,5 @@ mod imp {
         }
     }
     #[unsafe(link_section = ".bpf.objs")]
-    static DATA: [u8; 264552] = *include_bytes!("x86_64.bpf.o");
+    static DATA: [u8; 264128] = *include_bytes!("x86_64.bpf.o");
 }

@@ -130,17 +130,22 @@ fn compile(clang: &Clang, define: &str) -> Result<(Vec<u8>, String)> {
     let object_path = directory.path().join(OBJECT);
     let skeleton = directory.path().join("programs.rs");
     let target = format!("-D__TARGET_ARCH_{define}");
+    // The object's lines of source are named by paths, which are to be the same in every clone.
+    let here = env::current_dir().context("cannot tell the current directory")?;
+    let prefix = format!("-fdebug-prefix-map={}=.", here.display());
     SkeletonBuilder::new()
         .source(SOURCE)
         .obj(&object_path)
         .reference_obj(true)
         .clang(&clang.name)
-        .clang_args(FLAGS.iter().copied().chain([target.as_str()]))
+        .clang_args(FLAGS.iter().copied().chain([target.as_str(), prefix.as_str()]))
         .build_and_generate(&skeleton)
         .with_context(|| format!("the BPF programs could not be built from {SOURCE}"))?;
     let object = fs::read(&object_path).context("cannot read the object")?;
     let temporary = directory.path().to_string_lossy();
-    ensure!(!contains(&object, temporary.as_bytes()), "the object names the directory {temporary}");
+    for directory in [&*temporary, &*here.to_string_lossy()] {
+        ensure!(!contains(&object, directory.as_bytes()), "the object names the directory {directory}");
+    }
     let text = fs::read_to_string(&skeleton).context("cannot read the generated Rust")?;
     let skeleton = text.replace(&*object_path.to_string_lossy(), OBJECT);
     ensure!(!skeleton.contains(&*temporary), "the generated Rust names the directory {temporary}");
