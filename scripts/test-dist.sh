@@ -140,7 +140,7 @@ crates() {
             patches+=(--config "patch.crates-io.$crate.path='$work/crates/$crate-$version'")
         fi
     done
-    (cd "$work/crates" && PATH=$work/bin:$PATH cargo install --quiet --offline --debug --path "whyfaster-$version" \
+    (cd "$work/crates" && PATH=$work/bin:$PATH cargo install --quiet --locked --offline --debug --path "whyfaster-$version" \
         --root "$work/installed" --target-dir "$root/target/crates" "${patches[@]}") || fail 'the crates do not install'
     [ ! -e "$work/called" ] || fail "the crates call a compiler for BPF: $(cat "$work/called")"
     [ "$("$work/installed/bin/whyfaster" --version)" = "whyfaster $version" ] || fail 'the installed program does not run'
