@@ -139,7 +139,7 @@ class Judge:
     def compare_why(self, fact):
         """A sleep is the cause, and an experiment confirmed it; without the full level the report says why not."""
         found = succeeded(fact)
-        need(found["verdicts"], "no verdict")
+        need({"faster", "slower"} & set(found["verdicts"]), f"the planted sleep made no difference: {found['verdicts']}")
         if not self.expected_full:
             refused = json.dumps(found["refused"]) if found["refused"] else ""
             need(len(refused) > 20 or "full" in fact["err"], f"no explanation and no reason: {last_of(fact['err'])}")

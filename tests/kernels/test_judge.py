@@ -88,6 +88,26 @@ class TheJudge(unittest.TestCase):
         self.assertEqual(judged(doctor(), strace(), auto, name="trace auto").outcome, FAIL)
         self.assertEqual(judged(doctor("note"), strace(), auto, full=False, name="trace auto").outcome, PASS)
 
+    def test_a_sleep_is_explained_and_confirmed_or_refused_for_want_of_the_level(self):
+        report = {"refused": None, "verdicts": ["faster"], "findings": [{"cause": "sleep"}]}
+        report["experiments"] = [{"cause": "sleep", "outcome": "confirmed", "sentence": ""}]
+        name = "compare --why"
+
+        def made(**spoiled):
+            return {"check": name, "status": 0, "err": "", "json": {**report, **spoiled}}
+
+        self.assertEqual(judged(made(), name=name).outcome, PASS)
+        for spoiled in (
+            {"verdicts": ["same"]},
+            {"findings": []},
+            {"findings": [{"cause": "startup"}]},
+            {"experiments": []},
+            {"experiments": [{"cause": "sleep", "outcome": "refuted", "sentence": ""}]},
+        ):
+            self.assertEqual(judged(made(**spoiled), name=name).outcome, FAIL, spoiled)
+        self.assertEqual(judged(made(refused="needs BTF: a kernel with it gives it"), full=False, name=name).outcome, SKIP)
+        self.assertEqual(judged(made(), full=False, name=name).outcome, FAIL)
+
     def test_an_interrupted_run_leaves_nothing(self):
         ended = {"check": "Ctrl-C trace", "status": 130, "seconds": 4, "err": "", "out": ""}
         self.assertEqual(judged(ended, name="Ctrl-C trace").outcome, PASS)
