@@ -16,6 +16,7 @@ COLUMNS = {
     "prices": ("prices --quick",),
     "Ctrl-C": ("Ctrl-C compare", "Ctrl-C trace", "Ctrl-C prices"),
     "ordinary user": ("user doctor", "user trace", "user compare"),
+    "user with the capabilities": ("capable trace", "capable follow"),
 }
 # Columns whose cell is the level that was had; elsewhere it was asked for.
 LEVELS = ("doctor promises", "trace has")
