@@ -145,7 +145,9 @@ one-file: build
 
 # The same hostile inputs for longer. What fails is kept in target/fuzz/.
 fuzz: export FUZZ_SECONDS ?= 600
+fuzz: export FUZZ_SEED ?= $(shell date +%s)
 fuzz: setup-demo
+	@echo "FUZZ_SEED=$$FUZZ_SEED"
 	cargo test --locked --lib -p whyfaster -p whyfaster-trace fuzz_ -- --nocapture
 
 generated:

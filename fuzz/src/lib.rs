@@ -5,7 +5,8 @@
 //! as they are and with changes: some at random places of the JSON that they hold, some in their bytes. proptest draws the
 //! changes, and takes away those that a failure does not need.
 //!
-//! `FUZZ_SECONDS` (60) is the time of all targets together. An input that fails is kept in `target/fuzz/`; whoever mends
+//! `FUZZ_SECONDS` (60) is the time of all targets together. `FUZZ_SEED` (0) decides which changes are drawn, in which order: `make test`
+//! tries the same ones each time, so that it fails for what was changed; `make fuzz` takes another seed each time. An input that fails is kept in `target/fuzz/`; whoever mends
 //! the fault moves it into the corpus, with which every run begins.
 
 mod bytes;
@@ -20,7 +21,7 @@ use std::{env, fs};
 
 use proptest::collection::vec;
 use proptest::prelude::any;
-use proptest::test_runner::{Config, TestError, TestRunner};
+use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 
 /// What an input is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,12 +75,19 @@ fn run_on(name: &str, form: Form, seeds: &[Vec<u8>], time: Duration, target: imp
     let config =
         Config { cases: CASES, failure_persistence: None, max_shrink_iters: 512, ..Config::default() };
     let inputs = (0..seeds.len(), vec(any::<Change>(), 1..=MOST_CHANGES));
-    while Instant::now() < end {
+    let base = seed();
+    for round in 0_u64.. {
+        if Instant::now() >= end {
+            break;
+        }
         // A runner counts its cases once and for all.
-        let found = TestRunner::new(config.clone()).run(&inputs, |(seed, changes)| {
-            attempt(&changed(&seeds[seed], form, &changes));
-            Ok(())
-        });
+        let found = TestRunner::new_with_rng(config.clone(), drawn_from(base, round)).run(
+            &inputs,
+            |(seed, changes)| {
+                attempt(&changed(&seeds[seed], form, &changes));
+                Ok(())
+            },
+        );
         match found {
             Ok(()) => {}
             Err(TestError::Fail(_, (seed, changes))) => failed(name, &changed(&seeds[seed], form, &changes)),
@@ -87,6 +95,22 @@ fn run_on(name: &str, form: Form, seeds: &[Vec<u8>], time: Duration, target: imp
         }
     }
     println!("{name}: {} inputs, {} of them taken", tried.get(), taken.get());
+}
+
+/// Which changes are drawn.
+fn seed() -> u64 {
+    match env::var("FUZZ_SEED") {
+        Ok(text) => text.parse().unwrap_or_else(|error| panic!("FUZZ_SEED={text}: {error}")),
+        Err(_) => 0,
+    }
+}
+
+/// The numbers of one round.
+fn drawn_from(seed: u64, round: u64) -> TestRng {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    bytes[8..16].copy_from_slice(&round.to_le_bytes());
+    TestRng::from_seed(RngAlgorithm::ChaCha, &bytes)
 }
 
 /// The kept inputs of a target, in the order of their names.

@@ -85,13 +85,14 @@ pub(crate) fn report(report: &TraceReport, of: &str) -> Result<(), Invalid> {
         let place = || format!("{of}tree[{i}]");
         let above = row.parent.is_none_or(|parent| parent < i);
         ensure(above, place, "its parent does not stand above it")?;
-        ensure(row.processes <= MAX_COUNT, place, "a count is absurd")?;
+        counts([row.processes], place)?;
         amounts([Some(row.cpu_s), Some(row.life_s)], place)?;
     }
     for (i, row) in report.stages.iter().enumerate() {
         let place = || format!("{of}stages[{i}]");
         let there = row.reads_from.iter().all(|stage| *stage < report.stages.len());
         ensure(there, place, "it reads from a stage that is not there")?;
+        counts([row.processes], place)?;
         amounts([Some(row.life_s), Some(row.running_s)], place)?;
     }
     for (i, row) in report.tasks.iter().enumerate() {
@@ -101,27 +102,63 @@ pub(crate) fn report(report: &TraceReport, of: &str) -> Result<(), Invalid> {
     }
     for (i, row) in report.syscalls.iter().enumerate() {
         let place = || format!("{of}syscalls[{i}]");
-        let counts = [row.calls, row.errors, row.not_returned, row.begun_before, row.going_on];
-        ensure(counts.iter().all(|count| *count <= MAX_COUNT), place, "a count is absurd")?;
+        counts([row.calls, row.errors, row.not_returned, row.begun_before, row.going_on], place)?;
+        counts(
+            row.errnos.iter().map(|(_, count)| *count).chain(row.histogram_log2_ns.iter().copied()),
+            place,
+        )?;
         amounts([row.total_s, row.max_s, row.cpu_s, row.runnable_s, row.blocked_s], place)?;
     }
     for (i, row) in report.waits.iter().enumerate() {
-        amounts([Some(row.seconds)], || format!("{of}waits[{i}]"))?;
+        let place = || format!("{of}waits[{i}]");
+        counts([row.count, row.unfinished], place)?;
+        amounts([Some(row.seconds)], place)?;
     }
     for (i, row) in report.cpu_sharers.iter().enumerate() {
         amounts([Some(row.seconds)], || format!("{of}cpu_sharers[{i}]"))?;
     }
+    tasks(report, of)?;
     accounts(report, of)?;
     let overhead = &report.overhead;
     let [low, high] = [overhead.untraced.map(|it| it.low), overhead.untraced.map(|it| it.high)];
     amounts([overhead.traced_over_untraced, low, high, overhead.calibrated_share], || format!("{of}overhead"))
 }
 
+/// How many tasks there were, what they did, and what was lost of it.
+fn tasks(report: &TraceReport, of: &str) -> Result<(), Invalid> {
+    let it = &report.processes;
+    let processes = [it.forks, it.threads, it.execs, it.failed_execs, it.exits, it.alive];
+    counts(processes.into_iter().flatten().chain([report.tasks_total]), || format!("{of}processes"))?;
+    for (i, row) in report.skipped.iter().enumerate() {
+        counts([row.processes], || format!("{of}skipped[{i}]"))?;
+    }
+    for (i, row) in report.commands.iter().enumerate() {
+        let happened = [row.faults, row.voluntary, row.involuntary, row.migrations];
+        counts(happened.into_iter().flatten().chain([row.tasks]), || format!("{of}commands[{i}]"))?;
+    }
+    for (i, row) in report.searches.iter().enumerate() {
+        let tries = [row.searches, row.misses, row.found];
+        counts(tries.into_iter().chain(row.errnos.iter().map(|(_, count)| *count)), || {
+            format!("{of}searches[{i}]")
+        })?;
+    }
+    let others = report.avoidable.iter().map(|it| it.waits);
+    counts(others.chain(report.overhead.untraced.iter().map(|it| it.runs)), || format!("{of}avoidable"))?;
+    let it = &report.lost;
+    let lost =
+        [it.ring, it.map, it.storage, it.string, it.stack, it.recursion, it.unfinished, it.gaps, it.late];
+    let by_cpu = it
+        .by_cpu
+        .iter()
+        .flat_map(|it| [it.ring, it.map, it.storage, it.string, it.stack, it.unfinished, it.gaps, it.late]);
+    counts(lost.into_iter().chain(by_cpu), || format!("{of}lost"))
+}
+
 /// The critical path, the work and what was moved.
 fn accounts(report: &TraceReport, of: &str) -> Result<(), Invalid> {
     for (i, row) in report.critical_path.iter().enumerate() {
         let place = || format!("{of}critical_path[{i}]");
-        ensure(row.count <= MAX_COUNT, place, "a count is absurd")?;
+        counts([row.count], place)?;
         amounts(
             [Some(row.seconds), Some(row.avoidable_s), Some(row.by_pinning_s), Some(row.but_for_affinity_s)],
             place,
@@ -132,15 +169,20 @@ fn accounts(report: &TraceReport, of: &str) -> Result<(), Invalid> {
     }
     for (i, row) in report.work.iter().enumerate() {
         let place = || format!("{of}work[{i}]");
-        ensure(row.count.is_none_or(|count| count <= MAX_COUNT), place, "a count is absurd")?;
+        counts(row.count, place)?;
         amounts([Some(row.seconds), row.price_s, row.priced_s], place)?;
     }
     for (i, row) in report.transfers.iter().enumerate() {
         let place = || format!("{of}transfers[{i}]");
-        ensure(row.calls <= MAX_COUNT && row.bytes <= MAX_COUNT, place, "a count is absurd")?;
+        counts([row.calls, row.bytes], place)?;
         amounts([row.cpu_s], place)?;
     }
     Ok(())
+}
+
+/// No count is so large that a sum of some overflows.
+fn counts(counts: impl IntoIterator<Item = u64>, place: impl Fn() -> String) -> Result<(), Invalid> {
+    ensure(counts.into_iter().all(|count| count <= MAX_COUNT), place, "a count is absurd")
 }
 
 fn amounts<const N: usize>(values: [Option<f64>; N], place: impl Fn() -> String) -> Result<(), Invalid> {
