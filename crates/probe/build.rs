@@ -185,14 +185,13 @@ fn link(compiler: &str, objects: &[PathBuf], program: &Path) {
     run(compiler, &arguments, &["-pthread"]).unwrap_or_else(|e| panic!("{first}\n{e}"));
 }
 
-/// The sources as Rust, for `sources()`.
+/// The sources as Rust, for `sources()`: their text, not their paths, which would make every clone's program another one.
 fn write_list(sources: &[PathBuf], path: &Path) {
-    let root = cargo("CARGO_MANIFEST_DIR");
     let mut text = String::from("&[\n");
     for source in sources.iter().chain(&files("include", "h")) {
         let name = source.display();
-        let _ =
-            writeln!(text, "    ({:?}, include_str!({:?})),", format!("{name}"), format!("{root}/{name}"));
+        let contents = fs::read_to_string(source).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let _ = writeln!(text, "    ({:?}, {contents:?}),", format!("{name}"));
     }
     text.push_str("]\n");
     write_if_changed(path, &text);

@@ -19,8 +19,10 @@ fn main() -> io::Result<()> {
     found.sort();
     let mut text = String::from("const PAGES: &[(&str, &str)] = &[\n");
     for (name, path) in found {
-        writeln!(text, "    ({name:?}, include_str!({:?})),", path.canonicalize()?)
-            .map_err(io::Error::other)?;
+        println!("cargo::rerun-if-changed={}", path.display());
+        // The page's text, not its path, which would make every clone's program another one.
+        let page = fs::read_to_string(path)?;
+        writeln!(text, "    ({name:?}, {page:?}),").map_err(io::Error::other)?;
     }
     text.push_str("];\n");
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()).join("pages.rs");
