@@ -21,6 +21,9 @@ pub enum Abi {
 /// x32 programs number their calls like 64-bit ones, with this bit set (`__X32_SYSCALL_BIT`).
 const X32: u32 = 0x4000_0000;
 
+/// Its number where numbers follow the kernel's generic table.
+const NEWFSTATAT: usize = 79;
+
 impl Abi {
     /// The table of the machine that whyfaster was built for.
     pub const HOST: Self = if cfg!(target_arch = "aarch64") { Self::Aarch64 } else { Self::X86_64 };
@@ -32,6 +35,8 @@ impl Abi {
         match (self, call.compat) {
             (Self::X86_64, false) => syscalls::x86_64::Sysno::new(number).map(|call| call.name()),
             (Self::X86_64, true) => syscalls::x86::Sysno::new(number).map(|call| call.name()),
+            // The kernel's name (include/uapi/asm-generic/unistd.h), which is that of x86-64, too. The table has another one.
+            (Self::Aarch64, false) if number == NEWFSTATAT => Some("newfstatat"),
             (Self::Aarch64, false) => syscalls::aarch64::Sysno::new(number).map(|call| call.name()),
             (Self::Aarch64, true) => syscalls::arm::Sysno::new(number).map(|call| call.name()),
         }
@@ -96,6 +101,7 @@ mod tests {
         assert_eq!(Abi::X86_64.name(call(3, true)), "read");
         assert_eq!(Abi::Aarch64.name(call(63, false)), "read");
         assert_eq!(Abi::Aarch64.name(call(3, true)), "read");
+        assert_eq!(Abi::Aarch64.name(call(79, false)), "newfstatat");
         assert_eq!(Abi::X86_64.name(call(231, false)), "exit_group");
         assert_eq!(Abi::X86_64.name(call(435, false)), "clone3");
     }
