@@ -6,6 +6,7 @@
 
 struct counted {
     volatile int counting, done;
+    volatile int first_round; /* takes the place of `counting` in a round that is not counted */
     volatile double ops;
 };
 

@@ -24,6 +24,8 @@ static void traced(struct run *r, const struct line *line, struct counted *page)
     raise(SIGSTOP);
     if (prepare(r, line) != 0)
         _exit(1);
+    /* In the first round already: another side that yields between rounds could still be within that call when the next one begins. */
+    r->counting = &page->first_round;
     if (line->probe->batch == BATCH_AUTO)
         r->ops = 16;
     r->probe->round(r); /* what only a first round does is no part of the price */
