@@ -109,7 +109,7 @@ uninstall-caps:
 
 # ---- tests, the quick ones first ----
 
-test: setup-test format-check spelling deny lint unit cross one-file generated rustdoc docs kernels
+test: setup-test format-check spelling deny lint rustdoc docs unit cross one-file generated kernels
 	@echo 'make test: all passed'
 
 format:

@@ -34,7 +34,7 @@ struct Part {
     name: String,
     version: String,
     licence: String,
-    /// Package URL: https://github.com/package-url/purl-spec
+    /// Package URL: <https://github.com/package-url/purl-spec>
     url: String,
     source: String,
     /// The licence files' contents.
@@ -165,7 +165,7 @@ fn libraries(table: &Path) -> Result<Vec<Part>> {
         .collect()
 }
 
-/// https://cyclonedx.org/docs/1.5/json/
+/// The format: <https://cyclonedx.org/docs/1.5/json/>
 fn sbom(program: &Package, parts: &[Part], release: &Release) -> Result<Value> {
     let own = format!("pkg:cargo/{}@{}", program.name, program.version);
     let components: Vec<Value> = parts
