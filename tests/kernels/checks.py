@@ -18,6 +18,7 @@ class Verdict:
     outcome: str
     why: str = ""
     level: str = ""  # the level that was had, where the check is of one
+    tries: int = 1  # the traces that it took until one told of no losses
 
 
 class Wrong(Exception):
@@ -78,7 +79,7 @@ class Judge:
             return Verdict(name, FAIL, f"the report lacks {missing}")
         return Verdict(name, *outcome)
 
-    # ---- one method a kind of check: returns (outcome, why, level) or raises Wrong ----
+    # ---- one method a kind of check: returns (outcome, why, level, tries), the last two where they mean something, or raises Wrong ----
 
     def doctor(self, fact):
         """Doctor promises a level, with a reason where it is not the full one, and counts the CPUs."""
@@ -103,7 +104,7 @@ class Judge:
         if promise == "doctor" and self.expected_full:
             need(report["level"] == "full", f"full level expected, trace has {report['level']}: {last_of(fact['err'])}")
         self.whole(report)
-        return PASS, tries(report), report["level"]
+        return PASS, "", report["level"], report.get("tries", 1)
 
     def level(self, fact, level):
         """A level that was asked for is had and counts as strace does, or is refused with the reason."""
@@ -114,7 +115,7 @@ class Judge:
         report = succeeded(fact)
         need(report["level"] == level, f"level {level} was asked for, {report['level']} was had: {last_of(fact['err'])}")
         self.whole(report)
-        return PASS, tries(report), level
+        return PASS, "", level, report.get("tries", 1)
 
     def whole(self, report):
         """The trace is complete, its accounts agree, and it counted what strace counted."""
@@ -196,11 +197,6 @@ class Judge:
         found = succeeded(fact)
         need(any(level["comparisons"] for level in found["levels"]), "no verdict")
         return PASS, "", ""
-
-
-def tries(report):
-    """What to say where the first trace told of losses."""
-    return f"complete at try {report['tries']}: those before told of losses" if report.get("tries", 1) > 1 else ""
 
 
 def finding(report, name):

@@ -43,8 +43,8 @@ def merge(known, boot, release, verdicts, day, program):
 
 def verdicts(row):
     """The verdicts of a boot that was kept, by check."""
-    names = [field.name for field in dataclasses.fields(Verdict)]
-    return {check: Verdict(**{name: found[name] for name in names}) for check, found in row["checks"].items()}
+    names = {field.name for field in dataclasses.fields(Verdict)}
+    return {check: Verdict(**{name: found[name] for name in names & found.keys()}) for check, found in row["checks"].items()}
 
 
 def span(rows, key):

@@ -32,9 +32,9 @@ def cell(verdicts, column):
     """One cell of the book's table."""
     checks = COLUMNS[column]
     outcome = together(verdicts, checks)
-    if outcome == PASS and column in LEVELS:
-        return verdicts[checks[0]].level
-    return WORDS[outcome]
+    words = verdicts[checks[0]].level if outcome == PASS and column in LEVELS else WORDS[outcome]
+    tries = max((verdicts[check].tries for check in checks if check in verdicts), default=1)
+    return words if tries == 1 else f"{words} (try {tries})"
 
 
 def screen(rows):
@@ -67,9 +67,10 @@ def book(kernels, conditions, about):
     parts = ["# Kernels that were tried\n", about, markdown(["kernel", "its release", *COLUMNS], body(kernels))]
     parts.append(
         "Every cell is a boot's outcome: *yes*, or the level; *not there*: the level cannot be had, and the program said why; *fails*: see "
-        "below; *-*: not tried. Counts of the levels full and ptrace equal those of `strace -f -c` in the same guest, the number of processes "
-        "that of all levels but rusage. The explanation of *compare --why* is confirmed by an experiment. *Ctrl-C* is 130 and no process "
-        "left, in compare, trace and prices. The *ordinary user* has no capability.\n"
+        "below; *-*: not tried; *try 2*: the trace before it said that records were lost, so its counts could not be compared. Counts of the "
+        "levels full and ptrace equal those of `strace -f -c` in the same guest, the number of processes that of all levels but rusage. The "
+        "explanation of *compare --why* is confirmed by an experiment. *Ctrl-C* is 130 and no process left, in compare, trace and prices. "
+        "The *ordinary user* has no capability.\n"
     )
     if conditions:
         parts += ["## Under special conditions\n", markdown(["condition", "kernel", *head[1:]], body(conditions))]

@@ -142,6 +142,10 @@ class TheRest(unittest.TestCase):
         self.assertEqual(tables.cell(verdicts, "Ctrl-C"), "fails")
         self.assertEqual(tables.cell(verdicts, "prices"), "-")
         page = tables.book([(("debian:6.1", "6.1.0"), verdicts)], [], "About.\n")
+        again = trace()
+        again["json"]["tries"] = 2
+        tried = judged(doctor(), strace(), again)
+        self.assertEqual(tables.cell({"trace full": tried}, "full"), "yes (try 2)")
         self.assertIn("- Ctrl-C trace, debian:6.1 6.1.0: left", page)
 
 
