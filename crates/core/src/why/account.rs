@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::input::{Given, Untraced};
+use super::input::{ExplainInput, Untraced};
 use super::own_cost::{self, Run};
 use super::report::{Account, Traced};
 use super::words::{label, median, spread, summing};
@@ -31,7 +31,7 @@ pub(super) struct Alternative<'a> {
 
 impl<'a> Alternative<'a> {
     /// The alternative with this index.
-    pub(super) fn of(given: &Given<'a>, untraced: &[Untraced], index: usize) -> Self {
+    pub(super) fn of(given: &ExplainInput<'a>, untraced: &[Untraced], index: usize) -> Self {
         let name = given.plan.alternatives.get(index).map_or("", |it| &it.name);
         let mine: Vec<&Traced> = given.traced.iter().filter(|it| it.alternative == index).collect();
         let usable = |it: &&Traced| it.report.level == Level::Full && !it.report.critical_path.is_empty();

@@ -1,6 +1,6 @@
 //! Which account decides at which load: alone the way that must be gone step by step, among many the CPU time.
 
-use super::input::Given;
+use super::input::ExplainInput;
 use super::kinds;
 use super::report::WorkDelta;
 use super::words::{label, time, upper};
@@ -16,7 +16,7 @@ const LEAST: f64 = 0.2;
 /// In words: what decides below and above which load, and what the difference of the work consists of. `work_s` is the difference
 /// of the CPU times; an answer that changes with the load is claimed only where its interval excludes equality by delta.
 pub(super) fn deciding(
-    given: &Given<'_>,
+    given: &ExplainInput<'_>,
     names: (&str, &str),
     work_s: &Estimate,
     work: &[WorkDelta],
@@ -71,7 +71,7 @@ pub(super) fn deciding(
 }
 
 /// The one that needs more CPU time, where the rounds tell.
-pub(super) fn dearer(given: &Given<'_>, names: (&str, &str), work_s: &Estimate) -> Option<String> {
+pub(super) fn dearer(given: &ExplainInput<'_>, names: (&str, &str), work_s: &Estimate) -> Option<String> {
     let work = |name: &str| given.analysis.alternatives.iter().find(|it| it.name == name)?.work_s;
     match told(given, work_s, (work(names.0)?, work(names.1)?)) {
         Told::More => Some(names.0.to_owned()),
@@ -95,7 +95,7 @@ enum Told {
 }
 
 /// Within delta, the works are the same, as times are. Without an interval nothing is told.
-fn told(given: &Given<'_>, work_s: &Estimate, works: (f64, f64)) -> Told {
+fn told(given: &ExplainInput<'_>, work_s: &Estimate, works: (f64, f64)) -> Told {
     let delta = given.plan.delta * works.0.min(works.1);
     match work_s.low.zip(work_s.high) {
         Some((low, _)) if low > delta => Told::More,
@@ -136,7 +136,7 @@ fn kinds(work: &[WorkDelta]) -> String {
 }
 
 /// The load at which the answer changes, as measured or else as predicted.
-pub(super) fn load(given: &Given<'_>, names: (&str, &str)) -> Option<String> {
+pub(super) fn load(given: &ExplainInput<'_>, names: (&str, &str)) -> Option<String> {
     let mine = |it: &&Crossover| it.alternative == names.0 && it.baseline == names.1;
     let crossover = given.analysis.crossovers.iter().find(mine)?;
     match (crossover.measured_from, crossover.measured_to, crossover.predicted_load) {

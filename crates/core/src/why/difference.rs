@@ -1,39 +1,42 @@
-//! What differs between two alternatives: by slot, over the traced rounds, path and work side by side.
+//! What differs between two alternatives: by category, over the traced rounds, path and work side by side.
 //!
 //! A difference on the path that has its counterpart in the work is a cause: something is done that the other one does not
 //! do. One without a counterpart is overlap: both do it, but the other one beside something else, on another CPU. More work
-//! that is not on the path is hidden, and costs no time as long as CPUs are free.
+//! that is not on the path is off-path work, and costs no time as long as CPUs are free.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::account::Alternative;
-use super::slots::{Amount, Slot, Slots, slots};
+use super::categories::{Amount, Categories, Category, categories};
 use super::words::{median, spread, summing};
 
-/// The differences of one slot: what is more in the alternative than in the baseline, seconds.
+/// The differences of one category: what is more in the alternative than in the baseline, seconds.
 #[derive(Clone, Debug, Default)]
-pub(super) struct SlotDelta {
+pub(super) struct CategoryDelta {
     /// The medians.
     pub median: Amount,
     /// By round.
     rounds: Vec<Amount>,
 }
 
-/// What follows from a slot.
+/// What follows from a category.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Parted {
+pub(super) struct Attribution {
     /// Seconds of wall time that this costs.
     pub caused: f64,
     /// Seconds on the path that the other one has as well, beside the path.
     pub overlap: f64,
     /// CPU time more than on the other side, beside the path. It costs no time as long as a CPU is free for it.
-    pub hidden: f64,
+    pub off_path_work: f64,
 }
+
+/// What follows from each category.
+pub(super) type Attributions = BTreeMap<Category, Attribution>;
 
 /// The differences of two alternatives.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Deltas {
-    pub slots: BTreeMap<Slot, SlotDelta>,
+    pub categories: BTreeMap<Category, CategoryDelta>,
     /// Traced rounds in which both ran.
     pub rounds: usize,
 }
@@ -41,18 +44,19 @@ pub(super) struct Deltas {
 impl Deltas {
     /// The alternative less the baseline, paired by round.
     pub(super) fn of(alternative: &Alternative<'_>, baseline: &Alternative<'_>) -> Self {
-        let by_round = |side: &Alternative<'_>| -> BTreeMap<u32, Slots> {
-            side.runs.iter().map(|run| (run.round, slots(run))).collect()
+        let by_round = |side: &Alternative<'_>| -> BTreeMap<u32, Categories> {
+            side.runs.iter().map(|run| (run.round, categories(run))).collect()
         };
         let (here, there) = (by_round(alternative), by_round(baseline));
-        let pairs: Vec<(&Slots, &Slots)> =
-            here.iter().filter_map(|(round, slots)| Some((slots, there.get(round)?))).collect();
-        let all: BTreeSet<Slot> = pairs.iter().flat_map(|(a, b)| a.keys().chain(b.keys())).copied().collect();
-        let delta = |slot: Slot| {
-            let rounds = pairs.iter().map(|(a, b)| less(get(a, slot), get(b, slot))).collect();
-            (slot, SlotDelta::of(rounds))
+        let pairs: Vec<(&Categories, &Categories)> =
+            here.iter().filter_map(|(round, categories)| Some((categories, there.get(round)?))).collect();
+        let all: BTreeSet<Category> =
+            pairs.iter().flat_map(|(a, b)| a.keys().chain(b.keys())).copied().collect();
+        let delta = |category: Category| {
+            let rounds = pairs.iter().map(|(a, b)| less(get(a, category), get(b, category))).collect();
+            (category, CategoryDelta::of(rounds))
         };
-        let mut deltas = Self { slots: all.into_iter().map(delta).collect(), rounds: pairs.len() };
+        let mut deltas = Self { categories: all.into_iter().map(delta).collect(), rounds: pairs.len() };
         deltas.bring_to_sum();
         deltas
     }
@@ -61,34 +65,34 @@ impl Deltas {
     fn bring_to_sum(&mut self) {
         let on_path = |it: &Amount| it.path + it.wait;
         let sum = |round: usize| -> f64 {
-            self.slots.values().filter_map(|delta| delta.rounds.get(round)).map(on_path).sum()
+            self.categories.values().filter_map(|delta| delta.rounds.get(round)).map(on_path).sum()
         };
         let whole = median(&(0..self.rounds).map(sum).collect::<Vec<_>>());
         let of = |number: fn(&Amount) -> f64| {
-            self.slots.values().map(move |delta| delta.rounds.iter().map(number).collect::<Vec<_>>())
+            self.categories.values().map(move |delta| delta.rounds.iter().map(number).collect::<Vec<_>>())
         };
         let values: Vec<Vec<f64>> = of(|it| it.path).chain(of(|it| it.wait)).collect();
         let mut medians: Vec<f64> = values.iter().map(|it| median(it)).collect();
         summing(&mut medians, &values.iter().map(|it| spread(it)).collect::<Vec<_>>(), whole);
-        let (paths, waits) = medians.split_at(self.slots.len());
-        for (delta, (path, wait)) in self.slots.values_mut().zip(paths.iter().zip(waits)) {
+        let (paths, waits) = medians.split_at(self.categories.len());
+        for (delta, (path, wait)) in self.categories.values_mut().zip(paths.iter().zip(waits)) {
             (delta.median.path, delta.median.wait) = (*path, *wait);
         }
     }
 
-    /// What each slot causes and overlaps, from the medians.
-    pub(super) fn parted(&self) -> BTreeMap<Slot, Parted> {
-        self.slots.iter().map(|(slot, delta)| (*slot, part(delta.median))).collect()
+    /// What each category causes and overlaps, from the medians.
+    pub(super) fn attributed(&self) -> Attributions {
+        self.categories.iter().map(|(category, delta)| (*category, part(delta.median))).collect()
     }
 
     /// The same, in one round.
-    pub(super) fn parted_in(&self, round: usize) -> BTreeMap<Slot, Parted> {
-        let of = |delta: &SlotDelta| delta.rounds.get(round).copied().unwrap_or_default();
-        self.slots.iter().map(|(slot, delta)| (*slot, part(of(delta)))).collect()
+    pub(super) fn attributed_in(&self, round: usize) -> Attributions {
+        let of = |delta: &CategoryDelta| delta.rounds.get(round).copied().unwrap_or_default();
+        self.categories.iter().map(|(category, delta)| (*category, part(of(delta)))).collect()
     }
 }
 
-impl SlotDelta {
+impl CategoryDelta {
     fn of(rounds: Vec<Amount>) -> Self {
         let of = |number: &dyn Fn(&Amount) -> f64| median(&rounds.iter().map(number).collect::<Vec<_>>());
         let median = Amount { path: of(&|it| it.path), wait: of(&|it| it.wait), work: of(&|it| it.work) };
@@ -96,8 +100,8 @@ impl SlotDelta {
     }
 }
 
-fn get(slots: &Slots, slot: Slot) -> Amount {
-    slots.get(&slot).copied().unwrap_or_default()
+fn get(categories: &Categories, category: Category) -> Amount {
+    categories.get(&category).copied().unwrap_or_default()
 }
 
 fn less(a: Amount, b: Amount) -> Amount {
@@ -108,18 +112,18 @@ fn less(a: Amount, b: Amount) -> Amount {
 const ALIKE: f64 = 1.05;
 
 /// Divides a difference into what is caused and what is overlap. Waits have no counterpart in the work.
-fn part(delta: Amount) -> Parted {
+fn part(delta: Amount) -> Attribution {
     let caused = if delta.path * delta.work <= 0.0 {
         0.0
     } else {
         delta.path.signum() * delta.path.abs().min(delta.work.abs() * ALIKE)
     };
-    let hidden = if caused == 0.0 {
+    let off_path_work = if caused == 0.0 {
         delta.work
     } else {
         delta.work - delta.work.signum() * delta.path.abs().min(delta.work.abs())
     };
-    Parted { caused: caused + delta.wait, overlap: delta.path - caused, hidden }
+    Attribution { caused: caused + delta.wait, overlap: delta.path - caused, off_path_work }
 }
 
 #[cfg(test)]
@@ -128,34 +132,34 @@ mod tests {
 
     use super::*;
 
-    fn of(path: f64, work: f64) -> Parted {
+    fn of(path: f64, work: f64) -> Attribution {
         part(Amount { path, work, ..Amount::default() })
     }
 
-    fn parted(caused: f64, overlap: f64, hidden: f64) -> Parted {
-        Parted { caused, overlap, hidden }
+    fn attributed(caused: f64, overlap: f64, off_path_work: f64) -> Attribution {
+        Attribution { caused, overlap, off_path_work }
     }
 
     #[test]
     fn parts_by_hand() {
-        // Done and paid for; done beside the path; hidden work; less on the path for more work.
-        assert_eq!(of(2.0, 2.0), parted(2.0, 0.0, 0.0));
-        assert_eq!(of(2.0, 0.0), parted(0.0, 2.0, 0.0));
-        assert_eq!(of(2.0, 5.0), parted(2.0, 0.0, 3.0));
-        assert_eq!(of(-2.0, 1.0), parted(0.0, -2.0, 1.0));
-        assert_eq!(of(-2.0, -1.0), parted(-1.05, -0.95, 0.0));
+        // Done and paid for; done beside the path; off-path work; less on the path for more work.
+        assert_eq!(of(2.0, 2.0), attributed(2.0, 0.0, 0.0));
+        assert_eq!(of(2.0, 0.0), attributed(0.0, 2.0, 0.0));
+        assert_eq!(of(2.0, 5.0), attributed(2.0, 0.0, 3.0));
+        assert_eq!(of(-2.0, 1.0), attributed(0.0, -2.0, 1.0));
+        assert_eq!(of(-2.0, -1.0), attributed(-1.05, -0.95, 0.0));
         let wait = part(Amount { wait: 3.0, ..Amount::default() });
-        assert_eq!(wait, parted(3.0, 0.0, 0.0));
+        assert_eq!(wait, attributed(3.0, 0.0, 0.0));
     }
 
     proptest! {
         #[test]
         fn the_parts_are_the_difference_on_the_path(path in -5.0..5.0f64, wait in -5.0..5.0f64, work in -5.0..5.0f64) {
-            let parted = part(Amount { path, wait, work });
-            prop_assert!((parted.caused + parted.overlap - path - wait).abs() < 1e-12);
+            let attributed = part(Amount { path, wait, work });
+            prop_assert!((attributed.caused + attributed.overlap - path - wait).abs() < 1e-12);
             let back = part(Amount { path: -path, wait: -wait, work: -work });
-            prop_assert_eq!((back.caused, back.overlap), (-parted.caused, -parted.overlap));
-            prop_assert_eq!(back.hidden, -parted.hidden);
+            prop_assert_eq!((back.caused, back.overlap), (-attributed.caused, -attributed.overlap));
+            prop_assert_eq!(back.off_path_work, -attributed.off_path_work);
         }
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::cause::Cause;
 use super::facts::Side;
 use super::kinds::{self, is_forked, work_kind};
+use super::missing_time::UNOBSERVED;
 use super::report::{Account, Evidence};
-use super::unseen::UNOBSERVED;
 use crate::trace::report::{PathKind, PathRow, WorkKind, WorkRow};
 
 /// Rows of path and work that stand behind a finding, each.

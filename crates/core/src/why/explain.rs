@@ -6,7 +6,7 @@ use super::delta_rows;
 use super::difference::Deltas;
 use super::facts::Side;
 use super::finding::{self, Sides};
-use super::input::{self, Given};
+use super::input::{self, ExplainInput};
 use super::refuse;
 use super::report::{Account, Difference, Why};
 use super::summary;
@@ -16,7 +16,7 @@ use crate::verdict::Comparison;
 /// Explains a measurement. `traced`, `traced_batches` and `experiments` of the result are empty: they are put in by who has them.
 ///
 /// Without traces there are predictions and growth only. A second call with the same runs gives the same.
-pub fn explain(given: &Given<'_>) -> Why {
+pub fn explain(given: &ExplainInput<'_>) -> Why {
     let mut why = Why {
         predictions: super::predict::predictions(given),
         growth: super::growth::growth(given),
@@ -66,7 +66,7 @@ pub(super) fn summaries(why: &Why) -> Vec<String> {
 }
 
 /// What the untraced runs of one copy alone say.
-fn comparison<'a>(given: &Given<'a>, alternative: &str) -> Option<&'a Comparison> {
+fn comparison<'a>(given: &ExplainInput<'a>, alternative: &str) -> Option<&'a Comparison> {
     let level = given.analysis.levels.iter().find(|level| level.load == 1)?;
     level.comparisons.iter().find(|it| it.alternative == alternative)
 }
@@ -74,7 +74,7 @@ fn comparison<'a>(given: &Given<'a>, alternative: &str) -> Option<&'a Comparison
 /// How far the noise reaches: the farthest end of the hidden copy's interval, as the part of the longer time that it makes.
 /// Noise that makes a run five times as long makes four fifths of it, and hides no difference of twenty times. Without an
 /// interval, delta.
-fn floor(given: &Given<'_>) -> f64 {
+fn floor(given: &ExplainInput<'_>) -> f64 {
     let level = given.analysis.levels.iter().find(|level| level.load == 1);
     let floor = level.and_then(|level| level.floor).or(given.analysis.floor);
     let interval = floor.and_then(|floor| floor.low.zip(floor.high));
@@ -93,7 +93,7 @@ fn floor_s(part: f64, (alternative_s, baseline_s): (f64, f64), wall_s: &Estimate
 
 /// One alternative and the baseline.
 struct Both<'a> {
-    given: &'a Given<'a>,
+    given: &'a ExplainInput<'a>,
     alternative: &'a Alternative<'a>,
     baseline: &'a Alternative<'a>,
     sides: &'a [(Side, Account)],

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::account::Alternative;
-use super::slots::{is_exec, is_look, misses, parents};
+use super::categories::{is_exec, is_look, misses, parents};
 use super::words::median;
 use crate::trace::TraceReport;
 use crate::trace::event::FileKind;

@@ -36,11 +36,11 @@ pub(super) struct Sides<'a> {
 /// The findings, and what they leave of the difference.
 pub(super) fn findings(sides: &Sides<'_>, deltas: &Deltas) -> (Vec<Finding>, Estimate) {
     let pair = Pair { alternative: sides.alternative.1, baseline: sides.baseline.1 };
-    let parted = deltas.parted();
-    let without = alone(&parted, pair);
-    let mut all: Causes = causes(&parted, pair);
+    let attributed = deltas.attributed();
+    let without = alone(&attributed, pair);
+    let mut all: Causes = causes(&attributed, pair);
     let rounds: Vec<Causes> =
-        (0..deltas.rounds).map(|round| causes(&deltas.parted_in(round), pair)).collect();
+        (0..deltas.rounds).map(|round| causes(&deltas.attributed_in(round), pair)).collect();
     all.remove(&Cause::Unexplained);
     let found: BTreeMap<Cause, Estimate> = all
         .into_iter()

@@ -1,6 +1,6 @@
 //! How the cost of a copy grows with load: the scalability law, and what of the cost grows.
 
-use super::input::Given;
+use super::input::ExplainInput;
 use super::kinds_at_load::{Kind, kinds};
 use super::report::{Evidence, Growth};
 use super::words::{percent, quoted, time};
@@ -15,7 +15,7 @@ const SAME: f64 = 0.05;
 const LEAST: f64 = 0.01;
 
 /// What grows with load, for every alternative that ran at more than one.
-pub(super) fn growth(given: &Given<'_>) -> Vec<Growth> {
+pub(super) fn growth(given: &ExplainInput<'_>) -> Vec<Growth> {
     let one = |index: usize, name: &str| {
         let levels = given.analysis.levels.iter();
         let mine = levels.filter_map(|level| {

@@ -9,7 +9,7 @@ use super::report::{Traced, TracedBatch};
 
 /// What there is to explain, and from what.
 #[derive(Clone, Copy, Debug)]
-pub struct Given<'a> {
+pub struct ExplainInput<'a> {
     /// What was run.
     pub plan: &'a Plan,
     /// The machine.

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::account::{Alternative, loses};
-use super::input::{self, Given};
+use super::input::{self, ExplainInput};
 use super::own_cost;
 use super::report::TracedBatch;
 use super::words::{median, spread, time};
@@ -54,7 +54,7 @@ impl Kind {
 /// All kinds of work of an alternative alone and at this load, where a copy takes `work_s` untraced. `None`: no batch of it was
 /// observed there. The error says why the kinds are not known.
 pub(super) fn kinds(
-    given: &Given<'_>,
+    given: &ExplainInput<'_>,
     index: usize,
     (load, work_s): (u32, f64),
 ) -> Option<Result<Vec<Kind>, String>> {
@@ -67,7 +67,7 @@ pub(super) fn kinds(
 }
 
 fn compared(
-    given: &Given<'_>,
+    given: &ExplainInput<'_>,
     index: usize,
     batches: &[&TracedBatch],
     work_s: f64,

@@ -1,19 +1,19 @@
 //! Why two alternatives differ: from traced runs to accounts, their difference, its causes in words, and predictions.
 //!
-//! `Given -> Alternative (own cost out) -> Account, Side -> Deltas (slots) -> causes -> Finding -> sentences`, and from the
+//! `ExplainInput -> Alternative (own cost out) -> Account, Side -> Deltas (categories) -> causes -> Finding -> sentences`, and from the
 //! findings to experiments and what they show. The modules stand in this order.
 
 mod input;
 mod kinds;
 mod words;
 
-mod taken;
+mod subtract_overhead;
 
+mod missing_time;
 mod own_cost;
-mod unseen;
 
 mod account;
-mod slots;
+mod categories;
 
 mod difference;
 mod facts;
@@ -49,10 +49,10 @@ mod tests;
 pub use cause::Cause;
 pub use experiments::{conclude, experiments, judge};
 pub use explain::explain;
-pub use input::Given;
+pub use input::ExplainInput;
+pub use missing_time::UNOBSERVED;
 pub use planned::{Before, Machine, Planned, Test, Variation};
 pub use report::Why;
 pub use stored::again;
 pub use summary::agrees;
-pub use unseen::UNOBSERVED;
 pub use words::label;

@@ -3,15 +3,15 @@
 //! The cost is measured: median traced less median untraced time of the same alternative. It is taken out where the
 //! calibration says that it fell: calls, switches, processes and failing execs times what each became dearer, of the row in which they
 //! fall. What is beyond that is taken out of all rows alike, and is known as not attributed.
-//! A cost below zero is time that was not seen: see [`super::unseen`].
+//! A cost below zero is time that was not seen: see [`super::missing_time`].
 
 use std::collections::BTreeMap;
 
+use super::categories::is_exec;
 use super::kinds::{base, is_calls, is_forked, work_kind};
+use super::missing_time;
 use super::report::Traced;
-use super::slots::is_exec;
-use super::taken::{BETWEEN_WORK, Place, take};
-use super::unseen;
+use super::subtract_overhead::{BETWEEN_WORK, Place, take};
 use crate::trace::TraceReport;
 use crate::trace::counts::OwnCost;
 use crate::trace::report::{Cause as Wait, PathKind, PathRow, SharerKind, WorkKind, WorkRow};
@@ -59,7 +59,7 @@ pub(super) fn run(traced: &Traced, wall_s: f64, cpu_s: Option<f64>) -> Run<'_> {
     }
     let worked: f64 = report.work.iter().map(|row| row.seconds).sum();
     let slower = cpu_s.filter(|_| worked > 0.0).map_or(0.0, |cost| (-cost / worked).max(0.0));
-    unseen::not_seen(&mut path, (-wall_s).max(0.0), slower);
+    missing_time::not_seen(&mut path, (-wall_s).max(0.0), slower);
     let each = |ns: Option<f64>| ns.unwrap_or(0.0).max(0.0) * NS * work.times;
     let (call_s, failed_exec_s) = (each(traced.own.call_ns), each(traced.own.failed_exec_ns));
     Run {
@@ -227,7 +227,7 @@ fn path_weights(traced: &Traced, work_weights: &[f64]) -> Vec<f64> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::taken::MOST;
+    use super::super::subtract_overhead::MOST;
     use super::*;
     use crate::trace::counts::OwnCost;
     use crate::why::tests::fixture::{Trace, path, report, work};

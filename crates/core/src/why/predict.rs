@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::input::Given;
+use super::input::ExplainInput;
 use super::report::Prediction;
 use crate::bounds::{self, Alone};
 use crate::crossover;
@@ -30,7 +30,7 @@ const HIGHEST: u32 = 100;
 
 /// The predictions of all alternatives, beside what was measured. Batches only: in the other modes the number of copies
 /// follows from the time.
-pub(super) fn predictions(given: &Given<'_>) -> Vec<Prediction> {
+pub(super) fn predictions(given: &ExplainInput<'_>) -> Vec<Prediction> {
     if given.plan.mode != Mode::Batch {
         return Vec::new();
     }

@@ -1,14 +1,14 @@
 //! When nothing is explained, and why.
 
 use super::account::Alternative;
-use super::input::Given;
+use super::input::ExplainInput;
 use super::words::time;
 use crate::record::Estimate;
 use crate::trace::report::Level;
 use crate::verdict::Verdict;
 
 /// Why no difference of this measurement can be explained, if so. Asked before the accounts are made.
-pub(super) fn whole(given: &Given<'_>, alone: usize) -> Option<String> {
+pub(super) fn whole(given: &ExplainInput<'_>, alone: usize) -> Option<String> {
     if let Some(level) = given.traced.iter().map(|it| it.report.level).find(|level| *level != Level::Full) {
         return Some(format!(
             "the traces are of level {}, which does not see why a process waits: run as root, or see 'whyfaster doctor'",

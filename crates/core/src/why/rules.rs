@@ -1,14 +1,14 @@
-//! From slots to causes: what a part of the difference is called depends on what both sides did.
+//! From categories to causes: what a part of the difference is called depends on what both sides did.
 //!
-//! Every second of a slot goes to exactly one cause, so the causes sum to the slots. All rules are odd: with the sides
+//! Every second of a category goes to exactly one cause, so the causes sum to the categories. All rules are odd: with the sides
 //! changed, every cause changes its sign and nothing else.
 
 use std::collections::BTreeMap;
 
+use super::categories::Category;
 use super::cause::Cause;
-use super::difference::Parted;
+use super::difference::{Attribution, Attributions};
 use super::facts::{Moved, Side};
-use super::slots::Slot;
 
 /// Seconds by cause: what the alternative takes longer than the baseline.
 pub(super) type Causes = BTreeMap<Cause, f64>;
@@ -40,14 +40,17 @@ const MORE: f64 = 1.5;
 /// A process costs its parent user code too, at most this part of what it costs in the kernel.
 const OWN_CODE: f64 = 0.25;
 
-/// Gives every slot to its cause.
-pub(super) fn causes(parted: &BTreeMap<Slot, Parted>, pair: Pair<'_>) -> Causes {
-    alone(&busy(crowded(parted, pair), pair), pair)
+/// Gives every category to its cause.
+pub(super) fn causes(attributed: &Attributions, pair: Pair<'_>) -> Causes {
+    let mut attributed = attributed.clone();
+    behind_own_work(&mut attributed, pair);
+    behind_others(&mut attributed, pair);
+    alone(&attributed, pair)
 }
 
 /// The same without the waiting for CPUs that comes with what runs.
-pub(super) fn alone(parted: &BTreeMap<Slot, Parted>, pair: Pair<'_>) -> Causes {
-    let mut rules = Rules { parted, pair, causes: Causes::new() };
+pub(super) fn alone(attributed: &Attributions, pair: Pair<'_>) -> Causes {
+    let mut rules = Rules { attributed, pair, causes: Causes::new() };
     rules.processes();
     rules.search_and_startup();
     rules.data();
@@ -57,77 +60,73 @@ pub(super) fn alone(parted: &BTreeMap<Slot, Parted>, pair: Pair<'_>) -> Causes {
     rules.causes
 }
 
-/// Where CPUs are full, work beside the path costs time after all: what is on the path waits for it. So waiting for one's own
-/// processes goes to the slots that have more work beside the path, as far as they have.
-fn crowded(parted: &BTreeMap<Slot, Parted>, pair: Pair<'_>) -> BTreeMap<Slot, Parted> {
-    let mut crowded = parted.clone();
-    let own = parted.get(&Slot::Own).map_or(0.0, |it| it.caused);
-    let (slow, fast) = pair.by(own);
-    if own == 0.0 || confined(slow, fast) || slow.priorities > 0.0 {
-        return crowded;
-    }
-    let hidden = |it: &Parted| if it.hidden * own > 0.0 { it.hidden } else { 0.0 };
-    let all: f64 = parted.values().map(hidden).sum();
+/// Gives the seconds of a wait to the categories that cause it, in proportion to their weights: at most `each` seconds for every
+/// second of weight. What the faster side has more of does not make the slower one wait.
+fn hand_over(
+    attributed: &mut Attributions,
+    wait: Category,
+    each: f64,
+    weight: impl Fn(Category, &Attribution) -> f64,
+) {
+    let waited = caused(attributed, wait);
+    let weights = attributed.iter().map(|(category, it)| (*category, weight(*category, it)));
+    let weights: BTreeMap<Category, f64> = weights.filter(|(_, weight)| weight * waited > 0.0).collect();
+    let all: f64 = weights.values().sum();
     if all == 0.0 {
-        return crowded;
+        return;
     }
-    let moved = within(own, all);
-    for (slot, it) in &mut crowded {
-        it.caused += moved * hidden(it) / all;
-        if *slot == Slot::Own {
+    let moved = within(waited, all * each);
+    for (category, it) in attributed {
+        it.caused += moved * weights.get(category).copied().unwrap_or(0.0) / all;
+        if *category == wait {
             it.caused -= moved;
         }
     }
-    crowded
 }
 
-/// Slots in which something runs. Who sleeps longer does not wait longer for a CPU: such waits keep their measured length.
-const RUNNING: [Slot; 12] = [
-    Slot::Process,
-    Slot::Forked,
-    Slot::Search,
-    Slot::Startup,
-    Slot::User,
-    Slot::ParentUser,
-    Slot::Faults,
-    Slot::ParentFaults,
-    Slot::Pipe,
-    Slot::FileData,
-    Slot::FileMetadata,
-    Slot::Rest,
+/// Where all CPUs are busy, off-path work costs time after all: the critical path waits for it. So a wait behind one's own processes
+/// goes to the categories with more off-path work, second for second.
+fn behind_own_work(attributed: &mut Attributions, pair: Pair<'_>) {
+    let (slow, fast) = pair.by(caused(attributed, Category::Own));
+    if !queues_by_choice(slow, fast) {
+        hand_over(attributed, Category::Own, 1.0, |_, it| it.off_path_work);
+    }
+}
+
+/// Categories in which something runs. Who sleeps longer does not wait longer for a CPU: such waits keep their measured length.
+const RUNNING: [Category; 12] = [
+    Category::Process,
+    Category::Forked,
+    Category::Search,
+    Category::Startup,
+    Category::User,
+    Category::ParentUser,
+    Category::Faults,
+    Category::ParentFaults,
+    Category::Pipe,
+    Category::FileData,
+    Category::FileMetadata,
+    Category::Rest,
 ];
 
 /// Others may keep this much more of the CPUs busy for one side, as a part and in CPUs, and the machine counts as equally busy.
 const EQUALLY_BUSY: (f64, f64) = (1.25, 0.1);
 
-/// On a machine that is equally busy for both sides, who runs longer also waits longer for the CPUs that others have. That
-/// belongs to what runs longer, as much of it as comes with so much running on the slower side; only where others do more for one side have they slowed it down.
-fn busy(mut parted: BTreeMap<Slot, Parted>, pair: Pair<'_>) -> BTreeMap<Slot, Parted> {
-    let waited = parted.get(&Slot::Others).map_or(0.0, |it| it.caused);
-    let (slow, fast) = pair.by(waited);
-    let Some((more, less)) = slow.foreign.zip(fast.foreign) else { return parted };
-    if waited == 0.0
-        || more > less * EQUALLY_BUSY.0 + EQUALLY_BUSY.1
-        || confined(slow, fast)
-        || slow.priorities > 0.0
-    {
-        return parted;
+/// On a machine that is equally busy for both sides, the one that runs longer also waits longer for CPUs that others have. That wait
+/// goes to what runs longer, as much of it as comes with a second of running on the slower side. It stays a wait where others kept
+/// more CPUs busy during the runs of one side: then they slowed it down.
+fn behind_others(attributed: &mut Attributions, pair: Pair<'_>) {
+    let (slow, fast) = pair.by(caused(attributed, Category::Others));
+    let Some((more, less)) = slow.foreign.zip(fast.foreign) else { return };
+    if more <= less * EQUALLY_BUSY.0 + EQUALLY_BUSY.1 && !queues_by_choice(slow, fast) {
+        let runs = |category, it: &Attribution| if RUNNING.contains(&category) { it.caused } else { 0.0 };
+        hand_over(attributed, Category::Others, slow.queued, runs);
     }
-    let runs = |slot: Slot, it: &Parted| {
-        if RUNNING.contains(&slot) && it.caused * waited > 0.0 { it.caused } else { 0.0 }
-    };
-    let all: f64 = parted.iter().map(|(slot, it)| runs(*slot, it)).sum();
-    if all == 0.0 {
-        return parted;
-    }
-    let moved = within(waited, all * slow.queued);
-    for (slot, it) in &mut parted {
-        it.caused += moved * runs(*slot, it) / all;
-        if *slot == Slot::Others {
-            it.caused -= moved;
-        }
-    }
-    parted
+}
+
+/// Whether the slower side waits for CPUs by what it did itself: it lowered its priority, or left itself fewer CPUs.
+fn queues_by_choice(slow: &Side, fast: &Side) -> bool {
+    slow.priorities > 0.0 || confined(slow, fast)
 }
 
 /// Whether the slower side confined itself to fewer CPUs than the other one ran on.
@@ -145,14 +144,14 @@ fn taking_turns(slow: &Side, fast: &Side) -> bool {
 }
 
 struct Rules<'a> {
-    parted: &'a BTreeMap<Slot, Parted>,
+    attributed: &'a Attributions,
     pair: Pair<'a>,
     causes: Causes,
 }
 
 impl Rules<'_> {
-    fn slot(&self, slot: Slot) -> f64 {
-        self.parted.get(&slot).map_or(0.0, |parted| parted.caused)
+    fn category(&self, category: Category) -> f64 {
+        caused(self.attributed, category)
     }
 
     fn give(&mut self, cause: Cause, seconds: f64) {
@@ -171,9 +170,9 @@ impl Rules<'_> {
 
     /// Processes cost their parents too: user code, and memory that both write to after the fork.
     fn processes(&mut self) {
-        let (process, forked) = (self.slot(Slot::Process), self.slot(Slot::Forked));
+        let (process, forked) = (self.category(Category::Process), self.category(Category::Forked));
         let all = process + forked;
-        let (user, faults) = (self.slot(Slot::ParentUser), self.slot(Slot::ParentFaults));
+        let (user, faults) = (self.category(Category::ParentUser), self.category(Category::ParentFaults));
         if self.more_processes(all) {
             let own = within(user, OWN_CODE * all);
             let memory = within(faults, all);
@@ -187,8 +186,8 @@ impl Rules<'_> {
         self.give(Cause::Compute, user + forked);
         self.give(Cause::PageFaults, faults);
         let candidates = [
-            (Cause::Startup, self.slot(Slot::Startup)),
-            (Cause::PageFaults, self.slot(Slot::Faults) + faults),
+            (Cause::Startup, self.category(Category::Startup)),
+            (Cause::PageFaults, self.category(Category::Faults) + faults),
         ];
         let same = candidates.into_iter().filter(|(_, seconds)| seconds * process > 0.0);
         let largest = same.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
@@ -199,8 +198,8 @@ impl Rules<'_> {
     }
 
     fn search_and_startup(&mut self) {
-        self.give(Cause::PathSearch, self.slot(Slot::Search));
-        let startup = self.slot(Slot::Startup);
+        self.give(Cause::PathSearch, self.category(Category::Search));
+        let startup = self.category(Category::Startup);
         let of_processes = self.startup_of_more_processes(startup);
         self.give(Cause::Processes, of_processes);
         self.give(Cause::Startup, startup - of_processes);
@@ -232,16 +231,16 @@ impl Rules<'_> {
 
     /// Data: the same in smaller pieces, or more of it.
     fn data(&mut self) {
-        let pipe = self.slot(Slot::Pipe);
+        let pipe = self.category(Category::Pipe);
         let small = pipe * self.small(pipe, |side| side.pipe);
         self.give(Cause::SmallIo, small);
         self.give(Cause::PipeCopy, pipe - small);
-        let file = self.slot(Slot::FileData);
+        let file = self.category(Category::FileData);
         let small = file * self.small(file, |side| side.file);
         self.give(Cause::SmallIo, small);
         // The same data costs more CPU time when it has to be fetched; other data is no cause of its own.
-        let disk = self.slot(Slot::Disk);
-        let names = self.slot(Slot::FileMetadata);
+        let disk = self.category(Category::Disk);
+        let names = self.category(Category::FileMetadata);
         for rest in [file - small, names] {
             let cold = disk * rest > 0.0 && rest.abs() <= disk.abs();
             self.give(if cold { Cause::Disk } else { Cause::Unexplained }, rest);
@@ -263,7 +262,7 @@ impl Rules<'_> {
 
     /// User code: what surrounds additional calls belongs to them, the rest is computing.
     fn computing(&mut self) {
-        let mut user = self.slot(Slot::User) + self.of(Cause::Compute);
+        let mut user = self.category(Category::User) + self.of(Cause::Compute);
         self.causes.remove(&Cause::Compute);
         let small = self.of(Cause::SmallIo);
         let around = within(user, small.signum() * self.more_calls(small) * AROUND_A_CALL_S);
@@ -274,7 +273,7 @@ impl Rules<'_> {
         let around = (slow.misses() - fast.misses()).max(0.0) * AROUND_A_CALL_S;
         let around = if search == 0.0 { 0.0 } else { within(user, search.signum() * around) };
         self.give(Cause::PathSearch, around);
-        let (user, faults) = (user - around, self.slot(Slot::Faults));
+        let (user, faults) = (user - around, self.category(Category::Faults));
         self.give(Cause::Compute, user);
         self.give(Cause::PageFaults, faults);
     }
@@ -286,18 +285,18 @@ impl Rules<'_> {
 
     fn waits(&mut self) {
         let direct = [
-            (Slot::Network, Cause::Network),
-            (Slot::Lock, Cause::Lock),
-            (Slot::Sleep, Cause::Sleep),
-            (Slot::Disk, Cause::Disk),
-            (Slot::Misplaced, Cause::Misplacement),
-            (Slot::Throttled, Cause::Share),
-            (Slot::Rest, Cause::Unexplained),
+            (Category::Network, Cause::Network),
+            (Category::Lock, Cause::Lock),
+            (Category::Sleep, Cause::Sleep),
+            (Category::Disk, Cause::Disk),
+            (Category::Misplaced, Cause::Misplacement),
+            (Category::Throttled, Cause::Share),
+            (Category::Rest, Cause::Unexplained),
         ];
-        for (slot, cause) in direct {
-            self.give(cause, self.slot(slot));
+        for (category, cause) in direct {
+            self.give(cause, self.category(category));
         }
-        let contention = self.slot(Slot::Contention) + self.slot(Slot::Others);
+        let contention = self.category(Category::Contention) + self.category(Category::Others);
         let cause = self.queueing(contention).unwrap_or(Cause::CpuContention);
         self.give(cause, contention);
     }
@@ -316,10 +315,10 @@ impl Rules<'_> {
     /// What the other side does at the same time. Where one's own processes have to share a CPU although another one is
     /// free, that is the reason why they do not overlap.
     fn overlap(&mut self) {
-        let own = self.slot(Slot::Own);
+        let own = self.category(Category::Own);
         let of_own = self.queueing(own).unwrap_or(Cause::Overlap);
-        let mut overlap = self.parted.values().map(|parted| parted.overlap).sum::<f64>();
-        let mut waits = [(Cause::Misplacement, self.slot(Slot::OwnMisplaced)), (of_own, own)];
+        let mut overlap = self.attributed.values().map(|attributed| attributed.overlap).sum::<f64>();
+        let mut waits = [(Cause::Misplacement, self.category(Category::OwnMisplaced)), (of_own, own)];
         // Who waits for a process of its own does not run at that time: what runs less on the path for it is the same time
         // seen a second time, and no overlap of the other side.
         for (_, wait) in &mut waits {
@@ -338,6 +337,11 @@ impl Rules<'_> {
             misplaced * overlap > 0.0 && misplaced.abs() >= overlap.abs() / 2.0 || taking_turns(slow, fast);
         self.give(if forbidden { Cause::Misplacement } else { Cause::Overlap }, overlap);
     }
+}
+
+/// Seconds of wall time that a category costs.
+fn caused(attributed: &Attributions, category: Category) -> f64 {
+    attributed.get(&category).map_or(0.0, |it| it.caused)
 }
 
 /// `seconds`, as far as they have the sign of `limit` and do not exceed it.

@@ -1,7 +1,7 @@
 //! Explanations that were stored: whether they can be believed, and the same explained again by this version.
 
 use super::report::{Experiment, Traced, TracedBatch};
-use super::{Given, Why, conclude, explain};
+use super::{ExplainInput, Why, conclude, explain};
 use crate::trace::TraceReport;
 use crate::trace::counts::OwnCost;
 use crate::trace::path::tell_faults;
@@ -10,11 +10,11 @@ use crate::validate::{Invalid, MAX_COUNT, amount, ensure};
 
 /// What this version says of stored runs. The experiments are those that were made then; what was refused and cannot be
 /// tried again stays refused.
-pub fn again(given: &Given<'_>, stored: Why) -> Why {
+pub fn again(given: &ExplainInput<'_>, stored: Why) -> Why {
     let Why { mut traced, traced_batches, experiments, refused, .. } = stored;
     // Older versions left them in the user code of the path.
     traced.iter_mut().for_each(|it| tell_faults(&mut it.report.critical_path, &it.report.work));
-    let mut why = explain(&Given { traced: &traced, traced_batches: &traced_batches, ..*given });
+    let mut why = explain(&ExplainInput { traced: &traced, traced_batches: &traced_batches, ..*given });
     conclude(&mut why, experiments);
     why.refused = why.refused.or(refused.filter(|_| traced.is_empty()));
     (why.traced, why.traced_batches) = (traced, traced_batches);

@@ -4,7 +4,7 @@ use whyfaster_core::analysis::{Measured, analyse};
 use whyfaster_core::price::PriceList;
 use whyfaster_core::record::Record;
 use whyfaster_core::trace::record::TraceRecord;
-use whyfaster_core::why::{Given, again};
+use whyfaster_core::why::{ExplainInput, again};
 
 use super::{prices, results};
 use crate::cli::args::ShowArgs;
@@ -128,7 +128,7 @@ pub fn reanalysed(mut record: Record) -> Record {
         accounts: &record.sched_accounts,
         not_measured: &record.skipped,
     });
-    let given = Given {
+    let given = ExplainInput {
         plan: &record.plan,
         host: &record.host,
         batches: &record.batches,

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use super::change::SOME;
 use super::line::{Line, Word};
-use super::{Bench, Change};
+use super::{Change, ExperimentContext};
 use crate::trace::report::PathKind;
 use crate::why::planned::{Before, Test, Variation};
 
-impl Bench<'_> {
+impl ExperimentContext<'_> {
     /// The page cache filled before every run of the slower one. Where nothing but the command itself can have dropped what it
     /// reads, that helps not; then the files of the faster one leave the cache.
     pub(super) fn disk(&self) -> Result<Change, String> {

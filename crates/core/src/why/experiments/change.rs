@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::line::{Command, Line, Word, edited};
 use super::reach::REACHED;
-use super::{Bench, Change, instead};
+use super::{Change, ExperimentContext, instead};
 use crate::plan::Placement;
 use crate::trace::report::{PathKind, SharerKind};
 use crate::why::cause::Cause;
@@ -14,7 +14,7 @@ use crate::why::words::time;
 /// A change that can win less of a finding than this tests it not.
 pub(super) const SOME: f64 = 0.5;
 
-impl Bench<'_> {
+impl ExperimentContext<'_> {
     /// The seconds that the change can win: what its edit reaches of the cause.
     pub(super) fn winnable(&self) -> f64 {
         let whole = self.finding.seconds;

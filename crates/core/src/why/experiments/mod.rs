@@ -17,7 +17,7 @@ mod starts;
 use super::account::Alternative;
 use super::cause::Cause;
 use super::facts::Side;
-use super::input::{self, Given};
+use super::input::{self, ExplainInput};
 use super::planned::{Machine, Planned, Test, Variation};
 use super::report::{Account, Finding, Why};
 use super::words::{time, upper};
@@ -33,7 +33,7 @@ const LEAST_SHARE: f64 = 0.03;
 
 /// What to try for the findings of an explanation, in their order: those that make much of the difference. Findings that work
 /// against it and what is not explained have no cause to remove.
-pub fn experiments(why: &Why, given: &Given<'_>, machine: &Machine) -> Vec<Planned> {
+pub fn experiments(why: &Why, given: &ExplainInput<'_>, machine: &Machine) -> Vec<Planned> {
     let untraced = input::untraced(given.plan, given.batches);
     let sides: Vec<Side> = (0..given.plan.alternatives.len())
         .map(|index| Side::of(&Alternative::of(given, &untraced, index)))
@@ -41,14 +41,16 @@ pub fn experiments(why: &Why, given: &Given<'_>, machine: &Machine) -> Vec<Plann
     let testable = |it: &(usize, &Finding)| it.1.share >= LEAST_SHARE && it.1.cause != Cause::Unexplained;
     let findings = why.findings.iter().enumerate().filter(testable).take(MOST);
     findings
-        .filter_map(|(at, finding)| Bench::of(finding, (why, given), machine, &sides)?.planned(at))
+        .filter_map(|(at, finding)| {
+            ExperimentContext::of(finding, (why, given), machine, &sides)?.planned(at)
+        })
         .collect()
 }
 
 /// What an experiment is made of.
-struct Bench<'a> {
+struct ExperimentContext<'a> {
     finding: &'a Finding,
-    given: &'a Given<'a>,
+    given: &'a ExplainInput<'a>,
     machine: &'a Machine,
     slow: &'a Side,
     fast: &'a Side,
@@ -67,10 +69,10 @@ struct Change {
     test: Test,
 }
 
-impl<'a> Bench<'a> {
+impl<'a> ExperimentContext<'a> {
     fn of(
         finding: &'a Finding,
-        (why, given): (&'a Why, &'a Given<'a>),
+        (why, given): (&'a Why, &'a ExplainInput<'a>),
         machine: &'a Machine,
         sides: &'a [Side],
     ) -> Option<Self> {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::line::{Line, edited, quoted};
-use super::{Bench, Change};
+use super::{Change, ExperimentContext};
 use crate::why::planned::{Test, Variation};
 
 /// The name of the variable.
@@ -14,7 +14,7 @@ const PATH: &str = "PATH";
 /// Where both begin about as many programs, the PATH makes the difference: up to so many times as many.
 const AS_MANY: f64 = 1.1;
 
-impl Bench<'_> {
+impl ExperimentContext<'_> {
     /// The PATH of the other one; where that is the same or not enough, only the directories that have its programs.
     pub(super) fn path_search(&self) -> Result<Change, String> {
         let (path, words) = match self.of_the_other() {

@@ -6,7 +6,7 @@ use super::change::SOME;
 use super::line::{Command, Line, Word, edited, quoted};
 use super::pipes::before_each;
 use super::reach::REACHED;
-use super::{Bench, Change, instead};
+use super::{Change, ExperimentContext, instead};
 use crate::why::planned::{Test, Variation};
 
 /// Blocks of dd below this are made larger.
@@ -25,7 +25,7 @@ const UNBUFFERED: [(&str, &str); 7] = [
     ("tcpdump", "-l"),
 ];
 
-impl Bench<'_> {
+impl ExperimentContext<'_> {
     /// Larger pieces, where the command line says how large they are; else full buffers, where the C library has them.
     pub(super) fn small_io(&self) -> Result<Change, String> {
         let original = self.slow_line();

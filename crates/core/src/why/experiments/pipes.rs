@@ -1,7 +1,7 @@
 //! Changes of what pipes hold, and of when programs write into them.
 
 use super::line::{Command, Line, edited};
-use super::{Bench, Change};
+use super::{Change, ExperimentContext};
 use crate::why::planned::{Test, Variation};
 
 /// What a pipe holds unless it is told otherwise (pipe(7), "Pipe capacity").
@@ -11,7 +11,7 @@ const SMALLEST: u64 = 4096;
 /// Pieces so many times as large as those of the other one are what full buffers make of them.
 const LARGER: f64 = 2.0;
 
-impl Bench<'_> {
+impl ExperimentContext<'_> {
     /// The slower pipeline with the largest pipes, where the usual ones do not hold all of its data.
     pub(super) fn larger_pipes(&self) -> Result<Change, String> {
         if self.machine.stage.is_empty() || self.machine.pipe_max == 0 {

@@ -2,12 +2,12 @@
 
 use super::change::SOME;
 use super::line::{Line, edited};
-use super::{Bench, Change, instead};
+use super::{Change, ExperimentContext, instead};
 use crate::trace::report::PathKind;
 use crate::why::planned::{Test, Variation};
 use crate::why::report::Account;
 
-impl Bench<'_> {
+impl ExperimentContext<'_> {
     /// The faster alternative on one CPU, where that takes away about as much as the finding says: what it does at the same
     /// time, it then does one after the other. Where more of it overlaps, for both do, what makes the stages of one wait for
     /// each other more; and where nothing does that, one CPU all the same.

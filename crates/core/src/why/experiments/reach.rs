@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Bench;
+use super::ExperimentContext;
 use super::line::{Command, Line, Word};
 use crate::plan::Shell;
 use crate::trace::TraceReport;
 use crate::trace::event::FileKind;
+use crate::why::categories::{is_exec, is_look, misses, parents};
 use crate::why::kinds::base;
-use crate::why::slots::{is_exec, is_look, misses, parents};
 use crate::why::words::median;
 
 /// An edit that reaches so much of a cause reaches it.
@@ -29,7 +29,7 @@ const COMM: usize = 15;
 /// By command: how much of something.
 type ByCommand = BTreeMap<String, f64>;
 
-impl Bench<'_> {
+impl ExperimentContext<'_> {
     /// Whether a word of the slower side's line may be a script, which does what the line does not say.
     pub(super) fn scripted(&self, line: &Line) -> bool {
         let words = line.commands.iter().flat_map(|command| &command.words);

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use super::line::{Line, Word, edited, quoted};
 use super::nothing::{doing_nothing, own_starts};
-use super::{Bench, Change};
+use super::{Change, ExperimentContext};
 use crate::why::facts::Side;
 use crate::why::planned::{Test, Variation};
 use crate::why::words::count;
 
-impl Bench<'_> {
+impl ExperimentContext<'_> {
     /// As many processes that do nothing, put into the faster alternative, as many at once as the slower one has.
     pub(super) fn processes(&self) -> Result<Change, String> {
         self.wrapper()?;

@@ -13,7 +13,7 @@ use crate::trace::report::{
     TreeRow, WorkKind, WorkRow,
 };
 use crate::why::report::{Traced, TracedBatch};
-use crate::why::{Given, Why, explain};
+use crate::why::{ExplainInput, Why, explain};
 
 /// A row of the path.
 pub(in crate::why) fn path(command: &str, kind: PathKind, what: Option<&str>, seconds: f64) -> PathRow {
@@ -170,8 +170,8 @@ impl Scene {
         });
     }
 
-    pub(in crate::why) fn given(&self) -> Given<'_> {
-        Given {
+    pub(in crate::why) fn given(&self) -> ExplainInput<'_> {
+        ExplainInput {
             plan: &self.plan,
             host: &self.host,
             batches: &self.batches,

@@ -6,7 +6,7 @@ use crate::trace::TraceReport;
 use crate::trace::counts::OwnCost;
 use crate::trace::report::WorkKind;
 use crate::why::report::{Growth, TracedBatch};
-use crate::why::{Given, explain};
+use crate::why::{ExplainInput, explain};
 
 /// One copy: 80 ms of its own code, 10 ms in pipes, 10 ms in processes.
 fn alone(pipe_s: f64) -> TraceReport {
@@ -54,7 +54,7 @@ fn scene(cpu_s: f64, batch: TraceReport) -> Scene {
 fn of_b(scene: &Scene) -> Growth {
     let why = scene.explain();
     // Batches are no rounds of one copy: all but growth is explained as if there were none.
-    let mut without = explain(&Given { traced_batches: &[], ..scene.given() });
+    let mut without = explain(&ExplainInput { traced_batches: &[], ..scene.given() });
     without.growth.clone_from(&why.growth);
     assert_eq!(without, why);
     why.growth.into_iter().find(|it| it.alternative == "b").unwrap()

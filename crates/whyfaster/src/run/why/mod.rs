@@ -1,17 +1,17 @@
 //! Why alternatives differ: observed runs after the verdicts, and experiments that remove a cause. From a rig and what was
 //! measured so far to an explanation; what follows from the runs is computed in the core.
 //!
-//! `whether` decides if there is anything to explain, `tracer` observes one run, `rounds` all of them, `batches` many copies at
+//! `feasibility` decides if there is anything to explain, `tracer` observes one run, `rounds` all of them, `batches` many copies at
 //! once, `confirm` makes the experiments.
 
 mod batches;
 mod confirm;
 mod elf;
+mod feasibility;
 mod prices;
 mod rounds;
 mod tracer;
 mod varied;
-mod whether;
 
 use std::time::Instant;
 
@@ -20,15 +20,15 @@ use whyfaster_core::host::{Host, NotMeasured};
 use whyfaster_core::plan::{Explain, Plan};
 use whyfaster_core::record::Analysis;
 use whyfaster_core::sample::Batch;
-use whyfaster_core::why::{self, Given, Why};
+use whyfaster_core::why::{self, ExplainInput, Why};
 
 use super::interrupts::Interrupts;
 use super::rig::Rig;
 use crate::exit::Failure;
 
+use feasibility::Feasibility;
+pub(super) use feasibility::reserved_s;
 use tracer::{Observing, Tracer};
-use whether::Whether;
-pub(super) use whether::reserved_s;
 
 /// Least seconds for an explanation where the time is not limited.
 const LEAST_S: f64 = 30.0;
@@ -57,11 +57,11 @@ pub(super) struct Explained {
 }
 
 impl<'a> SoFar<'a> {
-    fn given<'b>(&self, why: &'b Why) -> Given<'b>
+    fn given<'b>(&self, why: &'b Why) -> ExplainInput<'b>
     where
         'a: 'b,
     {
-        Given {
+        ExplainInput {
             plan: self.plan,
             host: self.host,
             batches: self.batches,
@@ -89,10 +89,10 @@ pub(super) fn explain(rig: &mut Rig<'_>, so_far: &SoFar<'_>, on: &mut dyn FnMut(
     let Some(wanted) = &so_far.plan.explain else { return explained };
     // Predictions need no observed run.
     made_anew(&mut explained.why, so_far);
-    match whether::whether(so_far) {
-        Whether::Nothing => {}
-        Whether::Refused(why) => explained.why.refused = Some(why),
-        Whether::Traced(alternatives) => {
+    match feasibility::feasibility(so_far) {
+        Feasibility::Nothing => {}
+        Feasibility::Refused(why) => explained.why.refused = Some(why),
+        Feasibility::Traced(alternatives) => {
             if let Err(failure) = observe(rig, so_far, &alternatives, wanted, &mut explained, on) {
                 explained.why.refused = Some(told(&failure));
             } else if so_far.interrupts.interrupted() {

@@ -44,10 +44,9 @@ pub(super) struct Taken {
     pub rest: f64,
 }
 
-/// Takes `cost` out of the rows: first by weight, then out of waits for others. Where it waits for devices, what runs gives no
-/// more than the CPU time that observing took (`cpu_s`), and the devices the rest. What is still left comes out of all alike but
-/// for the waits of a fixed length, which give only what the others do not have. A cost below zero of the work (its CPU was slower
-/// untraced) is given the same way.
+/// Takes `cost` out of the rows. First goes what the calibration places, by weight; then waits behind other programs give what they
+/// have, for these differ with the machine; the rest comes out of all rows, see `unplaced`. A cost below zero of the work (its CPU was
+/// slower untraced) makes the rows longer in the same way.
 pub(super) fn take(
     rows: &mut [&mut f64],
     weights: &[f64],
@@ -56,41 +55,55 @@ pub(super) fn take(
     cpu_s: Option<f64>,
 ) -> Taken {
     let sum: f64 = rows.iter().map(|row| **row).sum();
-    let mut taken = Taken { by_weight: 0.0, rest: 0.0 };
     if sum <= 0.0 {
-        return taken;
+        return Taken { by_weight: 0.0, rest: 0.0 };
     }
     let cost = cost.min(sum * MOST);
+    let by_weight = calibrated(rows, weights, cost);
+    let mut rest = cost - by_weight;
+    rest -= alike(rows, places, rest.max(0.0), |place| place == Place::Foreign);
+    unplaced(rows, places, rest, cpu_s.map(|cpu_s| (cpu_s - by_weight).max(0.0)));
+    Taken { by_weight, rest: rest.max(0.0) }
+}
+
+/// Takes out what the calibration explains, and says how much that was.
+fn calibrated(rows: &mut [&mut f64], weights: &[f64], cost: f64) -> f64 {
     let weight: f64 = weights.iter().sum();
-    let by_weight = cost.clamp(0.0, weight * BETWEEN_WORK);
+    if weight <= 0.0 {
+        return 0.0;
+    }
+    let explained = cost.clamp(0.0, weight * BETWEEN_WORK);
+    let mut taken = 0.0;
     for (row, part) in rows.iter_mut().zip(weights) {
-        let part = if weight > 0.0 { (by_weight * part / weight).min(**row * MOST) } else { 0.0 };
+        let part = (explained * part / weight).min(**row * MOST);
         **row -= part;
-        taken.by_weight += part;
+        taken += part;
     }
-    let place = |at: usize| places.get(at).copied().unwrap_or(Place::Other);
-    let mut rest = cost - taken.by_weight;
-    rest -= alike(rows, rest.max(0.0), |at| place(at) == Place::Foreign);
-    taken.rest = rest.max(0.0);
-    if let Some(cpu_s) = cpu_s.filter(|_| rest > 0.0 && places.contains(&Place::Device)) {
-        let running = rest.min((cpu_s - taken.by_weight).max(0.0));
-        rest -= alike(rows, running, |at| place(at) == Place::Runs);
-        rest -= alike(rows, rest, |at| place(at) == Place::Device);
-    }
-    rest -= alike(rows, rest, |at| !matches!(place(at), Place::Fixed | Place::Device));
-    alike(rows, rest, |_| true);
     taken
 }
 
-/// Takes `cost` out of these rows in proportion to their size, as far as they have it, and says how much that was.
-fn alike(rows: &mut [&mut f64], cost: f64, these: impl Fn(usize) -> bool) -> f64 {
-    let there: f64 = rows.iter().enumerate().filter(|(at, _)| these(*at)).map(|(_, row)| **row).sum();
+/// Takes out what no calibration places. Where the path waits for devices, what runs gives no more than the CPU time that observing
+/// took beyond the calibration (`cpu_s`), and the devices the rest. What is left comes out of all rows but waits of a fixed length,
+/// which give only what the others do not have.
+fn unplaced(rows: &mut [&mut f64], places: &[Place], mut rest: f64, cpu_s: Option<f64>) {
+    if let Some(cpu_s) = cpu_s.filter(|_| rest > 0.0 && places.contains(&Place::Device)) {
+        rest -= alike(rows, places, rest.min(cpu_s), |place| place == Place::Runs);
+        rest -= alike(rows, places, rest, |place| place == Place::Device);
+    }
+    rest -= alike(rows, places, rest, |place| !matches!(place, Place::Fixed | Place::Device));
+    alike(rows, places, rest, |_| true);
+}
+
+/// Takes `cost` out of the rows at these places in proportion to their size, as far as they have it, and says how much that was.
+fn alike(rows: &mut [&mut f64], places: &[Place], cost: f64, these: impl Fn(Place) -> bool) -> f64 {
+    let places = places.iter().copied().chain(std::iter::repeat(Place::Other));
+    let mut rows: Vec<&mut f64> =
+        rows.iter_mut().zip(places).filter(|(_, place)| these(*place)).map(|(row, _)| &mut **row).collect();
+    let there: f64 = rows.iter().map(|row| **row).sum();
     if there <= 0.0 {
         return 0.0;
     }
     let part = (cost / there).min(MOST);
-    for (_, row) in rows.iter_mut().enumerate().filter(|(at, _)| these(*at)) {
-        **row -= **row * part;
-    }
+    rows.iter_mut().for_each(|row| **row -= **row * part);
     there * part
 }

@@ -18,7 +18,7 @@ const KEPT_AT_MOST: f64 = 0.6;
 
 /// What is to be done.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Whether {
+pub(super) enum Feasibility {
     /// Nothing, and nothing is to be said.
     Nothing,
     /// It cannot be done, or makes no sense: why.
@@ -45,18 +45,18 @@ fn kept_s(max_time_s: f64, asked: bool) -> f64 {
 }
 
 /// Decides.
-pub(super) fn whether(so_far: &SoFar<'_>) -> Whether {
+pub(super) fn feasibility(so_far: &SoFar<'_>) -> Feasibility {
     let plan = so_far.plan;
-    let Some(wanted) = &plan.explain else { return Whether::Nothing };
+    let Some(wanted) = &plan.explain else { return Feasibility::Nothing };
     let if_asked = |why: &str| match wanted.asked {
-        true => Whether::Refused(why.to_owned()),
-        false => Whether::Nothing,
+        true => Feasibility::Refused(why.to_owned()),
+        false => Feasibility::Nothing,
     };
     if so_far.interrupts.interrupted() {
         return if_asked("interrupted");
     }
     if so_far.analysis.levels.is_empty() {
-        return Whether::Nothing;
+        return Feasibility::Nothing;
     }
     if plan.alternatives.len() < 2 {
         return if_asked(
@@ -74,15 +74,15 @@ pub(super) fn whether(so_far: &SoFar<'_>) -> Whether {
     }
     let found = support();
     if !found.full() {
-        return Whether::Refused(needs(&found.missing, wanted));
+        return Feasibility::Refused(needs(&found.missing, wanted));
     }
     if so_far.now_s() >= so_far.until_s() {
-        return Whether::Refused("no time was left of --max-time".to_owned());
+        return Feasibility::Refused("no time was left of --max-time".to_owned());
     }
     let mut traced = vec![plan.baseline];
     traced.extend(differing);
     traced.sort_unstable();
-    Whether::Traced(traced)
+    Feasibility::Traced(traced)
 }
 
 /// Why such a plan cannot be explained.

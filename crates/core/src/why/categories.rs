@@ -1,4 +1,4 @@
-//! Rows of path and work put into slots: what they are, before it is known which cause they belong to. The same slot stands
+//! Rows of path and work put into categories: what they are, before it is known which cause they belong to. The same category stands
 //! on the path, where it costs time, and in the work, where it costs CPU time.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +10,7 @@ use crate::trace::report::{Cause as Wait, PathKind, PathRow, SharerKind, Syscall
 
 /// What a part of the time was spent on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Slot {
+pub(super) enum Category {
     /// Making, loading and ending processes, and waking up who waited for one.
     Process,
     /// Children that were forked and run no program of their own, or have not begun it yet.
@@ -57,7 +57,7 @@ pub(super) enum Slot {
     Rest,
 }
 
-/// How much of a slot there is, seconds.
+/// How much of a category there is, seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Amount {
     /// Running, on the critical path.
@@ -68,36 +68,38 @@ pub(super) struct Amount {
     pub work: f64,
 }
 
-/// The slots of a run.
-pub(super) type Slots = BTreeMap<Slot, Amount>;
+/// The categories of a run.
+pub(super) type Categories = BTreeMap<Category, Amount>;
 
-/// Puts the rows of a run into slots. All that is on the path is in some slot.
-pub(super) fn slots(run: &Run<'_>) -> Slots {
+/// Puts the rows of a run into categories. All that is on the path is in some category.
+pub(super) fn categories(run: &Run<'_>) -> Categories {
     let known = Known::of(run);
-    let mut slots = Slots::new();
+    let mut categories = Categories::new();
     let mut beside = Beside::new();
     for row in &run.path {
-        for (slot, part) in known.running(row).unwrap_or_default() {
-            slots.entry(slot).or_default().path += part * row.seconds;
-            *beside.entry((base(&row.command), slot)).or_default() -= part * row.seconds;
+        for (category, part) in known.running(row).unwrap_or_default() {
+            categories.entry(category).or_default().path += part * row.seconds;
+            *beside.entry((base(&row.command), category)).or_default() -= part * row.seconds;
         }
     }
     for row in &run.work {
-        for (slot, part) in known.work_row(&row.command, row.kind) {
-            slots.entry(slot).or_default().work += part * row.seconds;
-            *beside.entry((base(&row.command), slot)).or_default() += part * row.seconds;
+        for (category, part) in known.work_row(&row.command, row.kind) {
+            categories.entry(category).or_default().work += part * row.seconds;
+            *beside.entry((base(&row.command), category)).or_default() += part * row.seconds;
         }
     }
-    no_more_than_work(&mut slots);
+    no_more_than_work(&mut categories);
     for row in run.path.iter().filter(|row| known.running(row).is_none()) {
-        for (slot, part) in known.wait(row) {
-            match slot {
-                Slot::Own if row.after == Some(Wait::Child) => behind_child(&mut slots, &beside, row, part),
-                _ => slots.entry(slot).or_default().wait += part,
+        for (category, part) in known.wait(row) {
+            match category {
+                Category::Own if row.after == Some(Wait::Child) => {
+                    behind_child(&mut categories, &beside, row, part)
+                }
+                _ => categories.entry(category).or_default().wait += part,
             }
         }
     }
-    slots
+    categories
 }
 
 /// Path and work come from different counts: up to so much more on the path is the same thing.
@@ -105,9 +107,9 @@ const ALIKE: f64 = 1.05;
 
 /// Nothing runs longer on the path than in all. What the path has beyond that, nobody overlapped: it was measured wrong, or the CPU
 /// was taken away unseen, and is put where nothing is explained.
-fn no_more_than_work(slots: &mut Slots) {
+fn no_more_than_work(categories: &mut Categories) {
     let mut beyond = 0.0;
-    for amount in slots.values_mut() {
+    for amount in categories.values_mut() {
         let surplus = (amount.path - amount.work).max(0.0);
         let alike = surplus.min(amount.work * (ALIKE - 1.0));
         amount.path -= surplus;
@@ -115,31 +117,31 @@ fn no_more_than_work(slots: &mut Slots) {
         beyond += surplus - alike;
     }
     if beyond > 0.0 {
-        slots.entry(Slot::Rest).or_default().wait += beyond;
+        categories.entry(Category::Rest).or_default().wait += beyond;
     }
 }
 
-/// By command and slot: CPU time that is not on the path.
-type Beside<'a> = BTreeMap<(&'a str, Slot), f64>;
+/// By command and category: CPU time that is not on the path.
+type Beside<'a> = BTreeMap<(&'a str, Category), f64>;
 
 /// Who waits behind a child that it waited for before (after a vfork, or for its end) waits for what that child does: this
 /// runs in place of the path, and costs what the same work on the path would.
-fn behind_child(slots: &mut Slots, beside: &Beside<'_>, row: &PathRow, seconds: f64) {
+fn behind_child(categories: &mut Categories, beside: &Beside<'_>, row: &PathRow, seconds: f64) {
     // The holder goes by the last name that it had; it may have been several programs, one after the other.
     let waits = base(&row.command);
     let of_child = beside.iter().filter(|((command, _), part)| *command != waits && **part > 0.0);
-    let parts: Vec<(Slot, f64)> = of_child.map(|((_, slot), part)| (*slot, *part)).collect();
+    let parts: Vec<(Category, f64)> = of_child.map(|((_, category), part)| (*category, *part)).collect();
     let all: f64 = parts.iter().map(|(_, part)| part).sum();
     if all <= 0.0 {
-        slots.entry(Slot::Own).or_default().wait += seconds;
+        categories.entry(Category::Own).or_default().wait += seconds;
         return;
     }
-    for (slot, part) in parts {
-        slots.entry(slot).or_default().path += seconds * part / all;
+    for (category, part) in parts {
+        categories.entry(category).or_default().path += seconds * part / all;
     }
 }
 
-/// What must be known of a run to put a row into its slot.
+/// What must be known of a run to put a row into its category.
 struct Known<'a> {
     /// Commands that make processes.
     parents: BTreeSet<&'a str>,
@@ -164,104 +166,104 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// The slots of a row of the work.
-    fn work_row(&self, label: &str, kind: WorkKind) -> Vec<(Slot, f64)> {
-        if is_forked(label) { self.exec(label, Slot::Forked) } else { self.work(label, kind) }
+    /// The categories of a row of the work.
+    fn work_row(&self, label: &str, kind: WorkKind) -> Vec<(Category, f64)> {
+        if is_forked(label) { self.exec(label, Category::Forked) } else { self.work(label, kind) }
     }
 
     /// Execs of this label: the ones that failed are a search.
-    fn exec(&self, label: &str, others: Slot) -> Vec<(Slot, f64)> {
+    fn exec(&self, label: &str, others: Category) -> Vec<(Category, f64)> {
         let failed = self.failed_execs.get(label).copied().unwrap_or(0.0);
-        vec![(Slot::Search, failed), (others, 1.0 - failed)]
+        vec![(Category::Search, failed), (others, 1.0 - failed)]
     }
 
-    /// The slots of user code, page faults or calls of one kind of one command, with the part that goes into each.
-    fn work(&self, command: &str, kind: WorkKind) -> Vec<(Slot, f64)> {
+    /// The categories of user code, page faults or calls of one kind of one command, with the part that goes into each.
+    fn work(&self, command: &str, kind: WorkKind) -> Vec<(Category, f64)> {
         let parent = self.parents.contains(command);
-        let one = |slot| vec![(slot, 1.0)];
+        let one = |category| vec![(category, 1.0)];
         match kind {
-            WorkKind::User => one(if parent { Slot::ParentUser } else { Slot::User }),
+            WorkKind::User => one(if parent { Category::ParentUser } else { Category::User }),
             WorkKind::PageFaults | WorkKind::Memory => {
-                one(if parent { Slot::ParentFaults } else { Slot::Faults })
+                one(if parent { Category::ParentFaults } else { Category::Faults })
             }
-            WorkKind::Startup => one(Slot::Startup),
-            WorkKind::Process => one(Slot::Process),
-            WorkKind::Exec => self.exec(command, Slot::Process),
-            WorkKind::Pipe => one(Slot::Pipe),
+            WorkKind::Startup => one(Category::Startup),
+            WorkKind::Process => one(Category::Process),
+            WorkKind::Exec => self.exec(command, Category::Process),
+            WorkKind::Pipe => one(Category::Pipe),
             WorkKind::FileMetadata => {
                 let failed = self.failed_looks.get(command).copied().unwrap_or(0.0);
-                vec![(Slot::Search, failed), (Slot::FileMetadata, 1.0 - failed)]
+                vec![(Category::Search, failed), (Category::FileMetadata, 1.0 - failed)]
             }
-            WorkKind::FileData => one(Slot::FileData),
-            WorkKind::Socket => one(Slot::Network),
-            WorkKind::Lock => one(Slot::Lock),
-            WorkKind::Scheduling => one(Slot::Sleep),
-            WorkKind::Rest => one(Slot::Rest),
+            WorkKind::FileData => one(Category::FileData),
+            WorkKind::Socket => one(Category::Network),
+            WorkKind::Lock => one(Category::Lock),
+            WorkKind::Scheduling => one(Category::Sleep),
+            WorkKind::Rest => one(Category::Rest),
         }
     }
 
-    /// The slots of a row in which something runs, with the part that goes into each. `None`: it waits.
-    fn running(&self, row: &PathRow) -> Option<Vec<(Slot, f64)>> {
+    /// The categories of a row in which something runs, with the part that goes into each. `None`: it waits.
+    fn running(&self, row: &PathRow) -> Option<Vec<(Category, f64)>> {
         let command = base(&row.command);
         Some(match row.kind {
             PathKind::User => self.work(command, WorkKind::User),
             PathKind::Kernel => match row.what.as_deref().and_then(work_kind) {
                 Some(kind) => self.work_row(&row.command, kind),
-                None => vec![(Slot::Rest, 1.0)],
+                None => vec![(Category::Rest, 1.0)],
             },
             PathKind::Startup => self.work(command, WorkKind::Startup),
-            PathKind::Forked => self.exec(&row.command, Slot::Forked),
+            PathKind::Forked => self.exec(&row.command, Category::Forked),
             _ => return None,
         })
     }
 
-    /// The slots of a wait, with the seconds that go into each.
-    fn wait(&self, row: &PathRow) -> Vec<(Slot, f64)> {
-        let slot = match row.kind {
-            PathKind::Lock => Slot::Lock,
-            PathKind::Disk | PathKind::WriteBack => Slot::Disk,
-            PathKind::Sleep => Slot::Sleep,
-            PathKind::Network => Slot::Network,
-            PathKind::Outside if self.sockets.contains(base(&row.command)) => Slot::Network,
+    /// The categories of a wait, with the seconds that go into each.
+    fn wait(&self, row: &PathRow) -> Vec<(Category, f64)> {
+        let category = match row.kind {
+            PathKind::Lock => Category::Lock,
+            PathKind::Disk | PathKind::WriteBack => Category::Disk,
+            PathKind::Sleep => Category::Sleep,
+            PathKind::Network => Category::Network,
+            PathKind::Outside if self.sockets.contains(base(&row.command)) => Category::Network,
             PathKind::CpuWait => return cpu_wait(row),
-            _ => Slot::Rest,
+            _ => Category::Rest,
         };
-        vec![(slot, row.seconds)]
+        vec![(category, row.seconds)]
     }
 }
 
 /// A wait for a CPU: first what could have been avoided, then by who had the CPU.
-fn cpu_wait(row: &PathRow) -> Vec<(Slot, f64)> {
+fn cpu_wait(row: &PathRow) -> Vec<(Category, f64)> {
     let misplaced = (row.avoidable_s + row.but_for_affinity_s).clamp(0.0, row.seconds);
-    let (slot, otherwise) = match row.holder {
-        Some(SharerKind::Throttled) => return vec![(Slot::Throttled, row.seconds)],
-        Some(SharerKind::Tool) => return vec![(Slot::Rest, row.seconds)],
-        Some(SharerKind::Other) => (Slot::Others, Slot::Misplaced),
-        Some(SharerKind::Kernel | SharerKind::Steal) => (Slot::Contention, Slot::Misplaced),
+    let (category, otherwise) = match row.holder {
+        Some(SharerKind::Throttled) => return vec![(Category::Throttled, row.seconds)],
+        Some(SharerKind::Tool) => return vec![(Category::Rest, row.seconds)],
+        Some(SharerKind::Other) => (Category::Others, Category::Misplaced),
+        Some(SharerKind::Kernel | SharerKind::Steal) => (Category::Contention, Category::Misplaced),
         // A child that waits for its parent to leave the CPU is part of what a process costs.
         Some(SharerKind::Tree)
             if is_forked(&row.command) && row.what.as_deref().map(base) == Some(base(&row.command)) =>
         {
-            (Slot::Process, Slot::OwnMisplaced)
+            (Category::Process, Category::OwnMisplaced)
         }
-        Some(SharerKind::Tree) => (Slot::Own, Slot::OwnMisplaced),
-        Some(SharerKind::Idle) => (waking_up(row), Slot::Misplaced),
-        Some(SharerKind::Unknown) | None => (Slot::Rest, Slot::Misplaced),
+        Some(SharerKind::Tree) => (Category::Own, Category::OwnMisplaced),
+        Some(SharerKind::Idle) => (waking_up(row), Category::Misplaced),
+        Some(SharerKind::Unknown) | None => (Category::Rest, Category::Misplaced),
     };
-    vec![(otherwise, misplaced), (slot, row.seconds - misplaced)]
+    vec![(otherwise, misplaced), (category, row.seconds - misplaced)]
 }
 
 /// Nobody had the CPU: the time that waking up takes belongs to what was waited for.
-fn waking_up(row: &PathRow) -> Slot {
+fn waking_up(row: &PathRow) -> Category {
     match row.after {
-        Some(Wait::Child) => Slot::Process,
-        _ if is_forked(&row.command) => Slot::Process,
-        Some(Wait::PipeEmpty | Wait::PipeFull) => Slot::Pipe,
-        Some(Wait::Disk | Wait::WriteBack | Wait::PageFault) => Slot::Disk,
-        Some(Wait::Lock) => Slot::Lock,
-        Some(Wait::Timer) => Slot::Sleep,
-        Some(Wait::Network) => Slot::Network,
-        _ => Slot::Rest,
+        Some(Wait::Child) => Category::Process,
+        _ if is_forked(&row.command) => Category::Process,
+        Some(Wait::PipeEmpty | Wait::PipeFull) => Category::Pipe,
+        Some(Wait::Disk | Wait::WriteBack | Wait::PageFault) => Category::Disk,
+        Some(Wait::Lock) => Category::Lock,
+        Some(Wait::Timer) => Category::Sleep,
+        Some(Wait::Network) => Category::Network,
+        _ => Category::Rest,
     }
 }
 
@@ -305,7 +307,7 @@ fn failed_execs<'a>(run: &Run<'a>) -> BTreeMap<&'a str, f64> {
         *failed.entry(row.command.as_deref().unwrap_or("")).or_default() += failed_s(row, dearer_s);
     }
     for (label, seconds) in &mut failed {
-        // Of a child between fork and exec all rows are one slot, as they are on the path.
+        // Of a child between fork and exec all rows are one category, as they are on the path.
         let group = |kind| is_forked(label) || kind == WorkKind::Exec;
         let rows = run.work.iter().filter(|row| row.command == *label && group(row.kind));
         let all: f64 = rows.map(|row| row.seconds).sum();
