@@ -4,7 +4,6 @@
 //! below 1 is faster. The intervals of a record hold together at the record's confidence, so two of them that do not
 //! touch order the two ratios at that confidence.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::record::{Level, Record};
@@ -20,7 +19,8 @@ pub struct Pair<'a> {
 }
 
 /// What an article measured for one alternative at one load.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Timing {
     /// Mean elapsed time, seconds.
@@ -34,7 +34,8 @@ pub struct Timing {
 }
 
 /// An article's two timings at one load.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Figure {
     /// Copies at once.
@@ -59,7 +60,8 @@ impl Figure {
 }
 
 /// A claim of an article, in our words, and the rule that decides it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
     /// Its number within the study.
@@ -71,7 +73,8 @@ pub struct Claim {
 }
 
 /// How a claim is decided from a record.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
 pub enum Rule {
     /// The comparison at this load has this verdict.
@@ -96,7 +99,8 @@ pub enum Rule {
 }
 
 /// What became of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// It holds here.
@@ -108,7 +112,8 @@ pub enum Outcome {
 }
 
 /// A claim as this record sees it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Judgement {
     /// The claim's number.
     pub number: u32,
@@ -121,7 +126,8 @@ pub struct Judgement {
 }
 
 /// One load: the article's ratio beside this record's.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Beside {
     /// Copies at once.
     pub load: u32,

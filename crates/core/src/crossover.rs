@@ -1,6 +1,5 @@
 //! The ladder of loads, bisection, and where the answer flips. The step from verdicts per load to one statement about load.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{Loads, Mode, Plan};
@@ -14,7 +13,8 @@ pub const MAX_BISECTIONS: usize = 5;
 const NARROW: f64 = 1.1;
 
 /// Loads over which one verdict held.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VerdictRange {
     /// Lowest load of the range.
     pub from: u32,

@@ -4,14 +4,14 @@ mod moved;
 
 pub use moved::moved;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How [`HostFacts::missing`] calls [`HostFacts::cgroup_cpus`]: without that entry, `None` means that there is no quota.
 pub const CPU_QUOTA: &str = "cgroup CPU quota";
 
 /// Something that was not measured, and why.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NotMeasured {
     /// The quantity or level.
     pub what: String,
@@ -20,7 +20,8 @@ pub struct NotMeasured {
 }
 
 /// Something the reader should know before believing a number.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Warning {
     /// What was seen.
     pub what: String,
@@ -29,7 +30,8 @@ pub struct Warning {
 }
 
 /// The machine at one moment. `None` is "could not be read"; `missing` says why.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HostFacts {
     /// Kernel release, as `uname -r`.
     pub kernel: Option<String>,
@@ -102,7 +104,8 @@ pub struct HostFacts {
 }
 
 /// The facts before and after, and what moved between.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Host {
     /// Before the first run.
     pub before: HostFacts,

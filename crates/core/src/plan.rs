@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Everything a measurement needs to know before it begins.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
     /// The ways to do the work, in the order of the command line (a `--reference` command stands first).
     pub alternatives: Vec<Alternative>,
@@ -56,7 +56,8 @@ pub struct Plan {
 }
 
 /// How differences are explained.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Explain {
     /// Asked for by name, so that it is said when it cannot be done; else it is done where it can be.
@@ -146,7 +147,8 @@ impl Alternative {
 }
 
 /// One way to do the work.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Alternative {
     /// Unique within the plan: the given name, else the command line; with the parameters that the command line does
     /// not show, and a number if that is not enough to tell it from another.
@@ -174,7 +176,8 @@ pub struct Alternative {
 }
 
 /// How a command line becomes a process.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Shell {
     /// Split into words and executed directly.
@@ -184,7 +187,8 @@ pub enum Shell {
 }
 
 /// Standard input of a copy.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Input {
     /// `/dev/null`.
@@ -196,7 +200,8 @@ pub enum Input {
 }
 
 /// Where the output of a timed copy goes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Output {
     /// `/dev/null`.
@@ -210,7 +215,8 @@ pub enum Output {
 }
 
 /// The load levels of a measurement.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Loads {
     /// These, in rising order, each once.
@@ -220,7 +226,8 @@ pub enum Loads {
 }
 
 /// How the copies of a level arrive.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Mode {
     /// N copies released together; the makespan counts.
@@ -240,7 +247,8 @@ pub enum Mode {
 }
 
 /// How many rounds to run at a level.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rounds {
     /// At least this many.
     pub min: u32,
@@ -255,7 +263,8 @@ pub struct Rounds {
 }
 
 /// Where a copy is placed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Placement {
     /// Every copy in a session (and so an autogroup) of its own.
@@ -265,7 +274,8 @@ pub enum Placement {
 }
 
 /// A user of this machine, as whom commands run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct User {
     /// User id.
     pub uid: u32,
@@ -280,7 +290,8 @@ pub struct User {
 }
 
 /// Why commands run as this user.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Because {
     /// whyfaster itself runs as this user.
@@ -292,7 +303,8 @@ pub enum Because {
 }
 
 /// What an exit status other than 0 means.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FailurePolicy {
     /// It ends the measurement.

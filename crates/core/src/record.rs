@@ -1,6 +1,5 @@
 //! The stored document. Measuring ends by making one; showing, comparing and exporting need nothing else.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::host::{Host, NotMeasured, Warning};
@@ -15,7 +14,8 @@ pub use crate::crossover::VerdictRange;
 pub const SCHEMA: &str = "whyfaster/1";
 
 /// One measurement, whole.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Record {
     /// Always [`SCHEMA`].
     pub schema: String,
@@ -53,7 +53,8 @@ pub struct Record {
 }
 
 /// How a measurement ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// All that was planned was run or reported as not measured.
@@ -65,7 +66,8 @@ pub enum Status {
 }
 
 /// What follows from the samples.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Analysis {
     /// Span and work of every alternative.
     pub alternatives: Vec<AlternativeSummary>,
@@ -82,7 +84,8 @@ pub struct Analysis {
 }
 
 /// One alternative, alone.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AlternativeSummary {
     /// Its name.
     pub name: String,
@@ -95,7 +98,8 @@ pub struct AlternativeSummary {
 }
 
 /// A median with its interval. `low` and `high` are null until there are enough rounds for one.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
     /// Median.
     pub median: f64,
@@ -106,7 +110,8 @@ pub struct Estimate {
 }
 
 /// One level of load.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Level {
     /// Copies or workers; intended starts a second in open mode are in the plan.
     pub load: u32,
@@ -119,7 +124,8 @@ pub struct Level {
 }
 
 /// One alternative at one level.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LevelResult {
     /// Its name.
     pub alternative: String,
@@ -158,7 +164,8 @@ pub struct LevelResult {
 }
 
 /// Quantiles of the latency of a copy, seconds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Latency {
     /// Least.
     pub min: f64,
@@ -173,7 +180,8 @@ pub struct Latency {
 }
 
 /// Lower bound of the makespan at a level: the larger of span and N * work / C.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bound {
     /// The span, seconds.
     pub span_s: f64,
@@ -186,7 +194,8 @@ pub struct Bound {
 }
 
 /// Where the answer flips between an alternative and the baseline.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Crossover {
     /// The alternative.
     pub alternative: String,
@@ -203,7 +212,8 @@ pub struct Crossover {
 }
 
 /// Noise: what the hidden copy of the baseline showed against the baseline. The truth is 1.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Floor {
     /// Median ratio.
     pub ratio: f64,

@@ -1,10 +1,10 @@
 //! What was measured, raw. Nothing here is derived, rounded or left out.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One of the things that a round runs: an alternative, or the hidden copy of the baseline that measures the floor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Arm {
     /// The alternative with this index in the plan.
@@ -14,7 +14,8 @@ pub enum Arm {
 }
 
 /// N copies of one arm, run alone.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Batch {
     /// Copies (batch mode), workers (closed), or 0 where the mode knows no such number (open).
     pub load: u32,
@@ -39,7 +40,8 @@ pub struct Batch {
 }
 
 /// The copies of a batch, by column. Times are seconds.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Copies {
     /// Start of the copy after the release: its exec (batch, closed) or its intended start (open).
     pub start_s: Vec<f64>,
@@ -89,7 +91,8 @@ impl Copies {
 }
 
 /// Processes that outlived the first process of their copy and were reaped or ended by whyfaster.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Orphans {
     /// How many were reaped by whyfaster.
     pub reaped: u32,
@@ -116,7 +119,8 @@ impl Batch {
 }
 
 /// What one untimed run of an alternative showed: what its output is, and what one copy needs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Trial {
     /// Index of the alternative.
     pub alternative: usize,
@@ -140,7 +144,8 @@ pub struct Trial {
 }
 
 /// Scheduling account of one untimed, traced batch of a level: every process of every copy at its exit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SchedAccount {
     /// Copies of the batch.
     pub load: u32,

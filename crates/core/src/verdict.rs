@@ -15,13 +15,13 @@
 //! The estimate replays the ratios seen: with n rounds, the interval would lie at certain quantiles of them. The
 //! least n at which the rule would decide is the answer; if ten thousand further rounds would not do, there is none.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::stats::{self, Observation, eprocess, quantile, sign};
 
 /// What the ratios of an alternative to the baseline say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The whole interval is below 1, and the effect is above the floor.
@@ -35,7 +35,8 @@ pub enum Verdict {
 }
 
 /// An alternative against the baseline at one level. A ratio is alternative over baseline in time: below 1 is faster.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// The alternative.
     pub alternative: String,
@@ -64,7 +65,8 @@ pub struct Comparison {
 }
 
 /// A ratio with its interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ratio {
     /// The ratio.
     pub ratio: f64,
@@ -75,7 +77,8 @@ pub struct Ratio {
 }
 
 /// How an interval was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
     /// Order statistics by the sign test: the number of rounds was fixed beforehand.

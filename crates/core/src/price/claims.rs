@@ -4,7 +4,6 @@
 //! ([`super::sum`]). The intervals of one study hold together: they share its error probability. Where the floors say the
 //! opposite of what the typical prices say, nothing is decided: noise moves the one, the operation both.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::compare::{self, compare};
@@ -16,7 +15,8 @@ use crate::stats::{self, sign};
 use crate::verdict::Verdict;
 
 /// A claim of an article about prices, in our words, and the rule that decides it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
     /// Its number within the study.
@@ -28,7 +28,8 @@ pub struct Claim {
 }
 
 /// How a claim is decided from a list. A row is `name/variant`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
 pub enum Rule {
     /// The row costs less than each of these.

@@ -6,7 +6,6 @@
 //! ran somebody else (steal). What counts as one is said by the row,
 //! because a hand-over between two threads may well push one of them off its CPU.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::delay::{Usual, is_foreign};
@@ -14,7 +13,8 @@ use super::sample::{Expect, Sample, Series};
 use crate::stats::quantile;
 
 /// How many samples were left out, each counted under the first reason that applies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rejected {
     /// The kernel took the CPU away.
     pub involuntary: u64,

@@ -24,7 +24,6 @@
 //! Numbers of a source have no repetitions. Against them, the interval is that of the measured side alone; between two
 //! of them there is a ratio and no verdict. Where a source gives means, means are compared.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::evidence::Evidence;
@@ -53,7 +52,8 @@ impl Default for Rule {
 }
 
 /// Lists side by side.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// Names of the lists; the first is the baseline.
     pub lists: Vec<String>,
@@ -73,7 +73,8 @@ pub struct Comparison {
 }
 
 /// One row in all lists.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Beside {
     /// Group.
     pub group: String,
@@ -93,7 +94,8 @@ pub struct Beside {
 }
 
 /// One row of another list against the baseline.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Other {
     /// Its typical price.
     pub ns: Option<f64>,

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::list::Price;
 use crate::host::{CPU_QUOTA, HostFacts};
 
 /// The machine on which a list was made.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fingerprint {
     /// CPU, microcode, kernel, hypervisor, clock source, huge pages, governor, quota, allowed CPUs: before the first run.
     #[serde(flatten)]
@@ -39,7 +39,8 @@ const CROWDED_BY_OTHERS: f64 = 0.05;
 const CROWDED_BY_STEAL: f64 = 0.01;
 
 /// A fact of a machine that bears on prices.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Fact {
     /// CPU model.
@@ -144,7 +145,8 @@ fn reads_clock(price: &Price) -> bool {
 }
 
 /// A fact in which two machines differ. A fact that one of them does not tell is no difference.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
     /// The fact.
     pub fact: Fact,

@@ -4,14 +4,14 @@
 //! it is named when it is larger than delta and, where both lists tell their spread, when their intervals do not overlap. A
 //! kernel that has no price for a row is passed over, so that a step may reach across it and says so by its names.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::inside::Unit;
 use super::list::{Price, PriceList};
 
 /// Prices over kernels.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct History {
     /// What the prices are.
     pub unit: Unit,
@@ -26,7 +26,8 @@ pub struct History {
 }
 
 /// One row over all kernels.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Line {
     /// Group.
     pub group: String,
@@ -41,7 +42,8 @@ pub struct Line {
 }
 
 /// A change between two kernels.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Step {
     /// Index into the rows.
     pub row: usize,

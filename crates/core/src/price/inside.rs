@@ -5,13 +5,13 @@
 //! price is a number of instructions. It says nothing about caches or mitigations, and it must never stand in a field or a
 //! column of nanoseconds: so it has fields of its own, [`Figures`].
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::list::{Price, PriceList};
 
 /// What the prices of a list are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// Nanoseconds an operation.
@@ -37,7 +37,8 @@ impl Unit {
 }
 
 /// Where the worker ran.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Inside {
     /// How it was asked for, as in `gvisor:systrap` or `qemu:debian:6.12`.
     pub kind: String,
@@ -55,7 +56,8 @@ pub struct Inside {
 }
 
 /// A price that is no time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Figures {
     /// 5th percentile.
     pub floor: Option<f64>,

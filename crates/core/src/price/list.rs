@@ -1,6 +1,5 @@
 //! The stored price list, and how its prices follow from its samples.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::clean::{Clean, Rejected};
@@ -17,7 +16,8 @@ use crate::record::Status;
 pub const SCHEMA: &str = "whyfaster-prices/1";
 
 /// What one machine charges.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PriceList {
     /// Always [`SCHEMA`].
     pub schema: String,
@@ -63,7 +63,8 @@ pub struct PriceList {
 }
 
 /// The clock that timed the batches.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Clock {
     /// Its name.
     pub name: String,
@@ -77,7 +78,8 @@ pub struct Clock {
 }
 
 /// The price of one operation.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Price {
     /// kernel, process, thread, pipe or cpu.
     pub group: String,
@@ -136,7 +138,8 @@ pub struct Price {
 }
 
 /// A figure as a source gives it: so many seconds for so many operations.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Given {
     /// Seconds.
     pub seconds: f64,

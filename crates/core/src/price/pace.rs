@@ -5,7 +5,6 @@
 //! Every list times plain user code ([`COMPUTE`]) in every repetition, among the other rows. Where that took longer for one of two
 //! lists of one kind of CPU, its prices are dearer by that much for no reason of the kernel's.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::Fact;
@@ -24,7 +23,8 @@ const ALPHA: f64 = 0.05;
 const FEELS: f64 = 2.0;
 
 /// The time of plain user code in a list over that in the baseline.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pace {
     /// The ratio of the variant in which they differ most.
     pub ratio: f64,

@@ -1,6 +1,5 @@
 //! Counts times prices: what so many operations cost on each machine.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::inside::Unit;
@@ -12,7 +11,8 @@ const MAX_TERMS: usize = 10_000;
 const MAX_COUNT: f64 = 1e15;
 
 /// So many of one operation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Term {
     /// How many.
     pub count: f64,
@@ -74,7 +74,8 @@ fn term(text: &str) -> Result<Term, String> {
 }
 
 /// Counts on several machines.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Projection {
     /// The counts.
     pub terms: Vec<Term>,
@@ -83,7 +84,8 @@ pub struct Projection {
 }
 
 /// Counts on one machine.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Projected {
     /// Name of the list.
     pub name: String,

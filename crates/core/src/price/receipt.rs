@@ -3,7 +3,6 @@
 //! A benchmark that times a "context switch" which never happens, a call that a cache in the C library answers, or a batch
 //! shorter than its clock's step prints a number all the same. Here such a row has no number, and the reason.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::clean::Clean;
@@ -21,7 +20,8 @@ const LEAST_NS: f64 = 0.02;
 const SLACK: f64 = 0.1;
 
 /// What happened per operation. A count that could not be made is null.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Receipt {
     /// Voluntary context switches.
     pub switches: Option<f64>,

@@ -1,10 +1,10 @@
 //! What the worker said, raw: rows as the probes describe themselves, and the samples of each repetition.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A row of a price list: one probe in one variant.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Row {
     /// kernel, process, thread, pipe or cpu.
     pub group: String,
@@ -42,7 +42,8 @@ pub fn row_id(name: &str, variant: &str) -> String {
 }
 
 /// What a probe promises of every operation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Expect {
     /// Voluntary context switches per operation: the task went to sleep.
     #[serde(default)]
@@ -66,7 +67,8 @@ pub struct Expect {
 }
 
 /// A number with bounds that may be open.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Range {
     /// At least this.
     pub min: Option<f64>,
@@ -75,7 +77,8 @@ pub struct Range {
 }
 
 /// The samples of one row in one repetition: a column per quantity, an entry per sample.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Series {
     /// Index into the list's rows.
     pub row: usize,

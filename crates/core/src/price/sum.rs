@@ -5,7 +5,6 @@
 //! the other, which is the mark of disturbed repetitions; and a crowd on the machine, for the parts wait for a CPU as often
 //! as they like.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::list::{Price, PriceList};
@@ -19,7 +18,8 @@ pub const WITHIN: f64 = 0.1;
 const LOPSIDED: f64 = 4.0;
 
 /// Operations alone against all of them in one go.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SumCheck {
     /// Name of the list.
     pub name: String,

@@ -1,6 +1,5 @@
 //! Claims about how work is dispatched and where it runs: judged by the times of untraced runs and by what traces count.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::report::{SharerKind, SyscallRow, TraceReport};
@@ -16,7 +15,8 @@ const FORKS: [&str; 4] = ["fork", "vfork", "clone", "clone3"];
 const WAITS: [&str; 2] = ["wait4", "waitid"];
 
 /// A claim and the rule that decides it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
     /// Its number within the study.
@@ -31,7 +31,8 @@ pub struct Claim {
 }
 
 /// How a claim is decided.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
 pub enum Rule {
     /// The comparison with the baseline has this verdict.
@@ -56,7 +57,8 @@ pub enum Rule {
 }
 
 /// What a trace counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
     /// Processes that the whole tree made.
@@ -74,7 +76,8 @@ pub enum Quantity {
 }
 
 /// What one trace says of a dispatcher. `None` is what the level could not see.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tally {
     /// Processes made, over the whole tree.
     pub forks: Option<u64>,

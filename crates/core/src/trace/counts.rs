@@ -1,12 +1,12 @@
 //! What a tracer counts in the kernel instead of streaming it, and what it lost.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::event::{CallNumber, FileKind, Pid};
 
 /// What was counted over one trace, beside the stream.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counts {
     /// System calls by who made them, which, and on what kind of file.
     pub calls: Vec<CallCell>,
@@ -20,7 +20,8 @@ pub struct Counts {
 }
 
 /// Processes that came and went; `None` is what this level does not count apart from the stream.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Lives {
     /// Processes made, the first one not among them.
@@ -45,7 +46,8 @@ pub struct Lives {
 }
 
 /// All calls of one kind that one command or process made.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CallCell {
     /// Who made them.
     pub by: CallGroup,
@@ -86,7 +88,8 @@ pub struct CallCell {
 }
 
 /// Whose calls are counted together.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CallGroup {
     /// The kernel's name of the program (`comm`).
     pub name: String,
@@ -97,7 +100,8 @@ pub struct CallGroup {
 }
 
 /// What did not arrive, by class, summed over the CPUs. All zero is a complete trace.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Lost {
     /// Records for which the ring had no room.
@@ -126,7 +130,8 @@ pub struct Lost {
 }
 
 /// What did not arrive on one CPU, by class.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CpuLost {
     /// Number of the CPU.
     pub cpu: u16,
@@ -149,7 +154,8 @@ pub struct CpuLost {
 }
 
 /// What the observing itself took, on the CPUs where it happened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OwnCost {
     /// Nanoseconds that a traced system call became dearer, calibrated just before.
     pub call_ns: Option<f64>,

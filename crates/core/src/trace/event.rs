@@ -3,7 +3,6 @@
 //! Events of one CPU come in order; a tracer hands them on sorted by time over all CPUs. Times are nanoseconds of
 //! `CLOCK_MONOTONIC`. A task is a thread (the kernel's pid), a process a thread group (the kernel's tgid).
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Number of a task: what `gettid()` returns in the initial pid namespace.
@@ -210,7 +209,8 @@ pub struct Skipped {
 }
 
 /// Why a caller may not observe a task: what ptrace(2) asks for to look into another one's memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum NotOurs {
     /// One of its user and group ids is not the caller's.
@@ -260,9 +260,8 @@ pub struct Block {
 }
 
 /// What a descriptor refers to.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FileKind {
     /// The call has no descriptor, or it could not be looked up.
@@ -287,7 +286,8 @@ pub enum FileKind {
 }
 
 /// A system call, as the process that made it numbers them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CallNumber {
     /// Its number.
     pub number: u32,

@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use syscalls::Errno;
 
 use super::event::CallNumber;
 
 /// Which table of system calls a kernel has. Each has a 32-bit one beside it, for `compat` calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Abi {
     /// x86-64, with i386 beside it.

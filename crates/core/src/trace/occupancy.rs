@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::event::{Event, TaskKind, Tid, What};
@@ -14,7 +13,8 @@ use super::labels;
 use super::report::SharerKind;
 
 /// How long somebody had a CPU.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CpuRow {
     /// The CPU.
     pub cpu: u16,

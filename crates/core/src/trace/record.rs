@@ -1,6 +1,5 @@
 //! The stored document of a trace, and whether one that was read can be believed to be one.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::plan::TracePlan;
@@ -14,7 +13,8 @@ use crate::validate::{Invalid, MAX_COUNT, amount, ensure};
 pub const SCHEMA: &str = "whyfaster-trace/1";
 
 /// One trace, whole.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TraceRecord {
     /// Always [`SCHEMA`].
     pub schema: String,
@@ -46,7 +46,8 @@ pub struct TraceRecord {
 }
 
 /// What ended a trace before the command had ended by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum EndedBy {
     /// The time of `--duration` was over.
@@ -56,7 +57,8 @@ pub enum EndedBy {
 }
 
 /// Wall times of the same command.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Runs {
     /// Traced, from its exec to its end.
     pub traced_s: Option<f64>,

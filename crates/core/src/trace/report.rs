@@ -3,7 +3,6 @@
 mod accounts;
 mod quality;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::counts::Lost;
@@ -13,7 +12,8 @@ pub use accounts::{Direction, PathAlternative, PathKind, PathRow, TransferRow, W
 pub use quality::{Check, Overhead, Untraced};
 
 /// What follows from one trace. An empty list of a level that cannot see it stands beside an entry in `not_measured`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TraceReport {
     /// From the first exec to the end of the last task of the tree (or of the observation), of the traced run itself.
     pub wall_s: f64,
@@ -80,7 +80,8 @@ pub struct TraceReport {
 }
 
 /// What could be observed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
     /// Nothing but what the kernel adds up for a parent (`wait4`).
@@ -95,7 +96,8 @@ pub enum Level {
 }
 
 /// How many processes came and went; null: this level does not see them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Processes {
     /// Processes made.
     pub forks: Option<u64>,
@@ -112,7 +114,8 @@ pub struct Processes {
 }
 
 /// Processes of one command below the same chain of commands, taken together.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TreeRow {
     /// Index of the row above it in the tree; null for the root.
     pub parent: Option<usize>,
@@ -127,7 +130,8 @@ pub struct TreeRow {
 }
 
 /// Processes of one command that were not observed, for one reason.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SkippedRow {
     /// The command.
     pub command: String,
@@ -138,7 +142,8 @@ pub struct SkippedRow {
 }
 
 /// One task. The four times sum to its life.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TaskRow {
     /// The command it last ran.
     pub command: String,
@@ -167,7 +172,8 @@ pub struct TaskRow {
 }
 
 /// Where the time of a command's tasks went.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CommandRow {
     /// The command.
     pub command: String,
@@ -204,7 +210,8 @@ pub struct CommandRow {
 }
 
 /// Calls of one kind.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SyscallRow {
     /// The command; with "(forked)" behind it: after a fork and before an exec. Null when taken together.
     pub command: Option<String>,
@@ -246,7 +253,8 @@ pub struct SyscallRow {
 }
 
 /// A search of PATH, or any other exec that failed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SearchRow {
     /// Who searched.
     pub command: String,
@@ -263,7 +271,8 @@ pub struct SearchRow {
 }
 
 /// Blocked time of a command by cause.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WaitRow {
     /// The command.
     pub command: String,
@@ -281,7 +290,8 @@ pub struct WaitRow {
 }
 
 /// Why a task was blocked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// Wanted to read from a pipe with nothing in it.
@@ -315,7 +325,8 @@ pub enum Cause {
 }
 
 /// Who held the CPU.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SharerRow {
     /// The command that waited.
     pub command: String,
@@ -328,7 +339,8 @@ pub struct SharerRow {
 }
 
 /// What kind of task held the CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SharerKind {
     /// A task of the tree.
@@ -350,7 +362,8 @@ pub enum SharerKind {
 }
 
 /// How the avoidable wait was told apart from what looks like it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Avoidable {
     /// The first part of every wait that was left out: a wake-up takes that long even on an idle CPU.
     pub threshold_s: f64,
@@ -374,7 +387,8 @@ pub struct Avoidable {
 }
 
 /// One stage of a pipeline.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageRow {
     /// The command.
     pub command: String,

@@ -1,6 +1,5 @@
 //! What an analysis must know beside the stream: how it was observed, and what the program saw around it.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::names::Abi;
@@ -12,7 +11,8 @@ use crate::host::{NotMeasured, Warning};
 pub const AVOIDABLE_FROM_NS: u64 = 50_000;
 
 /// How a trace was made.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Setting {
     /// What was observed.
     pub level: Level,
@@ -33,7 +33,8 @@ pub struct Setting {
 }
 
 /// What of the scheduling was streamed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Scheduling {
     /// Nothing: times come from what the kernel adds up.
@@ -46,7 +47,8 @@ pub enum Scheduling {
 }
 
 /// What the program knows beside the stream, over the time of the trace.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Facts {
     /// When observing ended, if it ended before the tree did; nanoseconds of the stream's clock.
@@ -68,7 +70,8 @@ pub struct Facts {
 }
 
 /// What one operation costs.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Price {
     /// Which.
     pub of: Operation,
@@ -77,7 +80,8 @@ pub struct Price {
 }
 
 /// An operation with a price.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
     /// A minor page fault: the first write to an anonymous page of 4 KiB.
@@ -102,7 +106,8 @@ pub enum Operation {
 
 /// What a cgroup's quota took: of the cgroup in which the command began (`cpu.stat`: `nr_throttled`, `throttled_usec`), or as the
 /// scheduler told of the tasks themselves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Throttled {
     /// How often the quota was used up, or how many waits began while it was.
     pub times: u64,

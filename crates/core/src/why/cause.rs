@@ -1,10 +1,10 @@
 //! The closed list of causes.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Why one alternative takes longer than another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// It makes more processes.

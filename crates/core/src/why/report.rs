@@ -1,6 +1,5 @@
 //! What an explanation says, as stored and as other tools read it: the documented paths of `--json`. Times are seconds.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cause::Cause;
@@ -10,7 +9,8 @@ use crate::trace::counts::OwnCost;
 use crate::trace::report::{PathAlternative, PathRow, SharerKind, WorkKind, WorkRow};
 
 /// Why the alternatives differ. Empty lists where nothing was explained; `refused` then says why.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Why {
     /// At most three sentences for somebody who has never heard of work and span.
@@ -25,7 +25,7 @@ pub struct Why {
     /// Where the time of each alternative goes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[serde(deserialize_with = "accounts")]
-    #[schemars(with = "Vec<StoredAccount>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<StoredAccount>"))]
     pub accounts: Vec<Account>,
     /// Each alternative's accounts less the baseline's.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -48,7 +48,8 @@ pub struct Why {
 }
 
 /// What stands under `accounts` in files of any version.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 enum StoredAccount {
     /// Of versions before explanations came; `sched_accounts` today.
@@ -68,7 +69,8 @@ fn accounts<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<Acc
 }
 
 /// One traced run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Traced {
     /// Index of the alternative.
     pub alternative: usize,
@@ -82,7 +84,8 @@ pub struct Traced {
 }
 
 /// One traced batch: all its copies were followed, each a root of the tree.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TracedBatch {
     /// Index of the alternative.
     pub alternative: usize,
@@ -98,7 +101,8 @@ pub struct TracedBatch {
 }
 
 /// One cause of a difference.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
     /// What it is.
     pub cause: Cause,
@@ -127,7 +131,8 @@ pub struct Finding {
 }
 
 /// One number behind a finding.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {
     /// What was counted or timed.
     pub what: String,
@@ -140,7 +145,8 @@ pub struct Evidence {
 }
 
 /// Where the time of one alternative goes, medians over its traced rounds, less what the observing cost.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Account {
     /// Its name.
     #[serde(default)]
@@ -175,7 +181,8 @@ pub struct Account {
 }
 
 /// One alternative's accounts less those of the baseline.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
     /// The alternative.
     pub alternative: String,
@@ -207,7 +214,8 @@ pub struct Difference {
 }
 
 /// One part of the critical path.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PathDelta {
     /// What.
     pub kind: crate::trace::report::PathKind,
@@ -218,7 +226,8 @@ pub struct PathDelta {
 }
 
 /// One kind of work.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkDelta {
     /// What.
     pub kind: WorkKind,
@@ -227,7 +236,8 @@ pub struct WorkDelta {
 }
 
 /// Waiting for a CPU on the critical path.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ShareDelta {
     /// Who held the CPU.
     pub holder: SharerKind,
@@ -238,7 +248,8 @@ pub struct ShareDelta {
 }
 
 /// One experiment: the cause removed (or put in), everything else the same, untraced and interleaved with the originals.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Experiment {
     /// The cause that it is about.
     pub cause: Cause,
@@ -287,7 +298,8 @@ impl Experiment {
 }
 
 /// What an experiment showed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// The difference went with the cause.
@@ -301,7 +313,8 @@ pub enum Outcome {
 }
 
 /// What was predicted for one level.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Prediction {
     /// The alternative.
     pub alternative: String,
@@ -324,7 +337,8 @@ pub struct Prediction {
 }
 
 /// How one alternative's cost per copy grows with load.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Growth {
     /// The alternative.
     pub alternative: String,

@@ -1,13 +1,13 @@
 //! The critical path, what CPU time was spent on, and the data that was moved.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::event::FileKind;
 use super::{Cause, SharerKind};
 
 /// All segments of the critical path of one kind. The rows sum to the wall time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PathRow {
     /// The command on it.
     pub command: String,
@@ -42,7 +42,8 @@ pub struct PathRow {
 
 /// A path that is nearly as long as the critical one: it ended in that where a task waited for several children, at most
 /// 5% of the wall time earlier than the last of them, and at least 5% of the wall time of it are not on the critical path.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PathAlternative {
     /// The command that took most of what is not on the critical path.
     pub command: String,
@@ -53,7 +54,8 @@ pub struct PathAlternative {
 }
 
 /// What a task on the critical path did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PathKind {
     /// Ran user code.
@@ -112,7 +114,8 @@ impl PathKind {
 }
 
 /// CPU time of one kind of one command. The rows sum to the CPU time of the tree.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkRow {
     /// The command.
     pub command: String,
@@ -135,7 +138,8 @@ pub struct WorkRow {
 }
 
 /// What CPU time was spent on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WorkKind {
     /// User code, after the start-up of its program.
@@ -229,7 +233,8 @@ impl WorkKind {
 }
 
 /// Data that one command moved through descriptors of one kind.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TransferRow {
     /// The command.
     pub command: String,
@@ -246,7 +251,8 @@ pub struct TransferRow {
 }
 
 /// Which way data goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
     /// From the descriptor.

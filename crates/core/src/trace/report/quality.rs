@@ -1,10 +1,10 @@
 //! How far a trace can be believed: whether its parts agree, and what observing cost.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Whether two accounts of the same thing agree.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Check {
     /// What must agree.
     pub what: String,
@@ -19,7 +19,8 @@ pub struct Check {
 }
 
 /// Untraced runs of the command, beside the traced one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Untraced {
     /// How many.
     pub runs: u64,
@@ -49,7 +50,8 @@ impl Untraced {
 }
 
 /// What the observing cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Overhead {
     /// Wall time of the traced run over the median of the untraced ones; null when none was made.
     pub traced_over_untraced: Option<f64>,

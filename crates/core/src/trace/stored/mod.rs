@@ -7,7 +7,6 @@ mod decode;
 mod encode;
 
 use data_encoding::BASE64;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use decode::Damaged;
@@ -36,7 +35,8 @@ const DEAREST: f64 = 1e12;
 const LATEST: u64 = 1 << 62;
 
 /// A stream, with all that its analysis needs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stored {
     /// How the bytes are written: [`FORMAT`].
     pub format: String,

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Innermost frames that tell stacks apart: more of them would split what is one place for a reader.
@@ -12,7 +11,8 @@ const FRAMES: usize = 3;
 const SCHEDULER: [&str; 4] = ["__schedule_[k]", "schedule_[k]", "io_schedule_[k]", "schedule_timeout_[k]"];
 
 /// Time at one place.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hot {
     /// "running", or what it waited for.
     pub state: String,
