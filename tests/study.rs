@@ -43,6 +43,7 @@ fn level(load: u32, low: f64, ratio: f64, high: f64, verdict: Verdict) -> Level 
         ratio_of_totals: None,
         work: None,
         share: None,
+        reason: None,
     };
     Level { load, results: Vec::new(), comparisons: vec![comparison], floor: None }
 }

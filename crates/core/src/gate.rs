@@ -49,6 +49,7 @@ mod tests {
             ratio_of_totals: None,
             work: None,
             share: None,
+            reason: None,
         };
         let level = Level { load: 1, results: Vec::new(), comparisons: vec![comparison], floor: None };
         Analysis { levels: vec![level], ..Analysis::default() }

@@ -17,6 +17,7 @@ pub mod short;
 pub mod stats;
 
 pub mod bounds;
+pub mod reason;
 pub mod verdict;
 
 pub mod crossover;

@@ -203,12 +203,25 @@ pub struct Crossover {
     pub baseline: String,
     /// Load at which the bounds of the two meet, if they do and their works can be told apart at the lowest level.
     pub predicted_load: Option<f64>,
+    /// Why there is no such load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_predicted: Option<NotPredicted>,
     /// Highest load at which the low-load winner was seen to win before the other did; null if no flip was seen.
     pub measured_from: Option<u32>,
     /// Lowest load at which the other was seen to win; null if no flip was seen.
     pub measured_to: Option<u32>,
     /// The verdicts by load, neighbours with the same verdict taken together.
     pub ranges: Vec<VerdictRange>,
+}
+
+/// Why no crossover is predicted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NotPredicted {
+    /// One alternative has the lower bound at every load.
+    BoundsDoNotCross,
+    /// The works differ by less than their interval: a number made of noise is no prediction.
+    WorksAlike,
 }
 
 /// Noise: what the hidden copy of the baseline showed against the baseline. The truth is 1.

@@ -17,6 +17,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::reason::Reason;
 use crate::stats::{self, Observation, eprocess, quantile, sign};
 
 /// What the ratios of an alternative to the baseline say.
@@ -62,6 +63,9 @@ pub struct Comparison {
     pub work: Option<Ratio>,
     /// Share of the machine, alternative over baseline: above 1 got more of the machine.
     pub share: Option<Ratio>,
+    /// What a verdict of faster or slower comes from, where work and share tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
 }
 
 /// A ratio with its interval.
@@ -74,6 +78,29 @@ pub struct Ratio {
     pub low: Option<f64>,
     /// Upper end.
     pub high: Option<f64>,
+}
+
+impl Ratio {
+    /// The ratio the other way round.
+    #[must_use]
+    pub fn inverse(self) -> Self {
+        Self { ratio: self.ratio.recip(), low: self.high.map(f64::recip), high: self.low.map(f64::recip) }
+    }
+
+    /// Whether the whole interval is below 1.
+    pub fn is_below_one(self) -> bool {
+        self.high.is_some_and(|high| high < 1.0)
+    }
+
+    /// Whether the whole interval is above 1.
+    pub fn is_above_one(self) -> bool {
+        self.low.is_some_and(|low| low > 1.0)
+    }
+
+    /// Whether the interval excludes 1.
+    pub fn excludes_one(self) -> bool {
+        self.is_below_one() || self.is_above_one()
+    }
 }
 
 /// How an interval was made.

@@ -15,6 +15,7 @@ pub mod run;
 pub mod sources;
 pub mod store;
 pub mod study;
+pub mod words;
 
 #[cfg(test)]
 pub(crate) mod fixture;

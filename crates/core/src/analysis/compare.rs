@@ -4,6 +4,7 @@ use super::Context;
 use super::rounds::{Arms, arms, cpus_used, mean_time, pairs, time, work_per_copy};
 use crate::host::Host;
 use crate::plan::{Mode, Plan};
+use crate::reason::Reason;
 use crate::record::{Floor, Level};
 use crate::sample::{Arm, Batch};
 use crate::stats::{self, Observation, bootstrap};
@@ -88,10 +89,13 @@ pub(super) fn comparison(
     let pairs = pairs(arms, Arm::Alternative(index), Arm::Alternative(plan.baseline));
     let floor = floor_ratios(plan, arms);
     let judgement = judge(&ln_time_ratios(&pairs, plan.mode), floor.as_deref(), &context.rule(load));
+    let (ratio, rule) = (judgement.ratio?, context.rule(load));
+    let work = ratio_of(&rule, &pairs, work_per_copy);
+    let share = ratio_of(&rule, &pairs, |batch| cpus_used(batch).map(Observation::from));
     Some(Comparison {
         alternative: context.name(index).to_owned(),
         baseline: context.name(plan.baseline).to_owned(),
-        ratio: judgement.ratio?,
+        ratio,
         low: judgement.low,
         high: judgement.high,
         verdict: judgement.verdict,
@@ -99,8 +103,9 @@ pub(super) fn comparison(
         rounds_needed: judgement.rounds_needed,
         method: judgement.method,
         ratio_of_totals: totals(context, load, index, &pairs),
-        work: ratio_of(&context.rule(load), &pairs, work_per_copy),
-        share: ratio_of(&context.rule(load), &pairs, |batch| cpus_used(batch).map(Observation::from)),
+        work,
+        share,
+        reason: Reason::of(judgement.verdict, ratio, work, share),
     })
 }
 

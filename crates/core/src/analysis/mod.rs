@@ -24,9 +24,9 @@ use crate::bounds::{self, Alone};
 use crate::crossover;
 use crate::host::{Host, NotMeasured};
 use crate::plan::{Mode, Plan};
-use crate::record::{AlternativeSummary, Analysis, Crossover, Level};
+use crate::record::{AlternativeSummary, Analysis, Crossover, Level, NotPredicted};
 use crate::sample::{Arm, Batch, SchedAccount, Trial};
-use crate::verdict::Rule;
+use crate::verdict::{Ratio, Rule};
 
 /// What there is to analyse.
 #[derive(Clone, Copy, Debug)]
@@ -154,7 +154,7 @@ fn summaries(context: &Context<'_>) -> Vec<AlternativeSummary> {
 fn works_differ(lowest: Option<&Level>, alternative: &str) -> bool {
     let comparisons = lowest.into_iter().flat_map(|level| &level.comparisons);
     let work = comparisons.filter(|it| it.alternative == alternative).find_map(|it| it.work);
-    work.is_some_and(|work| work.low.is_some_and(|low| low > 1.0) || work.high.is_some_and(|high| high < 1.0))
+    work.is_some_and(Ratio::excludes_one)
 }
 
 fn crossovers(context: &Context<'_>, levels: &[Level]) -> Vec<Crossover> {
@@ -164,13 +164,16 @@ fn crossovers(context: &Context<'_>, levels: &[Level]) -> Vec<Crossover> {
         let flip = crossover::flip(&verdicts);
         // In open mode copies come by the clock: there is no N to predict.
         let closed = !matches!(context.mode(), Mode::Open { .. });
-        // Two works that cannot be told apart cross anywhere or nowhere: a number made of noise is no prediction.
+        // Two works that cannot be told apart cross anywhere or nowhere.
         let differ = works_differ(levels.first(), name);
         let pair = context.alone(index).zip(context.alone(context.baseline())).filter(|_| closed && differ);
+        let predicted_load = pair.and_then(|(a, b)| bounds::crossover(a, b, context.capacity));
+        let why = if differ { NotPredicted::BoundsDoNotCross } else { NotPredicted::WorksAlike };
         Crossover {
             alternative: name.to_owned(),
             baseline: context.name(context.baseline()).to_owned(),
-            predicted_load: pair.and_then(|(a, b)| bounds::crossover(a, b, context.capacity)),
+            predicted_load,
+            not_predicted: (closed && predicted_load.is_none()).then_some(why),
             measured_from: flip.map(|flip| flip.from),
             measured_to: flip.map(|flip| flip.to),
             ranges: crossover::ranges(&verdicts),

@@ -5,6 +5,7 @@ use super::{Context, compare};
 use crate::crossover;
 use crate::host::Warning;
 use crate::plan::Mode;
+use crate::reason;
 use crate::record::{Analysis, Floor, Level};
 use crate::verdict::{Comparison, Verdict};
 
@@ -128,9 +129,9 @@ fn more_share(context: &Context<'_>, level: &Level, c: &Comparison) -> Option<Wa
     full(&c.alternative)?;
     full(&c.baseline)?;
     let decided = matches!(c.verdict, Verdict::Faster | Verdict::Slower);
-    // ln time = ln work - ln share: work must explain at least half of the time, or the share decided.
-    let explained = work.ratio.ln() / c.ratio.ln();
-    if !decided || !excludes_one(share.low, share.high) || explained >= 0.5 {
+    // Work must explain at least half of the time, or the share decided.
+    let explained = reason::explained(c.ratio, work);
+    if !decided || !share.excludes_one() || !reason::is_minor(explained) {
         return None;
     }
     let (winner, loser, time, work, share) = if c.verdict == Verdict::Faster {

@@ -57,6 +57,7 @@ fn record(levels: &[Measured]) -> Record {
                 ratio_of_totals: None,
                 work: None,
                 share: None,
+                reason: None,
             }],
             floor: None,
         })

@@ -3,6 +3,7 @@
 use whyfaster_core::host::{Host, HostFacts};
 use whyfaster_core::plan::{Alternative, FailurePolicy, Input, Loads, Mode, Placement, Plan, Rounds, Shell};
 use whyfaster_core::price::Unit;
+use whyfaster_core::reason::Reason;
 use whyfaster_core::record::{
     AlternativeSummary, Analysis, Bound, Crossover, Estimate, Floor, Latency, Level, LevelResult, Record,
     SCHEMA, Status, VerdictRange,
@@ -110,6 +111,7 @@ pub(crate) fn level(record: &mut Record, load: u32, rows: &[Row]) {
     let results = rows.iter().enumerate().map(|(i, row)| result(name(i), load, row, spans[i])).collect();
     let compare = |(index, row): (usize, &Row)| {
         let (ratio, verdict) = row.ratio?;
+        let (work, share) = (Some(around(row.work / base_work)), Some(around(row.work / base_work / ratio)));
         Some(Comparison {
             alternative: name(index),
             baseline: name(0),
@@ -121,8 +123,9 @@ pub(crate) fn level(record: &mut Record, load: u32, rows: &[Row]) {
             rounds_needed: (verdict == Verdict::Undecided).then_some(30),
             method: Method::SignEProcess,
             ratio_of_totals: None,
-            work: Some(around(row.work / base_work)),
-            share: Some(around(row.work / base_work / ratio)),
+            work,
+            share,
+            reason: Reason::of(verdict, ratio, work, share),
         })
     };
     let comparisons = rows.iter().enumerate().filter_map(compare).collect();
@@ -199,6 +202,7 @@ pub(crate) fn flip() -> Record {
         alternative: "use-pipe".to_owned(),
         baseline: "no-pipe".to_owned(),
         predicted_load: Some(1.4959),
+        not_predicted: None,
         measured_from: Some(1),
         measured_to: Some(10),
         ranges: vec![

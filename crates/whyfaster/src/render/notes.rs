@@ -8,6 +8,7 @@ use super::look::Look;
 use super::sentence::at;
 use super::text::{Names, Tone, capitalise, for_look, tone, wrap};
 use super::units::{self, deviation, digits, duration, factor, percent};
+use crate::words;
 
 /// Alternatives for which crossovers and causes are written out; the others stand in the tables.
 const WRITTEN_OUT: usize = 3;
@@ -54,22 +55,10 @@ fn flip(record: &Record, crossover: &Crossover) -> Option<String> {
     match crossover.predicted_load {
         Some(load) => Some(format!("predicted crossover: {} {unit}; {measured}", digits(load))),
         // One level without a prediction: there is nothing to say about a flip.
-        None if several => Some(format!("predicted crossover: {}; {measured}", why_none(record, crossover))),
-        None => None,
-    }
-}
-
-/// Why no crossover is predicted.
-fn why_none(record: &Record, crossover: &Crossover) -> &'static str {
-    let lowest = record.analysis.levels.first().into_iter().flat_map(|level| &level.comparisons);
-    let work = lowest.filter(|it| it.alternative == crossover.alternative).find_map(|it| it.work);
-    let apart = work.is_some_and(|work| {
-        work.low.is_some_and(|low| low > 1.0) || work.high.is_some_and(|high| high < 1.0)
-    });
-    if apart {
-        "none, the bounds do not cross"
-    } else {
-        "none can be told, the works differ by less than their interval"
+        None => crossover
+            .not_predicted
+            .filter(|_| several)
+            .map(|why| format!("predicted crossover: {}; {measured}", words::reason::not_predicted(why))),
     }
 }
 
@@ -115,7 +104,8 @@ fn cause(record: &Record, load: u32, c: &Comparison, names: &Names) -> Option<St
     if parts.is_empty() {
         return None;
     }
-    let why = why(c).map(|why| format!(", so it is {why}{}", partly(c))).unwrap_or_default();
+    let why = c.reason.map(|why| format!(", so it is {}", words::reason::reason(c.verdict, why)));
+    let why = why.unwrap_or_default();
     Some(format!("{}: {alternative} has {} of {baseline}{why}", at(record, load), parts.join(" and ")))
 }
 
@@ -126,54 +116,6 @@ fn range(ratio: Ratio) -> String {
         _ => String::new(),
     }
 }
-
-/// What the intervals of work and share allow to say, and no more: an interval that contains 1 shows neither a difference nor
-/// that there is none. Where a time-out cut the work short its upper end is open, and the share of the rest is unknown.
-fn why(c: &Comparison) -> Option<&'static str> {
-    let less = |r: Option<Ratio>| r.and_then(|r| r.high).is_some_and(|high| high < 1.0);
-    let more = |r: Option<Ratio>| r.and_then(|r| r.low).is_some_and(|low| low > 1.0);
-    let known = |r: Option<Ratio>| r.is_some_and(|r| r.low.is_some() && r.high.is_some());
-    match c.verdict {
-        Verdict::Faster => match (less(c.work), more(c.share)) {
-            (true, true) => Some("faster by less work and by using more of the machine"),
-            (true, false) => Some("faster by less work"),
-            (false, true) if more(c.work) => {
-                Some("faster by using more of the machine, at the price of more work")
-            }
-            (false, true) if known(c.work) => Some("faster by using more of the machine"),
-            (false, _) => None,
-        },
-        Verdict::Slower => match (more(c.work), less(c.share)) {
-            (true, true) if known(c.work) => Some("slower by more work and by using less of the machine"),
-            (true, _) => Some("slower by more work"),
-            (false, true) if less(c.work) => {
-                Some("slower by using less of the machine, in spite of less work")
-            }
-            (false, true) if known(c.work) => Some("slower by using less of the machine"),
-            (false, _) => None,
-        },
-        Verdict::Same | Verdict::Undecided => None,
-    }
-}
-
-/// Work that is the lesser part of the time is not given for all of it: the rest went into waiting, though the rounds differ
-/// too much to say so of the share by itself.
-fn partly(c: &Comparison) -> String {
-    let sure = |r: Option<Ratio>| {
-        r.is_some_and(|r| r.low.is_some_and(|it| it > 1.0) || r.high.is_some_and(|it| it < 1.0))
-    };
-    let part = c.work.map_or(1.0, |work| work.ratio.ln() / c.ratio.ln());
-    if sure(c.share) || !sure(c.work) || !part.is_finite() || part >= MOSTLY {
-        return String::new();
-    }
-    format!(
-        ", but only to {}: the rest is waiting, and differs much from round to round",
-        units::percent(part)
-    )
-}
-
-/// Part of a difference from which on one reason is enough.
-const MOSTLY: f64 = 0.5;
 
 /// The noise floor in one line.
 pub fn floor(floor: &Floor) -> String {

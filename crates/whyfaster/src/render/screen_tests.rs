@@ -2,7 +2,7 @@
 
 use whyfaster_core::host::{NotMeasured, Warning};
 use whyfaster_core::plan::{Loads, Mode};
-use whyfaster_core::record::{Crossover, Record, Status, VerdictRange};
+use whyfaster_core::record::{Crossover, NotPredicted, Record, Status, VerdictRange};
 use whyfaster_core::verdict::Verdict;
 
 use super::fixture::{flip, level, look, one_level, record, row};
@@ -44,6 +44,7 @@ fn no_flip() {
         alternative: "new".to_owned(),
         baseline: "old".to_owned(),
         predicted_load: None,
+        not_predicted: Some(NotPredicted::BoundsDoNotCross),
         measured_from: None,
         measured_to: None,
         ranges: vec![VerdictRange { from: 1, to: 1000, verdict: Verdict::Faster }],

@@ -77,6 +77,7 @@ fn compared(alternative: &str, ratio: f64, verdict: Verdict) -> Comparison {
         ratio_of_totals: None,
         work: None,
         share: None,
+        reason: None,
     }
 }
 
