@@ -4,7 +4,6 @@
 //! when it gets more of the CPUs. Only intervals that exclude 1 count: one that contains 1 shows neither a difference nor that
 //! there is none. Where a time-out cut the work short its upper end is open, and the share of the rest is not known.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::verdict::{Ratio, Verdict};
@@ -13,7 +12,8 @@ use crate::verdict::{Ratio, Verdict};
 const MOSTLY: f64 = 0.5;
 
 /// What a verdict of faster or slower comes from, told of the one that wins.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Reason {
     /// It needs less CPU time.

@@ -215,7 +215,8 @@ pub struct Crossover {
 }
 
 /// Why no crossover is predicted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum NotPredicted {
     /// One alternative has the lower bound at every load.
