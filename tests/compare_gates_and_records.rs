@@ -4,7 +4,7 @@
 mod support;
 
 use serde_json::Value;
-use support::{Scratch, list, texts};
+use support::{Sandbox, list, texts};
 
 /// Far enough apart for any machine. The number of rounds is left open: on a busy one a verdict needs more.
 const SLOWER: [&str; 3] = ["-N", "sleep 0.02", "sleep 0.2"];
@@ -12,12 +12,13 @@ const FASTER: [&str; 3] = ["-N", "sleep 0.2", "sleep 0.02"];
 
 #[test]
 fn a_difference_in_what_is_printed_is_shown() {
-    let scratch = Scratch::new();
+    let place = Sandbox::new();
     let different = ["-r", "1", "printf 'one\\ntwo\\nthree\\n'", "printf 'one\\ntwice\\nthree\\n'"];
     let said = ["standard output differs", "byte 7", "line 2", ": two", ": twice", "--no-check-output"];
-    let ran = scratch.compare(&different).fails(5, &said);
-    assert_eq!(ran.stdout, "", "there is no result to report");
-    let record = scratch.record(&[&["--no-check-output"], &different[..]].concat());
+    let ran = place.compare(&different);
+    ran.expect(5, &said);
+    assert_eq!(ran.out, "", "there is no result to report");
+    let record = place.compared(&[&["--no-check-output"], &different[..]].concat());
     assert!(
         list(&record["trials"]).iter().all(|trial| trial["stdout_sha256"].is_null()),
         "{}",
@@ -25,29 +26,29 @@ fn a_difference_in_what_is_printed_is_shown() {
     );
     assert_eq!(record["plan"]["check_output"], false);
     // One that prints less, and one that prints nothing at all.
-    scratch.compare(&["-r", "1", "printf 'ab'", "printf 'a'"]).fails(5, &["byte 2", "(end of output)"]);
-    scratch.compare(&["-r", "1", "true", "echo x"]).fails(5, &["byte 1", "(end of output)"]);
+    place.compare(&["-r", "1", "printf 'ab'", "printf 'a'"]).expect(5, &["byte 2", "(end of output)"]);
+    place.compare(&["-r", "1", "true", "echo x"]).expect(5, &["byte 1", "(end of output)"]);
     // The third one is held against the first as well, and alike ones pass.
-    scratch.compare(&["-r", "1", "echo x", "printf 'x\\n'", "echo y"]).fails(5, &["'echo y'", "'echo x'"]);
-    scratch.compare(&["-r", "1", "echo x", "printf 'x\\n'"]).ok();
+    place.compare(&["-r", "1", "echo x", "printf 'x\\n'", "echo y"]).expect(5, &["'echo y'", "'echo x'"]);
+    place.compare(&["-r", "1", "echo x", "printf 'x\\n'"]).ok();
     // Standard error is no output.
-    scratch.compare(&["-r", "1", "echo 1 >&2", "echo 2 >&2"]).ok();
+    place.compare(&["-r", "1", "echo 1 >&2", "echo 2 >&2"]).ok();
 }
 
 #[test]
 fn outputs_longer_than_any_buffer_are_compared_to_the_end() {
-    let scratch = Scratch::new();
+    let place = Sandbox::new();
     let long = |end: &str| format!("head -c 5000000 /dev/zero | tr '\\0' '\\n'; echo {end}");
-    scratch.compare(&["-r", "1", &long("a"), &long("a")]).ok();
-    scratch.compare(&["-r", "1", &long("a"), &long("b")]).fails(5, &["byte 5000001", "line 5000001", ": b"]);
+    place.compare(&["-r", "1", &long("a"), &long("a")]).ok();
+    place.compare(&["-r", "1", &long("a"), &long("b")]).expect(5, &["byte 5000001", "line 5000001", ": b"]);
 }
 
 #[test]
 fn the_gate_fails_what_is_slower() {
-    let scratch = Scratch::new();
-    let gated = |options: &[&str], words: &[&str]| scratch.compare(&[options, words].concat());
-    gated(&["--fail-if-slower"], &SLOWER).fails(3, &["gate", "sleep 0.2", "sleep 0.02"]);
-    gated(&["--fail-if-slower=7"], &SLOWER).fails(3, &["more than 7%:"]);
+    let place = Sandbox::new();
+    let gated = |options: &[&str], words: &[&str]| place.compare(&[options, words].concat());
+    gated(&["--fail-if-slower"], &SLOWER).expect(3, &["gate", "sleep 0.2", "sleep 0.02"]);
+    gated(&["--fail-if-slower=7"], &SLOWER).expect(3, &["more than 7%:"]);
     gated(&["--fail-if-slower=90000%"], &SLOWER).ok();
     gated(&["--fail-if-slower", "--fail-on-inconclusive"], &FASTER).ok();
     gated(&[], &SLOWER).ok();
@@ -56,13 +57,11 @@ fn the_gate_fails_what_is_slower() {
 #[test]
 fn a_gate_that_cannot_decide_says_so() {
     // Two rounds are too few for any interval.
-    let scratch = Scratch::new();
+    let place = Sandbox::new();
     let words = ["-N", "-r", "2", "--fail-if-slower", "sleep 0.02", "sleep 0.3"];
-    let passed = scratch.compare(&words).ok();
-    assert!(passed.stderr.contains("inconclusive"), "{}", passed.stderr);
-    scratch
-        .compare(&[&["--fail-on-inconclusive"], &words[..]].concat())
-        .fails(4, &["inconclusive", "--runs"]);
+    let passed = place.compare(&words).ok();
+    assert!(passed.err.contains("inconclusive"), "{}", passed.err);
+    place.compare(&[&["--fail-on-inconclusive"], &words[..]].concat()).expect(4, &["inconclusive", "--runs"]);
 }
 
 /// A value at a path such as `levels.0.load`.
@@ -79,10 +78,10 @@ fn at<'a>(record: &'a Value, path: &str) -> &'a Value {
 
 #[test]
 fn the_record_has_what_other_tools_read() {
-    let scratch = Scratch::new();
+    let place = Sandbox::new();
     let words = ["-N", "--load", "1,3", "--record", "r.json", "sleep 0.02", "sleep 0.2"];
-    let printed = scratch.compare(&[&["--json"], &words[..]].concat()).ok().json();
-    let record = scratch.json("r.json");
+    let printed = place.compare(&[&["--json"], &words[..]].concat()).json();
+    let record = place.json("r.json");
     assert_eq!(record, printed, "--record and --json are the same document");
     assert_eq!(record["schema"], "whyfaster/1");
     for path in ["alternatives.1.name", "alternatives.1.command", "levels.0.results.1.alternative"] {
@@ -136,7 +135,7 @@ fn the_record_has_what_other_tools_read() {
 fn records_follow_their_schema() {
     let schema: Value = serde_json::from_str(include_str!("../schema/whyfaster-1.json")).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    let scratch = Scratch::new();
+    let place = Sandbox::new();
     let open = ["--mode", "open", "--rate", "20", "--duration", "200ms", "-N", "-r", "1", "true"];
     let cpu = rustix::thread::sched_getcpu().to_string();
     let hooks = ["-r", "1", "-p", "true", "-L", "x", "1,2", "--env", "A=1", "--timeout", "1m", ": {x}"];
@@ -147,53 +146,49 @@ fn records_follow_their_schema() {
         &open,
         &hooks,
     ] {
-        let record = scratch.record(words);
+        let record = place.compared(words);
         let wrong: Vec<String> =
             validator.iter_errors(&record).map(|e| format!("{}: {e}", e.instance_path())).collect();
         assert!(wrong.is_empty(), "{words:?}: {wrong:?}");
     }
-    let mut damaged = scratch.record(&["-N", "-r", "1", "true"]);
+    let mut damaged = place.compared(&["-N", "-r", "1", "true"]);
     damaged["batches"][0]["makespan_s"] = Value::from("fast");
     assert!(!validator.is_valid(&damaged), "the schema accepts anything");
 }
 
 #[test]
 fn one_command_is_measured_and_not_compared() {
-    let scratch = Scratch::new();
-    let ran = scratch.compare(&["-N", "-r", "8", "--record", "r.json", "sleep 0.01"]).ok();
-    let record = scratch.json("r.json");
+    let place = Sandbox::new();
+    let ran = place.compare(&["-N", "-r", "8", "--record", "r.json", "sleep 0.01"]).ok();
+    let record = place.json("r.json");
     assert_eq!(texts(list(&record["alternatives"]), "name"), ["sleep 0.01"]);
     assert!(list(&record["levels"][0]["comparisons"]).is_empty() && list(&record["crossovers"]).is_empty());
     assert!(record["floor"].is_null(), "there is no baseline, so there is no hidden copy of it");
     assert_eq!(list(&record["batches"]).len(), 8);
     let makespan = &record["levels"][0]["results"][0]["makespan_s"];
     assert!(makespan["median"].as_f64().unwrap() >= 0.01, "{makespan}");
-    assert!(ran.stdout.contains("sleep 0.01"), "{}", ran.stdout);
+    assert!(ran.out.contains("sleep 0.01"), "{}", ran.out);
     for word in ["faster", "slower", "undecided"] {
-        let sentence = ran.stdout.lines().next().unwrap();
+        let sentence = ran.out.lines().next().unwrap();
         assert!(!sentence.contains(word), "{sentence}");
     }
 }
 
 #[test]
 fn the_report_begins_with_the_verdict() {
-    let ran = Scratch::new().compare(&FASTER).ok();
-    let sentence = ran.stdout.split("\n\n").next().unwrap().replace('\n', " ");
+    let ran = Sandbox::new().compare(&FASTER).ok();
+    let sentence = ran.out.split("\n\n").next().unwrap().replace('\n', " ");
     assert!(
         sentence.starts_with("'sleep 0.02' is ") && sentence.contains(" faster than 'sleep 0.2'"),
         "{sentence}"
     );
-    assert!(
-        ran.stderr.contains("whyfaster: "),
-        "progress in plain lines, for it is no terminal: {}",
-        ran.stderr
-    );
-    assert!(!ran.stderr.contains(['\r', '\u{1b}']), "{}", ran.stderr);
+    assert!(ran.err.contains("whyfaster: "), "progress in plain lines, for it is no terminal: {}", ran.err);
+    assert!(!ran.err.contains(['\r', '\u{1b}']), "{}", ran.err);
 }
 
 #[test]
 fn wrong_usage_names_what_is_wrong() {
-    let scratch = Scratch::new();
+    let place = Sandbox::new();
     let wrong: [(&[&str], &[&str]); 28] = [
         (&[], &["COMMAND"]),
         (&["--no-such-option", "true"], &["--no-such-option"]),
@@ -225,7 +220,8 @@ fn wrong_usage_names_what_is_wrong() {
         (&["--json", "--export-csv", "-", "true"], &["--json", "standard output"]),
     ];
     for (words, said) in wrong {
-        let ran = scratch.compare(words).fails(2, said);
-        assert_eq!(ran.stdout, "", "{words:?}");
+        let ran = place.compare(words);
+        ran.expect(2, said);
+        assert_eq!(ran.out, "", "{words:?}");
     }
 }

@@ -7,10 +7,11 @@ mod support;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::process::CommandExt;
 
 use serde_json::{Value, json};
-use support::{Ran, Scratch, list, loads, number, numbers, order};
+use support::needs::{needs, root};
+use support::user::run_without_privileges;
+use support::{Sandbox, list, loads, number, numbers, order};
 
 /// The columns of a batch.
 const COLUMNS: [&str; 9] = [
@@ -53,7 +54,7 @@ fn comparison(record: &Value) -> &Value {
 
 #[test]
 fn a_list_of_loads_is_measured_in_rising_order() {
-    let record = Scratch::new().record(&["-N", "-r", "2", "--load", "5,1,3", "true", "/bin/true"]);
+    let record = Sandbox::new().compared(&["-N", "-r", "2", "--load", "5,1,3", "true", "/bin/true"]);
     assert_eq!(loads(&record), [1, 3, 5]);
     for batch in batches(&record) {
         for column in COLUMNS {
@@ -72,7 +73,7 @@ fn a_list_of_loads_is_measured_in_rising_order() {
 
 #[test]
 fn a_thousand_copies_run_at_once() {
-    let record = Scratch::new().record(&["-N", "-r", "1", "--load", "1000", "true"]);
+    let record = Sandbox::new().compared(&["-N", "-r", "1", "--load", "1000", "true"]);
     assert_eq!(loads(&record), [1000], "{}", record["not_measured"]);
     for column in COLUMNS {
         assert_eq!(list(&batches(&record)[0]["copies"][column]).len(), 1000, "{column}");
@@ -84,7 +85,7 @@ fn a_thousand_copies_run_at_once() {
 #[test]
 fn a_level_that_does_not_fit_is_reported_and_the_others_go_on() {
     // A million processes are more than any limit of processes leaves room for.
-    let record = Scratch::new().record(&["-N", "-r", "1", "--load", "1,1000000,2", "true"]);
+    let record = Sandbox::new().compared(&["-N", "-r", "1", "--load", "1,1000000,2", "true"]);
     assert_eq!(loads(&record), [1, 2]);
     let gaps = list(&record["not_measured"]);
     let gap = gaps.iter().find(|gap| gap["what"] == "load 1000000").unwrap_or_else(|| panic!("{gaps:?}"));
@@ -93,7 +94,7 @@ fn a_level_that_does_not_fit_is_reported_and_the_others_go_on() {
 
 #[test]
 fn load_auto_climbs_the_ladder() {
-    let record = Scratch::new().record(&["-N", "--load", "auto", "--max-time", "4s", "true", "/bin/true"]);
+    let record = Sandbox::new().compared(&["-N", "--load", "auto", "--max-time", "4s", "true", "/bin/true"]);
     let cpus = list(&record["host"]["before"]["cpus_allowed"]).len() as u64;
     let quota = record["host"]["before"]["cgroup_cpus"].as_f64();
     let measured: BTreeSet<u64> = loads(&record).into_iter().collect();
@@ -111,7 +112,7 @@ fn load_auto_climbs_the_ladder() {
 #[test]
 fn in_the_closed_mode_workers_go_on_for_the_duration() {
     let words = ["-r", "1", "--mode", "closed", "--duration", "1s", "--load", "1,4", "-N", "sleep 0.05"];
-    let record = Scratch::new().record(&words);
+    let record = Sandbox::new().compared(&words);
     assert_eq!(loads(&record), [1, 4]);
     let copies: Vec<usize> = batches(&record).iter().map(|batch| spans(batch).len()).collect();
     for (batch, workers) in batches(&record).iter().zip([1, 4]) {
@@ -133,7 +134,7 @@ fn in_the_closed_mode_workers_go_on_for_the_duration() {
 #[test]
 fn in_the_open_mode_copies_arrive_whatever_became_of_the_earlier_ones() {
     let words = ["-r", "1", "--mode", "open", "--rate", "20", "--duration", "1s", "-N", "sleep 0.7"];
-    let record = Scratch::new().record(&words);
+    let record = Sandbox::new().compared(&words);
     let batch = &batches(&record)[0];
     let starts = numbers(&batch["copies"]["start_s"]);
     assert_eq!(starts.len(), 20);
@@ -151,7 +152,7 @@ fn latency_counts_from_the_intended_start() {
     let stop = "if [ $WHYFASTER_COPY = 0 ] && [ $HYPERFINE_ITERATION = 0 ]; then \
                 kill -STOP $PPID; sleep 0.6; kill -CONT $PPID; fi";
     let words = ["-r", "1", "--mode", "open", "--rate", "20", "--duration", "2s", stop];
-    let record = Scratch::new().record(&words);
+    let record = Sandbox::new().compared(&words);
     let copies = &batches(&record)[0]["copies"];
     let walls = numbers(&copies["wall_s"]);
     assert_eq!(walls.len(), 40);
@@ -163,7 +164,7 @@ fn latency_counts_from_the_intended_start() {
 #[test]
 fn max_time_is_kept_and_cuts_min_runs_short() {
     let words = ["-N", "--max-time", "2s", "--min-runs", "1000", "--delta", "0", "sleep 0.02", "sleep 0.020"];
-    let record = Scratch::new().record(&words);
+    let record = Sandbox::new().compared(&words);
     assert_eq!(record["status"], "complete");
     assert!(number(&record["took_s"]) < 8.0, "{}", record["took_s"]);
     let rounds = comparison(&record)["rounds"].as_u64().unwrap();
@@ -174,35 +175,35 @@ fn max_time_is_kept_and_cuts_min_runs_short() {
 #[test]
 fn delta_is_what_counts_as_the_same() {
     let words = ["-N", "--max-time", "20s", "sleep 0.05", "sleep 0.055", "--delta"];
-    let wide = Scratch::new().record(&[&words[..], &["90%"]].concat());
+    let wide = Sandbox::new().compared(&[&words[..], &["90%"]].concat());
     assert_eq!((&comparison(&wide)["verdict"], &wide["plan"]["delta"]), (&json!("same"), &json!(0.9)));
     // The same samples with no band: a difference this surely measured is none of "same".
-    let scratch = Scratch::new();
+    let place = Sandbox::new();
     let mut narrow = wide;
     narrow["plan"]["delta"] = json!(0.0);
-    scratch.write("r.json", &narrow.to_string());
-    let again = scratch.run(&["show", "--json", "r.json"]).ok().json();
+    place.write("r.json", narrow.to_string());
+    let again = place.run(&["show", "--json", "r.json"]).json();
     assert_ne!(comparison(&again)["verdict"], "same");
 }
 
 #[test]
 fn more_confidence_gives_wider_intervals() {
-    let scratch = Scratch::new();
-    let mut record = scratch.record(&["-N", "-r", "40", "--confidence", "60%", "true", "/bin/true"]);
+    let place = Sandbox::new();
+    let mut record = place.compared(&["-N", "-r", "40", "--confidence", "60%", "true", "/bin/true"]);
     assert_eq!(record["plan"]["confidence"], 0.6);
     let width = |record: &Value| number(&comparison(record)["high"]) / number(&comparison(record)["low"]);
     let low = width(&record);
     record["plan"]["confidence"] = json!(0.999);
-    scratch.write("r.json", &record.to_string());
-    let high = width(&scratch.run(&["show", "--json", "r.json"]).ok().json());
+    place.write("r.json", record.to_string());
+    let high = width(&place.run(&["show", "--json", "r.json"]).json());
     assert!(high > low, "60%: {low}, 99.9%: {high}");
 }
 
 #[test]
 fn the_seed_decides_the_order() {
-    let scratch = Scratch::new();
+    let place = Sandbox::new();
     let of = |seed: &str| {
-        let record = scratch.record(&["-N", "-r", "8", "--seed", seed, "true", "/bin/true", "/usr/bin/true"]);
+        let record = place.compared(&["-N", "-r", "8", "--seed", seed, "true", "/bin/true", "/usr/bin/true"]);
         assert_eq!(record["plan"]["seed"].to_string(), seed);
         order(&record)
     };
@@ -234,7 +235,7 @@ fn a_time_out_ends_the_whole_tree_and_counts_as_slower() {
     let (child, runaway) = (format!("300.1{}", std::process::id()), format!("300.2{}", std::process::id()));
     let hangs = format!("setsid sleep {runaway} & sleep {child}");
     let words = ["--timeout", "400ms", "--no-check-output", "sleep 0.01", &hangs];
-    let record = Scratch::new().record(&words);
+    let record = Sandbox::new().compared(&words);
     let results = list(&record["levels"][0]["results"]);
     assert!(results[1]["rounds"].as_u64().unwrap() >= 10, "{results:?}");
     assert_eq!(results[1]["timed_out"], results[1]["rounds"], "every copy of it runs into the time-out");
@@ -246,8 +247,8 @@ fn a_time_out_ends_the_whole_tree_and_counts_as_slower() {
 
 #[test]
 fn a_time_out_in_the_trial_is_no_other_work() {
-    let ran = Scratch::new().compare(&["--json", "-r", "7", "--timeout", "300ms", "sleep 0.01", "sleep 300"]);
-    let record = ran.ok().json();
+    let ran = Sandbox::new().compare(&["--json", "-r", "7", "--timeout", "300ms", "sleep 0.01", "sleep 300"]);
+    let record = ran.json();
     assert_eq!(comparison(&record)["verdict"], "slower");
     assert!(record["trials"][1]["stdout_sha256"].is_null(), "an output that was cut short was not compared");
 }
@@ -255,10 +256,10 @@ fn a_time_out_in_the_trial_is_no_other_work() {
 #[test]
 fn copies_have_a_session_each_or_share_one() {
     let sessions = |options: &[&str]| {
-        let scratch = Scratch::new();
+        let place = Sandbox::new();
         let log = "[ $HYPERFINE_ITERATION = 0 ] && cut -d' ' -f6 /proc/$$/stat >> log; true";
-        let record = scratch.record(&[&["-r", "1", "--load", "5"], options, &[log]].concat());
-        let lines = scratch.lines("log");
+        let record = place.compared(&[&["-r", "1", "--load", "5"], options, &[log]].concat());
+        let lines = place.lines("log");
         assert_eq!(lines.len(), 5);
         (lines.into_iter().collect::<BTreeSet<_>>().len(), record["plan"]["placement"].clone())
     };
@@ -269,18 +270,18 @@ fn copies_have_a_session_each_or_share_one() {
 
 #[test]
 fn pinned_copies_may_use_those_cpus_only() {
-    let scratch = Scratch::new();
+    let place = Sandbox::new();
     let log = "grep Cpus_allowed_list /proc/self/status >> log";
-    let free = scratch.record(&["-r", "1", log]);
+    let free = place.compared(&["-r", "1", log]);
     let allowed = list(&free["host"]["before"]["cpus_allowed"]);
     let last = allowed.last().unwrap().to_string();
-    fs::remove_file(scratch.path("log")).unwrap();
-    let pinned = scratch.record(&["-r", "1", "--load", "2", "--pin", &last, log]);
-    let lines = scratch.lines("log");
+    fs::remove_file(place.path("log")).unwrap();
+    let pinned = place.compared(&["-r", "1", "--load", "2", "--pin", &last, log]);
+    let lines = place.lines("log");
     assert!(lines.len() >= 3, "{lines:?}");
     assert!(lines.iter().all(|line| *line == format!("Cpus_allowed_list:\t{last}")), "{lines:?}");
     assert_eq!(pinned["plan"]["cpus"], json!([allowed.last().unwrap()]));
-    scratch.compare(&["--pin", "8190", "true"]).fails(2, &["--pin", "8190"]);
+    place.compare(&["--pin", "8190", "true"]).expect(2, &["--pin", "8190"]);
 }
 
 /// How often this machine dropped its page cache since it was started.
@@ -291,25 +292,18 @@ fn drops() -> Option<u64> {
 
 #[test]
 fn caches_are_dropped_by_root_and_by_no_one_else() {
-    let scratch = Scratch::new();
+    let place = Sandbox::open();
     let words = ["compare", "-r", "2", "--drop-caches", "true"];
-    let is_root = rustix::process::geteuid().is_root();
-    let mut other = scratch.command(&words);
-    if is_root {
-        other.uid(65534).gid(65534).current_dir("/");
-    }
-    Ran::from(other.output().unwrap()).fails(6, &["--drop-caches", "root", "hint:"]);
-    if !is_root {
-        return;
-    }
+    run_without_privileges(&place, &words).expect_error(6, &["--drop-caches", "root"]);
+    needs!(root());
     let before = drops();
-    let ran = scratch.run(&words);
+    let ran = place.run(&words);
     if fs::OpenOptions::new().write(true).open("/proc/sys/vm/drop_caches").is_ok() {
         ran.ok();
         let more = drops().zip(before).map(|(after, before)| after - before);
         assert!(more.is_none_or(|more| more >= 2), "dropped {more:?} times for two runs");
     } else {
         // A container's root may not.
-        ran.fails(6, &["drop_caches", "hint:"]);
+        ran.expect(6, &["drop_caches", "hint:"]);
     }
 }

@@ -2,33 +2,27 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
 
-#[path = "support/process.rs"]
-mod process;
-#[path = "support/terminal.rs"]
-mod terminal;
-#[path = "support/trace.rs"]
-mod trace;
+mod support;
 
 use std::fs;
 use std::path::Path;
 
-use process::{PROGRAM, Sandbox};
 use rustix::process::Signal;
 use serde_json::Value;
-use trace::{open_place, program_for_all, without_privileges};
+use support::user::{program_for_all, without_privileges};
+use support::{Sandbox, eventually, terminal};
 
 #[test]
 fn alone_it_says_what_it_does_and_what_to_try() {
     let place = Sandbox::new();
-    let ran = place.run(&[]);
-    ran.expect(0, &[]);
+    let ran = place.run(&[]).ok();
     assert!(ran.out.lines().count() <= 20 && ran.out.lines().all(|line| line.chars().count() <= 80));
     for command in ["  whyfaster demo\n", "  whyfaster compare ", "  whyfaster trace "] {
         assert!(ran.out.contains(command), "{}", ran.out);
     }
     assert_eq!(ran.err, "");
     // A reader that goes away is no error, and neither is a full disk silent.
-    place.shell("\"$whyfaster\" | true").expect(0, &[]);
+    place.shell("\"$whyfaster\" | true").ok();
     place.shell("\"$whyfaster\" > /dev/full").expect(1, &["standard output"]);
 }
 
@@ -39,13 +33,12 @@ fn verdict(record: &Value, level: usize) -> Option<&str> {
 
 #[test]
 fn the_demo_says_of_the_flip_what_its_record_shows_and_leaves_nothing() {
-    let place = open_place();
+    let place = Sandbox::open();
     let words = ["demo", "--max-time", "6s", "--record", "demo.json"];
     let mut command = without_privileges(&place, &program_for_all(&place), &words);
     command.env_remove("HOME");
-    let ran = place.begin(command).wait();
-    ran.expect(0, &[]);
-    let record: Value = serde_json::from_str(&fs::read_to_string(place.path("demo.json")).unwrap()).unwrap();
+    let ran = place.finish(command).ok();
+    let record: Value = place.json("demo.json");
     let names: Vec<&Value> =
         record["plan"]["alternatives"].as_array().unwrap().iter().map(|a| &a["name"]).collect();
     assert_eq!(names, ["one", "piped"]);
@@ -55,8 +48,9 @@ fn the_demo_says_of_the_flip_what_its_record_shows_and_leaves_nothing() {
         record["trials"].as_array().unwrap().iter().map(|t| &t["stdout_sha256"]).collect();
     assert!(digests.len() == 2 && digests[0].is_string() && digests[0] == digests[1], "{digests:?}");
     let flipped = (verdict(&record, 0), verdict(&record, 1)) == (Some("faster"), Some("slower"));
-    assert_eq!(ran.out.contains("The order flipped:"), flipped, "{}", ran.out);
-    assert_eq!(ran.out.contains("The order was not seen to flip"), !flipped, "{}", ran.out);
+    let (said, other) = ("The order flipped:", "The order was not seen to flip");
+    let (said, other) = if flipped { (said, other) } else { (other, said) };
+    assert!(ran.out.contains(said) && !ran.out.contains(other), "{}", ran.out);
     let by_hand = ran.out.split_once("The same by hand").unwrap().1;
     assert!(by_hand.contains("seq 500000 > numbers.txt") && by_hand.contains("study pipes"), "{by_hand}");
     place.assert_clean();
@@ -65,9 +59,8 @@ fn the_demo_says_of_the_flip_what_its_record_shows_and_leaves_nothing() {
 #[test]
 fn the_input_of_the_demo_is_what_seq_makes() {
     let place = Sandbox::new();
-    let record = place.run(&["demo", "--max-time", "1ms", "--json"]);
-    record.expect(0, &[]);
-    let record: Value = serde_json::from_str(&record.out).unwrap();
+    let record = place.run(&["demo", "--max-time", "1ms", "--json"]).ok();
+    let record: Value = record.json();
     let by_hand = place.shell("seq 500000 | sed 's/1/x/; s/2/y/' | sha256sum");
     let digest = record["trials"][0]["stdout_sha256"].as_str().unwrap();
     assert_eq!(by_hand.out.split_whitespace().next(), Some(digest));
@@ -76,16 +69,16 @@ fn the_input_of_the_demo_is_what_seq_makes() {
 #[test]
 fn a_demo_that_cannot_run_or_is_interrupted_says_so_and_leaves_nothing() {
     let place = Sandbox::new();
-    let mut command = place.command(PROGRAM, &["demo"]);
+    let mut command = place.whyfaster(&["demo"]);
     command.env("PATH", place.path("tmp"));
-    place.begin(command).wait().expect_error(6, &["the demo needs sed"]);
+    place.finish(command).expect_error(6, &["the demo needs sed"]);
     place.run(&["demo", "--load", "3"]).expect(2, &["--load"]);
     place.run(&["demo", "--max-time", "soon"]).expect(2, &["--max-time"]);
-    let mut command = place.command(PROGRAM, &["demo"]);
+    let mut command = place.whyfaster(&["demo"]);
     command.env("TMPDIR", place.path("none"));
-    place.begin(command).wait().expect_error(1, &["none", "TMPDIR"]);
+    place.finish(command).expect_error(1, &["none", "TMPDIR"]);
     let running = place.start(&["demo", "--max-time", "100s"]);
-    process::eventually("the demo measures", || {
+    eventually("the demo measures", || {
         fs::read_dir(place.path("tmp")).is_ok_and(|mut entries| entries.next().is_some())
     });
     running.signal(Signal::INT);
@@ -111,8 +104,7 @@ fn the_manual_and_the_completions_are_in_the_program() {
         (&["completions", "elvish"], "completions/whyfaster.elv"),
         (&["completions", "powershell"], "completions/_whyfaster.ps1"),
     ] {
-        let ran = place.run(words);
-        ran.expect(0, &[]);
+        let ran = place.run(words).ok();
         assert!(
             ran.out == committed(file),
             "{file} is not what the program prints: run 'cargo run -p xtask'"
@@ -121,7 +113,7 @@ fn the_manual_and_the_completions_are_in_the_program() {
     place.run(&["man", "compar"]).expect_error(2, &["'compar'", "did you mean 'compare'?"]);
     place.run(&["man", "xyz"]).expect_error(2, &["'xyz'", "the verbs are: compare, trace"]);
     place.run(&["completions", "csh"]).expect(2, &["csh", "bash"]);
-    place.shell("\"$whyfaster\" man trace | head -1").expect(0, &[]);
+    place.shell("\"$whyfaster\" man trace | head -1").ok();
 }
 
 #[test]
@@ -130,7 +122,7 @@ fn on_a_terminal_the_manual_opens_in_man_and_without_man_it_is_printed() {
     fs::create_dir(place.path("bin")).unwrap();
     place.script("bin/man", "#!/bin/sh\necho \"man got $*\"\ngrep -c '^[.]TH whyfaster-show'\nexit 7\n");
     let run = |path: &str| {
-        let mut command = place.command(PROGRAM, &["man", "show"]);
+        let mut command = place.whyfaster(&["man", "show"]);
         command.env("PATH", path);
         let (terminal, child) = terminal::start(command);
         terminal::end(terminal, child)

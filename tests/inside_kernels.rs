@@ -3,24 +3,20 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
 
-#[path = "support/process.rs"]
-mod process;
-#[path = "support/prices.rs"]
-mod shared;
+mod support;
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
 
-use process::{Sandbox, eventually};
 use rustix::process::Signal;
 use serde_json::Value;
-use shared::{alone, price};
+use support::needs::{Missing, Need, needs, tool};
+use support::prices::{alone, price};
+use support::{Sandbox, eventually};
 
-/// A kernel to boot; `None` if there is none or no emulator, which is said.
-fn kernel() -> Option<String> {
-    let emulator =
-        Command::new("qemu-system-x86_64").arg("--version").output().is_ok_and(|o| o.status.success());
+/// A kernel to boot.
+fn kernel() -> Need<String> {
+    tool("qemu-system-x86_64")?;
     let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
     let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(|| home.join(".cache"), PathBuf::from);
     let listed = |dir: PathBuf| fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -32,11 +28,9 @@ fn kernel() -> Option<String> {
         .collect();
     all.sort();
     let found = named.or_else(|| all.into_iter().next());
-    if !emulator || found.is_none() {
-        eprintln!("skipped: no qemu-system-x86_64, or no kernel to boot");
-        return None;
-    }
-    found.map(|path| path.to_str().unwrap().to_owned())
+    found
+        .map(|path| path.to_str().unwrap().to_owned())
+        .ok_or_else(|| Missing::Provided("needs a kernel to boot".into()))
 }
 
 fn median(list: &Value, name: &str, variant: &str) -> f64 {
@@ -46,24 +40,25 @@ fn median(list: &Value, name: &str, variant: &str) -> f64 {
 
 #[test]
 fn two_runs_count_the_same_and_no_count_is_a_time() {
-    let Some(kernel) = kernel() else { return };
+    let kernel = needs!(kernel());
     let _alone = alone();
     let place = Sandbox::new();
     let files = ["one.json", "two.json"].map(|name| place.file(name));
     let kind = format!("qemu:{kernel}");
     let lists = files.each_ref().map(|file| {
-        let ran = place.run(&[
-            "prices",
-            "getppid",
-            "pipe_latency",
-            "fork",
-            "--quick",
-            "--record",
-            file,
-            "--inside",
-            &kind,
-        ]);
-        ran.expect(0, &[]);
+        let ran = place
+            .run(&[
+                "prices",
+                "getppid",
+                "pipe_latency",
+                "fork",
+                "--quick",
+                "--record",
+                file,
+                "--inside",
+                &kind,
+            ])
+            .ok();
         assert!(ran.out.contains(" instr") && !ran.out.contains(" us "), "{}", ran.out);
         serde_json::from_slice::<Value>(&fs::read(file).unwrap()).unwrap()
     });
@@ -84,20 +79,18 @@ fn two_runs_count_the_same_and_no_count_is_a_time() {
         }
     }
     // Beside a list of times: a section of its own, and no ratio between the two.
-    let ran = place.run(&["machines", &files[0], "debian-2.6.32", &files[1]]);
-    ran.expect(0, &[]);
+    let ran = place.run(&["machines", &files[0], "debian-2.6.32", &files[1]]).ok();
     assert!(
         ran.out.contains("In guest instructions: ") && ran.out.contains("In nanoseconds: "),
         "{}",
         ran.out
     );
     let ran = place.run(&["machines", "--json", &files[0], &files[1]]);
-    let found: Value = serde_json::from_str(&ran.out).unwrap();
+    let found: Value = ran.json();
     let row = found["rows"].as_array().unwrap().iter().find(|row| row["name"] == "getppid").unwrap();
     assert!(row["ns"].is_null() && row["instructions"].is_f64(), "{row}");
     // A history of recorded lists needs no boot.
-    let ran = place.run(&["machines", "--kernels", &files.join(",")]);
-    ran.expect(0, &[]);
+    let ran = place.run(&["machines", "--kernels", &files.join(",")]).ok();
     assert!(ran.flowing().contains("0 steps up and 0 down"), "{}", ran.out);
     let mixed = format!("{},debian-2.6.32", files[0]);
     assert_ne!(place.run(&["machines", "--kernels", &mixed]).code(), 0);
@@ -106,7 +99,7 @@ fn two_runs_count_the_same_and_no_count_is_a_time() {
 /// Our worker is no worker for a file that is no kernel's: it boots, finds nothing to run, and panics.
 #[test]
 fn a_kernel_that_panics_is_named_with_its_last_lines() {
-    let Some(kernel) = kernel() else { return };
+    let kernel = needs!(kernel());
     let place = Sandbox::new();
     let worker = place.file("worker");
     fs::write(&worker, [b"no program at all. ".repeat(8)].concat()).unwrap();
@@ -118,9 +111,7 @@ fn a_kernel_that_panics_is_named_with_its_last_lines() {
 
 #[test]
 fn a_kernel_that_hangs_is_ended() {
-    if kernel().is_none() {
-        return;
-    }
+    needs!(kernel());
     let place = Sandbox::new();
     // A boot sector that jumps to itself, dressed as a kernel: QEMU starts it, and nothing follows.
     let image = place.file("vmlinuz");
@@ -138,7 +129,7 @@ fn a_kernel_that_hangs_is_ended() {
 
 #[test]
 fn an_interrupt_during_the_boot_leaves_nothing() {
-    let Some(kernel) = kernel() else { return };
+    let kernel = needs!(kernel());
     for signal in [Signal::INT, Signal::TERM] {
         let place = Sandbox::new();
         let running = place.start(&["prices", "getppid", "--quick", "--inside", &format!("qemu:{kernel}")]);
@@ -151,11 +142,10 @@ fn an_interrupt_during_the_boot_leaves_nothing() {
 
 #[test]
 fn a_kernel_that_is_not_there_is_fetched_only_on_request() {
+    needs!(tool("qemu-system-x86_64"));
     let place = Sandbox::new();
-    let mut command = place.command(process::PROGRAM, &["prices", "getppid", "--inside", "qemu:debian:6.12"]);
+    let mut command = place.whyfaster(&["prices", "getppid", "--inside", "qemu:debian:6.12"]);
     command.env("XDG_CACHE_HOME", place.path("cache"));
-    if kernel().is_some() {
-        place.begin(command).wait().expect_error(2, &["not in the cache", "--fetch"]);
-        assert!(!place.path("cache").exists());
-    }
+    place.finish(command).expect_error(2, &["not in the cache", "--fetch"]);
+    assert!(!place.path("cache").exists());
 }

@@ -3,35 +3,32 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
 
-#[path = "support/process.rs"]
-mod process;
-#[path = "support/prices.rs"]
-mod shared;
+mod support;
 
 use std::fs;
 use std::process::Command;
 
-use process::{Ran, Sandbox, eventually};
 use rustix::process::Signal;
 use serde_json::Value;
-use shared::{alone, list_of, price};
+use support::needs::{Missing, machine, needs, on_path, tool};
+use support::prices::{alone, list_of, price};
+use support::{Sandbox, eventually};
 
 /// A list measured inside of something, in a place that must be clean afterwards.
 fn inside(kind: &str, words: &[&str]) -> Value {
     let _alone = alone();
     let place = Sandbox::new();
-    let ran = place.run(&[&["prices", "--quick", "--json", "--inside", kind], words].concat());
-    place.assert_clean();
-    list_of(&ran)
-}
-
-fn installed(program: &str) -> bool {
-    let there =
-        Command::new("sh").args(["-c", &format!("command -v {program}")]).output().unwrap().status.success();
-    if !there {
-        eprintln!("skipped: there is no {program}");
-    }
-    there
+    let measured = |_| {
+        let ran = place.run(&[&["prices", "--quick", "--json", "--inside", kind], words].concat());
+        place.assert_clean();
+        list_of(&ran)
+    };
+    // Other work on this machine may leave a row without a price.
+    let whole = |list: &Value| list["prices"].as_array().unwrap().iter().all(|row| row["median_ns"].is_f64());
+    let whole = (0..3).map(measured).find(whole);
+    whole.unwrap_or_else(|| {
+        panic!("no list of {words:?} had all prices, three times: this machine is too busy")
+    })
 }
 
 fn typical(list: &Value, name: &str, variant: &str) -> f64 {
@@ -74,9 +71,9 @@ fn a_missing_tool_names_the_package_that_gives_it() {
         ("gvisor", "gvisor.dev"),
         ("ssh:host", "openssh-client"),
     ] {
-        let mut command = place.command(process::PROGRAM, &["prices", "getpid", "--quick", "--inside", kind]);
+        let mut command = place.whyfaster(&["prices", "getpid", "--quick", "--inside", kind]);
         command.env("PATH", place.path("tmp"));
-        place.begin(command).wait().expect_error(6, &["there is no program", package]);
+        place.finish(command).expect_error(6, &["there is no program", package]);
     }
     place.assert_clean();
 }
@@ -214,9 +211,7 @@ fn a_killed_program_takes_its_place_along() {
 
 #[test]
 fn another_instruction_set_is_translated() {
-    if !(installed("qemu-aarch64") && installed("aarch64-linux-gnu-gcc")) {
-        return;
-    }
+    needs!(tool("qemu-aarch64").and(tool("aarch64-linux-gnu-gcc")));
     let list = inside("qemu-user:aarch64", &["getppid", "fork", "execve"]);
     assert_eq!(list["inside"]["machine"], "aarch64");
     assert_eq!(list["clock"]["name"], "CLOCK_MONOTONIC");
@@ -229,9 +224,7 @@ fn another_instruction_set_is_translated() {
 /// The list that a bare worker writes on a machine without this program, here one for arm64 under its emulator.
 #[test]
 fn a_bare_workers_list_stands_beside_ours() {
-    if !(installed("qemu-aarch64") && installed("aarch64-linux-gnu-gcc")) {
-        return;
-    }
+    needs!(tool("qemu-aarch64").and(tool("aarch64-linux-gnu-gcc")));
     let _alone = alone();
     let place = Sandbox::new();
     let worker = place.file("worker");
@@ -248,9 +241,9 @@ fn a_bare_workers_list_stands_beside_ours() {
     let (whole, cut, here) = (place.file("arm64.list"), place.file("cut.list"), place.file("here.json"));
     place
         .shell(&format!("for i in 1 2 3 4 5 6 7; do qemu-aarch64 {worker} --plan {plan}; done > {whole}"))
-        .expect(0, &[]);
-    place.shell(&format!("head -n 40 {whole} > {cut}")).expect(0, &[]);
-    place.run(&["prices", "getpid", "umask", "fork", "--quick", "--record", &here]).expect(0, &[]);
+        .ok();
+    place.shell(&format!("head -n 40 {whole} > {cut}")).ok();
+    place.run(&["prices", "getpid", "umask", "fork", "--quick", "--record", &here]).ok();
     let found: Value = serde_json::from_str(&compared(&place, &[&here, &whole])).unwrap();
     let row = found["rows"]
         .as_array()
@@ -266,16 +259,12 @@ fn a_bare_workers_list_stands_beside_ours() {
 }
 
 fn compared(place: &Sandbox, lists: &[&str]) -> String {
-    let ran: Ran = place.run(&[&["machines", "--json"], lists].concat());
-    ran.expect(0, &[]);
-    ran.out
+    place.run(&[&["machines", "--json"], lists].concat()).ok().out
 }
 
 #[test]
 fn a_kernel_that_is_a_program() {
-    if !installed("linux.uml") {
-        return;
-    }
+    needs!(tool("linux.uml"));
     let _alone = alone();
     let place = Sandbox::new();
     let ran = place.run(&["prices", "getppid", "fork", "--quick", "--json", "--inside", "uml"]);
@@ -283,7 +272,7 @@ fn a_kernel_that_is_a_program() {
     if ran.err.contains("set fp regs failed") {
         // The CPU of this machine is newer than this kernel: then the reason and the next step stand there.
         ran.expect_error(6, &["its kernel gave up", "Kernel panic", "newer user-mode-linux"]);
-        return;
+        return Missing::Machine("CPU that this user-mode-linux knows".into()).skip();
     }
     let list = list_of(&ran);
     assert_eq!(list["inside"]["kind"], "uml");
@@ -293,9 +282,7 @@ fn a_kernel_that_is_a_program() {
 
 #[test]
 fn gvisors_kernel() {
-    if !installed("runsc") {
-        return;
-    }
+    needs!(machine(on_path("runsc"), "gVisor (runsc)"));
     for platform in ["systrap", "ptrace"] {
         let list = inside(&format!("gvisor:{platform}"), &["getppid", "fork"]);
         assert!(list["inside"]["mechanism"].as_str().unwrap().contains(platform));

@@ -2,19 +2,17 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
 
-#[path = "support/process.rs"]
-mod process;
-#[path = "support/prices.rs"]
-mod shared;
+mod support;
 
 use std::fs;
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use process::{Ran, Running, Sandbox, eventually, root_or_skip};
 use rustix::process::Signal;
-use shared::{alone, list_of, price};
+use support::needs::{Need, mounts, needs, root, tool};
+use support::prices::{alone, list_of, price};
+use support::{Ran, Running, Sandbox, eventually};
 
 /// An sshd, and a place whose `ssh` knows it as `lo`.
 struct Far {
@@ -30,14 +28,11 @@ impl Drop for Far {
 }
 
 impl Far {
-    /// `None` where there is no sshd.
-    fn new() -> Option<Self> {
+    fn new() -> Need<Self> {
         let sshd = "/usr/sbin/sshd";
+        tool(sshd)?;
         // Another user's sshd may not look into /run/sshd.
-        if !root_or_skip("sshd") || !std::path::Path::new(sshd).exists() {
-            eprintln!("skipped: there is no {sshd}");
-            return None;
-        }
+        root()?;
         fs::create_dir_all("/run/sshd").unwrap();
         let place = Sandbox::new();
         fs::create_dir(place.path("far")).unwrap();
@@ -59,8 +54,8 @@ impl Far {
             ),
         )
         .unwrap();
-        let public = fs::read_to_string(place.path("host.pub")).unwrap();
-        fs::write(place.path("known"), format!("[127.0.0.1]:{port} {public}")).unwrap();
+        let public = place.read("host.pub");
+        place.write("known", format!("[127.0.0.1]:{port} {public}"));
         let host = |name: &str, known: &str| {
             format!(
                 "Host {name}\n HostName 127.0.0.1\n Port {port}\n IdentityFile {}\n IdentitiesOnly yes\n UserKnownHostsFile {known}\n",
@@ -77,12 +72,11 @@ impl Far {
         let daemon = daemon.stderr(fs::File::create(place.path("sshd.log")).unwrap()).spawn().unwrap();
         let far = Self { place, daemon };
         eventually("sshd", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
-        Some(far)
+        Ok(far)
     }
 
     fn start(&self, args: &[&str]) -> Running {
-        let mut command =
-            self.place.command(process::PROGRAM, &[&["prices", "--quick", "--inside"], args].concat());
+        let mut command = self.place.whyfaster(&[&["prices", "--quick", "--inside"], args].concat());
         let path = std::env::var("PATH").unwrap();
         command.env("PATH", format!("{}:{path}", self.place.file("bin")));
         self.place.begin(command)
@@ -112,7 +106,7 @@ impl Far {
 
 #[test]
 fn the_worker_goes_there_measures_and_is_taken_away() {
-    let Some(far) = Far::new() else { return };
+    let far = needs!(Far::new());
     let _alone = alone();
     let list = list_of(&far.run(&["ssh:lo", "getppid", "fork", "--json"]));
     assert!(price(&list, "fork", "reaped")["median_ns"].as_f64().unwrap() > 1000.0);
@@ -124,7 +118,7 @@ fn the_worker_goes_there_measures_and_is_taken_away() {
 
 #[test]
 fn an_unknown_host_key_and_a_missing_host_say_what_to_do() {
-    let Some(far) = Far::new() else { return };
+    let far = needs!(Far::new());
     far.run(&["ssh:stranger", "getppid"]).expect_error(6, &["Host key verification failed", "check the key"]);
     far.run(&["ssh:no.such.host.invalid", "getppid"]).expect_error(6, &["no.such.host.invalid"]);
     fs::write(far.place.path("user.pub"), "").unwrap();
@@ -134,18 +128,13 @@ fn an_unknown_host_key_and_a_missing_host_say_what_to_do() {
 
 #[test]
 fn a_far_side_without_room_is_left_as_it_was() {
-    let Some(far) = Far::new() else { return };
-    // A directory that cannot be written, and a file system that is too small.
-    let conf = fs::read_to_string(far.place.path("sshd.conf")).unwrap();
+    let far = needs!(Far::new());
+    needs!(mounts());
+    // A file system that is too small.
     let small = far.place.file("small");
     fs::create_dir(&small).unwrap();
-    let mounted =
-        Command::new("mount").args(["-t", "tmpfs", "-o", "size=64k", "none", &small]).status().unwrap();
-    if !mounted.success() {
-        eprintln!("skipped: no file system can be mounted");
-        return;
-    }
-    drop(conf);
+    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=64k", "none", &small]).status();
+    assert!(mounted.unwrap().success());
     let wrapper = format!(
         "#!/bin/sh\nfor last; do :; done\nexec /usr/bin/ssh -F {} -T -o BatchMode=yes lo \"TMPDIR={small}; export TMPDIR; $last\"\n",
         far.place.file("ssh.conf")
@@ -161,7 +150,7 @@ fn a_far_side_without_room_is_left_as_it_was() {
 
 #[test]
 fn an_interrupt_reaches_the_far_side() {
-    let Some(far) = Far::new() else { return };
+    let far = needs!(Far::new());
     for signal in [Signal::INT, Signal::TERM, Signal::KILL] {
         let running = far.start(&["ssh:lo", "kernel", "process", "thread"]);
         eventually("the worker is there", || {

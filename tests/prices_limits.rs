@@ -1,22 +1,19 @@
 //! `prices` where things are missing or forbidden: one CPU, no /proc, calls that a filter refuses, tight limits, a full disk,
 //! an interrupt, a reader that leaves. What cannot be measured is a row with the reason; nothing is left behind.
 
-#![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
-
-#[path = "support/process.rs"]
-mod process;
-#[path = "support/prices.rs"]
-mod shared;
+mod support;
 
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::time::Duration;
 
-use process::{PROGRAM, Sandbox, eventually, mounts_or_skip, root_or_skip};
 use rustix::process::Signal;
 use serde_json::Value;
-use shared::{alone, list, list_of, price, run, why};
+use support::needs::{mounts, needs, root};
+use support::prices::{alone, list, list_of, price, run, why};
+use support::user::as_user;
+use support::{PROGRAM, Sandbox, eventually};
 
 /// What may be measured of a group, with an end of the run that a machine of any speed reaches.
 const QUICK: [&str; 3] = ["prices", "--quick", "--json"];
@@ -38,7 +35,7 @@ fn an_interrupt_ends_every_process_and_keeps_a_partial_list() {
     place.assert_clean();
     let list: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
     assert_eq!(list["status"], "interrupted");
-    place.run(&["machines", &file, "debian-2.6.32"]).expect(0, &[]);
+    place.run(&["machines", &file, "debian-2.6.32"]).ok();
 }
 
 #[test]
@@ -81,7 +78,7 @@ fn one_cpu_leaves_the_other_column_out() {
     let reason = format!("needs two CPUs, and only CPU {allowed} may be used");
     let place = Sandbox::new();
     let words = [&QUICK[..], &["thread/pipe", "cacheline", "mutex", "wakeup", "pipe_latency"]].concat();
-    let by_system = place.begin(on_one_cpu(place.command(PROGRAM, &words), allowed as usize)).wait();
+    let by_system = place.finish(on_one_cpu(place.whyfaster(&words), allowed as usize));
     let by_option = place.run(&[&words[..], &["--pin", &allowed.to_string()]].concat());
     for ran in [by_system, by_option] {
         let list = list_of(&ran);
@@ -103,15 +100,13 @@ fn one_cpu_leaves_the_other_column_out() {
 
 #[test]
 fn without_proc_prices_are_measured_and_what_is_unknown_is_said() {
-    if !mounts_or_skip("prices without /proc") {
-        return;
-    }
+    needs!(mounts());
     let _alone = alone();
     let place = Sandbox::new();
     let start = |words: &[&str]| {
         let script = "umount -l /proc && exec \"$0\" \"$@\"";
         let all = [&["-m", "sh", "-c", script, PROGRAM], words].concat();
-        place.begin(place.command("unshare", &all)).wait()
+        place.finish(place.command("unshare", &all))
     };
     let list = list_of(&start(&[&QUICK[..], &["getpid", "fork", "stat", "cond"]].concat()));
     for (name, variant) in
@@ -157,9 +152,9 @@ fn calls_that_a_filter_forbids_are_rows_that_are_not_available() {
     let place = Sandbox::new();
     let words = [&QUICK[..], &["getpid", "eventfd", "uring_eventfd", "umask"]].concat();
     for (errno, name) in [(libc::ENOSYS, "ENOSYS"), (libc::EPERM, "EPERM")] {
-        let mut command = place.command(PROGRAM, &words);
+        let mut command = place.whyfaster(&words);
         forbid(&mut command, &[libc::SYS_eventfd2, libc::SYS_io_uring_setup], errno);
-        let list = list_of(&place.begin(command).wait());
+        let list = list_of(&place.finish(command));
         for probe in ["eventfd", "uring_eventfd"] {
             let why = why(&list, probe, "asleep,same_cpu");
             assert!(why.starts_with("not available: ") && why.contains(name), "{probe}: {why}");
@@ -174,9 +169,9 @@ fn calls_that_a_filter_forbids_are_rows_that_are_not_available() {
 fn without_a_tracer_calls_are_not_counted_and_never_zero() {
     let _alone = alone();
     let place = Sandbox::new();
-    let mut command = place.command(PROGRAM, &[&QUICK[..], &["getpid", "gettimeofday"]].concat());
+    let mut command = place.whyfaster(&[&QUICK[..], &["getpid", "gettimeofday"]].concat());
     forbid(&mut command, &[libc::SYS_ptrace], libc::EPERM);
-    let list = list_of(&place.begin(command).wait());
+    let list = list_of(&place.finish(command));
     for (name, variant) in [("getpid", "raw"), ("gettimeofday", "vdso")] {
         let price = price(&list, name, variant);
         assert!(price["receipt"]["syscalls"].is_null() && price["median_ns"].is_f64(), "{price}");
@@ -214,7 +209,7 @@ fn a_small_stack_is_told_before_anything_is_done() {
         }
     }
     let _alone = alone();
-    place.shell("ulimit -s 1024; exec \"$whyfaster\" prices getpid cond --quick").expect(0, &[]);
+    place.shell("ulimit -s 1024; exec \"$whyfaster\" prices getpid cond --quick").ok();
 }
 
 #[test]
@@ -231,22 +226,17 @@ fn a_limit_of_file_sizes_is_told() {
 
 #[test]
 fn a_limit_of_processes_makes_rows_without_a_price() {
-    if !root_or_skip("a limit of processes for another user") {
-        return;
-    }
+    needs!(root());
     let _alone = alone();
-    let place = Sandbox::new();
-    for path in [place.path(""), place.path("tmp")] {
-        fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
-    }
+    let place = Sandbox::open();
     // A user of this test's own: the limit counts all processes of a user. The program, the worker and the process of a
     // line find room; what they would start in addition does not.
     let user = format!("{}", 3_300_000 + std::process::id());
     let mut told = 0;
     for limit in ["--nproc=3", "--nproc=2", "--nproc=1"] {
-        let mut command = place.command("setpriv", &["--reuid", &user, "--regid", &user, "--clear-groups"]);
-        command.args(["prlimit", limit, PROGRAM]).args(QUICK).args(["getpid", "fork", "cond"]);
-        let ran = place.begin(command).wait();
+        let mut command = as_user(&place, &user, "prlimit", &[limit, PROGRAM]);
+        command.args(QUICK).args(["getpid", "fork", "cond"]);
+        let ran = place.finish(command);
         match ran.code() {
             // With or without another row that has a price: the list is there.
             0 | 6 if !ran.out.is_empty() => {
@@ -264,15 +254,13 @@ fn a_limit_of_processes_makes_rows_without_a_price() {
 
 #[test]
 fn a_full_disk_is_told_and_rows_that_need_no_file_have_a_price() {
-    if !mounts_or_skip("prices on a full disk") {
-        return;
-    }
+    needs!(mounts());
     let _alone = alone();
     let place = Sandbox::new();
     let script = "mount -t tmpfs -o size=4k none \"$TMPDIR\" && exec \"$0\" \"$@\"";
     let words = ["getpid", "posix_spawn"];
     let all = [&["-m", "sh", "-c", script, PROGRAM], &QUICK[..], &words].concat();
-    let list = list_of(&place.begin(place.command("unshare", &all)).wait());
+    let list = list_of(&place.finish(place.command("unshare", &all)));
     assert!(price(&list, "getpid", "raw")["median_ns"].is_f64());
     let why = why(&list, "posix_spawn", "parent");
     assert!(why.starts_with("not available: ") && why.contains("ENOSPC"), "{why}");
@@ -280,7 +268,7 @@ fn a_full_disk_is_told_and_rows_that_need_no_file_have_a_price() {
     let place = Sandbox::new();
     let script = "mount -t tmpfs -o size=4k none \"$TMPDIR\" && cd \"$TMPDIR\" && echo before > list.json || exit 77; \
                   \"$0\" prices getpid --quick --record list.json > out.txt; code=$?; ls; cat list.json; exit $code";
-    let ran = place.begin(place.command("unshare", &["-m", "sh", "-c", script, PROGRAM])).wait();
+    let ran = place.finish(place.command("unshare", &["-m", "sh", "-c", script, PROGRAM]));
     ran.expect_error(1, &["list.json", "No space left"]);
     assert!(ran.out.ends_with("before\n"), "{}", ran.out);
 }
@@ -303,8 +291,7 @@ fn a_full_device_is_told() {
 fn a_reader_that_leaves_ends_it_quietly() {
     let _alone = alone();
     let place = Sandbox::new();
-    let ran = place.shell("\"$whyfaster\" prices getpid --quick | head -n 1");
-    ran.expect(0, &[]);
+    let ran = place.shell("\"$whyfaster\" prices getpid --quick | head -n 1").ok();
     assert!(!ran.err.contains("error"), "{}", ran.err);
     assert_eq!(run(&["prices", "--source", "getpid"]).code(), 0);
 }

@@ -2,13 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
 
-#[path = "support/process.rs"]
-mod process;
+mod support;
 
 use std::fs;
 
-use process::{Sandbox, mounts_or_skip};
 use serde_json::Value;
+use support::needs::{given, mounts};
+use support::{PROGRAM, Sandbox};
 
 fn batches(record: &Value) -> &Vec<Value> {
     record["batches"].as_array().unwrap()
@@ -44,14 +44,14 @@ fn a_command_that_is_not_found() {
 #[test]
 fn a_file_that_cannot_be_executed() {
     let place = Sandbox::new();
-    fs::write(place.path("data"), "no program").unwrap();
+    place.write("data", "no program");
     place.compare(&["-N", "./data"]).expect_error(5, &["'./data' is not executable", "permissions"]);
     place.script("no-line", "echo hello\n");
     place.compare(&["-N", "./no-line"]).expect_error(5, &["'./no-line'", "Exec format error", "'#!' line"]);
     place.script("bad-line", "#!/no/such/interpreter\n");
     place.compare(&["-N", "./bad-line"]).expect_error(5, &["'./bad-line'", "interpreter", "does not exist"]);
     // A shell reads a script without its line.
-    place.compare(&["--runs", "2", "./no-line"]).expect(0, &[]);
+    place.compare(&["--runs", "2", "./no-line"]).ok();
     place.assert_clean();
 }
 
@@ -61,8 +61,7 @@ fn a_command_that_is_killed_or_crashes() {
     place.compare(&["kill -9 $$"]).expect_error(5, &["kill -9 $$", "signal 9", "memory"]);
     place.compare(&["kill -SEGV $$"]).expect_error(5, &["kill -SEGV $$", "signal 11"]);
     place.compare(&["--no-check-output", "kill -SEGV $$"]).expect_error(5, &["signal 11", "run 0"]);
-    let ran = place.compare(&["-i", "--runs", "3", "--record", &place.file("r.json"), "kill -9 $$"]);
-    ran.expect(0, &[]);
+    place.compare(&["-i", "--runs", "3", "--record", &place.file("r.json"), "kill -9 $$"]).ok();
     assert!(column(&place.record("r.json"), "status").iter().all(|status| **status == -9));
     place.assert_clean();
 }
@@ -73,7 +72,7 @@ fn a_flood_of_output() {
     let flood = "head -c 200000000 /dev/zero";
     for output in ["null", "pipe"] {
         let record = place.file(output);
-        place.compare(&["--runs", "1", "--output", output, "--record", &record, flood]).expect(0, &[]);
+        place.compare(&["--runs", "1", "--output", output, "--record", &record, flood]).ok();
         let record = place.record(output);
         assert_eq!(record["trials"][0]["stdout_bytes"], 200_000_000_u64, "all of it was taken in");
     }
@@ -89,7 +88,7 @@ fn thousands_of_copies_flood_their_pipes() {
     let place = Sandbox::new();
     let record = place.file("r.json");
     let args = ["-N", "--load", "2000", "--runs", "1", "--output", "pipe", "--record", &record];
-    place.compare(&[&args[..], &["head -c 100000 /dev/zero"]].concat()).expect(0, &[]);
+    place.compare(&[&args[..], &["head -c 100000 /dev/zero"]].concat()).ok();
     let record = place.record("r.json");
     let status = column(&record, "status");
     assert!(status.len() == 2000 && status.iter().all(|status| **status == 0), "{record}");
@@ -99,7 +98,7 @@ fn thousands_of_copies_flood_their_pipes() {
 #[test]
 fn output_to_a_file_that_has_no_room() {
     let place = Sandbox::new();
-    if mounts_or_skip("a small file system for --output") {
+    if given(mounts()) {
         // Mounts of a private namespace: they are gone with the process.
         let line = "mount -t tmpfs -o size=1m none /mnt && exec \"$whyfaster\" compare --runs 2 --output /mnt/out 'head -c 5000000 /dev/zero'";
         place
@@ -127,15 +126,14 @@ fn commands_that_close_their_output_or_never_read_their_input() {
     fs::write(place.path("big"), vec![b'x'; 20_000_000]).unwrap();
     for command in ["exec >&-; sleep 0.05", "exec >&- 2>&-; true"] {
         for output in ["null", "pipe", "inherit"] {
-            place.compare(&["--runs", "2", "--output", output, command]).expect(0, &[]);
+            place.compare(&["--runs", "2", "--output", output, command]).ok();
         }
     }
-    place.compare(&["-N", "--runs", "3", "--input", "./big", "--load", "5", "true"]).expect(0, &[]);
+    place.compare(&["-N", "--runs", "3", "--input", "./big", "--load", "5", "true"]).ok();
     // Neither does a pipeline whose reader goes early hang or fail.
-    place.compare(&["--runs", "2", "yes | head -n 1"]).expect(0, &[]);
+    place.compare(&["--runs", "2", "yes | head -n 1"]).ok();
     // What the program itself reads from is not theirs.
-    let ran = place.shell("echo secret | \"$whyfaster\" compare --runs 2 'cat' 'true'");
-    ran.expect(0, &[]);
+    place.shell("echo secret | \"$whyfaster\" compare --runs 2 'cat' 'true'").ok();
     place.assert_clean();
 }
 
@@ -145,9 +143,9 @@ fn a_command_that_ignores_sigterm_ends_at_its_timeout() {
     let m = &place.marker;
     let command = format!("trap '' TERM INT HUP; setsid sleep {m} & (sleep {m} &); sleep {m}; :");
     let record = place.file("r.json");
-    let ran =
-        place.compare(&["--timeout", "0.3s", "--runs", "2", "--load", "3", "--record", &record, &command]);
-    ran.expect(0, &[]);
+    let ran = place
+        .compare(&["--timeout", "0.3s", "--runs", "2", "--load", "3", "--record", &record, &command])
+        .ok();
     place.assert_clean();
     let record = place.record("r.json");
     assert_eq!(column(&record, "timed_out").len(), 6);
@@ -160,8 +158,7 @@ fn a_command_that_leaves_processes_behind() {
     let place = Sandbox::new();
     let m = &place.marker;
     let command = format!("(setsid sleep {m} > /dev/null 2>&1 &); (sleep {m} > /dev/null 2>&1 &); true");
-    let ran = place.compare(&["--runs", "3", "--load", "2", "--record", &place.file("r.json"), &command]);
-    ran.expect(0, &[]);
+    place.compare(&["--runs", "3", "--load", "2", "--record", &place.file("r.json"), &command]).ok();
     place.assert_clean();
     let record = place.record("r.json");
     for batch in batches(&record) {
@@ -176,9 +173,7 @@ fn a_daemon_that_holds_the_output_does_not_hang_the_trial() {
     let place = Sandbox::new();
     let m = &place.marker;
     for output in ["null", "pipe"] {
-        place
-            .compare(&["--runs", "2", "--output", output, &format!("(setsid sleep {m} &); echo x")])
-            .expect(0, &[]);
+        place.compare(&["--runs", "2", "--output", output, &format!("(setsid sleep {m} &); echo x")]).ok();
         place.assert_clean();
     }
 }
@@ -193,7 +188,7 @@ fn a_status_that_varies_is_found() {
     place
         .compare(&["-i", "--runs", "5", varies])
         .expect_error(5, &["exit code 1", "in its trial run it ended with exit code 0", "--no-check-output"]);
-    place.compare(&["-i", "--no-check-output", "--runs", "5", varies]).expect(0, &[]);
+    place.compare(&["-i", "--no-check-output", "--runs", "5", varies]).ok();
     place
         .compare(&["-i", "--runs", "2", "exit 3", "exit 4"])
         .expect_error(5, &["do not end alike", "3", "4"]);
@@ -210,26 +205,26 @@ fn words_and_environment_of_any_kind() {
     use std::os::unix::ffi::OsStrExt;
     let place = Sandbox::new();
     let long = format!("true {}", "x".repeat(140_000 - 10_000));
-    place.compare(&["-N", "--runs", "2", &long]).expect(0, &[]);
+    place.compare(&["-N", "--runs", "2", &long]).ok();
     place
         .compare(&["--runs", "2", "/bin/true $(seq 1000000)"])
         .expect_error(5, &["/bin/true $(seq 1000000)", "rgument list too long"]);
-    let mut command = place.command(process::PROGRAM, &["compare", "--runs", "2", "--no-check-output"]);
+    let mut command = place.whyfaster(&["compare", "--runs", "2", "--no-check-output"]);
     command.arg("test \"$ODD\" = \"$(printf 'a\\377b')\"").env("ODD", OsStr::from_bytes(b"a\xffb"));
-    place.begin(command).wait().expect(0, &[]);
+    place.finish(command).ok();
     // No room in the environment for what is added: the kernel's limit on one string is 128 KiB, on all a quarter of the stack.
-    let mut command = place
-        .command("prlimit", &["--stack=1048576", process::PROGRAM, "compare", "-N", "--runs", "400", "true"]);
+    let mut command =
+        place.command("prlimit", &["--stack=1048576", PROGRAM, "compare", "-N", "--runs", "400", "true"]);
     for number in 0..2 {
         command.env(format!("BIG_{number}"), "x".repeat(129_000));
     }
-    let ran = place.begin(command).wait();
+    let ran = place.finish(command);
     if ran.code() != 0 {
         ran.expect_error(5, &["true", "rgument list too long", "environment"]);
     }
-    let mut command = place.command(process::PROGRAM, &["compare", "--runs", "2"]);
+    let mut command = place.whyfaster(&["compare", "--runs", "2"]);
     command.arg(OsStr::from_bytes(b"echo \xff"));
-    place.begin(command).wait().expect(2, &["error: "]);
+    place.finish(command).expect(2, &["error: "]);
     place.assert_clean();
 }
 

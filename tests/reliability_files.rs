@@ -1,9 +1,6 @@
 //! Files that cannot be written or read, and streams that are closed or full: a clear error, and nothing lost.
 
-#![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
-
-#[path = "support/process.rs"]
-mod process;
+mod support;
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
@@ -12,8 +9,9 @@ use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use rustix::process::Signal;
-
-use process::{Sandbox, eventually, mounts_or_skip, root_or_skip};
+use support::needs::{given, mounts, needs, root};
+use support::user::{NOBODY, as_user};
+use support::{PROGRAM, Ran, Sandbox, eventually};
 
 /// A short measurement with a record.
 const SHORT: &str = "compare -N --runs 3 true";
@@ -23,16 +21,14 @@ fn quoted(line: &str) -> String {
 }
 
 /// Lines of a shell run with mounts of their own, which are gone with it.
-fn with_mounts(place: &Sandbox, lines: &str) -> process::Ran {
+fn with_mounts(place: &Sandbox, lines: &str) -> Ran {
     place.shell(&format!("exec unshare -m sh -c {}", quoted(lines)))
 }
 
 #[test]
 fn a_full_disk_keeps_what_stood_there_and_prints_the_report() {
     let place = Sandbox::new();
-    if !mounts_or_skip("a small file system") {
-        return;
-    }
+    needs!(mounts());
     // One page for the old record; none for the new one.
     let fill = "mount -t tmpfs -o size=64k none /mnt && echo old > /mnt/r.json && ! head -c 100000 /dev/zero > /mnt/fill";
     for (option, file) in [("--record", "r.json"), ("--export-json", "r.json"), ("--record", "new.json")] {
@@ -50,12 +46,10 @@ fn a_full_disk_keeps_what_stood_there_and_prints_the_report() {
 #[test]
 fn a_full_disk_for_temporary_files_does_not_hinder_the_comparison() {
     let place = Sandbox::new();
-    if !mounts_or_skip("a small file system") {
-        return;
-    }
+    needs!(mounts());
     let line = "mount -t tmpfs -o size=64k none /mnt && TMPDIR=/mnt exec \"$whyfaster\" compare --runs 2";
     let same = format!("{line} 'seq 100000' 'seq 100000 | cat'");
-    with_mounts(&place, &same).expect(0, &[]);
+    with_mounts(&place, &same).ok();
     let other = format!("{line} 'seq 100000' 'seq 99999; echo'");
     with_mounts(&place, &other).expect_error(5, &["standard output differs", "--no-check-output"]);
     with_mounts(
@@ -68,9 +62,7 @@ fn a_full_disk_for_temporary_files_does_not_hinder_the_comparison() {
 #[test]
 fn a_read_only_file_system_is_found_before_anything_is_measured() {
     let place = Sandbox::new();
-    if !mounts_or_skip("a read-only file system") {
-        return;
-    }
+    needs!(mounts());
     let line = "mount -t tmpfs -o ro none /mnt && exec \"$whyfaster\" compare --record /mnt/r.json 'touch \"$TMPDIR\"/ran'";
     with_mounts(&place, line).expect_error(1, &["/mnt/r.json", "Read-only", "elsewhere"]);
     place.assert_clean();
@@ -81,7 +73,7 @@ fn what_cannot_be_written_is_said_before_anything_is_measured() {
     let place = Sandbox::new();
     let touch = "touch \"$TMPDIR\"/ran";
     fs::create_dir(place.path("dir")).unwrap();
-    fs::write(place.path("file"), "kept").unwrap();
+    place.write("file", "kept");
     for (option, path, said) in [
         ("--record", "./dir", "Is a directory"),
         ("--export-csv", "./none/x.csv", "mkdir -p './none'"),
@@ -89,16 +81,14 @@ fn what_cannot_be_written_is_said_before_anything_is_measured() {
     ] {
         place.compare(&[option, path, touch]).expect_error(1, &[path, said]);
     }
-    if root_or_skip("another user without rights") {
+    if given(root()) {
         for path in [place.path(""), place.path("tmp")] {
             fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
         }
-        let mut command =
-            place.command("setpriv", &["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
-        command.args([process::PROGRAM, "compare", "--record", "./r.json", touch]);
-        place.begin(command).wait().expect_error(1, &["./r.json", "Permission denied", "may write to"]);
+        let ran = place.finish(as_user(&place, NOBODY, PROGRAM, &["compare", "--record", "./r.json", touch]));
+        ran.expect_error(1, &["./r.json", "Permission denied", "may write to"]);
     }
-    assert_eq!(fs::read_to_string(place.path("file")).unwrap(), "kept");
+    assert_eq!(place.read("file"), "kept");
     // Nothing ran, so nothing was touched.
     place.assert_clean();
 }
@@ -119,7 +109,7 @@ const OUTPUTS: [(&str, &str); 11] = [
 ];
 
 /// A verb, an output and a command that leaves a trace when it runs.
-fn writing(place: &Sandbox, verb: &str, option: &str, path: &str) -> process::Ran {
+fn writing(place: &Sandbox, verb: &str, option: &str, path: &str) -> Ran {
     let mut words: Vec<&str> = verb.split(' ').chain([option, path]).collect();
     if !verb.starts_with("prices") {
         words.push("touch \"$TMPDIR\"/ran");
@@ -131,16 +121,14 @@ fn writing(place: &Sandbox, verb: &str, option: &str, path: &str) -> process::Ra
 /// settings (`fs.protected_symlinks` and the like).
 #[test]
 fn an_output_does_not_follow_what_others_laid_out() {
-    if !root_or_skip("files of another user") {
-        return;
-    }
+    needs!(root());
     let place = Sandbox::new();
     let mine = place.path("mine");
     fs::write(&mine, "mine").unwrap();
     fs::create_dir(place.path("shared")).unwrap();
     let [link, file, pipe] = ["./shared/link", "./shared/file", "./shared/pipe"];
     symlink(&mine, place.path(link)).unwrap();
-    fs::write(place.path(file), "theirs").unwrap();
+    place.write(file, "theirs");
     assert!(Command::new("mkfifo").arg(place.path(pipe)).status().unwrap().success());
     fs::set_permissions(place.path("shared"), PermissionsExt::from_mode(0o1777)).unwrap();
     for path in [link, file, pipe] {
@@ -150,12 +138,12 @@ fn an_output_does_not_follow_what_others_laid_out() {
         }
     }
     assert_eq!(fs::read_to_string(&mine).unwrap(), "mine");
-    assert_eq!(fs::read_to_string(place.path(file)).unwrap(), "theirs");
+    assert_eq!(place.read(file), "theirs");
     // Nothing ran, so nothing was touched.
     place.assert_clean();
     // One's own link is followed and stays, there too.
     lchown(place.path(link), Some(0), Some(0)).unwrap();
-    place.compare(&["-N", "--runs", "2", "--record", link, "true"]).expect(0, &[]);
+    place.compare(&["-N", "--runs", "2", "--record", link, "true"]).ok();
     assert!(fs::symlink_metadata(place.path(link)).unwrap().is_symlink());
     assert_eq!(place.record("mine")["status"], "complete");
     assert_eq!(fs::metadata(&mine).unwrap().uid(), 0);
@@ -171,12 +159,11 @@ fn a_pipe_without_a_reader_is_found_before_anything_is_measured() {
     }
     place.assert_clean();
     // A reader that waits from the beginning gets all of it.
-    let ran = place.shell(&format!("cat pipe > r.json & exec \"$whyfaster\" {SHORT} --record pipe"));
-    ran.expect(0, &[]);
+    place.shell(&format!("cat pipe > r.json & exec \"$whyfaster\" {SHORT} --record pipe")).ok();
     eventually("the record", || fs::metadata(place.path("r.json")).is_ok_and(|it| it.len() > 0));
     let ran =
         place.shell(&format!("\"$whyfaster\" {SHORT} --record /dev/stdout --style none | cat > s.json"));
-    ran.expect(0, &[]);
+    ran.ok();
     assert_eq!(place.record("s.json")["status"], "complete");
 }
 
@@ -185,14 +172,14 @@ fn a_pipe_without_a_reader_is_found_before_anything_is_measured() {
 fn messages_steer_no_terminal() {
     let place = Sandbox::new();
     let hostile = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\u{202e}\u{2066}\u{200b}\r\u{85}";
-    place.compare(&["-N", "--runs", "3", "--record", "./r.json", "true"]).expect(0, &[]);
-    let whole = fs::read_to_string(place.path("r.json")).unwrap();
+    place.compare(&["-N", "--runs", "3", "--record", "./r.json", "true"]).ok();
+    let whole = place.read("r.json");
     let text = serde_json::to_string(hostile).unwrap();
     let word = whole.replacen("\"status\": \"complete\"", &format!("\"status\": {text}"), 1);
     assert_ne!(word, whole);
-    fs::write(place.path("word.json"), word).unwrap();
+    place.write("word.json", word);
     let schema = whole.replacen("\"whyfaster/1\"", &text, 1);
-    fs::write(place.path("schema.json"), schema).unwrap();
+    place.write("schema.json", schema);
     let place_of_prices = format!("command:printf {}", hostile.escape_default());
     let script = place
         .script("babble", &format!("#!/bin/sh\nprintf '%s\\nerror: forged\\n' '{hostile}' >&2; exit 3\n"));
@@ -280,17 +267,17 @@ fn a_directory_that_vanishes_loses_the_file_only() {
         place.compare(&["--runs", "2", "--record", "./dir/r.json", "--export-csv", "./t.csv", "rm -rf dir"]);
     ran.expect_error(1, &["./dir/r.json", "mkdir -p './dir'"]);
     assert!(ran.out.contains("rm -rf dir"), "{}", ran.out);
-    assert!(fs::read_to_string(place.path("t.csv")).unwrap().starts_with("command,mean"));
+    assert!(place.read("t.csv").starts_with("command,mean"));
     place.assert_clean();
 }
 
 #[test]
 fn records_that_cannot_be_used_are_refused_with_the_reason() {
     let place = Sandbox::new();
-    place.compare(&["-N", "--runs", "3", "--record", "./r.json", "true"]).expect(0, &[]);
-    let whole = fs::read_to_string(place.path("r.json")).unwrap();
+    place.compare(&["-N", "--runs", "3", "--record", "./r.json", "true"]).ok();
+    let whole = place.read("r.json");
     let write = |name: &str, text: &str| {
-        fs::write(place.path(name), text).unwrap();
+        place.write(name, text);
         place.file(name)
     };
     let depth = 100_000;
@@ -322,16 +309,13 @@ fn records_that_cannot_be_used_are_refused_with_the_reason() {
     // Control characters in a record that is otherwise whole.
     let name =
         write("hostile", &whole.replacen("\"name\": \"true\"", "\"name\": \"\\u001b]0;owned\\u0007x\"", 1));
-    let ran = place.run(&["show", &name]);
-    ran.expect(0, &[]);
+    let ran = place.run(&["show", &name]).ok();
     assert!(!ran.out.contains('\u{1b}') && !ran.out.contains('\u{7}'), "{:?}", ran.out);
-    if root_or_skip("another user without rights") {
+    if given(root()) {
         fs::set_permissions(place.path(""), PermissionsExt::from_mode(0o755)).unwrap();
         fs::set_permissions(place.path("r.json"), PermissionsExt::from_mode(0o600)).unwrap();
-        let mut command =
-            place.command("setpriv", &["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
-        command.args([process::PROGRAM, "show", "./r.json"]);
-        place.begin(command).wait().expect_error(1, &["./r.json", "Permission denied", "right to read"]);
+        let ran = place.finish(as_user(&place, NOBODY, PROGRAM, &["show", "./r.json"]));
+        ran.expect_error(1, &["./r.json", "Permission denied", "right to read"]);
     }
 }
 
@@ -340,8 +324,7 @@ fn a_reader_that_goes_away_is_no_error() {
     let place = Sandbox::new();
     let line =
         format!("{{ \"$whyfaster\" {SHORT} --record r.json --json; echo $? > code; }} | head -n 1; cat code");
-    let ran = place.shell(&line);
-    ran.expect(0, &[]);
+    let ran = place.shell(&line).ok();
     assert_eq!(ran.out, "{\n0\n", "{}", ran.err);
     place.record("r.json");
     // Gone before the first byte.
@@ -380,8 +363,7 @@ fn a_full_standard_output_is_an_error() {
 fn a_closed_or_full_standard_error_changes_nothing() {
     let place = Sandbox::new();
     for stream in ["2>&-", "2> /dev/full", "2> /dev/null", "<&- 2>&-"] {
-        let ran = place.shell(&format!("exec \"$whyfaster\" {SHORT} {stream}"));
-        ran.expect(0, &[]);
+        let ran = place.shell(&format!("exec \"$whyfaster\" {SHORT} {stream}")).ok();
         assert!(ran.out.contains("true"), "{stream}: {}", ran.out);
         for (code, line) in [
             (5, "compare -N no-such-program"),
@@ -426,8 +408,8 @@ fn a_closed_standard_output_is_an_error() {
     kept.expect_error(1, &["standard output"]);
     assert_eq!(place.record("r.json")["status"], "complete");
     // Nobody wanted a report.
-    place.shell(&format!("exec \"$whyfaster\" {SHORT} --record r.json --style none >&-")).expect(0, &[]);
+    place.shell(&format!("exec \"$whyfaster\" {SHORT} --record r.json --style none >&-")).ok();
     // An empty place is no closed one.
-    place.shell(&format!("exec \"$whyfaster\" {SHORT} > /dev/null")).expect(0, &[]);
-    place.shell(&format!("exec \"$whyfaster\" {SHORT} 1<> /dev/null")).expect(0, &[]);
+    place.shell(&format!("exec \"$whyfaster\" {SHORT} > /dev/null")).ok();
+    place.shell(&format!("exec \"$whyfaster\" {SHORT} 1<> /dev/null")).ok();
 }

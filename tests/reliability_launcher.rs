@@ -1,20 +1,14 @@
 //! What a command may do to the process that starts it, and to the one above: outlive it, stop it, signal it.
 
-#![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
-
-#[path = "support/process.rs"]
-mod process;
-#[path = "support/seccomp.rs"]
-mod seccomp;
-#[path = "support/user.rs"]
-mod user;
+mod support;
 
 use std::fs;
 use std::os::unix::process::CommandExt;
 
-use process::{PROGRAM, Sandbox, eventually, mounts_or_skip, root_or_skip};
 use rustix::process::Signal;
-use user::{place_of_user, start_as_user};
+use support::needs::{mounts, needs, root};
+use support::user::{place_of_user, start_as_user};
+use support::{PROGRAM, Sandbox, eventually, seccomp};
 
 /// A command of that user that leaves a process of root.
 fn of_root(place: &Sandbox) -> String {
@@ -25,9 +19,7 @@ fn of_root(place: &Sandbox) -> String {
 /// A process that may not be ended is told, whatever the program is in the middle of, and no signal is lost on it.
 #[test]
 fn a_process_that_cannot_be_ended_is_told_and_holds_nothing_up() {
-    if !root_or_skip("processes of another user") {
-        return;
-    }
+    needs!(root());
     for signal in [Signal::INT, Signal::TERM] {
         for args in [
             &["compare"][..],
@@ -54,9 +46,7 @@ fn a_process_that_cannot_be_ended_is_told_and_holds_nothing_up() {
 
 #[test]
 fn a_time_out_also_ends_the_wait_for_what_cannot_be_ended() {
-    if !root_or_skip("processes of another user") {
-        return;
-    }
+    needs!(root());
     for args in [&["compare", "-N"][..], &["compare", "--no-check-output"], &["compare", "--load", "2"]] {
         let place = place_of_user();
         let command = of_root(&place);
@@ -69,9 +59,7 @@ fn a_time_out_also_ends_the_wait_for_what_cannot_be_ended() {
 
 #[test]
 fn a_trace_of_limited_length_tells_what_it_could_not_end() {
-    if !root_or_skip("processes of another user") {
-        return;
-    }
+    needs!(root());
     let place = place_of_user();
     let words = ["trace", "--level", "rusage", "--duration", "0.3s", "--record", "r.json", "--", "sh", "-c"];
     let command = of_root(&place);
@@ -94,12 +82,11 @@ fn without_handles_of_processes_all_is_ended_too() {
             .command(PROGRAM, &[&["compare", "--timeout", "0.3s", "-r", "2"], hook, &[&command]].concat());
         // SAFETY: system calls between fork and exec, in a process with one thread.
         unsafe { compare.pre_exec(move || seccomp::refuse(&refused)) };
-        let ran = place.begin(compare).wait();
-        ran.expect(0, &[]);
+        let ran = place.finish(compare).ok();
         assert!(ran.out.contains("time-out of 0.3 s"), "{}", ran.out);
         place.assert_clean();
     }
-    let mut compare = place.command(PROGRAM, &["compare", &command]);
+    let mut compare = place.whyfaster(&["compare", &command]);
     // SAFETY: as above.
     unsafe { compare.pre_exec(move || seccomp::refuse(&refused)) };
     let running = place.begin(compare);
@@ -113,27 +100,25 @@ fn without_handles_of_processes_all_is_ended_too() {
 #[test]
 fn a_forbidden_signalfd_is_told_as_such() {
     let place = Sandbox::new();
-    let mut compare = place.command(PROGRAM, &["compare", "true"]);
+    let mut compare = place.whyfaster(&["compare", "true"]);
     // SAFETY: as above.
     unsafe { compare.pre_exec(|| seccomp::refuse(&[libc::SYS_signalfd4])) };
-    let ran = place.begin(compare).wait();
+    let ran = place.finish(compare);
     ran.expect_error(6, &["cannot wait for signals", "signalfd(2)"]);
     assert!(!ran.err.contains("ulimit"), "{}", ran.err);
 }
 
 #[test]
 fn a_proc_of_another_namespace_is_refused() {
-    if !mounts_or_skip("a PID namespace of its own") {
-        return;
-    }
+    needs!(mounts());
     let place = Sandbox::new();
     for words in [&["compare", "touch ran"][..], &["trace", "touch", "ran"]] {
-        let ran = place.begin(place.command("unshare", &[&["-pf", PROGRAM], words].concat())).wait();
+        let ran = place.finish(place.command("unshare", &[&["-pf", PROGRAM], words].concat()));
         ran.expect_error(6, &["PID namespace", "--mount-proc"]);
     }
     assert!(!place.path("ran").exists());
     let words = ["-pf", "--mount-proc", PROGRAM, "compare", "-r", "1", "touch ran"];
-    place.begin(place.command("unshare", &words)).wait().expect(0, &[]);
+    place.finish(place.command("unshare", &words)).ok();
     assert!(place.path("ran").exists());
 }
 
@@ -166,7 +151,7 @@ fn a_command_that_signals_its_group_is_an_error_where_it_shares_one() {
     let ran = place.run(&[&group[..], &["shared", "sleep .02; kill 0"]].concat());
     ran.expect_error(5, &["SIGTERM", "kill 0", "--placement shared"]);
     place.assert_clean();
-    place.run(&[&group[..], &["session", "sleep .02; kill 0"]].concat()).expect(0, &[]);
+    place.run(&[&group[..], &["session", "sleep .02; kill 0"]].concat()).ok();
 }
 
 /// Signals that mean nothing by default end nothing.
@@ -174,7 +159,7 @@ fn a_command_that_signals_its_group_is_an_error_where_it_shares_one() {
 fn signals_without_a_meaning_do_not_end_a_batch() {
     let place = Sandbox::new();
     for signal in ["CHLD", "CONT", "URG", "WINCH", "PIPE"] {
-        place.run(&["compare", "-r", "2", &format!("kill -{signal} $PPID; sleep 0.02")]).expect(0, &[]);
+        place.run(&["compare", "-r", "2", &format!("kill -{signal} $PPID; sleep 0.02")]).ok();
     }
     place.assert_clean();
 }
@@ -204,8 +189,7 @@ fn a_stopped_launcher_can_be_interrupted_and_times_out() {
     }
     let place = Sandbox::new();
     let stop = format!("kill -STOP $PPID; sleep {}", place.marker);
-    let ran = place.run(&["compare", "--timeout", "0.2s", "-r", "1", "--no-check-output", &stop]);
-    ran.expect(0, &[]);
+    let ran = place.run(&["compare", "--timeout", "0.2s", "-r", "1", "--no-check-output", &stop]).ok();
     assert!(ran.out.contains("time-out of 0.2 s"), "{}", ran.out);
     place.assert_clean();
 }

@@ -1,21 +1,15 @@
 //! Limits on processes and files: what multiplies without end is ended, and a level that cannot run is reported while the
 //! others go on.
 
-#![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
-
-#[path = "support/group.rs"]
-mod group;
-#[path = "support/process.rs"]
-mod process;
-#[path = "support/user.rs"]
-mod user;
+mod support;
 
 use std::fs;
 use std::os::unix::process::CommandExt;
 
-use group::Group;
-use process::{PROGRAM, Sandbox, root_or_skip};
-use user::{place_of_user, start_as_user};
+use support::group::Group;
+use support::needs::{Need, capabilities, needs, root};
+use support::user::{USER, as_user, place_of_user, start_as_user};
+use support::{PROGRAM, Ran, Sandbox};
 
 /// A script whose children multiply without end. It waits itself, because a shell that cannot fork ends.
 fn bomb(marker: &str) -> String {
@@ -28,39 +22,21 @@ fn bomb(marker: &str) -> String {
 /// A command that multiplies until it may not any more, under a limit that is not ours.
 #[test]
 fn a_command_that_forks_without_end_is_ended() {
-    if !root_or_skip("a limit on processes for another user") {
-        return;
-    }
-    let place = Sandbox::new();
+    needs!(root());
+    let place = Sandbox::open();
     let m = &place.marker;
     place.script("bomb", &bomb(m));
-    fs::create_dir(place.path("open")).unwrap();
-    for path in [place.path(""), place.path("open"), place.path("tmp")] {
-        fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
-    }
-    let record = place.file("open/r.json");
+    let record = place.file("r.json");
     // A user of this test's own: the limit counts all processes of a user.
     let user = format!("{}", 3_000_000 + std::process::id());
-    let mut command = place.command("setpriv", &[]);
-    command.args(["--reuid", &user, "--regid", &user, "--clear-groups", "prlimit", "--nproc=150"]);
-    command.args([
-        process::PROGRAM,
-        "compare",
-        "-N",
-        "--timeout",
-        "1s",
-        "--runs",
-        "2",
-        "--record",
-        &record,
-        "./bomb",
-    ]);
-    let ran = place.begin(command).wait();
+    let words = ["compare", "-N", "--timeout", "1s", "--runs", "2", "--record", &record, "./bomb"];
+    let words = [&["--nproc=150", PROGRAM], &words[..]].concat();
+    let ran = place.finish(as_user(&place, &user, "prlimit", &words));
     assert_bomb_ended(&place, &ran);
 }
 
 /// The time-out ended it, or its trial showed that it takes all that the limit allows; nothing is left in either case.
-fn assert_bomb_ended(place: &Sandbox, ran: &process::Ran) {
+fn assert_bomb_ended(place: &Sandbox, ran: &Ran) {
     match ran.code() {
         6 => ran.expect_error(6, &["no level could be measured", "processes", "raise it"]),
         _ => {
@@ -74,57 +50,37 @@ fn assert_bomb_ended(place: &Sandbox, ran: &process::Ran) {
 /// The same under a limit of a control group, which is how containers are limited.
 #[test]
 fn a_command_that_forks_without_end_in_a_container_is_ended() {
-    if !root_or_skip("a control group with a limit on processes") {
-        return;
-    }
-    let Some(group) = pids_group(120) else {
-        process::skipped("no pids controller is mounted here that can be written");
-        return;
-    };
+    needs!(root());
+    let group = needs!(pids_group(120));
     let place = Sandbox::new();
     let m = &place.marker;
     place.script("bomb", &bomb(m));
     let record = place.file("r.json");
-    let mut command = place.command(
-        process::PROGRAM,
-        &["compare", "-N", "--timeout", "1s", "--runs", "2", "--record", &record, "./bomb"],
-    );
+    let mut command =
+        place.whyfaster(&["compare", "-N", "--timeout", "1s", "--runs", "2", "--record", &record, "./bomb"]);
     let procs = group.procs();
     // SAFETY: writes "0" (this process) to a file; the path was made before the fork, allocation is fine in this test.
     unsafe { command.pre_exec(move || fs::write(&procs, "0")) };
-    let ran = place.begin(command).wait();
+    let ran = place.finish(command);
     assert_bomb_ended(&place, &ran);
 }
 
 /// A control group with a limit on processes.
-fn pids_group(limit: u32) -> Option<Group> {
+fn pids_group(limit: u32) -> Need<Group> {
     let settings = [("pids.max", &*limit.to_string())];
     Group::make("pids", &settings, &settings)
 }
 
 #[test]
 fn a_level_that_cannot_run_is_reported_and_the_others_go_on() {
-    if !root_or_skip("limits on processes for another user, in a control group") {
-        return;
-    }
-    let place = Sandbox::new();
-    fs::create_dir(place.path("open")).unwrap();
-    for path in [place.path(""), place.path("open"), place.path("tmp")] {
-        fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
-    }
-    let record = place.file("open/r.json");
+    needs!(root());
+    let place = Sandbox::open();
+    let record = place.file("r.json");
     let limited = |limits: &[&str], args: &[&str]| {
         let _ = fs::remove_file(&record);
         let user = format!("{}", 3_100_000 + std::process::id());
-        let mut command =
-            place.command("setpriv", &["--reuid", &user, "--regid", &user, "--clear-groups", "prlimit"]);
-        command.args(limits).args([process::PROGRAM, "compare", "--record", &record, "--load", "1,3,100"]);
-        place
-            .begin({
-                command.args(args);
-                command
-            })
-            .wait()
+        let compare = [PROGRAM, "compare", "--record", &record, "--load", "1,3,100"];
+        place.finish(as_user(&place, &user, "prlimit", &[limits, &compare, args].concat()))
     };
     // Known beforehand, by processes and by open files.
     let cases: [(&[&str], &[&str], &str); 2] = [
@@ -132,9 +88,8 @@ fn a_level_that_cannot_run_is_reported_and_the_others_go_on() {
         (&["--nofile=100"], &["-N", "--runs", "2", "--output", "pipe", "sleep 0.02"], "open files"),
     ];
     for (limits, args, what) in cases {
-        let ran = limited(limits, args);
-        ran.expect(0, &[]);
-        let record = place.record("open/r.json");
+        let ran = limited(limits, args).ok();
+        let record = place.record("r.json");
         let loads: Vec<u64> =
             record["levels"].as_array().unwrap().iter().map(|l| l["load"].as_u64().unwrap()).collect();
         assert_eq!(loads, [1, 3], "{what}");
@@ -148,13 +103,8 @@ fn a_level_that_cannot_run_is_reported_and_the_others_go_on() {
 /// The limit is met in the middle of a level: the kernel refuses to create a copy.
 #[test]
 fn a_copy_that_cannot_be_created_skips_its_level() {
-    if !root_or_skip("a control group with a limit on processes") {
-        return;
-    }
-    let Some(group) = pids_group(64) else {
-        process::skipped("no pids controller is mounted here that can be written");
-        return;
-    };
+    needs!(root());
+    let group = needs!(pids_group(64));
     let place = Sandbox::new();
     let m = &place.marker;
     // Once the trial is over, the first prepare of the highest level fills the group, which no look beforehand can know.
@@ -163,14 +113,22 @@ fn a_copy_that_cannot_be_created_skips_its_level() {
         "test -e filled || test \"$HYPERFINE_ITERATION\" != 1 || {{ touch filled; for i in $(seq 45); do sleep {m} & done; }}"
     );
     let record = place.file("r.json");
-    let mut command = place.command(
-        process::PROGRAM,
-        &["compare", "-N", "--runs", "3", "--load", "2,20", "--prepare", &fill, "--record", &record, "true"],
-    );
+    let mut command = place.whyfaster(&[
+        "compare",
+        "-N",
+        "--runs",
+        "3",
+        "--load",
+        "2,20",
+        "--prepare",
+        &fill,
+        "--record",
+        &record,
+        "true",
+    ]);
     // SAFETY: as above.
     unsafe { command.pre_exec(move || fs::write(&procs, "0")) };
-    let ran = place.begin(command).wait();
-    ran.expect(0, &[]);
+    place.finish(command).ok();
     let record = place.record("r.json");
     let why = record["not_measured"].to_string();
     assert!(why.contains("20"), "{why}");
@@ -216,7 +174,7 @@ fn a_limit_of_file_sizes_loses_no_report() {
     ran.expect(1, &["r.json", "File too large"]);
     assert!(ran.out.contains("grep SigBlk"), "no report: {}", ran.out);
     assert!(!place.path("r.json").exists());
-    assert!(fs::read_to_string(place.path("blocked")).unwrap().contains("0000000000000000"));
+    assert!(place.read("blocked").contains("0000000000000000"));
     let large = "head -c 100000 /dev/zero >large";
     let ran = place.shell(&format!("ulimit -f 1; exec \"$whyfaster\" compare -N -r 1 \"sh -c '{large}'\""));
     ran.expect_error(5, &["File size limit exceeded"]);
@@ -226,41 +184,28 @@ fn a_limit_of_file_sizes_loses_no_report() {
 /// The file of the program gives nobody rights.
 #[test]
 fn a_program_with_rights_of_its_own_is_refused() {
-    if !root_or_skip("a set-user-ID copy of the program") {
-        return;
-    }
+    needs!(root());
     let place = place_of_user();
     let copy = place.file("copy");
     fs::copy(PROGRAM, &copy).unwrap();
-    let run = |words: &[&str]| {
-        let setpriv = ["--reuid", user::USER, "--regid", user::USER, "--clear-groups", &copy];
-        place.begin(place.command("setpriv", &[&setpriv, words].concat())).wait()
-    };
+    let run = |words: &[&str]| place.finish(as_user(&place, USER, &copy, words));
     for mode in [0o4755, 0o2755] {
         fs::set_permissions(&copy, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
         run(&["compare", "touch ran"]).expect_error(6, &["runs with the rights of", "chmod ug-s"]);
     }
     fs::set_permissions(&copy, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let give = |capabilities: &str| {
-        std::process::Command::new("setcap").args([capabilities, &copy]).status().is_ok_and(|it| it.success())
-    };
-    if give("cap_dac_override,cap_bpf+ep") {
-        run(&["compare", "touch ran"])
-            .expect_error(6, &["other capabilities than observing needs", "setcap -r"]);
-        assert!(give("cap_bpf,cap_perfmon+ep"));
-        run(&["compare", "--no-why", "-r", "1", "true"]).expect(0, &[]);
-    } else {
-        process::skipped("a copy of the program with capabilities (needs setcap)");
-    }
+    assert!(!place.path("ran").exists());
+    needs!(capabilities("cap_dac_override,cap_bpf", &copy));
+    run(&["compare", "touch ran"]).expect_error(6, &["other capabilities than observing needs", "setcap -r"]);
+    needs!(capabilities("cap_bpf,cap_perfmon", &copy));
+    run(&["compare", "--no-why", "-r", "1", "true"]).ok();
     assert!(!place.path("ran").exists());
 }
 
 /// A program with rights of its own loses them under ptrace, and then does something else: that is said, and no account is made of it.
 #[test]
 fn who_loses_rights_by_being_traced_is_told_of() {
-    if !root_or_skip("a set-user-ID program") {
-        return;
-    }
+    needs!(root());
     let place = place_of_user();
     let rise = "./rise --reuid 0 --regid 0 --clear-groups true";
     for level in ["unprivileged", "ptrace"] {
@@ -268,16 +213,16 @@ fn who_loses_rights_by_being_traced_is_told_of() {
             &place,
             &["trace", "--level", level, "--untraced-runs", "0", "--", "sh", "-c", rise],
         )
-        .wait();
-        ran.expect(0, &[]);
+        .wait()
+        .ok();
         assert!(ran.flowing().contains("rise' ran without its set-user-ID rights"), "{}", ran.out);
     }
     let compare = ["compare", "--runs", "2", "--load", "2", "--record", "r.json"];
-    start_as_user(&place, &[&compare[..], &[rise]].concat()).wait().expect(0, &[]);
+    start_as_user(&place, &[&compare[..], &[rise]].concat()).wait().ok();
     let why = place.record("r.json")["not_measured"].to_string();
     assert!(why.contains("rights of its own"), "{why}");
     // Where tracing takes nothing, nothing is said.
-    start_as_user(&place, &[&compare[..], &["true"]].concat()).wait().expect(0, &[]);
+    start_as_user(&place, &[&compare[..], &["true"]].concat()).wait().ok();
     assert!(!place.record("r.json")["not_measured"].to_string().contains("rights of its own"));
     place.assert_clean();
 }
@@ -286,12 +231,12 @@ fn who_loses_rights_by_being_traced_is_told_of() {
 fn warm_up_leaves_time_for_rounds() {
     let place = Sandbox::new();
     let args = ["compare", "-w", "1000", "--max-time", "2s", "--record", "r.json", "sleep 0.1"];
-    place.run(&args).expect(0, &[]);
+    place.run(&args).ok();
     let record = place.record("r.json");
     let why = record["not_measured"].to_string();
     assert!(why.contains("warm-up") && why.contains("of 1000 runs"), "{why}");
     assert!(!record["batches"].as_array().unwrap().is_empty());
     // Without a limit that was asked for, all of them run.
-    place.run(&["compare", "-w", "30", "-r", "1", "echo >>warmed"]).expect(0, &[]);
-    assert_eq!(fs::read_to_string(place.path("warmed")).unwrap().lines().count(), 33);
+    place.run(&["compare", "-w", "30", "-r", "1", "echo >>warmed"]).ok();
+    assert_eq!(place.read("warmed").lines().count(), 33);
 }

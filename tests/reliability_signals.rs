@@ -2,16 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
 
-#[path = "support/process.rs"]
-mod process;
-#[path = "support/terminal.rs"]
-mod terminal;
+mod support;
 
-use std::fs;
 use std::time::Duration;
 
-use process::{Sandbox, eventually, kill};
 use rustix::process::Signal;
+use support::{PROGRAM, Ran, Running, Sandbox, eventually, kill, launcher_of, terminal};
 
 /// What the program is in the middle of.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,7 +63,7 @@ impl During {
     }
 }
 
-fn started(during: During) -> (Sandbox, process::Running) {
+fn started(during: During) -> (Sandbox, Running) {
     let place = Sandbox::new();
     let (args, sleepers) = during.arguments(&place);
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -77,7 +73,7 @@ fn started(during: During) -> (Sandbox, process::Running) {
 }
 
 /// Interrupted: status 130, all that was measured is kept and said, nothing is left.
-fn assert_interrupted(during: During, place: &Sandbox, ran: &process::Ran) {
+fn assert_interrupted(during: During, place: &Sandbox, ran: &Ran) {
     ran.expect(130, &["interrupted: "]);
     place.assert_clean();
     if during.measured() {
@@ -130,11 +126,11 @@ fn a_second_ctrl_c_does_not_cut_the_clean_up_short() {
 fn a_killed_program_leaves_nothing() {
     for during in ALL {
         let (place, running) = started(during);
-        fs::write(place.path("r.json"), "what stood there before").unwrap();
+        place.write("r.json", "what stood there before");
         running.signal(Signal::KILL);
         assert_eq!(running.wait().code(), 128 + 9);
         place.assert_clean();
-        assert_eq!(fs::read_to_string(place.path("r.json")).unwrap(), "what stood there before");
+        assert_eq!(place.read("r.json"), "what stood there before");
     }
 }
 
@@ -186,12 +182,12 @@ fn nohup_is_respected() {
     let line =
         format!("trap '' HUP INT; exec \"$whyfaster\" compare -N --runs 3 --record {record} 'sleep 0.3'");
     let mut command = place.command("sh", &["-c", &line]);
-    command.env("whyfaster", process::PROGRAM);
+    command.env("whyfaster", PROGRAM);
     let running = place.begin(command);
-    let _ = process::launcher_of(running.pid());
+    let _ = launcher_of(running.pid());
     running.signal(Signal::HUP);
     running.signal(Signal::INT);
-    running.wait().expect(0, &[]);
+    running.wait().ok();
     assert_eq!(place.record("r.json")["status"], "complete");
     place.assert_clean();
 }
@@ -202,7 +198,7 @@ fn an_inherited_ignored_sigchld_does_no_harm() {
     use std::os::unix::process::CommandExt;
     let place = Sandbox::new();
     let args = ["compare", "--runs", "2", "--prepare", "true", "--record", &place.file("r.json"), "exit 0"];
-    let mut command = place.command(process::PROGRAM, &args);
+    let mut command = place.whyfaster(&args);
     // SAFETY: a plain system call between fork and exec.
     unsafe {
         command.pre_exec(|| {
@@ -210,7 +206,7 @@ fn an_inherited_ignored_sigchld_does_no_harm() {
             Ok(())
         })
     };
-    place.begin(command).wait().expect(0, &[]);
+    place.finish(command).ok();
     assert_eq!(place.record("r.json")["batches"].as_array().unwrap().len(), 2);
     place.assert_clean();
 }
@@ -234,7 +230,7 @@ fn a_closed_terminal_ends_everything() {
         let place = Sandbox::new();
         let (args, sleepers) = during.arguments(&place);
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
-        let (master, mut child) = terminal::start(place.command(process::PROGRAM, &args));
+        let (master, mut child) = terminal::start(place.whyfaster(&args));
         place.wait_for_sleepers(sleepers);
         drop(master);
         let mut status = None;
@@ -257,7 +253,7 @@ fn ctrl_c_typed_at_the_terminal_ends_everything() {
         let place = Sandbox::new();
         let (args, sleepers) = during.arguments(&place);
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
-        let (master, child) = terminal::start(place.command(process::PROGRAM, &args));
+        let (master, child) = terminal::start(place.whyfaster(&args));
         place.wait_for_sleepers(sleepers);
         let (code, shown) = terminal::press_ctrl_c(master, child);
         assert_eq!(code, Some(130), "{shown}");

@@ -3,10 +3,9 @@
 
 mod support;
 
-use std::process::Command;
-
 use serde_json::Value;
-use support::{Ran, Scratch, list, texts};
+use support::needs::{needs, tool};
+use support::{PROGRAM, Ran, Sandbox, list, texts};
 
 /// A file that hyperfine wrote for `hyperfine -N -r 2 'sleep 0.05' 'sleep 0.02' 'echo a|b'`.
 macro_rules! golden {
@@ -40,7 +39,7 @@ fn shape(text: &str) -> String {
 
 #[test]
 fn exports_are_those_of_hyperfine() {
-    let scratch = Scratch::new();
+    let place = Sandbox::new();
     let hyperfine_s = ["-N", "-r", "2", "sleep 0.05", "sleep 0.02", "echo a|b"];
     let files = [
         ("--export-json", "out.json", golden!("json")),
@@ -53,12 +52,12 @@ fn exports_are_those_of_hyperfine() {
     let mut words = vec!["--no-check-output", "--time-unit", "millisecond", "--style", "none"];
     words.extend(files.iter().flat_map(|(option, file, _)| [*option, *file]));
     words.extend(hyperfine_s);
-    let ran = scratch.compare(&words).ok();
-    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""), "--style none prints nothing");
+    let ran = place.compare(&words).ok();
+    assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", ""), "--style none prints nothing");
     for (_, file, golden) in files {
-        assert_eq!(shape(&scratch.read(file)), shape(golden), "{file}");
+        assert_eq!(shape(&place.read(file)), shape(golden), "{file}");
     }
-    let exported = scratch.json("out.json");
+    let exported = place.json("out.json");
     for result in list(&exported["results"]) {
         let times = support::numbers(&result["times"]);
         let mean = times.iter().sum::<f64>() / 2.0;
@@ -69,7 +68,7 @@ fn exports_are_those_of_hyperfine() {
 
 #[test]
 fn an_export_to_a_dash_is_standard_output() {
-    let scratch = Scratch::new();
+    let place = Sandbox::new();
     for (option, first) in [
         ("--export-json", "{"),
         ("--export-csv", "command,mean,stddev,median,user,system,min,max"),
@@ -77,9 +76,9 @@ fn an_export_to_a_dash_is_standard_output() {
         ("--export-asciidoc", "[cols="),
         ("--export-orgmode", "| Command  |"),
     ] {
-        let ran = scratch.compare(&["-N", "-r", "1", "--style", "none", option, "-", "true"]).ok();
-        assert!(ran.stdout.starts_with(first), "{option}: {}", ran.stdout);
-        assert!(ran.stdout.ends_with('\n') && !scratch.path("-").exists(), "{option}: {}", ran.stdout);
+        let ran = place.compare(&["-N", "-r", "1", "--style", "none", option, "-", "true"]).ok();
+        assert!(ran.out.starts_with(first), "{option}: {}", ran.out);
+        assert!(ran.out.ends_with('\n') && !place.path("-").exists(), "{option}: {}", ran.out);
     }
 }
 
@@ -97,10 +96,10 @@ fn rows(table: &str) -> Vec<(&str, &str)> {
 
 #[test]
 fn unit_and_order_are_as_asked_for() {
-    let scratch = Scratch::new();
+    let place = Sandbox::new();
     let table = |options: &[&str]| {
         let words = ["-N", "-r", "2", "--style", "none", "--export-markdown", "-", "sleep 0.3", "sleep 0.01"];
-        scratch.compare(&[options, &words[..]].concat()).ok().stdout
+        place.compare(&[options, &words[..]].concat()).ok().out
     };
     let commands = |options: &[&str]| {
         let table = table(options);
@@ -118,92 +117,93 @@ fn unit_and_order_are_as_asked_for() {
         let rounding = 0.05;
         assert!(mean + rounding >= 0.3 * scale && mean < 30.0 * scale + rounding, "{unit}: {table}");
     }
-    let screen = scratch.compare(&["-N", "-r", "1", "-u", "microsecond", "sleep 0.01"]).ok().stdout;
+    let screen = place.compare(&["-N", "-r", "1", "-u", "microsecond", "sleep 0.01"]).ok().out;
     assert!(screen.contains("makespan us"), "{screen}");
 }
 
 #[test]
 fn the_style_decides_colour_and_movement() {
-    let scratch = Scratch::new();
-    let look = |style: &str| scratch.compare(&["-N", "-r", "2", "--style", style, "true", "/bin/true"]).ok();
+    let place = Sandbox::new();
+    let look = |style: &str| place.compare(&["-N", "-r", "2", "--style", style, "true", "/bin/true"]).ok();
     let colour = |text: &str| text.contains("\u{1b}[");
     for style in ["auto", "basic", "nocolor"] {
         let ran = look(style);
-        assert!(!colour(&ran.stdout) && !ran.stdout.is_empty(), "{style}: {}", ran.stdout);
+        assert!(!colour(&ran.out) && !ran.out.is_empty(), "{style}: {}", ran.out);
     }
     for style in ["full", "color"] {
-        assert!(colour(&look(style).stdout), "{style}");
+        assert!(colour(&look(style).out), "{style}");
     }
     let words = ["compare", "-N", "-r", "2", "--load", "1,2", "true", "/bin/true"];
-    let ascii: Ran = scratch.command(&words).env("LC_ALL", "C").output().unwrap().into();
-    assert!(ascii.stdout.is_ascii() && ascii.stderr.is_ascii(), "{ascii:?}");
+    let ascii: Ran = place.whyfaster(&words).env("LC_ALL", "C").output().unwrap().into();
+    assert!(ascii.out.is_ascii() && ascii.err.is_ascii(), "{ascii:?}");
     let silent = look("none");
-    assert_eq!((silent.stdout, silent.stderr), (String::new(), String::new()));
+    assert_eq!((silent.out, silent.err), (String::new(), String::new()));
 }
 
 #[test]
 fn show_prints_and_exports_the_same_again() {
-    let scratch = Scratch::new();
+    let place = Sandbox::new();
     let words = ["-r", "3", "--load", "1,2", "--reference", "sleep 0.05", "-L", "n", "1,2", "sleep 0.0{n}"];
     let first = ["--export-json", "a.json", "--export-csv", "a.csv", "--export-markdown", "a.md"];
-    let ran = scratch.compare(&[&["--record", "r.json"], &first[..], &words].concat()).ok();
+    let ran = place.compare(&[&["--record", "r.json"], &first[..], &words].concat()).ok();
     let again = ["--export-json", "b.json", "--export-csv", "b.csv", "--export-markdown", "b.md"];
-    let shown = scratch.run(&[&["show", "r.json"], &again[..]].concat()).ok();
-    assert_eq!(shown.stdout, ran.stdout);
+    let shown = place.run(&[&["show", "r.json"], &again[..]].concat()).ok();
+    assert_eq!(shown.out, ran.out);
     for kind in ["json", "csv", "md"] {
-        assert_eq!(scratch.read(&format!("a.{kind}")), scratch.read(&format!("b.{kind}")), "{kind}");
+        assert_eq!(place.read(&format!("a.{kind}")), place.read(&format!("b.{kind}")), "{kind}");
     }
-    assert_eq!(scratch.run(&["show", "--json", "r.json"]).ok().json(), scratch.json("r.json"));
-    let seconds = scratch.run(&["show", "-u", "second", "r.json"]).ok().stdout;
+    assert_eq!(place.run(&["show", "--json", "r.json"]).json(), place.json("r.json"));
+    let seconds = place.run(&["show", "-u", "second", "r.json"]).ok().out;
     assert!(seconds.contains("makespan s") && !seconds.contains("makespan ms"), "{seconds}");
-    let fastest_last = scratch.run(&["show", "--sort", "command", "--export-markdown", "-", "r.json"]).ok();
-    assert!(fastest_last.stdout.contains("| `sleep 0.05 (load = 1)` |"), "{}", fastest_last.stdout);
+    let fastest_last = place.run(&["show", "--sort", "command", "--export-markdown", "-", "r.json"]).ok();
+    assert!(fastest_last.out.contains("| `sleep 0.05 (load = 1)` |"), "{}", fastest_last.out);
 }
 
 #[test]
 fn show_does_the_analysis_again() {
-    let scratch = Scratch::new();
-    let mut record = scratch.record(&["-N", "-r", "8", "sleep 0.01", "sleep 0.1"]);
+    let place = Sandbox::new();
+    let mut record = place.compared(&["-N", "-r", "8", "sleep 0.01", "sleep 0.1"]);
     let whole = record["levels"].clone();
     record["levels"] = Value::Array(Vec::new());
-    scratch.write("r.json", &record.to_string());
-    let again = scratch.run(&["show", "--json", "r.json"]).ok().json();
+    place.write("r.json", record.to_string());
+    let again = place.run(&["show", "--json", "r.json"]).json();
     assert_eq!(again["levels"], whole, "what follows from the samples is made from the samples");
 }
 
 #[test]
 fn studies_are_listed_and_pipes_runs() {
-    let scratch = Scratch::new();
-    let listed = scratch.run(&["study"]).ok().stdout;
+    let place = Sandbox::new();
+    let listed = place.run(&["study"]).ok().out;
     assert!(listed.starts_with("pipes  "), "{listed}");
-    scratch.run(&["study", "no-such-study"]).fails(2, &["no-such-study", "pipes"]);
-    if Command::new("mawk").args(["-W", "version"]).output().is_err() {
-        scratch.run(&["study", "pipes"]).fails(6, &["mawk", "hint:"]);
-        return;
-    }
+    place.run(&["study", "no-such-study"]).expect(2, &["no-such-study", "pipes"]);
+    let mut without_mawk = place.whyfaster(&["study", "pipes"]);
+    without_mawk.env("PATH", place.path("tmp"));
+    place.finish(without_mawk).expect_error(6, &["mawk"]);
+    needs!(tool("mawk"));
     let words = ["study", "pipes", "--load", "1", "--max-time", "3s", "--seed", "5", "--record", "r.json"];
-    let ran = scratch.run(&words).ok();
+    let ran = place.run(&words).ok();
     // The article's ratio at one copy, and its claims with a word on each.
-    assert!(ran.stdout.contains("0.58"), "{}", ran.stdout);
+    assert!(ran.out.contains("0.58"), "{}", ran.out);
     let verdicts = ["holds", "does not hold", "undecided"];
-    assert!(verdicts.iter().any(|verdict| ran.stdout.contains(verdict)), "{}", ran.stdout);
-    let record = scratch.json("r.json");
+    assert!(verdicts.iter().any(|verdict| ran.out.contains(verdict)), "{}", ran.out);
+    let record = place.json("r.json");
     assert_eq!((&record["study"], &record["plan"]["seed"]), (&Value::from("pipes"), &Value::from(5)));
     assert_eq!(texts(list(&record["alternatives"]), "name"), ["no-pipe", "use-pipe"]);
     let digests = texts(list(&record["trials"]), "stdout_sha256");
     assert_eq!(digests[0], digests[1], "both scripts do the same work");
-    let left: Vec<String> = std::fs::read_dir(scratch.dir())
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    assert_eq!(left, ["r.json"], "the study leaves nothing but what was asked for");
+    // Nothing but what was asked for; the rest is the harness's own.
+    let entries = std::fs::read_dir(place.path("")).unwrap();
+    let left = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let left: Vec<String> = left.filter(|name| name != "tmp" && !name.starts_with("std")).collect();
+    assert_eq!(left, ["r.json"]);
+    place.assert_clean();
 }
 
 #[test]
 fn doctor_examines_this_machine() {
-    let scratch = Scratch::new();
-    let text = scratch.run(&["doctor"]).ok().stdout;
-    let json = scratch.run(&["doctor", "--json"]).ok().json();
+    let place = Sandbox::new();
+    let text = place.run(&["doctor"]).ok().out;
+    let json = place.run(&["doctor", "--json"]).json();
     assert!(text.starts_with("This machine:"), "{text}");
     let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
     assert_eq!(json["facts"]["kernel"], kernel.trim());
@@ -216,22 +216,18 @@ fn doctor_examines_this_machine() {
 }
 
 /// Runs the program in a terminal of 80 columns. What it wrote to the terminal, and whether it succeeded.
-fn in_terminal(scratch: &Scratch, environment: &str, words: &str) -> Ran {
-    let line = format!("stty cols 80; {environment} {} {words}", env!("CARGO_BIN_EXE_whyfaster"));
-    let mut command = Command::new("script");
-    command.args(["--quiet", "--return", "--command", &line, "/dev/null"]).current_dir(scratch.dir());
-    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
-        command.env_remove(name);
-    }
-    let command = command.env("TERM", "xterm").env("LC_ALL", "C.UTF-8").stdin(std::process::Stdio::null());
-    command.output().expect("script(1), which every Debian has").into()
+fn in_terminal(place: &Sandbox, environment: &str, words: &str) -> Ran {
+    let line = format!("stty cols 80; {environment} {PROGRAM} {words}");
+    let mut command = place.command("script", &["--quiet", "--return", "--command", &line, "/dev/null"]);
+    command.env("TERM", "xterm");
+    place.finish(command)
 }
 
 #[test]
 fn progress_moves_in_a_terminal_and_is_gone_at_the_end() {
-    let scratch = Scratch::new();
+    let place = Sandbox::new();
     let words = "compare -N -r 4 'sleep 0.15' 'sleep 0.1'";
-    let seen = in_terminal(&scratch, "", words).ok().stdout;
+    let seen = in_terminal(&place, "", words).ok().out;
     assert!(seen.contains("round 1 of 4") && seen.contains("left: load 1"), "{seen}");
     // A bar is drawn over itself, with a carriage return or with the cursor moved.
     let bar = seen.rfind("round ").unwrap();
@@ -245,28 +241,23 @@ fn progress_moves_in_a_terminal_and_is_gone_at_the_end() {
         })
     };
     assert!(coloured(&seen), "{seen:?}");
-    let plain = in_terminal(&scratch, "NO_COLOR=1", words).ok().stdout;
+    let plain = in_terminal(&place, "NO_COLOR=1", words).ok().out;
     assert!(!coloured(&plain) && plain.contains("round "), "{plain:?}");
-    let basic = in_terminal(&scratch, "", &words.replace("-N", "-N --style basic")).ok().stdout;
+    let basic = in_terminal(&place, "", &words.replace("-N", "-N --style basic")).ok().out;
     assert!(!basic.contains('\u{1b}') && basic.contains("whyfaster: "), "{basic:?}");
 }
 
 #[test]
 fn nothing_is_drawn_while_a_run_is_timed() {
     // Each run writes how much stood on the terminal when it began and when it ended.
-    let scratch = Scratch::new();
-    scratch.write("run", "wc -c < screen >> sizes; sleep 0.5; wc -c < screen >> sizes\n");
-    let line = format!("stty cols 80; {} compare -r 2 'sh run' 'sh ./run'", env!("CARGO_BIN_EXE_whyfaster"));
-    let status = Command::new("script")
-        .args(["--quiet", "--flush", "--return", "--command", &line, "screen"])
-        .env("TERM", "xterm")
-        .current_dir(scratch.dir())
-        .stdin(std::process::Stdio::null())
-        .stdout(std::process::Stdio::null())
-        .status()
-        .unwrap();
-    assert!(status.success());
-    let sizes: Vec<u64> = scratch.lines("sizes").iter().map(|line| line.parse().unwrap()).collect();
+    let place = Sandbox::new();
+    place.write("run", "wc -c < screen >> sizes; sleep 0.5; wc -c < screen >> sizes\n");
+    let line = format!("stty cols 80; {PROGRAM} compare -r 2 'sh run' 'sh ./run'");
+    let words = ["--quiet", "--flush", "--return", "--command", &line, "screen"];
+    let mut command = place.command("script", &words);
+    command.env("TERM", "xterm");
+    place.finish(command).ok();
+    let sizes: Vec<u64> = place.lines("sizes").iter().map(|line| line.parse().unwrap()).collect();
     assert!(sizes.len() >= 16, "{sizes:?}");
     // What was drawn right before a run may reach the file a little later, so a single difference says nothing.
     let still = sizes.chunks(2).filter(|pair| pair[0] == pair[1]).count();

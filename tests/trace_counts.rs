@@ -2,13 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
 
-#[path = "support/process.rs"]
-mod process;
-#[path = "support/trace.rs"]
-mod trace;
+mod support;
 
-use process::{Sandbox, root_or_skip, skipped};
-use trace::{compile, json, nobody_traces, open_place, returned_calls, rows, strace, traced};
+use support::Sandbox;
+use support::needs::{full, given, needs, perf_events, tool};
+use support::trace::{compile, nobody_traces, returned_calls, rows, strace, traced};
 
 /// Programs that do the same every time: vfork, clone, execs that fail, thread groups, children that are killed, exit_group.
 const FORKS: &str = r#"
@@ -96,9 +94,7 @@ fn same_as_strace(place: &Sandbox, level: &[&str], command: &[&str]) {
 
 /// But for calls that it makes as often as chance will have it.
 fn same_as_strace_but(place: &Sandbox, level: &[&str], command: &[&str], chance: &[&str]) {
-    let Some(wanted) = strace(place, command) else {
-        return skipped("counts beside strace (needs strace)");
-    };
+    let wanted = strace(place, command);
     assert!(wanted.len() > 5, "strace saw nothing");
     let trace = traced(place, &[level, &["-N", "--strict", "--"], command].concat());
     // A woken thread may find its join done or not: whether futex is called depends on who was first. So does whether a
@@ -127,9 +123,7 @@ fn programs(place: &Sandbox) -> Vec<Vec<String>> {
 
 #[test]
 fn the_full_level_counts_as_strace_does() {
-    if !root_or_skip("the full level") {
-        return;
-    }
+    needs!(full().and(tool("strace")));
     let place = Sandbox::new();
     for program in programs(&place) {
         let words: Vec<&str> = program.iter().map(String::as_str).collect();
@@ -139,6 +133,7 @@ fn the_full_level_counts_as_strace_does() {
 
 #[test]
 fn ptrace_counts_as_strace_does() {
+    needs!(tool("strace"));
     let place = Sandbox::new();
     for program in programs(&place) {
         let words: Vec<&str> = program.iter().map(String::as_str).collect();
@@ -153,11 +148,11 @@ fn tree(trace: &serde_json::Value) -> [u64; 5] {
 
 #[test]
 fn every_level_sees_the_same_tree() {
-    let place = open_place();
+    let place = Sandbox::open();
     let forks = compile(&place, "forks", FORKS);
     let levels: &[&[&str]] = &[&["--level", "unprivileged"], &["--ptrace"], &["--level", "full"]];
     for level in levels {
-        if level.contains(&"full") && !root_or_skip("the full level") {
+        if level.contains(&"full") && !given(full()) {
             continue;
         }
         let trace = traced(&place, &[level, &["-N", &forks][..]].concat());
@@ -175,11 +170,12 @@ fn every_level_sees_the_same_tree() {
 
 #[test]
 fn a_program_that_a_thread_begins_is_counted_and_the_first_thread_as_well() {
-    let place = open_place();
+    needs!(tool("strace"));
+    let place = Sandbox::open();
     let execs = compile(&place, "execs", EXECS);
     let levels: &[&[&str]] = &[&["--level", "unprivileged"], &["--ptrace"], &["--level", "full"]];
     for level in levels {
-        if level.contains(&"full") && !root_or_skip("the full level") {
+        if level.contains(&"full") && !given(full()) {
             continue;
         }
         if !level.contains(&"unprivileged") {
@@ -209,18 +205,16 @@ fn a_program_that_a_thread_begins_is_counted_and_the_first_thread_as_well() {
 
 #[test]
 fn without_privileges_the_tree_is_whole_too() {
-    let place = open_place();
+    let place = Sandbox::open();
     let forks = compile(&place, "forks", FORKS);
     let args = ["--json", "--untraced-runs", "0", "--level", "unprivileged", "-N", &forks];
-    let trace = json(&nobody_traces(&place, &args));
+    let trace = nobody_traces(&place, &args).json();
     assert_eq!(trace["level"], "unprivileged");
     assert_eq!(tree(&trace), [25, 4, 1, 26, 0]);
     assert!(rows(&trace, "not_measured").iter().any(|row| row["what"] == "system calls"));
     assert_eq!(rows(&trace, "syscalls").len(), 0);
     // Where perf events are allowed, it is known who ran where, and no switch is missing.
-    if rows(&trace, "not_measured").iter().any(|row| row["what"] == "switch records") {
-        skipped("switch records (perf_event_open is refused here)");
-    } else {
+    if given(perf_events()) {
         assert!(
             rows(&trace, "commands").iter().all(|row| !rows(row, "cpus").is_empty()),
             "{:#}",
@@ -237,10 +231,10 @@ fn without_privileges_the_tree_is_whole_too() {
 
 #[test]
 fn who_forks_twice_and_leaves_the_session_is_followed_to_the_end() {
-    let place = open_place();
+    let place = Sandbox::open();
     let line = "(setsid sh -c '(sleep 0.4; /bin/true) &' &) ; exit 0";
     let mut levels = vec!["unprivileged"];
-    if root_or_skip("the full level") {
+    if given(full()) {
         levels.push("full");
     }
     for level in levels {
@@ -255,22 +249,18 @@ fn who_forks_twice_and_leaves_the_session_is_followed_to_the_end() {
 
 #[test]
 fn without_privileges_the_stacks_of_user_code_are_seen() {
-    let place = open_place();
+    let place = Sandbox::open();
     let burn = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
-    let ran =
-        nobody_traces(&place, &["--level", "unprivileged", "--untraced-runs", "0", "--folded", "f", burn]);
-    if ran.code() == 6 {
-        return skipped("stacks of user code (perf_event_open is refused here)");
-    }
-    ran.expect(0, &[]);
-    let folded = std::fs::read_to_string(place.path("f")).unwrap();
+    needs!(perf_events());
+    nobody_traces(&place, &["--level", "unprivileged", "--untraced-runs", "0", "--folded", "f", burn]).ok();
+    let folded = place.read("f");
     assert!(folded.lines().any(|line| line.starts_with("on-CPU;sh;")), "{folded}");
 }
 
 #[test]
 fn rusage_says_what_it_does_not_see() {
-    let place = open_place();
-    let trace = json(&nobody_traces(&place, &["--json", "--level", "rusage", "seq 100000 | tail -n 1"]));
+    let place = Sandbox::open();
+    let trace = nobody_traces(&place, &["--json", "--level", "rusage", "seq 100000 | tail -n 1"]).json();
     assert_eq!(trace["level"], "rusage");
     assert!(trace["wall_s"].as_f64().unwrap() > 0.0);
     assert_eq!(rows(&trace, "syscalls").len() + rows(&trace, "waits").len(), 0);

@@ -2,25 +2,23 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
 
-#[path = "support/process.rs"]
-mod process;
-#[path = "support/terminal.rs"]
-mod terminal;
+mod support;
 
 use std::fs::File;
 use std::io::Write;
 use std::process::Child;
 use std::time::Duration;
 
-use process::{Sandbox, kill, root_or_skip};
 use rustix::process::Signal;
 use serde_json::Value;
+use support::needs::{full, needs};
+use support::{Sandbox, kill, terminal};
 
 /// Traces a line at a terminal until its sleeper has slept for 300 ms.
 fn traced_at_terminal(place: &Sandbox, line: &str) -> (File, Child) {
     let line = line.replace('M', &place.marker);
     let args = ["trace", "--level", "full", "--record", "r.json", &line];
-    let started = terminal::start(place.command(process::PROGRAM, &args));
+    let started = terminal::start(place.whyfaster(&args));
     place.wait_for_sleepers(1);
     std::thread::sleep(Duration::from_millis(300));
     started
@@ -44,9 +42,7 @@ const DIED: (Option<&str>, Option<&str>, Option<i64>) = (Some("interrupted"), So
 /// where the program gets no CPU around the key.
 #[test]
 fn ctrl_c_typed_at_the_terminal_is_not_what_a_traced_command_waited_for() {
-    if !root_or_skip("the full level") {
-        return;
-    }
+    needs!(full());
     let lines = [
         ("sleep M", false),
         ("sleep M | cat", false),
@@ -88,9 +84,7 @@ fn ctrl_c_typed_at_the_terminal_is_not_what_a_traced_command_waited_for() {
 /// A Ctrl-C that the command survived is one of the events of its life, whatever ends it later.
 #[test]
 fn ctrl_c_that_a_traced_command_survived_does_not_end_its_trace() {
-    if !root_or_skip("the full level") {
-        return;
-    }
+    needs!(full());
     // It dies of another signal.
     let place = Sandbox::new();
     let (master, child) = traced_at_terminal(&place, "trap : INT; sleep M; sleep 0.7; kill -15 $$");
@@ -119,9 +113,7 @@ fn ctrl_c_that_a_traced_command_survived_does_not_end_its_trace() {
 /// Nothing is held back for so long: what the key ended is told as ended by it, and that stands there.
 #[test]
 fn a_traced_command_that_takes_long_to_die_of_ctrl_c_is_told_of() {
-    if !root_or_skip("the full level") {
-        return;
-    }
+    needs!(full());
     let place = Sandbox::new();
     let (master, child) =
         traced_at_terminal(&place, "trap 'sleep 1.5; trap - INT; kill -INT $$' INT; sleep M; :");

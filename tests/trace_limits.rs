@@ -2,24 +2,23 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
 
-#[path = "support/process.rs"]
-mod process;
-#[path = "support/trace.rs"]
-mod trace;
+mod support;
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
-use process::{PROGRAM, eventually, root_or_skip, skipped};
 use rustix::process::Signal;
 use serde_json::Value;
-use trace::{NOBODY, json, nobody_traces, open_place, program_for_all, rows, traced};
+use support::needs::{capabilities, full, given, needs, root};
+use support::trace::{nobody_traces, rows, traced};
+use support::user::{NOBODY, program_for_all};
+use support::{Sandbox, eventually};
 
 /// The levels that can be had here.
 fn levels() -> Vec<&'static str> {
     let mut levels = vec!["unprivileged", "rusage"];
-    if root_or_skip("the full level") {
+    if given(full()) {
         levels.push("full");
     }
     levels
@@ -27,12 +26,12 @@ fn levels() -> Vec<&'static str> {
 
 #[test]
 fn what_cannot_be_run_is_named() {
-    let place = open_place();
+    let place = Sandbox::open();
     for level in levels() {
         let run = |words: &[&str]| place.run(&[&["trace", "--level", level], words].concat());
         run(&["-N", "/no/such/program"]).expect_error(5, &["/no/such/program"]);
         run(&["-N", "nosuchprogram"]).expect_error(5, &["PATH"]);
-        fs::write(place.path("text"), "no program").unwrap();
+        place.write("text", "no program");
         run(&["-N", "./text"]).expect_error(5, &["text"]);
         let script = place.script("script", "no program either");
         run(&["-N", &script]).expect_error(5, &["cannot execute"]);
@@ -44,7 +43,7 @@ fn what_cannot_be_run_is_named() {
     }
     place.run(&["trace", "--follow", "x"]).expect_error(2, &["--follow"]);
     // A directory that only looks like one of a cgroup is never kept up to date.
-    fs::write(place.path("cgroup.procs"), format!("{}\n", std::process::id())).unwrap();
+    place.write("cgroup.procs", format!("{}\n", std::process::id()));
     place
         .run(&["trace", "--follow", "./"])
         .expect_error(2, &["--follow", "'./'", "no directory of a cgroup"]);
@@ -54,7 +53,7 @@ fn what_cannot_be_run_is_named() {
 
 #[test]
 fn the_commands_own_end_is_told_and_is_no_failure() {
-    let place = open_place();
+    let place = Sandbox::open();
     for level in levels() {
         for (line, status) in [("exit 3", 3), ("kill -9 $$", -9), ("true", 0)] {
             assert_eq!(traced(&place, &["--level", level, line])["exit_status"], status, "{level}");
@@ -64,13 +63,13 @@ fn the_commands_own_end_is_told_and_is_no_failure() {
 
 #[test]
 fn what_a_level_cannot_give_is_refused_with_the_way_to_it() {
-    let place = open_place();
+    let place = Sandbox::open();
     nobody_traces(&place, &["--level", "full", "true"]).expect_error(6, &["CAP_BPF", "run it with sudo"]);
     nobody_traces(&place, &["--calls", "true"]).expect_error(6, &["--ptrace"]);
     nobody_traces(&place, &["--ptrace", "--folded", "f.txt", "true"]).expect_error(6, &["stacks"]);
     nobody_traces(&place, &["--follow", "1"]).expect_error(6, &["process 1"]);
     assert!(!place.path("f.txt").exists());
-    let trace = json(&nobody_traces(&place, &["--json", "true"]));
+    let trace = nobody_traces(&place, &["--json", "true"]).json();
     assert_eq!(trace["level"], "unprivileged");
     let said =
         rows(&trace, "not_measured").iter().any(|row| row["what"].as_str().unwrap().contains("full level"));
@@ -79,15 +78,13 @@ fn what_a_level_cannot_give_is_refused_with_the_way_to_it() {
 
 #[test]
 fn who_has_only_the_program_is_told_what_works_here() {
-    if !root_or_skip("mounts and the bounding set") {
-        return;
-    }
-    let place = open_place();
+    needs!(root());
+    let place = Sandbox::open();
     let program = program_for_all(&place);
     let asks = |prefix: &str, program: &str, privileges: &str| {
         let nobody = format!("--reuid {NOBODY} --regid {NOBODY} --clear-groups {privileges}");
         let line = format!("{prefix} exec setpriv {nobody} {program} trace --level full true");
-        place.begin(place.command("unshare", &["-m", "sh", "-c", &line])).wait()
+        place.finish(place.command("unshare", &["-m", "sh", "-c", &line]))
     };
     asks("", &program, "--no-new-privs")
         .expect_error(6, &["CAP_BPF", "no_new_privs", "neither sudo nor setcap"]);
@@ -98,16 +95,15 @@ fn who_has_only_the_program_is_told_what_works_here() {
     ran.expect_error(6, &["CAP_BPF", "run it with sudo", "nosuid"]);
     assert!(!ran.err.contains("setcap"), "{}", ran.err);
     // What is advised is a command as it stands.
+    let other = place.file("other");
+    fs::copy(&program, &other).unwrap();
+    needs!(capabilities("cap_bpf", &other));
     let ran = asks("PATH=$PATH:/usr/sbin;", &program, "");
-    if let Some((_, advised)) = ran.err.split_once("once: sudo ") {
-        let command = advised.lines().next().unwrap();
-        place.shell(&format!("PATH=$PATH:/usr/sbin; {command}")).expect(0, &[]);
-        let asked = asks("", &program, "");
-        asked.expect(0, &[]);
-        assert!(asked.out.contains("level: full"), "{}", asked.out);
-    } else {
-        skipped("the advised setcap (needs a file system that keeps capabilities)");
-    }
+    let (_, advised) = ran.err.split_once("once: sudo ").unwrap_or_else(|| panic!("{}", ran.err));
+    let command = advised.lines().next().unwrap();
+    place.shell(&format!("PATH=$PATH:/usr/sbin; {command}")).ok();
+    let asked = asks("", &program, "").ok();
+    assert!(asked.out.contains("level: full"), "{}", asked.out);
 }
 
 /// Each class is told by CPU, and what the CPUs lost is what was lost in all.
@@ -121,10 +117,8 @@ fn told_by_cpu(trace: &Value) {
 
 #[test]
 fn a_ring_that_is_too_small_is_a_loss_and_never_a_clean_run() {
-    if !root_or_skip("the full level") {
-        return;
-    }
-    let place = open_place();
+    needs!(full());
+    let place = Sandbox::open();
     let line = "dd if=/dev/zero of=/dev/null bs=1 count=1000000";
     let words = ["--level", "full", "--ring-size", "4K", "--calls=mount", line];
     let trace = traced(&place, &words);
@@ -143,12 +137,12 @@ fn a_ring_that_is_too_small_is_a_loss_and_never_a_clean_run() {
         .run(&[&["trace", "--strict", "--untraced-runs", "0", "--record", "r.json"], &words[..]].concat());
     ran.expect_error(6, &["--strict", "lost", "--ring-size"]);
     assert!(place.record("r.json")["lost"]["ring"].as_u64().unwrap() > 0);
-    place.run(&["trace", "--strict", "--untraced-runs", "0", "true"]).expect(0, &[]);
+    place.run(&["trace", "--strict", "--untraced-runs", "0", "true"]).ok();
 }
 
 #[test]
 fn ctrl_c_ends_the_tree_and_prints_what_was_seen() {
-    let place = open_place();
+    let place = Sandbox::open();
     for level in levels() {
         for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
             let m = &place.marker;
@@ -167,7 +161,7 @@ fn ctrl_c_ends_the_tree_and_prints_what_was_seen() {
 
 #[test]
 fn a_killed_program_leaves_no_command() {
-    let place = open_place();
+    let place = Sandbox::open();
     for level in levels() {
         let m = &place.marker;
         let running =
@@ -181,9 +175,7 @@ fn a_killed_program_leaves_no_command() {
 
 #[test]
 fn a_killed_program_leaves_no_probe() {
-    if !root_or_skip("the full level") {
-        return;
-    }
+    needs!(full());
     let programs = || {
         // Each program of a process is a descriptor of it: who holds any but we?
         let links =
@@ -194,7 +186,7 @@ fn a_killed_program_leaves_no_probe() {
             .filter(|fd| fs::read_link(fd.path()).is_ok_and(|to| to.ends_with("anon_inode:bpf-prog")))
             .count()
     };
-    let place = open_place();
+    let place = Sandbox::open();
     let before = programs();
     let running = place.start(&["trace", "--level", "full", &format!("sleep {}", place.marker)]);
     place.wait_for_sleepers(1);
@@ -206,12 +198,12 @@ fn a_killed_program_leaves_no_probe() {
 
 #[test]
 fn a_duration_ends_the_command() {
-    let place = open_place();
+    let place = Sandbox::open();
     for level in levels() {
         let m = &place.marker;
         let ran =
             place.run(&["trace", "--json", "--level", level, "--duration", "300ms", &format!("sleep {m}")]);
-        let trace = json(&ran);
+        let trace = ran.json();
         assert_eq!(trace["status"], "complete", "{level}");
         assert!(trace["overhead"]["traced_over_untraced"].is_null());
         assert_ne!(trace["exit_status"].as_i64().unwrap(), 0, "{level}: {}", trace["exit_status"]);
@@ -222,14 +214,14 @@ fn a_duration_ends_the_command() {
 
 #[test]
 fn a_running_tree_is_followed_and_left_alone() {
-    let place = open_place();
+    let place = Sandbox::open();
     for level in levels().into_iter().filter(|level| *level != "rusage") {
         let line = format!("while :; do /bin/true; done & sleep {}; kill $!", place.marker);
         let mut other = place.begin(place.command("sh", &["-c", &line]));
         place.wait_for_sleepers(1);
         let pid = other.pid().to_string();
         let trace =
-            json(&place.run(&["trace", "--json", "--level", level, "--duration", "500ms", "--follow", &pid]));
+            place.run(&["trace", "--json", "--level", level, "--duration", "500ms", "--follow", &pid]).json();
         assert!(trace["processes"]["forks"].as_u64().unwrap() > 1, "{level}: {}", trace["processes"]);
         assert!(trace["processes"]["alive"].as_u64().unwrap() >= 3, "{level}: {}", trace["processes"]);
         // Who was there at the start stands below who made it.
@@ -250,7 +242,7 @@ fn a_running_tree_is_followed_and_left_alone() {
         let running = place.start(&["trace", "--level", level, "--follow", &pid]);
         std::thread::sleep(Duration::from_millis(700));
         running.signal(Signal::INT);
-        running.wait().expect(0, &[]);
+        running.wait().ok();
         assert!(other.runs(), "{level}: it was ended");
         place.end_sleepers();
         other.wait();
@@ -259,25 +251,25 @@ fn a_running_tree_is_followed_and_left_alone() {
 
 #[test]
 fn streams_are_the_commands_own() {
-    let place = open_place();
-    fs::write(place.path("in"), "from the file\n").unwrap();
-    let ran = place.shell("echo from the pipe | $whyfaster trace --level unprivileged --style none cat");
-    ran.expect(0, &[]);
+    let place = Sandbox::open();
+    place.write("in", "from the file\n");
+    let ran = place.shell("echo from the pipe | $whyfaster trace --level unprivileged --style none cat").ok();
     assert_eq!(ran.out, "from the pipe\n");
-    let ran = place.run(&[
-        "trace",
-        "--style",
-        "none",
-        "--untraced-runs",
-        "2",
-        "--input",
-        "in",
-        "--output",
-        "./out",
-        "cat",
-    ]);
-    ran.expect(0, &[]);
-    assert_eq!(fs::read_to_string(place.path("out")).unwrap(), "from the file\n");
+    place
+        .run(&[
+            "trace",
+            "--style",
+            "none",
+            "--untraced-runs",
+            "2",
+            "--input",
+            "in",
+            "--output",
+            "./out",
+            "cat",
+        ])
+        .ok();
+    assert_eq!(place.read("out"), "from the file\n");
     place.run(&["trace", "--json", "--output", "inherit", "true"]).expect_error(2, &["--json"]);
     let ran = place.run(&[
         "trace",
@@ -297,24 +289,23 @@ fn streams_are_the_commands_own() {
 
 #[test]
 fn a_record_is_shown_again_and_a_damaged_one_refused() {
-    let place = open_place();
-    place.run(&["trace", "--record", "r.json", "--untraced-runs", "1", "true"]).expect(0, &[]);
-    let shown = place.run(&["show", "r.json"]);
-    shown.expect(0, &[]);
+    let place = Sandbox::open();
+    place.run(&["trace", "--record", "r.json", "--untraced-runs", "1", "true"]).ok();
+    let shown = place.run(&["show", "r.json"]).ok();
     assert!(shown.out.contains("level:"), "{}", shown.out);
     let record = place.record("r.json");
     assert_eq!(record["schema"], "whyfaster-trace/1");
     assert_eq!(record["plan"]["user"]["because"], "own");
-    let again = json(&place.run(&["show", "--json", "r.json"]));
+    let again = place.run(&["show", "--json", "r.json"]).json();
     assert_eq!(again, record);
-    let text = fs::read_to_string(place.path("r.json")).unwrap();
+    let text = place.read("r.json");
     for (what, damaged) in [
         ("ends in the middle", text[..text.len() / 2].to_owned()),
         ("newer whyfaster", text.replacen("whyfaster-trace/1", "whyfaster-trace/2", 1)),
         ("wrong form", text.replacen("\"took_s\": ", "\"took_s\": \"x\", \"y\": ", 1)),
         ("took_s", text.replacen("\"took_s\": ", "\"took_s\": -1, \"y\": ", 1)),
     ] {
-        fs::write(place.path("d.json"), damaged).unwrap();
+        place.write("d.json", damaged);
         place.run(&["show", "d.json"]).expect_error(1, &["d.json", what]);
     }
     place.run(&["show", "--export-csv", "x.csv", "r.json"]).expect_error(2, &["is a trace"]);
@@ -322,34 +313,31 @@ fn a_record_is_shown_again_and_a_damaged_one_refused() {
 
 #[test]
 fn a_kept_schedule_is_analysed_again() {
-    let place = open_place();
+    let place = Sandbox::open();
     for level in levels().into_iter().filter(|level| *level != "rusage") {
         let words =
             ["--level", level, "--keep-schedule", "--record", "r.json", "seq 20 | xargs -n1 -P2 /bin/true"];
-        place.run(&[&["trace", "--untraced-runs", "0"], &words[..]].concat()).expect(0, &[]);
-        let record: serde_json::Value =
-            serde_json::from_str(&fs::read_to_string(place.path("r.json")).unwrap()).unwrap();
-        assert_eq!(json(&place.run(&["show", "--json", "r.json"])), record, "{level}");
+        place.run(&[&["trace", "--untraced-runs", "0"], &words[..]].concat()).ok();
+        let record: serde_json::Value = place.json("r.json");
+        assert_eq!(place.run(&["show", "--json", "r.json"]).json(), record, "{level}");
         let stream = record["schedule"]["stream"].as_str().unwrap();
         let mut damaged = record.clone();
         damaged["schedule"]["stream"] = stream[..stream.len() / 8 * 4].into();
-        fs::write(place.path("d.json"), damaged.to_string()).unwrap();
+        place.write("d.json", damaged.to_string());
         place.run(&["show", "d.json"]).expect_error(1, &["d.json", "scheduling records"]);
     }
 }
 
 #[test]
 fn under_sudo_the_command_is_its_callers() {
-    if !root_or_skip("commands as another user") {
-        return;
-    }
-    let place = open_place();
+    needs!(root());
+    let place = Sandbox::open();
     for level in ["full", "unprivileged"] {
-        let mut command = place.command(PROGRAM, &["trace", "--json", "--level", level]);
+        let mut command = place.whyfaster(&["trace", "--json", "--level", level]);
         command.env("SUDO_UID", "65534").env("SUDO_GID", "65534").env("SUDO_USER", "nobody");
         command.args(["--record", "r.json", "id -u > uid; id -G > groups"]);
-        let trace = json(&place.begin(command).wait());
-        assert_eq!(fs::read_to_string(place.path("uid")).unwrap(), "65534\n");
+        let trace = place.finish(command).json();
+        assert_eq!(place.read("uid"), "65534\n");
         // What is written is for who called.
         assert_eq!(fs::metadata(place.path("r.json")).unwrap().uid(), 65534);
         assert_eq!(trace["plan"]["user"]["because"], "sudo");
@@ -359,15 +347,13 @@ fn under_sudo_the_command_is_its_callers() {
 
 #[test]
 fn two_traces_at_once_do_not_disturb_each_other() {
-    if !root_or_skip("the full level") {
-        return;
-    }
-    let place = open_place();
+    needs!(full());
+    let place = Sandbox::open();
     let line = "i=0; while [ $i -lt 50 ]; do /bin/true; i=$((i+1)); done";
     let args = ["trace", "--json", "--untraced-runs", "0", line];
     let both = [place.start(&args), place.start(&args)];
     for running in both {
-        let trace = json(&running.wait());
+        let trace = running.wait().json();
         assert_eq!(trace["processes"]["forks"], 50);
         for class in ["ring", "map", "storage", "recursion"] {
             assert_eq!(trace["lost"][class], 0, "{}", trace["lost"]);

@@ -2,15 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
 
-#[path = "support/process.rs"]
-mod process;
-#[path = "support/trace.rs"]
-mod trace;
+mod support;
 
 use std::process::Command;
 
-use process::{PROGRAM, root_or_skip};
-use trace::{compile, open_place, rows};
+use support::Sandbox;
+use support::needs::{full, needs};
+use support::trace::{compile, rows};
 
 /// Makes and ends processes as fast as it can.
 const MANY: &str = r"
@@ -47,13 +45,11 @@ fn peak_of(mut command: Command) -> u64 {
 fn a_hundred_thousand_tasks_are_counted_exactly_in_bounded_memory() {
     const TASKS: u64 = 100_000;
     const MOST_BYTES: u64 = 256 << 20;
-    if !root_or_skip("the full level") {
-        return;
-    }
-    let place = open_place();
+    needs!(full());
+    let place = Sandbox::open();
     let line = format!("{} {TASKS}", compile(&place, "many", MANY));
     let words = ["trace", "--level", "full", "--untraced-runs", "0", "--style", "none", "--record", "r.json"];
-    let peak = peak_of(place.command(PROGRAM, &[&words[..], &["-N", &line]].concat()));
+    let peak = peak_of(place.whyfaster(&[&words[..], &["-N", &line]].concat()));
     assert!(peak < MOST_BYTES, "{peak} bytes");
     let trace = place.record("r.json");
     let counted = ["forks", "execs", "exits", "alive"].map(|what| trace["processes"][what].as_u64().unwrap());

@@ -3,14 +3,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
 
-#[path = "support/process.rs"]
-mod process;
-#[path = "support/trace.rs"]
-mod trace;
+mod support;
 
-use process::{Sandbox, root_or_skip};
 use serde_json::Value;
-use trace::{assert_whole, compile, json, open_place, rows, traced};
+use support::needs::{full, needs};
+use support::trace::{assert_whole, compile, rows, traced};
+use support::{Sandbox, trace};
 
 fn seconds(row: &Value, key: &str) -> f64 {
     row[key].as_f64().unwrap()
@@ -46,10 +44,8 @@ fn path_of(place: &Sandbox, command: &str) -> Value {
 
 #[test]
 fn the_parts_of_every_kind_of_command_sum_up() {
-    if !root_or_skip("the full level") {
-        return;
-    }
-    let place = open_place();
+    needs!(full());
+    let place = Sandbox::open();
     for command in [
         "true",
         "seq 200 | xargs -n1 -P3 true",
@@ -65,10 +61,8 @@ fn the_parts_of_every_kind_of_command_sum_up() {
 
 #[test]
 fn a_sleep_is_on_the_path_only_where_somebody_waits_for_it() {
-    if !root_or_skip("the full level") {
-        return;
-    }
-    let place = open_place();
+    needs!(full());
+    let place = Sandbox::open();
     let waited_for = path_of(&place, "sleep 0.3 & sleep 0.1; wait");
     let slept = on_path(&waited_for, "sleep", &["sleep"]);
     assert!(slept >= 0.29, "{slept}: {:#}", waited_for["critical_path"]);
@@ -79,10 +73,8 @@ fn a_sleep_is_on_the_path_only_where_somebody_waits_for_it() {
 
 #[test]
 fn a_child_that_ends_a_little_earlier_is_told_beside_the_path() {
-    if !root_or_skip("the full level") {
-        return;
-    }
-    let place = open_place();
+    needs!(full());
+    let place = Sandbox::open();
     // 10 ms of 1000 are 1%: room for the noise of a busy machine.
     let near = path_of(&place, "sleep 1 & sleep 1.01 & wait");
     let told = rows(&near, "critical_alternatives");
@@ -98,10 +90,8 @@ fn a_child_that_ends_a_little_earlier_is_told_beside_the_path() {
 
 #[test]
 fn first_touches_of_memory_are_on_the_path_and_in_the_work() {
-    if !root_or_skip("the full level") {
-        return;
-    }
-    let place = open_place();
+    needs!(full());
+    let place = Sandbox::open();
     let source = r"
         #include <stdlib.h>
         int main(void) {
@@ -125,10 +115,8 @@ fn first_touches_of_memory_are_on_the_path_and_in_the_work() {
 
 #[test]
 fn the_slow_stage_of_a_pipeline_is_on_the_path_and_has_no_slack() {
-    if !root_or_skip("the full level") {
-        return;
-    }
-    let place = open_place();
+    needs!(full());
+    let place = Sandbox::open();
     // One stage works a hundred times as much on each block as the others.
     let source = r"
         #include <unistd.h>
@@ -158,10 +146,8 @@ fn the_slow_stage_of_a_pipeline_is_on_the_path_and_has_no_slack() {
 
 #[test]
 fn threads_that_are_joined_and_a_lock_that_is_held() {
-    if !root_or_skip("the full level") {
-        return;
-    }
-    let place = open_place();
+    needs!(full());
+    let place = Sandbox::open();
     let source = r"
         #include <pthread.h>
         #include <unistd.h>
@@ -199,10 +185,8 @@ fn threads_that_are_joined_and_a_lock_that_is_held() {
 
 #[test]
 fn processes_programs_and_start_ups_are_counted() {
-    if !root_or_skip("the full level") {
-        return;
-    }
-    let place = open_place();
+    needs!(full());
+    let place = Sandbox::open();
     let trace = path_of(&place, "for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done");
     let count = |command: &str, kind: &str| {
         let row = rows(&trace, "work").iter().find(|row| row["command"] == command && row["kind"] == kind);
@@ -215,31 +199,27 @@ fn processes_programs_and_start_ups_are_counted() {
 
 #[test]
 fn a_kept_schedule_gives_the_same_path_again() {
-    if !root_or_skip("the full level") {
-        return;
-    }
-    let place = open_place();
+    needs!(full());
+    let place = Sandbox::open();
     let file = place.file("kept.json");
     let words = ["--level", "full", "--record", &file, "--keep-schedule", "seq 50 | xargs -n5 true"];
     let first = traced(&place, &words);
-    let again = json(&place.run(&["show", "--json", &file]));
+    let again = place.run(&["show", "--json", &file]).json();
     assert_eq!(first["critical_path"], again["critical_path"]);
     assert_eq!((&first["work"], &first["transfers"]), (&again["work"], &again["transfers"]));
 }
 
 #[test]
 fn a_pipeline_that_hangs_is_explained_by_whoever_it_waits_for() {
-    if !root_or_skip("the full level") {
-        return;
-    }
-    let place = open_place();
+    needs!(full());
+    let place = Sandbox::open();
     let line = format!("sleep {} | cat; :", place.marker);
     let other = place.begin(place.command("sh", &["-c", &line]));
     place.wait_for_sleepers(1);
     // The reader blocks a moment later than the sleeper begins.
     std::thread::sleep(std::time::Duration::from_millis(300));
     let pid = other.pid().to_string();
-    let trace = json(&place.run(&["trace", "--json", "--duration", "500ms", "--follow", &pid]));
+    let trace = place.run(&["trace", "--json", "--duration", "500ms", "--follow", &pid]).json();
     let wall = seconds(&trace, "wall_s");
     let slept = on_path(&trace, "sleep", &["sleep"]);
     assert!((slept - wall).abs() <= 0.01 * wall, "{slept} of {wall}: {:#}", trace["critical_path"]);
@@ -266,8 +246,8 @@ fn a_pipeline_that_hangs_is_explained_by_whoever_it_waits_for() {
 
 #[test]
 fn without_privileges_there_is_no_path_and_the_reason_stands_there() {
-    let place = open_place();
-    let trace = json(&trace::nobody_traces(&place, &["--json", "--untraced-runs", "0", "true"]));
+    let place = Sandbox::open();
+    let trace = trace::nobody_traces(&place, &["--json", "--untraced-runs", "0", "true"]).json();
     for what in ["critical_path", "work", "transfers"] {
         assert_eq!(rows(&trace, what).len(), 0, "{what}");
         let why = rows(&trace, "not_measured").iter().find(|row| row["what"] == what);
@@ -277,10 +257,8 @@ fn without_privileges_there_is_no_path_and_the_reason_stands_there() {
 
 #[test]
 fn what_duration_ends_is_explained_as_it_was_until_then() {
-    if !root_or_skip("the full level") {
-        return;
-    }
-    let place = open_place();
+    needs!(full());
+    let place = Sandbox::open();
     for command in ["sleep 9.317 | cat", "timeout 9 sleep 8.317"] {
         let trace = traced(&place, &["--level", "full", "--duration", "500ms", command]);
         sums_up(&trace);
@@ -337,9 +315,7 @@ int main(int argc, char **argv) {
 
 #[test]
 fn who_waits_for_a_connection_or_a_terminal_goes_on_with_who_wrote() {
-    if !root_or_skip("the full level") {
-        return;
-    }
+    needs!(full());
     let place = Sandbox::new();
     let program = compile(&place, "tells", TELLS);
     for (how, cause) in [("tcp", "network"), ("pty", "terminal")] {

@@ -3,18 +3,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
 
-#[path = "support/process.rs"]
-mod process;
-#[path = "support/trace.rs"]
-mod trace;
+mod support;
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
 
-use process::{Ran, Sandbox, eventually, root_or_skip, skipped};
 use serde_json::Value;
-use trace::{compile, json, open_place, program_for_all, rows, without_privileges};
+use support::needs::{Need, capabilities, machine, needs, root};
+use support::trace::{compile, rows};
+use support::user::{program_for_all, without_privileges};
+use support::{Ran, Sandbox, eventually};
 
 /// The program as `make install-caps` leaves it, and another user.
 struct Capable {
@@ -23,44 +21,34 @@ struct Capable {
 }
 
 impl Capable {
-    /// `None`: there can be no such program here, which is said.
-    fn new(what: &str) -> Option<Self> {
-        if !root_or_skip(what) {
-            return None;
-        }
-        let place = open_place();
+    fn new() -> Need<Self> {
+        root()?;
+        let place = Sandbox::open();
         let program = program_for_all(&place);
-        let set = Command::new("setcap").args(["cap_bpf,cap_perfmon+ep", &program]).status();
-        if !set.is_ok_and(|status| status.success()) {
-            skipped(&format!("{what} (needs setcap and a file system that keeps capabilities)"));
-            return None;
-        }
-        Some(Self { place, program })
+        capabilities("cap_bpf,cap_perfmon", &program)?;
+        Ok(Self { place, program })
     }
 
     /// `whyfaster trace` as that user.
     fn trace(&self, args: &[&str]) -> Ran {
         let args = [&["trace", "--untraced-runs", "0"], args].concat();
-        self.place.begin(without_privileges(&self.place, &self.program, &args)).wait()
+        self.place.finish(without_privileges(&self.place, &self.program, &args))
     }
 
     /// `whyfaster trace --follow` as that user.
     fn follow(&self, pid: i32, args: &[&str]) -> Ran {
         let pid = pid.to_string();
         let args = [&["trace", "--follow", &pid, "--duration", "1"], args].concat();
-        self.place.begin(without_privileges(&self.place, &self.program, &args)).wait()
+        self.place.finish(without_privileges(&self.place, &self.program, &args))
     }
 
-    /// A program that belongs to root and whose user becomes root; `None`: not on this file system.
-    fn setuid_root(&self) -> Option<String> {
+    /// A program that belongs to root and whose user becomes root.
+    fn setuid_root(&self) -> Need<String> {
         let program = compile(&self.place, "becomes-root", BECOMES_ROOT);
         fs::set_permissions(&program, Permissions::from_mode(0o4755)).unwrap();
         let mut tried = without_privileges(&self.place, &program, &[]);
-        if tried.status().unwrap().code() != Some(0) {
-            skipped("a program with a setuid bit (the file system ignores it)");
-            return None;
-        }
-        Some(program)
+        machine(tried.status().unwrap().success(), "file system that heeds a setuid bit")?;
+        Ok(program)
     }
 }
 
@@ -116,19 +104,19 @@ fn tells_nothing(place: &Sandbox, ran: &Ran, files: &[&str]) {
 
 #[test]
 fn the_file_gives_the_full_level_and_the_command_has_none() {
-    let Some(capable) = Capable::new("capabilities on a file") else { return };
-    let trace = json(&capable.trace(&["--json", "grep -q 'CapEff:.0*$' /proc/self/status"]));
+    let capable = needs!(Capable::new());
+    let trace = capable.trace(&["--json", "grep -q 'CapEff:.0*$' /proc/self/status"]).json();
     assert_eq!((trace["level"].as_str(), trace["exit_status"].as_i64()), (Some("full"), Some(0)));
     assert!(!rows(&trace, "syscalls").is_empty());
     assert!(rows(&trace, "skipped").is_empty(), "{}", trace["skipped"]);
     // The other levels work with such a file as well.
-    assert_eq!(json(&capable.trace(&["--json", "--level", "unprivileged", "true"]))["processes"]["execs"], 1);
-    assert_eq!(json(&capable.trace(&["--json", "--ptrace", "true"]))["level"], "ptrace");
+    assert_eq!(capable.trace(&["--json", "--level", "unprivileged", "true"]).json()["processes"]["execs"], 1);
+    assert_eq!(capable.trace(&["--json", "--ptrace", "true"]).json()["level"], "ptrace");
 }
 
 #[test]
 fn a_process_of_another_user_is_not_followed() {
-    let Some(capable) = Capable::new("a process of root") else { return };
+    let capable = needs!(Capable::new());
     let line =
         format!("while :; do cat /secret/path 2>/dev/null; sleep 0.02; done # {}", capable.place.marker);
     let of_root = capable.place.begin(capable.place.command("sh", &["-c", &line]));
@@ -144,14 +132,13 @@ fn a_process_of_another_user_is_not_followed() {
 
 #[test]
 fn a_child_that_becomes_root_leaves_the_tree() {
-    let Some(capable) = Capable::new("a setuid child") else { return };
-    let Some(program) = capable.setuid_root() else { return };
+    let capable = needs!(Capable::new());
+    let program = needs!(capable.setuid_root());
     let place = &capable.place;
     let outputs =
         ["--calls", "--folded", "folded", "--perfetto", "perfetto", "--keep-schedule", "--record", "r.json"];
     let line = format!("id -u; {program}; true");
-    let ran = capable.trace(&[&outputs[..], &["--json", &line]].concat());
-    ran.expect(0, &[]);
+    let ran = capable.trace(&[&outputs[..], &["--json", &line]].concat()).ok();
     tells_nothing(place, &ran, &["folded", "perfetto", "r.json"]);
     let of_root = |line: &&str| line.contains(" becomes-root ") && !line.contains("execve(");
     assert_eq!(ran.err.lines().find(of_root), None);
@@ -165,7 +152,7 @@ fn a_child_that_becomes_root_leaves_the_tree() {
     let shown = place.run(&["show", &place.file("r.json")]);
     assert!(shown.flowing().contains("skipped: 1 process of another user: becomes-root;"), "{}", shown.out);
     // The stream that was kept says the same.
-    let record: Value = serde_json::from_slice(&fs::read(place.path("r.json")).unwrap()).unwrap();
+    let record: Value = place.json("r.json");
     assert!(record["schedule"]["events"].as_u64().unwrap() > 0);
     // Root sees it as any other child.
     let ran = place.run(&["trace", "--untraced-runs", "0", "--as-root", "--calls=openat", "--json", &line]);
@@ -175,8 +162,8 @@ fn a_child_that_becomes_root_leaves_the_tree() {
 
 #[test]
 fn of_a_running_tree_the_own_part_is_followed() {
-    let Some(capable) = Capable::new("a running tree of two users") else { return };
-    let Some(program) = capable.setuid_root() else { return };
+    let capable = needs!(Capable::new());
+    let program = needs!(capable.setuid_root());
     let place = &capable.place;
     let marker = &place.marker;
     let line = format!("{program} {marker} >/dev/null 2>&1 & while :; do sleep 0.02; done");
@@ -191,7 +178,7 @@ fn of_a_running_tree_the_own_part_is_followed() {
     });
     let ran = capable.follow(tree.pid(), &["--calls", "--json"]);
     place.end_sleepers();
-    let trace = json(&ran);
+    let trace = ran.json();
     tells_nothing(place, &ran, &[]);
     let why: Vec<&str> = rows(&trace, "skipped").iter().filter_map(|row| row["why"].as_str()).collect();
     assert!(!why.is_empty() && why.iter().all(|why| *why == "other_user"), "{}", trace["skipped"]);
@@ -200,10 +187,10 @@ fn of_a_running_tree_the_own_part_is_followed() {
 
 #[test]
 fn who_lets_nobody_look_into_its_memory_leaves_the_tree() {
-    let Some(capable) = Capable::new("a process that is not dumpable") else { return };
+    let capable = needs!(Capable::new());
     let program = compile(&capable.place, "closes", CLOSES_ITSELF);
     let ran = capable.trace(&["--calls", "--json", "-N", &program]);
     ran.expect(0, &["/shown/path"]);
     tells_nothing(&capable.place, &ran, &[]);
-    assert_eq!(json(&ran)["skipped"], row("closes", "not_dumpable"));
+    assert_eq!(ran.json()["skipped"], row("closes", "not_dumpable"));
 }

@@ -1,23 +1,18 @@
 //! How `trace` is called, what it says of what it cannot do here, and what it cannot see of a program.
 
-#![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
+mod support;
 
-#[path = "support/process.rs"]
-mod process;
-#[path = "support/trace.rs"]
-mod trace;
-
-use std::fs;
 use std::process::Command;
 
-use process::{PROGRAM, mounts_or_skip, root_or_skip, skipped};
 use serde_json::Value;
-use trace::{assert_whole, compile, json, nobody_traces, open_place, rows, traced, waited};
+use support::needs::{full, given, machine, mounts, needs, root};
+use support::trace::{assert_whole, compile, nobody_traces, rows, traced, waited};
+use support::{PROGRAM, Sandbox};
 
 #[test]
 fn what_the_full_level_lacks_is_named() {
-    let place = open_place();
-    if mounts_or_skip("a machine without BTF, and one that is locked down") {
+    let place = Sandbox::open();
+    if given(mounts()) {
         let hidden = |mount: &str, level: &str| {
             place.shell(&format!(
                 "unshare -m sh -c '{mount} && exec $0 trace --untraced-runs 0 --level {level} true' $whyfaster"
@@ -25,8 +20,7 @@ fn what_the_full_level_lacks_is_named() {
         };
         let without_btf = "mount -t tmpfs none /sys/kernel/btf";
         hidden(without_btf, "full").expect_error(6, &["BTF", "CONFIG_DEBUG_INFO_BTF"]);
-        let ran = hidden(without_btf, "auto");
-        ran.expect(0, &[]);
+        let ran = hidden(without_btf, "auto").ok();
         assert!(
             ran.out.contains("level: unprivileged") && ran.out.contains("the full level: BTF"),
             "{}",
@@ -38,28 +32,24 @@ fn what_the_full_level_lacks_is_named() {
                       echo \"none integrity [confidentiality]\" > /sys/kernel/security/lockdown";
         hidden(locked, "full").expect_error(6, &["locked down", "lockdown=integrity"]);
     }
-    if root_or_skip("a container without capabilities") {
+    if given(root()) {
         let words =
             ["--bounding-set", "-all", "--inh-caps", "-all", PROGRAM, "trace", "--level", "full", "true"];
         place
-            .begin(place.command("setpriv", &words))
-            .wait()
+            .finish(place.command("setpriv", &words))
             .expect_error(6, &["CAP_BPF", "--cap-add BPF --cap-add PERFMON"]);
+        let namespaces = place.finish(place.command("unshare", &["-Ur", "true"])).code() == 0;
+        needs!(machine(namespaces, "user namespaces"));
         let words = ["-Ur", PROGRAM, "trace", "--level", "full", "true"];
-        let ran = place.begin(place.command("unshare", &words)).wait();
-        if ran.err.contains("unshare") {
-            return skipped("a user namespace (it is refused here)");
-        }
+        let ran = place.finish(place.command("unshare", &words));
         ran.expect_error(6, &["user namespace", "outside of that namespace"]);
     }
 }
 
 #[test]
 fn without_sys_each_level_does_what_it_can() {
-    let place = open_place();
-    if !mounts_or_skip("a machine without /sys") {
-        return;
-    }
+    let place = Sandbox::open();
+    needs!(mounts());
     for mount in ["/sys", "/sys/devices"] {
         let hidden = |args: &str| {
             place.shell(&format!(
@@ -73,7 +63,7 @@ fn without_sys_each_level_does_what_it_can() {
             ("--level rusage", "rusage"),
         ] {
             let ran = hidden(&format!("{args} --json"));
-            let trace = json(&ran);
+            let trace = ran.json();
             assert_eq!(trace["level"], level, "{mount} {args}");
             assert!(!ran.err.contains("libbpf"), "{}", ran.err);
             let lacks = |row: &&Value| row["what"] == "the full level: the number of CPUs";
@@ -98,7 +88,7 @@ fn without_sys_each_level_does_what_it_can() {
 
 #[test]
 fn options_that_a_level_ignores_are_refused() {
-    let place = open_place();
+    let place = Sandbox::open();
     nobody_traces(&place, &["--count-only", "true"]).expect_error(6, &["--count-only", "full level"]);
     for level in ["unprivileged", "rusage"] {
         place.run(&["trace", "--level", level, "--count-only", "true"]).expect_error(6, &["--count-only"]);
@@ -111,21 +101,22 @@ fn options_that_a_level_ignores_are_refused() {
 
 #[test]
 fn words_behind_the_command_are_its_own() {
-    let place = open_place();
-    fs::write(place.path("file"), "x").unwrap();
-    let ran = place.run(&[
-        "trace",
-        "--level",
-        "unprivileged",
-        "--untraced-runs",
-        "0",
-        "--style",
-        "none",
-        "ls",
-        "-l",
-        "file",
-    ]);
-    ran.expect(0, &[]);
+    let place = Sandbox::open();
+    place.write("file", "x");
+    let ran = place
+        .run(&[
+            "trace",
+            "--level",
+            "unprivileged",
+            "--untraced-runs",
+            "0",
+            "--style",
+            "none",
+            "ls",
+            "-l",
+            "file",
+        ])
+        .ok();
     assert!(ran.out.starts_with("-rw") && ran.out.contains("file"), "{}", ran.out);
     let ran = place.run(&["trace", "--level", "rusage", "--untraced-runs", "0", "printf", "%s", "--json"]);
     ran.expect(0, &["'--json' stands behind the command"]);
@@ -134,7 +125,7 @@ fn words_behind_the_command_are_its_own() {
 
 #[test]
 fn a_failing_command_says_why_beside_json() {
-    let place = open_place();
+    let place = Sandbox::open();
     let ran = place.run(&[
         "trace",
         "--json",
@@ -144,7 +135,7 @@ fn a_failing_command_says_why_beside_json() {
         "1",
         "echo said; echo why >&2; exit 3",
     ]);
-    assert_eq!(json(&ran)["exit_status"], 3);
+    assert_eq!(ran.json()["exit_status"], 3);
     // Of the traced run only: what runs again is silent, and announced before.
     ran.expect(0, &["why", "runs once more", "--untraced-runs 0"]);
     assert_eq!(ran.err.matches("why").count(), 1, "{}", ran.err);
@@ -165,10 +156,8 @@ fn a_failing_command_says_why_beside_json() {
 /// The documented paths of the JSON that other tools read: every row has every field, of the kind that is documented.
 #[test]
 fn the_documented_paths_of_the_json_are_there() {
-    if !root_or_skip("the full level") {
-        return;
-    }
-    let place = open_place();
+    needs!(full());
+    let place = Sandbox::open();
     let burn = "i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done";
     let line = format!("env nosuch; (sleep 0.05; {burn}) & {burn} & wait; seq 2000 | sort | tail -n 1");
     let trace = traced(&place, &["--pin", "0", &line]);
@@ -206,7 +195,7 @@ fn the_documented_paths_of_the_json_are_there() {
     }
     assert_eq!(trace["level"], "full");
     assert_whole(&trace);
-    let twice = json(&place.run(&["trace", "--json", "--untraced-runs", "2", "true"]));
+    let twice = place.run(&["trace", "--json", "--untraced-runs", "2", "true"]).json();
     let of = |key: &str| twice["overhead"]["untraced"][key].as_f64().unwrap();
     let ratio = twice["overhead"]["traced_over_untraced"].as_f64().unwrap();
     assert!(of("runs") > 1.5 && of("low") <= ratio && ratio <= of("high"), "{}", twice["overhead"]);
@@ -235,17 +224,16 @@ void _start(void) {
 
 #[test]
 fn a_32_bit_program_is_counted_by_its_own_table() {
-    let place = open_place();
-    fs::write(place.path("old.c"), OLD).unwrap();
+    let place = Sandbox::open();
+    place.write("old.c", OLD);
     let program = place.file("old");
     let source = place.file("old.c");
     let words = ["-m32", "-O1", "-nostdlib", "-static", "-fno-pic", "-no-pie", "-o", &program, &source];
-    let made = Command::new("gcc").args(words).output().is_ok_and(|done| done.status.success());
-    if !made || !Command::new(&program).status().is_ok_and(|status| status.success()) {
-        return skipped("32-bit programs (neither made nor run here)");
-    }
+    let made = place.finish(place.command("gcc", &words)).code() == 0;
+    let runs = made && Command::new(&program).status().is_ok_and(|status| status.success());
+    needs!(machine(runs, "32-bit programs"));
     let mut levels = vec!["--ptrace"];
-    if root_or_skip("the full level") {
+    if given(full()) {
         levels.push("--level=full");
     }
     for level in levels {
@@ -315,15 +303,11 @@ int main(void) {
 
 #[test]
 fn what_goes_through_io_uring_is_said_to_be_unseen() {
-    if !root_or_skip("the full level") {
-        return;
-    }
-    let place = open_place();
+    needs!(full());
+    let place = Sandbox::open();
     let program = compile(&place, "ring", RING);
+    needs!(machine(place.finish(place.command(&program, &[])).code() != 77, "io_uring"));
     let trace = traced(&place, &["-N", &program]);
-    if trace["exit_status"] == 77 {
-        return skipped("io_uring (the kernel refuses it)");
-    }
     assert_eq!(trace["exit_status"], 0);
     let calls = rows(&trace, "syscalls").iter().find(|row| row["name"] == "io_uring_enter").unwrap();
     assert_eq!(calls["calls"], 20);
@@ -358,18 +342,17 @@ int main(int argc, char **argv) {
 
 #[test]
 fn where_everything_is_forbidden_the_times_of_the_command_remain() {
-    let place = open_place();
+    let place = Sandbox::open();
     let deny = compile(&place, "deny", DENY);
+    needs!(machine(
+        place.finish(place.command(&deny, &["/bin/true"])).code() == 0,
+        "filters of system calls"
+    ));
     let run = |words: &[&str]| {
-        place
-            .begin(place.command(&deny, &[&[PROGRAM, "trace", "--untraced-runs", "0"], words].concat()))
-            .wait()
+        place.finish(place.command(&deny, &[&[PROGRAM, "trace", "--untraced-runs", "0"], words].concat()))
     };
     let ran = run(&["--json", "sleep 0.1"]);
-    if ran.code() == 77 {
-        return skipped("a filter as containers have it (seccomp is refused)");
-    }
-    let trace = json(&ran);
+    let trace = ran.json();
     assert_eq!((trace["level"].as_str(), trace["exit_status"].as_i64()), (Some("rusage"), Some(0)));
     assert!((0.1..5.0).contains(&trace["wall_s"].as_f64().unwrap()), "{}", trace["wall_s"]);
     let why: Vec<&str> = rows(&trace, "not_measured").iter().filter_map(|row| row["why"].as_str()).collect();

@@ -2,39 +2,27 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
 
-#[path = "support/process.rs"]
-mod process;
-#[path = "support/seccomp.rs"]
-mod seccomp;
+mod support;
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 
-use process::{PROGRAM, Ran, Sandbox, children, eventually, kill, root_or_skip};
 use rustix::process::Signal;
-
-const NOBODY: &str = "65534";
-
-/// A place in which anybody may write.
-fn open_place() -> Sandbox {
-    let place = Sandbox::new();
-    for dir in [".", "tmp"] {
-        fs::set_permissions(place.path(dir), Permissions::from_mode(0o777)).unwrap();
-    }
-    place
-}
+use support::needs::{needs, root};
+use support::user::NOBODY;
+use support::{Ran, Sandbox, children, eventually, kill, seccomp};
 
 /// The program as sudo of the user 65534 would start it.
 fn under_sudo(place: &Sandbox, args: &[&str]) -> std::process::Command {
-    let mut command = place.command(PROGRAM, args);
+    let mut command = place.whyfaster(args);
     command.env("SUDO_UID", NOBODY).env("SUDO_GID", NOBODY).env("SUDO_USER", "nobody");
     command.env("SUDO_COMMAND", "whyfaster").env("HOME", "/root").env("USER", "root");
     command
 }
 
 fn run(place: &Sandbox, args: &[&str]) -> Ran {
-    place.begin(under_sudo(place, args)).wait()
+    place.finish(under_sudo(place, args))
 }
 
 /// What `id` would print for this user by itself.
@@ -45,10 +33,8 @@ fn groups_of_nobody() -> String {
 
 #[test]
 fn under_sudo_commands_and_hooks_run_as_its_caller() {
-    if !root_or_skip("commands as another user") {
-        return;
-    }
-    let place = open_place();
+    needs!(root());
+    let place = Sandbox::open();
     let who = "echo $(id -u) $(id -g) $(id -G) / $USER $LOGNAME $HOME ${SUDO_UID-none}";
     let ran = run(
         &place,
@@ -69,7 +55,7 @@ fn under_sudo_commands_and_hooks_run_as_its_caller() {
     let home = String::from_utf8(home.stdout).unwrap().trim().to_owned();
     let wanted = format!("65534 65534 {} / nobody nobody {home} none\n", groups_of_nobody());
     for file in ["command", "hook"] {
-        assert_eq!(fs::read_to_string(place.path(file)).unwrap(), wanted, "{file}");
+        assert_eq!(place.read(file), wanted, "{file}");
     }
     let record = place.record("r.json");
     assert_eq!(record["plan"]["user"]["uid"], 65534);
@@ -81,51 +67,42 @@ fn under_sudo_commands_and_hooks_run_as_its_caller() {
 
 #[test]
 fn a_caller_has_no_more_rights_than_before() {
-    if !root_or_skip("commands as another user") {
-        return;
-    }
-    let place = open_place();
-    fs::write(place.path("secret"), "x").unwrap();
+    needs!(root());
+    let place = Sandbox::open();
+    place.write("secret", "x");
     fs::set_permissions(place.path("secret"), Permissions::from_mode(0o600)).unwrap();
     run(&place, &["compare", "--runs", "1", "cat secret"]).expect_error(5, &["Permission denied"]);
-    run(&place, &["compare", "--runs", "1", "grep -q 'CapEff:.0*$' /proc/self/status"]).expect(0, &[]);
+    run(&place, &["compare", "--runs", "1", "grep -q 'CapEff:.0*$' /proc/self/status"]).ok();
     // Not to be had again either.
     run(&place, &["compare", "--runs", "1", "setpriv --reuid 0 true"]).expect_error(5, &[]);
 }
 
 #[test]
 fn as_root_keeps_root_and_the_record_says_so() {
-    if !root_or_skip("commands as root") {
-        return;
-    }
-    let place = open_place();
-    let ran = run(&place, &["compare", "--as-root", "--runs", "1", "--record", "r.json", "id -u >uid"]);
-    ran.expect(0, &[]);
+    needs!(root());
+    let place = Sandbox::open();
+    let ran = run(&place, &["compare", "--as-root", "--runs", "1", "--record", "r.json", "id -u >uid"]).ok();
     assert!(!ran.err.contains("note: the commands run as"), "{}", ran.err);
-    assert_eq!(fs::read_to_string(place.path("uid")).unwrap(), "0\n");
+    assert_eq!(place.read("uid"), "0\n");
     assert_eq!(place.record("r.json")["plan"]["user"]["because"], "as_root");
 }
 
 #[test]
 fn an_unclear_caller_is_refused() {
-    if !root_or_skip("commands as another user") {
-        return;
-    }
-    let place = open_place();
+    needs!(root());
+    let place = Sandbox::open();
     for text in ["-1", "alice", ""] {
         let mut command = under_sudo(&place, &["compare", "--runs", "1", "touch ran"]);
         command.env("SUDO_UID", text);
-        place.begin(command).wait().expect_error(2, &["SUDO_UID", "--as-root"]);
+        place.finish(command).expect_error(2, &["SUDO_UID", "--as-root"]);
     }
     assert!(!place.path("ran").exists());
 }
 
 #[test]
 fn who_is_another_user_dies_with_the_launcher_too() {
-    if !root_or_skip("commands as another user") {
-        return;
-    }
-    let place = open_place();
+    needs!(root());
+    let place = Sandbox::open();
     let sleep = format!("sleep {}", place.marker);
     let running = place.begin(under_sudo(&place, &["compare", "-N", "--no-check-output", &sleep]));
     place.wait_for_sleepers(1);
@@ -137,43 +114,39 @@ fn who_is_another_user_dies_with_the_launcher_too() {
 /// What the user can open, and nothing more, is opened as that user.
 #[test]
 fn inputs_and_outputs_are_opened_as_the_caller() {
-    if !root_or_skip("files of another user") {
-        return;
-    }
+    needs!(root());
     use std::os::unix::fs::MetadataExt;
-    let place = open_place();
+    let place = Sandbox::open();
     let compare = ["compare", "--runs", "1", "--no-check-output"];
     let run = |words: &[&str]| run(&place, &[&compare[..], words].concat());
-    run(&["--output", "./made", "echo x"]).expect(0, &[]);
+    run(&["--output", "./made", "echo x"]).ok();
     let made = fs::metadata(place.path("made")).unwrap();
     assert_eq!((made.uid().to_string(), made.gid().to_string()), (NOBODY.to_owned(), NOBODY.to_owned()));
-    fs::write(place.path("secret"), "x").unwrap();
+    place.write("secret", "x");
     fs::set_permissions(place.path("secret"), Permissions::from_mode(0o600)).unwrap();
     run(&["--input", "secret", "cat"]).expect_error(1, &["secret", "Permission denied", "--input"]);
     run(&["--output", "./secret", "echo y"]).expect_error(1, &["secret", "Permission denied", "--output"]);
-    assert_eq!(fs::read_to_string(place.path("secret")).unwrap(), "x");
+    assert_eq!(place.read("secret"), "x");
     // A group of the user's is enough, and whyfaster itself is root as before.
     let groups: Vec<u32> = groups_of_nobody().split(' ').map(|group| group.parse().unwrap()).collect();
     std::os::unix::fs::chown(place.path("secret"), Some(0), groups.last().copied()).unwrap();
     fs::set_permissions(place.path("secret"), Permissions::from_mode(0o660)).unwrap();
-    run(&["--input", "secret", "--output", "./made", "--prepare", "true", "cat"]).expect(0, &[]);
-    assert_eq!(fs::read_to_string(place.path("made")).unwrap(), "x");
-    run(&["--as-root", "--output", "./of_root", "true"]).expect(0, &[]);
+    run(&["--input", "secret", "--output", "./made", "--prepare", "true", "cat"]).ok();
+    assert_eq!(place.read("made"), "x");
+    run(&["--as-root", "--output", "./of_root", "true"]).ok();
     assert_eq!(fs::metadata(place.path("of_root")).unwrap().uid(), 0);
 }
 
 /// Where whyfaster may not become its caller it says that, and what to do.
 #[test]
 fn who_cannot_become_the_caller_is_told_so() {
-    if !root_or_skip("commands as another user") {
-        return;
-    }
+    needs!(root());
     for call in [libc::SYS_setgroups, libc::SYS_setresuid] {
-        let place = open_place();
+        let place = Sandbox::open();
         let mut command = under_sudo(&place, &["compare", "--runs", "1", "touch ran"]);
         // SAFETY: system calls between fork and exec, in a process with one thread.
         unsafe { command.pre_exec(move || seccomp::refuse(&[call])) };
-        let ran = place.begin(command).wait();
+        let ran = place.finish(command);
         ran.expect_error(1, &["becoming the user who called sudo", "CAP_SETUID", "--as-root"]);
         assert!(!ran.err.contains("--input") && !place.path("ran").exists(), "{}", ran.err);
         place.assert_clean();
@@ -183,12 +156,10 @@ fn who_cannot_become_the_caller_is_told_so() {
 /// What sudo kept of its caller stays; what was made for root goes.
 #[test]
 fn variables_that_name_another_users_files_are_taken_away() {
-    if !root_or_skip("files of another user") {
-        return;
-    }
-    let place = open_place();
+    needs!(root());
+    let place = Sandbox::open();
     for (name, owner) in [("of_root", 0), ("of_caller", 65534)] {
-        fs::write(place.path(name), "").unwrap();
+        place.write(name, "");
         std::os::unix::fs::chown(place.path(name), Some(owner), None).unwrap();
     }
     let who = "echo $SSH_AUTH_SOCK $KRB5CCNAME $XDG_RUNTIME_DIR $DBUS_SESSION_BUS_ADDRESS >seen";
@@ -199,20 +170,18 @@ fn variables_that_name_another_users_files_are_taken_away() {
         command
             .env("XDG_RUNTIME_DIR", &path)
             .env("DBUS_SESSION_BUS_ADDRESS", format!("unix:path={path},guid=0"));
-        place.begin(command).wait().expect(0, &[]);
+        place.finish(command).ok();
         let all = format!("{path} FILE:{path} {path} unix:path={path},guid=0\n");
         let wanted = if seen { all.as_str() } else { "\n" };
-        assert_eq!(fs::read_to_string(place.path("seen")).unwrap(), wanted);
+        assert_eq!(place.read("seen"), wanted);
     }
 }
 
 /// Copies wait at the gate as the user who called sudo, beside commands of that user: these can take nothing from them.
 #[test]
 fn nobody_of_that_user_can_take_what_a_waiting_copy_has_open() {
-    if !root_or_skip("copies as another user") {
-        return;
-    }
-    let place = open_place();
+    needs!(root());
+    let place = Sandbox::open();
     let sleep = format!("sleep {}", place.marker);
     let args = ["compare", "-N", "--no-check-output", "--mode", "closed", "--duration", "60s", &sleep];
     let running = place.begin(under_sudo(&place, &args));
@@ -272,10 +241,8 @@ fn taken(pid: i32) -> bool {
 
 #[test]
 fn a_study_can_be_read_and_run_by_the_caller() {
-    if !root_or_skip("commands as another user") {
-        return;
-    }
-    let place = open_place();
+    needs!(root());
+    let place = Sandbox::open();
     let ran = run(&place, &["study", "pipes", "--load", "1", "--max-time", "3s", "--record", "r.json"]);
     ran.expect(0, &["nobody"]);
     assert_eq!(place.record("r.json")["plan"]["user"]["uid"], 65534);
@@ -283,10 +250,8 @@ fn a_study_can_be_read_and_run_by_the_caller() {
 
 #[test]
 fn the_worker_of_prices_runs_as_the_caller() {
-    if !root_or_skip("the worker as another user") {
-        return;
-    }
-    let place = open_place();
+    needs!(root());
+    let place = Sandbox::open();
     let running = place.begin(under_sudo(&place, &["prices", "getpid", "fork", "--record", "r.json"]));
     let mut ids = String::new();
     eventually("the worker", || {
@@ -301,8 +266,8 @@ fn the_worker_of_prices_runs_as_the_caller() {
     });
     let four = [NOBODY; 4].join("\t");
     assert_eq!(ids, format!("Uid:\t{four}Gid:\t{four}CapEff:\t0000000000000000"));
-    running.wait().expect(0, &[]);
-    let list: serde_json::Value = serde_json::from_slice(&fs::read(place.path("r.json")).unwrap()).unwrap();
+    running.wait().ok();
+    let list: serde_json::Value = place.json("r.json");
     assert_eq!(list["status"], "complete");
     place.assert_clean();
 }

@@ -3,36 +3,20 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
 
-#[path = "support/process.rs"]
-mod process;
-#[path = "support/trace.rs"]
-mod trace;
+mod support;
 
 use std::os::unix::process::CommandExt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use process::{Sandbox, skipped};
 use serde_json::Value;
-use trace::json;
+use support::needs::{full, needs};
+use support::{Ran, Sandbox, number, trace};
 
 /// Two measurements at once would be each other's reason.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Whether this machine and user may observe everything.
-fn full_or_skip(what: &str) -> bool {
-    let full = whyfaster_trace::support().full();
-    if !full {
-        skipped(&format!("{what} (needs the full level)"));
-    }
-    full
-}
-
-fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap_or_else(|| panic!("no number: {value}"))
 }
 
 fn sum(rows: &Value) -> f64 {
@@ -43,12 +27,12 @@ fn sum(rows: &Value) -> f64 {
 fn explained(place: &Sandbox, options: &[&str], slow: &str, fast: &str) -> (Value, String) {
     let words = [&["compare", "--why", "--json", "--no-check-output"], options, &[slow, fast]].concat();
     let ran = undisturbed(place, &words);
-    (json(&ran), ran.err)
+    (ran.json(), ran.err)
 }
 
 /// The program where no ordinary task can take a CPU from it: on a busy machine others are a cause of their own.
-fn undisturbed(place: &Sandbox, words: &[&str]) -> process::Ran {
-    let mut command = place.command(process::PROGRAM, words);
+fn undisturbed(place: &Sandbox, words: &[&str]) -> Ran {
+    let mut command = place.whyfaster(words);
     // SAFETY: a plain system call between fork and exec; where it is not permitted nothing changes.
     unsafe {
         command.pre_exec(|| {
@@ -56,7 +40,7 @@ fn undisturbed(place: &Sandbox, words: &[&str]) -> process::Ran {
             Ok(())
         })
     };
-    place.begin(command).wait()
+    place.finish(command)
 }
 
 /// The cause of this name, which must make the slower one slower and be the largest.
@@ -91,9 +75,7 @@ fn sums_hold(record: &Value) {
 
 #[test]
 fn a_planted_sleep_is_found_predicted_and_confirmed() {
-    if !full_or_skip("explanations") {
-        return;
-    }
+    needs!(full());
     let _alone = alone();
     let place = Sandbox::new();
     let (record, said) = explained(&place, &["--why-rounds", "7"], "sleep 0.2; true", "true");
@@ -120,9 +102,7 @@ fn a_planted_sleep_is_found_predicted_and_confirmed() {
 
 #[test]
 fn planted_processes_are_found() {
-    if !full_or_skip("explanations") {
-        return;
-    }
+    needs!(full());
     let _alone = alone();
     let place = Sandbox::new();
     let many = "i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i+1)); done";
@@ -146,9 +126,7 @@ fn planted_processes_are_found() {
 
 #[test]
 fn planted_computing_is_found() {
-    if !full_or_skip("explanations") {
-        return;
-    }
+    needs!(full());
     let _alone = alone();
     let place = Sandbox::new();
     let program = trace::compile(&place, "spin", trace::SPIN);
@@ -162,9 +140,7 @@ fn planted_computing_is_found() {
 
 #[test]
 fn the_paths_that_other_tools_read() {
-    if !full_or_skip("explanations") {
-        return;
-    }
+    needs!(full());
     let _alone = alone();
     let place = Sandbox::new();
     let options = ["--why-rounds", "6", "--load", "1,3", "--runs", "10"];
@@ -186,15 +162,12 @@ fn the_paths_that_other_tools_read() {
 
 #[test]
 fn a_record_is_explained_again_from_its_traces() {
-    if !full_or_skip("explanations") {
-        return;
-    }
+    needs!(full());
     let _alone = alone();
     let place = Sandbox::new();
     let file = place.file("r.json");
     let words = ["compare", "--why", "--why-rounds", "6", "--record", &file, "sleep 0.1; true", "true"];
-    let ran = undisturbed(&place, &words);
-    ran.expect(0, &[]);
+    let ran = undisturbed(&place, &words).ok();
     assert!(ran.out.contains("sleeps") && ran.out.contains("span: what of the critical path"), "{}", ran.out);
     let stored = place.record("r.json");
     let shown = place.run(&["show", &file]);
@@ -205,14 +178,14 @@ fn a_record_is_explained_again_from_its_traces() {
     for derived in ["summary", "findings", "accounts", "differences", "predictions"] {
         bare.as_object_mut().unwrap().remove(derived);
     }
-    std::fs::write(place.path("bare.json"), bare.to_string()).unwrap();
-    let again = json(&place.run(&["show", "--json", &place.file("bare.json")]));
+    place.write("bare.json", bare.to_string());
+    let again = place.run(&["show", "--json", &place.file("bare.json")]).json();
     for derived in ["summary", "findings", "accounts", "differences", "predictions", "experiments"] {
         assert_eq!(again[derived], stored[derived], "{derived}");
     }
     let mut broken = stored;
     broken["traced"][0]["alternative"] = 9.into();
-    std::fs::write(place.path("broken.json"), broken.to_string()).unwrap();
+    place.write("broken.json", broken.to_string());
     place.run(&["show", &place.file("broken.json")]).expect_error(1, &["traced[0]", "alternative"]);
 }
 
@@ -221,9 +194,7 @@ const PIPES_BY_COPY: &str = "head -c $((WHYFASTER_COPY * 30000000)) /dev/zero | 
 
 #[test]
 fn the_kind_of_work_that_grows_with_load_is_named() {
-    if !full_or_skip("explanations") {
-        return;
-    }
+    needs!(full());
     let _alone = alone();
     let place = Sandbox::new();
     let options = ["--why-rounds", "6", "--no-confirm", "--load", "1,6", "--runs", "8"];
@@ -253,8 +224,8 @@ fn the_kind_of_work_that_grows_with_load_is_named() {
     // The stored batches say it again.
     let mut bare = record.clone();
     bare.as_object_mut().unwrap().remove("growth");
-    std::fs::write(place.path("bare.json"), bare.to_string()).unwrap();
-    let again = json(&place.run(&["show", "--json", &place.file("bare.json")]));
+    place.write("bare.json", bare.to_string());
+    let again = place.run(&["show", "--json", &place.file("bare.json")]).json();
     assert_eq!(again["growth"], record["growth"]);
     let shown = place.run(&["show", &place.file("bare.json")]).out;
     assert!(

@@ -1,40 +1,23 @@
 //! Where explanations end: without privileges, without a difference, when told to stop, and when time is short.
 
-#![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
+mod support;
 
-#[path = "support/process.rs"]
-mod process;
-#[path = "support/trace.rs"]
-mod trace;
-
-use std::fs;
 use std::process::Stdio;
 
-use process::{PROGRAM, Sandbox, skipped};
 use rustix::process::Signal;
-use trace::{json, open_place, program_for_all, without_privileges};
-
-fn full() -> bool {
-    whyfaster_trace::support().full()
-}
-
-fn full_or_skip(what: &str) -> bool {
-    if !full() {
-        skipped(&format!("{what} (needs the full level)"));
-    }
-    full()
-}
+use support::Sandbox;
+use support::needs::{full, needs};
+use support::user::{program_for_all, without_privileges};
 
 #[test]
 fn without_privileges_one_line_says_what_is_missing() {
-    let place = open_place();
+    let place = Sandbox::open();
     for asked in [true, false] {
         let words = ["compare", "--runs", "6", "sleep 0.1; true", "true"];
         let why: &[&str] = if asked { &["--why"] } else { &[] };
         let ran = place
-            .begin(without_privileges(&place, &program_for_all(&place), &[&words[..], why].concat()))
-            .wait();
-        ran.expect(0, &[]);
+            .finish(without_privileges(&place, &program_for_all(&place), &[&words[..], why].concat()))
+            .ok();
         let said = "not explained: needs CAP_BPF and CAP_PERFMON: run it with sudo, or ";
         let lines = ran.out.lines().filter(|line| line.contains("not explained")).collect::<Vec<_>>();
         assert_eq!(lines.len(), 1, "{}", ran.out);
@@ -48,12 +31,12 @@ fn what_is_not_wanted_is_not_done() {
     let place = Sandbox::new();
     let log = "echo run >> log";
     let words = ["compare", "--runs", "6", "--prepare", log, "--no-check-output", "--json", "--no-why"];
-    let record = json(&place.run(&[&words[..], &["sleep 0.05", "true"]].concat()));
+    let record = place.run(&[&words[..], &["sleep 0.05", "true"]].concat()).json();
     for path in ["findings", "traced", "refused", "predictions"] {
         assert!(record.get(path).is_none(), "{path}: {}", record[path]);
     }
     // Six rounds of two and the hidden copy, and an account of each.
-    assert_eq!(fs::read_to_string(place.path("log")).unwrap().lines().count(), 6 * 3 + 2);
+    assert_eq!(place.read("log").lines().count(), 6 * 3 + 2);
     place.run(&["compare", "--no-why", "--why-rounds", "3", "true"]).expect(2, &["--why-rounds"]);
     place.run(&["compare", "--why-rounds", "0", "true"]).expect(2, &["--why-rounds"]);
 }
@@ -62,7 +45,7 @@ fn what_is_not_wanted_is_not_done() {
 fn where_there_is_nothing_to_explain_that_is_said_to_who_asked() {
     let place = Sandbox::new();
     let refused = |words: &[&str]| {
-        let record = json(&place.run(&[&["compare", "--json", "--runs", "6"], words].concat()));
+        let record = place.run(&[&["compare", "--json", "--runs", "6"], words].concat()).json();
         record["refused"].as_str().map(str::to_owned)
     };
     assert!(refused(&["--why", "true"]).unwrap().contains("one command only"));
@@ -74,9 +57,7 @@ fn where_there_is_nothing_to_explain_that_is_said_to_who_asked() {
 /// In a traced round, then in an experiment: it ends at once, keeps what was measured, and leaves nothing.
 #[test]
 fn an_interrupt_ends_an_explanation_and_leaves_nothing() {
-    if !full_or_skip("explanations") {
-        return;
-    }
+    needs!(full());
     for phase in ["why", "experiment"] {
         for signal in [Signal::INT, Signal::TERM, Signal::KILL] {
             let place = Sandbox::new();
@@ -106,12 +87,10 @@ fn an_interrupt_ends_an_explanation_and_leaves_nothing() {
 
 #[test]
 fn a_command_that_fails_only_when_observed_ends_the_explanation_and_not_the_comparison() {
-    if !full_or_skip("explanations") {
-        return;
-    }
+    needs!(full());
     let place = Sandbox::new();
     let fails = "case $HYPERFINE_ITERATION in why-*) exit 3;; *) sleep 0.05;; esac";
-    let record = json(&place.run(&["compare", "--why", "--json", "--runs", "6", fails, "true"]));
+    let record = place.run(&["compare", "--why", "--json", "--runs", "6", fails, "true"]).json();
     assert_eq!(record["status"], "complete");
     let refused = record["refused"].as_str().unwrap();
     assert!(refused.contains("the explanation ended early") && refused.contains("3"), "{refused}");
@@ -120,9 +99,7 @@ fn a_command_that_fails_only_when_observed_ends_the_explanation_and_not_the_comp
 
 #[test]
 fn a_hard_limit_of_time_holds_and_what_is_left_out_is_said() {
-    if !full_or_skip("explanations") {
-        return;
-    }
+    needs!(full());
     let place = Sandbox::new();
     let words =
         ["compare", "--why", "--json", "--runs", "6", "--max-time", "9s", "sleep 0.4; true", "sleep 0.2"];
@@ -135,7 +112,7 @@ fn a_hard_limit_of_time_holds_and_what_is_left_out_is_said() {
     let (ran, whole) = took(&words);
     // The limit is on what is begun: a run that was may go on beyond it, and is traced as this one was.
     assert!(whole < 9.0 * 1.1 + 4.0 * one, "{whole} s, a single trace {one} s");
-    let record = json(&ran);
+    let record = ran.json();
     let traced = record["traced"].as_array().map_or(0, Vec::len);
     let missing = record["not_measured"].to_string();
     let all = record["refused"].is_null() && traced >= 12 && !record["experiments"].is_null();
@@ -153,12 +130,11 @@ fn a_stage_sets_what_it_is_told_and_becomes_its_command() {
     let first = format!("touch {}", place.file("first"));
     let script = "grep Cpus_allowed_list /proc/self/status; exec echo $0";
     let words = ["stage", "--cpu", "0", "--first", "2", &first, "--", "sh", "-c", script, "a b"];
-    let ran = place.run(&words);
-    ran.expect(0, &[]);
+    let ran = place.run(&words).ok();
     assert_eq!(ran.out.split_whitespace().collect::<Vec<_>>(), ["Cpus_allowed_list:", "0", "a", "b"]);
     assert!(place.path("first").exists());
     let (read, write) = rustix::pipe::pipe().unwrap();
-    let mut command = place.command(PROGRAM, &["stage", "--pipe-size", "4096", "--", "true"]);
+    let mut command = place.whyfaster(&["stage", "--pipe-size", "4096", "--", "true"]);
     let mut child = command.stdout(Stdio::from(write)).spawn().unwrap();
     assert!(child.wait().unwrap().success());
     assert_eq!(rustix::pipe::fcntl_getpipe_size(&read).unwrap(), 4096);

@@ -3,13 +3,19 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::needs::{Missing, Need};
+
 /// A control group; gone when dropped, if it is empty then.
 pub(crate) struct Group(pub(crate) PathBuf);
 
 impl Group {
     /// Makes one below the root of the controller, with these settings: (file, value) of version 1, of version 2.
-    /// `None`: the controller is not mounted here, or must not be written.
-    pub(crate) fn make(controller: &str, old: &[(&str, &str)], new: &[(&str, &str)]) -> Option<Self> {
+    pub(crate) fn make(controller: &str, old: &[(&str, &str)], new: &[(&str, &str)]) -> Need<Self> {
+        let made = Self::try_make(controller, old, new);
+        made.ok_or_else(|| Missing::Machine(format!("{controller} controller that can be written")))
+    }
+
+    fn try_make(controller: &str, old: &[(&str, &str)], new: &[(&str, &str)]) -> Option<Self> {
         let mounts = fs::read_to_string("/proc/mounts").ok()?;
         let (dir, settings) = mounts.lines().find_map(|line| {
             let fields: Vec<&str> = line.split(' ').collect();

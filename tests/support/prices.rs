@@ -1,12 +1,10 @@
 //! What the tests of `prices` share: one measurement at a time, the list that words measure, a row of it.
 
-#![allow(dead_code, reason = "every test file uses a part of it")]
-
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
-use super::process::{Ran, Sandbox};
+use super::{Ran, Sandbox};
 
 /// Two measurements at once would disturb each other.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -26,8 +24,7 @@ pub(crate) fn list(words: &[&str]) -> Value {
 
 /// The price list that a run of `prices --json` printed.
 pub(crate) fn list_of(ran: &Ran) -> Value {
-    ran.expect(0, &[]);
-    let list: Value = serde_json::from_str(&ran.out).unwrap();
+    let list = ran.json();
     for price in list["prices"].as_array().unwrap() {
         assert!(price["median_ns"].is_f64() != price["not_measured"].is_string(), "{price}");
     }

@@ -1,7 +1,5 @@
 //! A terminal of our own: the master's end, and the slave as a file.
 
-#![allow(dead_code, reason = "every test file uses a part of it")]
-
 use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -20,6 +18,7 @@ pub(crate) fn start(mut command: Command) -> (File, Child) {
         let name = CStr::from_ptr(name.as_ptr()).to_str().unwrap().to_owned();
         (OwnedFd::from_raw_fd(master), File::options().read(true).write(true).open(name).unwrap())
     };
+    command.env("NO_COLOR", "1");
     command.stdin(slave.try_clone().unwrap()).stdout(slave.try_clone().unwrap()).stderr(slave);
     // SAFETY: plain system calls between fork and exec.
     unsafe {

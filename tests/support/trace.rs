@@ -1,60 +1,18 @@
-//! What the tests of `trace` share: traces as JSON, small C programs, and the program under another user.
-
-#![allow(dead_code, reason = "every test file uses a part of it")]
-
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+//! What the tests of `trace` share: traces as JSON, and small C programs.
 
 use serde_json::Value;
 
-use super::process::{PROGRAM, Ran, Sandbox};
-
-pub(crate) const NOBODY: &str = "65534";
-
-/// A place in which anybody may write.
-pub(crate) fn open_place() -> Sandbox {
-    let place = Sandbox::new();
-    for dir in [".", "tmp"] {
-        fs::set_permissions(place.path(dir), Permissions::from_mode(0o777)).unwrap();
-    }
-    place
-}
-
-/// The program where any user can execute it, in a place of that test, with which it goes: a home directory may be closed to
-/// others.
-pub(crate) fn program_for_all(place: &Sandbox) -> String {
-    let program = place.path("whyfaster");
-    if !program.exists() {
-        fs::copy(PROGRAM, &program).unwrap();
-    }
-    place.file("whyfaster")
-}
-
-/// A command as the user 65534 without any privilege. Whoever is not root already has none.
-pub(crate) fn without_privileges(place: &Sandbox, program: &str, args: &[&str]) -> Command {
-    if !rustix::process::geteuid().is_root() {
-        return place.command(program, args);
-    }
-    let words = ["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "--", program];
-    place.command("setpriv", &[&words, args].concat())
-}
+use super::user::run_without_privileges;
+use super::{Ran, Sandbox};
 
 /// `whyfaster trace` as that user.
 pub(crate) fn nobody_traces(place: &Sandbox, args: &[&str]) -> Ran {
-    place.begin(without_privileges(place, &program_for_all(place), &[&["trace"], args].concat())).wait()
+    run_without_privileges(place, &[&["trace"], args].concat())
 }
 
 /// `whyfaster trace --json`, which must succeed.
 pub(crate) fn traced(place: &Sandbox, args: &[&str]) -> Value {
-    let ran = place.run(&[&["trace", "--json", "--untraced-runs", "0"], args].concat());
-    json(&ran)
-}
-
-pub(crate) fn json(ran: &Ran) -> Value {
-    ran.expect(0, &[]);
-    serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {}", ran.out))
+    place.run(&[&["trace", "--json", "--untraced-runs", "0"], args].concat()).json()
 }
 
 /// Turns of a loop that touches no memory: one that counts on its stack takes one cycle a turn, or five, as the CPU guesses.
@@ -64,13 +22,10 @@ const PLANTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bench/planted"
 
 /// Compiles a C program, which may use what the planted ones share.
 pub(crate) fn compile(place: &Sandbox, name: &str, source: &str) -> String {
-    let file = place.path(&format!("{name}.c"));
-    fs::write(&file, source).unwrap();
-    let program: PathBuf = place.path(name);
-    let options = ["-O1", "-pthread", "-I", PLANTED, "-o"];
-    let done = Command::new("gcc").args(options).arg(&program).arg(&file).output().unwrap();
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    place.file(name)
+    let (program, file) = (place.file(name), format!("{name}.c"));
+    place.write(&file, source);
+    place.finish(place.command("gcc", &["-O1", "-pthread", "-I", PLANTED, "-o", &program, &file])).ok();
+    program
 }
 
 /// The rows of a list of the report.
@@ -113,14 +68,11 @@ pub(crate) fn within_5_percent(found: f64, planted: f64, trace: &Value) {
 }
 
 /// What `strace -f -c` counts: calls and errors by the name of the call. Calls without return are not in it.
-pub(crate) fn strace(place: &Sandbox, command: &[&str]) -> Option<Vec<(String, u64, u64)>> {
-    let out = place.file("strace.txt");
+pub(crate) fn strace(place: &Sandbox, command: &[&str]) -> Vec<(String, u64, u64)> {
     // Where whyfaster runs the command as well: a shell asks for the name of its directory if $PWD is another one.
-    let mut strace = Command::new("strace");
-    strace.args(["-f", "-c", "-o", &out]).args(command).current_dir(place.path(""));
-    let ran = strace.output().ok()?;
-    assert!(Path::new(&out).exists(), "{}", String::from_utf8_lossy(&ran.stderr));
-    let text = fs::read_to_string(&out).unwrap();
+    let ran = place.finish(place.command("strace", &[&["-f", "-c", "-o", "strace.txt"], command].concat()));
+    assert!(place.path("strace.txt").exists(), "{}", ran.err);
+    let text = place.read("strace.txt");
     let mut rows: Vec<(String, u64, u64)> = text
         .lines()
         .filter_map(|line| {
@@ -132,7 +84,7 @@ pub(crate) fn strace(place: &Sandbox, command: &[&str]) -> Option<Vec<(String, u
         })
         .collect();
     rows.sort();
-    Some(rows)
+    rows
 }
 
 /// The same from a trace: calls that returned.

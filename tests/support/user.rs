@@ -1,20 +1,49 @@
-//! Running the program as an ordinary user, in a place of that user's.
+//! Running the program as another user.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use super::process::{PROGRAM, Running, Sandbox};
+use super::{PROGRAM, Ran, Running, Sandbox};
+
+pub(crate) const NOBODY: &str = "65534";
 
 /// An ordinary user that nobody else is.
 pub(crate) const USER: &str = "64321";
 
-/// A place of that user, with a `setpriv` that becomes root for whoever runs it, as `sudo` does.
-pub(crate) fn place_of_user() -> Sandbox {
-    let place = Sandbox::new();
-    for dir in [".", "tmp"] {
-        fs::set_permissions(place.path(dir), Permissions::from_mode(0o777)).unwrap();
+/// The program where any user can execute it, in a sandbox of that test, with which it goes: a home directory may be closed to
+/// others.
+pub(crate) fn program_for_all(place: &Sandbox) -> String {
+    let program = place.path("whyfaster");
+    if !program.exists() {
+        fs::copy(PROGRAM, &program).unwrap();
     }
+    place.file("whyfaster")
+}
+
+/// A command as this user and no group besides.
+pub(crate) fn as_user(place: &Sandbox, user: &str, program: &str, args: &[&str]) -> Command {
+    let words = ["--reuid", user, "--regid", user, "--clear-groups", "--", program];
+    place.command("setpriv", &[&words, args].concat())
+}
+
+/// A command as the user 65534 without any privilege. Whoever is not root already has none.
+pub(crate) fn without_privileges(place: &Sandbox, program: &str, args: &[&str]) -> Command {
+    if rustix::process::geteuid().is_root() {
+        as_user(place, NOBODY, program, args)
+    } else {
+        place.command(program, args)
+    }
+}
+
+/// The program as that user.
+pub(crate) fn run_without_privileges(place: &Sandbox, args: &[&str]) -> Ran {
+    place.finish(without_privileges(place, &program_for_all(place), args))
+}
+
+/// A sandbox open to [`USER`], with a `setpriv` that becomes root for whoever runs it, as `sudo` does.
+pub(crate) fn place_of_user() -> Sandbox {
+    let place = Sandbox::open();
     let setpriv = Command::new("sh").args(["-c", "command -v setpriv"]).output().unwrap().stdout;
     fs::copy(String::from_utf8(setpriv).unwrap().trim(), place.path("rise")).unwrap();
     fs::set_permissions(place.path("rise"), Permissions::from_mode(0o4755)).unwrap();
@@ -23,6 +52,5 @@ pub(crate) fn place_of_user() -> Sandbox {
 
 /// Starts the program as that user.
 pub(crate) fn start_as_user(place: &Sandbox, args: &[&str]) -> Running {
-    let setpriv = ["--reuid", USER, "--regid", USER, "--clear-groups", PROGRAM];
-    place.begin(place.command("setpriv", &[&setpriv, args].concat()))
+    place.begin(as_user(place, USER, PROGRAM, args))
 }

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Held, able, compiled};
+use common::{Held, able, compiled, needs};
 use whyfaster_core::trace::counts::Counts;
 use whyfaster_core::trace::event::Event;
 use whyfaster_trace::{Full, Wanted};
@@ -59,8 +59,14 @@ fn quartile(all: &mut [f64]) -> f64 {
     all[all.len() / 4]
 }
 
-/// Share of the measured cost that the calibrated one explains, from the lower quartile of several runs in turns.
-fn explained(argv: &[&str], rounds: usize, predicted: impl Fn(&Counts) -> Option<f64>) -> Option<f64> {
+/// Share of the measured cost that the calibrated one explains. Where the machine's speed moves too much for a calibration, it is
+/// tried again.
+fn explained(argv: &[&str], rounds: usize, predicted: impl Fn(&Counts) -> Option<f64>) -> f64 {
+    (0..3).find_map(|_| share(argv, rounds, &predicted)).expect("no calibration succeeded, three times")
+}
+
+/// The same from the lower quartile of several runs in turns.
+fn share(argv: &[&str], rounds: usize, predicted: impl Fn(&Counts) -> Option<f64>) -> Option<f64> {
     let (mut without, mut with, mut said) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..rounds {
         without.push(untraced(argv));
@@ -88,9 +94,7 @@ fn calls(counts: &Counts) -> f64 {
 
 #[test]
 fn calibrated_calls_explain_what_a_loop_of_calls_costs() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let directory = tempfile::tempdir().unwrap();
     let program = compiled(
         r#"
@@ -100,14 +104,12 @@ fn calibrated_calls_explain_what_a_loop_of_calls_costs() {
         directory.path(),
     );
     let share = explained(&[&program], 7, |counts| Some(counts.own.call_ns? * calls(counts)));
-    assert!(share.is_none_or(|share| (0.5..2.0).contains(&share)), "{share:?}");
+    assert!((0.5..2.0).contains(&share), "{share}");
 }
 
 #[test]
 fn calibrated_processes_explain_what_a_storm_of_them_costs() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let directory = tempfile::tempdir().unwrap();
     let program = compiled(
         r#"
@@ -133,5 +135,5 @@ fn calibrated_processes_explain_what_a_storm_of_them_costs() {
     // The difference is a tenth of what the storm itself takes, which varies by as much on a busy machine: this is for a
     // factor that is forgotten, not for a percentage.
     let share = explained(&[&program], 15, cost);
-    assert!(share.is_none_or(|share| !(0.0..0.2).contains(&share)), "{share:?}");
+    assert!(!(0.0..0.2).contains(&share), "{share}");
 }

@@ -1,20 +1,20 @@
 //! What the full level counts, against `strace`, and what it streams of a tree. Needs root or `CAP_BPF` and `CAP_PERFMON`;
-//! without them each test says that it was not run.
+//! without them each test is skipped.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 
-use common::{able, compiled, sh, strace, trace};
+use common::skip::machine;
+
+use common::{able, compiled, needs, sh, strace, trace};
 use whyfaster_core::trace::counts::CallGroup;
 use whyfaster_core::trace::event::What;
 use whyfaster_trace::{CallsBy, Wanted};
 
 /// Compares with `strace -f -c`, call by call, calls and errors.
 fn same_as_strace(argv: &[&str]) {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let t = trace(&Wanted::default(), argv);
     assert!(!t.counts.lost.any(), "{:?}", t.counts.lost);
     assert_eq!(t.calls(), strace(argv), "{argv:?}");
@@ -22,9 +22,7 @@ fn same_as_strace(argv: &[&str]) {
 
 #[test]
 fn a_tree_is_seen_whole_from_its_first_exec() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let t = sh(&Wanted::default(), "/bin/true; /bin/true & wait; exec /bin/true");
     assert_eq!(t.execs(), ["sh", "true", "true", "true"]);
     assert_eq!((t.forks(), t.ends()), (3, 3));
@@ -37,9 +35,7 @@ fn a_tree_is_seen_whole_from_its_first_exec() {
 
 #[test]
 fn events_come_in_the_order_of_time() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let t = sh(&Wanted::default(), "for i in 1 2 3 4 5 6 7 8 9; do /bin/true | /bin/true; done");
     assert!(t.events.len() > 100);
     assert!(t.events.is_sorted_by_key(|e| e.at));
@@ -59,9 +55,7 @@ fn calls_of_many_small_ones_equal_strace() {
 fn failed_execs_equal_strace_and_tell_their_paths() {
     let argv = ["sh", "-c", "PATH=/nowhere:/nor/here:/bin; export PATH; env true; env nonesuch; true"];
     same_as_strace(&argv);
-    if !able() {
-        return;
-    }
+    needs!(able());
     let t = trace(&Wanted::default(), &argv);
     let failed: Vec<_> = t
         .events
@@ -104,9 +98,7 @@ fn vfork_and_a_killed_child_equal_strace() {
         directory.path(),
     );
     same_as_strace(&[&program]);
-    if !able() {
-        return;
-    }
+    needs!(able());
     let t = trace(&Wanted::default(), &[&program]);
     let killed = |w: &What| matches!(w, What::End { status: Some(s), .. } if *s == -libc::SIGKILL);
     assert_eq!(t.how_many(killed), 1);
@@ -144,9 +136,7 @@ fn thread_groups_equal_strace() {
         directory.path(),
     );
     same_as_strace(&[&program]);
-    if !able() {
-        return;
-    }
+    needs!(able());
     let t = trace(&Wanted::default(), &[&program]);
     assert_eq!(t.entered(libc::SYS_getppid), 8000);
     assert_eq!((t.forks(), t.ends()), (9, 9));
@@ -161,9 +151,7 @@ fn thread_groups_equal_strace() {
 
 #[test]
 fn an_exec_of_another_thread_takes_over_the_number() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let directory = tempfile::tempdir().unwrap();
     let program = compiled(
         r#"
@@ -185,9 +173,7 @@ fn an_exec_of_another_thread_takes_over_the_number() {
 
 #[test]
 fn a_daemon_is_followed_when_nobody_is_left_above_it() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let t = sh(&Wanted::default(), "(setsid sh -c 'sleep 0.2; /bin/true' &) ; exit 7");
     assert_eq!(t.status >> 8, 7);
     assert_eq!(t.forks(), t.ends());
@@ -196,9 +182,7 @@ fn a_daemon_is_followed_when_nobody_is_left_above_it() {
 
 #[test]
 fn a_storm_of_processes_is_counted_exactly() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let t = sh(&Wanted::default(), "seq 500 | xargs -P4 -I{} /bin/true {}");
     assert_eq!(t.execs().iter().filter(|n| *n == "true").count(), 500);
     assert_eq!(t.forks(), t.ends());
@@ -208,9 +192,7 @@ fn a_storm_of_processes_is_counted_exactly() {
 
 #[test]
 fn a_forked_child_counts_apart_until_its_exec() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let t = sh(&Wanted::default(), "PATH=/nowhere:/bin; true | nice /bin/true; /nonesuch");
     let groups: Vec<&CallGroup> = t.counts.calls.iter().map(|c| &c.by).collect();
     assert!(groups.iter().any(|g| g.name == "sh" && g.forked), "{groups:?}");
@@ -220,9 +202,7 @@ fn a_forked_child_counts_apart_until_its_exec() {
 
 #[test]
 fn by_process_every_process_has_its_own_counts() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let wanted = Wanted { calls_by: CallsBy::Process, ..Wanted::default() };
     let t = sh(&wanted, "seq 700 | xargs -n1 /bin/true");
     let exits: Vec<_> = t
@@ -238,9 +218,7 @@ fn by_process_every_process_has_its_own_counts() {
 
 #[test]
 fn only_counting_gives_counts_and_no_times() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let wanted = Wanted { call_times: false, scheduling: false, ..Wanted::default() };
     let t = trace(&wanted, &["dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=2000"]);
     let read = t.counts.calls.iter().filter(|c| i64::from(c.call.number) == libc::SYS_read);
@@ -254,9 +232,7 @@ fn only_counting_gives_counts_and_no_times() {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn calls_of_the_32_bit_table_are_told_apart() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let directory = tempfile::tempdir().unwrap();
     let program = compiled(
         r#"
@@ -268,10 +244,7 @@ fn calls_of_the_32_bit_table_are_told_apart() {
         directory.path(),
     );
     let t = trace(&Wanted::default(), &[&program]);
-    if t.status != 0 {
-        eprintln!("NOT RUN, this kernel has no 32-bit calls");
-        return;
-    }
+    needs!(machine(t.status == 0, "32-bit calls"));
     let compat: Vec<_> =
         t.counts.calls.iter().filter(|c| c.call.compat).map(|c| (c.call.number, c.entered)).collect();
     assert_eq!(compat, [(20, 100)]);

@@ -4,6 +4,8 @@
 
 mod common;
 
+use common::skip::root;
+
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
@@ -11,7 +13,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Held, able, ended, sh, trace_with};
+use common::{Held, able, ended, needs, sh, trace_with};
 use whyfaster_core::trace::counts::{Counts, CpuLost};
 use whyfaster_core::trace::event::{Event, TaskKind, What};
 use whyfaster_trace::{Full, Wanted};
@@ -21,9 +23,7 @@ const VICTIM: &str = "WHYFASTER_TEST_VICTIM";
 
 #[test]
 fn a_ring_that_is_too_small_is_reported_as_loss() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let mut full = Full::open(&Wanted { ring_bytes: 4096, ..Wanted::default() }).unwrap();
     let held = Held::new(&["sh", "-c", "for i in 1 2 3 4 5 6 7 8 9; do /bin/true; done"]);
     let pid = held.pid;
@@ -56,9 +56,7 @@ fn a_ring_that_is_too_small_is_reported_as_loss() {
 
 #[test]
 fn the_beginning_is_told_though_the_ring_is_full_by_then() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let mut full = Full::open(&Wanted { ring_bytes: 4096, ..Wanted::default() }).unwrap();
     for _ in 0..2 {
         let held = Held::new(&["/bin/true"]);
@@ -95,9 +93,7 @@ fn the_beginning_is_told_though_the_ring_is_full_by_then() {
 
 #[test]
 fn what_comes_behind_a_hole_keeps_its_own_time() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let wanted = Wanted { ring_bytes: 1 << 16, each_call: true, ..Wanted::default() };
     let mut full = Full::open(&wanted).unwrap();
     let held = Held::new(&["dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=60000", "status=none"]);
@@ -160,9 +156,7 @@ fn one_of_several(full: &mut Full, argv: &[&str]) -> Counts {
 
 #[test]
 fn calls_for_which_no_counter_is_left_are_lost_and_the_counters_come_back() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let directory = tempfile::tempdir().unwrap();
     let at = directory.path().display();
     // Each name is a command of its own, with some twenty different calls.
@@ -182,9 +176,7 @@ fn calls_for_which_no_counter_is_left_are_lost_and_the_counters_come_back() {
 
 #[test]
 fn two_observers_at_once_see_each_its_own_tree() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let scripts = ["seq 100 | xargs -n1 /bin/true", "seq 200 | xargs -n1 /bin/true"];
     let threads = scripts.map(|s| std::thread::spawn(move || sh(&Wanted::default(), s)));
     let [a, b] = threads.map(|t| t.join().unwrap());
@@ -197,9 +189,7 @@ fn two_observers_at_once_see_each_its_own_tree() {
 
 #[test]
 fn calibrating_measures_and_leaves_no_trace() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let mut full = Full::open(&Wanted::default()).unwrap();
     let began = Instant::now();
     let own = full.calibrate().unwrap();
@@ -219,9 +209,7 @@ fn calibrating_measures_and_leaves_no_trace() {
 
 #[test]
 fn this_process_is_labelled_as_the_tool() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let t = sh(&Wanted::default(), "sleep 0.1");
     let own = std::process::id();
     let label = |w: &What| matches!(w, What::Name { process, kind: TaskKind::Tool, .. } if *process == own);
@@ -250,9 +238,7 @@ impl Drop for Group {
 
 #[test]
 fn a_running_tree_is_taken_up_with_its_threads_and_children() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let group = Group::start("sleep 100 & while :; do /bin/true; sleep 0.02; done");
     std::thread::sleep(Duration::from_millis(100));
     let mut full = Full::open(&Wanted::default()).unwrap();
@@ -313,9 +299,7 @@ fn links_of_the_machine() -> BTreeSet<u32> {
 
 #[test]
 fn when_it_is_killed_no_program_stays_in_the_kernel() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     if std::env::var_os(VICTIM).is_some() {
         let _full = Full::open(&Wanted::default()).unwrap();
         println!("attached");
@@ -345,10 +329,7 @@ fn when_it_is_killed_no_program_stays_in_the_kernel() {
 
 #[test]
 fn two_capabilities_are_enough_for_anybody() {
-    // SAFETY: has no arguments.
-    if !able() || unsafe { libc::geteuid() } != 0 {
-        return;
-    }
+    needs!(able().and(root()));
     // The build directory may be closed to others.
     let directory = tempfile::tempdir_in("/tmp").unwrap();
     std::fs::set_permissions(directory.path(), PermissionsExt::from_mode(0o755)).unwrap();
@@ -360,12 +341,12 @@ fn two_capabilities_are_enough_for_anybody() {
             .args(["--ambient-caps=+bpf,+perfmon", "--bounding-set=-all,+bpf,+perfmon", "--"])
             .arg(&program)
             .args([test, "--exact", "--nocapture"])
-            .env("WHYFASTER_TEST_FULL", "1")
+            .env("WHYFASTER_REQUIRE", "full")
             .output()
             .unwrap();
         let said =
             String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success() && said.contains("1 passed") && !said.contains("NOT RUN"), "{said}");
+        assert!(output.status.success() && said.contains("1 passed"), "{said}");
     }
 }
 
@@ -378,11 +359,7 @@ fn without_capabilities_it_says_what_is_missing_and_what_gives_it() {
         println!("asked");
         return;
     }
-    // SAFETY: has no arguments.
-    if unsafe { libc::geteuid() } != 0 {
-        eprintln!("NOT RUN, only root can take its own privileges away");
-        return;
-    }
+    needs!(root());
     let directory = tempfile::tempdir_in("/tmp").unwrap();
     std::fs::set_permissions(directory.path(), PermissionsExt::from_mode(0o755)).unwrap();
     let program = directory.path().join("limits");

@@ -7,7 +7,7 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use common::{Traced, able, compiled, sh, trace};
+use common::{Traced, able, compiled, needs, sh, trace};
 use whyfaster_core::trace::event::{Event, FileKind, Tid, What};
 use whyfaster_trace::Wanted;
 
@@ -37,9 +37,7 @@ fn started(events: &[Event]) -> Vec<(usize, Tid, u64, u64)> {
 
 #[test]
 fn time_in_calls_is_told_at_switches_wake_ups_and_forks() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let t = sh(&Wanted::default(), "for i in 1 2 3; do echo $i | cat | cat; /bin/true; done; sleep 0.01");
     let mut last: BTreeMap<Tid, u64> = BTreeMap::new();
     let (mut switches, mut wakes, mut forks) = (0, 0, 0);
@@ -71,9 +69,7 @@ fn time_in_calls_is_told_at_switches_wake_ups_and_forks() {
 
 #[test]
 fn a_call_in_progress_is_part_of_the_time_in_calls() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     // One call that runs for long and is left now and then by a preemption: its time shows before it ends.
     let t = program(
         r#"
@@ -107,9 +103,7 @@ fn a_call_in_progress_is_part_of_the_time_in_calls() {
 
 #[test]
 fn the_start_up_of_a_program_ends_before_it_does_anything() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let t = sh(&Wanted::default(), "/bin/true; /bin/true & wait; cat /etc/hostname; awk 'BEGIN { print 1 }'");
     let starts = started(&t.events);
     assert_eq!(starts.len(), t.execs().len());
@@ -134,9 +128,7 @@ fn the_start_up_of_a_program_ends_before_it_does_anything() {
 
 #[test]
 fn what_a_program_computes_is_no_start_up() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     // Computes for long; then looks at the system's files, which would otherwise look like a part of the start-up.
     let t = program(
         r#"
@@ -159,9 +151,7 @@ fn what_a_program_computes_is_no_start_up() {
 
 #[test]
 fn a_programs_own_input_ends_its_start_up() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("input");
     std::fs::write(&file, vec![b'x'; 50_000_000]).unwrap();
@@ -177,9 +167,7 @@ fn a_programs_own_input_ends_its_start_up() {
 
 #[test]
 fn transfers_are_counted_by_kind_of_file_with_their_bytes() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let t = sh(&Wanted::default(), "dd if=/dev/zero bs=1 count=1000 2>/dev/null | cat > /dev/null");
     let zero = by_file(&t, libc::SYS_read, "dd")[&FileKind::CharDevice];
     assert_eq!(zero, (1000, 1000));
@@ -194,9 +182,7 @@ fn transfers_are_counted_by_kind_of_file_with_their_bytes() {
 
 #[test]
 fn a_descriptor_that_is_used_again_is_looked_up_again() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let t = program(
         r#"
         #define _GNU_SOURCE
@@ -229,9 +215,7 @@ fn a_descriptor_that_is_used_again_is_looked_up_again() {
 
 #[test]
 fn calls_that_fail_have_their_time() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let t = program(
         r#"
         #include <unistd.h>
@@ -248,9 +232,7 @@ fn calls_that_fail_have_their_time() {
 
 #[test]
 fn a_wait_for_a_lock_is_told_from_one_for_a_thread() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let t = program(
         r#"
         #include <pthread.h>
@@ -288,9 +270,7 @@ fn a_wait_for_a_lock_is_told_from_one_for_a_thread() {
 
 #[test]
 fn libraries_of_a_program_are_start_up_wherever_they_lie() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     // An installation of its own: home/bin/program, which reads home/lib and a library beside it, and then its input.
     let directory = tempfile::tempdir().unwrap();
     let home = directory.path().join("home");

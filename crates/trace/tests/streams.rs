@@ -6,15 +6,13 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use common::{able, compiled, sh, trace};
+use common::{able, compiled, needs, sh, trace};
 use whyfaster_core::trace::event::{Context, FileKind, Left, What};
 use whyfaster_trace::Wanted;
 
 #[test]
 fn run_time_of_the_stream_equals_the_kernels_account() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let t = sh(
         &Wanted::default(),
         "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done & seq 100000 | sort -n | tail -1; wait",
@@ -49,9 +47,7 @@ fn run_time_of_the_stream_equals_the_kernels_account() {
 
 #[test]
 fn a_wait_for_a_pipe_names_the_pipe_and_who_ended_it() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let t = sh(&Wanted::default(), "sh -c 'sleep 0.1; echo x; sleep 0.1; echo y' | cat");
     let name = names(&t.events);
     let cat = *name.iter().find(|(_, n)| *n == "cat").unwrap().0;
@@ -96,9 +92,7 @@ fn names(events: &[whyfaster_core::trace::event::Event]) -> BTreeMap<u32, String
 
 #[test]
 fn blocked_and_runnable_time_within_a_call_is_told_apart() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let t = trace(&Wanted::default(), &["sleep", "0.3"]);
     let nap = t.counts.calls.iter().find(|c| i64::from(c.call.number) == libc::SYS_clock_nanosleep).unwrap();
     let (total, blocked) = (nap.total_ns.unwrap(), nap.blocked_ns.unwrap());
@@ -112,9 +106,7 @@ fn blocked_and_runnable_time_within_a_call_is_told_apart() {
 
 #[test]
 fn affinity_is_told_at_the_fork_and_when_it_changes() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let t = sh(&Wanted::default(), "taskset -c 0 sh -c '/bin/true; :'");
     let now_one = t.how_many(
         |w| matches!(w, What::Allowed { cpus, .. } if cpus[0] == 1 && cpus[1..].iter().all(|c| *c == 0)),
@@ -125,9 +117,7 @@ fn affinity_is_told_at_the_fork_and_when_it_changes() {
 
 #[test]
 fn every_call_comes_with_its_path_arguments_and_result() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let wanted = Wanted { each_call: true, ..Wanted::default() };
     let t = sh(&wanted, "cat /nonesuch/file; /bin/true");
     let calls: Vec<_> = t
@@ -154,9 +144,7 @@ fn every_call_comes_with_its_path_arguments_and_result() {
 
 #[test]
 fn stacks_name_the_functions_of_the_program_and_of_the_kernel() {
-    if !able() {
-        return;
-    }
+    needs!(able());
     let directory = tempfile::tempdir().unwrap();
     let program = compiled(
         r#"
@@ -208,9 +196,7 @@ impl Drop for Waiting {
 fn where_a_task_waits_that_is_taken_up_is_told() {
     use std::os::unix::process::CommandExt;
     use whyfaster_trace::Full;
-    if !able() {
-        return;
-    }
+    needs!(able());
     // A child that sleeps, a reader of a pipe, one that was stopped, and the shell that waits for them.
     let mut command = std::process::Command::new("sh");
     command

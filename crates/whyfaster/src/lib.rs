@@ -21,3 +21,7 @@ pub mod words;
 pub(crate) mod fixture;
 #[cfg(test)]
 mod fuzz;
+#[cfg(test)]
+#[allow(dead_code, unused_imports, clippy::unwrap_used, reason = "shared with the end-to-end tests")]
+#[path = "../../../tests/support/skip.rs"]
+mod skip;

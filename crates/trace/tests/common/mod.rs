@@ -1,7 +1,10 @@
 //! A small launcher: a child that is held at a pipe, followed, and released; and what came of it.
 
-#![allow(dead_code, reason = "each test file uses a part of it")]
+#![allow(dead_code, unused_imports, unused_macros, reason = "each test file uses a part of it")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests, which clippy does not take for tests")]
+
+#[path = "../../../../tests/support/skip.rs"]
+pub(crate) mod skip;
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
@@ -11,26 +14,16 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
+use skip::provided;
+pub(crate) use skip::{Need, needs};
 use whyfaster_core::trace::counts::Counts;
 use whyfaster_core::trace::event::{Event, What};
 use whyfaster_trace::{Full, Wanted, support};
 
-/// Whether the full level is there. Where the capabilities are, it must be: a test that is passed over silently proves
-/// nothing.
-pub(crate) fn able() -> bool {
-    let found = support();
-    if found.full() {
-        return true;
-    }
-    let capabilities = found.missing.iter().any(|m| m.what.contains("CAP_"));
-    assert!(capabilities, "the capabilities are there, and yet: {:?}", found.missing);
-    assert!(
-        std::env::var_os("WHYFASTER_TEST_FULL").is_none(),
-        "the full level was asked for: {:?}",
-        found.missing
-    );
-    eprintln!("NOT RUN, the full level is not there: {:?}", found.missing);
-    false
+/// The full level.
+pub(crate) fn able() -> Need {
+    let missing = support().missing;
+    provided(missing.is_empty(), &format!("the full level: {missing:?}"))
 }
 
 /// What a trace gave.

@@ -1,6 +1,7 @@
 //! Files whole or not at all, whatever is in the way.
 
 use super::*;
+use crate::skip::{needs, root};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
 
@@ -88,9 +89,7 @@ fn a_link_stays_and_what_it_points_to_is_replaced() {
 
 #[test]
 fn what_others_made_in_a_directory_of_all_is_left_alone() {
-    if !rustix::process::geteuid().is_root() {
-        return;
-    }
+    needs!(root());
     let directory = tempfile::tempdir().unwrap();
     let (shared, own) = (directory.path().join("shared"), directory.path().join("own"));
     fs::create_dir(&shared).unwrap();

@@ -1,5 +1,6 @@
 //! What is written is read again: by the same messages, and by Perfetto's own where its Python package is installed.
 
+use crate::skip::{machine, needs, tool};
 use std::path::Path;
 use std::process::Command;
 
@@ -232,14 +233,9 @@ print(sorted(set(kinds)), len(tracks), names, dropped, trace.packet[0].clock_sna
     write(&path, &lost());
     // The interpreter is chosen by a variable, so that one with the package can be named.
     let python = std::env::var("WHYFASTER_TEST_PERFETTO_PYTHON").unwrap_or_else(|_| "python3".to_owned());
-    let Ok(output) = Command::new(python).args(["-c", READER]).arg(&path).output() else {
-        println!("SKIP: no python3");
-        return;
-    };
-    if output.status.code() == Some(77) {
-        println!("SKIP: Python has no package 'perfetto'");
-        return;
-    }
+    needs!(tool(&python));
+    let output = Command::new(python).args(["-c", READER]).arg(&path).output().unwrap();
+    needs!(machine(output.status.code() != Some(77), "Python package 'perfetto'"));
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
     for part in [

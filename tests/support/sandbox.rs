@@ -1,32 +1,27 @@
-//! Running the program in a place of its own, and finding what it leaves behind.
+//! Running the program in a directory of its own, and finding what it leaves behind.
 //!
 //! Every run has a private `TMPDIR` and a marker: a number that the measured commands carry as the argument of `sleep`. A
 //! process that was left behind has the marker in its command line or the directory in its environment.
 
-#![allow(dead_code, reason = "every test file uses a part of it")]
-
-#[path = "signals.rs"]
-mod signals;
-
-use std::fs::{self, File};
-use std::os::unix::process::ExitStatusExt;
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+use super::processes::{PATIENCE, eventually, eventually_or, kill, launcher_of, processes, words};
+
 /// The program under test.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_whyfaster");
 
-/// No run in these tests takes longer, however slow the machine: whatever does hangs.
-const PATIENCE: Duration = Duration::from_secs(300);
-
 static RUNS: AtomicU32 = AtomicU32::new(0);
 
-/// A place of its own.
+/// A directory that is gone when the test ends. Commands run in it.
 #[derive(Debug)]
 pub(crate) struct Sandbox {
     dir: tempfile::TempDir,
@@ -58,6 +53,15 @@ impl Sandbox {
         Self { dir, marker: format!("1{:08}.{run:04}7", std::process::id()) }
     }
 
+    /// One in which any user may write.
+    pub(crate) fn open() -> Self {
+        let place = Self::new();
+        for dir in [".", "tmp"] {
+            fs::set_permissions(place.path(dir), Permissions::from_mode(0o777)).unwrap();
+        }
+        place
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
@@ -67,21 +71,55 @@ impl Sandbox {
         self.path(name).to_str().unwrap().to_owned()
     }
 
+    pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        fs::write(self.path(name), text).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// The lines of a file; none if it was never written.
+    pub(crate) fn lines(&self, name: &str) -> Vec<String> {
+        fs::read_to_string(self.path(name)).unwrap_or_default().lines().map(str::to_owned).collect()
+    }
+
+    pub(crate) fn json(&self, name: &str) -> Value {
+        serde_json::from_str(&self.read(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
     /// Makes a script that can be executed.
     pub(crate) fn script(&self, name: &str, text: &str) -> String {
-        let path = self.path(name);
-        fs::write(&path, text).unwrap();
-        fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        self.write(name, text);
+        fs::set_permissions(self.path(name), Permissions::from_mode(0o755)).unwrap();
         self.file(name)
     }
 
-    /// Anything, in this place.
+    /// Anything, to be started here. The tester's own surroundings decide nothing.
     pub(crate) fn command(&self, program: &str, args: &[&str]) -> Command {
         let mut command = Command::new(program);
-        command.args(args).env("TMPDIR", self.path("tmp")).env("NO_COLOR", "1").current_dir(self.dir.path());
-        command.env_remove("HYPERFINE_ITERATION").stdin(Stdio::null());
-        signals::heard(&mut command);
+        command.args(args).current_dir(self.dir.path()).stdin(Stdio::null());
+        command.env("TMPDIR", self.path("tmp")).env("LC_ALL", "C.UTF-8");
+        for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "HYPERFINE_ITERATION"] {
+            command.env_remove(name);
+        }
+        // A test runner in the background of a script ignores SIGINT. That is inherited, and whyfaster goes on ignoring it, as
+        // `nohup` wants it to.
+        // SAFETY: plain system calls between fork and exec.
+        unsafe {
+            command.pre_exec(|| {
+                for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT] {
+                    libc::signal(signal, libc::SIG_DFL);
+                }
+                Ok(())
+            })
+        };
         command
+    }
+
+    /// The program with these arguments, to be started here.
+    pub(crate) fn whyfaster(&self, args: &[&str]) -> Command {
+        self.command(PROGRAM, args)
     }
 
     /// `whyfaster compare` with these arguments, unexplained: a test that counts runs does not want more of them.
@@ -89,19 +127,29 @@ impl Sandbox {
         self.start(&[&["compare", "--no-why"], args].concat()).wait()
     }
 
-    /// The program with these arguments.
+    /// `whyfaster compare --json`, which must succeed: the record.
+    pub(crate) fn compared(&self, args: &[&str]) -> Value {
+        self.compare(&[&["--json"], args].concat()).json()
+    }
+
+    /// The program with these arguments, to its end.
     pub(crate) fn run(&self, args: &[&str]) -> Ran {
         self.start(args).wait()
     }
 
     pub(crate) fn start(&self, args: &[&str]) -> Running {
-        self.begin(self.command(PROGRAM, args))
+        self.begin(self.whyfaster(args))
     }
 
     /// The program as started by a shell line, in which it is called `$whyfaster`.
     pub(crate) fn shell(&self, line: &str) -> Ran {
         let mut command = self.command("sh", &["-c", line]);
         command.env("whyfaster", PROGRAM);
+        self.finish(command)
+    }
+
+    /// Starts it and waits for its end.
+    pub(crate) fn finish(&self, command: Command) -> Ran {
         self.begin(command).wait()
     }
 
@@ -169,7 +217,7 @@ impl Sandbox {
     pub(crate) fn record(&self, name: &str) -> Value {
         let shown = self.run(&["show", &self.file(name)]);
         assert_eq!(shown.code(), 0, "the record cannot be shown: {}", shown.err);
-        serde_json::from_slice(&fs::read(self.path(name)).unwrap()).unwrap()
+        self.json(name)
     }
 }
 
@@ -192,10 +240,6 @@ impl Running {
         launcher_of(self.pid())
     }
 
-    pub(crate) fn ended(&mut self) -> bool {
-        self.child.try_wait().unwrap().is_some()
-    }
-
     /// Waits for its end; one that does not come fails the test.
     pub(crate) fn wait(mut self) -> Ran {
         let start = Instant::now();
@@ -209,8 +253,8 @@ impl Running {
                 None => std::thread::sleep(Duration::from_millis(5)),
             }
         };
-        let text = |path: &Path| String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned();
-        Ran { status, out: text(&self.out), err: text(&self.err) }
+        let read = |path: &Path| fs::read(path).unwrap();
+        Output { status, stdout: read(&self.out), stderr: read(&self.err) }.into()
     }
 }
 
@@ -232,106 +276,54 @@ impl Drop for Running {
     }
 }
 
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Self { status: output.status, out: text(&output.stdout), err: text(&output.stderr) }
+    }
+}
+
 impl Ran {
     /// The exit status as a shell would give it.
     pub(crate) fn code(&self) -> i32 {
         self.status.code().unwrap_or_else(|| 128 + self.status.signal().unwrap_or(0))
     }
 
+    /// It ended with 0.
+    #[track_caller]
+    pub(crate) fn ok(self) -> Self {
+        self.expect(0, &[]);
+        self
+    }
+
     /// It ended with this status and said all of these things on standard error.
+    #[track_caller]
     pub(crate) fn expect(&self, code: i32, said: &[&str]) {
         assert_eq!(self.code(), code, "{}\n{}", self.err, self.out);
         for text in said {
             assert!(self.err.contains(text), "'{text}' is not in: {}", self.err);
         }
-        assert!(!self.err.contains("panicked"), "{}", self.err);
-        assert!(!self.err.contains("defect"), "{}", self.err);
+        for defect in ["panicked", "defect"] {
+            assert!(!self.err.contains(defect), "{}", self.err);
+        }
+    }
+
+    /// It ended with this error, and gave a hint.
+    #[track_caller]
+    pub(crate) fn expect_error(&self, code: i32, said: &[&str]) {
+        self.expect(code, said);
+        assert!(self.err.contains("error: ") && self.err.contains("hint: "), "no next step: {}", self.err);
+    }
+
+    /// It ended with 0: standard output as JSON.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        self.expect(0, &[]);
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}", self.out))
     }
 
     /// The report as one line: where it breaks depends on the numbers before.
     pub(crate) fn flowing(&self) -> String {
         self.out.split_whitespace().collect::<Vec<_>>().join(" ")
     }
-
-    /// It ended with this error, and gave a hint.
-    pub(crate) fn expect_error(&self, code: i32, said: &[&str]) {
-        self.expect(code, said);
-        assert!(self.err.contains("error: ") && self.err.contains("hint: "), "no next step: {}", self.err);
-    }
-}
-
-/// The launcher below a running program.
-pub(crate) fn launcher_of(program: i32) -> i32 {
-    let mut found = None;
-    eventually("the launcher", || {
-        found = processes().find(|&pid| {
-            parent(pid) == Some(program) && words(pid).get(1).is_some_and(|word| word == "__launcher")
-        });
-        found.is_some()
-    });
-    found.unwrap()
-}
-
-/// The processes that a process has started and that live.
-pub(crate) fn children(of: i32) -> Vec<i32> {
-    processes().filter(|&pid| parent(pid) == Some(of)).collect()
-}
-
-pub(crate) fn kill(pid: i32, signal: Signal) {
-    kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
-}
-
-/// Waits until it holds; fails the test when it does not come true.
-pub(crate) fn eventually(what: &str, holds: impl FnMut() -> bool) {
-    eventually_or(|| what.to_owned(), holds);
-}
-
-/// The same, where what to say is known only then.
-fn eventually_or(what: impl Fn() -> String, mut holds: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !holds() {
-        assert!(start.elapsed() < PATIENCE / 4, "waited in vain: {}", what());
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
-/// Whether these tests may do what only root may. What is left out is said.
-pub(crate) fn root_or_skip(what: &str) -> bool {
-    let root = rustix::process::geteuid().is_root();
-    if !root {
-        skipped(&format!("{what} (needs root)"));
-    }
-    root
-}
-
-/// Whether these tests may mount a file system for themselves: in many containers not even root may.
-pub(crate) fn mounts_or_skip(what: &str) -> bool {
-    let mut command = Command::new("unshare");
-    command.args(["-m", "mount", "-t", "tmpfs", "none", "/mnt"]).stderr(Stdio::null());
-    let may = command.status().is_ok_and(|status| status.success());
-    if !may {
-        skipped(&format!("{what} (needs root and the right to mount)"));
-    }
-    may
-}
-
-/// Says what was left out, past the test runner, which swallows what a passing test prints.
-pub(crate) fn skipped(what: &str) {
-    use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "skipped: {what}");
-}
-
-fn processes() -> impl Iterator<Item = i32> {
-    fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-}
-
-/// The words of a process's command line; none for one that has ended.
-fn words(pid: i32) -> Vec<String> {
-    let text = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    text.split(|&byte| byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect()
-}
-
-fn parent(pid: i32) -> Option<i32> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    text.get(text.rfind(')')? + 2..)?.split(' ').nth(1)?.parse().ok()
 }
