@@ -60,7 +60,9 @@ arm64() {
     "$dist/whyfaster-$version-x86_64-linux/whyfaster" prices --list >"$work/x86.list"
     diff "$work/x86.list" "$work/arm64.list" || fail 'arm64: other probes than on x86-64'
     cross_env aarch64
-    cargo test --quiet --locked --target aarch64-unknown-linux-gnu --target-dir target/arm64 -p whyfaster-core --lib
+    # Static, because there is no arm64 loader here.
+    CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUSTFLAGS='-C target-feature=+crt-static' \
+        cargo test --quiet --locked --target aarch64-unknown-linux-gnu --target-dir target/arm64 -p whyfaster-core --lib
     say 'arm64: shows, compares and lists under qemu-user; the unit tests of the core pass'
 }
 
