@@ -89,7 +89,7 @@ _whyfaster() {
 
     case "${cmd}" in
         whyfaster)
-            opts="-h -V --help --version compare trace show study prices machines doctor demo man completions help"
+            opts="-h -V --help --help-all --version compare trace show study prices machines doctor demo man completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -103,7 +103,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__compare)
-            opts="-w -m -M -r -s -p -C -c -P -D -L -i -n -S -N -u -h -V --warmup --min-runs --max-runs --runs --setup --reference --reference-name --prepare --conclude --cleanup --parameter-scan --parameter-step-size --parameter-list --ignore-failure --show-output --output --command-name --shell --input --env --min-benchmarking-time --style --sort --time-unit --export-asciidoc --export-csv --export-json --export-markdown --export-orgmode --load --mode --rate --duration --max-time --delta --confidence --seed --timeout --no-check-output --placement --pin --drop-caches --as-root --why --no-why --confirm --no-confirm --why-rounds --prices --fail-if-slower --fail-on-inconclusive --record --json --help --version"
+            opts="-w -m -M -r -s -p -C -c -P -D -L -i -n -S -N -u -h -V --warmup --min-runs --max-runs --runs --setup --reference --reference-name --prepare --conclude --cleanup --parameter-scan --parameter-step-size --parameter-list --ignore-failure --show-output --output --command-name --shell --input --env --min-benchmarking-time --style --sort --time-unit --export-asciidoc --export-csv --export-json --export-markdown --export-orgmode --load --mode --rate --duration --max-time --delta --confidence --seed --timeout --no-check-output --placement --pin --drop-caches --as-root --why --why-rounds --fail-if-slower --fail-on-inconclusive --record --json --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -391,23 +391,12 @@ _whyfaster() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --why-rounds)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                --why)
+                    COMPREPLY=($(compgen -W "yes observe no" -- "${cur}"))
                     return 0
                     ;;
-                --prices)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
+                --why-rounds)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
-                    fi
                     return 0
                     ;;
                 --fail-if-slower)
@@ -437,7 +426,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__completions)
-            opts="-h -V --help --version bash elvish fish powershell zsh"
+            opts="-h -V --help --help-all --version bash elvish fish powershell zsh"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -451,7 +440,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__demo)
-            opts="-h -V --max-time --as-root --record --json --style --time-unit --help --version"
+            opts="-h -V --max-time --as-root --record --json --style --time-unit --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -492,7 +481,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__doctor)
-            opts="-h -V --json --style --help --version"
+            opts="-h -V --json --style --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -678,7 +667,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__machines)
-            opts="-h -V --kernels --rows --fetch --all --delta --project --json --style --time-unit --help --version"
+            opts="-h -V --kernels --rows --fetch --all --delta --project --json --style --time-unit --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -716,7 +705,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__man)
-            opts="-h -V --help --version"
+            opts="-h -V --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -730,7 +719,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__prices)
-            opts="-h -V --quick --cold --sweep --all --list --pin --inside --fetch --worker --silence --seed --project --source --explain --record --csv --json --style --time-unit --help --version"
+            opts="-h -V --quick --all --list --pin --inside --fetch --worker --silence --seed --project --source --explain --record --csv --json --style --time-unit --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -825,7 +814,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__show)
-            opts="-u -h -V --json --by --top --perfetto --flamegraph --folded --sort-calls --style --sort --time-unit --export-asciidoc --export-csv --export-json --export-markdown --export-orgmode --help --version"
+            opts="-u -h -V --json --by --top --perfetto --flamegraph --folded --sort-calls --style --sort --time-unit --export-asciidoc --export-csv --export-json --export-markdown --export-orgmode --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -987,7 +976,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__study)
-            opts="-u -h -V --full --quick --load --with --max-time --seed --flamegraphs --as-root --why --no-why --confirm --no-confirm --why-rounds --prices --record --json --style --sort --time-unit --help --version"
+            opts="-u -h -V --full --quick --load --with --max-time --seed --flamegraphs --as-root --why --why-rounds --record --json --style --sort --time-unit --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1027,23 +1016,12 @@ _whyfaster() {
                     fi
                     return 0
                     ;;
-                --why-rounds)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                --why)
+                    COMPREPLY=($(compgen -W "yes observe no" -- "${cur}"))
                     return 0
                     ;;
-                --prices)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
+                --why-rounds)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
-                    fi
                     return 0
                     ;;
                 --record)
@@ -1085,7 +1063,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__trace)
-            opts="-S -N -u -h -V --follow --duration --level --ptrace --count-only --strict --untraced-runs --ring-size --sample-rate --shell --input --env --output --pin --as-root --by --top --sort --calls --style --time-unit --record --keep-schedule --json --perfetto --flamegraph --folded --help --version"
+            opts="-S -N -u -h -V --follow --duration --level --count-only --strict --untraced-runs --ring-size --sample-rate --shell --input --env --output --pin --as-root --by --top --sort --calls --style --time-unit --record --keep-schedule --json --perfetto --flamegraph --folded --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_whyfaster_global_optspecs
-    string join \n h/help V/version
+    string join \n h/help help-all V/version
 end
 
 function __fish_whyfaster_needs_command
@@ -24,7 +24,8 @@ function __fish_whyfaster_using_subcommand
     contains -- $cmd[1] $argv
 end
 
-complete -c whyfaster -n "__fish_whyfaster_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c whyfaster -n "__fish_whyfaster_needs_command" -s h -l help -d 'Print the options that are used most'
+complete -c whyfaster -n "__fish_whyfaster_needs_command" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_needs_command" -s V -l version -d 'Print version'
 complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "compare" -d 'Say which of these commands is faster, and from what load on that changes'
 complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "trace" -d 'Explain one command or pipeline: where the time of its whole process tree went'
@@ -37,25 +38,25 @@ complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "demo" -d 'Show 
 complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "man" -d 'Show the manual: of whyfaster, or of one verb'
 complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "completions" -d 'Print the completions for a shell'
 complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s w -l warmup -d 'Run each command NUM times, untimed, before its first round' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s w -l warmup -d 'Run each command NUM times untimed first' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s m -l min-runs -d 'Run at least NUM rounds [default: 10]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s M -l max-runs -d 'Run at most NUM rounds [default: as many as the verdict needs]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s r -l runs -d 'Run exactly NUM rounds' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s s -l setup -d 'Run CMD once before the first round of each command' -r -f -a "(__fish_complete_command)"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s s -l setup -d 'Run CMD once before the first round' -r -f -a "(__fish_complete_command)"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l reference -d 'Compare all others with CMD' -r -f -a "(__fish_complete_command)"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l reference-name -d 'Call the reference command NAME' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s p -l prepare -d 'Run CMD before every timed run' -r -f -a "(__fish_complete_command)"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s C -l conclude -d 'Run CMD after every timed run' -r -f -a "(__fish_complete_command)"
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s c -l cleanup -d 'Run CMD once after the last round of each command' -r -f -a "(__fish_complete_command)"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s c -l cleanup -d 'Run CMD once after the last round' -r -f -a "(__fish_complete_command)"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s P -l parameter-scan -d 'Make an alternative of each number from MIN to MAX, put in for {VAR}' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s D -l parameter-step-size -d 'Go from MIN to MAX of --parameter-scan in steps of DELTA' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s L -l parameter-list -d 'Make an alternative of each of the comma-separated VALUES, put in for {VAR}' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s i -l ignore-failure -d 'Go on when a command fails: at any status but 0, or at the comma-separated statuses given' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l output -d 'Send what timed runs print to WHERE: null, pipe, inherit, or a file [default: null]' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s n -l command-name -d 'Call a command NAME; given once for each command, in their order' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s S -l shell -d 'Run commands with SHELL: a name, a path, a command line, \'default\' (sh) or \'none\'' -r -f -a "(__fish_complete_command)"
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l input -d 'Let commands read from WHERE: null, or a file [default: null]' -r -F
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l env -d 'Set environment variables: NAME=VALUE, several separated by spaces and quoted as in a shell' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s L -l parameter-list -d 'Put each of VALUES in for {VAR}' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s i -l ignore-failure -d 'Go on when a command fails' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l output -d 'Send what timed runs print to WHERE' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s n -l command-name -d 'Call a command NAME' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s S -l shell -d 'Run commands with SHELL [default: sh]' -r -f -a "(__fish_complete_command)"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l input -d 'Let commands read from WHERE' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l env -d 'Set environment variables' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l min-benchmarking-time -d 'Accepted so that scripts written for hyperfine go on working; the statistics decide how long to measure' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l style -d 'Colour and movement: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
@@ -71,55 +72,54 @@ millisecond\t''
 second\t''
 minute\t''
 hour\t''"
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l export-asciidoc -d 'Write hyperfine\'s AsciiDoc table to FILE (\'-\' is standard output)' -r -F
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l export-csv -d 'Write hyperfine\'s CSV to FILE (\'-\' is standard output)' -r -F
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l export-json -d 'Write hyperfine\'s JSON to FILE (\'-\' is standard output)' -r -F
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l export-markdown -d 'Write hyperfine\'s Markdown table to FILE (\'-\' is standard output)' -r -F
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l export-orgmode -d 'Write hyperfine\'s Org table to FILE (\'-\' is standard output)' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l export-asciidoc -d 'Write hyperfine\'s AsciiDoc table to FILE' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l export-csv -d 'Write hyperfine\'s CSV to FILE' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l export-json -d 'Write hyperfine\'s JSON to FILE' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l export-markdown -d 'Write hyperfine\'s Markdown table to FILE' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l export-orgmode -d 'Write hyperfine\'s Org table to FILE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l load -d 'Copies at once: a list such as 1,10,100, or \'auto\' [default: 1]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l mode -d 'How copies arrive: batch, closed or open [default: batch]' -r -f -a "batch\t'N copies are released together; the time until the last one ends counts'
 closed\t'N workers; each starts a copy as soon as its last one ended'
 open\t'Copies start at --rate, whatever became of the earlier ones'"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l rate -d 'Copies started a second, for --mode open' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l duration -d 'How long copies are started, for --mode closed and open [default: 5s]' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l max-time -d 'Begin nothing that would end after this time, such as 90s or 5m' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l delta -d 'Call two alternatives the same when they differ by less than this [default: 2%]' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l max-time -d 'Begin nothing that would end after TIME' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l delta -d 'Call a smaller difference none [default: 2%]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l confidence -d 'Confidence of all intervals together [default: 95%]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l seed -d 'Seed of the random order [default: a fresh one, kept in the record]' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l timeout -d 'End a copy, with all its processes, after this time; it then counts as too slow' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l timeout -d 'End a copy after TIME; it counts as too slow' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l placement -d 'Sessions of the copies: session (each its own) or shared (one for all) [default: session]' -r -f -a "session\t'Each copy in a session of its own'
 shared\t'All copies of a batch in one session'"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l pin -d 'Run the copies on these CPUs only, such as 0-3,5' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l why -d 'Explain the difference: yes, observe (no experiments) or no' -r -f -a "yes\t'By observation and experiments'
+observe\t'By observation alone'
+no\t'Not at all'"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l why-rounds -d 'Observe every alternative this many times [default: 7 to 15, as time allows]' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l prices -d 'Take prices of operations from this price list instead of measuring them' -r -F
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l fail-if-slower -d 'Exit with 3 if an alternative is slower than the baseline by more than PERCENT [default: --delta]' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l record -d 'Write the record, with every raw sample, to FILE (\'-\' is standard output)' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l fail-if-slower -d 'Exit with 3 if one is slower' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l record -d 'Write the record to FILE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l show-output -d 'Show what the commands print; the same as --output=inherit'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s N -d 'The same as --shell=none'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l no-check-output -d 'Do not compare what the alternatives print'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l drop-caches -d 'Empty the page cache before every timed run (needs root)'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l as-root -d 'Under sudo, run the commands as root too'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l why -d 'Explain the difference, and say so where that cannot be done'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l no-why -d 'Do not explain the difference'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l confirm -d 'Confirm the explanation by experiments: remove a cause, and measure again (the default)'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l no-confirm -d 'Make no experiments'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l fail-on-inconclusive -d 'Exit with 4 if --fail-if-slower could not be decided'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l json -d 'Print the record as JSON on standard output instead of the report'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l json -d 'Print JSON instead of the report'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s h -l help -d 'Print the options that are used most'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s V -l version -d 'Print version'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l follow -d 'Observe a tree that runs already: a process id, or the directory of a cgroup' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l duration -d 'End after this time, such as 10s; a command is ended with all that it started' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l level -d 'Observe with: auto, full, ptrace, unprivileged or rusage [default: auto]' -r -f -a "auto\t'The best that is to be had here'
 full\t'Everything, by BPF programs in the kernel'
-ptrace\t'Every system call by ptrace: the same as --ptrace'
+ptrace\t'Every system call, by ptrace'
 unprivileged\t'Forks, execs and ends by ptrace, without a stop at system calls'
 rusage\t'Only what the kernel adds up for a parent'"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l untraced-runs -d 'Run the command NUM times more, untraced, to see what tracing cost; 0 for never [default: 3, within 10 s]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l ring-size -d 'Size of the buffer between kernel and whyfaster, a power of two such as 16M [default: 16M]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l sample-rate -d 'Take the stack of what runs NUM times a second on every CPU [default with --flamegraph or --folded: 499]' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -s S -l shell -d 'Run commands with SHELL: a name, a path, a command line, \'default\' (sh) or \'none\'' -r -f -a "(__fish_complete_command)"
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l input -d 'Let commands read from WHERE: null, or a file [default: null]' -r -F
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l env -d 'Set environment variables: NAME=VALUE, several separated by spaces and quoted as in a shell' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -s S -l shell -d 'Run commands with SHELL [default: sh]' -r -f -a "(__fish_complete_command)"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l input -d 'Let commands read from WHERE' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l env -d 'Set environment variables' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l output -d 'Send what the command prints to WHERE: inherit, null, or a file [default: inherit]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l pin -d 'Run the command on these CPUs only, such as 0-3,5' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l by -d 'Take system calls together by: command, process or none [default: command]' -r -f -a "command\t'Those of one command'
@@ -146,14 +146,14 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l record -d 
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l perfetto -d 'Write a trace for the Perfetto user interface to FILE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l flamegraph -d 'Write flame graphs, on and off the CPU, to FILE (SVG)' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l folded -d 'Write folded stacks, on and off the CPU, to FILE' -r -F
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l ptrace -d 'See every system call without privileges, by ptrace: the same as --level ptrace'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l count-only -d 'Count system calls without timing them: about half the cost for each call (full level only)'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l strict -d 'Fail (exit status 6) if anything of the trace was lost or does not fit together'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -s N -d 'The same as --shell=none'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l as-root -d 'Under sudo, run the commands as root too'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l keep-schedule -d 'Keep the scheduling records in the record, so that it can be analysed again'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l json -d 'Print the record as JSON on standard output instead of the report'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -s h -l help -d 'Print the options that are used most'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -s V -l version -d 'Print version'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l by -d 'Take system calls together by: command, process or none [default: command]' -r -f -a "command\t'Those of one command'
 process\t'Those of one process'
@@ -180,21 +180,24 @@ millisecond\t''
 second\t''
 minute\t''
 hour\t''"
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l export-asciidoc -d 'Write hyperfine\'s AsciiDoc table to FILE (\'-\' is standard output)' -r -F
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l export-csv -d 'Write hyperfine\'s CSV to FILE (\'-\' is standard output)' -r -F
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l export-json -d 'Write hyperfine\'s JSON to FILE (\'-\' is standard output)' -r -F
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l export-markdown -d 'Write hyperfine\'s Markdown table to FILE (\'-\' is standard output)' -r -F
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l export-orgmode -d 'Write hyperfine\'s Org table to FILE (\'-\' is standard output)' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l export-asciidoc -d 'Write hyperfine\'s AsciiDoc table to FILE' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l export-csv -d 'Write hyperfine\'s CSV to FILE' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l export-json -d 'Write hyperfine\'s JSON to FILE' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l export-markdown -d 'Write hyperfine\'s Markdown table to FILE' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l export-orgmode -d 'Write hyperfine\'s Org table to FILE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l json -d 'Print it as JSON, with the analysis redone'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -s h -l help -d 'Print the options that are used most'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -s V -l version -d 'Print version'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l load -d 'Copies at once instead of the study\'s own levels: a list such as 1,10' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l with -d 'Set these price lists beside the article\'s, each in a column of its own (study threads, study syscalls)' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l max-time -d 'Begin nothing that would end after this time, such as 90s or 5m' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l seed -d 'Seed of the input and of the random order' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l flamegraphs -d 'Write a flame graph of each of the two alternatives in question into DIR (study placement)' -r -f -a "(__fish_complete_directories)"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l why -d 'Explain the difference: yes, observe (no experiments) or no' -r -f -a "yes\t'By observation and experiments'
+observe\t'By observation alone'
+no\t'Not at all'"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l why-rounds -d 'Observe every alternative this many times [default: 7 to 15, as time allows]' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l prices -d 'Take prices of operations from this price list instead of measuring them' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l record -d 'Write the record, with every raw sample, to FILE (\'-\' is standard output)' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l style -d 'Colour and movement: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
@@ -213,12 +216,9 @@ hour\t''"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l full -d 'Take the article\'s own sizes, or of a study of prices more repetitions: takes much longer'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l quick -d 'Take a smaller size (study dispatch, study placement)'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l as-root -d 'Under sudo, run the commands as root too'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l why -d 'Explain the difference, and say so where that cannot be done'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l no-why -d 'Do not explain the difference'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l confirm -d 'Confirm the explanation by experiments: remove a cause, and measure again (the default)'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l no-confirm -d 'Make no experiments'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l json -d 'Print the record as JSON on standard output instead of the report'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -s h -l help -d 'Print the options that are used most'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -s V -l version -d 'Print version'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l pin -d 'Run on these CPUs only, such as 0-3,5' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l inside -d 'Measure inside another kernel, behind an emulator, or on another machine' -r
@@ -242,13 +242,12 @@ second\t''
 minute\t''
 hour\t''"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l quick -d 'Take at most about ten seconds: fewer samples and rows, wider intervals; many rows get fewer repetitions'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l cold -d 'Also price calls with cold caches, and the first call of a process'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l sweep -d 'Also price every other value of every parameter: memory of the parent, idle gaps, sizes, clocks'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l all -d 'Price every row that there is; takes ten to fifteen minutes'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l all -d 'Price every row that there is; of all groups that takes ten to fifteen minutes'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l list -d 'List the probes: their variants, what one operation is, what they need'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l fetch -d 'Download a kernel that is not in the cache, with apt and a state of our own'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l json -d 'Print the price list as JSON on standard output instead of the report'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -s h -l help -d 'Print the options that are used most'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -s V -l version -d 'Print version'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l kernels -d 'Follow every price over these kernels: image files, DISTRIBUTION:VERSION, versions in the cache, or recorded lists' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l rows -d 'Groups or probes to follow over the kernels [default: getppid, fork, pipe and others of every group]' -r
@@ -268,7 +267,8 @@ hour\t''"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l fetch -d 'Download kernels that are not in the cache, with apt and a state of our own'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l all -d 'Show every row, also those that only one list has'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l json -d 'Print the comparison as JSON on standard output instead of the report'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -s h -l help -d 'Print the options that are used most'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -s V -l version -d 'Print version'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand doctor" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
@@ -277,7 +277,8 @@ nocolor\t'Movement without colour'
 color\t'Colour without movement'
 none\t'Nothing at all; exports and the exit status are the only result'"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand doctor" -l json -d 'Print the facts as JSON'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand doctor" -s h -l help -d 'Print help'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand doctor" -s h -l help -d 'Print the options that are used most'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand doctor" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand doctor" -s V -l version -d 'Print version'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -l max-time -d 'Begin nothing that would end after this time, such as 60s [default: 20s]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -l record -d 'Write the record, with every raw sample, to FILE (\'-\' is standard output)' -r -F
@@ -294,11 +295,14 @@ minute\t''
 hour\t''"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -l as-root -d 'Under sudo, run the commands as root too'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -l json -d 'Print the record as JSON on standard output instead of the report'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -s h -l help -d 'Print the options that are used most'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -s V -l version -d 'Print version'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand man" -s h -l help -d 'Print the options that are used most'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand man" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand man" -s V -l version -d 'Print version'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand completions" -s h -l help -d 'Print the options that are used most'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand completions" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand completions" -s V -l version -d 'Print version'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show study prices machines doctor demo man completions help" -f -a "compare" -d 'Say which of these commands is faster, and from what load on that changes'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show study prices machines doctor demo man completions help" -f -a "trace" -d 'Explain one command or pipeline: where the time of its whole process tree went'

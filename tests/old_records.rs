@@ -52,12 +52,24 @@ fn every_old_record_is_shown_with_its_names() {
     }
 }
 
+/// Without what was null: an option that is gone left one in the plan.
+fn known(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let fields = fields.iter().filter(|(_, value)| !value.is_null());
+            fields.map(|(key, value)| (key.clone(), known(value))).collect()
+        }
+        Value::Array(values) => values.iter().map(known).collect(),
+        other => other.clone(),
+    }
+}
+
 #[test]
 fn samples_of_old_records_come_back_as_they_were() {
     for (file, old, _) in records() {
         let new = show("--json", &file).json();
         for path in ["plan", "batches", "trials", "host", "schedule", "samples", "rows", "fingerprint"] {
-            assert_eq!(old[path], new[path], "{path} of {file:?}");
+            assert_eq!(known(&old[path]), known(&new[path]), "{path} of {file:?}");
         }
     }
 }

@@ -31,7 +31,7 @@ fn assert_close(what: &str, ratios: &[f64], tolerance: f64) {
 #[test]
 fn planted_costs_are_priced_within_five_percent() {
     let _alone = alone();
-    let lists: Vec<Value> = (0..PAIRS).map(|_| list(&["burn", "getpid_k", "--sweep", "--quick"])).collect();
+    let lists: Vec<Value> = (0..PAIRS).map(|_| list(&["burn", "getpid_k", "--all", "--quick"])).collect();
     let all = |of: &dyn Fn(&Value) -> f64| lists.iter().map(of).collect::<Vec<_>>();
     for (k, key) in [2.0, 4.0, 8.0].into_iter().flat_map(|k| [(k, "floor_ns"), (k, "median_ns")]) {
         let of = |list: &Value, variant: &str| price(list, "getpid_k", variant)[key].as_f64().unwrap();

@@ -198,7 +198,7 @@ fn a_program_with_rights_of_its_own_is_refused() {
     needs!(capabilities("cap_dac_override,cap_bpf", &copy));
     run(&["compare", "touch ran"]).expect_error(6, &["other capabilities than observing needs", "setcap -r"]);
     needs!(capabilities("cap_bpf,cap_perfmon", &copy));
-    run(&["compare", "--no-why", "-r", "1", "true"]).ok();
+    run(&["compare", "--why=no", "-r", "1", "true"]).ok();
     assert!(!place.path("ran").exists());
 }
 

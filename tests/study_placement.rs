@@ -26,7 +26,7 @@ fn it_says_who_ran_where_and_judges_every_claim() {
     let place = Sandbox::new();
     let graphs = place.file("graphs");
     let words =
-        ["study", "placement", "--quick", "--max-time", "3s", "--no-why", "--json", "--flamegraphs", &graphs];
+        ["study", "placement", "--quick", "--max-time", "3s", "--why=no", "--json", "--flamegraphs", &graphs];
     let ran = place.run(&words).ok();
     let document: Value = ran.json();
     let found = &document["study_findings"];
@@ -71,7 +71,7 @@ fn it_says_who_ran_where_and_judges_every_claim() {
 fn nothing_is_left_of_its_file_system_whatever_ends_it() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP, Signal::KILL] {
         let place = Sandbox::new();
-        let running = place.start(&["study", "placement", "--no-why"]);
+        let running = place.start(&["study", "placement", "--why=no"]);
         let _ = running.launcher();
         running.signal(signal);
         let ran = running.wait();

@@ -137,7 +137,7 @@ fn ptrace_counts_as_strace_does() {
     let place = Sandbox::new();
     for program in programs(&place) {
         let words: Vec<&str> = program.iter().map(String::as_str).collect();
-        same_as_strace(&place, &["--ptrace"], &words);
+        same_as_strace(&place, &["--level", "ptrace"], &words);
     }
 }
 
@@ -150,7 +150,7 @@ fn tree(trace: &serde_json::Value) -> [u64; 5] {
 fn every_level_sees_the_same_tree() {
     let place = Sandbox::open();
     let forks = compile(&place, "forks", FORKS);
-    let levels: &[&[&str]] = &[&["--level", "unprivileged"], &["--ptrace"], &["--level", "full"]];
+    let levels: &[&[&str]] = &[&["--level", "unprivileged"], &["--level", "ptrace"], &["--level", "full"]];
     for level in levels {
         if level.contains(&"full") && !given(full()) {
             continue;
@@ -173,7 +173,7 @@ fn a_program_that_a_thread_begins_is_counted_and_the_first_thread_as_well() {
     needs!(tool("strace"));
     let place = Sandbox::open();
     let execs = compile(&place, "execs", EXECS);
-    let levels: &[&[&str]] = &[&["--level", "unprivileged"], &["--ptrace"], &["--level", "full"]];
+    let levels: &[&[&str]] = &[&["--level", "unprivileged"], &["--level", "ptrace"], &["--level", "full"]];
     for level in levels {
         if level.contains(&"full") && !given(full()) {
             continue;

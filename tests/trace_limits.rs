@@ -65,8 +65,8 @@ fn the_commands_own_end_is_told_and_is_no_failure() {
 fn what_a_level_cannot_give_is_refused_with_the_way_to_it() {
     let place = Sandbox::open();
     nobody_traces(&place, &["--level", "full", "true"]).expect_error(6, &["CAP_BPF", "run it with sudo"]);
-    nobody_traces(&place, &["--calls", "true"]).expect_error(6, &["--ptrace"]);
-    nobody_traces(&place, &["--ptrace", "--folded", "f.txt", "true"]).expect_error(6, &["stacks"]);
+    nobody_traces(&place, &["--calls", "true"]).expect_error(6, &["--level ptrace"]);
+    nobody_traces(&place, &["--level", "ptrace", "--folded", "f.txt", "true"]).expect_error(6, &["stacks"]);
     nobody_traces(&place, &["--follow", "1"]).expect_error(6, &["process 1"]);
     assert!(!place.path("f.txt").exists());
     let trace = nobody_traces(&place, &["--json", "true"]).json();

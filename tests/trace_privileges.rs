@@ -111,7 +111,7 @@ fn the_file_gives_the_full_level_and_the_command_has_none() {
     assert!(rows(&trace, "skipped").is_empty(), "{}", trace["skipped"]);
     // The other levels work with such a file as well.
     assert_eq!(capable.trace(&["--json", "--level", "unprivileged", "true"]).json()["processes"]["execs"], 1);
-    assert_eq!(capable.trace(&["--json", "--ptrace", "true"]).json()["level"], "ptrace");
+    assert_eq!(capable.trace(&["--json", "--level", "ptrace", "true"]).json()["level"], "ptrace");
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn without_sys_each_level_does_what_it_can() {
         for (args, level) in [
             ("", "unprivileged"),
             ("--level unprivileged", "unprivileged"),
-            ("--ptrace", "ptrace"),
+            ("--level ptrace", "ptrace"),
             ("--level rusage", "rusage"),
         ] {
             let ran = hidden(&format!("{args} --json"));
@@ -232,7 +232,7 @@ fn a_32_bit_program_is_counted_by_its_own_table() {
     let made = place.finish(place.command("gcc", &words)).code() == 0;
     let runs = made && Command::new(&program).status().is_ok_and(|status| status.success());
     needs!(machine(runs, "32-bit programs"));
-    let mut levels = vec!["--ptrace"];
+    let mut levels = vec!["--level=ptrace"];
     if given(full()) {
         levels.push("--level=full");
     }
@@ -357,7 +357,7 @@ fn where_everything_is_forbidden_the_times_of_the_command_remain() {
     assert!((0.1..5.0).contains(&trace["wall_s"].as_f64().unwrap()), "{}", trace["wall_s"]);
     let why: Vec<&str> = rows(&trace, "not_measured").iter().filter_map(|row| row["why"].as_str()).collect();
     assert!(why.iter().any(|why| why.contains("SYS_PTRACE")), "{why:#?}");
-    run(&["--ptrace", "true"]).expect_error(6, &["ptrace", "SYS_PTRACE"]);
+    run(&["--level", "ptrace", "true"]).expect_error(6, &["ptrace", "SYS_PTRACE"]);
     run(&["--level", "unprivileged", "true"]).expect_error(6, &["ptrace", "SYS_PTRACE"]);
     run(&["--calls", "true"]).expect_error(6, &["--calls"]);
 }

@@ -106,7 +106,7 @@ fn planted_processes_are_found() {
     let _alone = alone();
     let place = Sandbox::new();
     let many = "i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i+1)); done";
-    let (record, _) = explained(&place, &["--why-rounds", "7", "--no-confirm"], many, "/bin/true");
+    let (record, _) = explained(&place, &["--why-rounds", "7", "--why=observe"], many, "/bin/true");
     first(&record, "processes");
     sums_hold(&record);
     assert!(record.get("experiments").is_none(), "{}", record["experiments"]);
@@ -197,7 +197,7 @@ fn the_kind_of_work_that_grows_with_load_is_named() {
     needs!(full());
     let _alone = alone();
     let place = Sandbox::new();
-    let options = ["--why-rounds", "6", "--no-confirm", "--load", "1,6", "--runs", "8"];
+    let options = ["--why-rounds", "6", "--why=observe", "--load", "1,6", "--runs", "8"];
     let slow = format!("sleep 0.1; {PIPES_BY_COPY}");
     let (record, _) = explained(&place, &options, &slow, PIPES_BY_COPY);
     sums_hold(&record);

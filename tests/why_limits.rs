@@ -30,14 +30,14 @@ fn without_privileges_one_line_says_what_is_missing() {
 fn what_is_not_wanted_is_not_done() {
     let place = Sandbox::new();
     let log = "echo run >> log";
-    let words = ["compare", "--runs", "6", "--prepare", log, "--no-check-output", "--json", "--no-why"];
+    let words = ["compare", "--runs", "6", "--prepare", log, "--no-check-output", "--json", "--why=no"];
     let record = place.run(&[&words[..], &["sleep 0.05", "true"]].concat()).json();
     for path in ["findings", "traced", "refused", "predictions"] {
         assert!(record.get(path).is_none(), "{path}: {}", record[path]);
     }
     // Six rounds of two and the hidden copy, and an account of each.
     assert_eq!(place.read("log").lines().count(), 6 * 3 + 2);
-    place.run(&["compare", "--no-why", "--why-rounds", "3", "true"]).expect(2, &["--why-rounds"]);
+    place.run(&["compare", "--why=no", "--why-rounds", "3", "true"]).expect(2, &["--why-rounds"]);
     place.run(&["compare", "--why-rounds", "0", "true"]).expect(2, &["--why-rounds"]);
 }
 

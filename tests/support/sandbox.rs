@@ -124,7 +124,7 @@ impl Sandbox {
 
     /// `whyfaster compare` with these arguments, unexplained: a test that counts runs does not want more of them.
     pub(crate) fn compare(&self, args: &[&str]) -> Ran {
-        self.start(&[&["compare", "--no-why"], args].concat()).wait()
+        self.start(&[&["compare", "--why=no"], args].concat()).wait()
     }
 
     /// `whyfaster compare --json`, which must succeed: the record.

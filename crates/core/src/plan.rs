@@ -66,8 +66,6 @@ pub struct Explain {
     pub rounds: Option<u32>,
     /// Whether experiments are made that remove the causes found.
     pub confirm: bool,
-    /// A price list to take prices of operations from; null: they are measured.
-    pub prices: Option<PathBuf>,
 }
 
 /// What holds where the command line says nothing.

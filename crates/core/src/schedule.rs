@@ -170,7 +170,7 @@ impl Scheduler {
                     left_s.max(0.0),
                     self.rounds.max_time_s,
                     if self.kept_s > 0.0 {
-                        format!(" ({:.0} s are kept for explaining, see --no-why)", self.kept_s)
+                        format!(" ({:.0} s are kept for explaining, see --why=no)", self.kept_s)
                     } else {
                         String::new()
                     }

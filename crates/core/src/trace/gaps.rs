@@ -123,7 +123,7 @@ pub(super) fn not_measured(
     if matches!(level, Level::Rusage | Level::Unprivileged) {
         add(
             "system calls",
-            format!("this level does not stop at system calls: --ptrace counts them at a high cost; {full}"),
+            format!("this level stops at no system call: --level ptrace counts them, at a cost; {full}"),
         );
         add("failed execs", format!("this level sees only execs that work; {full}"));
         add(

@@ -44,7 +44,7 @@ pub fn resolve(raw: &CompareArgs, host: &HostSeed) -> Result<(Plan, Outputs), Fa
     outputs.notes = notes(raw);
     outputs.notes.extend(user_note(&user));
     plan.user = Some(user);
-    plan.explain = raw.why.plan();
+    plan.explain = raw.why.plan()?;
     check_words(&plan)?;
     check_streams(&plan, &outputs)?;
     Ok((plan, outputs))

@@ -77,7 +77,7 @@ pub fn resolve(raw: &TraceArgs, host: &HostSeed) -> Result<(TracePlan, TraceOutp
     observe(raw, &mut plan);
     if plan.level == LevelChoice::Ptrace {
         outputs.common.notes.push(
-            "--ptrace stops the command twice at every system call: it takes many times as long where it calls much"
+            "--level ptrace stops the command twice at every system call: it takes many times as long where it calls much"
                 .to_owned(),
         );
     }
@@ -170,7 +170,6 @@ pub fn taken_by_command(command: &[String]) -> Option<&str> {
 fn observe(raw: &TraceArgs, plan: &mut TracePlan) {
     let args = &raw.observe;
     plan.level = match args.level.unwrap_or_default() {
-        _ if args.ptrace => LevelChoice::Ptrace,
         LevelWord::Auto => LevelChoice::Auto,
         LevelWord::Full => LevelChoice::Full,
         LevelWord::Ptrace => LevelChoice::Ptrace,
@@ -322,17 +321,9 @@ mod tests {
 
     #[test]
     fn levels_and_their_opposites() {
-        for words in [&["--ptrace", "true"][..], &["--level", "ptrace", "true"]] {
-            assert_eq!(read(words).unwrap().0.level, LevelChoice::Ptrace);
-        }
+        assert_eq!(read(&["--level", "ptrace", "true"]).unwrap().0.level, LevelChoice::Ptrace);
         assert_eq!(read(&["--level", "rusage", "true"]).unwrap().0.level, LevelChoice::Rusage);
-        assert!(read(&["--ptrace", "--level", "full", "true"]).is_err());
-        for words in [
-            "--ptrace --count-only",
-            "--level rusage --perfetto p",
-            "--level rusage --sort calls",
-            "--sample-rate 99",
-        ] {
+        for words in ["--level rusage --perfetto p", "--level rusage --sort calls", "--sample-rate 99"] {
             let words: Vec<&str> = words.split(' ').chain(["true"]).collect();
             assert!(read(&words).is_err(), "{words:?}");
         }

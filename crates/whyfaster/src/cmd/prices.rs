@@ -119,7 +119,6 @@ fn request(args: &PricesArgs, probes: &[Probe], terms: Option<&[Term]>) -> Resul
     let (repetitions, budget_s, limit_s, spread_s) = match args.quick {
         true => (8, 7.5, 10.0, 3.0),
         false if args.all => (15, 600.0, 900.0, 8.0),
-        false if args.cold || args.sweep => (15, 180.0, 360.0, 8.0),
         false => (15, 48.0, 58.0, 8.0),
     };
     let seed = args.seed.unwrap_or(here.seed);
@@ -148,8 +147,7 @@ pub(super) fn wanted(
     if !words.is_empty() && unit == Unit::Nanoseconds {
         words.push(word(probes, COMPUTE));
     }
-    let PricesArgs { cold, sweep, all, quick, .. } = *args;
-    Wanted { words, rows: Vec::new(), cold, sweep, all, quick, cpus }
+    Wanted { words, rows: Vec::new(), all: args.all, quick: args.quick, cpus }
 }
 
 /// Keeps this process, and so the worker, on these CPUs.

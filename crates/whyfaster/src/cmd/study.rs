@@ -112,7 +112,7 @@ pub fn run_args(args: &StudyArgs) -> anyhow::Result<Exit> {
         record: args.record.clone(),
         json: args.json,
         user: Some(here.user(args.user.as_root)?),
-        explain: args.why.plan(),
+        explain: args.why.plan()?,
     };
     options.user.as_ref().and_then(user_note).iter().for_each(|note| say(&format!("note: {note}")));
     let interrupts = Interrupts::take_over()?;

@@ -42,7 +42,7 @@ pub(super) fn bears_on(args: &StudyArgs, name: &str) -> Result<(), Failure> {
 /// Puts in as whom the commands run and whether the difference is explained.
 pub(super) fn completed(plan: &mut Plan, args: &StudyArgs, here: &HostSeed) -> Result<(), Failure> {
     plan.user = Some(here.user(args.user.as_root)?);
-    plan.explain = args.why.plan();
+    plan.explain = args.why.plan()?;
     plan.user.as_ref().and_then(user_note).iter().for_each(|note| say(&format!("note: {note}")));
     Ok(())
 }

@@ -19,7 +19,7 @@ pub fn levels() -> Vec<Finding> {
     lines.push(match possible() {
         Ok(()) => Finding::ok(
             "trace: unprivileged",
-            "forks, execs, ends, run and wait times can be seen; with --ptrace every call too",
+            "forks, execs, ends, run and wait times can be seen; with --level ptrace every call too",
         ),
         Err(why) => Finding::with(
             Mark::Note,

@@ -336,7 +336,7 @@ pub fn csv(list: &PriceList) -> anyhow::Result<Vec<u8>> {
     Ok(writer.into_inner()?)
 }
 
-/// The parameters of a probe that `--sweep` varies.
+/// The parameters of a probe that `--all` varies.
 fn parameters(probe: &Probe) -> String {
     let keys: Vec<&str> = probe.parameters.iter().map(|parameter| parameter.key.as_str()).collect();
     if keys.is_empty() { ABSENT.to_owned() } else { keys.join(" ") }

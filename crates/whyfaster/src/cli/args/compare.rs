@@ -87,11 +87,11 @@ pub struct LoadArgs {
     pub mode: Option<ModeWord>,
 
     /// Copies started a second, for --mode open
-    #[arg(long, value_name = "PER_SECOND", value_parser = numbers::rate)]
+    #[arg(long, value_name = "PER_SECOND", value_parser = numbers::rate, hide_short_help = true)]
     pub rate: Option<f64>,
 
     /// How long copies are started, for --mode closed and open [default: 5s]
-    #[arg(long, value_name = "TIME", value_parser = numbers::duration)]
+    #[arg(long, value_name = "TIME", value_parser = numbers::duration, hide_short_help = true)]
     pub duration: Option<f64>,
 }
 
@@ -99,26 +99,30 @@ pub struct LoadArgs {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Statistics")]
 pub struct StatisticsArgs {
-    /// Begin nothing that would end after this time, such as 90s or 5m
+    /// Begin nothing that would end after TIME
     ///
-    /// It is then a hard limit that also cuts --min-runs short. Without it, rounds go on until each verdict is clear or
+    /// Such as 90s or 5m. It is then a hard limit that also cuts --min-runs short. Without it, rounds go on until each verdict is clear or
     /// about a minute has passed, but never fewer than --min-runs.
     #[arg(long, value_name = "TIME", value_parser = numbers::duration)]
     pub max_time: Option<f64>,
 
-    /// Call two alternatives the same when they differ by less than this [default: 2%]
+    /// Call a smaller difference none [default: 2%]
+    ///
+    /// Two alternatives that differ by less than SHARE are the same.
     #[arg(long, value_name = "SHARE", value_parser = numbers::delta)]
     pub delta: Option<f64>,
 
     /// Confidence of all intervals together [default: 95%]
-    #[arg(long, value_name = "SHARE", value_parser = numbers::confidence)]
+    #[arg(long, value_name = "SHARE", value_parser = numbers::confidence, hide_short_help = true)]
     pub confidence: Option<f64>,
 
     /// Seed of the random order [default: a fresh one, kept in the record]
-    #[arg(long, value_name = "NUM", value_parser = numbers::seed)]
+    #[arg(long, value_name = "NUM", value_parser = numbers::seed, hide_short_help = true)]
     pub seed: Option<u64>,
 
-    /// End a copy, with all its processes, after this time; it then counts as too slow
+    /// End a copy after TIME; it counts as too slow
+    ///
+    /// With all the processes that it started.
     #[arg(long, value_name = "TIME", value_parser = numbers::duration)]
     pub timeout: Option<f64>,
 
@@ -137,7 +141,7 @@ pub struct PlacementArgs {
     /// Sessions of the copies: session (each its own) or shared (one for all) [default: session]
     ///
     /// Linux can share out CPU time by session (autogroup), so the answer under load may depend on it.
-    #[arg(long, value_name = "HOW", hide_possible_values = true)]
+    #[arg(long, value_name = "HOW", hide_possible_values = true, hide_short_help = true)]
     pub placement: Option<PlacementWord>,
 
     /// Run the copies on these CPUs only, such as 0-3,5
@@ -145,7 +149,7 @@ pub struct PlacementArgs {
     pub pin: Option<CpuList>,
 
     /// Empty the page cache before every timed run (needs root)
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub drop_caches: bool,
 }
 
@@ -157,7 +161,7 @@ pub struct UserArgs {
     ///
     /// Without it, commands and hooks run as the user who called sudo, with that user's groups and HOME. Without sudo it
     /// changes nothing.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub as_root: bool,
 }
 
@@ -172,25 +176,27 @@ pub struct CpuList(
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
-    /// Exit with 3 if an alternative is slower than the baseline by more than PERCENT [default: --delta]
+    /// Exit with 3 if one is slower
     ///
-    /// It fails only when the whole interval lies above, never on a middle value alone. Where the interval does not
+    /// If an alternative is slower than the baseline by more than PERCENT [default: --delta]. It fails only when the whole interval lies above, never on a middle value alone. Where the interval does not
     /// decide, it passes with a warning, unless --fail-on-inconclusive is given.
     #[arg(long, value_name = "PERCENT", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     #[arg(value_parser = optional_percent)]
     pub fail_if_slower: Option<Allowance>,
 
     /// Exit with 4 if --fail-if-slower could not be decided
-    #[arg(long, requires = "fail_if_slower")]
+    #[arg(long, requires = "fail_if_slower", hide_short_help = true)]
     pub fail_on_inconclusive: bool,
 
-    /// Write the record, with every raw sample, to FILE ('-' is standard output)
+    /// Write the record to FILE
     ///
-    /// 'whyfaster show FILE' prints it again.
+    /// With every raw sample; '-' is standard output. 'whyfaster show FILE' prints it again.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub record: Option<PathBuf>,
 
-    /// Print the record as JSON on standard output instead of the report
+    /// Print JSON instead of the report
+    ///
+    /// The record, on standard output.
     #[arg(long)]
     pub json: bool,
 }

@@ -23,22 +23,36 @@ pub use trace::{
 };
 pub use why::WhyArgs;
 
-use clap::{Parser, Subcommand};
+use clap::{ArgAction, Parser, Subcommand};
 
 /// Which command is faster, why, and from what load on does the answer flip?
 ///
 /// whyfaster runs commands that do the same work side by side, in fair order, alone and many copies at once, and says
 /// which is faster, by how much, how sure that is, and from what load on another one wins.
 #[derive(Clone, Debug, Parser)]
-#[command(name = "whyfaster", version, propagate_version = true, max_term_width = 100)]
 #[command(
-    after_help = "'whyfaster help compare' explains every option. Exit statuses: 0 done, 1 error, 2 usage, \
+    name = "whyfaster",
+    version,
+    propagate_version = true,
+    max_term_width = 100,
+    disable_help_flag = true
+)]
+#[command(
+    after_help = "'whyfaster compare --help-all' explains every option. Exit statuses: 0 done, 1 error, 2 usage, \
                         3 slower, 4 inconclusive, 5 a command failed, 6 machine unfit, 130 interrupted."
 )]
 pub struct Args {
     /// What to do; nothing: say what could be done.
     #[command(subcommand)]
     pub verb: Option<Verb>,
+
+    /// Print the options that are used most
+    #[arg(short, long, global = true, action = ArgAction::HelpShort)]
+    pub help: Option<bool>,
+
+    /// Print every option with its explanation
+    #[arg(long, global = true, action = ArgAction::HelpLong)]
+    pub help_all: Option<bool>,
 }
 
 /// What to do.
@@ -49,6 +63,7 @@ pub enum Verb {
     /// Every command is an alternative way to do the same work. In each round every alternative runs once, in a fresh
     /// random order, so that whatever drifts on the machine hits all of them alike. One command alone is measured
     /// without a comparison.
+    #[command(after_help = "All options of hyperfine 1.x are accepted; --help-all lists them too.")]
     Compare(Box<CompareArgs>),
     /// Explain one command or pipeline: where the time of its whole process tree went
     ///
@@ -103,13 +118,28 @@ mod tests {
         Args::command().debug_assert();
     }
 
+    /// With the most common width of a terminal, and with the widest that is used.
+    #[test]
+    fn the_help_of_compare_fits_a_screen() {
+        for width in [80, 100] {
+            let mut command = Args::command().term_width(width);
+            command.build();
+            let compare = command.find_subcommand_mut("compare").unwrap();
+            let (short, all) = (compare.render_help().to_string(), compare.render_long_help().to_string());
+            assert!(short.lines().count() <= 60, "{} lines at {width}:\n{short}", short.lines().count());
+            assert!(
+                all.lines().count() > 200 && all.contains("--placement") && !short.contains("--placement")
+            );
+        }
+    }
+
     #[test]
     fn every_option_has_a_help_text_and_a_heading() {
         let command = Args::command();
         for verb in command.get_subcommands() {
             for option in verb.get_arguments().filter(|a| !a.is_hide_set() && !a.is_positional()) {
                 let id = option.get_id().as_str();
-                if ["help", "version"].contains(&id) {
+                if ["help", "help_all", "version"].contains(&id) {
                     continue;
                 }
                 assert!(option.get_help().is_some(), "{} {id} has no help", verb.get_name());

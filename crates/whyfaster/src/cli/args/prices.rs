@@ -20,15 +20,10 @@ pub struct PricesArgs {
     #[arg(long, help_heading = "Rows")]
     pub quick: bool,
 
-    /// Also price calls with cold caches, and the first call of a process
-    #[arg(long, help_heading = "Rows")]
-    pub cold: bool,
-
-    /// Also price every other value of every parameter: memory of the parent, idle gaps, sizes, clocks
-    #[arg(long, help_heading = "Rows")]
-    pub sweep: bool,
-
-    /// Price every row that there is; takes ten to fifteen minutes
+    /// Price every row that there is; of all groups that takes ten to fifteen minutes
+    ///
+    /// Also calls with cold caches and the first call of a process, every other value of every parameter (memory of the
+    /// parent, idle gaps, sizes, clocks), and every pair of CPUs.
     #[arg(long, help_heading = "Rows")]
     pub all: bool,
 
@@ -96,11 +91,11 @@ pub struct InsideArgs {
     pub fetch: bool,
 
     /// Use this worker instead of the one in this program, for another system or instruction set
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "inside")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "inside", hide_short_help = true)]
     pub worker: Option<PathBuf>,
 
     /// Give up when nothing came from there for this long [default: 3m]
-    #[arg(long, value_name = "TIME", value_parser = numbers::duration)]
+    #[arg(long, value_name = "TIME", value_parser = numbers::duration, hide_short_help = true)]
     pub silence: Option<f64>,
 }
 
@@ -119,7 +114,14 @@ pub struct MachinesArgs {
     pub kernels: Vec<String>,
 
     /// Groups or probes to follow over the kernels [default: getppid, fork, pipe and others of every group]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "kernels", help_heading = "Rows")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        requires = "kernels",
+        help_heading = "Rows",
+        hide_short_help = true
+    )]
     pub rows: Vec<String>,
 
     /// Download kernels that are not in the cache, with apt and a state of our own

@@ -48,7 +48,7 @@ pub enum LevelWord {
     Auto,
     /// Everything, by BPF programs in the kernel.
     Full,
-    /// Every system call by ptrace: the same as --ptrace.
+    /// Every system call, by ptrace.
     Ptrace,
     /// Forks, execs and ends by ptrace, without a stop at system calls.
     Unprivileged,
@@ -72,34 +72,29 @@ pub struct ObserveArgs {
 
     /// Observe with: auto, full, ptrace, unprivileged or rusage [default: auto]
     ///
-    /// 'full' needs root, or CAP_BPF and CAP_PERFMON. 'whyfaster doctor' says what is to be had, and how.
+    /// 'full' needs root, or CAP_BPF and CAP_PERFMON; 'whyfaster doctor' says what this machine allows, and how. 'ptrace' sees every
+    /// system call without privileges. It stops the command twice at every call, as strace does: programs that call much take
+    /// many times as long, and all times hold that cost.
     #[arg(long, value_name = "LEVEL", hide_possible_values = true)]
     pub level: Option<LevelWord>,
 
-    /// See every system call without privileges, by ptrace: the same as --level ptrace
-    ///
-    /// It stops the command twice at every call, as strace does: programs that call much take many times as long, and
-    /// all times hold that cost.
-    #[arg(long, conflicts_with = "level")]
-    pub ptrace: bool,
-
     /// Count system calls without timing them: about half the cost for each call (full level only)
-    #[arg(long, conflicts_with_all = ["calls", "ptrace"])]
+    #[arg(long, conflicts_with = "calls", hide_short_help = true)]
     pub count_only: bool,
 
     /// Fail (exit status 6) if anything of the trace was lost or does not fit together
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub strict: bool,
 
     /// Run the command NUM times more, untraced, to see what tracing cost; 0 for never [default: 3, within 10 s]
     ///
     /// Only the traced run, the first, is explained. Use 0 for a command that must not run twice. What they print to
     /// whyfaster's own output is thrown away.
-    #[arg(long, value_name = "NUM")]
+    #[arg(long, value_name = "NUM", hide_short_help = true)]
     pub untraced_runs: Option<u32>,
 
     /// Size of the buffer between kernel and whyfaster, a power of two such as 16M [default: 16M]
-    #[arg(long, value_name = "BYTES", value_parser = numbers::ring_size)]
+    #[arg(long, value_name = "BYTES", value_parser = numbers::ring_size, hide_short_help = true)]
     pub ring_size: Option<u32>,
 
     /// Take the stack of what runs NUM times a second on every CPU [default with --flamegraph or --folded: 499]

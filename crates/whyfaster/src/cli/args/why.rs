@@ -1,54 +1,53 @@
 //! The options of `compare` and `study` about why alternatives differ.
 
-use std::path::PathBuf;
-
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum};
 use whyfaster_core::plan::Explain;
+
+use crate::exit::{Exit, Failure};
+
+/// How far a difference is explained.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum WhyWord {
+    /// By observation and experiments.
+    Yes,
+    /// By observation alone.
+    Observe,
+    /// Not at all.
+    No,
+}
 
 /// Why alternatives differ.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Why")]
 pub struct WhyArgs {
-    /// Explain the difference, and say so where that cannot be done
+    /// Explain the difference: yes, observe (no experiments) or no
     ///
     /// After the verdicts every alternative runs some more times, observed by programs in the kernel ('whyfaster
-    /// doctor' says what that needs here). Done by itself where that is allowed and the alternatives differ when they run alone.
-    #[arg(long, overrides_with = "no_why")]
-    pub why: bool,
-
-    /// Do not explain the difference
-    #[arg(long)]
-    pub no_why: bool,
-
-    /// Confirm the explanation by experiments: remove a cause, and measure again (the default)
-    #[arg(long, overrides_with = "no_confirm", conflicts_with = "no_why")]
-    pub confirm: bool,
-
-    /// Make no experiments
-    #[arg(long)]
-    pub no_confirm: bool,
+    /// doctor' says what that needs here). Experiments then remove a cause and measure again. Without this option that is
+    /// done where it is allowed and the alternatives differ when they run alone; 'yes', which --why alone means, also says why
+    /// it cannot be done.
+    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "yes", overrides_with = "why")]
+    #[arg(hide_possible_values = true)]
+    pub why: Option<WhyWord>,
 
     /// Observe every alternative this many times [default: 7 to 15, as time allows]
     ///
     /// Numbers have an interval from 6 rounds on.
-    #[arg(long, value_name = "NUM", value_parser = clap::value_parser!(u32).range(1..=1000), conflicts_with = "no_why")]
+    #[arg(long, value_name = "NUM", value_parser = clap::value_parser!(u32).range(1..=1000), hide_short_help = true)]
     pub why_rounds: Option<u32>,
-
-    /// Take prices of operations from this price list instead of measuring them
-    ///
-    /// A list that 'whyfaster prices --record FILE' wrote on this machine.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "no_why")]
-    pub prices: Option<PathBuf>,
 }
 
 impl WhyArgs {
     /// What a plan holds of it.
-    pub(crate) fn plan(&self) -> Option<Explain> {
-        (!self.no_why).then(|| Explain {
-            asked: self.why,
-            rounds: self.why_rounds,
-            confirm: !self.no_confirm,
-            prices: self.prices.clone(),
-        })
+    pub(crate) fn plan(&self) -> Result<Option<Explain>, Failure> {
+        if self.why != Some(WhyWord::No) {
+            let confirm = self.why != Some(WhyWord::Observe);
+            return Ok(Some(Explain { asked: self.why.is_some(), rounds: self.why_rounds, confirm }));
+        }
+        if self.why_rounds.is_some() {
+            let message = "--why-rounds and --why=no exclude each other: nothing is observed";
+            return Err(Failure::new(Exit::Usage, message, "leave one of them out"));
+        }
+        Ok(None)
     }
 }

@@ -26,11 +26,7 @@ pub struct Wanted {
     pub words: Vec<String>,
     /// Only lines that give one of these rows, `name/variant`; empty for all of them.
     pub rows: Vec<String>,
-    /// Also cold and first calls.
-    pub cold: bool,
-    /// Also every other value of every parameter.
-    pub sweep: bool,
-    /// All of that, and every column.
+    /// Also cold and first calls, every other value of every parameter, and every column.
     pub all: bool,
     /// Fewer samples.
     pub quick: bool,
@@ -169,7 +165,7 @@ fn lines(probe: &Probe, variant: &str, wanted: &Wanted) -> Vec<Line> {
             lines.push(line(params, cpu, "warm", batches(probe, variant, wanted.quick)));
         }
     }
-    if (wanted.cold || all) && probe.group == "kernel" {
+    if all && probe.group == "kernel" {
         // Each of these takes milliseconds: the caches are walked, or a process is made, before it.
         lines.push(line(&defaults, "free".to_owned(), "cold", if wanted.quick { 3 } else { 8 }));
         lines.push(line(&defaults, "free".to_owned(), "first", if wanted.quick { 3 } else { 8 }));
@@ -193,7 +189,7 @@ fn settings(probe: &Probe, variant: &str, wanted: &Wanted) -> Vec<Settings> {
     };
     for parameter in probe.parameters.iter().filter(|p| bears(&p.key, variant)) {
         let standing = standing(probe, variant, &parameter.key) && (!wanted.quick || parameter.key == "n");
-        if !(wanted.sweep || wanted.all || standing) {
+        if !(wanted.all || standing) {
             continue;
         }
         for value in parameter.values.iter().skip(1) {

@@ -55,8 +55,8 @@ fn the_columns_of_a_hand_over() {
             ("burst", "free", "1000")
         ]
     );
-    assert!(selected(&["cond"], |w| w.sweep = true).lines.iter().any(|l| l.params[1].1 == "10"));
-    assert!(selected(&["getpid"], |w| w.cold = true).lines.iter().any(|l| l.temp == "cold"));
+    assert!(selected(&["cond"], |w| w.all = true).lines.iter().any(|l| l.params[1].1 == "10"));
+    assert!(selected(&["getpid"], |w| w.all = true).lines.iter().any(|l| l.temp == "cold"));
     assert!(selected(&["cond"], |w| w.all = true).lines.len() > 15);
 }
 

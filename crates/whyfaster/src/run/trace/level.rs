@@ -46,7 +46,7 @@ pub(super) fn choose(plan: &TracePlan) -> Result<Chosen, Failure> {
             return Err(Failure::new(
                 Exit::Unfit,
                 format!("{} is not to be had here: {}", refused.what, refused.why),
-                "without --level and --ptrace it takes what there is: the times of the command as a whole",
+                "without --level it takes what there is: the times of the command as a whole",
             ));
         }
         LevelChoice::Unprivileged => seized(plan, Tracing::Events)?,
@@ -82,13 +82,13 @@ fn check(plan: &TracePlan, chosen: Chosen) -> Result<Chosen, Failure> {
     if plan.each_call && !calls {
         return unfit(
             "--calls needs to see system calls, and this level does not",
-            "--ptrace sees them without privileges, at a cost: see 'whyfaster help trace'",
+            "--level ptrace sees them without privileges, at a cost: see 'whyfaster help trace'",
         );
     }
     if !plan.call_times && chosen.level != Level::Full {
         return unfit(
             "--count-only counts system calls in the kernel, and only the full level does that",
-            "--ptrace sees them without privileges, at a cost; or leave --count-only out",
+            "--level ptrace sees them without privileges, at a cost; or leave --count-only out",
         );
     }
     let stacks = chosen.level == Level::Full || chosen.switches;

@@ -129,7 +129,7 @@ fn observe(
     let (began_s, until_s) = (so_far.now_s(), so_far.until_s());
     let part = if wanted.confirm { OBSERVING } else { 1.0 };
     let usual_s = began_s + (until_s - began_s) * part;
-    let facts = prices::facts(so_far, wanted, alternatives, explained)?;
+    let facts = prices::facts(so_far, alternatives, explained);
     let tracer = Tracer::open(rig.launcher())?;
     let mut observing = Observing { tracer, alternatives: alternatives.to_vec(), facts };
     let planned = batches::planned(so_far, alternatives, explained);

@@ -1,9 +1,7 @@
-//! What operations cost on this machine: from a price list, or measured by the probes in a few seconds.
-
-use std::path::Path;
+//! What operations cost on this machine: measured by the probes in a few seconds.
 
 use whyfaster_core::host::NotMeasured;
-use whyfaster_core::plan::{Explain, User};
+use whyfaster_core::plan::User;
 use whyfaster_core::price::PriceList;
 use whyfaster_core::price::sample::row_id;
 use whyfaster_core::sample::{Arm, Batch};
@@ -15,8 +13,6 @@ use super::super::probe::select::{Wanted, select};
 use super::super::probe::session::{Request, measure};
 use super::super::probe::worker::Worker;
 use super::{Explained, SoFar};
-use crate::exit::Failure;
-use crate::store;
 
 /// Seconds to aim at, and after which nothing more begins.
 const BUDGET_S: (f64, f64) = (1.0, 3.0);
@@ -38,48 +34,29 @@ const ROWS: [(Operation, &str, &str, &str, f64); 9] = [
 ];
 
 /// What is known of these alternatives beside the stream: prices of operations.
-pub(super) fn facts(
-    so_far: &SoFar<'_>,
-    wanted: &Explain,
-    alternatives: &[usize],
-    explained: &mut Explained,
-) -> Result<Vec<Facts>, Failure> {
-    let prices = known(so_far, wanted, explained)?;
-    let facts = |index: &usize| Facts { prices: of_memory(&prices, so_far, *index), ..Facts::default() };
-    Ok(alternatives.iter().map(facts).collect())
-}
-
-/// The prices of a list that was given, else measured ones.
-fn known(so_far: &SoFar<'_>, wanted: &Explain, explained: &mut Explained) -> Result<Vec<Price>, Failure> {
-    if let Some(path) = &wanted.prices {
-        return given(path);
-    }
+pub(super) fn facts(so_far: &SoFar<'_>, alternatives: &[usize], explained: &mut Explained) -> Vec<Facts> {
     let cpus = so_far.host.before.cpus_allowed.clone().unwrap_or_default();
     let user = so_far.plan.user.as_ref();
     let measured = measured(&cpus, so_far.plan.seed, user, so_far.interrupts);
-    Ok(measured.unwrap_or_else(|why| {
+    let prices = measured.unwrap_or_else(|why| {
         explained.not_measured.push(NotMeasured { what: "prices of operations".to_owned(), why });
         Vec::new()
-    }))
+    });
+    let facts = |index: &usize| Facts { prices: of_memory(&prices, so_far, *index), ..Facts::default() };
+    alternatives.iter().map(facts).collect()
 }
 
-/// The prices with that of a page fault in as much memory as the alternative uses. A given list is left as it is.
+/// The prices with that of a page fault in as much memory as the alternative uses.
 fn of_memory(prices: &[Price], so_far: &SoFar<'_>, alternative: usize) -> Vec<Price> {
-    let given = so_far.plan.explain.as_ref().is_some_and(|wanted| wanted.prices.is_some());
     let of = |batch: &&Batch| batch.arm == Arm::Alternative(alternative);
     let copies = so_far.batches.iter().filter(of).flat_map(|batch| &batch.copies.max_rss_bytes);
     let memory = copies.copied().max().unwrap_or(0);
     let mut prices = prices.to_vec();
-    if let (false, Some(price)) = (given, faults::price(memory, so_far.host.before.memory_available)) {
+    if let Some(price) = faults::price(memory, so_far.host.before.memory_available) {
         prices.retain(|known| known.of != price.of);
         prices.push(price);
     }
     prices
-}
-
-/// The prices of a list that was measured before.
-fn given(path: &Path) -> Result<Vec<Price>, Failure> {
-    Ok(prices(&store::read_prices(path)?))
 }
 
 /// Measures them on these CPUs. The error says why there are none.
