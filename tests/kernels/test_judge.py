@@ -71,6 +71,13 @@ class TheJudge(unittest.TestCase):
             spoil(spoiled["json"])
             self.assertEqual(judged(doctor(), strace(), spoiled).outcome, FAIL, spoiled)
 
+    def test_a_call_that_varies_on_one_architecture_is_judged_on_the_others(self):
+        more = trace()
+        more["json"]["calls"].append(["munmap", 2, 0])
+        facts = [doctor(), strace(), more]
+        self.assertEqual(judged(*facts).outcome, FAIL)
+        self.assertEqual(Judge(facts, True, 2, "arm64").verdicts(["trace full"])[0].outcome, PASS)
+
     def test_a_level_that_cannot_be_had_is_refused_with_a_reason(self):
         refused = {"check": "trace full", "status": 6, "err": "error: the full level is not to be had here: no BTF", "out": ""}
         self.assertEqual(judged(refused, full=False).outcome, SKIP)
