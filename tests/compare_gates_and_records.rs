@@ -1,4 +1,4 @@
-//! What a script reads from `compare`: the exit status (same work, gates, wrong usage), the record and its schema. Through the
+//! What a script reads from `compare`: the exit status (same work, gates), the record and its schema. Through the
 //! built program.
 
 mod support;
@@ -184,44 +184,4 @@ fn the_report_begins_with_the_verdict() {
     );
     assert!(ran.err.contains("whyfaster: "), "progress in plain lines, for it is no terminal: {}", ran.err);
     assert!(!ran.err.contains(['\r', '\u{1b}']), "{}", ran.err);
-}
-
-#[test]
-fn wrong_usage_names_what_is_wrong() {
-    let place = Sandbox::new();
-    let wrong: [(&[&str], &[&str]); 28] = [
-        (&[], &["COMMAND"]),
-        (&["--no-such-option", "true"], &["--no-such-option"]),
-        (&["--runs", "0", "true"], &["--runs", "'0'"]),
-        (&["--runs", "5", "--min-runs", "3", "true"], &["--runs", "--min-runs"]),
-        (&["--min-runs", "5", "--max-runs", "4", "true"], &["--min-runs 5", "--max-runs 4"]),
-        (&["--warmup", "-1", "true"], &["-1"]),
-        (&["-p", "a", "-p", "b", "true"], &["--prepare", "2 times"]),
-        (&["--reference-name", "x", "true"], &["--reference"]),
-        (&["-P", "n", "1", "true"], &["--parameter-scan"]),
-        (&["-P", "n", "3", "1", "true"], &["--parameter-scan", "3", "1"]),
-        (&["-P", "n", "1", "x", "true"], &["--parameter-scan", "x"]),
-        (&["-D", "1", "true"], &["--parameter-scan"]),
-        (&["-N", "echo 'x"], &["echo 'x"]),
-        (&["-i=x", "true"], &["--ignore-failure", "'x'"]),
-        (&["--style", "loud", "true"], &["--style", "'loud'"]),
-        (&["--sort", "size", "true"], &["--sort", "'size'"]),
-        (&["--time-unit", "week", "true"], &["--time-unit", "'week'"]),
-        (&["--output", "nul", "true"], &["--output", "'nul'"]),
-        (&["--load", "1,x", "true"], &["--load", "'x'"]),
-        (&["--mode", "open", "true"], &["--mode open", "--rate"]),
-        (&["--rate", "5", "true"], &["--rate 5", "--mode open"]),
-        (&["--max-time", "soon", "true"], &["--max-time", "'soon'"]),
-        (&["--delta", "2", "true"], &["--delta", "'2%'"]),
-        (&["--confidence", "100%", "true"], &["--confidence", "100%"]),
-        (&["--timeout", "0", "true"], &["--timeout", "'0'"]),
-        (&["--fail-on-inconclusive", "true"], &["--fail-if-slower"]),
-        (&["--fail-if-slower", "true"], &["--fail-if-slower", "one command"]),
-        (&["--json", "--export-csv", "-", "true"], &["--json", "standard output"]),
-    ];
-    for (words, said) in wrong {
-        let ran = place.compare(words);
-        ran.expect(2, said);
-        assert_eq!(ran.out, "", "{words:?}");
-    }
 }

@@ -103,20 +103,3 @@ fn dev_stdout_that_is_a_file_keeps_what_it_held() {
     assert!(place.whyfaster(&words).stdout(out).status().unwrap().success());
     assert!(place.read("out").starts_with("before\ncommand,mean"), "{}", place.read("out"));
 }
-
-#[test]
-fn wrong_usage_is_status_2_and_names_what_is_accepted() {
-    let place = Sandbox::new();
-    for (words, said) in [
-        (&["compare", "--load", "0", "true"][..], &["--load", "'0'", "from 1 to"][..]),
-        (&["compare", "--delta", "5", "true"], &["--delta", "'5%'"]),
-        (&["compare", "--output", "log", "true"], &["--output", "'log'", "./log"]),
-        (&["compare", "-N", "echo 'x"], &["without a shell", "hint:"]),
-        (&["compare", "--mode", "open", "true"], &["--rate"]),
-        (&["compare"], &["COMMAND"]),
-        (&["frobnicate"], &["frobnicate"]),
-        (&["show"], &["RECORD"]),
-    ] {
-        place.run(words).expect(2, said);
-    }
-}

@@ -55,9 +55,7 @@ fn a_launcher_that_is_none_says_why() {
     run("command:/nonexistent/launcher").expect_error(6, &["cannot start '/nonexistent/launcher'"]);
     run("command:false").expect_error(1, &["'false'", "ended with exit status: 1", "the worker never began"]);
     run("command:sh -c 'echo no room in the inn >&2; exit 3'").expect_error(1, &["no room in the inn"]);
-    run("docker").expect(2, &["there is no kind 'docker'", "gvisor"]);
     run("qemu:/nonexistent/vmlinuz").expect_error(2, &["'/nonexistent/vmlinuz'"]);
-    run("gvisor:kvm").expect(2, &["systrap or ptrace"]);
     place.assert_clean();
 }
 

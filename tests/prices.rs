@@ -233,17 +233,7 @@ fn a_recorded_list_is_shown_again() {
 #[test]
 fn wrong_words_say_what_is_meant() {
     let cases: &[(&[&str], &str)] = &[
-        (&["prices", "getpdi"], "did you mean 'getpid'"),
-        (&["prices", "--source", "getpdi"], "did you mean 'getpid'"),
-        (&["prices", "--explain", "fork+exec"], "did you mean 'fork+execve'"),
         (&["prices", "getpid", "--pin", "8000"], "CPU 8000 may not be used here"),
-        (&["prices", "--project", "many forks"], "expected a count and a name"),
-        (&["prices", "getpid", "--seed", "x"], "expected a whole number from 0"),
-        (&["machines", "debian-2.6.32", "--project", "3 forks"], "no list has a price of 'forks'"),
-        (&["machines", "macosx-10.7"], "one list alone"),
-        (&["machines", "macosx-10.8"], "neither a file nor a built-in list"),
-        (&["prices", "--project", "/nowhere/counts.txt"], "No such file"),
-        (&["machines", "macosx-10.8", "debian-2.6.32"], "did you mean 'macosx-10.7'"),
         (&["study", "threads", "--load", "10"], "there is no load"),
         (&["study", "nothing"], "pipes, threads, syscalls"),
     ];

@@ -37,8 +37,6 @@ fn what_is_not_wanted_is_not_done() {
     }
     // Six rounds of two and the hidden copy, and an account of each.
     assert_eq!(place.read("log").lines().count(), 6 * 3 + 2);
-    place.run(&["compare", "--why=no", "--why-rounds", "3", "true"]).expect(2, &["--why-rounds"]);
-    place.run(&["compare", "--why-rounds", "0", "true"]).expect(2, &["--why-rounds"]);
 }
 
 #[test]
