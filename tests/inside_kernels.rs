@@ -11,8 +11,8 @@ use std::path::PathBuf;
 use rustix::process::Signal;
 use serde_json::Value;
 use support::needs::{Missing, Need, needs, tool};
-use support::prices::{alone, price};
-use support::{Sandbox, eventually};
+use support::prices::price;
+use support::{Sandbox, alone, eventually};
 
 /// A kernel to boot.
 fn kernel() -> Need<String> {

@@ -11,8 +11,8 @@ use std::process::Command;
 use rustix::process::Signal;
 use serde_json::Value;
 use support::needs::{Missing, machine, needs, on_path, tool};
-use support::prices::{alone, list_of, price};
-use support::{Sandbox, eventually};
+use support::prices::{list_of, price};
+use support::{Sandbox, alone, eventually};
 
 /// A list measured inside of something, in a place that must be clean afterwards.
 fn inside(kind: &str, words: &[&str]) -> Value {

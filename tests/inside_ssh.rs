@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use support::needs::{Need, mounts, needs, root, tool};
-use support::prices::{alone, list_of, price};
-use support::{Ran, Running, Sandbox, eventually};
+use support::prices::{list_of, price};
+use support::{Ran, Running, Sandbox, alone, eventually};
 
 /// An sshd, and a place whose `ssh` knows it as `lo`.
 struct Far {

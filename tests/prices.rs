@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 use support::needs::{machine, needs};
-use support::prices::{alone, list, price, run};
-use support::{Sandbox, eventually};
+use support::prices::{list, price, run};
+use support::{Sandbox, alone, eventually};
 
 /// How often a pair is measured: five ratios that all lie on one side of the truth are an accident of once in 16.
 const PAIRS: usize = 5;

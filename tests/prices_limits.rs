@@ -11,9 +11,9 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::Value;
 use support::needs::{mounts, needs, root};
-use support::prices::{alone, list, list_of, price, run, why};
+use support::prices::{list, list_of, price, run, why};
 use support::user::as_user;
-use support::{PROGRAM, Sandbox, eventually};
+use support::{PROGRAM, Sandbox, alone, eventually};
 
 /// What may be measured of a group, with an end of the run that a machine of any speed reaches.
 const QUICK: [&str; 3] = ["prices", "--quick", "--json"];

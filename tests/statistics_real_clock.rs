@@ -2,16 +2,8 @@
 
 mod support;
 
-use std::sync::{Mutex, MutexGuard};
-
 use serde_json::Value;
-use support::Sandbox;
-
-/// One at a time: these tests measure time, and would be each other's noise.
-fn alone() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(|failed_test| failed_test.into_inner())
-}
+use support::{Sandbox, alone};
 
 /// A loop of so many steps.
 fn awk(steps: u32) -> String {

@@ -5,15 +5,17 @@
 mod support;
 
 use serde_json::Value;
-use support::Sandbox;
 use support::group::Group;
 use support::needs::{Need, full, machine, needs, root};
 use support::trace::{assert_whole, compile, rows, traced, waited, within_5_percent};
+use support::{Sandbox, alone};
 
 /// How often a test tries to find the machine as idle as it needs it.
 const TRIES: usize = 10;
 
+/// One trace at a time: the other tests would keep the second CPU busy.
 fn full_trace(place: &Sandbox, args: &[&str]) -> Value {
+    let _alone = alone();
     let trace = traced(place, &[&["--level", "full"], args].concat());
     assert_whole(&trace);
     trace

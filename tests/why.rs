@@ -6,18 +6,10 @@
 mod support;
 
 use std::os::unix::process::CommandExt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 use support::needs::{full, needs};
-use support::{Ran, Sandbox, number, trace};
-
-/// Two measurements at once would be each other's reason.
-static ALONE: Mutex<()> = Mutex::new(());
-
-fn alone() -> MutexGuard<'static, ()> {
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
+use support::{Ran, Sandbox, alone, number, trace};
 
 fn sum(rows: &Value) -> f64 {
     rows.as_array().unwrap().iter().map(|row| number(&row["seconds"])).sum()

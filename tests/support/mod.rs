@@ -19,10 +19,18 @@ pub(crate) mod terminal;
 pub(crate) mod trace;
 pub(crate) mod user;
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use serde_json::Value;
 
 pub(crate) use processes::{children, eventually, kill, launcher_of};
 pub(crate) use sandbox::{PROGRAM, Ran, Running, Sandbox};
+
+/// The turn of one test of a file to measure: two measurements at once would disturb each other.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// The elements of a list of JSON.
 #[track_caller]

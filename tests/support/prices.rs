@@ -1,17 +1,8 @@
-//! What the tests of `prices` share: one measurement at a time, the list that words measure, a row of it.
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
+//! What the tests of `prices` share: the list that words measure, a row of it.
 
 use serde_json::Value;
 
 use super::{Ran, Sandbox};
-
-/// Two measurements at once would disturb each other.
-static ALONE: Mutex<()> = Mutex::new(());
-
-pub(crate) fn alone() -> MutexGuard<'static, ()> {
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 pub(crate) fn run(words: &[&str]) -> Ran {
     Sandbox::new().run(words)
