@@ -1,11 +1,16 @@
-//! Who calls: what the full level may show, and to whom.
+//! Who calls: what this process may do, and what the full level may show to it.
+
+use std::fs;
 
 use rustix::process::{getgid, getuid};
 
-use crate::support::status;
-
 /// Number of the capability that lets a process look into those of others (include/uapi/linux/capability.h).
 const SYS_PTRACE: u32 = 19;
+
+// Numbers of further capabilities.
+pub(crate) const SYS_ADMIN: u32 = 21;
+pub(crate) const PERFMON: u32 = 38;
+pub(crate) const BPF: u32 = 39;
 
 /// The user of this process, and what it may do beside what its user may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,4 +38,10 @@ impl Caller {
 /// A set of capabilities of this process, by its name in `/proc/PID/status`.
 pub(crate) fn capabilities(which: &str) -> Option<u64> {
     u64::from_str_radix(&status(which)?, 16).ok()
+}
+
+/// What the kernel says of this process under a word with a colon.
+pub(crate) fn status(word: &str) -> Option<String> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    status.lines().find_map(|line| line.strip_prefix(word)).map(|rest| rest.trim().to_owned())
 }

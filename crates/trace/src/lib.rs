@@ -5,6 +5,7 @@ mod boot;
 mod caller;
 mod clock;
 mod full;
+mod obstacles;
 mod remedy;
 mod ring;
 mod support;
@@ -12,5 +13,6 @@ pub mod unprivileged;
 mod wanted;
 
 pub use full::{Full, TraceError};
-pub use support::{Missing, Support, Unsupported, support};
+pub use obstacles::{Missing, Unsupported};
+pub use support::{Support, support};
 pub use wanted::{CallsBy, Wanted};

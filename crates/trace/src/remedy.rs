@@ -11,7 +11,7 @@ use std::{env, fmt, fs};
 use rustix::fs::{Access, StatVfsMountFlags, access, getxattr, statvfs};
 use rustix::io::Errno;
 
-use crate::support::{BPF, PERFMON, SYS_ADMIN, status};
+use crate::caller::{BPF, PERFMON, SYS_ADMIN, status};
 
 /// The name under which a user starts the program.
 const NAME: &str = "whyfaster";

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::support::{Missing, Unsupported};
+use crate::obstacles::{Missing, Unsupported};
 
 /// Observing failed.
 #[derive(Debug, thiserror::Error)]

@@ -14,7 +14,7 @@ use super::decode::Decoder;
 use super::programs::{OpenWhyfasterSkel, Plain, WhyfasterSkel, WhyfasterSkelBuilder, types};
 use super::{offered, refusal, startup, tables};
 use crate::caller::Caller;
-use crate::support::{Missing, Unsupported, kernel_version};
+use crate::obstacles::{Missing, Unsupported, kernel_version};
 use crate::wanted::{CallsBy, Wanted};
 
 /// Numbers of calls that the table of one architecture needs, as in the header.

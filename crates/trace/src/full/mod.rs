@@ -40,7 +40,7 @@ use self::tally::Tally;
 use self::watch::Watch;
 use crate::caller::Caller;
 use crate::clock::{now_ns, own_cpu_ns};
-use crate::support::{Missing, Unsupported, obstacles};
+use crate::obstacles::{Missing, Unsupported, obstacles};
 use crate::wanted::{CallsBy, Wanted};
 
 /// Records are handed on when they are this old: none that belongs before them comes later. A record is stamped a few

@@ -4,7 +4,7 @@ use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::{Enum, Typedef};
 
 use super::programs::OpenWhyfasterSkel;
-use crate::support::{Missing, missing};
+use crate::obstacles::{Missing, missing};
 use crate::wanted::Wanted;
 
 /// Tracepoints that are of use only together.

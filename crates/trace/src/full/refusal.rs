@@ -6,7 +6,7 @@ use libbpf_rs::PrintLevel;
 
 use super::error::refused;
 use crate::boot;
-use crate::support::Unsupported;
+use crate::obstacles::Unsupported;
 
 /// What libbpf said.
 static SAID: Mutex<String> = Mutex::new(String::new());

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::Full;
 use crate::boot;
-use crate::support::Unsupported;
+use crate::obstacles::Unsupported;
 use crate::wanted::Wanted;
 
 /// Loads and attaches them as an ordinary trace does, unless that worked before: in this process, or in another one since the machine was
