@@ -15,9 +15,11 @@ use whyfaster::exit::{Exit, Failure};
 use whyfaster::study::Options;
 use whyfaster_core::host::Host;
 use whyfaster_core::plan::{Loads, Plan};
-use whyfaster_core::record::{Analysis, Level, Record, SCHEMA, Status};
+use whyfaster_core::analysis::{Analysis, Comparison, Level};
+use whyfaster_core::event::Status;
+use whyfaster_core::record::{Record, SCHEMA};
 use whyfaster_core::sample::{Arm, Batch, Copies, Orphans, Trial};
-use whyfaster_core::verdict::{Comparison, Method, Verdict};
+use whyfaster_core::verdict::{Method, Verdict};
 
 /// What a run of the study left behind.
 struct Ran {

@@ -4,6 +4,8 @@
 //! T(N) >= max(span, N * work / C). This is Brent's work and span bound, and the asymptotic bound of operational
 //! analysis (Denning and Buzen 1978). It knows nothing of memory, disks or caches: it is a floor, not a forecast.
 
+use serde::{Deserialize, Serialize};
+
 use crate::host::Host;
 use crate::plan::Plan;
 
@@ -26,6 +28,20 @@ impl Alone {
     pub fn makespan_bound_s(&self, load: f64, capacity: f64) -> f64 {
         self.span_s.max(self.work_bound_s(load, capacity))
     }
+}
+
+/// Lower bound of the makespan at a level: the larger of span and N * work / C.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Bound {
+    /// The span, seconds.
+    pub span_s: f64,
+    /// N * work / C, seconds.
+    pub work_s: f64,
+    /// The larger of the two.
+    pub makespan_s: f64,
+    /// Measured makespan over the bound.
+    pub gap: f64,
 }
 
 /// The load at which the bounds of two alternatives meet and change places. `None` if one is never above the other.

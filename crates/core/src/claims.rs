@@ -6,8 +6,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::record::{Level, Record};
-use crate::verdict::{Comparison, Ratio, Verdict};
+use crate::analysis::{Comparison, Level};
+use crate::record::Record;
+use crate::verdict::{Ratio, Verdict};
 
 /// The two alternatives that a study is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

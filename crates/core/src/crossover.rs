@@ -12,6 +12,38 @@ pub const MAX_BISECTIONS: usize = 5;
 /// A gap between neighbours of at most this factor is narrow enough.
 const NARROW: f64 = 1.1;
 
+/// Where the answer flips between an alternative and the baseline.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Crossover {
+    /// The alternative.
+    pub alternative: String,
+    /// The baseline.
+    pub baseline: String,
+    /// Load at which the bounds of the two meet, if they do and their works can be told apart at the lowest level.
+    pub predicted_load: Option<f64>,
+    /// Why there is no such load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_predicted: Option<NotPredicted>,
+    /// Highest load at which the low-load winner was seen to win before the other did; null if no flip was seen.
+    pub measured_from: Option<u32>,
+    /// Lowest load at which the other was seen to win; null if no flip was seen.
+    pub measured_to: Option<u32>,
+    /// The verdicts by load, neighbours with the same verdict taken together.
+    pub ranges: Vec<VerdictRange>,
+}
+
+/// Why no crossover is predicted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum NotPredicted {
+    /// One alternative has the lower bound at every load.
+    BoundsDoNotCross,
+    /// The works differ by less than their interval: a number made of noise is no prediction.
+    WorksAlike,
+}
+
 /// Loads over which one verdict held.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

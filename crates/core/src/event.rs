@@ -1,5 +1,7 @@
 //! What a runner says while it works. Renderers only listen.
 
+use serde::{Deserialize, Serialize};
+
 use crate::sample::Arm;
 
 /// Something happened. Events are sent between batches only, never while one is being timed.
@@ -106,4 +108,17 @@ pub enum Event {
     },
     /// All is done.
     Finished,
+}
+
+/// How a measurement ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// All that was planned was run or reported as not measured.
+    Complete,
+    /// A signal ended it; what had been measured is here.
+    Interrupted,
+    /// An error ended it; what had been measured is here.
+    Failed,
 }

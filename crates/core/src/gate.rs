@@ -1,7 +1,7 @@
 //! `--fail-if-slower`: whether an alternative is slower than the baseline by more than allowed. Never decided on a point.
 
-use crate::record::Analysis;
-use crate::verdict::{Comparison, Verdict};
+use crate::analysis::{Analysis, Comparison};
+use crate::verdict::Verdict;
 
 /// What the gate says.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +32,7 @@ pub fn gate(analysis: &Analysis, allowed: f64, delta: f64) -> Gate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Level;
+    use crate::analysis::Level;
     use crate::verdict::Method;
 
     fn analysis(verdict: Verdict, low: Option<f64>, high: Option<f64>) -> Analysis {

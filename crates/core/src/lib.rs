@@ -7,6 +7,7 @@
 
 pub mod plan;
 
+pub mod cpu_list;
 pub mod event;
 pub mod host;
 pub mod sample;

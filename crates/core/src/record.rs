@@ -1,14 +1,19 @@
 //! The stored document. Measuring ends by making one; showing, comparing and exporting need nothing else.
+//!
+//! A record may come from anywhere, so its numbers are checked before it is analysed again: every index points at something,
+//! columns are equally long, times are finite and not negative.
+
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::host::{Host, NotMeasured, Warning};
-use crate::plan::Plan;
-use crate::sample::{Batch, SchedAccount, Trial};
-use crate::verdict::Comparison;
+use crate::analysis::Analysis;
+use crate::event::Status;
+use crate::host::{Host, NotMeasured};
+use crate::plan::{Loads, MAX_LOAD, Mode, Plan, Rounds};
+use crate::sample::{Arm, Batch, Copies, SchedAccount, Trial};
+use crate::validate::{Invalid, MAX_COUNT, amount, ensure, moment};
 use crate::why::Why;
-
-pub use crate::crossover::VerdictRange;
 
 /// Version of the document. Changes are additive; a reader refuses another major number.
 pub const SCHEMA: &str = "whyfaster/1";
@@ -52,189 +57,273 @@ pub struct Record {
     pub why: Why,
 }
 
-/// How a measurement ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// All that was planned was run or reported as not measured.
-    Complete,
-    /// A signal ended it; what had been measured is here.
-    Interrupted,
-    /// An error ended it; what had been measured is here.
-    Failed,
+impl Record {
+    /// Checks everything that the analysis and the renderers rely on.
+    pub fn validate(&self) -> Result<(), Invalid> {
+        if self.schema != SCHEMA {
+            return Err(Invalid::schema(&self.schema, SCHEMA));
+        }
+        amount(self.took_s, || "took_s".to_owned())?;
+        plan(&self.plan)?;
+        let alternatives = self.plan.alternatives.len();
+        self.why.validate(alternatives)?;
+        for (i, one) in self.trials.iter().enumerate() {
+            trial(one, alternatives, || format!("trials[{i}]"))?;
+        }
+        let mut seen = BTreeSet::new();
+        for (i, one) in self.batches.iter().enumerate() {
+            let place = || format!("batches[{i}]");
+            batch(one, alternatives, place)?;
+            let new = seen.insert((one.load, one.arm, one.round));
+            ensure(new, place, "the same arm ran twice in one round")?;
+            // Rounds count from 0 without a gap, so there is at least one batch for each.
+            ensure(
+                (one.round as usize) < self.batches.len(),
+                place,
+                format!("there is no round {}", one.round),
+            )?;
+        }
+        for (i, one) in self.sched_accounts.iter().enumerate() {
+            account(one, alternatives, || format!("sched_accounts[{i}]"))?;
+        }
+        Ok(())
+    }
 }
 
-/// What follows from the samples.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Analysis {
-    /// Span and work of every alternative.
-    pub alternatives: Vec<AlternativeSummary>,
-    /// The levels in rising order of load.
-    pub levels: Vec<Level>,
-    /// Where the answer flips, for every alternative against the baseline.
-    pub crossovers: Vec<Crossover>,
-    /// The noise: the hidden copy of the baseline against the baseline, over all levels.
-    pub floor: Option<Floor>,
-    /// What to know before believing a number.
-    pub warnings: Vec<Warning>,
-    /// What was not measured, and why.
-    pub not_measured: Vec<NotMeasured>,
+fn plan(plan: &Plan) -> Result<(), Invalid> {
+    let place = |what: &'static str| move || format!("plan.{what}");
+    ensure(!plan.alternatives.is_empty(), place("alternatives"), "there is none")?;
+    let names: BTreeSet<&str> = plan.alternatives.iter().map(|a| a.name.as_str()).collect();
+    ensure(names.len() == plan.alternatives.len(), place("alternatives"), "two have the same name")?;
+    ensure(plan.baseline < plan.alternatives.len(), place("baseline"), "there is no such alternative")?;
+    ensure((0.0..1.0).contains(&plan.delta), place("delta"), format!("{} is not from 0 to 1", plan.delta))?;
+    let confident = plan.confidence > 0.0 && plan.confidence < 1.0;
+    ensure(confident, place("confidence"), format!("{} is not between 0 and 1", plan.confidence))?;
+    if let Some(timeout) = plan.timeout_s {
+        amount(timeout, place("timeout_s"))?;
+    }
+    if let Some(fraction) = plan.fail_if_slower {
+        amount(fraction, place("fail_if_slower"))?;
+    }
+    if let Some(cpus) = &plan.cpus {
+        ensure(!cpus.is_empty(), place("cpus"), "the list is empty")?;
+    }
+    if let Loads::Fixed(loads) = &plan.loads {
+        ensure(!loads.is_empty(), place("loads"), "the list is empty")?;
+        let possible = loads.iter().all(|load| (1..=MAX_LOAD).contains(load));
+        ensure(possible, place("loads"), format!("a load is not from 1 to {MAX_LOAD}"))?;
+    }
+    mode(plan.mode)?;
+    rounds(&plan.rounds)
 }
 
-/// One alternative, alone.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct AlternativeSummary {
-    /// Its name.
-    pub name: String,
-    /// Its command line.
-    pub command: String,
-    /// Median wall time of one copy at the lowest level, seconds.
-    pub span_s: Option<f64>,
-    /// Median CPU time of one copy's tree at the lowest level, seconds.
-    pub work_s: Option<f64>,
+fn mode(mode: Mode) -> Result<(), Invalid> {
+    let place = || "plan.mode".to_owned();
+    match mode {
+        Mode::Batch => Ok(()),
+        Mode::Closed { duration_s } => amount(duration_s, place),
+        Mode::Open { rate_per_s, duration_s } => {
+            amount(duration_s, place)?;
+            amount(rate_per_s, place)?;
+            ensure(rate_per_s > 0.0, place, "the rate is 0")
+        }
+    }
 }
 
-/// A median with its interval. `low` and `high` are null until there are enough rounds for one.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Estimate {
-    /// Median.
-    pub median: f64,
-    /// Lower end of the interval.
-    pub low: Option<f64>,
-    /// Upper end of the interval.
-    pub high: Option<f64>,
+fn rounds(rounds: &Rounds) -> Result<(), Invalid> {
+    let place = || "plan.rounds".to_owned();
+    ensure(rounds.min <= rounds.max, place, "the least number is above the largest")?;
+    amount(rounds.max_time_s, place)
 }
 
-/// One level of load.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Level {
-    /// Copies or workers; intended starts a second in open mode are in the plan.
-    pub load: u32,
-    /// One entry per alternative.
-    pub results: Vec<LevelResult>,
-    /// One entry per alternative other than the baseline.
-    pub comparisons: Vec<Comparison>,
-    /// The hidden copy of the baseline at this level.
-    pub floor: Option<Floor>,
+fn trial(trial: &Trial, alternatives: usize, place: impl Fn() -> String) -> Result<(), Invalid> {
+    ensure(trial.alternative < alternatives, &place, "there is no such alternative")?;
+    ensure(
+        trial.stdout_bytes <= MAX_COUNT && trial.peak_memory_bytes <= MAX_COUNT,
+        &place,
+        "a size is absurd",
+    )?;
+    amount(trial.wall_s, place)
 }
 
-/// One alternative at one level.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LevelResult {
-    /// Its name.
-    pub alternative: String,
-    /// Rounds behind the numbers.
-    pub rounds: u32,
-    /// First exec to last end.
-    pub makespan_s: Estimate,
-    /// CPU seconds per copy (median over rounds).
-    pub work_per_copy_s: f64,
-    /// User part of it.
-    pub user_per_copy_s: f64,
-    /// System part of it.
-    pub system_per_copy_s: f64,
-    /// Copies per second.
-    pub throughput_per_s: f64,
-    /// CPU time of the copies over C times makespan.
-    pub share: f64,
-    /// Latency of a copy over all rounds.
-    pub latency_s: Latency,
-    /// Median latency over the span.
-    pub slowdown: Option<f64>,
-    /// Largest over smallest latency within a round (median over rounds).
-    pub fairness: Option<f64>,
-    /// Peak resident memory of the largest process of a copy (median over copies).
-    pub max_rss_bytes: u64,
-    /// Voluntary context switches per copy.
-    pub voluntary_switches: f64,
-    /// Involuntary context switches per copy.
-    pub involuntary_switches: f64,
-    /// Seconds per copy that its tasks were runnable and waited for a CPU, from the traced batch of this level.
-    pub run_delay_s: Option<f64>,
-    /// What the bounds say: makespan is at least this.
-    pub bound: Option<Bound>,
-    /// Copies that the time-out ended.
-    pub timed_out: u32,
+fn account(account: &SchedAccount, alternatives: usize, place: impl Fn() -> String) -> Result<(), Invalid> {
+    ensure(account.alternative < alternatives, &place, "there is no such alternative")?;
+    ensure(account.load <= MAX_LOAD, &place, format!("load {} is above {MAX_LOAD}", account.load))?;
+    ensure(account.tasks <= MAX_COUNT, &place, "the number of tasks is absurd")?;
+    amount(account.run_s, &place)?;
+    amount(account.delay_s, place)
 }
 
-/// Quantiles of the latency of a copy, seconds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Latency {
-    /// Least.
-    pub min: f64,
-    /// Median.
-    pub p50: f64,
-    /// 95th percentile.
-    pub p95: f64,
-    /// 99th percentile.
-    pub p99: f64,
-    /// Largest.
-    pub max: f64,
+fn batch(batch: &Batch, alternatives: usize, place: impl Fn() -> String) -> Result<(), Invalid> {
+    if let Arm::Alternative(index) = batch.arm {
+        ensure(index < alternatives, &place, "there is no such alternative")?;
+    }
+    ensure(batch.load <= MAX_LOAD, &place, format!("load {} is above {MAX_LOAD}", batch.load))?;
+    for value in [batch.released_s, batch.makespan_s, batch.orphans.user_s, batch.orphans.system_s] {
+        amount(value, &place)?;
+    }
+    for value in batch.machine_busy_s.into_iter().chain(batch.steal_s) {
+        moment(value, &place)?;
+    }
+    copies(&batch.copies, place)
 }
 
-/// Lower bound of the makespan at a level: the larger of span and N * work / C.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Bound {
-    /// The span, seconds.
-    pub span_s: f64,
-    /// N * work / C, seconds.
-    pub work_s: f64,
-    /// The larger of the two.
-    pub makespan_s: f64,
-    /// Measured makespan over the bound.
-    pub gap: f64,
+fn copies(copies: &Copies, place: impl Fn() -> String) -> Result<(), Invalid> {
+    ensure(copies.even(), &place, "the columns of the copies are not equally long")?;
+    for value in &copies.start_s {
+        moment(*value, &place)?;
+    }
+    for value in copies.wall_s.iter().chain(&copies.user_s).chain(&copies.system_s) {
+        amount(*value, &place)?;
+    }
+    let mut counts =
+        copies.max_rss_bytes.iter().chain(&copies.voluntary_switches).chain(&copies.involuntary_switches);
+    ensure(counts.all(|count| *count <= MAX_COUNT), place, "a count is absurd")
 }
 
-/// Where the answer flips between an alternative and the baseline.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Crossover {
-    /// The alternative.
-    pub alternative: String,
-    /// The baseline.
-    pub baseline: String,
-    /// Load at which the bounds of the two meet, if they do and their works can be told apart at the lowest level.
-    pub predicted_load: Option<f64>,
-    /// Why there is no such load.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub not_predicted: Option<NotPredicted>,
-    /// Highest load at which the low-load winner was seen to win before the other did; null if no flip was seen.
-    pub measured_from: Option<u32>,
-    /// Lowest load at which the other was seen to win; null if no flip was seen.
-    pub measured_to: Option<u32>,
-    /// The verdicts by load, neighbours with the same verdict taken together.
-    pub ranges: Vec<VerdictRange>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Alternative;
+    use crate::sample::Orphans;
 
-/// Why no crossover is predicted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum NotPredicted {
-    /// One alternative has the lower bound at every load.
-    BoundsDoNotCross,
-    /// The works differ by less than their interval: a number made of noise is no prediction.
-    WorksAlike,
-}
+    fn trial(alternative: usize) -> Trial {
+        Trial {
+            alternative,
+            stdout_sha256: None,
+            stdout_bytes: 0,
+            status: 0,
+            peak_processes: 1,
+            peak_memory_bytes: 1024,
+            peak_private_bytes: 512,
+            wall_s: 1.0,
+            cpu_s: 1.0,
+        }
+    }
 
-/// Noise: what the hidden copy of the baseline showed against the baseline. The truth is 1.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Floor {
-    /// Median ratio.
-    pub ratio: f64,
-    /// Lower end of its interval.
-    pub low: Option<f64>,
-    /// Upper end of its interval.
-    pub high: Option<f64>,
-    /// Rounds behind it.
-    pub rounds: u32,
+    fn sound() -> Record {
+        let copies = Copies {
+            start_s: vec![0.0, 0.1],
+            wall_s: vec![1.0, 1.1],
+            user_s: vec![0.5, 0.5],
+            system_s: vec![0.1, 0.1],
+            max_rss_bytes: vec![1024, 2048],
+            voluntary_switches: vec![1, 2],
+            involuntary_switches: vec![0, 0],
+            status: vec![0, -9],
+            timed_out: vec![false, true],
+        };
+        let batch = |arm, round| Batch {
+            load: 2,
+            arm,
+            round,
+            position: 0,
+            released_s: 1.0,
+            makespan_s: 1.2,
+            copies: copies.clone(),
+            orphans: Orphans::default(),
+            machine_busy_s: Some(2.0),
+            steal_s: None,
+        };
+        Record {
+            schema: SCHEMA.to_owned(),
+            tool_version: "0.0.0".to_owned(),
+            started: "2026-01-01T00:00:00Z".to_owned(),
+            took_s: 3.0,
+            status: Status::Complete,
+            study: None,
+            plan: Plan::new(vec![Alternative::new("a"), Alternative::new("b")], 1),
+            host: Host::default(),
+            trials: vec![trial(0), trial(1)],
+            batches: vec![
+                batch(Arm::Alternative(0), 0),
+                batch(Arm::Alternative(1), 0),
+                batch(Arm::HiddenCopy, 0),
+                batch(Arm::Alternative(0), 1),
+            ],
+            why: crate::why::Why::default(),
+            sched_accounts: vec![SchedAccount {
+                load: 2,
+                alternative: 1,
+                tasks: 2,
+                run_s: 1.0,
+                delay_s: 0.1,
+            }],
+            skipped: Vec::new(),
+            analysis: Analysis::default(),
+        }
+    }
+
+    #[test]
+    fn a_sound_record_is_accepted() {
+        assert_eq!(sound().validate(), Ok(()));
+        // Clocks of the kernel may step back by a tick; that is no reason to refuse a measurement.
+        let mut record = sound();
+        record.batches[0].steal_s = Some(-0.01);
+        record.batches[0].copies.start_s[0] = -1e-9;
+        assert_eq!(record.validate(), Ok(()));
+    }
+
+    #[test]
+    fn another_schema_is_refused_and_a_newer_one_recognised() {
+        let with = |schema: &str| {
+            let mut record = sound();
+            record.schema = schema.to_owned();
+            record.validate().unwrap_err()
+        };
+        assert!(with("whyfaster/2").is_newer() && with("whyfaster/10").is_newer());
+        assert!(!with("whyfaster/0").is_newer() && !with("bench/2").is_newer() && !with("").is_newer());
+        assert!(
+            with(&"x".repeat(10_000)).to_string().len() < 300,
+            "a message must not repeat a hostile text"
+        );
+    }
+
+    #[test]
+    fn every_broken_value_is_named_by_its_place() {
+        type Break = fn(&mut Record);
+        let cases: &[(&str, Break)] = &[
+            ("took_s", |r| r.took_s = f64::NAN),
+            ("plan.alternatives", |r| r.plan.alternatives.clear()),
+            ("plan.alternatives", |r| r.plan.alternatives[1].name = "a".into()),
+            ("plan.baseline", |r| r.plan.baseline = 2),
+            ("plan.delta", |r| r.plan.delta = -0.1),
+            ("plan.delta", |r| r.plan.delta = f64::INFINITY),
+            ("plan.confidence", |r| r.plan.confidence = 1.0),
+            ("plan.timeout_s", |r| r.plan.timeout_s = Some(-1.0)),
+            ("plan.fail_if_slower", |r| r.plan.fail_if_slower = Some(f64::NAN)),
+            ("plan.cpus", |r| r.plan.cpus = Some(vec![])),
+            ("plan.loads", |r| r.plan.loads = Loads::Fixed(vec![])),
+            ("plan.loads", |r| r.plan.loads = Loads::Fixed(vec![0])),
+            ("plan.loads", |r| r.plan.loads = Loads::Fixed(vec![MAX_LOAD + 1])),
+            ("plan.mode", |r| r.plan.mode = Mode::Open { rate_per_s: 0.0, duration_s: 1.0 }),
+            ("plan.mode", |r| r.plan.mode = Mode::Closed { duration_s: f64::NAN }),
+            ("plan.rounds", |r| (r.plan.rounds.min, r.plan.rounds.max) = (2, 1)),
+            ("plan.rounds", |r| r.plan.rounds.max_time_s = -1.0),
+            ("trials[1]", |r| r.trials[1].alternative = 2),
+            ("trials[0]", |r| r.trials[0].wall_s = 1e300),
+            ("trials[0]", |r| r.trials[0].stdout_bytes = u64::MAX),
+            ("sched_accounts[0]", |r| r.sched_accounts[0].alternative = 9),
+            ("sched_accounts[0]", |r| r.sched_accounts[0].load = u32::MAX),
+            ("sched_accounts[0]", |r| r.sched_accounts[0].delay_s = -1.0),
+            ("batches[1]", |r| r.batches[1].arm = Arm::Alternative(usize::MAX)),
+            ("batches[3]", |r| r.batches[3].round = 0),
+            ("batches[3]", |r| r.batches[3].round = u32::MAX),
+            ("batches[0]", |r| r.batches[0].load = u32::MAX),
+            ("batches[0]", |r| r.batches[0].makespan_s = -1.0),
+            ("batches[0]", |r| r.batches[0].machine_busy_s = Some(f64::NAN)),
+            ("batches[0]", |r| r.batches[0].orphans.user_s = f64::INFINITY),
+            ("batches[0]", |r| r.batches[0].copies.status.truncate(1)),
+            ("batches[0]", |r| r.batches[0].copies.wall_s.truncate(1)),
+            ("batches[0]", |r| r.batches[0].copies.start_s.push(0.0)),
+            ("batches[0]", |r| r.batches[0].copies.user_s[1] = f64::NAN),
+            ("batches[0]", |r| r.batches[0].copies.max_rss_bytes[0] = u64::MAX),
+        ];
+        for (place, breaks) in cases {
+            let mut record = sound();
+            breaks(&mut record);
+            let message = record.validate().expect_err(place).to_string();
+            assert!(message.starts_with(place), "{place}: {message}");
+        }
+    }
 }

@@ -17,7 +17,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::reason::Reason;
 use crate::stats::{self, Observation, eprocess, quantile, sign};
 
 /// What the ratios of an alternative to the baseline say.
@@ -33,39 +32,6 @@ pub enum Verdict {
     Same,
     /// None of these yet.
     Undecided,
-}
-
-/// An alternative against the baseline at one level. A ratio is alternative over baseline in time: below 1 is faster.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Comparison {
-    /// The alternative.
-    pub alternative: String,
-    /// The baseline.
-    pub baseline: String,
-    /// exp(median of per-round ln ratio).
-    pub ratio: f64,
-    /// Lower end of its interval; null while there are too few rounds for one.
-    pub low: Option<f64>,
-    /// Upper end of its interval; null while there are too few rounds, or when time-outs leave it open.
-    pub high: Option<f64>,
-    /// The verdict.
-    pub verdict: Verdict,
-    /// Rounds behind it.
-    pub rounds: u32,
-    /// Further rounds that an undecided comparison would about need, if that can be told.
-    pub rounds_needed: Option<u32>,
-    /// How the interval was made.
-    pub method: Method,
-    /// Total time over total time, with a round-level bootstrap interval: differs from `ratio` when the tails differ.
-    pub ratio_of_totals: Option<Ratio>,
-    /// CPU seconds per copy, alternative over baseline: below 1 is less work.
-    pub work: Option<Ratio>,
-    /// Share of the machine, alternative over baseline: above 1 got more of the machine.
-    pub share: Option<Ratio>,
-    /// What a verdict of faster or slower comes from, where work and share tell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<Reason>,
 }
 
 /// A ratio with its interval.

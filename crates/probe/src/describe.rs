@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+/// The groups, in the order in which they are shown.
+pub const GROUPS: [&str; 5] = ["kernel", "process", "thread", "pipe", "cpu"];
+
 /// How many operations a round has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Batch {
@@ -72,6 +75,13 @@ pub struct Probe {
     pub parameters: Vec<Parameter>,
     /// What its receipts must show.
     pub expectations: Vec<Expectation>,
+}
+
+impl Probe {
+    /// Group and name: no two probes share it, and no group has it.
+    pub fn full_name(&self) -> String {
+        format!("{}/{}", self.group, self.name)
+    }
 }
 
 type Fields<'a> = BTreeMap<&'a str, &'a str>;

@@ -6,7 +6,7 @@
 
 mod describe;
 
-pub use describe::{Batch, Expectation, Parameter, Probe, parse_list};
+pub use describe::{Batch, Expectation, GROUPS, Parameter, Probe, parse_list};
 
 /// The worker, an executable file of the system that this crate was built for.
 #[must_use]

@@ -2,8 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::render::text::clean_lines;
-use crate::store::{self, StdoutClosed};
+use crate::clean::clean_lines;
 
 /// Why the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +28,11 @@ pub enum Exit {
     Terminated = 143,
 }
 
+/// The reader of standard output has gone. No error: the program ends quietly, as others in a pipeline do.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("the reader of standard output has gone")]
+pub struct StdoutClosed;
+
 /// An error with its exit status and the next step.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{message}")]
@@ -48,6 +52,16 @@ impl Failure {
     }
 }
 
+/// The name most like a word, if any is much like it.
+pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let word = word.to_ascii_lowercase();
+    names
+        .map(|name| (strsim::jaro_winkler(&word, name), name))
+        .filter(|(alike, _)| *alike > 0.75)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name)
+}
+
 /// The next step after a system call that may have failed for want of a descriptor; `otherwise`, if it failed for another reason.
 pub(crate) fn files_or(error: &io::Error, otherwise: &'static str) -> &'static str {
     match error.raw_os_error() {
@@ -60,18 +74,6 @@ pub(crate) fn files_or(error: &io::Error, otherwise: &'static str) -> &'static s
 /// (`eprintln!` panics).
 pub fn say(line: &str) {
     let _ = writeln!(anstream::stderr().lock(), "{}", clean_lines(line));
-}
-
-/// What the command line was not: an error of usage, or the text that `--help` and `--version` ask for.
-pub fn command_line(answer: &clap::Error) -> anyhow::Result<Exit> {
-    if answer.use_stderr() {
-        // The words in it are the caller's, who may have them from somebody else; so it has no colours either.
-        say(answer.render().to_string().trim_end_matches('\n'));
-        return Ok(Exit::Usage);
-    }
-    store::check_stdout()?;
-    answer.print().map_err(store::stdout::told_apart)?;
-    Ok(Exit::Ok)
 }
 
 /// The text of a message: what it quotes may steer no terminal, and a line that it brings along cannot pass for one of ours.

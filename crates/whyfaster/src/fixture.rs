@@ -1,8 +1,10 @@
 //! Records with every column filled, for the tests of files and exports.
 
+use whyfaster_core::analysis::Analysis;
+use whyfaster_core::event::Status;
 use whyfaster_core::host::Host;
 use whyfaster_core::plan::{Alternative, Loads, Plan};
-use whyfaster_core::record::{Analysis, Record, SCHEMA, Status};
+use whyfaster_core::record::{Record, SCHEMA};
 use whyfaster_core::sample::{Arm, Batch, Copies, Orphans};
 
 /// One batch of `load` equal copies that took this long.

@@ -13,12 +13,12 @@ use whyfaster_core::trace::record::TraceRecord;
 use whyfaster_fuzz::{Form, run};
 
 use crate::cli::trace::TraceOutputs;
-use crate::cli::{Format, Sort};
-use crate::cmd::machines::Machines;
 use crate::cmd::{show, trace};
+use crate::display::{Format, Sort};
 use crate::render::export::export;
 use crate::render::fixture::look;
 use crate::render::look::Look;
+use crate::render::machines::Machines;
 use crate::render::{machines, prices, screen::screen};
 use crate::run::protocol::{Message, Reply, Said, receive};
 use crate::store::{self, Recorded};

@@ -1,11 +1,13 @@
 //! The program behind `whyfaster`, as a library so that tests and the generator of man pages can use it.
 //!
-//! A datum goes left to right: `cli` (words to a plan), `host` (facts), `run` (plan to samples), `store` (records and
-//! files), `render` (records to bytes); `study` holds the articles as data, `reference` the
-//! price lists of others; `cmd` holds one verb a file and joins them.
+//! A datum goes left to right: `cli` (words to a plan), `host` (facts), `run` (plan to samples), `worker` (what the worker
+//! of the price probes writes), `store` (records and files), `render` (records to bytes); `study` holds the articles as data,
+//! `reference` the price lists of others; `cmd` holds one verb a file and joins them.
 
+mod clean;
 pub mod cli;
 pub mod cmd;
+pub mod display;
 pub mod exit;
 pub mod host;
 pub mod pages;
@@ -16,6 +18,7 @@ pub mod sources;
 pub mod store;
 pub mod study;
 pub mod words;
+pub mod worker;
 
 #[cfg(test)]
 pub(crate) mod fixture;

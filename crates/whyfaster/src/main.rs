@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use whyfaster::cli::{Args, Verb};
 use whyfaster::exit::Exit;
-use whyfaster::{cmd, exit, host, run};
+use whyfaster::{cmd, exit, host, run, store};
 
 fn main() -> ExitCode {
     if let Err(failure) = host::before::check() {
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
 fn work() -> anyhow::Result<Exit> {
     let args = match Args::try_parse() {
         Ok(args) => args,
-        Err(answer) => return exit::command_line(&answer),
+        Err(answer) => return answered(&answer),
     };
     let Some(verb) = &args.verb else { return cmd::introduction::run() };
     match verb {
@@ -43,4 +43,16 @@ fn work() -> anyhow::Result<Exit> {
         Verb::Man(args) => cmd::manual::page(args),
         Verb::Completions(args) => cmd::manual::completions(args),
     }
+}
+
+/// What the command line was not: an error of usage, or the text that `--help` and `--version` ask for.
+fn answered(answer: &clap::Error) -> anyhow::Result<Exit> {
+    if answer.use_stderr() {
+        // The words in it are the caller's, who may have them from somebody else; so it has no colours either.
+        exit::say(answer.render().to_string().trim_end_matches('\n'));
+        return Ok(Exit::Usage);
+    }
+    store::check_stdout()?;
+    answer.print().map_err(store::stdout_error)?;
+    Ok(Exit::Ok)
 }

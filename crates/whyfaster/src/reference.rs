@@ -5,8 +5,7 @@ use std::path::Path;
 use anyhow::Context;
 use whyfaster_core::price::PriceList;
 
-use crate::exit::{Exit, Failure};
-use crate::run::probe::select::nearest;
+use crate::exit::{Exit, Failure, nearest};
 use crate::store;
 
 const EMBEDDED: [(&str, &str); 4] = [

@@ -1,50 +1,20 @@
 //! Alternatives against the baseline, round by round, and the floor.
 
-use super::Context;
+use super::context::{Context, alpha, alpha_per_interval, others, rule};
+use super::results::{Comparison, Floor, Level};
 use super::rounds::{Arms, arms, cpus_used, mean_time, pairs, time, work_per_copy};
 use crate::host::Host;
 use crate::plan::{Mode, Plan};
 use crate::reason::Reason;
-use crate::record::{Floor, Level};
 use crate::sample::{Arm, Batch};
 use crate::stats::{self, Observation, bootstrap};
-use crate::verdict::{Comparison, Judgement, Method, Ratio, Rule, Verdict, judge, ratio};
-use crate::{bounds, crossover};
-
-/// Error probability of one comparison's interval at a load: what the plan's confidence leaves, shared over all
-/// comparisons at all levels that the plan may come to. It depends on nothing measured, so that it is the same at the
-/// first look and the last.
-pub fn alpha_per_interval(plan: &Plan, host: &Host, load: u32) -> f64 {
-    let share = crossover::error_share(plan, bounds::capacity(plan, host), load);
-    stats::bonferroni(alpha(plan) * share, others(plan).count())
-}
+use crate::verdict::{Judgement, Method, Ratio, Rule, Verdict, judge, ratio};
 
 /// Rounds without which there is no verdict at a load.
 pub fn least_rounds(plan: &Plan, host: &Host, load: u32) -> u32 {
     let rule = rule(plan, alpha_per_interval(plan, host, load));
     let method = if plan.rounds.fixed { Method::Sign } else { Method::SignEProcess };
     u32::try_from(rule.min_rounds(method)).unwrap_or(u32::MAX)
-}
-
-/// Error probability of the whole record. A damaged record may have any confidence; here it stays a probability.
-pub(super) fn alpha(plan: &Plan) -> f64 {
-    (1.0 - plan.confidence).clamp(1e-12, 0.5)
-}
-
-/// All alternatives but the baseline.
-pub(super) fn others(plan: &Plan) -> impl Iterator<Item = usize> + use<> {
-    let baseline = plan.baseline;
-    (0..plan.alternatives.len()).filter(move |&index| index != baseline)
-}
-
-/// The rule of every comparison of a plan. There is one floor a level, so floors share the error over levels only.
-pub(super) fn rule(plan: &Plan, alpha: f64) -> Rule {
-    Rule {
-        delta: plan.delta,
-        alpha,
-        floor_alpha: alpha * others(plan).count().max(1) as f64,
-        fixed: plan.rounds.fixed.then_some(plan.rounds.max),
-    }
 }
 
 /// The judgement of every alternative but the baseline, in the order of the plan, from the batches of one level so far.

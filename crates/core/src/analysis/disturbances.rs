@@ -1,7 +1,7 @@
 //! What disturbed the measurement: time-outs, strays, other programs, and facts of the machine that moved.
 
-use super::Context;
-use super::levels::timed_out;
+use super::context::Context;
+use super::rounds::timed_out;
 use super::warnings::warning;
 use super::words::{at, count, percent};
 use crate::host::{Warning, moved};
@@ -31,7 +31,7 @@ pub(super) fn warnings(context: &Context<'_>) -> Vec<Warning> {
 
 /// All batches of an alternative by load, in a fixed order.
 fn batches<'a>(context: &Context<'a>, index: usize) -> impl Iterator<Item = (u32, &'a Batch)> {
-    let of = move |(load, arms): (&u32, &super::Arms<'a>)| {
+    let of = move |(load, arms): (&u32, &super::rounds::Arms<'a>)| {
         let load = *load;
         let batches = arms.get(&Arm::Alternative(index)).cloned().unwrap_or_default();
         batches.into_values().map(move |batch| (load, batch))

@@ -1,11 +1,12 @@
 //! What was not measured, and why: what the runner said, and what the samples are too few for.
 
+use super::context::Context;
+use super::results::{Analysis, Level, LevelResult};
+use super::rounds;
 use super::words::{at, count};
-use super::{Context, rounds};
 use crate::bounds;
 use crate::host::NotMeasured;
 use crate::plan::{Loads, Mode};
-use crate::record::{Analysis, Level, LevelResult};
 use crate::sample::Arm;
 
 /// Name of the scheduling delay among what was not measured. A runner that knows the reason reports it under a name that begins

@@ -1,28 +1,12 @@
-//! One alternative at one level: medians, quantiles and counts; and what it needs alone, from the lowest level.
+//! One alternative at one level: medians, quantiles and counts.
 
-use std::collections::BTreeMap;
-
-use super::rounds::{Arms, median_wall};
-use super::{Context, rounds};
-use crate::bounds::Alone;
+use super::context::Context;
+use super::results::{Latency, LevelResult};
+use super::rounds::{self, TINY_S, median_of, timed_out};
+use crate::bounds::Bound;
 use crate::plan::Mode;
-use crate::record::{Bound, Estimate, Latency, LevelResult};
-use crate::sample::{Arm, Batch};
-use crate::stats::{Observation, quantile, sign};
-
-/// Nothing takes less than a picosecond: below it a time is a zero, and no divisor.
-const TINY_S: f64 = 1e-12;
-
-/// Span and work of an alternative, from the lowest level at which it ran. `None` when it never ran, when the time-out ended
-/// half of its copies, or when the kernel counted no CPU time.
-pub(super) fn alone(levels: &BTreeMap<u32, Arms<'_>>, index: usize) -> Option<(u32, Alone)> {
-    let (load, batches) =
-        levels.iter().find_map(|(load, arms)| Some((*load, arms.get(&Arm::Alternative(index))?)))?;
-    let batches: Vec<&Batch> = batches.values().copied().collect();
-    let span = median_wall(&batches).filter(|span| span.high.is_finite() && span.value > TINY_S)?;
-    let work_s = median_of(&batches, |batch| batch.work_s() / batch.copies.len() as f64);
-    (work_s > TINY_S).then_some((load, Alone { span_s: span.value, work_s }))
-}
+use crate::sample::Batch;
+use crate::stats::{Estimate, Observation, quantile, sign};
 
 /// Everything that the record says of one alternative at one level. `batches` are usable and not empty.
 pub(super) fn result(context: &Context<'_>, load: u32, index: usize, batches: &[&Batch]) -> LevelResult {
@@ -52,11 +36,6 @@ pub(super) fn result(context: &Context<'_>, load: u32, index: usize, batches: &[
         bound: bound(context, load, index, batches),
         timed_out: batches.iter().map(|batch| timed_out(batch)).sum(),
     }
-}
-
-/// The median of a number of each batch. Batches are usable, so no number is missing; with none at all it is 0.
-fn median_of(batches: &[&Batch], of: impl Fn(&Batch) -> f64) -> f64 {
-    quantile::median(&batches.iter().map(|batch| of(batch)).collect::<Vec<_>>()).unwrap_or(0.0)
 }
 
 /// Splits the median work as user and system time divide over all rounds, so that the parts sum to it.
@@ -113,10 +92,6 @@ fn max_rss(batches: &[&Batch]) -> u64 {
 
 fn sum(batches: &[&Batch], column: impl Fn(&Batch) -> &[u64]) -> f64 {
     batches.iter().flat_map(|batch| column(batch)).map(|&count| count as f64).sum()
-}
-
-pub(super) fn timed_out(batch: &Batch) -> u32 {
-    u32::try_from(batch.copies.timed_out.iter().filter(|&&out| out).count()).unwrap_or(u32::MAX)
 }
 
 fn completed(batch: &Batch) -> usize {

@@ -4,46 +4,30 @@
 //! analysed again by a later version.
 
 mod compare;
+mod context;
 mod disturbances;
 mod gaps;
 mod levels;
+mod results;
 mod rounds;
 #[cfg(test)]
 mod tests;
 mod warnings;
 mod words;
 
-use std::collections::BTreeMap;
-
-pub use self::compare::{alpha_per_interval, least_rounds, level_verdicts};
+pub use self::compare::{least_rounds, level_verdicts};
+pub use self::context::{Measured, alpha_per_interval};
 pub use self::gaps::{RUN_QUEUE_DELAY, level_name};
+pub use self::results::{AlternativeSummary, Analysis, Comparison, Floor, Latency, Level, LevelResult};
 pub use self::rounds::{time, time_of};
 
-use self::rounds::{Arms, arms};
-use crate::bounds::{self, Alone};
-use crate::crossover;
-use crate::host::{Host, NotMeasured};
-use crate::plan::{Mode, Plan};
-use crate::record::{AlternativeSummary, Analysis, Crossover, Level, NotPredicted};
-use crate::sample::{Arm, Batch, SchedAccount, Trial};
-use crate::verdict::{Ratio, Rule};
-
-/// What there is to analyse.
-#[derive(Clone, Copy, Debug)]
-pub struct Measured<'a> {
-    /// What was to be run.
-    pub plan: &'a Plan,
-    /// The machine.
-    pub host: &'a Host,
-    /// The untimed runs.
-    pub trials: &'a [Trial],
-    /// The timed batches.
-    pub batches: &'a [Batch],
-    /// Scheduling accounts.
-    pub accounts: &'a [SchedAccount],
-    /// What the runner could not measure.
-    pub not_measured: &'a [NotMeasured],
-}
+use self::context::Context;
+use self::rounds::Arms;
+use crate::crossover::{Crossover, NotPredicted};
+use crate::plan::Mode;
+use crate::sample::Arm;
+use crate::verdict::Ratio;
+use crate::{bounds, crossover};
 
 /// Analyses what was measured; calling it again on a stored record gives the same.
 pub fn analyse(measured: Measured<'_>) -> Analysis {
@@ -61,63 +45,6 @@ pub fn analyse(measured: Measured<'_>) -> Analysis {
     analysis.warnings.extend(disturbances::warnings(&context));
     analysis.not_measured = gaps::not_measured(&context, &analysis);
     analysis
-}
-
-/// What every part of the analysis needs.
-struct Context<'a> {
-    measured: Measured<'a>,
-    /// CPUs that the copies could use.
-    capacity: f64,
-    /// Usable batches by load, arm and round.
-    levels: BTreeMap<u32, Arms<'a>>,
-    /// Span and work of every alternative, and the load at which they were taken.
-    alone: Vec<Option<(u32, Alone)>>,
-}
-
-impl<'a> Context<'a> {
-    fn new(measured: Measured<'a>) -> Self {
-        let Measured { plan, host, batches, .. } = measured;
-        let mut by_load: BTreeMap<u32, Vec<&Batch>> = BTreeMap::new();
-        for batch in batches {
-            by_load.entry(batch.load).or_default().push(batch);
-        }
-        let levels = by_load.into_iter().map(|(load, batches)| (load, arms(batches, plan.mode)));
-        let levels: BTreeMap<_, _> = levels.filter(|(_, arms)| !arms.is_empty()).collect();
-        let alone = (0..plan.alternatives.len()).map(|index| levels::alone(&levels, index)).collect();
-        Self { measured, capacity: bounds::capacity(plan, host), levels, alone }
-    }
-
-    /// The rule of every comparison at a load.
-    fn rule(&self, load: u32) -> Rule {
-        let Measured { plan, host, .. } = self.measured;
-        compare::rule(plan, alpha_per_interval(plan, host, load))
-    }
-
-    fn mode(&self) -> Mode {
-        self.measured.plan.mode
-    }
-
-    fn name(&self, index: usize) -> &str {
-        // Every index comes from counting the alternatives or from `baseline`, which a damaged record may have wrong.
-        self.measured.plan.alternatives.get(index).map_or("", |alternative| &alternative.name)
-    }
-
-    fn baseline(&self) -> usize {
-        self.measured.plan.baseline
-    }
-
-    fn alternatives(&self) -> std::ops::Range<usize> {
-        0..self.measured.plan.alternatives.len()
-    }
-
-    /// All alternatives but the baseline.
-    fn others(&self) -> impl Iterator<Item = usize> {
-        compare::others(self.measured.plan)
-    }
-
-    fn alone(&self, index: usize) -> Option<Alone> {
-        self.alone.get(index).copied().flatten().map(|(_, alone)| alone)
-    }
 }
 
 fn level(context: &Context<'_>, load: u32, arms: &Arms<'_>) -> Level {

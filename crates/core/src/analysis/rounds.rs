@@ -99,3 +99,16 @@ pub(super) fn cpus_used(batch: &Batch) -> Option<f64> {
     let cpus = batch.work_s() / batch.makespan_s;
     (cpus.is_finite() && cpus > 0.0).then_some(cpus)
 }
+
+/// Nothing takes less than a picosecond: below it a time is a zero, and no divisor.
+pub(super) const TINY_S: f64 = 1e-12;
+
+/// The median of a number of each batch. Batches are usable, so no number is missing; with none at all it is 0.
+pub(super) fn median_of(batches: &[&Batch], of: impl Fn(&Batch) -> f64) -> f64 {
+    quantile::median(&batches.iter().map(|batch| of(batch)).collect::<Vec<_>>()).unwrap_or(0.0)
+}
+
+/// Copies of a batch that the time-out ended.
+pub(super) fn timed_out(batch: &Batch) -> u32 {
+    u32::try_from(batch.copies.timed_out.iter().filter(|&&out| out).count()).unwrap_or(u32::MAX)
+}

@@ -1,13 +1,14 @@
 //! What the numbers themselves warn of: noise, tails, share of the machine, effects too small to trust.
 
+use super::compare;
+use super::context::Context;
+use super::results::{Analysis, Comparison, Floor, Level};
 use super::words::{at, percent};
-use super::{Context, compare};
 use crate::crossover;
 use crate::host::Warning;
 use crate::plan::Mode;
 use crate::reason;
-use crate::record::{Analysis, Floor, Level};
-use crate::verdict::{Comparison, Verdict};
+use crate::verdict::Verdict;
 
 /// An effect smaller than this may come from how one build happens to lie in memory (Mytkowicz and others, ASPLOS 2009).
 const LAYOUT: f64 = 0.01;

@@ -1,10 +1,12 @@
 //! Claims on records made by hand.
 
 use super::{Claim, Figure, Outcome, Pair, Rule, Timing, beside, judge};
+use crate::analysis::{Analysis, Comparison, Level};
+use crate::event::Status;
 use crate::host::{Host, NotMeasured};
 use crate::plan::{FailurePolicy, Input, Loads, Mode, Placement, Plan, Rounds, Shell};
-use crate::record::{Analysis, Level, Record, SCHEMA, Status};
-use crate::verdict::{Comparison, Method, Verdict};
+use crate::record::{Record, SCHEMA};
+use crate::verdict::{Method, Verdict};
 
 const PAIR: Pair<'static> = Pair { alternative: "use-pipe", baseline: "no-pipe" };
 

@@ -32,7 +32,8 @@ use super::inside::Unit;
 use super::list::{Price, PriceList};
 use super::pace::Pace;
 use super::paired::more;
-use super::side::{NOT_IN_LIST, Pairing, Side};
+use super::pairing::{NOT_IN_LIST, Other, Pairing};
+use super::side::Side;
 use crate::stats;
 use crate::verdict::Verdict;
 
@@ -93,33 +94,6 @@ pub struct Beside {
     pub others: Vec<Other>,
 }
 
-/// One row of another list against the baseline.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Other {
-    /// Its typical price.
-    pub ns: Option<f64>,
-    /// The same where the lists are in guest instructions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub instructions: Option<f64>,
-    /// Its price over the baseline's.
-    pub ratio: Option<f64>,
-    /// Lower end of the interval.
-    pub low: Option<f64>,
-    /// Upper end of the interval.
-    pub high: Option<f64>,
-    /// The verdict; null where neither side tells its spread.
-    pub verdict: Option<Verdict>,
-    /// What about the machines may explain the difference of this row in particular.
-    pub explained_by: Vec<Fact>,
-    /// Why there is no ratio, or no verdict.
-    pub not_measured: Option<String>,
-    /// Repetitions behind the ratio, on the side that has fewer.
-    pub repetitions: Option<u32>,
-    /// Repetitions with which an undecided row would about be decided; null where more of them would hardly help.
-    pub repetitions_needed: Option<u32>,
-}
-
 /// Sets lists beside each other: each unit by itself, in the order in which the units come. The first list of a unit is
 /// its baseline.
 pub fn compare_by_unit(lists: &[PriceList], rule: &Rule) -> Vec<Comparison> {
@@ -170,7 +144,7 @@ fn alike_compared(lists: &[PriceList], rule: &Rule) -> Comparison {
     let ids = row_ids(lists);
     let against_all = |id| {
         let others = sides[1..].iter().zip(&paces);
-        others.map(|(side, pace)| sides[0].against(side, id, *pace)).collect()
+        others.map(|(side, pace)| Pairing::of(&sides[0], side, id, *pace)).collect()
     };
     let pairings: Vec<Vec<Pairing>> = ids.iter().map(|id| against_all(*id)).collect();
     let levels = Levels::of(pairings.iter().flatten(), rule);
@@ -186,7 +160,7 @@ fn alike_compared(lists: &[PriceList], rule: &Rule) -> Comparison {
                 {
                     let facts = machine.iter().map(|difference| difference.fact);
                     other.explained_by = facts
-                        .filter(|fact| !fact.is_general() && price.is_some_and(|p| fact.bears_on(p)))
+                        .filter(|fact| !fact.is_general() && price.is_some_and(|p| bears_on(*fact, p)))
                         .collect();
                 }
                 beside.others.push(other);
@@ -227,22 +201,6 @@ fn beside<'a>(
     (row, here.or(any))
 }
 
-impl Other {
-    /// By what rows are ordered, the worst having the most: dearer (decided, or a source's), cheaper, undecided, the same,
-    /// not measured; then the distance of the ratio from 1.
-    pub fn severity(&self) -> (u8, f64) {
-        let Some(ratio) = self.ratio else { return (0, 0.0) };
-        let rank = match self.verdict {
-            Some(Verdict::Same) => 1,
-            Some(Verdict::Undecided) => 2,
-            Some(Verdict::Faster) => 3,
-            Some(Verdict::Slower) => 4,
-            None => 3 + u8::from(ratio >= 1.0),
-        };
-        (rank, ratio.ln().abs())
-    }
-}
-
 /// The order of a row: that of the machine on which it is worst.
 fn severity(row: &Beside) -> (u8, f64) {
     let all = row.others.iter().map(Other::severity);
@@ -277,33 +235,6 @@ impl Levels {
             next: if found { (level + step).min(rule.alpha) } else { level },
             same: stats::benjamini_hochberg(&same, rule.alpha),
         }
-    }
-}
-
-impl Pairing {
-    /// What equal things may differ by: delta, the drift of a list, or the pace of the CPU; and the words for it.
-    fn noise(&self, ratio: f64, delta: f64) -> (f64, &'static str) {
-        let pace = self.pace.map_or(0.0, |pace| pace.noise(ratio > 0.0));
-        let all = [
-            (delta.ln_1p(), "matters"),
-            (self.drift, "a list drifts by itself"),
-            (pace, "the CPU itself may explain (compute)"),
-        ];
-        all.into_iter().fold(all[0], |most, one| if one.0 > most.0 { one } else { most })
-    }
-
-    /// Why this row cannot be called different, whatever its interval: step 3 and 4 of the rule.
-    fn hindrance(&self, delta: f64) -> Option<String> {
-        let ratio = self.other.ratio?.ln();
-        let (noise, why) = self.noise(ratio, delta);
-        let sign = ratio.signum();
-        if ratio.abs() <= noise || self.floor.is_some_and(|floor| sign * floor <= noise) {
-            let what = if ratio.abs() <= noise { "it differs" } else { "its floor differs" };
-            return Some(format!("{what} by no more than {why}"));
-        }
-        let [dearer, cheaper] = &self.crowds;
-        let crowd = if ratio > 0.0 { dearer } else { cheaper };
-        crowd.as_ref().map(|crowd| format!("{crowd} while the dearer list was measured"))
     }
 }
 
@@ -355,6 +286,37 @@ fn needed(evidence: &Evidence, ratio: f64, band: f64, levels: &Levels) -> Option
         (high - ratio, -ratio)
     };
     more(evidence.repetitions, reach, gap)
+}
+
+/// Whether a difference in this fact may explain a difference of this row.
+fn bears_on(fact: Fact, price: &Price) -> bool {
+    let group = price.group.as_str();
+    let crowd = matches!(group, "process" | "thread" | "pipe");
+    match fact {
+        _ if fact.is_general() => true,
+        // What is paid at every entry into the kernel.
+        Fact::Mitigations | Fact::Seccomp => enters_kernel(price),
+        // Exits of a guest: page tables, wake-ups across CPUs, reading some clocks.
+        Fact::Hypervisor => crowd || group == "cpu" || reads_clock(price),
+        Fact::Clocksource => reads_clock(price),
+        Fact::HugePages => group == "process" || price.name.contains("fault"),
+        Fact::Quota | Fact::AllowedCpus => crowd || price.variant.contains("other_cpu"),
+        Fact::Libc => price.variant.contains("libc") || price.variant.contains("dynamic") || crowd,
+        _ => false,
+    }
+}
+
+fn enters_kernel(price: &Price) -> bool {
+    match price.receipt.syscalls {
+        Some(calls) => calls > 0.01,
+        None => !price.variant.contains("vdso") && price.name != "spin" && price.group != "cpu",
+    }
+}
+
+fn reads_clock(price: &Price) -> bool {
+    ["gettimeofday", "clock_gettime", "time"].iter().any(|name| {
+        price.name == *name || price.name.strip_prefix(*name).is_some_and(|rest| rest.starts_with('_'))
+    })
 }
 
 #[cfg(test)]

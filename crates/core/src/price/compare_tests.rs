@@ -259,3 +259,22 @@ fn a_crowd_is_no_property_of_a_machine() {
     assert_eq!(verdict("thread", Some(0.3), Some(0.4)).verdict, Some(Verdict::Undecided));
     assert_eq!(verdict("kernel", None, Some(0.4)).verdict, Some(Verdict::Slower));
 }
+
+#[test]
+fn only_what_bears_on_a_row_is_named_beside_it() {
+    fn price(group: &str, name: &str, variant: &str, syscalls: f64) -> Price {
+        let mut price =
+            Price { group: group.into(), name: name.into(), variant: variant.into(), ..Price::default() };
+        price.receipt.syscalls = Some(syscalls);
+        price
+    }
+    let facts = [Fact::Clocksource, Fact::Mitigations];
+    let beside = |price: &Price| facts.iter().copied().filter(|f| bears_on(*f, price)).collect::<Vec<_>>();
+    assert_eq!(beside(&price("kernel", "getpid", "raw", 1.0)), [Fact::Mitigations]);
+    assert_eq!(beside(&price("kernel", "clock_gettime", "vdso", 0.0)), [Fact::Clocksource]);
+    assert_eq!(
+        beside(&price("kernel", "clock_gettime_monotonic", "raw", 1.0)),
+        [Fact::Clocksource, Fact::Mitigations]
+    );
+    assert!(beside(&price("cpu", "cache_line", "", 0.0)).is_empty());
+}

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::list::Price;
 use crate::host::{CPU_QUOTA, HostFacts};
 
 /// The machine on which a list was made.
@@ -111,37 +110,6 @@ impl Fact {
     pub fn is_general(self) -> bool {
         matches!(self, Self::Cpu | Self::Microcode | Self::Os | Self::Kernel | Self::Governor)
     }
-
-    /// Whether a difference in this fact may explain a difference of this row.
-    pub fn bears_on(self, price: &Price) -> bool {
-        let group = price.group.as_str();
-        let crowd = matches!(group, "process" | "thread" | "pipe");
-        match self {
-            _ if self.is_general() => true,
-            // What is paid at every entry into the kernel.
-            Self::Mitigations | Self::Seccomp => enters_kernel(price),
-            // Exits of a guest: page tables, wake-ups across CPUs, reading some clocks.
-            Self::Hypervisor => crowd || group == "cpu" || reads_clock(price),
-            Self::Clocksource => reads_clock(price),
-            Self::HugePages => group == "process" || price.name.contains("fault"),
-            Self::Quota | Self::AllowedCpus => crowd || price.variant.contains("other_cpu"),
-            Self::Libc => price.variant.contains("libc") || price.variant.contains("dynamic") || crowd,
-            _ => false,
-        }
-    }
-}
-
-fn enters_kernel(price: &Price) -> bool {
-    match price.receipt.syscalls {
-        Some(calls) => calls > 0.01,
-        None => !price.variant.contains("vdso") && price.name != "spin" && price.group != "cpu",
-    }
-}
-
-fn reads_clock(price: &Price) -> bool {
-    ["gettimeofday", "clock_gettime", "time"].iter().any(|name| {
-        price.name == *name || price.name.strip_prefix(*name).is_some_and(|rest| rest.starts_with('_'))
-    })
 }
 
 /// A fact in which two machines differ. A fact that one of them does not tell is no difference.
@@ -261,28 +229,13 @@ mod tests {
         }
     }
 
-    fn price(group: &str, name: &str, variant: &str, syscalls: f64) -> Price {
-        let mut price =
-            Price { group: group.into(), name: name.into(), variant: variant.into(), ..Price::default() };
-        price.receipt.syscalls = Some(syscalls);
-        price
-    }
-
     #[test]
-    fn only_what_bears_on_a_row_is_named_beside_it() {
+    fn facts_that_differ_are_named_with_both_sides() {
         let found = differences(&machine("Mitigation: PTI", "tsc"), &machine("Vulnerable", "hpet"));
         let facts: Vec<Fact> = found.iter().map(|d| d.fact).collect();
         assert_eq!(facts, [Fact::Clocksource, Fact::Mitigations]);
         assert_eq!(found[1].first, "meltdown: PTI");
         assert_eq!(found[1].second, "none");
-        let beside = |price: &Price| facts.iter().copied().filter(|f| f.bears_on(price)).collect::<Vec<_>>();
-        assert_eq!(beside(&price("kernel", "getpid", "raw", 1.0)), [Fact::Mitigations]);
-        assert_eq!(beside(&price("kernel", "clock_gettime", "vdso", 0.0)), [Fact::Clocksource]);
-        assert_eq!(
-            beside(&price("kernel", "clock_gettime_monotonic", "raw", 1.0)),
-            [Fact::Clocksource, Fact::Mitigations]
-        );
-        assert!(beside(&price("cpu", "cache_line", "", 0.0)).is_empty());
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::fingerprint::Fingerprint;
 use super::inside::Unit;
 use super::list::{Clock, PriceList, SCHEMA};
 use super::sample::{Expect, Row, Sample, Series};
-use crate::record::Status;
+use crate::event::Status;
 
 /// A row that is disturbed by everything and promises nothing.
 pub(super) fn row(group: &str, name: &str, variant: &str) -> Row {

@@ -9,8 +9,8 @@ use super::inside::{Figures, Inside, Unit};
 use super::receipt::{Receipt, receipt, refusal};
 use super::sample::{Row, Series, row_id};
 use super::summary::summary;
+use crate::event::Status;
 use crate::host::{NotMeasured, Warning};
-use crate::record::Status;
 
 /// Version of the document. Changes are additive; a reader refuses another number.
 pub const SCHEMA: &str = "whyfaster-prices/1";
@@ -158,6 +158,58 @@ impl Price {
         self.median_ns.or(self.mean_ns)
     }
 
+    /// The figures, whatever their unit.
+    pub fn figures(&self) -> Figures {
+        self.instructions.unwrap_or(Figures {
+            floor: self.floor_ns,
+            median: self.median_ns,
+            p99: self.p99_ns,
+            low: self.low_ns,
+            high: self.high_ns,
+            mean: self.mean_ns,
+            fixed: self.fixed_ns,
+            fixed_low: self.fixed_low_ns,
+            fixed_high: self.fixed_high_ns,
+        })
+    }
+
+    /// The typical cost, whatever its unit.
+    pub fn typical(&self) -> Option<f64> {
+        let figures = self.figures();
+        figures.median.or(figures.mean)
+    }
+
+    /// The same price with its figures in the fields of nanoseconds, for a reader that goes by the unit of the list.
+    fn unlabelled(&self) -> Self {
+        let Figures { floor, median, p99, low, high, mean, fixed, fixed_low, fixed_high } = self.figures();
+        Self {
+            floor_ns: floor,
+            median_ns: median,
+            p99_ns: p99,
+            low_ns: low,
+            high_ns: high,
+            mean_ns: mean,
+            fixed_ns: fixed,
+            fixed_low_ns: fixed_low,
+            fixed_high_ns: fixed_high,
+            instructions: None,
+            ..self.clone()
+        }
+    }
+
+    /// Moves the figures from the fields of nanoseconds to those of instructions.
+    fn count_instructions(&mut self) {
+        let figures = self.figures();
+        if figures != Figures::default() {
+            *self = Self { instructions: Some(figures), ..self.clone() };
+        }
+        (self.floor_ns, self.median_ns, self.p99_ns) = (None, None, None);
+        (self.low_ns, self.high_ns, self.mean_ns) = (None, None, None);
+        (self.fixed_ns, self.fixed_low_ns, self.fixed_high_ns) = (None, None, None);
+        // Bytes an instruction are no bytes a second.
+        self.bytes_per_s = None;
+    }
+
     /// Bytes a second at this cost. CPU time is no time in which bytes arrive.
     fn rate(&self, ns: f64) -> Option<f64> {
         let cpu_time = ["writer_cpu", "reader_cpu"].iter().any(|measure| self.variant.ends_with(measure));
@@ -261,6 +313,15 @@ impl PriceList {
         }
     }
 
+    /// The same list with every figure where nanoseconds stand. Only for code that has seen to it that all lists have one
+    /// unit, and that says which.
+    pub fn unlabelled(&self) -> Self {
+        if self.unit.is_usual() {
+            return self.clone();
+        }
+        Self { prices: self.prices.iter().map(Price::unlabelled).collect(), ..self.clone() }
+    }
+
     /// Costs per operation by repetition, each with its number, as its price was made from them; empty for numbers of a
     /// source. A repetition in which every sample was disturbed is not there.
     pub fn costs(&self, name: &str, variant: &str) -> Vec<(u32, Vec<f64>)> {
@@ -312,6 +373,33 @@ mod tests {
         assert!(why(2).contains("24 samples were disturbed"));
         assert_eq!(why(3), "no sample was taken");
         assert!(list.prices.iter().all(|price| price.median_ns.is_none() && price.low_ns.is_none()));
+    }
+
+    #[test]
+    fn instructions_never_stand_in_a_field_of_nanoseconds() {
+        let mut list = list(vec![(row("kernel", "getppid", "raw"), samples(8, 6, 333.0))]);
+        let time = list.prices[0].clone();
+        list.unit = Unit::GuestInstructions;
+        list.reprice();
+        let price = &list.prices[0];
+        assert_eq!((price.typical_ns(), price.floor_ns, price.fixed_ns), (None, None, None));
+        assert_eq!(price.typical(), time.typical_ns());
+        assert_eq!((price.fixed_low_ns, price.fixed_high_ns, price.bytes_per_s), (None, None, None));
+        assert_eq!(list.validate(), Ok(()));
+        let json = serde_json::to_value(&list).unwrap();
+        assert_eq!(json["unit"], "guest_instructions");
+        assert!(
+            json["prices"][0]["median_ns"].is_null() && json["prices"][0]["instructions"]["median"].is_f64()
+        );
+        assert_eq!(list.unlabelled().prices[0].median_ns, time.median_ns);
+        // A list of another unit projects to nothing.
+        let terms = super::super::project::parse("10 getppid").unwrap();
+        let projected = super::super::project::project(std::slice::from_ref(&list), &terms);
+        assert_eq!(projected.machines[0].total_s, None);
+        assert!(projected.machines[0].not_measured[0].why.contains("instructions"));
+        let mut mixed = list.clone();
+        mixed.prices[0].median_ns = Some(3.0);
+        assert!(mixed.validate().is_err());
     }
 
     #[test]

@@ -10,6 +10,20 @@ pub mod ranks;
 pub mod scalability;
 pub mod sign;
 
+use serde::{Deserialize, Serialize};
+
+/// A median with its interval. `low` and `high` are null until there are enough rounds for one.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Estimate {
+    /// Median.
+    pub median: f64,
+    /// Lower end of the interval.
+    pub low: Option<f64>,
+    /// Upper end of the interval.
+    pub high: Option<f64>,
+}
+
 /// A number that is known exactly, or known only to lie between two ends (a time-out leaves one end open).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Observation {

@@ -5,10 +5,9 @@
 //! bytes a living task. An event costs the same however long tasks wait.
 
 use super::counts::Counts;
-use super::event::{Event, Pid, TaskKind, Tid, Totals, What};
+use super::event::{Event, Pid, Skipped, TaskKind, Tid, Totals, What};
 use super::known::Other;
 use super::labels::{self, Label, UNNAMED};
-use super::left::Left;
 use super::processes::Processes;
 use super::report::TraceReport;
 use super::rows::Tasks;
@@ -18,6 +17,15 @@ use super::skipped::AllSkipped;
 use super::stages::End;
 use super::task::{State, Task};
 use super::timeline::{Switch, Timeline};
+
+/// A task that was told to be still there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Left {
+    pub(super) task: Tid,
+    pub(super) totals: Totals,
+    /// When it was told.
+    pub(super) told: u64,
+}
 
 /// What follows from a stream of events, as far as it has come.
 #[derive(Debug)]
@@ -304,5 +312,40 @@ impl Analysis {
         let name = format!("{} {function}", self.line.labels.name(other.label));
         let work = Some(self.line.labels.of(&name));
         self.line.known.others.insert(task, Other { work, ..other });
+    }
+
+    /// A task is not to be observed from here on. What was seen of it before stays.
+    fn skip(&mut self, it: &Skipped, now: u64) {
+        self.skipped.add(it);
+        if let Some(totals) = it.totals.as_ref().filter(|_| self.line.known.tree.contains_key(&it.task)) {
+            // It goes on, but not in this tree.
+            self.line.turn(it.task, now, State::Dead);
+            self.end(it.task, true, Some(totals), now);
+        }
+    }
+
+    /// All that was told to be still there ends now.
+    pub(super) fn end_those_left(&mut self, now: u64) {
+        self.line.settle_blocked(false, now);
+        for Left { task, mut totals, told } in std::mem::take(&mut self.left) {
+            let runs = |task: &Task| matches!(task.state, State::Running(_));
+            if self.line.known.tree.get(&task).is_some_and(runs) {
+                // It has run on since the kernel was asked.
+                totals.run_ns += now - told;
+            }
+            self.end(task, true, Some(&totals), now);
+        }
+    }
+
+    /// We end the tree: it is explained as it was until now. The times and counts of its tasks go on up to their ends.
+    fn stop(&mut self, now: u64) {
+        let lives = self.line.known.tree.values().any(|task| task.counts && task.state != State::Dead);
+        if !lives || !self.line.setting.whole() || self.line.stopped {
+            return;
+        }
+        self.line.settle_blocked(true, now);
+        self.line.end_paths(now);
+        self.line.stopped = true;
+        self.last_end = now;
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::analysis::Analysis;
 use super::checks::{self, Compared};
 use super::counts::{Counts, Lost};
-use super::cpus::Holder;
+use super::holder::Holder;
 use super::idle::{CORE, ELSEWHERE};
 use super::ledger::{Avoided, seconds};
 use super::overhead;
@@ -119,7 +119,7 @@ impl Analysis {
 
     /// Whether the cgroup's quota may be behind waits beside an idle CPU.
     fn avoided(&self, facts: &Facts) -> Avoided {
-        if throttled(facts) { Avoided::NotThrottled } else { Avoided::All }
+        if facts.quota_used_up() { Avoided::NotThrottled } else { Avoided::All }
     }
 
     fn beside_avoidable(&self, facts: &Facts, avoided: Avoided) -> Avoidable {
@@ -190,7 +190,7 @@ impl Analysis {
         match holder {
             Holder::Task(kind, label) => (kind, self.line.labels.name(label)),
             Holder::Throttled => (SharerKind::Throttled, "(CPU quota used up)"),
-            Holder::LongIdle if throttled(facts) => (SharerKind::Throttled, "(CPU quota used up)"),
+            Holder::LongIdle if facts.quota_used_up() => (SharerKind::Throttled, "(CPU quota used up)"),
             Holder::WakeUp | Holder::LongIdle => (SharerKind::Idle, "(idle: waking up)"),
             Holder::Unknown => (SharerKind::Unknown, "(not shown)"),
         }
@@ -214,8 +214,4 @@ impl Analysis {
         rows.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
         rows
     }
-}
-
-pub(super) fn throttled(facts: &Facts) -> bool {
-    facts.throttled.is_some_and(|throttled| throttled.ns > 0 || throttled.times > 0)
 }

@@ -2,8 +2,8 @@
 
 use super::analysis::Analysis;
 use super::counts::Counts;
-use super::cpus::Holder;
 use super::event::{Tid, Totals};
+use super::holder::Holder;
 use super::ledger::Details;
 use super::rows::Gone;
 use super::setting::Facts;

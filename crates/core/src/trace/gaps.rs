@@ -1,7 +1,6 @@
 //! What this trace could not see and why, and what to know before believing its numbers.
 
 use super::analysis::Analysis;
-use super::assemble::throttled;
 use super::counts::Counts;
 use super::report::{Level, SharerKind, TraceReport};
 use super::setting::{Facts, Operation, Scheduling};
@@ -79,7 +78,7 @@ fn scheduling(it: &Analysis, facts: &Facts, report: &TraceReport, warn: &mut imp
         let what = format!("the hypervisor gave {steal:.3} s of CPU time to others");
         warn(what, "that time hides in running and in waiting behind others: repeat on a quieter host");
     }
-    if throttled(facts) && it.line.setting.whole() {
+    if facts.quota_used_up() && it.line.setting.whole() {
         let times = facts.throttled.map_or(0, |throttled| throttled.times);
         let what = format!("a cgroup's CPU quota was used up ({times} times)");
         warn(

@@ -5,8 +5,8 @@
 //! task that was there before anything was seen. A task of which nothing comes any more has perhaps ended there: its
 //! life is cut where it was last known.
 
-use super::cpus::Holder;
 use super::event::{Left, Tid, Totals};
+use super::holder::Holder;
 use super::idle::Use;
 use super::task::State;
 use super::timeline::Timeline;

@@ -7,52 +7,15 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::analysis::Analysis;
 use super::cause;
-use super::event::{Pid, Tid, Totals};
+use super::event::{Pid, Tid};
 use super::report::Cause;
 use super::task::State;
 use super::timeline::Timeline;
 
-/// A task that was told to be still there.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Left {
-    pub(super) task: Tid,
-    pub(super) totals: Totals,
-    /// When it was told.
-    pub(super) told: u64,
-}
-
-impl Analysis {
-    /// All that was told to be still there ends now.
-    pub(super) fn end_those_left(&mut self, now: u64) {
-        self.line.settle_blocked(false, now);
-        for Left { task, mut totals, told } in std::mem::take(&mut self.left) {
-            let runs = |task: &super::task::Task| matches!(task.state, State::Running(_));
-            if self.line.known.tree.get(&task).is_some_and(runs) {
-                // It has run on since the kernel was asked.
-                totals.run_ns += now - told;
-            }
-            self.end(task, true, Some(&totals), now);
-        }
-    }
-
-    /// We end the tree: it is explained as it was until now. The times and counts of its tasks go on up to their ends.
-    pub(super) fn stop(&mut self, now: u64) {
-        let lives = self.line.known.tree.values().any(|task| task.counts && task.state != State::Dead);
-        if !lives || !self.line.setting.whole() || self.line.stopped {
-            return;
-        }
-        self.line.settle_blocked(true, now);
-        self.line.end_paths(now);
-        self.line.stopped = true;
-        self.last_end = now;
-    }
-}
-
 impl Timeline {
     /// The waits of all tasks that are blocked now, and of which no end was seen. `goes_on`: the tasks are there still.
-    fn settle_blocked(&mut self, goes_on: bool, now: u64) {
+    pub(super) fn settle_blocked(&mut self, goes_on: bool, now: u64) {
         if !self.setting.whole() {
             return;
         }
@@ -88,7 +51,7 @@ impl Timeline {
     }
 
     /// The paths of all tasks end now, though the tasks go on.
-    fn end_paths(&mut self, now: u64) {
+    pub(super) fn end_paths(&mut self, now: u64) {
         let mut tasks: Vec<Tid> = self.known.tree.keys().copied().collect();
         tasks.sort_unstable();
         for tid in tasks {

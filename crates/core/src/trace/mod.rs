@@ -18,6 +18,7 @@ pub mod event;
 pub mod filter;
 mod flaws;
 mod gaps;
+mod holder;
 mod hole;
 mod idle;
 mod known;

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::plan::TracePlan;
 use super::report::TraceReport;
 use super::stored::Stored;
+use crate::event::Status;
 use crate::host::Host;
-use crate::record::Status;
 use crate::validate::{Invalid, MAX_COUNT, amount, ensure};
 
 /// Version of the document. Changes are additive; a reader refuses another major number.

@@ -116,6 +116,11 @@ pub struct Throttled {
 }
 
 impl Facts {
+    /// Whether a cgroup's CPU quota was used up.
+    pub(super) fn quota_used_up(&self) -> bool {
+        self.throttled.is_some_and(|throttled| throttled.ns > 0 || throttled.times > 0)
+    }
+
     /// With what the scheduler told of the tasks' own groups: a command may leave the group that it began in.
     pub(super) fn with_throttling(&self, waits: Option<u64>) -> Self {
         let mut facts = self.clone();

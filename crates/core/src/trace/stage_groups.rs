@@ -4,12 +4,7 @@
 //! common (the standard output of all of them) is not joined: nothing flows from one to the other. Pipelines that ran one
 //! after the other stay apart, and those of the same commands are taken together when there are many.
 
-use std::collections::BTreeSet;
-
-use rustc_hash::{FxHashMap, FxHashSet};
-
-use super::labels::Label;
-use super::stages::{Shape, Stages, Sums};
+use rustc_hash::FxHashMap;
 
 /// The number of a group; smaller ones began earlier.
 pub(super) type Group = u32;
@@ -47,52 +42,14 @@ impl Groups {
         }
     }
 
+    /// The same, with all of them resolved: none is joined with another one any more.
+    pub(super) fn resolved(&self) -> Self {
+        Self { above: FxHashMap::default(), next: self.next }
+    }
+
     pub(super) fn crowded(&self) -> bool {
         self.above.len() >= MOST_JOINED
     }
-}
-
-/// What belongs to each group: its commands, and what was summed up of them.
-pub(super) type Folded = FxHashMap<(Group, Shape), Sums>;
-
-impl Stages {
-    /// Resolves joined groups, and takes those together that are over and had the same commands.
-    pub(super) fn compact(&mut self) {
-        self.resolve();
-        let lives: FxHashSet<Group> = self.groups_in_use().collect();
-        let names = commands(&self.folded);
-        let mut first: FxHashMap<&BTreeSet<Label>, Group> = FxHashMap::default();
-        let mut closed: Vec<Group> = names.keys().copied().filter(|group| !lives.contains(group)).collect();
-        closed.sort_unstable();
-        let into: FxHashMap<Group, Group> =
-            closed.iter().map(|group| (*group, *first.entry(&names[group]).or_insert(*group))).collect();
-        self.renumber(&|group| into.get(&group).copied().unwrap_or(group));
-    }
-
-    fn resolve(&mut self) {
-        let groups = std::mem::take(&mut self.groups);
-        let next = groups.next;
-        self.for_groups_in_use(&|group| groups.of(group));
-        self.renumber(&|group| groups.of(group));
-        self.groups = Groups { next, ..Groups::default() };
-    }
-
-    /// Gives what is folded to other groups.
-    fn renumber(&mut self, new: &dyn Fn(Group) -> Group) {
-        for ((group, shape), sums) in std::mem::take(&mut self.folded) {
-            self.folded.entry((new(group), shape)).or_default().add(&sums);
-        }
-        self.late.iter_mut().for_each(|(group, ..)| *group = new(*group));
-    }
-}
-
-/// The commands of every group.
-pub(super) fn commands(folded: &Folded) -> FxHashMap<Group, BTreeSet<Label>> {
-    let mut names: FxHashMap<Group, BTreeSet<Label>> = FxHashMap::default();
-    for (group, shape) in folded.keys() {
-        names.entry(*group).or_default().insert(shape.0);
-    }
-    names
 }
 
 #[cfg(test)]

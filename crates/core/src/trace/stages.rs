@@ -7,14 +7,14 @@
 //! Processes are folded when they end, by command and by the commands of their neighbours, so that memory does not grow
 //! with their number.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::event::Pid;
 use super::labels::Label;
 use super::report::Cause;
-use super::stage_groups::{Folded, Group, Groups};
+use super::stage_groups::{Group, Groups};
 use super::task::Times;
 
 /// Pipes that are followed at a time; a process in a pipe beyond has no neighbours.
@@ -104,6 +104,9 @@ impl Sums {
 
 /// A command with the commands before and behind it.
 pub(super) type Shape = (Label, Vec<Label>, Vec<Label>);
+
+/// What belongs to each group: its commands, and what was summed up of them.
+pub(super) type Folded = FxHashMap<(Group, Shape), Sums>;
 
 /// All processes and pipes that matter.
 #[derive(Debug, Default)]
@@ -216,7 +219,7 @@ impl Stages {
     }
 
     /// The pipelines of what may still come to belong together with others.
-    pub(super) fn groups_in_use(&self) -> impl Iterator<Item = Group> {
+    fn groups_in_use(&self) -> impl Iterator<Item = Group> {
         let pairs = |pipe: &Pipe| {
             let pairs = pipe.pairs.iter().chain(&pipe.last);
             pairs.flat_map(|pair| [pair.groups.0, pair.groups.1]).collect::<Vec<Group>>()
@@ -229,7 +232,7 @@ impl Stages {
     }
 
     /// Puts another number in the place of each of them.
-    pub(super) fn for_groups_in_use(&mut self, new: &dyn Fn(Group) -> Group) {
+    fn for_groups_in_use(&mut self, new: &dyn Fn(Group) -> Group) {
         self.live.values_mut().filter_map(|side| side.group.as_mut()).for_each(|group| *group = new(*group));
         for pipe in self.pipes.values_mut() {
             pipe.ends.iter_mut().for_each(|end| end.group = new(end.group));
@@ -237,6 +240,34 @@ impl Stages {
                 pair.groups = (new(pair.groups.0), new(pair.groups.1));
             }
         }
+    }
+
+    /// Resolves joined groups, and takes those together that are over and had the same commands.
+    fn compact(&mut self) {
+        self.resolve();
+        let lives: FxHashSet<Group> = self.groups_in_use().collect();
+        let names = commands(&self.folded);
+        let mut first: FxHashMap<&BTreeSet<Label>, Group> = FxHashMap::default();
+        let mut closed: Vec<Group> = names.keys().copied().filter(|group| !lives.contains(group)).collect();
+        closed.sort_unstable();
+        let into: FxHashMap<Group, Group> =
+            closed.iter().map(|group| (*group, *first.entry(&names[group]).or_insert(*group))).collect();
+        self.renumber(&|group| into.get(&group).copied().unwrap_or(group));
+    }
+
+    fn resolve(&mut self) {
+        let groups = std::mem::take(&mut self.groups);
+        self.for_groups_in_use(&|group| groups.of(group));
+        self.renumber(&|group| groups.of(group));
+        self.groups = groups.resolved();
+    }
+
+    /// Gives what is folded to other groups.
+    fn renumber(&mut self, new: &dyn Fn(Group) -> Group) {
+        for ((group, shape), sums) in std::mem::take(&mut self.folded) {
+            self.folded.entry((new(group), shape)).or_default().add(&sums);
+        }
+        self.late.iter_mut().for_each(|(group, ..)| *group = new(*group));
     }
 
     fn uses(&mut self, process: Pid, inode: u64) {
@@ -375,4 +406,13 @@ impl Pipe {
             }
         }
     }
+}
+
+/// The commands of every group.
+pub(super) fn commands(folded: &Folded) -> FxHashMap<Group, BTreeSet<Label>> {
+    let mut names: FxHashMap<Group, BTreeSet<Label>> = FxHashMap::default();
+    for (group, shape) in folded.keys() {
+        names.entry(*group).or_default().insert(shape.0);
+    }
+    names
 }

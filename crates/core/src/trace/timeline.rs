@@ -4,9 +4,10 @@
 //! sum to its life. What the kernel does not show is mended and counted: a switch that its tracepoint missed, a wake-up
 //! that was lost, a wake-up that lands before the sleeper has left its CPU.
 
-use super::cpus::{Cpus, Holder};
+use super::cpus::Cpus;
 use super::event::{Block, Context, Left, Tid};
 use super::flaws::Flaws;
+use super::holder::Holder;
 use super::idle::{self, ByKind, Idle, Use};
 use super::known::Known;
 use super::labels::Labels;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::kinds::{base, is_forked, work_kind};
-use super::own_cost::Run;
+use super::own_cost::{Run, is_exec};
 use crate::trace::TraceReport;
 use crate::trace::report::{Cause as Wait, PathKind, PathRow, SharerKind, SyscallRow, WorkKind};
 
@@ -275,14 +275,6 @@ pub(super) fn parents(report: &TraceReport) -> BTreeSet<&str> {
 
 /// Calls that look at the attributes of a path, as shells do for every directory of PATH.
 const LOOKS: [&str; 5] = ["stat", "lstat", "newfstatat", "fstatat64", "statx"];
-/// Calls that begin a program.
-const EXECS: [&str; 2] = ["execve", "execveat"];
-
-/// Whether the row counts execs.
-pub(super) fn is_exec(row: &SyscallRow) -> bool {
-    EXECS.contains(&row.name.as_str())
-}
-
 /// Whether the row counts looks at PATH: by a command that makes processes.
 pub(super) fn is_look(row: &SyscallRow, parents: &BTreeSet<&str>) -> bool {
     LOOKS.contains(&row.name.as_str()) && row.command.as_deref().is_some_and(|it| parents.contains(base(it)))

@@ -4,8 +4,10 @@ use super::input::ExplainInput;
 use super::kinds;
 use super::report::WorkDelta;
 use super::words::{label, time, upper};
+use crate::analysis::AlternativeSummary;
 use crate::bounds;
-use crate::record::{AlternativeSummary, Crossover, Estimate};
+use crate::crossover::Crossover;
+use crate::stats::Estimate;
 
 /// Kinds of work that are named, at most.
 const NAMED: usize = 2;

@@ -9,7 +9,7 @@ use super::own_cost::Run;
 use super::report::{PathDelta, ShareDelta, WorkDelta};
 use super::rules::AROUND_A_CALL_S;
 use super::words::estimate;
-use crate::record::Estimate;
+use crate::stats::Estimate;
 use crate::trace::report::{PathKind, SharerKind, WorkKind, WorkRow};
 
 /// Differences of the sums by key, over the rounds in which both ran; the largest first.

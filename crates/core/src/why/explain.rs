@@ -10,8 +10,8 @@ use super::input::{self, ExplainInput};
 use super::refuse;
 use super::report::{Account, Difference, Why};
 use super::summary;
-use crate::record::Estimate;
-use crate::verdict::Comparison;
+use crate::analysis::Comparison;
+use crate::stats::Estimate;
 
 /// Explains a measurement. `traced`, `traced_batches` and `experiments` of the result are empty: they are put in by who has them.
 ///
@@ -168,7 +168,7 @@ impl Both<'_> {
 #[cfg(test)]
 mod tests {
     use super::floor_s;
-    use crate::record::Estimate;
+    use crate::stats::Estimate;
 
     #[test]
     fn noise_of_a_short_baseline_hides_nothing_of_a_long_alternative() {

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use super::account::Alternative;
-use super::categories::{is_exec, is_look, misses, parents};
+use super::categories::{is_look, misses, parents};
+use super::own_cost::is_exec;
 use super::words::median;
 use crate::trace::TraceReport;
 use crate::trace::event::FileKind;

@@ -11,7 +11,7 @@ use super::report::{Account, Finding};
 use super::rules::{Causes, Pair, alone, causes};
 use super::sentence::{About, page, remedy};
 use super::words::estimate;
-use crate::record::Estimate;
+use crate::stats::Estimate;
 
 /// Part of the cost of observing that the calibration placed, and that may have fallen elsewhere all the same.
 const MISPLACED_COST: f64 = 0.25;

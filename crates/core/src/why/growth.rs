@@ -4,7 +4,7 @@ use super::input::ExplainInput;
 use super::kinds_at_load::{Kind, kinds};
 use super::report::{Evidence, Growth};
 use super::words::{percent, quoted, time};
-use crate::record::LevelResult;
+use crate::analysis::LevelResult;
 use crate::stats::scalability;
 use crate::trace::report::WorkKind;
 

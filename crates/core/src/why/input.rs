@@ -1,8 +1,8 @@
 //! What an explanation is made of.
 
+use crate::analysis::Analysis;
 use crate::host::Host;
 use crate::plan::{Mode, Plan};
-use crate::record::Analysis;
 use crate::sample::{Arm, Batch};
 
 use super::report::{Traced, TracedBatch};

@@ -7,20 +7,27 @@
 
 use std::collections::BTreeMap;
 
-use super::categories::is_exec;
 use super::kinds::{base, is_calls, is_forked, work_kind};
 use super::missing_time;
 use super::report::Traced;
 use super::subtract_overhead::{BETWEEN_WORK, Place, take};
 use crate::trace::TraceReport;
 use crate::trace::counts::OwnCost;
-use crate::trace::report::{Cause as Wait, PathKind, PathRow, SharerKind, WorkKind, WorkRow};
+use crate::trace::report::{Cause as Wait, PathKind, PathRow, SharerKind, SyscallRow, WorkKind, WorkRow};
 
 const NS: f64 = 1e-9;
 
 /// Part of a call's cost that falls outside of the time that is counted as within the call: the programs at entry and exit run
 /// on both sides of the clock readings.
 const OUTSIDE: f64 = 0.5;
+
+/// Calls that begin a program.
+const EXECS: [&str; 2] = ["execve", "execveat"];
+
+/// Whether the row counts execs.
+pub(super) fn is_exec(row: &SyscallRow) -> bool {
+    EXECS.contains(&row.name.as_str())
+}
 
 /// A traced run with the cost of observing taken out of its rows.
 #[derive(Clone, Debug)]

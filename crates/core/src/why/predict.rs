@@ -9,10 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::input::ExplainInput;
 use super::report::Prediction;
+use crate::analysis::LevelResult;
 use crate::bounds::{self, Alone};
 use crate::crossover;
 use crate::plan::Mode;
-use crate::record::{Estimate, LevelResult};
+use crate::stats::Estimate;
 
 /// A level is full when its work alone takes this many spans.
 const FULL: f64 = 1.5;

@@ -3,7 +3,7 @@
 use super::account::Alternative;
 use super::input::ExplainInput;
 use super::words::time;
-use crate::record::Estimate;
+use crate::stats::Estimate;
 use crate::trace::report::Level;
 use crate::verdict::Verdict;
 

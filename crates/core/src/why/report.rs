@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::cause::Cause;
-use crate::record::Estimate;
+use crate::stats::Estimate;
 use crate::trace::TraceReport;
 use crate::trace::counts::OwnCost;
 use crate::trace::report::{PathAlternative, PathRow, SharerKind, WorkKind, WorkRow};

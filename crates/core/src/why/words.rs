@@ -1,9 +1,8 @@
 //! Numbers in sentences, and medians with their intervals. No step: the helpers of the others.
 
 use crate::plan::Plan;
-use crate::record::Estimate;
 use crate::short;
-use crate::stats::{Observation, quantile, sign};
+use crate::stats::{Estimate, Observation, quantile, sign};
 
 pub(super) use crate::fit::{bytes, grouped};
 

@@ -1,9 +1,9 @@
 //! All options of `compare` together: to a plan and to outputs. Second step of the command line.
 
+use whyfaster_core::cpu_list;
 use whyfaster_core::plan::{Because, Loads, Mode, Output, Placement, Plan, Rounds, Shell, User, defaults};
 
 use super::args::{Allowance, CompareArgs, HyperfineArgs, LoadArgs, ModeWord, PlacementArgs, PlacementWord};
-use super::numbers::show_cpu_list;
 use super::outputs::Outputs;
 use super::seed::HostSeed;
 use super::{alternatives, output_policy};
@@ -142,8 +142,8 @@ pub(super) fn check_pin(cpus: Option<&[u32]>, host: &HostSeed) -> Result<(), Fai
         return Ok(());
     }
     Err(usage(
-        format!("--pin {}: CPU {} may not be used here", show_cpu_list(cpus), show_cpu_list(&missing)),
-        format!("Choose from the CPUs that this process may use: {}", show_cpu_list(allowed)),
+        format!("--pin {}: CPU {} may not be used here", cpu_list::show(cpus), cpu_list::show(&missing)),
+        format!("Choose from the CPUs that this process may use: {}", cpu_list::show(allowed)),
     ))
 }
 

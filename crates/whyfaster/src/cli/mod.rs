@@ -6,7 +6,6 @@
 
 pub mod args;
 pub mod compare;
-pub mod display;
 pub mod manual;
 pub mod numbers;
 pub mod outputs;
@@ -22,6 +21,5 @@ mod tests;
 
 pub use args::{Args, Verb};
 pub use compare::resolve;
-pub use display::{Sort, Style, TimeUnit};
-pub use outputs::{Format, Outputs, Target};
+pub use outputs::{Outputs, Target};
 pub use seed::HostSeed;

@@ -6,23 +6,8 @@ use super::args::{
     DemoArgs, DisplayArgs, ExportArgs, MachinesArgs, OutputArgs, PricesArgs, ShowArgs, StudyArgs,
     TraceOutputArgs, TraceShowArgs, ViewArgs,
 };
-use super::display::{Sort, Style, TimeUnit};
+use crate::display::{Format, Sort, Style, TimeUnit};
 use crate::exit::{Exit, Failure};
-
-/// A format of hyperfine's exports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// AsciiDoc table.
-    Asciidoc,
-    /// Comma-separated values.
-    Csv,
-    /// JSON with every single time.
-    Json,
-    /// Markdown table.
-    Markdown,
-    /// Emacs Org table.
-    Orgmode,
-}
 
 /// Where an export goes.
 #[derive(Clone, Debug, PartialEq, Eq)]

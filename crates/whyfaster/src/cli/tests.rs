@@ -7,7 +7,8 @@ use whyfaster_core::plan::{
     Alternative, Explain, FailurePolicy, Input, Loads, Mode, Output, Placement, Plan, Shell,
 };
 
-use super::{Args, Format, HostSeed, Outputs, Sort, Style, Target, TimeUnit, Verb, resolve};
+use super::{Args, HostSeed, Outputs, Target, Verb, resolve};
+use crate::display::{Format, Sort, Style, TimeUnit};
 use crate::exit::{Exit, Failure};
 
 fn host() -> HostSeed {

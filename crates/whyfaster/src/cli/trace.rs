@@ -10,13 +10,11 @@ use whyfaster_core::trace::plan::{LevelChoice, Target, TracePlan};
 
 use super::args::{LevelWord, TraceArgs};
 use super::compare::{check_pin, user_note};
-use super::display::{By, CallSort};
 use super::output_policy;
 use super::outputs::Outputs;
 use super::seed::HostSeed;
-use crate::exit::{Exit, Failure};
-use crate::render::trace::TOP;
-use crate::run::probe::select::nearest;
+use crate::display::{By, CallSort, TOP};
+use crate::exit::{Exit, Failure, nearest};
 
 /// Stacks a second when flame graphs are asked for and nothing is said: not a divisor of the kernel's own ticks, so that
 /// samples do not march in step with them.

@@ -2,9 +2,10 @@
 
 use std::io::{IsTerminal, stderr};
 
+use whyfaster_core::event::Status;
 use whyfaster_core::gate::{Gate, gate};
 use whyfaster_core::plan::{Output, Plan};
-use whyfaster_core::record::{Record, Status};
+use whyfaster_core::record::Record;
 
 use super::results;
 use crate::cli::args::CompareArgs;

@@ -4,21 +4,19 @@ use std::io::{IsTerminal, stderr};
 use std::time::Duration;
 
 use whyfaster_core::price::Unit;
-use whyfaster_core::price::project::Term;
 use whyfaster_probe::Probe;
 
-use super::prices::wanted;
 use super::results;
 use crate::cli::args::{InsideArgs, PricesArgs};
 use crate::cli::{HostSeed, Outputs};
 use crate::exit::{Exit, Failure};
 use crate::render::progress::Progress;
-use crate::run::inside::kind::Kind;
 use crate::run::inside::session::{cpus, measure};
 use crate::run::inside::{Guest, Options, open};
 use crate::run::interrupts::Interrupts;
 use crate::run::probe::select::{Selection, Wanted, select};
 use crate::run::probe::session::{Measured, Request};
+use whyfaster_core::price::kind::Kind;
 
 /// How long nothing may come, if nobody says otherwise. A slow kernel boots for half a minute under instruction counting.
 pub(super) const SILENCE: Duration = Duration::from_secs(180);
@@ -26,21 +24,21 @@ pub(super) const SILENCE: Duration = Duration::from_secs(180);
 /// Guest milliseconds that a line of a plan may take under instruction counting: twenty million instructions.
 const COUNTED_LINE_S: f64 = 0.024;
 
-/// Measures as the options ask; `None` if we were interrupted before anything was.
+/// Measures as the options ask the rows that are `wanted` on CPUs and in a unit; `None` if we were interrupted before anything was.
 pub(super) fn measured(
     args: &PricesArgs,
     probes: &[Probe],
-    terms: Option<&[Term]>,
+    wanted: &dyn Fn(Vec<u32>, Unit) -> Wanted,
     interrupts: &Interrupts,
     outputs: &Outputs,
 ) -> Result<Option<Measured>, Failure> {
     let Some(kind) = &args.inside.inside else { return Ok(None) };
     // A word that is none is said before a kernel boots for it.
     let seed = args.seed.unwrap_or_else(|| HostSeed::here().seed);
-    select(probes, &wanted(args, probes, terms, vec![0], Unit::Nanoseconds))?;
+    select(probes, &wanted(vec![0], Unit::Nanoseconds))?;
     let guest = open(kind, &options(&args.inside))?;
     let Some(cpus) = cpus(guest.as_ref(), interrupts)? else { return Ok(None) };
-    let selection = select(probes, &wanted(args, probes, terms, cpus, guest.about().unit))?;
+    let selection = select(probes, &wanted(cpus, guest.about().unit))?;
     let request = request(guest.as_ref(), selection, args.quick, seed);
     on_screen(probes, &request, guest.as_ref(), kind, interrupts, outputs).map(Some)
 }

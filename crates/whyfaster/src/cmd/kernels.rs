@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use whyfaster_core::event::Status;
 use whyfaster_core::price::PriceList;
 use whyfaster_core::price::history::history;
-use whyfaster_core::record::Status;
 
 use super::{inside, results};
 use crate::cli::Outputs;

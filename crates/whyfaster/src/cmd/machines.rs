@@ -2,37 +2,19 @@
 
 use std::path::Path;
 
-use serde::Serialize;
 use whyfaster_core::price::PriceList;
-use whyfaster_core::price::compare::{Comparison, Rule, compare, compare_by_unit};
-use whyfaster_core::price::project::{Projection, project};
-use whyfaster_core::price::sum::{SumCheck, fork_execve};
+use whyfaster_core::price::compare::{Rule, compare, compare_by_unit};
+use whyfaster_core::price::project::project;
+use whyfaster_core::price::sum::fork_execve;
 
 use super::prices::counts;
 use super::results;
 use crate::cli::Outputs;
 use crate::cli::args::MachinesArgs;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, nearest};
 use crate::reference;
-use crate::render::machines as render;
-use crate::run::probe::select::nearest;
+use crate::render::machines::{self as render, Machines};
 use crate::store;
-
-/// Lists side by side; with `--json` this is what is printed.
-#[derive(Clone, Debug, Serialize)]
-pub struct Machines {
-    /// The rows.
-    #[serde(flatten)]
-    pub comparison: Comparison,
-    /// The lists in another unit than the first one, compared among themselves.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub other_units: Vec<Comparison>,
-    /// What counts cost on each machine.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub projection: Option<Projection>,
-    /// Whether fork and execve together cost what they cost alone, where a list has all three.
-    pub checks: Vec<SumCheck>,
-}
 
 /// Runs the verb.
 pub fn run(args: &MachinesArgs) -> anyhow::Result<Exit> {

@@ -10,8 +10,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 
 use crate::cli::args::{CompletionsArgs, ManArgs};
 use crate::cli::manual::{self, Page};
-use crate::exit::{Exit, Failure};
-use crate::run::probe::select::nearest;
+use crate::exit::{Exit, Failure, nearest};
 use crate::store;
 
 /// Shows a page: in `man` on a terminal, as its source elsewhere.

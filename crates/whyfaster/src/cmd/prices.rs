@@ -3,21 +3,22 @@
 use std::io::{IsTerminal, stderr};
 use std::path::Path;
 
+use whyfaster_core::cpu_list;
+use whyfaster_core::event::Status;
 use whyfaster_core::price::pace::COMPUTE;
 use whyfaster_core::price::project::{Term, parse, project};
 use whyfaster_core::price::{PriceList, Unit};
-use whyfaster_core::record::Status;
 use whyfaster_probe::Probe;
 
 use super::results;
 use crate::cli::args::PricesArgs;
-use crate::cli::{HostSeed, Outputs, Target, numbers};
-use crate::exit::{Exit, Failure, say};
+use crate::cli::{HostSeed, Outputs, Target};
+use crate::exit::{Exit, Failure, nearest, say};
 use crate::render::look::Look;
 use crate::render::progress::Progress;
 use crate::render::{machines, prices};
 use crate::run::interrupts::Interrupts;
-use crate::run::probe::select::{Wanted, full_name, nearest, select};
+use crate::run::probe::select::{Wanted, select};
 use crate::run::probe::session::{Measured, Request, measure};
 use crate::run::probe::worker::Worker;
 use crate::sources::source_of;
@@ -41,8 +42,8 @@ pub fn run(args: &PricesArgs) -> anyhow::Result<Exit> {
     let terms = args.project.as_deref().map(counts).transpose()?;
     let interrupts = Interrupts::take_over()?;
     let Measured { list, failure } = if args.inside.inside.is_some() {
-        let Some(measured) = super::inside::measured(args, &probes, terms.as_deref(), &interrupts, &outputs)?
-        else {
+        let rows = |cpus, unit| wanted(args, &probes, terms.as_deref(), cpus, unit);
+        let Some(measured) = super::inside::measured(args, &probes, &rows, &interrupts, &outputs)? else {
             say("interrupted: nothing had been measured");
             return Ok(Exit::Interrupted);
         };
@@ -127,17 +128,11 @@ fn request(args: &PricesArgs, probes: &[Probe], terms: Option<&[Term]>) -> Resul
 
 /// The word that selects the probe of this name, and no group.
 fn word(probes: &[Probe], name: &str) -> String {
-    probes.iter().find(|probe| probe.name == name).map_or_else(|| name.to_owned(), full_name)
+    probes.iter().find(|probe| probe.name == name).map_or_else(|| name.to_owned(), Probe::full_name)
 }
 
 /// The rows that the words and options mean.
-pub(super) fn wanted(
-    args: &PricesArgs,
-    probes: &[Probe],
-    terms: Option<&[Term]>,
-    cpus: Vec<u32>,
-    unit: Unit,
-) -> Wanted {
+fn wanted(args: &PricesArgs, probes: &[Probe], terms: Option<&[Term]>, cpus: Vec<u32>, unit: Unit) -> Wanted {
     let mut words = args.words.clone();
     // Whoever asks for a projection and for nothing else needs only the prices in it.
     if words.is_empty() {
@@ -155,14 +150,14 @@ fn pin_to(cpus: &[u32], allowed: Option<&[u32]>) -> Result<Vec<u32>, Failure> {
     let mut set = rustix::thread::CpuSet::new();
     for cpu in cpus {
         if allowed.is_some_and(|allowed| !allowed.contains(cpu)) {
-            let allowed = numbers::show_cpu_list(allowed.unwrap_or_default());
+            let allowed = cpu_list::show(allowed.unwrap_or_default());
             let message = format!("--pin: CPU {cpu} may not be used here");
             return Err(Failure::new(Exit::Usage, message, format!("choose from {allowed}")));
         }
         set.set(*cpu as usize);
     }
     rustix::thread::sched_setaffinity(None, &set).map_err(|error| {
-        let list = numbers::show_cpu_list(cpus);
+        let list = cpu_list::show(cpus);
         Failure::new(Exit::Unfit, format!("--pin {list}: {error}"), "choose CPUs that are online")
     })?;
     Ok(cpus.to_vec())
@@ -266,7 +261,7 @@ fn explanation(probes: &[Probe], name: &str) -> Result<String, Failure> {
 }
 
 fn find<'a>(probes: &'a [Probe], name: &str) -> Result<&'a Probe, Failure> {
-    probes.iter().find(|probe| probe.name == name || full_name(probe) == name).ok_or_else(|| {
+    probes.iter().find(|probe| probe.name == name || probe.full_name() == name).ok_or_else(|| {
         let hint = match nearest(name, probes.iter().map(|probe| probe.name.as_str())) {
             Some(like) => format!("did you mean '{like}'? 'whyfaster prices --list' shows all of them"),
             None => "'whyfaster prices --list' shows all of them".to_owned(),

@@ -1,16 +1,20 @@
 //! What every verb with a record does at its ends: look whether the outputs can be written, and write them.
 
 use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use whyfaster_core::record::Record;
+use whyfaster_core::trace::counts::Lost;
 
-use crate::cli::display::Style;
 use crate::cli::{Outputs, Target};
+use crate::display::Style;
 use crate::exit::Failure;
 use crate::render::export::export;
 use crate::render::look::{Environment, Look};
 use crate::render::screen::screen;
-use crate::store;
+use crate::render::trace::perfetto::{Clock, Perfetto};
+use crate::store::{self, AtomicFile};
 
 /// Finds out whether every output can be written, so that no long measurement ends in a lost record. What comes back is to be
 /// held until they are written.
@@ -20,6 +24,16 @@ pub fn check(outputs: &Outputs) -> Result<Vec<store::Kept>, Failure> {
         store::check_stdout()?;
     }
     outputs.files().map(store::check_writable).collect()
+}
+
+/// Begins a timeline in a file that gets its name when it is whole.
+pub fn timeline(path: &Path, clock: Clock) -> Result<Perfetto<AtomicFile>, Failure> {
+    Perfetto::begin(AtomicFile::create(path)?, clock).map_err(|error| store::cannot_write(path, &error))
+}
+
+/// Ends a timeline, and gives its file the name.
+pub fn end_timeline(timeline: Perfetto<AtomicFile>, path: &Path, lost: &Lost) -> Result<(), Failure> {
+    timeline.finish(lost).map_err(|error| store::cannot_write(path, &error))?.commit()
 }
 
 /// How standard output is to look.
@@ -76,4 +90,13 @@ fn report(record: &Record, outputs: &Outputs) -> anyhow::Result<Vec<u8>> {
     }
     let look = look(outputs);
     Ok(if look.quiet { Vec::new() } else { screen(record, &look).into_bytes() })
+}
+
+/// Where a file is, whatever directory this program changes to.
+pub fn absolute(file: &Path) -> anyhow::Result<PathBuf> {
+    if file == Path::new("-") {
+        // Standard output, as everywhere in this program.
+        return Ok(file.to_owned());
+    }
+    std::path::absolute(file).with_context(|| format!("cannot tell where {} is", file.display()))
 }

@@ -7,12 +7,12 @@ use whyfaster_core::trace::record::TraceRecord;
 use whyfaster_core::why::{ExplainInput, again};
 
 use super::{prices, results};
+use crate::cli::Outputs;
 use crate::cli::args::ShowArgs;
 use crate::cli::trace::TraceOutputs;
-use crate::cli::{Format, Outputs};
+use crate::display::{Format, TOP};
 use crate::exit::{Exit, Failure};
-use crate::render::trace::TOP;
-use crate::render::trace::perfetto::{Clock, Perfetto};
+use crate::render::trace::perfetto::Clock;
 use crate::store::{self, Recorded};
 
 /// Reads the record, analyses its samples again and writes what was asked for.
@@ -93,16 +93,18 @@ fn files(trace: &TraceRecord, args: &ShowArgs) -> anyhow::Result<()> {
     schedule.each(&mut |event| first = first.or(Some(event.at)))?;
     let began = first.unwrap_or(0);
     let realtime_ns = u64::try_from(started).unwrap_or(0);
-    let mut timeline =
-        Perfetto::create(path, Clock { monotonic_ns: began, boottime_ns: began, realtime_ns })?;
+    let clock = Clock { monotonic_ns: began, boottime_ns: began, realtime_ns };
+    let mut timeline = results::timeline(path, clock)?;
     let mut failed = None;
     schedule.each(&mut |event| {
         if failed.is_none() {
             failed = timeline.push(event).err();
         }
     })?;
-    failed.map_or(Ok(()), Err)?;
-    Ok(timeline.finish(&trace.report.lost)?)
+    if let Some(error) = failed {
+        return Err(store::cannot_write(path, &error).into());
+    }
+    Ok(results::end_timeline(timeline, path, &trace.report.lost)?)
 }
 
 /// A price list has one table to export, and that has commas.

@@ -2,12 +2,13 @@
 
 use std::env;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Context;
 use serde::Serialize;
+use whyfaster_core::event::Status;
 use whyfaster_core::plan::Plan;
-use whyfaster_core::record::{Record, Status};
+use whyfaster_core::record::Record;
 
 use super::compare::measured;
 use super::results;
@@ -168,7 +169,7 @@ pub fn run(name: &str, options: &Options, tools: Tools<'_>) -> anyhow::Result<Ex
     let study = study::find(name)?;
     check_needs(&format!("study {name}"), &study.needs, &env::var_os("PATH").unwrap_or_default())?;
     // The study works in another directory: a relative name means the one that whyfaster was started in.
-    let file = options.record.as_deref().map(absolute).transpose()?;
+    let file = options.record.as_deref().map(results::absolute).transpose()?;
     let input = study.generate(options);
     let plan = study.plan(options, order_seed);
     let (mut record, failure) =
@@ -216,12 +217,4 @@ fn check_work(study: &Study, record: &Record, input: &Generated) -> Result<(), F
         }
     }
     Ok(())
-}
-
-pub(super) fn absolute(file: &Path) -> anyhow::Result<PathBuf> {
-    if file == Path::new("-") {
-        // Standard output, as everywhere in this program.
-        return Ok(file.to_owned());
-    }
-    std::path::absolute(file).with_context(|| format!("cannot tell where {} is", file.display()))
 }

@@ -2,7 +2,7 @@
 
 use std::env;
 
-use whyfaster_core::record::Status;
+use whyfaster_core::event::Status;
 
 use super::results;
 use super::study_traced::{Nobody, Traced, TracedRounds, bears_on, completed, ended, print, timed, traced};

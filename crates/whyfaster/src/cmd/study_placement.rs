@@ -4,8 +4,8 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use whyfaster_core::event::Status;
 use whyfaster_core::plan::Plan;
-use whyfaster_core::record::Status;
 use whyfaster_core::trace::claims::Tally;
 use whyfaster_core::trace::event::Event;
 use whyfaster_core::trace::occupancy::Occupancy;
@@ -13,7 +13,6 @@ use whyfaster_core::trace::plan::TracePlan;
 use whyfaster_core::trace::report::{Level, TraceReport};
 
 use super::results;
-use super::study::absolute;
 use super::study_traced::{Onlooker, Traced, TracedRounds, bears_on, completed, ended, print, timed, traced};
 use crate::cli::args::StudyArgs;
 use crate::cli::trace::SAMPLES_PER_S;
@@ -55,9 +54,9 @@ pub(super) fn run(args: &StudyArgs, outputs: &Outputs) -> anyhow::Result<Exit> {
     plan.check_output = false;
     plan.drop_caches = here.euid == 0;
     // The study works in another directory: a relative name means the one that whyfaster was started in.
-    let graphs = args.flamegraphs.as_deref().map(absolute).transpose()?;
+    let graphs = args.flamegraphs.as_deref().map(results::absolute).transpose()?;
     let mut outputs = outputs.clone();
-    outputs.record = outputs.record.as_deref().map(absolute).transpose()?;
+    outputs.record = outputs.record.as_deref().map(results::absolute).transpose()?;
     let interrupts = Interrupts::take_over()?;
     let input = study::table(args.seed.unwrap_or(study::SEED), size.amount);
     let mut dir = WorkDir::make(&study.name)?;

@@ -1,9 +1,9 @@
 //! `whyfaster study threads` and `study syscalls`: measures the rows of an article and sets them beside it.
 
 use serde::Serialize;
+use whyfaster_core::event::Status;
 use whyfaster_core::price::PriceList;
 use whyfaster_core::price::project::project;
-use whyfaster_core::record::Status;
 
 use super::machines::open;
 use super::prices::{any_price, measured, worker};

@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
+use whyfaster_core::event::Status;
 use whyfaster_core::host::NotMeasured;
 use whyfaster_core::plan::Plan;
-use whyfaster_core::record::{Record, Status};
+use whyfaster_core::record::Record;
 use whyfaster_core::trace::claims::Tally;
 use whyfaster_core::trace::event::Event;
 use whyfaster_core::trace::plan::{Target, TracePlan};

@@ -1,9 +1,10 @@
 //! `whyfaster trace`: observes, writes what was seen, prints the report.
 
 use std::io::{BufWriter, IsTerminal, Stderr, Write, stderr};
+use std::path::PathBuf;
 
+use whyfaster_core::event::Status;
 use whyfaster_core::plan::{Because, User};
-use whyfaster_core::record::Status;
 use whyfaster_core::trace::event::Event;
 use whyfaster_core::trace::plan::{Target, TracePlan};
 use whyfaster_core::trace::record::{EndedBy, TraceRecord};
@@ -20,7 +21,7 @@ use crate::render::trace::perfetto::{Clock, Perfetto};
 use crate::render::trace::{Shown, screen};
 use crate::run::interrupts::Interrupts;
 use crate::run::trace::observe;
-use crate::store;
+use crate::store::{self, AtomicFile};
 
 /// Runs the verb.
 pub fn run(args: &TraceArgs) -> anyhow::Result<Exit> {
@@ -68,7 +69,7 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<Exit> {
 /// What takes the events as they come.
 struct Sinks {
     calls: Option<(Calls, BufWriter<Stderr>)>,
-    perfetto: Option<Perfetto>,
+    perfetto: Option<(Perfetto<AtomicFile>, PathBuf)>,
     flame: Option<Flame>,
     /// The first thing that went wrong; the trace goes on without that sink.
     failed: Option<anyhow::Error>,
@@ -78,8 +79,9 @@ impl Sinks {
     fn open(plan: &TracePlan, outputs: &TraceOutputs) -> Result<Self, Failure> {
         let look = results::look_of(&outputs.common, stderr().is_terminal());
         let calls = outputs.calls.clone().map(|filter| (Calls::new(filter, &look), BufWriter::new(stderr())));
-        let perfetto =
-            outputs.perfetto.as_deref().map(|path| Perfetto::create(path, Clock::now())).transpose()?;
+        let begin =
+            |path: &PathBuf| results::timeline(path, Clock::now()).map(|timeline| (timeline, path.clone()));
+        let perfetto = outputs.perfetto.as_ref().map(begin).transpose()?;
         let stacks = outputs.flamegraph.is_some() || outputs.folded.is_some();
         let flame = plan.samples_per_s.filter(|_| stacks).map(Flame::new);
         Ok(Self { calls, perfetto, flame, failed: None })
@@ -93,11 +95,11 @@ impl Sinks {
             self.calls = None;
             self.failed.get_or_insert(error.into());
         }
-        if let Some(perfetto) = &mut self.perfetto
+        if let Some((perfetto, path)) = &mut self.perfetto
             && let Err(error) = perfetto.push(event)
         {
+            self.failed.get_or_insert(store::cannot_write(path, &error).into());
             self.perfetto = None;
-            self.failed.get_or_insert(error.into());
         }
         if let Some(flame) = &mut self.flame {
             flame.push(event);
@@ -115,8 +117,8 @@ impl Sinks {
         if let Some((mut calls, mut out)) = self.calls {
             keep(calls.finish(&mut out).and_then(|()| out.flush()).map_err(Into::into));
         }
-        if let Some(perfetto) = self.perfetto {
-            keep(perfetto.finish(&record.report.lost).map_err(Into::into));
+        if let Some((perfetto, path)) = self.perfetto {
+            keep(results::end_timeline(perfetto, &path, &record.report.lost).map_err(Into::into));
         }
         if let Some(flame) = self.flame {
             let (flames, title) = (flame.finish(), record.plan.target.words());

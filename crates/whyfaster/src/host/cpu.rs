@@ -1,6 +1,8 @@
 //! The CPUs: model, which ones, clock, governor, hypervisor.
 
-use super::root::{Root, Unreadable, cpu_list};
+use whyfaster_core::cpu_list;
+
+use super::root::{Root, Unreadable};
 
 const CPUINFO: &str = "/proc/cpuinfo";
 const CPUS: &str = "/sys/devices/system/cpu";
@@ -10,7 +12,7 @@ const CPUS: &str = "/sys/devices/system/cpu";
 pub fn cores(root: &Root) -> Vec<u16> {
     let mut cores = Vec::new();
     while let Ok(text) = root.text(format!("{CPUS}/cpu{}/topology/thread_siblings_list", cores.len())) {
-        let first = cpu_list(text.trim()).and_then(|cpus| cpus.first().copied());
+        let first = cpu_list::parse(&text).and_then(|cpus| cpus.first().copied());
         let Some(first) = first.and_then(|first| u16::try_from(first).ok()) else { return Vec::new() };
         cores.push(first);
     }
@@ -76,7 +78,7 @@ impl CpuInfo {
 pub(super) fn online(root: &Root) -> Result<u32, Unreadable> {
     let path = format!("{CPUS}/online");
     if let Some(text) = root.optional(&path)? {
-        let cpus = cpu_list(&text).filter(|cpus| !cpus.is_empty());
+        let cpus = cpu_list::parse(&text).filter(|cpus| !cpus.is_empty());
         return cpus
             .map(|cpus| cpus.len() as u32)
             .ok_or_else(|| Unreadable::line(&path, 1, &text, "a list of CPUs"));
@@ -96,7 +98,7 @@ pub(super) fn allowed(root: &Root, by_call: Result<Vec<u32>, String>) -> Result<
     let status =
         root.text("/proc/self/status").map_err(|error| Unreadable::Other(format!("{why}; {error}")))?;
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
-    list.and_then(cpu_list).filter(|cpus| !cpus.is_empty()).ok_or(Unreadable::Other(why))
+    list.and_then(cpu_list::parse).filter(|cpus| !cpus.is_empty()).ok_or(Unreadable::Other(why))
 }
 
 /// Frequency governor of one CPU.

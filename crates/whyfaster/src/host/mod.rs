@@ -8,6 +8,7 @@ pub mod before;
 mod cgroup;
 mod counters;
 mod cpu;
+mod examination;
 mod facts;
 #[cfg(test)]
 mod facts_tests;
@@ -26,10 +27,11 @@ pub(crate) mod user;
 
 pub use counters::{Counters, MachineCounters};
 pub use cpu::cores;
+pub use examination::{Examination, examine};
 pub use facts::{facts, throttling};
-pub use judge::{Finding, Mark, judge};
+pub use judge::{Finding, Mark};
 pub use levels::levels;
-pub use noise::{Noise, Spread, measure};
+pub use noise::{Noise, Spread};
 pub use root::{Process, Root, Unreadable};
 pub use security::{mitigations, seccomp};
 pub use user::{Caller, user};

@@ -37,7 +37,7 @@ const LAUNCH_TIME: Duration = Duration::from_millis(1500);
 const FEWEST: usize = 20;
 
 /// Measures for about a second.
-pub fn measure() -> Noise {
+pub(super) fn measure() -> Noise {
     Noise { compute: compute(), launch: launch() }
 }
 

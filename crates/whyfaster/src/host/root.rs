@@ -221,34 +221,9 @@ impl fmt::Display for Unreadable {
 
 impl std::error::Error for Unreadable {}
 
-/// A list of CPUs as the kernel writes it: `0-3,8`. Empty text is an empty list.
-pub(super) fn cpu_list(text: &str) -> Option<Vec<u32>> {
-    /// More than any kernel can be built for (x86: 8192), so that a broken list cannot fill the memory.
-    const MOST: u32 = 1 << 16;
-    let mut cpus = Vec::new();
-    for part in text.trim().split(',').filter(|part| !part.is_empty()) {
-        let (from, to) = part.split_once('-').unwrap_or((part, part));
-        let (from, to) = (from.parse::<u32>().ok()?, to.parse::<u32>().ok()?);
-        if from > to || to >= MOST {
-            return None;
-        }
-        cpus.extend(from..=to);
-    }
-    Some(cpus)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn cpu_lists() {
-        assert_eq!(cpu_list("0-3,8\n"), Some(vec![0, 1, 2, 3, 8]));
-        assert_eq!(cpu_list("\n"), Some(vec![]));
-        for bad in ["0-", "a", "3-1", "0-4294967295", "1;2"] {
-            assert_eq!(cpu_list(bad), None, "{bad}");
-        }
-    }
 
     #[test]
     fn errors_carry_path_and_line() {

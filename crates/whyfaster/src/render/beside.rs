@@ -1,15 +1,24 @@
 //! The tables of `machines`: prices side by side, and for each machine its ratios to the baseline, the worst first.
 
-use whyfaster_core::price::compare::{Beside, Comparison, Other};
+use whyfaster_core::price::compare::{Beside, Comparison};
+use whyfaster_core::price::pairing::Other;
 use whyfaster_core::price::sample::row_id;
 use whyfaster_core::verdict::Verdict;
 
 use super::grid::{ABSENT, Column, Grid, Group};
 use super::look::Look;
-use super::machines::name;
 use super::table::{interval, verdict_word};
-use super::text::{Tone, for_look, tone, wrap_indented};
+use super::text::{Tone, for_look, shorten, tone, wrap_indented};
 use super::units::{digits, price as in_unit};
+
+/// Columns that the name of a machine may take.
+pub(super) const NAME: usize = 24;
+
+/// The name of one of the machines that are compared.
+pub(super) fn name(comparison: &Comparison, at: usize, look: &Look) -> String {
+    let name = comparison.lists.get(at).map(String::as_str).unwrap_or_default();
+    shorten(&for_look(name, look), NAME, look.unicode)
+}
 
 /// The tables, and what has to be said about their rows.
 pub fn tables(comparison: &Comparison, all: bool, look: &Look) -> Vec<String> {

@@ -2,9 +2,10 @@
 //!
 //! Own code because no library draws log axes with intervals and bounds and also has an ASCII form.
 
-use super::look::{Look, TimeUnit};
+use super::look::Look;
 use super::text::{width, wrap};
 use super::units::tick;
+use crate::display::TimeUnit;
 
 /// One alternative in a chart.
 #[derive(Clone, Debug)]

@@ -4,8 +4,7 @@ use whyfaster_core::host::HostFacts;
 
 use super::look::Look;
 use super::text::{Tone, finish, for_look, tone, width, wrap};
-use crate::cmd::doctor::Examination;
-use crate::host::{Finding, Mark};
+use crate::host::{Examination, Finding, Mark};
 
 /// Columns of the widest mark, and the least that are left for a value on a narrow terminal.
 const MARK_WIDTH: usize = 7;

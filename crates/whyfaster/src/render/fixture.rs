@@ -1,17 +1,22 @@
 //! Records made by hand, for the tests of renderers.
 
+use whyfaster_core::analysis::{
+    AlternativeSummary, Analysis, Comparison, Floor, Latency, Level, LevelResult,
+};
+use whyfaster_core::bounds::Bound;
+use whyfaster_core::crossover::{Crossover, VerdictRange};
+use whyfaster_core::event::Status;
 use whyfaster_core::host::{Host, HostFacts};
 use whyfaster_core::plan::{Alternative, FailurePolicy, Input, Loads, Mode, Placement, Plan, Rounds, Shell};
 use whyfaster_core::price::Unit;
 use whyfaster_core::reason::Reason;
-use whyfaster_core::record::{
-    AlternativeSummary, Analysis, Bound, Crossover, Estimate, Floor, Latency, Level, LevelResult, Record,
-    SCHEMA, Status, VerdictRange,
-};
+use whyfaster_core::record::{Record, SCHEMA};
 use whyfaster_core::sample::{Arm, Batch, Copies, Orphans};
-use whyfaster_core::verdict::{Comparison, Method, Ratio, Verdict};
+use whyfaster_core::stats::Estimate;
+use whyfaster_core::verdict::{Method, Ratio, Verdict};
 
-use super::look::{Look, Sort};
+use super::look::Look;
+use crate::display::Sort;
 
 /// A look without colour.
 pub(crate) fn look(width: usize, unicode: bool) -> Look {

@@ -1,6 +1,7 @@
 //! A comparison told from the winner's side.
 
-use whyfaster_core::verdict::{Comparison, Verdict};
+use whyfaster_core::analysis::Comparison;
+use whyfaster_core::verdict::Verdict;
 
 use super::units::factor;
 

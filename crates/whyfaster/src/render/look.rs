@@ -1,7 +1,8 @@
 //! How output looks: width, colour, characters, unit and order. Decided once, from inputs that a test can make.
 
-pub use crate::cli::display::{Sort, Style, TimeUnit};
 use whyfaster_core::price::Unit;
+
+use crate::display::{Sort, Style, TimeUnit};
 
 /// How output looks.
 #[derive(Clone, Debug, PartialEq, Eq)]

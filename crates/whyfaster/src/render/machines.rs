@@ -1,23 +1,36 @@
 //! Price lists side by side on the screen.
 
+use serde::Serialize;
+use whyfaster_core::event::Status;
 use whyfaster_core::price::PriceList;
 use whyfaster_core::price::compare::{Beside, Comparison, Rule};
 use whyfaster_core::price::pace::Pace;
 use whyfaster_core::price::project::Projection;
 use whyfaster_core::price::sum::{SumCheck, WITHIN};
-use whyfaster_core::record::Status;
 use whyfaster_core::verdict::Verdict;
 
-use super::beside;
+use super::beside::{self, NAME, name};
 use super::grid::{ABSENT, Column, Grid, Group};
 use super::look::Look;
 use super::table::interval;
 use super::text::{Tone, finish, for_look, shorten, tone, wrap, wrap_indented};
 use super::units::{digits, percent, time};
-use crate::cmd::machines::Machines;
 
-/// Columns that the name of a machine may take.
-const NAME: usize = 24;
+/// Lists side by side: what `machines --json` prints.
+#[derive(Clone, Debug, Serialize)]
+pub struct Machines {
+    /// The rows.
+    #[serde(flatten)]
+    pub comparison: Comparison,
+    /// The lists in another unit than the first one, compared among themselves.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other_units: Vec<Comparison>,
+    /// What counts cost on each machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub projection: Option<Projection>,
+    /// Whether fork and execve together cost what they cost alone, where a list has all three.
+    pub checks: Vec<SumCheck>,
+}
 
 /// The report.
 pub fn report(lists: &[PriceList], machines: &Machines, all: bool, rule: &Rule, look: &Look) -> String {
@@ -85,11 +98,6 @@ fn compared(
         lines.extend(sources(&lists, look));
     }
     lines
-}
-
-pub(super) fn name(comparison: &Comparison, at: usize, look: &Look) -> String {
-    let name = comparison.lists.get(at).map(String::as_str).unwrap_or_default();
-    shorten(&for_look(name, look), NAME, look.unicode)
 }
 
 /// One sentence a machine: how many rows, and the worst.

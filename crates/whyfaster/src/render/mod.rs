@@ -16,6 +16,7 @@ pub mod price_sentences;
 pub mod prices;
 pub mod progress;
 pub mod screen;
+mod section;
 pub mod sentence;
 pub mod table;
 pub mod text;

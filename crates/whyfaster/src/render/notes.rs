@@ -1,8 +1,10 @@
 //! What stands below the tables: crossover, noise, less work or more share, how it was run, warnings, what is missing.
 
+use whyfaster_core::analysis::{Comparison, Floor, Level};
+use whyfaster_core::crossover::Crossover;
 use whyfaster_core::plan::{Loads, Mode, Placement};
-use whyfaster_core::record::{Crossover, Floor, Level, Record};
-use whyfaster_core::verdict::{Comparison, Ratio, Verdict};
+use whyfaster_core::record::Record;
+use whyfaster_core::verdict::{Ratio, Verdict};
 
 use super::look::Look;
 use super::sentence::at;
@@ -65,7 +67,7 @@ fn flip(record: &Record, crossover: &Crossover) -> Option<String> {
 /// "use-pipe wins up to 3, same 4 to 7, no-pipe wins from 8".
 fn ranges(record: &Record, crossover: &Crossover, names: &Names) -> String {
     let last = crossover.ranges.len().saturating_sub(1);
-    let part = |(index, range): (usize, &whyfaster_core::record::VerdictRange)| {
+    let part = |(index, range): (usize, &whyfaster_core::crossover::VerdictRange)| {
         let place = match (index, range.from == range.to) {
             (0, true) if range.to == 1 => at(record, 1),
             (0, _) => format!("up to {}", range.to),

@@ -3,9 +3,8 @@
 use whyfaster_core::price::{Price, PriceList};
 
 use super::look::Look;
-use super::prices::ns;
 use super::text::{Tone, for_look, tone, width, wrap};
-use super::units::{digits, price_tick};
+use super::units::{digits, price_or_absent, price_tick};
 
 /// Cells of a bar at most, and what makes a chart worth its lines.
 const BAR: usize = 48;
@@ -46,7 +45,11 @@ pub(super) fn chart(list: &PriceList, look: &Look) -> Vec<String> {
     lines.extend(wrap(&tone(Tone::Strong, &axis), look.width, 2));
     for (text, value) in rows {
         let pad = " ".repeat(name - width(&text));
-        lines.push(format!("  {text}{pad}  {} {}", scale.bar(value, cells, look), ns(Some(value), look)));
+        lines.push(format!(
+            "  {text}{pad}  {} {}",
+            scale.bar(value, cells, look),
+            price_or_absent(Some(value), look)
+        ));
     }
     lines
 }

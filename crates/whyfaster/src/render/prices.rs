@@ -1,15 +1,15 @@
 //! A price list on the screen: sentences, a table with bars and receipts for each group, what has no price and why.
 
+use whyfaster_core::event::Status;
 use whyfaster_core::price::{Inside, Price, PriceList, Unit};
-use whyfaster_core::record::Status;
-use whyfaster_probe::Probe;
+use whyfaster_probe::{GROUPS, Probe};
 
 use super::grid::{ABSENT, Column, Drawn, Grid, Group};
 use super::look::Look;
 use super::price_chart::chart;
 use super::price_sentences::sentences;
 use super::text::{Tone, finish, for_look, tone, width, wrap, wrap_indented};
-use super::units::{count, duration, percent, price};
+use super::units::{count, duration, percent, price_or_absent};
 
 /// The report.
 pub fn report(list: &PriceList, look: &Look) -> String {
@@ -89,10 +89,6 @@ fn groups(list: &PriceList) -> Vec<&str> {
     groups
 }
 
-pub(super) fn ns(value: Option<f64>, look: &Look) -> String {
-    value.map_or_else(|| ABSENT.to_owned(), |ns| price(ns, look))
-}
-
 /// A count an operation, to hundredths: less is noise of the batch's ends.
 fn per_operation(value: Option<f64>) -> String {
     let short = |value: f64, places: usize| {
@@ -116,7 +112,7 @@ fn reach(price: &Price, look: &Look) -> String {
     let reach = (high - typical).max(typical - low) / typical;
     match typical > 0.0 {
         true if reach <= 1.0 => percent(reach),
-        _ => format!("{} to {}", ns(Some(low), look), ns(Some(high), look)),
+        _ => format!("{} to {}", price_or_absent(Some(low), look), price_or_absent(Some(high), look)),
     }
 }
 
@@ -159,11 +155,14 @@ fn grid(rows: &[&Price], look: &Look) -> Grid {
     let groups = vec![
         Group::new(
             "typical",
-            vec![number("typical", &|p| ns(p.typical_ns(), look)), number(plus_minus, &|p| reach(p, look))],
+            vec![
+                number("typical", &|p| price_or_absent(p.typical_ns(), look)),
+                number(plus_minus, &|p| reach(p, look)),
+            ],
         ),
         Group::new("receipts", vec![number("receipt", &receipt)]),
-        Group::new("floor", vec![number("floor", &|p| ns(p.floor_ns, look))]),
-        Group::new("tail", vec![number("p99", &|p| ns(p.p99_ns, look))]),
+        Group::new("floor", vec![number("floor", &|p| price_or_absent(p.floor_ns, look))]),
+        Group::new("tail", vec![number("p99", &|p| price_or_absent(p.p99_ns, look))]),
         Group::new("samples", vec![number("samples", &samples)]),
     ];
     let mut groups = groups;
@@ -345,7 +344,7 @@ fn parameters(probe: &Probe) -> String {
 /// The probes, for `--list`.
 pub fn probes(probes: &[Probe], look: &Look) -> String {
     let mut lines = Vec::new();
-    for group in crate::run::probe::select::GROUPS {
+    for group in GROUPS {
         let here: Vec<&Probe> = probes.iter().filter(|probe| probe.group == group).collect();
         let column = |header: &str, cell: &dyn Fn(&Probe) -> String| {
             Column::new(header, here.iter().map(|probe| cell(probe)).collect())

@@ -1,7 +1,8 @@
 //! The whole screen for a record: sentence, tables, chart, notes.
 
+use whyfaster_core::analysis::{Level, LevelResult};
 use whyfaster_core::plan::Mode;
-use whyfaster_core::record::{Level, LevelResult, Record};
+use whyfaster_core::record::Record;
 
 use super::chart::{Point, Series, chart};
 use super::grid::ABSENT;

@@ -1,8 +1,10 @@
 //! Golden screens: each is to be read as a person would.
 
+use whyfaster_core::crossover::{Crossover, NotPredicted, VerdictRange};
+use whyfaster_core::event::Status;
 use whyfaster_core::host::{NotMeasured, Warning};
 use whyfaster_core::plan::{Loads, Mode};
-use whyfaster_core::record::{Crossover, NotPredicted, Record, Status, VerdictRange};
+use whyfaster_core::record::Record;
 use whyfaster_core::verdict::Verdict;
 
 use super::fixture::{flip, level, look, one_level, record, row};

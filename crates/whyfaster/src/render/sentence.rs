@@ -1,8 +1,10 @@
 //! The verdict in one sentence: who wins, by how much, and from what load on that changes.
 
+use whyfaster_core::analysis::{Comparison, Level, LevelResult};
+use whyfaster_core::event::Status;
 use whyfaster_core::plan::{Loads, Mode};
-use whyfaster_core::record::{Level, LevelResult, Record, Status};
-use whyfaster_core::verdict::{Comparison, Verdict};
+use whyfaster_core::record::Record;
+use whyfaster_core::verdict::Verdict;
 
 use super::lead::Lead;
 use super::look::Look;

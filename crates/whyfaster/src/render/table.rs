@@ -1,13 +1,17 @@
 //! The tables of a record: one per level, and one over all levels.
 
+use whyfaster_core::analysis::{Comparison, Level, LevelResult};
+use whyfaster_core::bounds::Bound;
 use whyfaster_core::plan::Mode;
-use whyfaster_core::record::{Bound, Estimate, Level, LevelResult, Record};
-use whyfaster_core::verdict::{Comparison, Verdict};
+use whyfaster_core::record::Record;
+use whyfaster_core::stats::Estimate;
+use whyfaster_core::verdict::Verdict;
 
 use super::grid::{ABSENT, Column, Grid, Group};
-use super::look::{Look, Sort};
+use super::look::Look;
 use super::text::{Names, Tone, tone};
 use super::units::{Scale, count, digits, factor, memory_scale};
+use crate::display::Sort;
 
 /// A verdict in one word, with its tone.
 pub fn verdict_word(verdict: Verdict) -> String {

@@ -2,7 +2,9 @@
 
 use whyfaster_core::price::Unit;
 
-use super::look::{Look, TimeUnit};
+use super::grid::ABSENT;
+use super::look::Look;
+use crate::display::TimeUnit;
 
 /// A unit of time and what it is in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -179,6 +181,11 @@ pub fn duration(seconds: f64) -> String {
         (h, 0, _) => format!("{h} h"),
         (h, m, _) => format!("{h} h {m} min"),
     }
+}
+
+/// A price that may be missing.
+pub fn price_or_absent(value: Option<f64>, look: &Look) -> String {
+    value.map_or_else(|| ABSENT.to_owned(), |ns| price(ns, look))
 }
 
 #[cfg(test)]

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::interrupts::Interrupts;
-use super::launcher::{self, Identity};
-use super::protocol::{Arrivals, LaunchError, Message, Outcome, Reply, Request, receive, send};
+use super::launcher;
+use super::protocol::{Arrivals, Identity, LaunchError, Message, Outcome, Reply, Request, receive, send};
 use crate::exit::{Exit, Failure, files_or};
 
 /// After this time a launcher is told again to stop: a signal that comes before it listens is lost.

@@ -15,8 +15,8 @@ use whyfaster_core::plan::{Alternative, Shell};
 
 use super::client::Launcher;
 use super::interrupts::Interrupts;
-use super::launcher::{Identity, end_tree, identity};
-use super::protocol::RunAs;
+use super::launcher::{end_tree, identity};
+use super::protocol::{Identity, RunAs};
 use crate::exit::{Exit, Failure};
 
 /// How often to look whether a hook has ended where the kernel does not tell.

@@ -4,6 +4,7 @@
 //! another process. Nothing here prints.
 
 mod client;
+mod failures;
 mod faults;
 mod held;
 mod hooks;
@@ -19,7 +20,6 @@ mod rig;
 mod run_as;
 pub mod session;
 pub mod stage;
-mod status_check;
 pub mod trace;
 mod why;
 

@@ -22,8 +22,6 @@ use serde::{Deserialize, Serialize};
 use whyfaster_core::plan::{Input, Output};
 use whyfaster_core::sample::{Copies, Orphans};
 
-use super::launcher::Identity;
-
 /// What may be said, and how long it may be.
 pub(crate) trait Said: Serialize + DeserializeOwned {
     /// Most bytes of such a message.
@@ -43,6 +41,9 @@ impl Said for Reply {
 
 /// How long the rest of a message may take once it has begun. Nothing else is noticed meanwhile.
 const REST: Duration = Duration::from_secs(20);
+
+/// A process that cannot be mistaken for another one with the same id.
+pub(crate) type Identity = (i32, u64);
 
 /// What the launcher is told.
 #[derive(Clone, Debug, Serialize, Deserialize)]

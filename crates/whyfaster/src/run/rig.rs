@@ -5,17 +5,17 @@ use std::fs;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use whyfaster_core::event::Event;
-use whyfaster_core::plan::{Loads, Mode, Output, Placement, Plan};
-use whyfaster_core::sample::{Arm, Batch, SchedAccount, Trial};
+use whyfaster_core::plan::{FailurePolicy, Loads, Mode, Output, Placement, Plan};
+use whyfaster_core::sample::{Arm, Batch, Copies, SchedAccount, Trial};
 use whyfaster_core::schedule::Round;
 
 use super::client::{Launcher, NoOutcome};
+use super::failures::{cannot_create, cannot_end, cannot_execute, cannot_prepare, ended, signalled};
 use super::hooks::{Hook, Hooks};
 use super::interrupts::Interrupts;
-use super::output_check::{Kept, OutputCheck, Tail};
+use super::output_check::{Difference, Kept, OutputCheck, Tail};
 use super::protocol::{Arrivals, Ended, LaunchError, NoAccount, Outcome, Purpose, Request, RunAs};
 use super::resolve::{self, Command};
-use super::status_check::{cannot_create, cannot_end, cannot_execute, cannot_prepare, signalled};
 use crate::exit::{Exit, Failure};
 
 /// In open mode, more copies than this under way at once mean that the rate cannot be sustained.
@@ -48,7 +48,7 @@ pub(super) struct Rig<'a> {
     /// Alternatives whose setup ran.
     set_up: usize,
     /// Exit status that every run must have, by alternative; known after the trials.
-    pub(super) expected: Vec<Option<i32>>,
+    expected: Vec<Option<i32>>,
 }
 
 impl<'a> Rig<'a> {
@@ -382,6 +382,118 @@ impl<'a> Rig<'a> {
                 Err(cannot_prepare(&alternative.command, (step, errno), input, output))
             }
         }
+    }
+
+    /// The status that all further runs of an alternative must have: that of its trial, which must be that of the first
+    /// alternative with the same parameters. A trial that ran into the time-out was ended by us: it tells nothing.
+    pub(super) fn expected_status(
+        &self,
+        index: usize,
+        trial: &Trial,
+        before: &[Trial],
+    ) -> Result<Option<i32>, Failure> {
+        // Without the check, or cut short by the time-out, a trial has no digest.
+        let whole = |trial: &Trial| trial.stdout_sha256.is_some();
+        if !whole(trial) {
+            return Ok(None);
+        }
+        let parameters = |index: usize| &self.plan.alternatives[index].parameters;
+        let first =
+            before.iter().find(|other| whole(other) && parameters(other.alternative) == parameters(index));
+        match first {
+            Some(first) if first.status != trial.status => Err(Failure::new(
+                Exit::CommandFailed,
+                format!(
+                    "the alternatives do not end alike: '{}' {}, '{}' {}",
+                    self.name(first.alternative),
+                    ended(first.status),
+                    self.name(index),
+                    ended(trial.status)
+                ),
+                "make them do the same work, or allow it with --no-check-output",
+            )),
+            _ => Ok(Some(trial.status)),
+        }
+    }
+
+    /// Checks the exit statuses of a batch. `said` is what the command last wrote to its standard error, if known.
+    pub(super) fn check_statuses(
+        &self,
+        index: usize,
+        copies: &Copies,
+        run: &str,
+        said: &[String],
+    ) -> Result<(), Failure> {
+        let expected = self.expected[index];
+        let bad = copies.status.iter().zip(&copies.timed_out).position(|(&status, &late)| {
+            !late && (!self.allowed(status) || expected.is_some_and(|expected| expected != status))
+        });
+        let Some(copy) = bad else { return Ok(()) };
+        let status = copies.status[copy];
+        let which = if copies.len() > 1 {
+            format!(" (copy {} of {})", copy + 1, copies.len())
+        } else {
+            String::new()
+        };
+        let mut message = format!("'{}' {} in {run}{which}", self.name(index), ended(status));
+        if self.allowed(status)
+            && let Some(expected) = expected
+        {
+            message.push_str(&format!("; in its trial run it {}", ended(expected)));
+            return Err(Failure::new(
+                Exit::CommandFailed,
+                message,
+                "make it end alike every time, or allow it with --no-check-output",
+            ));
+        }
+        for line in said {
+            message.push_str(&format!("\n  it said: {line}"));
+        }
+        let hint = match status {
+            127 => "127 means that the shell did not find a command: check the spelling and PATH",
+            -9 => "SIGKILL often means that memory ran out: see dmesg; lower --load or give it more memory",
+            _ => {
+                "mend the command, allow failures with -i (--ignore-failure), or see what it says with --show-output"
+            }
+        };
+        Err(Failure::new(Exit::CommandFailed, message, hint))
+    }
+
+    fn allowed(&self, status: i32) -> bool {
+        status == 0
+            || match &self.plan.failures {
+                FailurePolicy::Raise => false,
+                FailurePolicy::IgnoreAll => true,
+                FailurePolicy::IgnoreCodes(codes) => codes.contains(&status),
+            }
+    }
+
+    /// The error when two alternatives write different things.
+    pub(super) fn outputs_differ(&self, first: usize, other: usize, difference: &Difference) -> Failure {
+        let mut message =
+            "the alternatives do not do the same work: their standard output differs".to_owned();
+        match difference.place {
+            Some((byte, line)) => {
+                message.push_str(&format!(", first at byte {byte}, line {line}"));
+                for (index, text) in [(first, &difference.first), (other, &difference.other)] {
+                    message.push_str(&format!("\n  '{}': {text}", self.name(index)));
+                }
+            }
+            None => message.push_str(&format!(
+                " ('{}' and '{}'), beyond the part that is kept to show it",
+                self.name(first),
+                self.name(other)
+            )),
+        }
+        Failure::new(
+            Exit::CommandFailed,
+            message,
+            "make them write the same, or allow the difference with --no-check-output",
+        )
+    }
+
+    pub(super) fn name(&self, index: usize) -> &str {
+        &self.plan.alternatives[index].name
     }
 }
 

@@ -3,15 +3,16 @@
 use std::time::Instant;
 
 use whyfaster_core::analysis::{
-    Measured, RUN_QUEUE_DELAY, alpha_per_interval, analyse, least_rounds, level_name, level_verdicts,
+    Analysis, Measured, RUN_QUEUE_DELAY, alpha_per_interval, analyse, least_rounds, level_name,
+    level_verdicts,
 };
 use whyfaster_core::bounds::capacity;
 use whyfaster_core::crossover::{MAX_BISECTIONS, bisect, ladder};
-use whyfaster_core::event::Event;
+use whyfaster_core::event::{Event, Status};
 use whyfaster_core::fit::{Need, fits};
 use whyfaster_core::host::{Host, NotMeasured};
 use whyfaster_core::plan::{Loads, Mode, Output, Plan};
-use whyfaster_core::record::{Analysis, Record, SCHEMA, Status};
+use whyfaster_core::record::{Record, SCHEMA};
 use whyfaster_core::sample::{Batch, SchedAccount, Trial};
 use whyfaster_core::schedule::{Round, Scheduler, Standing, Step};
 use whyfaster_core::why::Why;

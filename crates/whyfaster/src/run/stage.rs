@@ -7,8 +7,8 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode, Stdio};
 
 use rustix::fs::{Advice, FileType};
+use whyfaster_core::cpu_list;
 
-use crate::cli::numbers;
 use crate::exit::say;
 
 /// The first word after the program's name.
@@ -56,7 +56,11 @@ fn parse(mut words: impl Iterator<Item = OsString>) -> Result<Stage, String> {
         };
         match word.to_str() {
             Some("--") => break,
-            Some("--cpu") => stage.cpus = Some(numbers::cpu_list(&value()?)?),
+            Some("--cpu") => {
+                let cpus = value()?;
+                stage.cpus =
+                    Some(cpu_list::parse(&cpus).ok_or_else(|| format!("'{cpus}' is no list of CPUs"))?);
+            }
             Some("--pipe-size") => {
                 let bytes = value()?;
                 stage.pipe_bytes = Some(bytes.parse().map_err(|_| format!("'{bytes}' is no size"))?);

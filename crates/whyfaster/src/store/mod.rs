@@ -13,7 +13,8 @@ mod trouble;
 pub use atomic::{AtomicFile, Kept, check_writable, write_atomic};
 pub use read::{Recorded, parse_prices, read_prices, read_record, read_recorded};
 pub use scratch::Scratch;
-pub use stdout::{StdoutClosed, check_stdout, to_stdout};
+pub use stdout::{check_stdout, stdout_error, to_stdout};
+pub use trouble::writing as cannot_write;
 
 use whyfaster_core::price::PriceList;
 use whyfaster_core::record::Record;

@@ -13,7 +13,7 @@ use whyfaster_core::validate::Invalid;
 
 use super::{former, head, trouble};
 use crate::exit::{Exit, Failure};
-use crate::run::inside::foreign;
+use crate::worker::foreign;
 
 /// Largest record that is read. A thousand copies in a hundred rounds of three arms make about 25 MiB.
 const MAX_BYTES: u64 = 256 << 20;

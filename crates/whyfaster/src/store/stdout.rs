@@ -5,12 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::io::Errno;
 
-use crate::exit::Failure;
-
-/// The reader of standard output has gone. No error: the program ends quietly, as others in a pipeline do.
-#[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("the reader of standard output has gone")]
-pub struct StdoutClosed;
+use crate::exit::{Failure, StdoutClosed};
 
 /// Standard output was closed when the program began (`>&-`). Rust's runtime opens /dev/null in the place of a closed stream
 /// before `main` (`sanitize_standard_fds` in library/std/src/sys/pal/unix/mod.rs), so this is asked earlier.
@@ -42,11 +37,11 @@ pub fn to_stdout(bytes: &[u8]) -> anyhow::Result<()> {
         check_stdout()?;
     }
     let mut out = io::stdout().lock();
-    out.write_all(bytes).and_then(|()| out.flush()).map_err(told_apart)
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(stdout_error)
 }
 
-/// What went wrong with standard output.
-pub(crate) fn told_apart(error: io::Error) -> anyhow::Error {
+/// What went wrong with standard output: a reader that has gone, or a fault.
+pub fn stdout_error(error: io::Error) -> anyhow::Error {
     if error.kind() == io::ErrorKind::BrokenPipe {
         return StdoutClosed.into();
     }
@@ -59,9 +54,9 @@ mod tests {
 
     #[test]
     fn a_closed_reader_is_no_failure_and_a_full_disk_is_one() {
-        let closed = told_apart(io::ErrorKind::BrokenPipe.into());
+        let closed = stdout_error(io::ErrorKind::BrokenPipe.into());
         assert!(closed.is::<StdoutClosed>());
-        let full = told_apart(io::Error::from_raw_os_error(libc::ENOSPC));
+        let full = stdout_error(io::Error::from_raw_os_error(libc::ENOSPC));
         let failure = full.downcast::<Failure>().unwrap();
         assert!(failure.message.starts_with("cannot write to standard output: "), "{}", failure.message);
         // Nothing stood there before.

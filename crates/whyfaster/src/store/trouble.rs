@@ -9,7 +9,7 @@ use super::place::Foreign;
 use crate::exit::{Exit, Failure};
 
 /// A file that cannot be written.
-pub(super) fn writing(path: &Path, error: &io::Error) -> Failure {
+pub fn writing(path: &Path, error: &io::Error) -> Failure {
     let hint = match Errno::from_io_error(error) {
         Some(Errno::NOSPC | Errno::DQUOT) => {
             "Free some space, or write to another disk. What stood there before is untouched.".to_owned()

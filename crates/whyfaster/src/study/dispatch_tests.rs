@@ -1,12 +1,12 @@
 //! The study is whole, and what it found is set beside the article.
 
+use whyfaster_core::analysis::{Comparison, Level};
 use whyfaster_core::claims::Outcome;
 use whyfaster_core::plan::Shell;
-use whyfaster_core::record::Level;
 use whyfaster_core::record::Record;
 use whyfaster_core::trace::claims::Rule;
 use whyfaster_core::trace::claims::Tally;
-use whyfaster_core::verdict::{Comparison, Method, Verdict};
+use whyfaster_core::verdict::{Method, Verdict};
 
 use super::*;
 use crate::exit::Exit;

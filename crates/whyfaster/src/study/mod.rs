@@ -3,6 +3,7 @@
 //! A study is a folder under `studies/`; its files are part of the program, so that it works outside its source tree.
 
 mod article;
+mod claims;
 mod dispatch;
 mod dispatch_report;
 mod encrypted;

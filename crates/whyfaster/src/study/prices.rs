@@ -9,7 +9,7 @@ use whyfaster_core::price::project::{Term, parse};
 use whyfaster_core::price::sum::{SumCheck, fork_execve};
 use whyfaster_core::price::{Price, PriceList, Unit};
 
-use super::report::{claim_lines, tally};
+use super::claims::{claim_lines, tally};
 use crate::reference;
 use crate::render::units::{count, duration, time};
 
@@ -244,8 +244,8 @@ mod tests {
     use whyfaster_core::price::sample::row_id;
 
     use super::*;
-    use crate::run::probe::rows::variant;
     use crate::run::probe::select::{Wanted, select};
+    use crate::worker::rows::variant;
 
     #[test]
     fn every_study_is_whole() {

@@ -2,10 +2,11 @@
 
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
-use whyfaster_core::claims::{Beside, Judgement, Outcome, beside, judge};
+use whyfaster_core::claims::{Beside, Judgement, beside, judge};
 use whyfaster_core::record::Record;
 use whyfaster_core::verdict::{Ratio, Verdict};
 
+use super::claims::{claim_lines, tally};
 use super::{INPUT_SEED, LINES, Study};
 
 /// A study beside a record.
@@ -69,17 +70,6 @@ pub fn text(study: &Study, found: &Findings) -> String {
     lines.join("\n")
 }
 
-/// What became of the claims, two lines each.
-pub(super) fn claim_lines(claims: &[Judgement]) -> Vec<String> {
-    let lines = |claim: &Judgement| {
-        [
-            format!("  {}. {:<13}  {}", claim.number, outcome(claim.outcome), claim.text),
-            format!("                    {}", claim.why),
-        ]
-    };
-    claims.iter().flat_map(lines).collect()
-}
-
 /// What matters, in one sentence.
 fn sentence(study: &Study, found: &Findings) -> String {
     let mut parts: Vec<String> = found
@@ -111,22 +101,6 @@ fn at(load: u32, ratio: f64, verdict: Verdict) -> String {
         Verdict::Same => format!("as fast {copies}"),
         Verdict::Undecided => format!("undecided {copies} (time ratio {ratio:.2})"),
     }
-}
-
-/// How many claims hold, do not, and are open; kinds without a claim are left out.
-pub(super) fn tally(claims: &[Judgement]) -> String {
-    let kinds = [
-        (Outcome::Holds, "holds", "hold"),
-        (Outcome::DoesNotHold, "does not hold", "do not hold"),
-        (Outcome::Undecided, "is undecided", "are undecided"),
-    ];
-    let counts: Vec<String> = kinds
-        .into_iter()
-        .map(|(kind, one, many)| (claims.iter().filter(|claim| claim.outcome == kind).count(), one, many))
-        .filter(|(count, ..)| *count > 0)
-        .map(|(count, one, many)| format!("{count} {}", if count == 1 { one } else { many }))
-        .collect();
-    format!("of the article's {} claims {}", claims.len(), counts.join(", "))
 }
 
 fn table(levels: &[Beside]) -> String {
@@ -175,13 +149,5 @@ fn verdict(verdict: Option<Verdict>) -> &'static str {
         Some(Verdict::Same) => "same",
         Some(Verdict::Undecided) => "undecided",
         None => "",
-    }
-}
-
-fn outcome(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Holds => "holds",
-        Outcome::DoesNotHold => "does not hold",
-        Outcome::Undecided => "undecided",
     }
 }

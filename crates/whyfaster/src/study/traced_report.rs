@@ -2,7 +2,7 @@
 
 use whyfaster_core::verdict::Verdict;
 
-use super::report::{claim_lines, tally};
+use super::claims::{claim_lines, tally};
 use super::traced::{About, Row, TracedFindings, TracedStudy};
 use crate::render::grid::{ABSENT, Column, Grid, Group};
 use crate::render::look::Look;

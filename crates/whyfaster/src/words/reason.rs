@@ -1,7 +1,7 @@
 //! Why one alternative is faster than another, and why no crossover is predicted.
 
+use whyfaster_core::crossover::NotPredicted;
 use whyfaster_core::reason::Reason;
-use whyfaster_core::record::NotPredicted;
 use whyfaster_core::verdict::Verdict;
 
 use crate::render::units::percent;

@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::{Measured, analyse};
+use crate::analysis::{Analysis, Comparison, Level, Measured, analyse};
 use crate::host::{Host, HostFacts, NotMeasured};
 use crate::plan::{Alternative, FailurePolicy, Input, Loads, Mode, Output, Placement, Plan, Rounds, Shell};
-use crate::record::{Analysis, Level};
 use crate::sample::{Arm, Batch, Copies, Orphans, SchedAccount};
-use crate::verdict::Comparison;
 
 #[derive(Clone)]
 pub(super) struct Fixture {

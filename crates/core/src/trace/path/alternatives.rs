@@ -10,7 +10,7 @@ use super::super::labels::{Label, Labels};
 use super::super::ledger::seconds;
 use super::super::report::PathAlternative;
 use super::Path;
-use super::nodes::{Id, NONE};
+use super::nodes::{Alternative, Id, NONE};
 use super::parts::{Key, wait};
 use super::walk::Walk;
 
@@ -19,26 +19,6 @@ const NEAR: u64 = 20;
 
 /// Ends of children that one parent has not gone to sleep after yet: more are not told.
 const MOST: usize = 8;
-
-/// A path that was replaced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Alternative {
-    /// The command that took most of what no other path shares.
-    pub(super) label: Label,
-    /// How much longer it could have been.
-    pub(super) slack: u64,
-    /// How much of it no other path shares.
-    pub(super) ns: u64,
-}
-
-/// Children that ended beside the last one that their parent waited for.
-#[derive(Debug, Default)]
-pub(super) struct Joins {
-    /// The task was woken by the end of a child, and has made or woken nobody since.
-    pub(super) joined: bool,
-    /// Those that ended since, and when.
-    ended: Vec<(Alternative, u64)>,
-}
 
 impl Path {
     /// A task that waited for its children since `since` goes on with the path of one that ends.

@@ -11,25 +11,13 @@ use super::super::labels::Label;
 use super::super::report::{Cause, PathKind};
 use super::super::timeline::Timeline;
 use super::parts::Key;
-use super::{Id, Path};
+use super::{Message, Path};
 
 /// The function that brings what was written to a terminal to who reads from it.
 const TERMINAL: &str = "flush_to_ldisc";
 
 /// Messages that are kept at a time: more than there are workers.
 const MOST: usize = 1 << 14;
-
-/// What a worker was woken for.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Message {
-    by: Tid,
-    label: Label,
-    /// The path of who woke it, up to when.
-    leaf: Id,
-    at: u64,
-    /// A reader was woken with it. Others may wait for the same text, so it lasts until the worker does the next thing.
-    brought: bool,
-}
 
 impl Timeline {
     /// A task was woken: perhaps a worker, for what a task of the tree hands to it, and perhaps by one that brings it.

@@ -4,7 +4,7 @@
 //! behind it, for one that is left with a single one is merged into that. So there are fewer nodes than twice the paths,
 //! however often tasks wake each other.
 
-use super::alternatives::Alternative;
+use super::super::labels::Label;
 use super::parts::Part;
 
 /// A node. [`NONE`] is none.
@@ -15,6 +15,17 @@ pub(super) const NONE: Id = Id::MAX;
 
 /// Alternatives that one node keeps: the longest.
 const MOST_BESIDE: usize = 8;
+
+/// A path that was replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Alternative {
+    /// The command that took most of what no other path shares.
+    pub(super) label: Label,
+    /// How much longer it could have been.
+    pub(super) slack: u64,
+    /// How much of it no other path shares.
+    pub(super) ns: u64,
+}
 
 #[derive(Debug, Default)]
 struct Node {

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::cpus::Holder;
+use super::super::holder::Holder;
 use super::super::labels::{Label, REST};
 use super::super::report::{Cause, PathKind, SharerKind};
 

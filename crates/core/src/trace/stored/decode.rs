@@ -4,8 +4,9 @@
 use rustc_hash::FxHashMap;
 
 use super::super::event::{Block, CallNumber, Context, Event, Skipped, Totals, What};
-use super::encode::{BITSET, CONTEXTS, FILES, FLAG, LEFT, NOT_OURS, TASKS, kind};
-use super::{LATEST, LONGEST, MOST, MOST_CPUS};
+use super::format::{
+    BITSET, CONTEXTS, FILES, FLAG, LATEST, LEFT, LONGEST, MOST, MOST_CPUS, NOT_OURS, TASKS, kind,
+};
 
 /// The stream cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -7,72 +7,10 @@
 use rustc_hash::FxHashMap;
 
 use super::super::counts::Counts;
-use super::super::event::{
-    Block, Context, Event, FileKind, Left, NotOurs, Softirq, TaskKind, Tid, Totals, What,
-};
+use super::super::event::{Block, Context, Event, Left, Tid, Totals, What};
 use super::super::setting::{Facts, Setting};
-use super::{FORMAT, Stored, TooLong};
-
-/// Kinds of events.
-pub(super) mod kind {
-    pub(in super::super) const SWITCH: u8 = 0;
-    pub(in super::super) const WAKE: u8 = 1;
-    pub(in super::super) const QUEUED: u8 = 2;
-    pub(in super::super) const MIGRATE: u8 = 3;
-    pub(in super::super) const FORK: u8 = 4;
-    pub(in super::super) const EXEC: u8 = 5;
-    pub(in super::super) const EXEC_FAILED: u8 = 6;
-    pub(in super::super) const ALLOWED: u8 = 7;
-    /// With its third flag: it is only not observed any more.
-    pub(in super::super) const END: u8 = 8;
-    pub(in super::super) const NAME: u8 = 9;
-    pub(in super::super) const WORK: u8 = 10;
-    pub(in super::super) const PIPES: u8 = 11;
-    pub(in super::super) const SPENT: u8 = 12;
-    pub(in super::super) const STARTED: u8 = 13;
-    /// With its first flag: who made a task that was there before.
-    pub(in super::super) const WAITS: u8 = 14;
-    pub(in super::super) const LOST: u8 = 15;
-}
-
-/// Flags in the high half of the first byte.
-pub(super) const FLAG: [u8; 4] = [0x10, 0x20, 0x40, 0x80];
-
-/// In the byte of flags of a block, whose low half is free otherwise: a wait with a bitset.
-pub(super) const BITSET: u8 = 0x01;
-
-/// States, kinds of files and of tasks by their numbers in the stream.
-pub(super) const LEFT: [Left; 6] =
-    [Left::Runnable, Left::Sleeping, Left::Uninterruptible, Left::Stopped, Left::Dead, Left::Throttled];
-pub(super) const FILES: [FileKind; 9] = [
-    FileKind::None,
-    FileKind::Pipe,
-    FileKind::File,
-    FileKind::BlockDevice,
-    FileKind::Terminal,
-    FileKind::CharDevice,
-    FileKind::UnixSocket,
-    FileKind::Socket,
-    FileKind::Other,
-];
-pub(super) const TASKS: [TaskKind; 4] = [TaskKind::Tree, TaskKind::Tool, TaskKind::Kernel, TaskKind::Other];
-pub(super) const NOT_OURS: [NotOurs; 5] = [
-    NotOurs::OtherUser,
-    NotOurs::Capabilities,
-    NotOurs::NotDumpable,
-    NotOurs::UserNamespace,
-    NotOurs::Refused,
-];
-/// Contexts without a function; one behind them is [`Context::Work`], and two behind them [`Context::Sent`].
-pub(super) const CONTEXTS: [Context; 7] = [
-    Context::Task,
-    Context::Hardirq,
-    Context::Timer,
-    Context::Softirq(Softirq::Block),
-    Context::Softirq(Softirq::Net),
-    Context::Softirq(Softirq::Timer),
-    Context::Softirq(Softirq::Other),
-];
+use super::format::{BITSET, CONTEXTS, FILES, FLAG, FORMAT, LEFT, NOT_OURS, TASKS, kind};
+use super::{Stored, TooLong};
 
 /// Keeps a stream as it comes.
 #[derive(Debug)]

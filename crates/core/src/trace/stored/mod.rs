@@ -1,38 +1,25 @@
 //! The stream kept in a record, so that it can be analysed again: by a later version, or to another question.
 //!
-//! About 8 bytes a switch. The bytes are base64 in the JSON of the record; `encode` says what they are, `decode` reads
+//! About 8 bytes a switch. The bytes are base64 in the JSON of the record; `format` and `encode` say what they are, `decode` reads
 //! them with suspicion, for a record may come from anywhere.
 
 mod decode;
 mod encode;
+mod format;
 
 use data_encoding::BASE64;
 use serde::{Deserialize, Serialize};
 
 pub use decode::Damaged;
 pub use encode::Recorder;
+pub use format::FORMAT;
 
 use super::analysis::Analysis;
 use super::counts::Counts;
 use super::event::Event;
 use super::report::TraceReport;
 use super::setting::{Facts, Price, Setting};
-
-/// How the bytes are written. Another number is another way.
-pub const FORMAT: &str = "whyfaster-schedule/2";
-/// The way before: without what was spent in system calls, start-ups, and the bitset of a wait. It is read as well.
-const FORMER: &str = "whyfaster-schedule/1";
-
-/// CPUs that a kernel can be built for (`NR_CPUS` of `CONFIG_MAXSMP`).
-const MOST_CPUS: usize = 8192;
-/// More than any count of one trace. Sums of such numbers stay in range.
-const MOST: u64 = 1 << 56;
-/// Longer than any trace that is kept: 13 days in nanoseconds. Sums over ten thousands of tasks stay in range.
-const LONGEST: u64 = 1 << 50;
-/// Dearer than any single operation, nanoseconds.
-const DEAREST: f64 = 1e12;
-/// Later than any clock since boot: a century in nanoseconds.
-const LATEST: u64 = 1 << 62;
+use format::{DEAREST, FORMER, LATEST, LONGEST, MOST, MOST_CPUS};
 
 /// A stream, with all that its analysis needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

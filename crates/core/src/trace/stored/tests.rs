@@ -121,15 +121,15 @@ fn damage_is_named() {
     let other = Stored { format: "whyfaster-schedule/3".to_owned(), ..good.clone() };
     assert_eq!(why(&other), "it is written in a way that this version does not know");
     let bytes = |bytes: &[u8]| Stored { stream: BASE64.encode(bytes), ..good.clone() };
-    assert_eq!(why(&bytes(&[encode::kind::QUEUED, 0, 0, 1])), "it is cut off");
+    assert_eq!(why(&bytes(&[format::kind::QUEUED, 0, 0, 1])), "it is cut off");
     assert_eq!(
-        why(&bytes(&[encode::kind::QUEUED, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff])),
+        why(&bytes(&[format::kind::QUEUED, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff])),
         "a number is too long"
     );
-    assert_eq!(why(&bytes(&[encode::kind::QUEUED, 0, 0, 1, 0x80, 0x80, 0x01])), "there is no such CPU");
-    assert_eq!(why(&bytes(&[encode::kind::WORK, 0, 0, 1, 0, 200, 1])), "a string is cut off or no UTF-8");
-    assert_eq!(why(&bytes(&[encode::kind::WORK, 0, 0, 1, 1])), "a string is used before it is given");
-    assert_eq!(why(&bytes(&[encode::kind::ALLOWED, 0, 0, 1, 0xff, 0x7f])), "a set of CPUs is too large");
+    assert_eq!(why(&bytes(&[format::kind::QUEUED, 0, 0, 1, 0x80, 0x80, 0x01])), "there is no such CPU");
+    assert_eq!(why(&bytes(&[format::kind::WORK, 0, 0, 1, 0, 200, 1])), "a string is cut off or no UTF-8");
+    assert_eq!(why(&bytes(&[format::kind::WORK, 0, 0, 1, 1])), "a string is used before it is given");
+    assert_eq!(why(&bytes(&[format::kind::ALLOWED, 0, 0, 1, 0xff, 0x7f])), "a set of CPUs is too large");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::super::planned::{Before, Planned};
 use super::super::report::{Difference, Experiment, Finding, Outcome, Why};
 use super::super::sentence;
 use super::super::words::{estimate, median, quoted, time};
-use crate::record::Estimate;
+use crate::stats::Estimate;
 
 /// Error probability of the interval of what an experiment won.
 const ALPHA: f64 = 0.05;

@@ -5,7 +5,6 @@ mod cache;
 mod change;
 mod judge;
 mod line;
-mod loops;
 mod nothing;
 mod path;
 mod pieces;

@@ -7,8 +7,9 @@ use super::line::{Command, Line, Word};
 use crate::plan::Shell;
 use crate::trace::TraceReport;
 use crate::trace::event::FileKind;
-use crate::why::categories::{is_exec, is_look, misses, parents};
+use crate::why::categories::{is_look, misses, parents};
 use crate::why::kinds::base;
+use crate::why::own_cost::is_exec;
 use crate::why::words::median;
 
 /// An edit that reaches so much of a cause reaches it.

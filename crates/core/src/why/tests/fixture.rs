@@ -1,10 +1,10 @@
 //! Hand-made reports, records and measurements.
 
-use crate::analysis::{self, Measured};
+use crate::analysis::{self, Analysis, Latency, LevelResult, Measured};
 use crate::host::{Host, HostFacts};
 use crate::plan::{Alternative, Plan};
-use crate::record::{Analysis, Estimate, Latency, LevelResult};
 use crate::sample::{Arm, Batch, Copies, Orphans};
+use crate::stats::Estimate;
 use crate::trace::TraceReport;
 use crate::trace::counts::OwnCost;
 use crate::trace::event::FileKind;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, ValueHint};
 
-use crate::cli::display::{Sort, Style, TimeUnit};
 use crate::cli::numbers;
+use crate::display::{Sort, Style, TimeUnit};
 
 /// Options that mean what they mean in hyperfine 1.x.
 #[derive(Clone, Debug, Args)]

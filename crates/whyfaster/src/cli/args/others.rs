@@ -9,8 +9,8 @@ use super::compare::UserArgs;
 use super::hyperfine::{DisplayArgs, ExportArgs};
 use super::trace::{TraceFilesArgs, TraceRowsArgs};
 use super::why::WhyArgs;
-use crate::cli::display::{CallSort, Style};
 use crate::cli::numbers;
+use crate::display::{CallSort, Style};
 
 /// `whyfaster show`.
 #[derive(Clone, Debug, Args)]

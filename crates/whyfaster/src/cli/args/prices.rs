@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use super::compare::CpuList;
-use crate::cli::display::{Style, TimeUnit};
 use crate::cli::numbers;
-use crate::run::inside::kind::Kind;
+use crate::display::{Style, TimeUnit};
+use whyfaster_core::price::kind::Kind;
 
 /// `whyfaster prices`.
 #[derive(Clone, Debug, Default, Args)]

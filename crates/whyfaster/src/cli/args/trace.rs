@@ -6,8 +6,8 @@ use clap::{Args, ValueEnum, ValueHint};
 
 use super::compare::{CpuList, UserArgs};
 use super::hyperfine::StartArgs;
-use crate::cli::display::{By, CallSort, Style, TimeUnit};
 use crate::cli::numbers;
+use crate::display::{By, CallSort, Style, TimeUnit};
 
 /// `whyfaster trace`.
 #[derive(Clone, Debug, Default, Args)]

@@ -3,7 +3,7 @@
 use whyfaster_core::host::HostFacts;
 
 use super::super::noise::Spread;
-use super::{Finding, Mark, READ_IT, grade, percent};
+use super::finding::{Finding, Mark, READ_IT, grade, percent};
 
 const WAIT: &str =
     "stop other work (top shows it) or wait until it is done; or keep the copies apart from it with --pin";

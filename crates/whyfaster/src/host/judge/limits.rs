@@ -3,7 +3,7 @@
 use whyfaster_core::fit::{bytes, grouped};
 use whyfaster_core::host::HostFacts;
 
-use super::{Finding, Mark, READ_IT, grade};
+use super::finding::{Finding, Mark, READ_IT, grade};
 
 /// Processes and open files that a level of 1000 copies takes: pipelines of several processes, one pipe a copy.
 const MANY_PROCESSES: u64 = 5000;

@@ -2,7 +2,7 @@
 
 use whyfaster_core::host::{CPU_QUOTA, HostFacts};
 
-use super::{Finding, Mark, READ_IT, grade};
+use super::finding::{Finding, Mark, READ_IT, grade};
 
 pub(super) fn virtualisation(facts: &HostFacts) -> Finding {
     let name = "virtualisation";

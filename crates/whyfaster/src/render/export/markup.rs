@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::fmt::Write;
 
 use super::hyperfine::Outcome;
-use crate::cli::{Sort, TimeUnit};
+use crate::display::{Sort, TimeUnit};
 
 /// How a column stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@ mod tests;
 
 use whyfaster_core::record::Record;
 
-use crate::cli::{Format, Sort, TimeUnit};
+use crate::display::{Format, Sort, TimeUnit};
 
 /// The bytes of an export. `time_unit` and `sort` act on the tables only, as in hyperfine.
 pub fn export(

@@ -8,7 +8,8 @@ use whyfaster_core::record::Record;
 use whyfaster_core::sample::{Arm, Batch};
 
 use super::export;
-use crate::cli::{Args, Format, HostSeed, Outputs, Sort, TimeUnit, Verb, resolve};
+use crate::cli::{Args, HostSeed, Outputs, Verb, resolve};
+use crate::display::{Format, Sort, TimeUnit};
 use crate::fixture::{batch, record, two_alternatives};
 
 /// The plan and the outputs of hyperfine's words.

@@ -8,10 +8,11 @@ use whyfaster_core::trace::table::{Folded, Timed, fold};
 
 use super::super::grid::{ABSENT, Grid};
 use super::super::look::Look;
+use super::super::section::{column, name, scale, section, single};
 use super::super::text::{shorten, wrap_indented};
 use super::super::units::{digits, memory_scale, time};
 use super::sentence::thousands;
-use super::{TOP, column, name, scale, section, single};
+use crate::display::TOP;
 
 /// Parts below this share of all stand together in one row, unless more rows were asked for.
 const LEAST: f64 = 0.005;
@@ -54,7 +55,7 @@ pub(crate) fn critical_path(report: &TraceReport, top: usize, look: &Look) -> Ve
     let scale = scale(rows.iter().map(|row| row.seconds), look);
     let times = |row: &Part| if row.count > 0 { thousands(row.count) } else { ABSENT.to_owned() };
     let groups = vec![
-        single("time", scale.name, &rows, |row| super::number(scale, row.seconds)),
+        single("time", scale.name, &rows, |row| super::shown::number(scale, row.seconds)),
         single("share", "", &rows, |row| share(row.seconds, folded.all_s)),
         single("times", "", &rows, times),
     ];
@@ -196,9 +197,10 @@ pub(crate) fn work(work: &[WorkRow], top: usize, look: &Look) -> Vec<String> {
         rows.push((others(folded.others), folded.others_s, None));
     }
     let scale = scale(rows.iter().map(|(_, seconds, _)| *seconds), look);
-    let priced = |value: Option<f64>| value.map_or_else(|| ABSENT.to_owned(), |v| super::number(scale, v));
+    let priced =
+        |value: Option<f64>| value.map_or_else(|| ABSENT.to_owned(), |v| super::shown::number(scale, v));
     let mut groups = vec![
-        single("CPU", scale.name, &rows, |(_, seconds, _)| super::number(scale, *seconds)),
+        single("CPU", scale.name, &rows, |(_, seconds, _)| super::shown::number(scale, *seconds)),
         single("share", "", &rows, |(_, seconds, _)| share(*seconds, folded.all_s)),
         single("operations", "", &rows, |(.., row)| {
             row.and_then(|row| row.count).map_or_else(|| ABSENT.to_owned(), thousands)
@@ -234,8 +236,9 @@ pub(crate) fn transfers(transfers: &[TransferRow], top: usize, look: &Look) -> V
     };
     let each = |row: &&TransferRow| size(row.bytes / row.calls.max(1));
     let all = |row: &&TransferRow| size(row.bytes);
-    let cpu =
-        |row: &&TransferRow| row.cpu_s.map_or_else(|| ABSENT.to_owned(), |cpu| super::number(scale, cpu));
+    let cpu = |row: &&TransferRow| {
+        row.cpu_s.map_or_else(|| ABSENT.to_owned(), |cpu| super::shown::number(scale, cpu))
+    };
     let grid = Grid {
         key: column("data moved", rows, through),
         groups: vec![

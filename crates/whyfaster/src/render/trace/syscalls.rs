@@ -5,9 +5,10 @@ use whyfaster_core::trace::table::{table, total};
 
 use super::super::grid::{ABSENT, Drawn, Grid, Group};
 use super::super::look::Look;
+use super::super::section::{column, left, name, quiet, scale};
 use super::super::text::{Tone, for_look, tone, wrap};
 use super::super::units::{Scale, digits, time};
-use super::{Shown, column, left, quiet, scale};
+use super::shown::Shown;
 
 /// A table for each command (or process), the one with the most time first; `--by none` makes one.
 pub(super) fn tables(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<String> {
@@ -89,8 +90,8 @@ impl View<'_> {
 
     fn label(&self, row: &SyscallRow) -> String {
         match (&row.command, row.pid) {
-            (Some(command), Some(pid)) => format!("{} {pid}", super::name(command, self.look)),
-            (Some(command), None) => super::name(command, self.look),
+            (Some(command), Some(pid)) => format!("{} {pid}", name(command, self.look)),
+            (Some(command), None) => name(command, self.look),
             (None, Some(pid)) => format!("process {pid}"),
             (None, None) => "syscall".to_owned(),
         }
@@ -99,7 +100,7 @@ impl View<'_> {
     fn grid(&self, label: &str, rows: &[&SyscallRow]) -> Grid {
         let scale = self.scale;
         let number =
-            |value: Option<f64>| value.map_or_else(|| ABSENT.to_owned(), |v| super::number(scale, v));
+            |value: Option<f64>| value.map_or_else(|| ABSENT.to_owned(), |v| super::shown::number(scale, v));
         let mut groups = Vec::new();
         let calls = column("calls", rows, |row| row.calls.to_string());
         let errors = column("errors", rows, |row| blank(row.errors));

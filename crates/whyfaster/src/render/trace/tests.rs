@@ -4,7 +4,7 @@ use whyfaster_core::trace::report::{Level, TraceReport};
 
 use super::fixture::{call, dispatch, pipeline, unprivileged};
 use super::{Shown, screen};
-use crate::cli::display::{By, CallSort};
+use crate::display::{By, CallSort};
 use crate::render::fixture::look;
 use crate::render::text::width;
 

@@ -1,13 +1,15 @@
 //! The tree folded by command, and where the time of each command's tasks went.
 
+use whyfaster_core::cpu_list;
 use whyfaster_core::trace::report::{CommandRow, TraceReport, TreeRow};
 
 use super::super::grid::{ABSENT, Grid, Group};
 use super::super::look::Look;
+use super::super::section::{column, name, scale, section, single};
 use super::super::text::{Tone, tone, wrap_indented};
 use super::super::units::{count, percent};
 use super::sentence::{of, thousands};
-use super::{Shown, column, name, scale, section, single};
+use super::shown::Shown;
 
 /// Who started whom, how many of them.
 pub(super) fn tree(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<String> {
@@ -30,8 +32,8 @@ pub(super) fn tree(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<Stri
         key: column("command, below who started it", &rows, |(label, _)| label.clone()),
         groups: vec![
             single("processes", "", &rows, |(_, row)| thousands(row.processes)),
-            single("CPU", cpu.name, &rows, |(_, row)| super::number(cpu, row.cpu_s)),
-            single("lives", life.name, &rows, |(_, row)| super::number(life, row.life_s)),
+            single("CPU", cpu.name, &rows, |(_, row)| super::shown::number(cpu, row.cpu_s)),
+            single("lives", life.name, &rows, |(_, row)| super::shown::number(life, row.life_s)),
         ],
     };
     section(&processes(report), grid, hidden, look)
@@ -90,7 +92,8 @@ pub(super) fn commands(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<
     let values =
         |row: &&CommandRow| [Some(row.running_s), row.runnable_s, row.blocked_s, Some(row.unknown_s)];
     let scale = scale(rows.iter().flat_map(values).flatten(), look);
-    let number = |value: Option<f64>| value.map_or_else(|| ABSENT.to_owned(), |v| super::number(scale, v));
+    let number =
+        |value: Option<f64>| value.map_or_else(|| ABSENT.to_owned(), |v| super::shown::number(scale, v));
     let whole = |value: Option<u64>| value.map_or_else(|| ABSENT.to_owned(), |v| count(v as f64));
     let switches = |row: &&CommandRow| format!("{} + {}", whole(row.voluntary), whole(row.involuntary));
     let mut running = vec![
@@ -148,7 +151,7 @@ fn cpus(cpus: &[u16]) -> String {
         return ABSENT.to_owned();
     }
     let list: Vec<u32> = cpus.iter().map(|cpu| u32::from(*cpu)).collect();
-    crate::cli::numbers::show_cpu_list(&list)
+    cpu_list::show(&list)
 }
 
 #[cfg(test)]

@@ -7,10 +7,12 @@ use whyfaster_core::trace::table::{Folded, fold};
 
 use super::super::grid::{ABSENT, Grid, Group};
 use super::super::look::Look;
+use super::super::section::{column, name, quiet, scale, section, single};
 use super::super::text::{Tone, for_look, tone, wrap_indented};
 use super::super::units::{digits, time};
 use super::sentence::{of, thousands};
-use super::{Shown, TOP, column, name, quiet, scale, section, single};
+use super::shown::Shown;
+use crate::display::TOP;
 
 /// Below this share a holder of the CPU is one of the others, and a cause of blocking is left out, unless all rows are
 /// asked for.
@@ -36,7 +38,7 @@ pub(super) fn causes(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<St
         format!("{} {}{peer}", name(&row.command, look), waited(row.cause))
     };
     let mut groups = vec![
-        single("time", scale.name, &rows, |row| super::number(scale, row.seconds)),
+        single("time", scale.name, &rows, |row| super::shown::number(scale, row.seconds)),
         single("times", "", &rows, |row| thousands(row.count)),
         single("each", "", &rows, each),
     ];
@@ -92,7 +94,7 @@ pub(super) fn sharers(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<S
         let grid = Grid {
             key: column("who waited: behind whom", &rows, |(who, _)| who.clone()),
             groups: vec![
-                single("time", scale.name, &rows, |(_, seconds)| super::number(scale, *seconds)),
+                single("time", scale.name, &rows, |(_, seconds)| super::shown::number(scale, *seconds)),
                 single("share", "", &rows, |(_, seconds)| share(*seconds)),
             ],
         };
@@ -197,7 +199,7 @@ fn stages_of(report: &TraceReport, rows: &[(usize, &StageRow)], look: &Look) -> 
         format!("{} {}{from}", index + 1, name(&row.command, look))
     };
     let part = |header: &'static str, value: fn(&StageRow) -> f64| {
-        single(header, "", rows, |(_, row)| super::number(scale, value(row)))
+        single(header, "", rows, |(_, row)| super::shown::number(scale, value(row)))
     };
     let grid = Grid {
         key: column("stage < reads from", rows, label),
@@ -206,14 +208,14 @@ fn stages_of(report: &TraceReport, rows: &[(usize, &StageRow)], look: &Look) -> 
             Group::new(
                 "waits for the others",
                 vec![
-                    column("starved", rows, |(_, row)| super::number(scale, row.starved_s)),
-                    column("held up", rows, |(_, row)| super::number(scale, row.held_up_s)),
+                    column("starved", rows, |(_, row)| super::shown::number(scale, row.starved_s)),
+                    column("held up", rows, |(_, row)| super::shown::number(scale, row.held_up_s)),
                 ],
             ),
             part("wait CPU", |row| row.runnable_s),
             part("otherwise", |row| row.other_s),
             single("slack", "", rows, |(_, row)| {
-                row.slack_s.map_or_else(|| ABSENT.to_owned(), |slack| super::number(scale, slack))
+                row.slack_s.map_or_else(|| ABSENT.to_owned(), |slack| super::shown::number(scale, slack))
             }),
             part("life", |row| row.life_s),
         ],

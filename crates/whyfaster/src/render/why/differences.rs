@@ -1,15 +1,17 @@
 //! The difference by part: of the critical path, of the work, of waiting for a CPU; and the two accounts behind it.
 
-use whyfaster_core::record::Estimate;
+use whyfaster_core::stats::Estimate;
 use whyfaster_core::trace::report::{PathKind, SharerKind, WorkKind};
 use whyfaster_core::why::UNOBSERVED;
 use whyfaster_core::why::report::{Account, PathDelta};
 
 use super::super::grid::{ABSENT, Grid};
-use super::super::text::{clean, wrap_indented};
+use super::super::section::single;
+use super::super::text::wrap_indented;
 use super::super::trace::path::nearly_as_long;
 use super::super::units::{digits, time};
-use super::{Shown, ends, labels, signed, single};
+use super::shown::{Shown, ends, labels, shown, signed};
+use crate::clean::clean;
 
 /// Rows of a table at most, and the part of the whole difference below which a row is left out.
 const MOST: usize = 8;
@@ -64,7 +66,7 @@ pub(super) fn work(it: &Shown<'_>) -> Vec<String> {
     let title = "work: what more the CPUs have to do, over all of them";
     let mut lines = table(it, title, "kind of work", large(it, rows, &whole), (WHOLE.to_owned(), whole));
     if !it.difference.deciding.is_empty() && !lines.is_empty() {
-        let text = super::shown(&it.difference.deciding, it.names, it.look);
+        let text = shown(&it.difference.deciding, it.names, it.look);
         lines.extend(wrap_indented(&text, it.look.width, 2));
     }
     lines
@@ -150,7 +152,7 @@ fn step(delta: &PathDelta) -> String {
 
 #[cfg(test)]
 mod tests {
-    use whyfaster_core::record::Estimate;
+    use whyfaster_core::stats::Estimate;
 
     use super::*;
 

@@ -1,15 +1,16 @@
 //! The causes with their size, what could be done about them, and the experiments.
 
 use whyfaster_core::fit::bytes;
-use whyfaster_core::record::Estimate;
+use whyfaster_core::stats::Estimate;
 use whyfaster_core::why::report::{Evidence, Experiment, Finding, Outcome};
 use whyfaster_core::why::{Cause, Why, agrees};
 
 use super::super::grid::{ABSENT, Grid};
 use super::super::look::Look;
+use super::super::section::{section, single};
 use super::super::text::{Names, Tone, tone, wrap_indented};
-use super::super::units::{count, time};
-use super::{Shown, ends, labels, section, share, shown, signed, single};
+use super::super::units::{Scale, count, time};
+use super::shown::{Shown, ends, labels, share, shown, signed};
 
 /// Findings whose remedy is written out, and the part of the difference below which there is none.
 const WITH_REMEDY: usize = 4;
@@ -153,7 +154,7 @@ pub(super) fn experiments(why: &Why, names: &Names, look: &Look) -> Vec<String> 
     if why.experiments.is_empty() {
         return Vec::new();
     }
-    let scale = super::Scale::choose(
+    let scale = Scale::choose(
         why.experiments.iter().map(|it| it.predicted_s.abs()).filter(|seconds| *seconds > 0.0),
         look.time_unit,
     );
@@ -169,8 +170,12 @@ pub(super) fn experiments(why: &Why, names: &Names, look: &Look) -> Vec<String> 
             single("interval", "", rows, between),
         ],
     };
-    let mut lines =
-        section("experiments: one thing changed, everything else the same, untraced, in turns", grid, look);
+    let mut lines = section(
+        "experiments: one thing changed, everything else the same, untraced, in turns",
+        grid,
+        0,
+        look,
+    );
     for experiment in rows {
         let text = format!("{}: {}", words(experiment.cause), experiment.sentence);
         lines.extend(wrap_indented(&shown(&text, names, look), look.width, 2));

@@ -8,10 +8,11 @@ use whyfaster_core::why::report::{Evidence, Growth, Prediction};
 
 use super::super::grid::{ABSENT, Grid};
 use super::super::look::Look;
+use super::super::section::{section, single};
 use super::super::table::interval;
 use super::super::text::{Names, wrap_indented};
-use super::super::units::deviation;
-use super::{Scale, labels, section, shown, single};
+use super::super::units::{Scale, deviation};
+use super::shown::{labels, shown};
 
 /// Rows at most.
 const MOST: usize = 16;
@@ -49,7 +50,7 @@ pub(super) fn predictions(record: &Record, names: &Names, look: &Look) -> Vec<St
             single("interval", "", &rows, ends),
         ],
     };
-    let mut lines = section("predicted makespans, from other levels alone", grid, look);
+    let mut lines = section("predicted makespans, from other levels alone", grid, 0, look);
     if rows.iter().any(|it| it.lower_bound) {
         let loads: BTreeSet<u32> = rows.iter().filter(|it| it.lower_bound).map(|it| it.load).collect();
         let loads: Vec<String> = loads.iter().map(u32::to_string).collect();
@@ -99,5 +100,5 @@ pub(super) fn what_grows(growth: &Growth, names: &Names, look: &Look) -> Vec<Str
         "what grows from 1 to {} copies of {of}; the kinds are parts of the CPU times",
         growth.highest
     );
-    section(&title, grid, look)
+    section(&title, grid, 0, look)
 }

@@ -1,7 +1,8 @@
 //! Explanations on the screen: each is to be read as a person would.
 
 use whyfaster_core::plan::{Explain, Loads};
-use whyfaster_core::record::{Estimate, Record};
+use whyfaster_core::record::Record;
+use whyfaster_core::stats::Estimate;
 use whyfaster_core::trace::report::{PathAlternative, PathKind, PathRow, SharerKind, WorkKind};
 use whyfaster_core::verdict::Verdict;
 use whyfaster_core::why::report::{

@@ -3,8 +3,9 @@
 use std::process::Command;
 use std::time::Duration;
 
+use super::guest::{About, Guest, Options, directory, write};
 use super::process::{self, Start};
-use super::{About, Guest, Options, directory, workers, write};
+use super::workers;
 use crate::exit::Failure;
 use crate::run::interrupts::Interrupts;
 use crate::run::probe::site::{Site, Take};

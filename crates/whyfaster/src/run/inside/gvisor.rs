@@ -4,14 +4,15 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use super::kind::Platform;
+use super::guest::{About, Guest, Options, directory, write};
 use super::process::{self, Start};
-use super::{About, Guest, Options, directory, tools, workers, write};
+use super::{tools, workers};
 use crate::exit::Failure;
 use crate::run::interrupts::Interrupts;
 use crate::run::probe::site::{Site, Take};
 use crate::run::probe::worker::Ended;
 use crate::store::Scratch;
+use whyfaster_core::price::kind::Platform;
 
 const GET: &str = "gVisor has no Debian package: 'go install gvisor.dev/gvisor/runsc@latest' builds it, or see gvisor.dev/docs";
 

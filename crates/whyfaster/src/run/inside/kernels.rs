@@ -7,9 +7,9 @@ use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::{directory, tools, workers};
-use crate::exit::{Exit, Failure};
-use crate::run::probe::select::nearest;
+use super::guest::directory;
+use super::{tools, workers};
+use crate::exit::{Exit, Failure, nearest};
 
 /// An instruction set whose kernels can be fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,15 +1,14 @@
 //! Prices elsewhere: the worker inside another kernel, behind an emulator, on another machine, or behind any launcher.
 //!
-//! [`kind`] reads what was asked for, one file a kind opens it as a [`Guest`], [`process`] runs a program and ends it with all
+//! One file a [`Kind`] opens it as a [`guest::Guest`], [`process`] runs a program and ends it with all
 //! that it started, [`session`] measures and labels the list. [`workers`] has the worker for other instruction sets,
-//! [`kernels`] the images of other kernels, [`foreign`] reads what a bare worker wrote somewhere.
+//! [`kernels`] the images of other kernels.
 
 pub mod command;
 pub mod cpio;
-pub mod foreign;
+pub mod guest;
 pub mod gvisor;
 pub mod kernels;
-pub mod kind;
 pub mod process;
 pub mod qemu;
 pub mod qemu_user;
@@ -19,49 +18,11 @@ pub mod tools;
 pub mod uml;
 pub mod workers;
 
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use whyfaster_core::price::kind::Kind;
 
-use whyfaster_core::price::Unit;
+pub use self::guest::{About, Guest, Options};
 
-use self::kind::Kind;
-use super::probe::site::Site;
-use crate::exit::{Exit, Failure};
-use crate::store::Scratch;
-
-/// How a place is opened, besides its kind.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Images that are missing may be fetched.
-    pub fetch: bool,
-    /// A worker that the user built.
-    pub worker: Option<PathBuf>,
-    /// How long nothing may come before the place counts as hung.
-    pub silence: Duration,
-}
-
-/// What a list says about the place.
-#[derive(Clone, Debug, Default)]
-pub struct About {
-    /// What stands between the worker and this machine, in words.
-    pub mechanism: String,
-    /// The version of that.
-    pub version: Option<String>,
-    /// What the prices are.
-    pub unit: Unit,
-    /// CPUs of the guest, where they are known before it starts.
-    pub cpus: Option<Vec<u32>>,
-    /// Whether it runs on this machine, so that this machine's CPU and crowd are its own.
-    pub here: bool,
-    /// What a reader must know: what stood out, and what to do about it.
-    pub caveats: Vec<(&'static str, &'static str)>,
-}
-
-/// A place other than an ordinary process of this machine.
-pub trait Guest: Site {
-    /// What it is.
-    fn about(&self) -> About;
-}
+use crate::exit::Failure;
 
 /// Opens a place. Nothing is started that stays, and what is made on a disk goes with the guest.
 pub fn open(kind: &Kind, options: &Options) -> Result<Box<dyn Guest>, Failure> {
@@ -72,30 +33,5 @@ pub fn open(kind: &Kind, options: &Options) -> Result<Box<dyn Guest>, Failure> {
         Kind::Qemu { kernel, how } => Box::new(qemu::Qemu::open(kernel, *how, options)?),
         Kind::Ssh { host } => Box::new(ssh::Ssh::open(host, options)),
         Kind::Command { words } => Box::new(command::Launcher::open(words, options)?),
-    })
-}
-
-/// A directory of our own that is gone when the guest is.
-fn directory() -> Result<Scratch, Failure> {
-    Scratch::make("inside").map_err(|error| {
-        Failure::new(
-            Exit::Unfit,
-            format!("cannot make a directory in '{}': {error}", std::env::temp_dir().display()),
-            "set TMPDIR to a directory that you may write to",
-        )
-    })
-}
-
-/// Writes a file of our directory.
-fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Failure> {
-    use std::os::unix::fs::PermissionsExt;
-    let written = std::fs::write(path, bytes)
-        .and_then(|()| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)));
-    written.map_err(|error| {
-        Failure::new(
-            Exit::Unfit,
-            format!("cannot write '{}': {error}", path.display()),
-            "set TMPDIR to a directory with some MiB of room",
-        )
     })
 }

@@ -15,14 +15,15 @@ use std::time::Duration;
 use whyfaster_core::price::Unit;
 
 use super::cpio::{DIRECTORY, Entry, FILE, PROGRAM, archive};
-use super::kind::How;
+use super::guest::{About, Guest, Options, directory, write};
 use super::process::{self, Start};
-use super::{About, Guest, Options, directory, kernels, tools, workers, write};
+use super::{kernels, tools, workers};
 use crate::exit::{Exit, Failure};
 use crate::run::interrupts::Interrupts;
 use crate::run::probe::site::{Site, Take};
 use crate::run::probe::worker::Ended;
 use crate::store::Scratch;
+use whyfaster_core::price::kind::How;
 
 const PROGRAM_NAME: &str = "qemu-system-x86_64";
 

@@ -9,14 +9,14 @@ use whyfaster_core::stats::quantile;
 use whyfaster_probe::Probe;
 
 use super::super::interrupts::Interrupts;
-use super::super::probe::protocol::{Hello, Record, parse};
 use super::super::probe::select::{Wanted, select};
 use super::super::probe::session::{self, Measured, Request};
 use super::super::probe::site::{Site, Take};
 use super::super::probe::worker::Ended;
-use super::kind::Kind;
-use super::{About, Guest};
+use super::guest::{About, Guest};
 use crate::exit::{Exit, Failure};
+use crate::worker::protocol::{Hello, Record, parse};
+use whyfaster_core::price::kind::Kind;
 
 /// A loop of two instructions a turn. Where instructions are counted it must cost two.
 const CALIBRATION: &str = "two_instructions";

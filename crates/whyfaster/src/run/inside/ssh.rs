@@ -8,8 +8,9 @@ use std::cell::RefCell;
 use std::process::Command;
 use std::time::Duration;
 
+use super::guest::{About, Guest, Options};
 use super::process::{self, Start};
-use super::{About, Guest, Options, tools, workers};
+use super::{tools, workers};
 use crate::exit::{Exit, Failure};
 use crate::run::interrupts::Interrupts;
 use crate::run::probe::site::{Site, Take};

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use super::guest::{About, Guest, Options, directory, write};
 use super::process::{self, Start};
-use super::{About, Guest, Options, directory, tools, workers, write};
+use super::{tools, workers};
 use crate::exit::{Exit, Failure};
 use crate::run::interrupts::Interrupts;
 use crate::run::probe::site::{Site, Take};

@@ -6,7 +6,8 @@ use std::process::{Command, Stdio};
 
 use sha2::{Digest, Sha256};
 
-use super::{Options, directory, tools, write};
+use super::guest::{Options, directory, write};
+use super::tools;
 use crate::exit::{Exit, Failure};
 use crate::store;
 

@@ -7,13 +7,13 @@ use std::os::unix::net::UnixStream;
 use whyfaster_core::sample::{Copies, Orphans};
 
 use super::super::protocol::{
-    Account, Arrivals, Ended, LaunchError, Needs, NoAccount, Purpose, Request, Who,
+    Account, Arrivals, Ended, Identity, LaunchError, Needs, NoAccount, Purpose, Request, Who,
 };
 use super::account;
 use super::copy::Blueprint;
 use super::gate::{Gate, Used, now_ns};
 use super::reap::{NoChild, Reaped, Signals, Woken, microseconds, next, seconds};
-use super::tree::{self, Identity};
+use super::tree;
 
 /// How often a trial is looked at.
 const LOOK_NS: u64 = 2_000_000;

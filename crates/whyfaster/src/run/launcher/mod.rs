@@ -13,7 +13,7 @@ mod observed;
 mod reap;
 mod tree;
 
-pub(crate) use tree::{Identity, below_this, end_all, end_tree, identity, proc_is_foreign};
+pub(crate) use tree::{below_this, end_all, end_tree, identity, proc_is_foreign};
 
 use std::fs::File;
 use std::io;
@@ -25,7 +25,9 @@ use std::process::ExitCode;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use whyfaster_core::plan::Output;
 
-use super::protocol::{Ended, LaunchError, Message, Outcome, Purpose, Reply, Request, Step, receive, send};
+use super::protocol::{
+    Ended, Identity, LaunchError, Message, Outcome, Purpose, Reply, Request, Step, receive, send,
+};
 use crate::host::{MachineCounters, Root};
 use batch::Run;
 use copy::{Blueprint, Stream};

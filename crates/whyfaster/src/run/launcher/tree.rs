@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::io::{Errno, Result};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
-use super::super::protocol::{Needs, Who};
+use super::super::protocol::{Identity, Needs, Who};
 
 /// How long a process that was killed may take to end: giving back its memory, or a call that waits for a device, takes time.
 const KILLED: Duration = Duration::from_secs(10);
@@ -28,9 +28,6 @@ struct Entry {
     start: u64,
     zombie: bool,
 }
-
-/// A process that cannot be mistaken for another one with the same id.
-pub(crate) type Identity = (i32, u64);
 
 /// Who has this process id now.
 pub(crate) fn identity(pid: i32) -> Option<Identity> {

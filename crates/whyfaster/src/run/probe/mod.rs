@@ -5,10 +5,7 @@
 //! [`protocol`] understands a record, [`collect`] puts records into the rows of a list, [`session`] drives the repetitions,
 //! [`site`] is where the worker runs.
 
-pub mod collect;
 pub mod group;
-pub mod protocol;
-pub mod rows;
 pub mod select;
 pub mod session;
 pub mod site;

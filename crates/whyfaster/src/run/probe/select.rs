@@ -4,14 +4,11 @@ use std::fmt::Write;
 
 use whyfaster_core::price::pace::COMPUTE;
 use whyfaster_core::price::sample::row_id;
-use whyfaster_probe::{Batch, Probe};
+use whyfaster_probe::{Batch, GROUPS, Probe};
 
-use super::protocol::Head;
-use super::rows::variant;
-use crate::exit::{Exit, Failure};
-
-/// The groups, in the order in which they are shown.
-pub const GROUPS: [&str; 5] = ["kernel", "process", "thread", "pipe", "cpu"];
+use crate::exit::{Exit, Failure, nearest};
+use crate::worker::protocol::Head;
+use crate::worker::rows::variant;
 
 /// Probes that only tests use.
 const HIDDEN: &str = "selftest";
@@ -120,12 +117,7 @@ pub fn select(probes: &[Probe], wanted: &Wanted) -> Result<Selection, Failure> {
 /// Whether a probe itself is among these words.
 fn is_named(probe: &Probe, words: &[String]) -> bool {
     let alone = |word: &String| *word == probe.name && !GROUPS.contains(&word.as_str());
-    words.iter().any(|word| alone(word) || *word == full_name(probe))
-}
-
-/// Group and name: no two probes share it, and no group has it.
-pub fn full_name(probe: &Probe) -> String {
-    format!("{}/{}", probe.group, probe.name)
+    words.iter().any(|word| alone(word) || *word == probe.full_name())
 }
 
 /// Whether a line gives one of these rows.
@@ -294,12 +286,12 @@ fn batches(probe: &Probe, variant: &str, quick: bool) -> u32 {
 
 /// A word must be a group or a probe; the nearest one is suggested.
 fn known(probes: &[Probe], word: &str) -> Result<(), Failure> {
-    let is = |probe: &Probe| probe.name == word || probe.group == word || full_name(probe) == word;
+    let is = |probe: &Probe| probe.name == word || probe.group == word || probe.full_name() == word;
     if GROUPS.contains(&word) || probes.iter().any(is) {
         return Ok(());
     }
     let visible = || probes.iter().filter(|probe| probe.group != HIDDEN);
-    let full: Vec<String> = visible().map(full_name).collect();
+    let full: Vec<String> = visible().map(Probe::full_name).collect();
     let full = full.iter().map(String::as_str).filter(|_| word.contains('/'));
     let hint = match nearest(word, visible().map(|probe| probe.name.as_str()).chain(GROUPS).chain(full)) {
         Some(name) => format!("did you mean '{name}'? 'whyfaster prices --list' shows all of them"),
@@ -307,16 +299,6 @@ fn known(probes: &[Probe], word: &str) -> Result<(), Failure> {
     };
     let shown: String = word.chars().take(80).collect();
     Err(Failure::new(Exit::Usage, format!("there is no probe or group '{shown}'"), hint))
-}
-
-/// The name most like a word, if any is much like it.
-pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let word = word.to_ascii_lowercase();
-    names
-        .map(|name| (strsim::jaro_winkler(&word, name), name))
-        .filter(|(alike, _)| *alike > 0.75)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, name)| name)
 }
 
 #[cfg(test)]

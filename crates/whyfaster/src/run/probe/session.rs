@@ -7,22 +7,21 @@ use std::time::{Duration, Instant};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
-use whyfaster_core::event::Event;
+use whyfaster_core::event::{Event, Status};
 use whyfaster_core::host::{Host, NotMeasured, Warning, moved};
 use whyfaster_core::price::fingerprint::Fingerprint;
 use whyfaster_core::price::list::Clock;
 use whyfaster_core::price::{PriceList, SCHEMA, Unit};
-use whyfaster_core::record::Status;
 use whyfaster_probe::Probe;
 
 use super::super::interrupts::Interrupts;
-use super::collect::Collector;
-use super::protocol::{Record, parse};
 use super::select::{Line, Selection};
 use super::site::Site;
 use super::worker::Ended;
 use crate::exit::{Exit, Failure};
 use crate::host::{self, Root};
+use crate::worker::collect::Collector;
+use crate::worker::protocol::{Record, parse};
 
 /// Confidence of the interval of a price.
 pub const CONFIDENCE: f64 = 0.95;

@@ -1,31 +1,40 @@
-//! A command of our own: created, held, followed, released, watched to the end of all that it started.
+//! A command of our own: created, held, followed, released, watched to the end of all that it started. Then it runs again
+//! without an observer, to see what the observing cost; nothing else is taken from these runs.
 
 use std::io;
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use whyfaster_core::host::Warning;
+use whyfaster_core::host::{NotMeasured, Warning};
 use whyfaster_core::plan::{Alternative, Input, Output};
+use whyfaster_core::stats::quantile::median;
 use whyfaster_core::trace::plan::TracePlan;
 use whyfaster_core::trace::record::{EndedBy, Runs};
-use whyfaster_core::trace::report::Level;
+use whyfaster_core::trace::report::{Level, Untraced};
 use whyfaster_trace::unprivileged::{Bare, bare};
 
 use super::super::client::{Launcher, NoOutcome};
+use super::super::failures::{cannot_create, cannot_end, cannot_execute, cannot_prepare, signalled};
 use super::super::interrupts::{Interrupts, Source};
 use super::super::protocol::{Arrivals, Ended, LaunchError, Outcome, Purpose, Request, RunAs};
 use super::super::resolve::{self, Command};
-use super::super::status_check::{cannot_create, cannot_end, cannot_execute, cannot_prepare, signalled};
+use super::around;
 use super::follow::{Follow, POLL, Turn, observing};
 use super::level::Chosen;
 use super::observer::{Observer, Take};
 use super::terminal::Terminal;
-use super::{Say, Watched, around, untraced};
+use super::watched::{Say, Watched};
 use crate::exit::{Exit, Failure};
 
 /// So many Ctrl-C within two seconds end the command whatever it makes of them.
 const PATIENCE: usize = 3;
+
+/// Seconds for all untraced runs together: whoever traces a long command does not want to wait for it again and again.
+const BUDGET_S: f64 = 10.0;
+
+/// How the report calls what is made here.
+const RATIO: &str = "overhead.traced_over_untraced";
 
 /// Starts the command and watches it.
 pub(super) fn watch(
@@ -78,18 +87,18 @@ pub(super) fn watch(
     watched.runs =
         Runs { traced_s: watch.stop.is_none().then_some(outcome.makespan_s), untraced_s: Vec::new() };
     if !watched.interrupted && watched.failure.is_none() {
-        untraced::compare(&mut watch, &mut watched, say)?;
+        run_untraced(&mut watch, &mut watched, say)?;
     }
     Ok(watched)
 }
 
 /// A command being watched.
 #[derive(Debug)]
-pub(super) struct Watch<'a> {
-    pub(super) plan: &'a TracePlan,
-    pub(super) command: &'a Command,
-    pub(super) launcher: Launcher,
-    pub(super) interrupts: &'a Interrupts,
+struct Watch<'a> {
+    plan: &'a TracePlan,
+    command: &'a Command,
+    launcher: Launcher,
+    interrupts: &'a Interrupts,
     /// Those that were pressed while the command was traced.
     keys: Vec<Key>,
     stop: Option<EndedBy>,
@@ -200,12 +209,12 @@ impl Watch<'_> {
     }
 
     /// Whether a key was pressed while the command was traced.
-    pub(super) fn pressed(&self) -> bool {
+    fn pressed(&self) -> bool {
         !self.keys.is_empty()
     }
 
     /// What the launcher is asked for.
-    pub(super) fn request(&self, purpose: Purpose, output: Output, input: Input) -> Request {
+    fn request(&self, purpose: Purpose, output: Output, input: Input) -> Request {
         Request {
             program: self.command.program.clone(),
             argv: self.command.argv.clone(),
@@ -224,7 +233,7 @@ impl Watch<'_> {
     }
 
     /// The error when the launcher could not do it.
-    pub(super) fn failed(&self, error: NoOutcome) -> Failure {
+    fn failed(&self, error: NoOutcome) -> Failure {
         match error {
             NoOutcome::Failure(failure) => failure,
             NoOutcome::Launch(LaunchError::Fork { copy, errno }) => {
@@ -278,6 +287,108 @@ fn too_late() -> Warning {
                  end, or made too many records meanwhile"
             .to_owned(),
     }
+}
+
+/// Runs the command untraced as often as the plan and the time allow.
+fn run_untraced(watch: &mut Watch<'_>, watched: &mut Watched, say: Say<'_>) -> Result<(), Failure> {
+    let why = match reason_against(watch, watched) {
+        Some(why) => Err(why),
+        None => {
+            // Before it runs again: what it does, it does once more.
+            say(&announced(watch.plan));
+            untraced_ratio(watch, watched)?
+        }
+    };
+    match why {
+        Ok(ratio) => watched.facts.traced_over_untraced = Some(ratio),
+        Err(why) => watched.facts.not_measured.push(NotMeasured { what: RATIO.to_owned(), why }),
+    }
+    Ok(())
+}
+
+/// What is said before the command runs again.
+fn announced(plan: &TracePlan) -> String {
+    let times = match plan.untraced_runs {
+        1 => "once more".to_owned(),
+        runs => format!("up to {runs} times more"),
+    };
+    let output = if plan.output == Output::Inherit { ", its output thrown away" } else { "" };
+    format!("the command runs {times}, untraced{output}, to see what tracing cost (--untraced-runs 0: never)")
+}
+
+/// Why it makes no sense to run it again.
+fn reason_against(watch: &Watch<'_>, watched: &Watched) -> Option<String> {
+    let plan = watch.plan;
+    let Some(traced_s) = watched.runs.traced_s else {
+        return Some("the traced run did not come to its end".to_owned());
+    };
+    if plan.untraced_runs == 0 {
+        return Some("--untraced-runs 0".to_owned());
+    }
+    if watch.pressed() {
+        return Some(
+            "Ctrl-C was pressed while it was traced: a run without that is none to compare it with"
+                .to_owned(),
+        );
+    }
+    if plan.input == Input::Inherit && !rustix::termios::isatty(std::io::stdin()) && !is_null() {
+        return Some(
+            "the command's standard input can be read only once; with --input FILE it can be run again"
+                .to_owned(),
+        );
+    }
+    (traced_s > BUDGET_S).then(|| {
+        format!("the command takes longer than the {BUDGET_S} s that are spent on this; 'whyfaster compare' times it")
+    })
+}
+
+/// Whether our standard input is `/dev/null`, which every run finds the same.
+fn is_null() -> bool {
+    let id = |stat: rustix::fs::Stat| stat.st_rdev;
+    let own = rustix::fs::fstat(std::io::stdin()).map(id);
+    own.is_ok() && own == rustix::fs::stat("/dev/null").map(id)
+}
+
+/// The traced time over that of the untraced runs, or why there is none.
+fn untraced_ratio(watch: &mut Watch<'_>, watched: &mut Watched) -> Result<Result<f64, String>, Failure> {
+    let plan = watch.plan;
+    let clock = Instant::now();
+    let traced_s = watched.runs.traced_s.unwrap_or(0.0);
+    // What the command prints was on the terminal once; nobody wants it there again.
+    let output = match &plan.output {
+        Output::Inherit => Output::Null,
+        other => other.clone(),
+    };
+    let input = match &plan.input {
+        Input::Inherit => Input::Null,
+        other => other.clone(),
+    };
+    for _ in 0..plan.untraced_runs {
+        if clock.elapsed().as_secs_f64() + traced_s > BUDGET_S || watch.interrupts.interrupted() {
+            break;
+        }
+        let request = watch.request(Purpose::Time, output.clone(), input.clone());
+        let outcome = watch.launcher.run(request, watch.interrupts).map_err(|error| watch.failed(error))?;
+        if outcome.ended != Ended::Normally {
+            break;
+        }
+        let status = outcome.copies.status.first().copied();
+        if status != watched.exit_status {
+            let ends =
+                |status: Option<i32>| status.map_or("not at all".to_owned(), |status| status.to_string());
+            return Ok(Err(format!(
+                "the command does not end alike when it runs again ({}, then {}): it may have changed what it reads",
+                ends(watched.exit_status),
+                ends(status)
+            )));
+        }
+        watched.runs.untraced_s.push(outcome.makespan_s);
+    }
+    watched.facts.untraced = Untraced::of(traced_s, &watched.runs.untraced_s);
+    Ok(match median(&watched.runs.untraced_s) {
+        Some(untraced_s) if untraced_s > 0.0 => Ok(traced_s / untraced_s),
+        _ => Err("no untraced run came to its end".to_owned()),
+    })
 }
 
 #[cfg(test)]

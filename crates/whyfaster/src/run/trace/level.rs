@@ -4,10 +4,9 @@ use whyfaster_core::host::NotMeasured;
 use whyfaster_core::trace::plan::{LevelChoice, Target, TracePlan};
 use whyfaster_core::trace::report::Level;
 use whyfaster_trace::unprivileged::{Seized, Tracing, possible};
-use whyfaster_trace::{Full, Missing, Unsupported};
+use whyfaster_trace::{CallsBy, Full, Missing, Unsupported, Wanted};
 
 use super::observer::Observer;
-use super::wanted;
 use crate::exit::{Exit, Failure, files_or};
 
 /// The observer and what it cannot see.
@@ -151,4 +150,21 @@ fn why(missing: &Unsupported) -> Vec<NotMeasured> {
         why: format!("{}; {}", missing.why, missing.remedy),
     };
     missing.missing.iter().map(entry).collect()
+}
+
+/// What of the plan the observer must know.
+fn wanted(plan: &TracePlan) -> Wanted {
+    let calls_by = match plan.by_process {
+        true => CallsBy::Process,
+        false => CallsBy::Command,
+    };
+    Wanted {
+        calls_by,
+        call_times: plan.call_times,
+        each_call: plan.each_call,
+        samples_per_s: plan.samples_per_s,
+        blocking_stacks: plan.blocking_stacks,
+        ring_bytes: plan.ring_bytes,
+        ..Wanted::default()
+    }
 }

@@ -1,7 +1,7 @@
 //! Tracing: from a plan to a record. One command, started here and held until its observer is ready, or a tree that runs
 //! already.
 //!
-//! `level` chooses the observer, `command` and `running` watch, `untraced` runs the command again without an observer.
+//! `level` chooses the observer, `command` and `running` watch.
 //! Nothing here prints.
 
 pub(in crate::run) mod around;
@@ -11,25 +11,24 @@ mod level;
 pub(in crate::run) mod observer;
 mod running;
 mod terminal;
-mod untraced;
+mod watched;
 
 use std::time::Instant;
 
+use whyfaster_core::event::Status;
 use whyfaster_core::host::{Host, NotMeasured};
-use whyfaster_core::record::Status;
 use whyfaster_core::trace::Analysis;
 use whyfaster_core::trace::event::Event;
 use whyfaster_core::trace::plan::{Target, TracePlan};
-use whyfaster_core::trace::record::{EndedBy, Runs, SCHEMA, TraceRecord};
+use whyfaster_core::trace::record::{SCHEMA, TraceRecord};
 use whyfaster_core::trace::report::TraceReport;
-use whyfaster_core::trace::setting::Facts;
 use whyfaster_core::trace::stored::Recorder;
-use whyfaster_trace::Wanted;
 
 use super::faults;
 use super::interrupts::Interrupts;
 use crate::exit::{Exit, Failure};
 use crate::host;
+use watched::Say;
 
 /// Bytes of scheduling records that are kept at most, with `--keep-schedule`: some ten million switches, and a record that
 /// can be read again.
@@ -43,24 +42,6 @@ pub struct Observed {
     /// Why it is not complete.
     pub failure: Option<Failure>,
 }
-
-/// What one observation gave beside the stream.
-#[derive(Debug, Default)]
-struct Watched {
-    counts: whyfaster_core::trace::counts::Counts,
-    facts: Facts,
-    /// How the command ended.
-    exit_status: Option<i32>,
-    runs: Runs,
-    /// The most memory that it had.
-    memory_bytes: Option<u64>,
-    interrupted: bool,
-    ended_by: Option<EndedBy>,
-    failure: Option<Failure>,
-}
-
-/// Something to say while it goes on.
-pub type Say<'a> = &'a mut dyn FnMut(&str);
 
 /// Observes what the plan names. `sink` gets every event as it comes, in order.
 pub fn observe(
@@ -127,23 +108,6 @@ pub fn observe(
         schedule,
     };
     Ok(Observed { record, failure })
-}
-
-/// What of the plan the observer must know.
-fn wanted(plan: &TracePlan) -> Wanted {
-    let calls_by = match plan.by_process {
-        true => whyfaster_trace::CallsBy::Process,
-        false => whyfaster_trace::CallsBy::Command,
-    };
-    Wanted {
-        calls_by,
-        call_times: plan.call_times,
-        each_call: plan.each_call,
-        samples_per_s: plan.samples_per_s,
-        blocking_stacks: plan.blocking_stacks,
-        ring_bytes: plan.ring_bytes,
-        ..Wanted::default()
-    }
 }
 
 /// `--strict`: anything that was lost, and accounts that do not fit together.

@@ -7,9 +7,10 @@ use whyfaster_core::trace::record::EndedBy;
 use whyfaster_trace::TraceError;
 
 use super::super::interrupts::Interrupts;
+use super::around;
 use super::level::Chosen;
 use super::observer::Take;
-use super::{Watched, around};
+use super::watched::Watched;
 use crate::exit::{Exit, Failure};
 
 const POLL: Duration = Duration::from_millis(20);

@@ -9,8 +9,8 @@ use whyfaster_core::why::report::{Traced, TracedBatch};
 
 use super::super::rig::{Ran, Rig};
 use super::rounds::order;
+use super::so_far::{Explained, SoFar};
 use super::tracer::{Observing, Wanted};
-use super::{Explained, SoFar};
 
 /// Batches of each alternative, as time allows: the second shows what the first had by chance.
 const TURNS: u32 = 2;

@@ -17,7 +17,8 @@ use super::super::realtime;
 use super::super::resolve;
 use super::super::rig::{Ran, Rig};
 use super::super::stage;
-use super::{Explained, SoFar, elf};
+use super::elf;
+use super::so_far::{Explained, SoFar};
 use crate::exit::Failure;
 
 /// Rounds of an experiment at most; so many make an interval that is narrower than the whole range.

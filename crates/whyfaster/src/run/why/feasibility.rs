@@ -4,7 +4,7 @@ use whyfaster_core::plan::{Explain, Mode, Plan};
 use whyfaster_core::verdict::Verdict;
 use whyfaster_trace::support;
 
-use super::SoFar;
+use super::so_far::SoFar;
 
 /// Of a hard `--max-time`, the part that is kept for an explanation.
 const KEPT: f64 = 0.4;

@@ -10,77 +10,25 @@ mod elf;
 mod feasibility;
 mod prices;
 mod rounds;
+mod so_far;
 mod tracer;
 mod varied;
 
-use std::time::Instant;
-
 use whyfaster_core::event::Event;
-use whyfaster_core::host::{Host, NotMeasured};
-use whyfaster_core::plan::{Explain, Plan};
-use whyfaster_core::record::Analysis;
-use whyfaster_core::sample::Batch;
-use whyfaster_core::why::{self, ExplainInput, Why};
+use whyfaster_core::host::NotMeasured;
+use whyfaster_core::plan::Explain;
+use whyfaster_core::why::{self, Why};
 
-use super::interrupts::Interrupts;
 use super::rig::Rig;
 use crate::exit::Failure;
 
 use feasibility::Feasibility;
 pub(super) use feasibility::reserved_s;
+pub(super) use so_far::{Explained, SoFar};
 use tracer::{Observing, Tracer};
-
-/// Least seconds for an explanation where the time is not limited.
-const LEAST_S: f64 = 30.0;
 
 /// Of the time for an explanation, the part for the observed runs where experiments follow.
 const OBSERVING: f64 = 0.55;
-
-/// What has been measured when it is to be explained.
-#[derive(Clone, Copy)]
-pub(super) struct SoFar<'a> {
-    pub(super) plan: &'a Plan,
-    pub(super) host: &'a Host,
-    pub(super) batches: &'a [Batch],
-    pub(super) analysis: &'a Analysis,
-    pub(super) interrupts: &'a Interrupts,
-    /// When the measurement began.
-    pub(super) clock: Instant,
-}
-
-/// An explanation.
-#[derive(Debug, Default)]
-pub(super) struct Explained {
-    pub(super) why: Why,
-    /// What was left out, and why.
-    pub(super) not_measured: Vec<NotMeasured>,
-}
-
-impl<'a> SoFar<'a> {
-    fn given<'b>(&self, why: &'b Why) -> ExplainInput<'b>
-    where
-        'a: 'b,
-    {
-        ExplainInput {
-            plan: self.plan,
-            host: self.host,
-            batches: self.batches,
-            analysis: self.analysis,
-            traced: &why.traced,
-            traced_batches: &why.traced_batches,
-        }
-    }
-
-    fn now_s(&self) -> f64 {
-        self.clock.elapsed().as_secs_f64()
-    }
-
-    /// When the explanation must be over, seconds after the beginning.
-    fn until_s(&self) -> f64 {
-        let rounds = &self.plan.rounds;
-        if rounds.max_time_hard { rounds.max_time_s } else { rounds.max_time_s.max(self.now_s() + LEAST_S) }
-    }
-}
 
 /// Explains what was measured, if that is wanted and can be done. What goes wrong on the way ends the explanation and is
 /// told in it: the verdicts stand.

@@ -12,7 +12,7 @@ use super::super::interrupts::Interrupts;
 use super::super::probe::select::{Wanted, select};
 use super::super::probe::session::{Request, measure};
 use super::super::probe::worker::Worker;
-use super::{Explained, SoFar};
+use super::so_far::{Explained, SoFar};
 
 /// Seconds to aim at, and after which nothing more begins.
 const BUDGET_S: (f64, f64) = (1.0, 3.0);

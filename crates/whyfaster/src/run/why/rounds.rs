@@ -11,8 +11,8 @@ use whyfaster_core::stats::quantile::median;
 use whyfaster_core::why::report::Traced;
 
 use super::super::rig::{Ran, Rig};
+use super::so_far::{Explained, SoFar};
 use super::tracer::{Observing, Wanted};
-use super::{Explained, SoFar};
 use crate::exit::Failure;
 
 /// Rounds at which a 95% interval by the sign test is not just the whole range.

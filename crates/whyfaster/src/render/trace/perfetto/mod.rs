@@ -5,6 +5,7 @@
 //! with flow arrows. The file is written while the command runs: memory holds a few hundred events per CPU and what is
 //! known of the living tasks.
 
+mod clock;
 mod proto;
 mod tracks;
 
@@ -12,21 +13,19 @@ mod tracks;
 mod tests;
 
 use std::collections::HashMap;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufWriter, Write};
 
-use rustix::time::{ClockId, clock_gettime};
 use whyfaster_core::trace::counts::Lost;
 use whyfaster_core::trace::event::{Context, Event, Left, TaskKind, Tid, What};
 
+pub use clock::Clock;
+
 use super::who::Who;
-use crate::exit::{Exit, Failure};
-use crate::store::AtomicFile;
 use proto::{
     Bundle, ClockSnapshot, ClockValue, CpuStats, Ftrace, FtraceStats, Kernel, Packet, Process, ProcessTree,
     SystemInfo, Thread, Utsname, Wake,
 };
-use tracks::Tracks;
+use tracks::{Tracks, pid};
 
 /// Events of a CPU that are written together.
 const BUNDLE: usize = 256;
@@ -42,42 +41,10 @@ const CLONE_THREAD: u64 = 0x10000;
 /// Priority of a task without a nice value, as the kernel counts (`DEFAULT_PRIO`). The stream does not carry priorities.
 const USUAL_PRIO: i32 = 120;
 
-/// The clocks at one moment, nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Clock {
-    /// `CLOCK_MONOTONIC`, the clock of events.
-    pub monotonic_ns: u64,
-    /// `CLOCK_BOOTTIME`, the clock of Perfetto.
-    pub boottime_ns: u64,
-    /// `CLOCK_REALTIME`.
-    pub realtime_ns: u64,
-}
-
-impl Clock {
-    /// Now.
-    pub fn now() -> Self {
-        let read = |clock| {
-            let time = clock_gettime(clock);
-            // Neither is negative on a clock that counts from 1970 or from the boot.
-            (time.tv_sec as u64) * 1_000_000_000 + time.tv_nsec as u64
-        };
-        Self {
-            monotonic_ns: read(ClockId::Monotonic),
-            boottime_ns: read(ClockId::Boottime),
-            realtime_ns: read(ClockId::Realtime),
-        }
-    }
-
-    fn boottime(self, monotonic: u64) -> u64 {
-        // Boot time includes suspension and so is never behind.
-        monotonic + self.boottime_ns.saturating_sub(self.monotonic_ns)
-    }
-}
-
-/// A file that grows with the trace. Dropped before [`Perfetto::finish`], it leaves nothing.
+/// A file that grows with the trace; it is whole after [`Perfetto::finish`].
 #[derive(Debug)]
-pub struct Perfetto {
-    out: Out,
+pub struct Perfetto<W: Write> {
+    out: Out<W>,
     clock: Clock,
     who: Who,
     tracks: Tracks,
@@ -94,29 +61,24 @@ struct Cpu {
 
 /// Where packets go.
 #[derive(Debug)]
-struct Out {
-    path: PathBuf,
-    file: BufWriter<AtomicFile>,
+struct Out<W: Write> {
+    file: BufWriter<W>,
     buffer: Vec<u8>,
 }
 
-impl Out {
-    fn packet(&mut self, packet: Packet) -> Result<(), Failure> {
+impl<W: Write> Out<W> {
+    fn packet(&mut self, packet: Packet) -> io::Result<()> {
         self.buffer.clear();
         // A file is a `Trace`: every packet is its field 1 with its length before it.
         prost::encoding::message::encode(1, &packet, &mut self.buffer);
-        self.file.write_all(&self.buffer).map_err(|error| {
-            let message = format!("cannot write '{}': {error}", self.path.display());
-            Failure::new(Exit::Error, message, "free some space there, or name another file")
-        })
+        self.file.write_all(&self.buffer)
     }
 }
 
-impl Perfetto {
+impl<W: Write> Perfetto<W> {
     /// Begins the file.
-    pub fn create(path: &Path, clock: Clock) -> Result<Self, Failure> {
-        let file = BufWriter::with_capacity(1 << 18, AtomicFile::create(path)?);
-        let mut out = Out { path: path.to_owned(), file, buffer: Vec::new() };
+    pub fn begin(file: W, clock: Clock) -> io::Result<Self> {
+        let mut out = Out { file: BufWriter::with_capacity(1 << 18, file), buffer: Vec::new() };
         let value = |id, timestamp| ClockValue { id: Some(id), timestamp: Some(timestamp) };
         let clocks = vec![
             value(BOOTTIME, clock.boottime_ns),
@@ -138,7 +100,7 @@ impl Perfetto {
     }
 
     /// Takes one event of the stream.
-    pub fn push(&mut self, event: &Event) -> Result<(), Failure> {
+    pub fn push(&mut self, event: &Event) -> io::Result<()> {
         // The names before the event: a task that execs or ends is still who it was.
         let kernel = self.kernel(event);
         let at = self.clock.boottime(event.at);
@@ -161,8 +123,8 @@ impl Perfetto {
         Ok(())
     }
 
-    /// Writes what is pending and what was lost, and gives the file its name.
-    pub fn finish(mut self, lost: &Lost) -> Result<(), Failure> {
+    /// Writes what is pending and what was lost, and gives the file back.
+    pub fn finish(mut self, lost: &Lost) -> io::Result<W> {
         for cpu in 0..self.cpus.len() {
             self.flush(cpu)?;
         }
@@ -173,12 +135,7 @@ impl Perfetto {
             let stats = FtraceStats { phase: Some(phase), cpus: self.stats(phase, lost) };
             self.out.packet(Packet { stats: Some(stats), ..Packet::default() })?;
         }
-        let path = self.out.path;
-        let file = self.out.file.into_inner().map_err(|error| {
-            let message = format!("cannot write '{}': {}", path.display(), error.error());
-            Failure::new(Exit::Error, message, "free some space there, or name another file")
-        })?;
-        file.commit()
+        self.out.file.into_inner().map_err(io::IntoInnerError::into_error)
     }
 
     /// What was lost per CPU, so that the user interface says so. Losses of unknown place stand at the first CPU.
@@ -195,7 +152,7 @@ impl Perfetto {
         (0..self.cpus.len().max(last + 1)).map(of).collect()
     }
 
-    fn ftrace(&mut self, cpu: u16, event: Ftrace) -> Result<(), Failure> {
+    fn ftrace(&mut self, cpu: u16, event: Ftrace) -> io::Result<()> {
         let cpu = usize::from(cpu);
         if self.cpus.len() <= cpu {
             self.cpus.resize_with(cpu + 1, Cpu::default);
@@ -204,7 +161,7 @@ impl Perfetto {
         if self.cpus[cpu].pending.len() >= BUNDLE { self.flush(cpu) } else { Ok(()) }
     }
 
-    fn flush(&mut self, cpu: usize) -> Result<(), Failure> {
+    fn flush(&mut self, cpu: usize) -> io::Result<()> {
         let events = std::mem::take(&mut self.cpus[cpu].pending);
         if events.is_empty() {
             return Ok(());
@@ -215,7 +172,7 @@ impl Perfetto {
     }
 
     /// Tasks that were there before, and those of others: the scheduling views need their processes.
-    fn name(&mut self, task: Tid, process: Tid, name: &str, kind: TaskKind) -> Result<(), Failure> {
+    fn name(&mut self, task: Tid, process: Tid, name: &str, kind: TaskKind) -> io::Result<()> {
         if kind == TaskKind::Tree && self.who.get(task).is_some() {
             return Ok(());
         }
@@ -317,11 +274,6 @@ impl Perfetto {
 /// An event of the kernel while this task was running.
 fn by(pid: Tid, flags: u32, what: Kernel) -> Ftrace {
     Ftrace { timestamp: None, pid: Some(pid), flags: (flags != 0).then_some(flags), what: Some(what) }
-}
-
-/// Numbers of tasks end at 2^22 (`PID_MAX_LIMIT`).
-fn pid(task: Tid) -> Option<i32> {
-    i32::try_from(task).ok()
 }
 
 /// The state as the kernel prints it (`TASK_INTERRUPTIBLE` and so on; `X` is 0x10 since 4.14).

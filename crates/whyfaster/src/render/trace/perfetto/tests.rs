@@ -12,6 +12,7 @@ use whyfaster_core::trace::event::{
 
 use super::proto::{Kernel, Packet, Trace};
 use super::{Clock, HARDIRQ, Perfetto};
+use crate::store::AtomicFile;
 
 const CLOCK: Clock =
     Clock { monotonic_ns: 1_000, boottime_ns: 501_000, realtime_ns: 1_700_000_000_000_000_000 };
@@ -106,12 +107,12 @@ fn second(pipe: Block) -> Vec<Event> {
 }
 
 fn write(path: &Path, lost: &Lost) {
-    let mut perfetto = Perfetto::create(path, CLOCK).unwrap();
+    let mut perfetto = Perfetto::begin(AtomicFile::create(path).unwrap(), CLOCK).unwrap();
     for event in story() {
         perfetto.push(&event).unwrap();
     }
     assert!(!path.exists(), "half a file has a name");
-    perfetto.finish(lost).unwrap();
+    perfetto.finish(lost).unwrap().commit().unwrap();
 }
 
 fn lost() -> Lost {
@@ -195,7 +196,8 @@ fn losses_are_told_per_cpu() {
 #[test]
 fn a_dropped_one_leaves_nothing() {
     let directory = tempfile::tempdir().unwrap();
-    let mut perfetto = Perfetto::create(&directory.path().join("t.pftrace"), CLOCK).unwrap();
+    let file = AtomicFile::create(&directory.path().join("t.pftrace")).unwrap();
+    let mut perfetto = Perfetto::begin(file, CLOCK).unwrap();
     story().iter().for_each(|event| perfetto.push(event).unwrap());
     drop(perfetto);
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);

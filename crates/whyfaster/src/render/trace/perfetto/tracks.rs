@@ -10,8 +10,8 @@ use whyfaster_core::trace::names::call_name;
 
 use super::super::sentence::cause_words;
 use super::super::who::Who;
+use super::clock::Clock;
 use super::proto::{Annotation, Packet, ThreadDescriptor, TrackDescriptor, TrackEvent};
-use super::{Clock, pid};
 
 /// All track events are one sequence of packets.
 const SEQUENCE: u32 = 1;
@@ -300,4 +300,9 @@ fn text(name: &str, value: String) -> Annotation {
 
 fn number(name: &str, value: i64) -> Annotation {
     Annotation { name: Some(name.to_owned()), string: None, int: Some(value) }
+}
+
+/// Numbers of tasks end at 2^22 (`PID_MAX_LIMIT`).
+pub(super) fn pid(task: Tid) -> Option<i32> {
+    i32::try_from(task).ok()
 }

@@ -1,15 +1,15 @@
 //! A price list from what a bare worker wrote: `worker --all > list` on any machine, also one on which this program does not
 //! run. Several runs in one file, one behind the other, are its repetitions.
 
+use whyfaster_core::event::Status;
 use whyfaster_core::host::{NotMeasured, Warning};
 use whyfaster_core::price::fingerprint::Fingerprint;
 use whyfaster_core::price::list::Clock;
 use whyfaster_core::price::{PriceList, SCHEMA, Unit};
-use whyfaster_core::record::Status;
 use whyfaster_probe::Probe;
 
-use super::super::probe::collect::Collector;
-use super::super::probe::protocol::{Record, parse};
+use super::collect::Collector;
+use super::protocol::{Record, parse};
 
 /// How such a file begins.
 pub const MARK: &[u8] = b"hello\t";

@@ -1,4 +1,4 @@
-//! How results are to be shown: unit of time, order, style. Words of the command line that renderers read.
+//! How results are to be shown: unit of time, order, style, format. Words of the command line that renderers read.
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
@@ -114,3 +114,21 @@ impl From<CallSort> for Order {
         }
     }
 }
+
+/// A format of hyperfine's exports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// AsciiDoc table.
+    Asciidoc,
+    /// Comma-separated values.
+    Csv,
+    /// JSON with every single time.
+    Json,
+    /// Markdown table.
+    Markdown,
+    /// Emacs Org table.
+    Orgmode,
+}
+
+/// Rows of a table unless told otherwise.
+pub const TOP: usize = 20;

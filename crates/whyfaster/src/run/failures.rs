@@ -1,127 +1,10 @@
-//! Whether copies ended as they should, and the errors when they did not.
+//! The errors when a command did not run or end as it should.
 
-use whyfaster_core::plan::{FailurePolicy, Input, Output};
-use whyfaster_core::sample::{Copies, Trial};
+use whyfaster_core::plan::{Input, Output};
 
-use super::output_check::Difference;
 use super::protocol::{Step, Who};
 use super::resolve::Command;
-use super::rig::Rig;
 use crate::exit::{Exit, Failure, files_or};
-
-impl Rig<'_> {
-    /// The status that all further runs of an alternative must have: that of its trial, which must be that of the first
-    /// alternative with the same parameters. A trial that ran into the time-out was ended by us: it tells nothing.
-    pub(super) fn expected_status(
-        &self,
-        index: usize,
-        trial: &Trial,
-        before: &[Trial],
-    ) -> Result<Option<i32>, Failure> {
-        // Without the check, or cut short by the time-out, a trial has no digest.
-        let whole = |trial: &Trial| trial.stdout_sha256.is_some();
-        if !whole(trial) {
-            return Ok(None);
-        }
-        let parameters = |index: usize| &self.plan.alternatives[index].parameters;
-        let first =
-            before.iter().find(|other| whole(other) && parameters(other.alternative) == parameters(index));
-        match first {
-            Some(first) if first.status != trial.status => Err(Failure::new(
-                Exit::CommandFailed,
-                format!(
-                    "the alternatives do not end alike: '{}' {}, '{}' {}",
-                    self.name(first.alternative),
-                    ended(first.status),
-                    self.name(index),
-                    ended(trial.status)
-                ),
-                "make them do the same work, or allow it with --no-check-output",
-            )),
-            _ => Ok(Some(trial.status)),
-        }
-    }
-
-    /// Checks the exit statuses of a batch. `said` is what the command last wrote to its standard error, if known.
-    pub(super) fn check_statuses(
-        &self,
-        index: usize,
-        copies: &Copies,
-        run: &str,
-        said: &[String],
-    ) -> Result<(), Failure> {
-        let expected = self.expected[index];
-        let bad = copies.status.iter().zip(&copies.timed_out).position(|(&status, &late)| {
-            !late && (!self.allowed(status) || expected.is_some_and(|expected| expected != status))
-        });
-        let Some(copy) = bad else { return Ok(()) };
-        let status = copies.status[copy];
-        let which = if copies.len() > 1 {
-            format!(" (copy {} of {})", copy + 1, copies.len())
-        } else {
-            String::new()
-        };
-        let mut message = format!("'{}' {} in {run}{which}", self.name(index), ended(status));
-        if self.allowed(status)
-            && let Some(expected) = expected
-        {
-            message.push_str(&format!("; in its trial run it {}", ended(expected)));
-            return Err(Failure::new(
-                Exit::CommandFailed,
-                message,
-                "make it end alike every time, or allow it with --no-check-output",
-            ));
-        }
-        for line in said {
-            message.push_str(&format!("\n  it said: {line}"));
-        }
-        let hint = match status {
-            127 => "127 means that the shell did not find a command: check the spelling and PATH",
-            -9 => "SIGKILL often means that memory ran out: see dmesg; lower --load or give it more memory",
-            _ => {
-                "mend the command, allow failures with -i (--ignore-failure), or see what it says with --show-output"
-            }
-        };
-        Err(Failure::new(Exit::CommandFailed, message, hint))
-    }
-
-    fn allowed(&self, status: i32) -> bool {
-        status == 0
-            || match &self.plan.failures {
-                FailurePolicy::Raise => false,
-                FailurePolicy::IgnoreAll => true,
-                FailurePolicy::IgnoreCodes(codes) => codes.contains(&status),
-            }
-    }
-
-    /// The error when two alternatives write different things.
-    pub(super) fn outputs_differ(&self, first: usize, other: usize, difference: &Difference) -> Failure {
-        let mut message =
-            "the alternatives do not do the same work: their standard output differs".to_owned();
-        match difference.place {
-            Some((byte, line)) => {
-                message.push_str(&format!(", first at byte {byte}, line {line}"));
-                for (index, text) in [(first, &difference.first), (other, &difference.other)] {
-                    message.push_str(&format!("\n  '{}': {text}", self.name(index)));
-                }
-            }
-            None => message.push_str(&format!(
-                " ('{}' and '{}'), beyond the part that is kept to show it",
-                self.name(first),
-                self.name(other)
-            )),
-        }
-        Failure::new(
-            Exit::CommandFailed,
-            message,
-            "make them write the same, or allow the difference with --no-check-output",
-        )
-    }
-
-    pub(super) fn name(&self, index: usize) -> &str {
-        &self.plan.alternatives[index].name
-    }
-}
 
 /// The error when a program cannot be executed.
 pub(super) fn cannot_execute(command: &Command, errno: i32) -> Failure {
@@ -226,7 +109,7 @@ pub(super) fn cannot_create(copy: u32, errno: i32) -> String {
 }
 
 /// An exit status in words.
-fn ended(status: i32) -> String {
+pub(super) fn ended(status: i32) -> String {
     if status >= 0 {
         return format!("ended with exit code {status}");
     }

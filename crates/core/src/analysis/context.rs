@@ -1,0 +1,125 @@
+//! What every part of the analysis needs: the batches in rounds, what each alternative takes alone, and the rule of all comparisons.
+
+use std::collections::BTreeMap;
+
+use super::rounds::{Arms, TINY_S, arms, median_of, median_wall};
+use crate::bounds::{self, Alone};
+use crate::host::{Host, NotMeasured};
+use crate::plan::{Mode, Plan};
+use crate::sample::{Arm, Batch, SchedAccount, Trial};
+use crate::verdict::Rule;
+use crate::{crossover, stats};
+
+/// What there is to analyse.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured<'a> {
+    /// What was to be run.
+    pub plan: &'a Plan,
+    /// The machine.
+    pub host: &'a Host,
+    /// The untimed runs.
+    pub trials: &'a [Trial],
+    /// The timed batches.
+    pub batches: &'a [Batch],
+    /// Scheduling accounts.
+    pub accounts: &'a [SchedAccount],
+    /// What the runner could not measure.
+    pub not_measured: &'a [NotMeasured],
+}
+
+/// What every part of the analysis needs.
+pub(super) struct Context<'a> {
+    pub(super) measured: Measured<'a>,
+    /// CPUs that the copies could use.
+    pub(super) capacity: f64,
+    /// Usable batches by load, arm and round.
+    pub(super) levels: BTreeMap<u32, Arms<'a>>,
+    /// Span and work of every alternative, and the load at which they were taken.
+    pub(super) alone: Vec<Option<(u32, Alone)>>,
+}
+
+impl<'a> Context<'a> {
+    pub(super) fn new(measured: Measured<'a>) -> Self {
+        let Measured { plan, host, batches, .. } = measured;
+        let mut by_load: BTreeMap<u32, Vec<&Batch>> = BTreeMap::new();
+        for batch in batches {
+            by_load.entry(batch.load).or_default().push(batch);
+        }
+        let levels = by_load.into_iter().map(|(load, batches)| (load, arms(batches, plan.mode)));
+        let levels: BTreeMap<_, _> = levels.filter(|(_, arms)| !arms.is_empty()).collect();
+        let alone = (0..plan.alternatives.len()).map(|index| alone(&levels, index)).collect();
+        Self { measured, capacity: bounds::capacity(plan, host), levels, alone }
+    }
+
+    /// The rule of every comparison at a load.
+    pub(super) fn rule(&self, load: u32) -> Rule {
+        let Measured { plan, host, .. } = self.measured;
+        rule(plan, alpha_per_interval(plan, host, load))
+    }
+
+    pub(super) fn mode(&self) -> Mode {
+        self.measured.plan.mode
+    }
+
+    pub(super) fn name(&self, index: usize) -> &str {
+        // Every index comes from counting the alternatives or from `baseline`, which a damaged record may have wrong.
+        self.measured.plan.alternatives.get(index).map_or("", |alternative| &alternative.name)
+    }
+
+    pub(super) fn baseline(&self) -> usize {
+        self.measured.plan.baseline
+    }
+
+    pub(super) fn alternatives(&self) -> std::ops::Range<usize> {
+        0..self.measured.plan.alternatives.len()
+    }
+
+    /// All alternatives but the baseline.
+    pub(super) fn others(&self) -> impl Iterator<Item = usize> {
+        others(self.measured.plan)
+    }
+
+    pub(super) fn alone(&self, index: usize) -> Option<Alone> {
+        self.alone.get(index).copied().flatten().map(|(_, alone)| alone)
+    }
+}
+
+/// Span and work of an alternative, from the lowest level at which it ran. `None` when it never ran, when the time-out ended
+/// half of its copies, or when the kernel counted no CPU time.
+fn alone(levels: &BTreeMap<u32, Arms<'_>>, index: usize) -> Option<(u32, Alone)> {
+    let (load, batches) =
+        levels.iter().find_map(|(load, arms)| Some((*load, arms.get(&Arm::Alternative(index))?)))?;
+    let batches: Vec<&Batch> = batches.values().copied().collect();
+    let span = median_wall(&batches).filter(|span| span.high.is_finite() && span.value > TINY_S)?;
+    let work_s = median_of(&batches, |batch| batch.work_s() / batch.copies.len() as f64);
+    (work_s > TINY_S).then_some((load, Alone { span_s: span.value, work_s }))
+}
+
+/// Error probability of one comparison's interval at a load: what the plan's confidence leaves, shared over all
+/// comparisons at all levels that the plan may come to. It depends on nothing measured, so that it is the same at the
+/// first look and the last.
+pub fn alpha_per_interval(plan: &Plan, host: &Host, load: u32) -> f64 {
+    let share = crossover::error_share(plan, bounds::capacity(plan, host), load);
+    stats::bonferroni(alpha(plan) * share, others(plan).count())
+}
+
+/// Error probability of the whole record. A damaged record may have any confidence; here it stays a probability.
+pub(super) fn alpha(plan: &Plan) -> f64 {
+    (1.0 - plan.confidence).clamp(1e-12, 0.5)
+}
+
+/// All alternatives but the baseline.
+pub(super) fn others(plan: &Plan) -> impl Iterator<Item = usize> + use<> {
+    let baseline = plan.baseline;
+    (0..plan.alternatives.len()).filter(move |&index| index != baseline)
+}
+
+/// The rule of every comparison of a plan. There is one floor a level, so floors share the error over levels only.
+pub(super) fn rule(plan: &Plan, alpha: f64) -> Rule {
+    Rule {
+        delta: plan.delta,
+        alpha,
+        floor_alpha: alpha * others(plan).count().max(1) as f64,
+        fixed: plan.rounds.fixed.then_some(plan.rounds.max),
+    }
+}

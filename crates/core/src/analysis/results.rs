@@ -1,0 +1,159 @@
+//! What an analysis says, as stored and as other tools read it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::bounds::Bound;
+use crate::crossover::Crossover;
+use crate::host::{NotMeasured, Warning};
+use crate::reason::Reason;
+use crate::stats::Estimate;
+use crate::verdict::{Method, Ratio, Verdict};
+
+/// What follows from the samples.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Analysis {
+    /// Span and work of every alternative.
+    pub alternatives: Vec<AlternativeSummary>,
+    /// The levels in rising order of load.
+    pub levels: Vec<Level>,
+    /// Where the answer flips, for every alternative against the baseline.
+    pub crossovers: Vec<Crossover>,
+    /// The noise: the hidden copy of the baseline against the baseline, over all levels.
+    pub floor: Option<Floor>,
+    /// What to know before believing a number.
+    pub warnings: Vec<Warning>,
+    /// What was not measured, and why.
+    pub not_measured: Vec<NotMeasured>,
+}
+
+/// One alternative, alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AlternativeSummary {
+    /// Its name.
+    pub name: String,
+    /// Its command line.
+    pub command: String,
+    /// Median wall time of one copy at the lowest level, seconds.
+    pub span_s: Option<f64>,
+    /// Median CPU time of one copy's tree at the lowest level, seconds.
+    pub work_s: Option<f64>,
+}
+
+/// An alternative against the baseline at one level. A ratio is alternative over baseline in time: below 1 is faster.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Comparison {
+    /// The alternative.
+    pub alternative: String,
+    /// The baseline.
+    pub baseline: String,
+    /// exp(median of per-round ln ratio).
+    pub ratio: f64,
+    /// Lower end of its interval; null while there are too few rounds for one.
+    pub low: Option<f64>,
+    /// Upper end of its interval; null while there are too few rounds, or when time-outs leave it open.
+    pub high: Option<f64>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Rounds behind it.
+    pub rounds: u32,
+    /// Further rounds that an undecided comparison would about need, if that can be told.
+    pub rounds_needed: Option<u32>,
+    /// How the interval was made.
+    pub method: Method,
+    /// Total time over total time, with a round-level bootstrap interval: differs from `ratio` when the tails differ.
+    pub ratio_of_totals: Option<Ratio>,
+    /// CPU seconds per copy, alternative over baseline: below 1 is less work.
+    pub work: Option<Ratio>,
+    /// Share of the machine, alternative over baseline: above 1 got more of the machine.
+    pub share: Option<Ratio>,
+    /// What a verdict of faster or slower comes from, where work and share tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
+}
+
+/// One level of load.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Level {
+    /// Copies or workers; intended starts a second in open mode are in the plan.
+    pub load: u32,
+    /// One entry per alternative.
+    pub results: Vec<LevelResult>,
+    /// One entry per alternative other than the baseline.
+    pub comparisons: Vec<Comparison>,
+    /// The hidden copy of the baseline at this level.
+    pub floor: Option<Floor>,
+}
+
+/// One alternative at one level.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LevelResult {
+    /// Its name.
+    pub alternative: String,
+    /// Rounds behind the numbers.
+    pub rounds: u32,
+    /// First exec to last end.
+    pub makespan_s: Estimate,
+    /// CPU seconds per copy (median over rounds).
+    pub work_per_copy_s: f64,
+    /// User part of it.
+    pub user_per_copy_s: f64,
+    /// System part of it.
+    pub system_per_copy_s: f64,
+    /// Copies per second.
+    pub throughput_per_s: f64,
+    /// CPU time of the copies over C times makespan.
+    pub share: f64,
+    /// Latency of a copy over all rounds.
+    pub latency_s: Latency,
+    /// Median latency over the span.
+    pub slowdown: Option<f64>,
+    /// Largest over smallest latency within a round (median over rounds).
+    pub fairness: Option<f64>,
+    /// Peak resident memory of the largest process of a copy (median over copies).
+    pub max_rss_bytes: u64,
+    /// Voluntary context switches per copy.
+    pub voluntary_switches: f64,
+    /// Involuntary context switches per copy.
+    pub involuntary_switches: f64,
+    /// Seconds per copy that its tasks were runnable and waited for a CPU, from the traced batch of this level.
+    pub run_delay_s: Option<f64>,
+    /// What the bounds say: makespan is at least this.
+    pub bound: Option<Bound>,
+    /// Copies that the time-out ended.
+    pub timed_out: u32,
+}
+
+/// Quantiles of the latency of a copy, seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Latency {
+    /// Least.
+    pub min: f64,
+    /// Median.
+    pub p50: f64,
+    /// 95th percentile.
+    pub p95: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// Largest.
+    pub max: f64,
+}
+
+/// Noise: what the hidden copy of the baseline showed against the baseline. The truth is 1.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Floor {
+    /// Median ratio.
+    pub ratio: f64,
+    /// Lower end of its interval.
+    pub low: Option<f64>,
+    /// Upper end of its interval.
+    pub high: Option<f64>,
+    /// Rounds behind it.
+    pub rounds: u32,
+}
