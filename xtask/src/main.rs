@@ -1,10 +1,13 @@
-//! Generated files: man pages, completions, the JSON Schema of the record, and the check that they are current.
+//! Generated files: man pages, completions, the JSON Schema of the record, and the check that they are current. And the
+//! check that imports follow the table of layers in CONTRIBUTING.md.
 //!
-//! `cargo run -p xtask -- generate` writes them, `cargo run -p xtask -- check` fails if the committed ones differ, and
+//! `cargo run -p xtask -- generate` writes them, `cargo run -p xtask -- check` fails if the committed ones differ or an import runs against the layers, and
 //! `cargo run -p xtask -- kernel debian-arm64:6.1` fetches a kernel for the kernel tests and prints where it is.
 //! `notices` makes what a release says of its parts; these files are not committed.
 
 mod files;
+mod imports;
+mod layers;
 mod notices;
 
 use std::path::{Path, PathBuf};
@@ -26,7 +29,7 @@ struct Args {
 enum Task {
     /// Write man/, completions/ and schema/
     Generate,
-    /// Fail if what is committed differs from what would be written
+    /// Fail if what is committed differs from what would be written, or an import runs against the layers
     Check,
     /// Fetch a kernel into the cache, unless it is there, and print its path
     Kernel {
@@ -77,11 +80,19 @@ fn check(root: &Path) -> Result<ExitCode> {
     wrong.extend(
         stale(root, &wanted)?.iter().map(|path| format!("{} is not generated any more", path.display())),
     );
+    if !wrong.is_empty() {
+        wrong.push("Run 'cargo run -p xtask -- generate' and commit what it writes.".to_owned());
+    }
+    let against = layers::check(root)?;
+    if !against.is_empty() {
+        wrong.extend(against);
+        wrong.push("CONTRIBUTING.md says under \"Layers\" what may import what.".to_owned());
+    }
     if wrong.is_empty() {
-        println!("{} generated files are current", wanted.len());
+        println!("{} generated files are current, and imports follow the layers", wanted.len());
         return Ok(ExitCode::SUCCESS);
     }
-    eprintln!("{}\nRun 'cargo run -p xtask -- generate' and commit what it writes.", wrong.join("\n"));
+    eprintln!("{}", wrong.join("\n"));
     Ok(ExitCode::FAILURE)
 }
 
