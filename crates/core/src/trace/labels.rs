@@ -67,8 +67,13 @@ pub(super) fn shown(name: &str, forked: bool) -> String {
 }
 
 /// Whether a name is that of forked children.
-pub(super) fn is_forked(name: &str) -> bool {
+pub(crate) fn is_forked(name: &str) -> bool {
     name.ends_with(FORKED)
+}
+
+/// The name without the mark of a child between fork and exec.
+pub(crate) fn base(name: &str) -> &str {
+    name.strip_suffix(FORKED).unwrap_or(name)
 }
 
 /// A kernel thread without the number of its CPU or pool, so that all workers are one.

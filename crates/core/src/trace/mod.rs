@@ -22,7 +22,7 @@ mod holder;
 mod hole;
 mod idle;
 mod known;
-mod labels;
+pub(crate) mod labels;
 mod ledger;
 mod left;
 pub mod names;

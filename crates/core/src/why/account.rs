@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::input::{ExplainInput, Untraced};
+use super::medians::{median, spread, summing};
 use super::own_cost::{self, Run};
 use super::report::{Account, Traced};
-use super::words::{label, median, spread, summing};
 use crate::trace::TraceReport;
 use crate::trace::report::{Cause, Level, PathAlternative, PathKind, PathRow, SharerKind, WorkKind, WorkRow};
 
@@ -14,8 +14,6 @@ use crate::trace::report::{Cause, Level, PathAlternative, PathKind, PathRow, Sha
 pub(super) struct Alternative<'a> {
     pub index: usize,
     pub name: &'a str,
-    /// How sentences call it.
-    pub label: String,
     /// The traced runs without losses, in the order of their rounds.
     pub runs: Vec<Run<'a>>,
     pub untraced: Vec<Untraced>,
@@ -50,8 +48,7 @@ impl<'a> Alternative<'a> {
         let cost = (traced_s - untraced_s, cpu_s.map(|cpu_s| traced_cpu_s - cpu_s));
         let mut runs: Vec<Run<'a>> = kept.into_iter().map(|it| own_cost::run(it, cost.0, cost.1)).collect();
         runs.sort_by_key(|run| run.round);
-        let label = label(given.plan, index);
-        Self { index, name, label, runs, untraced, traced_s, untraced_s, cpu_s, lossy: lossy.len(), unseen }
+        Self { index, name, runs, untraced, traced_s, untraced_s, cpu_s, lossy: lossy.len(), unseen }
     }
 
     /// Median of a number of each traced run.
@@ -86,7 +83,7 @@ impl<'a> Alternative<'a> {
         let work = brought(work_rows, cpu_s, |row, seconds| row.seconds = seconds);
         Account {
             alternative: self.name.to_owned(),
-            label: self.label.clone(),
+            label: String::new(),
             rounds: u32::try_from(self.runs.len()).unwrap_or(u32::MAX),
             traced_s: self.traced_s,
             untraced_s: self.untraced_s,

@@ -207,7 +207,7 @@ impl<'a> Known<'a> {
         let command = base(&row.command);
         Some(match row.kind {
             PathKind::User => self.work(command, WorkKind::User),
-            PathKind::Kernel => match row.what.as_deref().and_then(work_kind) {
+            PathKind::Kernel => match work_kind(row) {
                 Some(kind) => self.work_row(&row.command, kind),
                 None => vec![(Category::Rest, 1.0)],
             },

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::account::Alternative;
 use super::input::Untraced;
 use super::kinds::is_calls;
+use super::medians::estimate;
 use super::own_cost::Run;
 use super::report::{PathDelta, ShareDelta, WorkDelta};
 use super::rules::AROUND_A_CALL_S;
-use super::words::estimate;
 use crate::stats::Estimate;
 use crate::trace::report::{PathKind, SharerKind, WorkKind, WorkRow};
 
@@ -36,13 +36,14 @@ fn deltas<K: Ord + Clone>(
 
 pub(super) fn path(alternative: &Alternative<'_>, baseline: &Alternative<'_>, alpha: f64) -> Vec<PathDelta> {
     let sums = |run: &Run<'_>| {
-        let mut sums: BTreeMap<(PathKind, Option<String>), f64> = BTreeMap::new();
+        let mut sums: BTreeMap<(PathKind, Option<String>, bool), f64> = BTreeMap::new();
         for row in &run.path {
-            *sums.entry((row.kind, row.what.clone())).or_default() += row.seconds;
+            let waking_up = row.holder == Some(SharerKind::Idle);
+            *sums.entry((row.kind, row.what.clone(), waking_up)).or_default() += row.seconds;
         }
         sums
     };
-    let row = |((kind, what), seconds)| PathDelta { kind, what, seconds };
+    let row = |((kind, what, waking_up), seconds)| PathDelta { kind, what, waking_up, seconds };
     deltas(alternative, baseline, alpha, sums).into_iter().map(row).collect()
 }
 

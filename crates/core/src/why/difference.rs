@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::account::Alternative;
 use super::categories::{Amount, Categories, Category, categories};
-use super::words::{median, spread, summing};
+use super::medians::{median, spread, summing};
 
 /// The differences of one category: what is more in the alternative than in the baseline, seconds.
 #[derive(Clone, Debug, Default)]

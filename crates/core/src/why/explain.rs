@@ -1,6 +1,7 @@
 //! The explanation of a measurement: accounts, differences, findings and the summary, from traced and untraced runs.
 
 use super::account::Alternative;
+use super::answer::answer;
 use super::deciding::{dearer, deciding};
 use super::delta_rows;
 use super::difference::Deltas;
@@ -9,11 +10,11 @@ use super::finding::{self, Sides};
 use super::input::{self, ExplainInput};
 use super::refuse;
 use super::report::{Account, Difference, Why};
-use super::summary;
+use super::statement::Refusal;
 use crate::analysis::Comparison;
 use crate::stats::Estimate;
 
-/// Explains a measurement. `traced`, `traced_batches` and `experiments` of the result are empty: they are put in by who has them.
+/// Explains a measurement, in kinds with their numbers; the texts are empty, and made where they are shown or stored. `traced`, `traced_batches` and `experiments` of the result are empty: they are put in by who has them.
 ///
 /// Without traces there are predictions and growth only. A second call with the same runs gives the same.
 pub fn explain(given: &ExplainInput<'_>) -> Why {
@@ -26,43 +27,23 @@ pub fn explain(given: &ExplainInput<'_>) -> Why {
         return why;
     }
     let untraced = input::untraced(given.plan, given.batches);
-    why.refused = refuse::whole(given, untraced.len());
-    if why.refused.is_some() {
+    why.refusals.extend(refuse::whole(given, untraced.len()));
+    if !why.refusals.is_empty() {
         return why;
     }
     let all: Vec<Alternative<'_>> =
         (0..given.plan.alternatives.len()).map(|index| Alternative::of(given, &untraced, index)).collect();
     let sides: Vec<(Side, Account)> = all.iter().map(|it| (Side::of(it), it.account())).collect();
     let Some(baseline) = all.get(given.plan.baseline) else { return why };
-    let mut refusals = Vec::new();
     for alternative in all.iter().filter(|it| it.index != baseline.index) {
         let of = Both { given, alternative, baseline, sides: &sides };
-        let difference = of.explain(&mut why, &mut refusals);
+        let difference = of.explain(&mut why);
         why.differences.extend(difference);
     }
     why.accounts = sides.into_iter().map(|(_, account)| account).filter(|it| it.rounds > 0).collect();
     finding::sort(&mut why.findings);
-    why.refused = (!refusals.is_empty()).then(|| refusals.join("; "));
-    why.summary = summaries(&why);
+    why.answer = answer(&why);
     why
-}
-
-/// The sentences of the alternative that differs most from the baseline. Empty where nothing could be found.
-pub(super) fn summaries(why: &Why) -> Vec<String> {
-    let explained = |it: &&Difference| {
-        let of = |finding: &super::report::Finding| {
-            [&finding.alternative, &finding.against].contains(&&it.alternative)
-                && [&finding.alternative, &finding.against].contains(&&it.baseline)
-        };
-        why.refused.is_none() || why.findings.iter().any(of)
-    };
-    let size = |it: &&Difference| it.span_s.median.abs();
-    let most = why.differences.iter().filter(explained).max_by(|a, b| size(a).total_cmp(&size(b)));
-    let Some(difference) = most else { return Vec::new() };
-    let wall =
-        |name: &str| why.accounts.iter().find(|it| it.alternative == name).map_or(0.0, |it| it.untraced_s);
-    let times = (wall(&difference.alternative), wall(&difference.baseline));
-    summary::summary(&summary::Result { difference, times }, why)
 }
 
 /// What the untraced runs of one copy alone say.
@@ -101,23 +82,21 @@ struct Both<'a> {
 
 impl Both<'_> {
     /// The difference of the two, and its findings put into `why`. `None` where one of them never ran.
-    fn explain(&self, why: &mut Why, refusals: &mut Vec<String>) -> Option<Difference> {
+    fn explain(&self, why: &mut Why) -> Option<Difference> {
         let (alternative, baseline) = (self.alternative, self.baseline);
         // A damaged record may have any confidence; here it stays a probability.
         let alpha = (1.0 - self.given.plan.confidence).clamp(1e-12, 0.5);
         let of_wall = |it: &input::Untraced| Some(it.wall_s);
         let wall_s = delta_rows::untraced(&alternative.untraced, &baseline.untraced, alpha, of_wall);
         let Some(wall_s) = wall_s else {
-            refusals.push(format!(
-                "no round in which both '{}' and '{}' ran alone",
-                alternative.name, baseline.name
-            ));
+            let of = [alternative.name.to_owned(), baseline.name.to_owned()];
+            why.refusals.push(Refusal::NoCommonRound { of });
             return None;
         };
         let verdict = comparison(self.given, alternative.name).map(|it| it.verdict);
         let mut difference = self.difference(wall_s, alpha);
         match refuse::pair(alternative, baseline, &wall_s, verdict) {
-            Some(refusal) => refusals.push(refusal),
+            Some(refusal) => why.refusals.push(refusal),
             None => {
                 let (here, there) = (&self.sides[alternative.index], &self.sides[baseline.index]);
                 let sides = Sides {
@@ -154,7 +133,8 @@ impl Both<'_> {
             ratio: comparison(self.given, alternative.name).map(|it| it.ratio),
             span_s: wall_s,
             path: delta_rows::path(alternative, baseline, alpha),
-            deciding: deciding(self.given, (alternative.name, baseline.name), &work_s, &work),
+            deciding: String::new(),
+            decides: deciding(self.given, (alternative.name, baseline.name), &work_s, &work),
             dearer: dearer(self.given, (alternative.name, baseline.name), &work_s),
             work_s,
             share: delta_rows::share(alternative, baseline, alpha),

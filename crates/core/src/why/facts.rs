@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use super::account::Alternative;
 use super::categories::{is_look, misses, parents};
+use super::medians::median;
 use super::own_cost::is_exec;
-use super::words::median;
 use crate::trace::TraceReport;
 use crate::trace::event::FileKind;
 use crate::trace::report::{Direction, PathKind, PathRow, SharerKind, WorkKind};
@@ -15,8 +15,6 @@ use crate::trace::report::{Direction, PathKind, PathRow, SharerKind, WorkKind};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Side {
     pub name: String,
-    /// How sentences call it.
-    pub label: String,
     pub wall_s: f64,
     pub cpu_s: f64,
     /// CPUs that others kept busy during the untraced runs, where that is known.
@@ -80,7 +78,6 @@ impl Side {
         let account = alternative.account();
         Self {
             name: alternative.name.to_owned(),
-            label: alternative.label.clone(),
             wall_s: alternative.untraced_s,
             cpu_s: account.work.iter().map(|row| row.seconds).sum(),
             foreign: foreign(alternative),

@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 
 use super::account::Alternative;
 use super::cause::Cause;
+use super::causes::{About, definition};
 use super::difference::Deltas;
-use super::evidence::evidence;
 use super::facts::Side;
+use super::medians::estimate;
 use super::report::{Account, Finding};
 use super::rules::{Causes, Pair, alone, causes};
-use super::sentence::{About, page, remedy};
-use super::words::estimate;
 use crate::stats::Estimate;
 
 /// Part of the cost of observing that the calibration placed, and that may have fallen elsewhere all the same.
@@ -124,7 +123,8 @@ impl Sides<'_> {
             (self.baseline, self.alternative, turned)
         };
         let accounts = (slow.2, fast.2);
-        let about = About { cause, seconds: seconds_of.median, slow: slow.1, fast: fast.1, accounts };
+        let definition = definition(cause);
+        let about = About { definition, seconds: seconds_of.median, slow: slow.1, fast: fast.1, accounts };
         Finding {
             cause,
             alternative: slow.1.name.clone(),
@@ -134,10 +134,11 @@ impl Sides<'_> {
             high: seconds_of.high,
             share: seconds.median / self.wall_s.median,
             confirmed: None,
-            sentence: about.sentence(),
-            remedy: remedy(cause).to_owned(),
-            page: page(cause),
-            evidence: evidence(cause, slow.1, fast.1, accounts, queued_s * seconds.median.signum()),
+            fact: Some((definition.fact)(&about)),
+            sentence: String::new(),
+            remedy: String::new(),
+            page: cause.page(),
+            evidence: about.evidence(queued_s * seconds.median.signum()),
         }
     }
 }

@@ -9,9 +9,10 @@ use std::collections::BTreeMap;
 
 use super::account::{Alternative, loses};
 use super::input::{self, ExplainInput};
+use super::medians::{median, spread};
 use super::own_cost;
 use super::report::TracedBatch;
-use super::words::{median, spread, time};
+use super::statement::KindsUnknown;
 use crate::trace::report::{Level, WorkKind, WorkRow};
 
 /// CPU time of one kind, seconds per copy.
@@ -57,7 +58,7 @@ pub(super) fn kinds(
     given: &ExplainInput<'_>,
     index: usize,
     (load, work_s): (u32, f64),
-) -> Option<Result<Vec<Kind>, String>> {
+) -> Option<Result<Vec<Kind>, KindsUnknown>> {
     let mine = |it: &&TracedBatch| it.alternative == index && it.load == load;
     let batches: Vec<&TracedBatch> = given.traced_batches.iter().filter(mine).collect();
     if batches.is_empty() || load == 0 {
@@ -71,20 +72,18 @@ fn compared(
     index: usize,
     batches: &[&TracedBatch],
     work_s: f64,
-) -> Result<Vec<Kind>, String> {
+) -> Result<Vec<Kind>, KindsUnknown> {
     let usable = |it: &&&TracedBatch| it.report.level == Level::Full && !loses(&it.report);
     let kept: Vec<&TracedBatch> = batches.iter().filter(usable).copied().collect();
     if kept.is_empty() {
-        return Err(
-            "the observed batch made records faster than they could be read, and some were lost".to_owned()
-        );
+        return Err(KindsUnknown::Lossy);
     }
     let alternative = Alternative::of(given, &input::untraced(given.plan, given.batches), index);
     if alternative.runs.is_empty() {
-        return Err("no run of one copy alone could be observed".to_owned());
+        return Err(KindsUnknown::NotAlone);
     }
     if alternative.cpu_s.is_none() || work_s <= 0.0 {
-        return Err("the kernel counted no CPU time of the untraced runs".to_owned());
+        return Err(KindsUnknown::NoCpuTime);
     }
     let (alone, among) = (alone(&alternative), among(&kept, work_s));
     let of = |kind: WorkKind| {
@@ -97,18 +96,10 @@ fn compared(
 }
 
 /// Whether the kinds differ by more than what is not known of them.
-fn trusted(all: &[Kind]) -> Result<(), String> {
+fn trusted(all: &[Kind]) -> Result<(), KindsUnknown> {
     let unsure_s: f64 = all.iter().map(Kind::unsure_s).sum();
-    let differs_s: f64 = all.iter().map(|it| it.growth_s().abs()).sum();
-    if unsure_s < differs_s {
-        return Ok(());
-    }
-    Err(format!(
-        "of a copy's CPU time {} are uncertain, by observing beyond what the calibration explains and from run to run, and the \
-         kinds of its work differ by {} only",
-        time(unsure_s),
-        time(differs_s)
-    ))
+    let differ_s: f64 = all.iter().map(|it| it.growth_s().abs()).sum();
+    if unsure_s < differ_s { Ok(()) } else { Err(KindsUnknown::Uncertain { unsure_s, differ_s }) }
 }
 
 /// One copy alone: the rows of its account.

@@ -5,9 +5,6 @@
 
 use crate::trace::report::{PathKind, PathRow};
 
-/// What the row of the path says that holds the time which the observed runs did not have.
-pub const UNOBSERVED: &str = "not seen in the observed runs";
-
 /// Puts into the path what the observed runs did not have: what runs takes longer by the part by which the kernel counted more CPU
 /// time untraced, the rest is a row of its own.
 pub(super) fn not_seen(path: &mut Vec<PathRow>, missing_s: f64, slower: f64) {
@@ -24,8 +21,8 @@ pub(super) fn not_seen(path: &mut Vec<PathRow>, missing_s: f64, slower: f64) {
     if unseen > 0.0 && !path.is_empty() {
         path.push(PathRow {
             command: "(not observed)".to_owned(),
-            kind: PathKind::Unknown,
-            what: Some(UNOBSERVED.to_owned()),
+            kind: PathKind::Unobserved,
+            what: None,
             holder: None,
             after: None,
             seconds: unseen,
@@ -61,7 +58,7 @@ mod tests {
         assert_eq!(seconds(0.03, 1.0), [0.09, 0.04]);
         let mut rows = rows.to_vec();
         not_seen(&mut rows, 0.03, 0.0);
-        assert_eq!(rows[2].what.as_deref(), Some(UNOBSERVED));
+        assert_eq!(rows[2].kind, PathKind::Unobserved);
         let mut nothing = Vec::new();
         not_seen(&mut nothing, 0.03, 0.0);
         assert!(nothing.is_empty(), "a run without a path keeps none");

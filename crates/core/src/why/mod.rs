@@ -1,11 +1,16 @@
-//! Why two alternatives differ: from traced runs to accounts, their difference, its causes in words, and predictions.
+//! Why two alternatives differ: from traced runs to accounts, their difference, its causes, and predictions.
 //!
-//! `ExplainInput -> Alternative (own cost out) -> Account, Side -> Deltas (categories) -> causes -> Finding -> sentences`, and from the
-//! findings to experiments and what they show. The modules stand in this order.
+//! `ExplainInput -> Alternative (own cost out) -> Account, Side -> Deltas (categories) -> causes -> Finding -> Answer`, and from the
+//! findings to experiments and what they show. The modules stand in this order. All that is stated is a kind with its numbers
+//! (`statement`, `experiments/statement`); the texts beside them in the document are made by who shows or stores it.
+
+pub mod cause;
+pub mod report;
+pub mod statement;
 
 mod input;
 mod kinds;
-mod words;
+mod medians;
 
 mod subtract_overhead;
 
@@ -18,11 +23,11 @@ mod categories;
 mod difference;
 mod facts;
 
+mod causes;
 mod rules;
 
 mod delta_rows;
 mod evidence;
-mod sentence;
 
 mod finding;
 mod refuse;
@@ -31,8 +36,8 @@ mod deciding;
 mod growth;
 mod kinds_at_load;
 mod predict;
-mod summary;
 
+mod answer;
 mod explain;
 
 mod experiments;
@@ -40,19 +45,14 @@ mod planned;
 
 mod stored;
 
-pub mod cause;
-pub mod report;
-
 #[cfg(test)]
 mod tests;
 
+pub use answer::agrees;
 pub use cause::Cause;
-pub use experiments::{conclude, experiments, judge};
+pub use experiments::{Edit, InPlace, Pace, Repeated, Shown, Untestable, conclude, experiments, judge};
 pub use explain::explain;
 pub use input::ExplainInput;
-pub use missing_time::UNOBSERVED;
 pub use planned::{Before, Machine, Planned, Test, Variation};
 pub use report::Why;
 pub use stored::again;
-pub use summary::agrees;
-pub use words::label;

@@ -219,7 +219,7 @@ fn path_weights(traced: &Traced, work_weights: &[f64]) -> Vec<f64> {
             PathKind::User => WorkKind::User,
             PathKind::Startup => WorkKind::Startup,
             PathKind::Forked => WorkKind::Process,
-            PathKind::Kernel => match row.what.as_deref().and_then(work_kind) {
+            PathKind::Kernel => match work_kind(row) {
                 Some(kind) => kind,
                 None => return 0.0,
             },

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::cause::Cause;
+use super::experiments::{Edit, Untestable};
 use crate::plan::Placement;
 
 /// What the program knows of the machine, to change how a command runs.
@@ -41,10 +42,8 @@ pub struct Planned {
     pub cause: Cause,
     /// Index of the alternative that is changed.
     pub alternative: usize,
-    /// What is changed, in words.
-    pub change: String,
-    /// What is expected, in words.
-    pub prediction: String,
+    /// What is changed; `None`: nothing can be.
+    pub edit: Option<Edit>,
     /// The seconds by which the difference is expected to shrink.
     pub predicted_s: f64,
     /// The cause is put into the faster alternative, which takes longer then, and not taken out of the slower one.
@@ -52,7 +51,7 @@ pub struct Planned {
     /// Whether the change surely removes (or puts in) the cause. If not, a difference that stays refutes nothing.
     pub sure: bool,
     /// How it is run; the error is why it cannot be tested.
-    pub test: Result<Test, String>,
+    pub test: Result<Test, Untestable>,
 }
 
 /// Two ways to run one alternative, untraced, interleaved, in random order.

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::input::ExplainInput;
 use super::report::Prediction;
+use super::statement::PredictedFrom;
 use crate::analysis::LevelResult;
 use crate::bounds::{self, Alone};
 use crate::crossover;
@@ -114,11 +115,8 @@ impl Model {
             full.half_width.zip(self.half_width).map(|(level, alone)| level.max(alone))
         });
         let half_width = noise.unwrap_or(0.0);
-        let (predicted_s, low, high, mut from) = match full {
-            Some(full) => {
-                let (predicted, low, high) = self.by_full(f64::from(load), full, half_width);
-                (predicted, low, high, format!("span, work and the level of {} copies", full.load))
-            }
+        let (predicted_s, low, high) = match full {
+            Some(full) => self.by_full(f64::from(load), full, half_width),
             None => {
                 let n = f64::from(load);
                 let bound = self.alone.makespan_bound_s(n, self.capacity);
@@ -127,13 +125,9 @@ impl Model {
                 // It bounds what the work of a copy alone takes; among others a copy may also take less.
                 let cheaper = self.alone.work_bound_s(n, self.capacity) * (1.0 - DRIFT * n.log10()).max(0.0);
                 let least = self.alone.span_s.max(cheaper);
-                let from = "span and work, a lower bound".to_owned();
-                (bound, least * (1.0 - half_width), most * (1.0 + half_width), from)
+                (bound, least * (1.0 - half_width), most * (1.0 + half_width))
             }
         };
-        if noise.is_none() {
-            from.push_str("; too few rounds for an interval");
-        }
         Prediction {
             alternative: name.to_owned(),
             load,
@@ -142,7 +136,8 @@ impl Model {
             high: noise.map(|_| high),
             measured_s,
             lower_bound: full.is_none(),
-            from,
+            based_on: Some(PredictedFrom { level: full.map(|full| full.load), few_rounds: noise.is_none() }),
+            from: String::new(),
         }
     }
 
@@ -214,14 +209,14 @@ mod tests {
             assert!((it.predicted_s / measured - 1.0).abs() < 0.1, "{it:?}");
             assert!(it.low.unwrap() <= measured && measured <= it.high.unwrap(), "{it:?}");
         }
-        assert_eq!(at(&all, 100).from, "span, work and the level of 10 copies");
+        assert_eq!(at(&all, 100).based_on.unwrap().level, Some(10));
     }
 
     #[test]
     fn no_level_is_predicted_from_itself() {
         let all = predict(&[(1, 1.0, 1.0), (10, 6.0, 1.0)], 2.0);
         let ten = at(&all, 10);
-        assert_eq!((ten.predicted_s, ten.from.as_str()), (5.0, "span and work, a lower bound"));
+        assert_eq!((ten.predicted_s, ten.based_on.unwrap().level), (5.0, None));
         assert!(ten.lower_bound && ten.low.unwrap() <= 5.0 && ten.high.unwrap() >= 6.0);
     }
 
@@ -231,7 +226,7 @@ mod tests {
         assert_eq!(all.iter().map(|it| it.load).collect::<Vec<_>>(), [2, 4, 8, 10, 100]);
         let hundred = at(&all, 100);
         assert_eq!((hundred.predicted_s, hundred.measured_s, hundred.lower_bound), (51.0, None, false));
-        assert_eq!(hundred.from, "span, work and the level of 10 copies");
+        assert_eq!(hundred.based_on.unwrap().level, Some(10));
     }
 
     #[test]
@@ -262,7 +257,7 @@ mod tests {
         let of = |levels: &[(u32, &LevelResult)]| of_alternative("a", levels, 2.0);
         for it in of(&[(1, &alone)]).iter().chain(&of(&[(1, &alone), (10, &level), (100, &level)])) {
             assert_eq!((it.low, it.high), (None, None), "{it:?}");
-            assert!(it.predicted_s > 0.0 && it.from.ends_with("too few rounds for an interval"), "{it:?}");
+            assert!(it.predicted_s > 0.0 && it.based_on.unwrap().few_rounds, "{it:?}");
         }
     }
 

@@ -2,38 +2,20 @@
 
 use super::account::Alternative;
 use super::input::ExplainInput;
-use super::words::time;
+use super::statement::Refusal;
 use crate::stats::Estimate;
 use crate::trace::report::Level;
 use crate::verdict::Verdict;
 
 /// Why no difference of this measurement can be explained, if so. Asked before the accounts are made.
-pub(super) fn whole(given: &ExplainInput<'_>, alone: usize) -> Option<String> {
+pub(super) fn whole(given: &ExplainInput<'_>, alone: usize) -> Option<Refusal> {
     if let Some(level) = given.traced.iter().map(|it| it.report.level).find(|level| *level != Level::Full) {
-        return Some(format!(
-            "the traces are of level {}, which does not see why a process waits: run as root, or see 'whyfaster doctor'",
-            level_name(level)
-        ));
+        return Some(Refusal::Level { level });
     }
     if given.traced.iter().all(|it| it.report.critical_path.is_empty()) {
-        return Some("the traces have no critical path".to_owned());
+        return Some(Refusal::NoPath);
     }
-    if alone == 0 {
-        return Some(
-            "no copy ran alone: explain needs load 1 in batch or closed mode (--load 1,N), to compare with"
-                .to_owned(),
-        );
-    }
-    None
-}
-
-fn level_name(level: Level) -> &'static str {
-    match level {
-        Level::Rusage => "rusage",
-        Level::Unprivileged => "unprivileged",
-        Level::Ptrace => "ptrace",
-        Level::Full => "full",
-    }
+    (alone == 0).then_some(Refusal::NoCopyAlone)
 }
 
 /// Why the difference of these two cannot be explained, if so.
@@ -42,51 +24,28 @@ pub(super) fn pair(
     baseline: &Alternative<'_>,
     wall_s: &Estimate,
     verdict: Option<Verdict>,
-) -> Option<String> {
-    let (a, b) = (&alternative.label, &baseline.label);
+) -> Option<Refusal> {
+    let of = [alternative.name.to_owned(), baseline.name.to_owned()];
     for side in [alternative, baseline] {
-        if side.runs.is_empty() {
-            return Some(match (side.lossy, side.unseen) {
-                (0, 0) => format!(
-                    "no trace of {}: none of its observed runs came to its end (the time was over, or they failed; \
-                     --max-time allows more)",
-                    side.label
-                ),
-                (0, n) => format!(
-                    "no trace of {} that could explain it: of its {n} observed runs none has a critical path",
-                    side.label
-                ),
-                (n, _) => format!("all {n} traces of {} lost records: see --ring-size", side.label),
-            });
-        }
-        if side.lossy > side.runs.len() {
-            return Some(format!("most traces of {} lost records: see --ring-size", side.label));
+        let of = side.name.to_owned();
+        let all = side.runs.is_empty();
+        match side.lossy {
+            0 if all && side.unseen == 0 => return Some(Refusal::NoTrace { of }),
+            0 if all => return Some(Refusal::NoUsableTrace { of, runs: side.unseen }),
+            lossy if all || lossy > side.runs.len() => return Some(Refusal::Lossy { of, lossy, all }),
+            _ => {}
         }
     }
     match verdict {
-        Some(Verdict::Same) => {
-            return Some(format!("{a} and {b} take the same time: there is nothing to explain"));
-        }
-        Some(Verdict::Undecided) | None => {
-            return Some(format!("{a} and {b} could not be told apart: there is nothing to explain yet"));
-        }
+        Some(Verdict::Same) => return Some(Refusal::Same { of }),
+        Some(Verdict::Undecided) | None => return Some(Refusal::Undecided { of }),
         Some(Verdict::Faster | Verdict::Slower) => {}
     }
-    let traced = alternative.traced_s - baseline.traced_s;
-    if traced * wall_s.median <= 0.0 {
-        return Some(format!(
-            "observed, {a} and {b} are in the other order ({} apart): what is seen then does not explain how they run \
-             unobserved",
-            time(traced)
-        ));
+    let seconds = alternative.traced_s - baseline.traced_s;
+    if seconds * wall_s.median <= 0.0 {
+        return Some(Refusal::OtherOrder { of, seconds });
     }
-    let cost = alternative.unattributed_s() - baseline.unattributed_s();
-    if cost.abs() >= wall_s.median.abs() {
-        return Some(format!(
-            "observing costs {} more for one of {a} and {b} than the calibration explains, and the difference is only {}",
-            time(cost),
-            time(wall_s.median)
-        ));
-    }
-    None
+    let cost_s = alternative.unattributed_s() - baseline.unattributed_s();
+    let dearer = cost_s.abs() >= wall_s.median.abs();
+    dearer.then_some(Refusal::DearerToObserve { of, cost_s, difference_s: wall_s.median })
 }

@@ -3,6 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::cause::Cause;
+use super::experiments::{Edit, Pace, Shown};
+use super::statement::{
+    Answer, CopyCost, Deciding, Fact, KindsUnknown, LeftOut, Measure, PredictedFrom, Refusal,
+};
 use crate::stats::Estimate;
 use crate::trace::TraceReport;
 use crate::trace::counts::OwnCost;
@@ -16,9 +20,18 @@ pub struct Why {
     /// At most three sentences for somebody who has never heard of work and span.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub summary: Vec<String>,
-    /// Why nothing was explained, if so.
+    /// What the summary says, as a kind and its numbers. Absent in older records, and where nothing could be found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Answer>,
+    /// Why nothing was explained, or not all, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
+    /// The same as kinds with their numbers. Empty in older records.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub refusals: Vec<Refusal>,
+    /// What was left out, and why. Empty in older records.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
     /// The causes, the largest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
@@ -120,7 +133,10 @@ pub struct Finding {
     pub share: f64,
     /// Whether an experiment that removed it made the difference go: true, false, or null where none was made.
     pub confirmed: Option<bool>,
-    /// In words.
+    /// What it states, as a kind and its numbers. Absent in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fact: Option<Fact>,
+    /// The same in words.
     pub sentence: String,
     /// What could be done.
     pub remedy: String,
@@ -134,7 +150,10 @@ pub struct Finding {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {
-    /// What was counted or timed.
+    /// What was counted or timed. Absent in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measure: Option<Measure>,
+    /// The same in words.
     pub what: String,
     /// The number for the alternative, a median over the traced rounds.
     pub here: f64,
@@ -211,6 +230,9 @@ pub struct Difference {
     pub noise_s: Option<f64>,
     /// Which account decides at which load, and why it changes, in words.
     pub deciding: String,
+    /// The same as a kind and its numbers. Absent in older records, and where span or work is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decides: Option<Deciding>,
 }
 
 /// One part of the critical path.
@@ -221,6 +243,9 @@ pub struct PathDelta {
     pub kind: crate::trace::report::PathKind,
     /// Beside the kind, as in a row of the path.
     pub what: Option<String>,
+    /// No task had the CPU that was waited for: it was waking up.
+    #[serde(default)]
+    pub waking_up: bool,
     /// How much more.
     pub seconds: Estimate,
 }
@@ -261,10 +286,19 @@ pub struct Experiment {
     pub faster: Option<String>,
     /// The alternative that was changed.
     pub alternative: String,
-    /// What was changed, in words.
+    /// What was changed, as a kind and its numbers. Absent in older records, and where nothing could be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edit: Option<Edit>,
+    /// The same in words.
     pub change: String,
     /// The changed command line; null where it was not run.
     pub command: Option<String>,
+    /// The cause was put into the faster alternative, and not taken out of the slower one.
+    #[serde(default)]
+    pub put_in: bool,
+    /// The change surely removes the cause, or puts it in. If not, a difference that stays refutes nothing.
+    #[serde(default)]
+    pub sure: bool,
     /// What was said before it ran.
     pub prediction: String,
     /// The seconds that removing the cause was to win.
@@ -281,6 +315,12 @@ pub struct Experiment {
     /// Seconds of every run with the change, by round.
     #[serde(default)]
     pub changed_s: Vec<f64>,
+    /// The machine was not as fast as before the experiment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pace: Option<Pace>,
+    /// What it showed beside the outcome. Absent in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<Shown>,
     /// In words: "the difference shrank by 17.2 ms (18.0 ms were predicted)", or why it could not be tested.
     pub sentence: String,
 }
@@ -331,7 +371,10 @@ pub struct Prediction {
     /// Whether `predicted_s` is a lower bound: no other level with full CPUs says what a copy takes more there.
     #[serde(default)]
     pub lower_bound: bool,
-    /// From what it was predicted: "span and work, a lower bound", "span, work and the level of 10 copies", with what is
+    /// From what it was predicted. Absent in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub based_on: Option<PredictedFrom>,
+    /// The same in words: "span and work, a lower bound", "span, work and the level of 10 copies", with what is
     /// missing for an interval.
     pub from: String,
 }
@@ -359,6 +402,12 @@ pub struct Growth {
     /// Why the kernel's time is not told by kind though batches were traced. Absent where the CPU time of a copy does not grow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kinds_not_measured: Option<String>,
+    /// The same as a kind and its numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kinds_unknown: Option<KindsUnknown>,
+    /// How the CPU time of a copy changes. Absent in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<CopyCost>,
     /// In words.
     pub sentence: String,
 }

@@ -7,8 +7,10 @@ use std::collections::BTreeMap;
 
 use super::categories::Category;
 use super::cause::Cause;
+use super::causes::misplacement::{confined, taking_turns};
+use super::causes::{self, processes, small_io};
 use super::difference::{Attribution, Attributions};
-use super::facts::{Moved, Side};
+use super::facts::Side;
 
 /// Seconds by cause: what the alternative takes longer than the baseline.
 pub(super) type Causes = BTreeMap<Cause, f64>;
@@ -30,12 +32,6 @@ impl<'a> Pair<'a> {
 /// A system call costs about so much outside of what a tracer sees of it: the way into the kernel and out of it, and the
 /// instructions around it (measured: 190 to 270 ns for a call that does nothing, of which the tracer sees some tens).
 pub(super) const AROUND_A_CALL_S: f64 = 250e-9;
-
-/// Pieces below this are small where the other side has none to compare with.
-const SMALL_PIECE: f64 = 4096.0;
-
-/// So many times more calls for the same data are more; so is that much more data.
-const MORE: f64 = 1.5;
 
 /// A process costs its parent user code too, at most this part of what it costs in the kernel.
 const OWN_CODE: f64 = 0.25;
@@ -129,20 +125,6 @@ fn queues_by_choice(slow: &Side, fast: &Side) -> bool {
     slow.priorities > 0.0 || confined(slow, fast)
 }
 
-/// Whether the slower side confined itself to fewer CPUs than the other one ran on.
-fn confined(slow: &Side, fast: &Side) -> bool {
-    slow.affinities > 0.0 && slow.cpus > 0.0 && slow.cpus < fast.cpus
-}
-
-/// CPUs that are busy for this part of the time are full: nothing more would fit on them.
-const ALL_BUSY: f64 = 0.8;
-
-/// Whether the slower side confined itself to CPUs that it keeps busy, and the other one has more: its parts take turns there.
-/// Then the path may go through one part after the other without any wait for a CPU, as if they depended on each other.
-fn taking_turns(slow: &Side, fast: &Side) -> bool {
-    confined(slow, fast) && slow.parallelism() >= slow.cpus * ALL_BUSY && fast.parallelism() > slow.cpus
-}
-
 struct Rules<'a> {
     attributed: &'a Attributions,
     pair: Pair<'a>,
@@ -200,43 +182,20 @@ impl Rules<'_> {
     fn search_and_startup(&mut self) {
         self.give(Cause::PathSearch, self.category(Category::Search));
         let startup = self.category(Category::Startup);
-        let of_processes = self.startup_of_more_processes(startup);
+        let more_s = processes::startups_s(self.pair.by(startup));
+        let of_processes = within(startup.signum() * more_s, startup);
         self.give(Cause::Processes, of_processes);
         self.give(Cause::Startup, startup - of_processes);
-    }
-
-    /// Of the start-ups: those of programs that only the slower side begins, when it begins more of them. Which of its
-    /// programs are the additional ones is not told; the cheapest are taken.
-    fn startup_of_more_processes(&self, startup: f64) -> f64 {
-        let (slow, fast) = self.pair.by(startup);
-        let begun = |side: &Side| side.starts.values().map(|it| it.0).sum::<f64>();
-        let mut missing = begun(slow) - begun(fast);
-        if missing < 0.5 {
-            return 0.0;
-        }
-        let more = slow.starts.iter().filter_map(|(command, (n, seconds))| {
-            let more = n - fast.starts.get(command).map_or(0.0, |it| it.0);
-            (more > 0.0).then_some((seconds / n, more))
-        });
-        let mut more: Vec<(f64, f64)> = more.collect();
-        more.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let mut sum = 0.0;
-        for (each, times) in more {
-            let taken = missing.min(times);
-            sum += each * taken;
-            missing -= taken;
-        }
-        within(startup.signum() * sum, startup)
     }
 
     /// Data: the same in smaller pieces, or more of it.
     fn data(&mut self) {
         let pipe = self.category(Category::Pipe);
-        let small = pipe * self.small(pipe, |side| side.pipe);
+        let small = pipe * small_io::part(self.pair.by(pipe), |side| side.pipe);
         self.give(Cause::SmallIo, small);
         self.give(Cause::PipeCopy, pipe - small);
         let file = self.category(Category::FileData);
-        let small = file * self.small(file, |side| side.file);
+        let small = file * small_io::part(self.pair.by(file), |side| side.file);
         self.give(Cause::SmallIo, small);
         // The same data costs more CPU time when it has to be fetched; other data is no cause of its own.
         let disk = self.category(Category::Disk);
@@ -245,19 +204,6 @@ impl Rules<'_> {
             let cold = disk * rest > 0.0 && rest.abs() <= disk.abs();
             self.give(if cold { Cause::Disk } else { Cause::Unexplained }, rest);
         }
-    }
-
-    /// The part of the slower side's calls that it would not need with the other side's pieces.
-    fn small(&self, seconds: f64, moved: impl Fn(&Side) -> Moved) -> f64 {
-        let (slow, fast) = self.pair.by(seconds);
-        let (slow, fast) = (moved(slow), moved(fast));
-        if slow.calls <= 0.0 {
-            return 0.0;
-        }
-        let piece =
-            if fast.bytes * MORE >= slow.bytes { fast.piece() } else { fast.piece().max(SMALL_PIECE) };
-        let needed = if piece > 0.0 { slow.bytes / piece } else { slow.calls };
-        if slow.calls >= needed * MORE && slow.calls > fast.calls { 1.0 - needed / slow.calls } else { 0.0 }
     }
 
     /// User code: what surrounds additional calls belongs to them, the rest is computing.
@@ -284,17 +230,10 @@ impl Rules<'_> {
     }
 
     fn waits(&mut self) {
-        let direct = [
-            (Category::Network, Cause::Network),
-            (Category::Lock, Cause::Lock),
-            (Category::Sleep, Cause::Sleep),
-            (Category::Disk, Cause::Disk),
-            (Category::Misplaced, Cause::Misplacement),
-            (Category::Throttled, Cause::Share),
-            (Category::Rest, Cause::Unexplained),
-        ];
-        for (category, cause) in direct {
-            self.give(cause, self.category(category));
+        for &cause in Cause::ALL {
+            for &category in causes::definition(cause).categories {
+                self.give(cause, self.category(category));
+            }
         }
         let contention = self.category(Category::Contention) + self.category(Category::Others);
         let cause = self.queueing(contention).unwrap_or(Cause::CpuContention);

@@ -11,13 +11,15 @@ use crate::validate::{Invalid, MAX_COUNT, amount, ensure};
 /// What this version says of stored runs. The experiments are those that were made then; what was refused and cannot be
 /// tried again stays refused.
 pub fn again(given: &ExplainInput<'_>, stored: Why) -> Why {
-    let Why { mut traced, traced_batches, experiments, refused, .. } = stored;
+    let Why { mut traced, traced_batches, experiments, refused, refusals, left_out, .. } = stored;
     // Older versions left them in the user code of the path.
     traced.iter_mut().for_each(|it| tell_faults(&mut it.report.critical_path, &it.report.work));
     let mut why = explain(&ExplainInput { traced: &traced, traced_batches: &traced_batches, ..*given });
     conclude(&mut why, experiments);
-    why.refused = why.refused.or(refused.filter(|_| traced.is_empty()));
-    (why.traced, why.traced_batches) = (traced, traced_batches);
+    if traced.is_empty() && why.refusals.is_empty() {
+        (why.refused, why.refusals) = (refused, refusals);
+    }
+    (why.traced, why.traced_batches, why.left_out) = (traced, traced_batches, left_out);
     why
 }
 

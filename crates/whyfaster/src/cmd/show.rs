@@ -14,6 +14,7 @@ use crate::display::{Format, TOP};
 use crate::exit::{Exit, Failure};
 use crate::render::trace::perfetto::Clock;
 use crate::store::{self, Recorded};
+use crate::words;
 
 /// Reads the record, analyses its samples again and writes what was asked for.
 pub fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
@@ -140,6 +141,7 @@ pub fn reanalysed(mut record: Record) -> Record {
     };
     if record.plan.explain.is_some() {
         record.why = again(&given, record.why);
+        words::why::write(&record.plan, &mut record.why);
     }
     record
 }

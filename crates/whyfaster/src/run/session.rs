@@ -22,6 +22,7 @@ use super::rig::{Ran, Rig};
 use super::why;
 use crate::exit::Failure;
 use crate::host;
+use crate::words;
 
 /// What the kernel holds for a process beside its pages, about: its stack, its page tables, its descriptors.
 const KERNEL_BYTES: u64 = 128 << 10;
@@ -176,9 +177,9 @@ impl Session<'_> {
             interrupts: self.interrupts,
             clock: self.clock,
         };
-        let explained = why::explain(rig, &so_far, self.on);
-        self.why = explained.why;
-        self.not_measured.extend(explained.not_measured);
+        self.why = why::explain(rig, &so_far, self.on);
+        words::why::write(self.plan, &mut self.why);
+        self.not_measured.extend(words::why::left_out(&self.why));
     }
 
     /// Measures all levels.

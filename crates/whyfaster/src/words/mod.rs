@@ -2,3 +2,4 @@
 //! cuts or compares that text again. Records hold both: the kind for programs, the text for people.
 
 pub mod reason;
+pub mod why;

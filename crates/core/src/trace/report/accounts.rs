@@ -86,6 +86,8 @@ pub enum PathKind {
     Outside,
     /// Waited, and who ended the wait was not seen.
     Unknown,
+    /// Time of the untraced runs that the observed ones did not have. In explanations only.
+    Unobserved,
     /// What it did is not known: records were lost.
     Lost,
 }
@@ -108,6 +110,7 @@ impl PathKind {
             Self::Stopped => "stopped",
             Self::Outside => "waiting for a process outside the tree",
             Self::Unknown => "waiting, not known for what",
+            Self::Unobserved => "not seen in the observed runs",
             Self::Lost => "not known: records were lost",
         }
     }

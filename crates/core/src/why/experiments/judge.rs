@@ -1,12 +1,13 @@
 //! What the rounds of an experiment say, and what follows for the finding.
 
+use super::super::answer::{answer, is_of};
 use super::super::cause::Cause;
-use super::super::explain::summaries;
 use super::super::finding;
+use super::super::medians::{estimate, median};
 use super::super::planned::{Before, Planned};
-use super::super::report::{Difference, Experiment, Finding, Outcome, Why};
-use super::super::sentence;
-use super::super::words::{estimate, median, quoted, time};
+use super::super::report::{Experiment, Finding, Outcome, Why};
+use super::super::statement::Fact;
+use super::statement::{Pace, Shown};
 use crate::stats::Estimate;
 
 /// Error probability of the interval of what an experiment won.
@@ -28,81 +29,83 @@ const AS_BEFORE: f64 = 0.1;
 pub fn judge(planned: &Planned, why: &Why, control_s: &[f64], changed_s: &[f64]) -> Experiment {
     let finding = why.findings.get(planned.finding);
     let (slow, fast) = finding.map_or(("", ""), |it| (it.alternative.as_str(), it.against.as_str()));
-    let mut experiment = Experiment {
+    let sign = if planned.put_in { -1.0 } else { 1.0 };
+    let won: Vec<f64> =
+        control_s.iter().zip(changed_s).map(|(control, changed)| sign * (control - changed)).collect();
+    let won_s = (planned.test.is_ok() && !won.is_empty()).then(|| estimate(&won, ALPHA));
+    let pace = finding.zip(won_s).and_then(|(finding, _)| pace(why, finding, planned, control_s));
+    let shown = match (&planned.test, won_s) {
+        (Err(why), _) => Shown::NotTestable { why: why.clone() },
+        (Ok(_), None) => Shown::NotRun,
+        (Ok(_), Some(won)) => shown(&won, planned, (why, finding), pace),
+    };
+    Experiment {
         cause: planned.cause,
         slower: finding.map(|it| it.alternative.clone()),
         faster: finding.map(|it| it.against.clone()),
         alternative: if planned.put_in { fast } else { slow }.to_owned(),
-        change: planned.change.clone(),
+        edit: planned.edit.clone(),
+        change: String::new(),
         command: planned.test.as_ref().ok().map(|test| test.changed.command.clone()),
-        prediction: planned.prediction.clone(),
+        put_in: planned.put_in,
+        sure: planned.sure,
+        prediction: String::new(),
         predicted_s: planned.predicted_s,
-        won_s: None,
+        won_s,
+        rounds: won_s.map_or(0, |_| u32::try_from(won.len()).unwrap_or(u32::MAX)),
+        outcome: outcome(&shown),
         control_s: control_s.to_vec(),
         changed_s: changed_s.to_vec(),
-        rounds: 0,
-        outcome: Outcome::NotTestable,
+        pace,
+        shown: Some(shown),
         sentence: String::new(),
-    };
-    if let Err(reason) = &planned.test {
-        experiment.sentence = format!("Not testable: {reason}.");
-        return experiment;
     }
-    let sign = if planned.put_in { -1.0 } else { 1.0 };
-    let won: Vec<f64> =
-        control_s.iter().zip(changed_s).map(|(control, changed)| sign * (control - changed)).collect();
-    experiment.rounds = u32::try_from(won.len()).unwrap_or(u32::MAX);
-    if won.is_empty() {
-        experiment.outcome = Outcome::Undecided;
-        experiment.sentence = "It was planned and not run: the time was over.".to_owned();
-        return experiment;
-    }
-    let won = estimate(&won, ALPHA);
-    experiment.won_s = Some(won);
-    let pace = finding.and_then(|finding| Pace::of(why, finding, planned, control_s));
-    let factor = pace.as_ref().map_or(1.0, Pace::factor);
+}
+
+/// What the runs of an experiment say.
+fn shown(
+    won: &Estimate,
+    planned: &Planned,
+    (why, finding): (&Why, Option<&Finding>),
+    pace: Option<Pace>,
+) -> Shown {
+    let factor = pace.map_or(1.0, |pace| pace.now_s / pace.before_s);
     if finding.is_some_and(|finding| won.median > most(why, finding, planned) * factor.max(1.0)) {
-        experiment.outcome = Outcome::Undecided;
-        experiment.sentence = too_much(&won, planned);
-    } else {
-        let seconds = finding.map_or(0.0, |it| it.seconds);
-        experiment.outcome = outcome(&won, planned, seconds, factor.min(1.0));
-        experiment.sentence = worded(&won, planned, experiment.outcome);
+        return Shown::TooMuch;
     }
-    experiment.sentence.extend(pace.map(|pace| pace.sentence()));
-    experiment
+    // A machine that became faster leaves less to win.
+    let enough = planned.predicted_s * ENOUGH * factor.min(1.0);
+    // The change may reach only a part of what the finding says.
+    let enough_of_all = enough.max(finding.map_or(0.0, |it| it.seconds) * ENOUGH * factor.min(1.0));
+    match won.low.zip(won.high) {
+        Some((low, _)) if low > 0.0 && won.median >= enough_of_all => Shown::Confirmed,
+        // A change that may leave the cause in place refutes nothing.
+        Some((_, high)) if high < enough && planned.sure => Shown::Refuted,
+        None => Shown::FewRounds,
+        Some(_) if !planned.sure => Shown::MayStay,
+        Some(_) => Shown::Unclear,
+    }
 }
 
-/// The machine is not as fast as when the difference was measured: what the unchanged command takes in the experiment, and
-/// took before, seconds.
-struct Pace {
-    now_s: f64,
-    before_s: f64,
+fn outcome(shown: &Shown) -> Outcome {
+    match shown {
+        Shown::Confirmed => Outcome::Confirmed,
+        Shown::Refuted => Outcome::Refuted,
+        Shown::NotTestable { .. } => Outcome::NotTestable,
+        _ => Outcome::Undecided,
+    }
 }
 
-impl Pace {
-    /// `None` if both are alike, or not comparable: what something is put into runs behind a wrapper, and a cache is dropped.
-    fn of(why: &Why, finding: &Finding, planned: &Planned, control_s: &[f64]) -> Option<Self> {
-        let plain = planned.test.as_ref().is_ok_and(|test| {
-            test.control.before == Before::Nothing && test.control.cpus.is_none() && !planned.put_in
-        });
-        let account = why.accounts.iter().find(|it| plain && it.alternative == finding.alternative)?;
-        let pace = Self { now_s: median(control_s), before_s: account.untraced_s };
-        let known = pace.now_s > 0.0 && pace.before_s > 0.0;
-        (known && (pace.factor() - 1.0).abs() > AS_BEFORE).then_some(pace)
-    }
-
-    fn factor(&self) -> f64 {
-        self.now_s / self.before_s
-    }
-
-    fn sentence(&self) -> String {
-        format!(
-            " Unchanged, it took {} in this test and {} before: the machine was not the same, and what can be won neither.",
-            time(self.now_s),
-            time(self.before_s)
-        )
-    }
+/// What the unchanged command takes in the experiment, and took before. `None` if both are alike, or not comparable: what
+/// something is put into runs behind a wrapper, and a cache is dropped.
+fn pace(why: &Why, finding: &Finding, planned: &Planned, control_s: &[f64]) -> Option<Pace> {
+    let plain = planned.test.as_ref().is_ok_and(|test| {
+        test.control.before == Before::Nothing && test.control.cpus.is_none() && !planned.put_in
+    });
+    let account = why.accounts.iter().find(|it| plain && it.alternative == finding.alternative)?;
+    let pace = Pace { now_s: median(control_s), before_s: account.untraced_s };
+    let known = pace.now_s > 0.0 && pace.before_s > 0.0;
+    (known && (pace.now_s / pace.before_s - 1.0).abs() > AS_BEFORE).then_some(pace)
 }
 
 /// The most that a change can win which takes away this cause and nothing else.
@@ -116,65 +119,7 @@ fn most(why: &Why, finding: &Finding, planned: &Planned) -> f64 {
 
 /// The difference that a finding is a part of, seconds.
 fn whole(why: &Why, finding: &Finding) -> Option<f64> {
-    why.differences.iter().find(|it| is_of(it, finding)).map(|it| it.span_s.median.abs())
-}
-
-/// Whether the finding is one of this difference.
-fn is_of(difference: &Difference, finding: &Finding) -> bool {
-    let names = (difference.alternative.as_str(), difference.baseline.as_str());
-    let (a, b) = (finding.alternative.as_str(), finding.against.as_str());
-    names == (a, b) || names == (b, a)
-}
-
-fn too_much(won: &Estimate, planned: &Planned) -> String {
-    let (took, verb) = if planned.put_in { ("longer", "put in") } else { ("less", "took away") };
-    format!(
-        "With the change ({}), it takes {} {took}, more than the {} predicted: undecided, the change {verb} \
-         more than this cause.",
-        planned.change,
-        time(won.median),
-        time(planned.predicted_s)
-    )
-}
-
-/// `seconds`: of the finding, of which the change may reach only a part. `slack`: so much less can be won than was predicted, for
-/// the machine became faster.
-fn outcome(won: &Estimate, planned: &Planned, seconds: f64, slack: f64) -> Outcome {
-    let enough = planned.predicted_s * ENOUGH * slack;
-    let enough_of_all = enough.max(seconds * ENOUGH * slack);
-    match won.low.zip(won.high) {
-        Some((low, _)) if low > 0.0 && won.median >= enough_of_all => Outcome::Confirmed,
-        // A change that may leave the cause in place refutes nothing.
-        Some((_, high)) if high < enough && planned.sure => Outcome::Refuted,
-        _ => Outcome::Undecided,
-    }
-}
-
-fn worded(won: &Estimate, planned: &Planned, outcome: Outcome) -> String {
-    let predicted = time(planned.predicted_s);
-    let shrank = if won.median > 0.0 {
-        format!("the difference shrank by {} ({predicted} were predicted)", time(won.median))
-    } else {
-        format!("the difference did not shrink (it grew by {}; {predicted} were predicted)", time(won.median))
-    };
-    match outcome {
-        Outcome::Confirmed => format!("With the change ({}), {shrank}.", planned.change),
-        Outcome::Refuted => {
-            format!("With the change ({}), {shrank}: the cause is another one.", planned.change)
-        }
-        Outcome::Undecided if won.low.is_none() => {
-            format!("With the change ({}), {shrank}, but the rounds are too few to tell.", planned.change)
-        }
-        Outcome::Undecided if !planned.sure => {
-            format!(
-                "With the change ({}), {shrank}; the change need not remove the cause, which may not be in the command line.",
-                planned.change
-            )
-        }
-        Outcome::Undecided | Outcome::NotTestable => {
-            format!("With the change ({}), {shrank}, which does not tell.", planned.change)
-        }
-    }
+    why.differences.iter().find(|it| is_of(finding, it)).map(|it| it.span_s.median.abs())
 }
 
 /// Puts the experiments into the explanation: what they say of their findings, and the summary. What was refuted is no cause
@@ -196,13 +141,13 @@ pub fn conclude(why: &mut Why, experiments: Vec<Experiment>) {
         };
     }
     why.experiments = experiments;
-    why.summary = summaries(why);
+    why.answer = answer(why);
 }
 
 /// Gives the seconds of this finding to what is unexplained.
 fn refute(why: &mut Why, at: usize) {
     let refuted = why.findings.remove(at);
-    let Some(difference) = why.differences.iter_mut().find(|it| is_of(it, &refuted)) else { return };
+    let Some(difference) = why.differences.iter_mut().find(|it| is_of(&refuted, it)) else { return };
     let slower = |alternative: bool| if alternative { 1.0 } else { -1.0 };
     let by = refuted.seconds * slower(refuted.alternative == difference.alternative);
     let rest = &mut difference.unexplained_s;
@@ -212,32 +157,26 @@ fn refute(why: &mut Why, at: usize) {
         high: rest.high.map(|high| high + by),
     };
     let (rest, difference) = (*rest, &*difference);
-    why.findings.retain(|it| it.cause != Cause::Unexplained || !is_of(difference, it));
+    why.findings.retain(|it| it.cause != Cause::Unexplained || !is_of(it, difference));
     let (mut slow, mut fast) = (difference.alternative.clone(), difference.baseline.clone());
     let (mut low, mut high) = (rest.low, rest.high);
     if rest.median < 0.0 {
         std::mem::swap(&mut slow, &mut fast);
         (low, high) = (high.map(|it| -it), low.map(|it| -it));
     }
-    let account = why.accounts.iter().find(|it| it.alternative == slow && !it.label.is_empty());
-    let label = account.map_or_else(|| quoted(&slow), |it| it.label.clone());
-    let seconds = rest.median.abs();
     why.findings.push(Finding {
         cause: Cause::Unexplained,
         alternative: slow,
         against: fast,
-        seconds,
+        seconds: rest.median.abs(),
         low,
         high,
         share: rest.median / difference.span_s.median,
         confirmed: None,
-        sentence: format!(
-            "{} that {label} takes longer are not explained by any cause that is known; a test refuted {}.",
-            time(seconds),
-            sentence::name(refuted.cause)
-        ),
-        remedy: sentence::remedy(Cause::Unexplained).to_owned(),
-        page: sentence::page(Cause::Unexplained),
+        fact: Some(Fact::Refuted { cause: refuted.cause }),
+        sentence: String::new(),
+        remedy: String::new(),
+        page: Cause::Unexplained.page(),
         evidence: refuted.evidence,
     });
     finding::sort(&mut why.findings);

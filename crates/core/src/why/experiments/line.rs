@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// A word: where it stands, and what it says without its quotes.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Word {
+pub(in crate::why) struct Word {
     pub place: Range<usize>,
     pub text: String,
     /// A redirection with its target.
@@ -16,7 +16,7 @@ pub(super) struct Word {
 
 /// One command, with the words before the next operator.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Command {
+pub(in crate::why) struct Command {
     pub place: Range<usize>,
     pub words: Vec<Word>,
     /// It reads what the command before it writes.
@@ -27,7 +27,7 @@ pub(super) struct Command {
 
 /// A command line.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Line {
+pub(in crate::why) struct Line {
     pub commands: Vec<Command>,
     /// One pipeline of plain commands: nothing but `|` between them, no subshell, no substitution, no keyword.
     pub pipeline: bool,
@@ -35,14 +35,14 @@ pub(super) struct Line {
 
 impl Word {
     /// The word without its directory.
-    pub(super) fn file(&self) -> &str {
+    pub(in crate::why) fn file(&self) -> &str {
         self.text.rsplit('/').next().unwrap_or(&self.text)
     }
 }
 
 impl Command {
     /// The words of the command itself: without keywords and assignments before it and without redirections.
-    pub(super) fn own(&self) -> Vec<&Word> {
+    pub(in crate::why) fn own(&self) -> Vec<&Word> {
         let plain = self.words.iter().filter(|word| !word.redirects);
         let behind = plain.skip_while(|word| OPENING.contains(&word.text.as_str()));
         behind.skip_while(|word| is_assignment(&word.text)).collect()
@@ -56,13 +56,13 @@ impl Command {
     }
 
     /// What it is called, without its directory.
-    pub(super) fn name(&self) -> Option<&str> {
+    pub(in crate::why) fn name(&self) -> Option<&str> {
         let first = self.own().into_iter().next()?;
         Some(first.file())
     }
 
     /// Whether nothing is redirected.
-    pub(super) fn redirects_nothing(&self) -> bool {
+    pub(in crate::why) fn redirects_nothing(&self) -> bool {
         self.words.iter().all(|word| !word.redirects)
     }
 }
@@ -74,7 +74,8 @@ const KEYWORDS: [&str; 17] = [
 ];
 
 /// Of these: words behind which a command stands.
-pub(super) const OPENING: [&str; 9] = ["if", "then", "else", "elif", "while", "until", "do", "{", "!"];
+pub(in crate::why) const OPENING: [&str; 9] =
+    ["if", "then", "else", "elif", "while", "until", "do", "{", "!"];
 
 /// Commands that the shell does itself and that no wrapper can begin.
 const BUILTINS: [&str; 22] = [
@@ -84,7 +85,7 @@ const BUILTINS: [&str; 22] = [
 
 impl Line {
     /// Cuts a line.
-    pub(super) fn of(text: &str) -> Self {
+    pub(in crate::why) fn of(text: &str) -> Self {
         let mut cutter = Cutter::default();
         cutter.run(text);
         let pipeline = cutter.only_pipes && cutter.commands.iter().all(Command::is_plain);
@@ -98,13 +99,13 @@ impl Line {
     }
 
     /// The commands called by this name.
-    pub(super) fn called<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Command> {
+    pub(in crate::why) fn called<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Command> {
         self.commands.iter().filter(move |command| command.name() == Some(name))
     }
 }
 
 /// Replaces places of a text; the places do not overlap.
-pub(super) fn edited(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
+pub(in crate::why) fn edited(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
     edits.sort_by_key(|(place, _)| std::cmp::Reverse(place.start));
     let mut text = text.to_owned();
     for (place, by) in edits {
@@ -114,7 +115,7 @@ pub(super) fn edited(text: &str, mut edits: Vec<(Range<usize>, String)>) -> Stri
 }
 
 /// A word for a shell.
-pub(super) fn quoted(text: &str) -> String {
+pub(in crate::why) fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,@%+".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
         text.to_owned()

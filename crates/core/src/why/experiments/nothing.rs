@@ -1,6 +1,7 @@
 //! Words with which programs start and end without doing their work: by their names, or as a command line starts them.
 
 use super::line::{Command, Line, quoted};
+use super::statement::Untestable;
 
 /// Words with which a program only starts and ends.
 const NOTHING: [(&str, &str); 21] = [
@@ -45,7 +46,11 @@ pub(super) fn doing_nothing(command: &str) -> Option<String> {
 
 /// How the slower and the faster line start the same program, cut to words that do nothing else. An error where that does
 /// not tell them apart.
-pub(super) fn own_starts(command: &str, slow: &str, fast: &str) -> Result<(String, String), String> {
+pub(in crate::why) fn own_starts(
+    command: &str,
+    slow: &str,
+    fast: &str,
+) -> Result<(String, String), Untestable> {
     let cut = |text: &str| -> Option<String> {
         let name = versionless(command);
         let line = Line::of(text);
@@ -54,14 +59,10 @@ pub(super) fn own_starts(command: &str, slow: &str, fast: &str) -> Result<(Strin
         of_it.all(|it| cut(it).as_ref() == Some(&first)).then_some(first)
     };
     let (Some(slow), Some(fast)) = (cut(slow), cut(fast)) else {
-        return Err(format!(
-            "both start '{command}', and how its start-ups differ does not stand in their command lines"
-        ));
+        return Err(Untestable::StartsElsewhere { program: command.to_owned() });
     };
     if slow == fast {
-        return Err(format!(
-            "both start '{command}' with the same options; what it loads itself cannot be taken from it"
-        ));
+        return Err(Untestable::SameStart { program: command.to_owned() });
     }
     Ok((slow, fast))
 }
@@ -121,15 +122,19 @@ mod tests {
             own("python3 -c 'import json,ssl; print(1)'", "a; /usr/bin/python3 -S -E -c 0"),
             pair("python3 -c 'import json,ssl'", "/usr/bin/python3 -S -E -c ''")
         );
-        for (slow, fast, why) in [
-            ("python3 a.py", "python3 b.py", "same options"),
-            ("python3 -c 1", "sh plain.sh", "does not stand in"),
-            ("python3 -X dev a.py", "python3 b.py", "does not stand in"),
-            ("python3 -S a; python3 b", "python3 -S c", "does not stand in"),
-            ("env X=1 python3 a", "python3 -S a", "does not stand in"),
+        let program = || "python3.11".to_owned();
+        assert_eq!(own("python3 a.py", "python3 b.py"), Err(Untestable::SameStart { program: program() }));
+        for (slow, fast) in [
+            ("python3 -c 1", "sh plain.sh"),
+            ("python3 -X dev a.py", "python3 b.py"),
+            ("python3 -S a; python3 b", "python3 -S c"),
+            ("env X=1 python3 a", "python3 -S a"),
         ] {
-            let said = own(slow, fast).unwrap_err();
-            assert!(said.contains(why), "{slow} {fast}: {said}");
+            assert_eq!(
+                own(slow, fast),
+                Err(Untestable::StartsElsewhere { program: program() }),
+                "{slow} {fast}"
+            );
         }
         assert_eq!(
             own_starts("bash", "bash -l x", "bash --norc x"),

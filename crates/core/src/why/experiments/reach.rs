@@ -2,18 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::ExperimentContext;
+use super::context::ExperimentContext;
 use super::line::{Command, Line, Word};
 use crate::plan::Shell;
 use crate::trace::TraceReport;
 use crate::trace::event::FileKind;
 use crate::why::categories::{is_look, misses, parents};
 use crate::why::kinds::base;
+use crate::why::medians::median;
 use crate::why::own_cost::is_exec;
-use crate::why::words::median;
 
 /// An edit that reaches so much of a cause reaches it.
-pub(super) const REACHED: f64 = 0.8;
+pub(in crate::why) const REACHED: f64 = 0.8;
 
 /// Programs that run what stands in a file or in a word.
 const INTERPRETERS: [&str; 21] = [
@@ -32,7 +32,7 @@ type ByCommand = BTreeMap<String, f64>;
 
 impl ExperimentContext<'_> {
     /// Whether a word of the slower side's line may be a script, which does what the line does not say.
-    pub(super) fn scripted(&self, line: &Line) -> bool {
+    pub(in crate::why) fn scripted(&self, line: &Line) -> bool {
         let words = line.commands.iter().flat_map(|command| &command.words);
         if words.filter(|word| !word.redirects).any(|word| interprets(word.file())) {
             return true;
@@ -49,7 +49,7 @@ impl ExperimentContext<'_> {
     }
 
     /// Whether the commands that search PATH in vain are words of the line, or its shell.
-    pub(super) fn searches(&self, line: &Line) -> bool {
+    pub(in crate::why) fn searches(&self, line: &Line) -> bool {
         let more = self.more(|report| {
             let parents = parents(report);
             let rows = report.syscalls.iter().filter(|row| is_exec(row) || is_look(row, &parents));
@@ -64,7 +64,7 @@ impl ExperimentContext<'_> {
 
     /// The part of the calls that move data in pieces which these commands of the line make, or those that read from them
     /// through a pipe: who writes small pieces makes small pieces for all behind it.
-    pub(super) fn moves(&self, line: &Line, edited: impl Fn(&Command) -> bool) -> f64 {
+    pub(in crate::why) fn moves(&self, line: &Line, edited: impl Fn(&Command) -> bool) -> f64 {
         let more = self.more(|report| {
             let socket = |file| matches!(file, FileKind::Socket | FileKind::UnixSocket);
             let rows = report.transfers.iter().filter(|row| !socket(row.file));
@@ -80,7 +80,7 @@ impl ExperimentContext<'_> {
     }
 
     /// Whether the calls that change priorities are those of so many times `nice`.
-    pub(super) fn nices(&self, times: usize) -> bool {
+    pub(in crate::why) fn nices(&self, times: usize) -> bool {
         let more = self.more(|report| {
             let rows = report.syscalls.iter();
             let rows = rows.filter(|row| crate::why::facts::PRIORITIES.contains(&row.name.as_str()));

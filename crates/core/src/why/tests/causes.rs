@@ -6,6 +6,7 @@ use crate::trace::event::FileKind;
 use crate::trace::report::{Cause as Wait, Direction, PathKind, SharerKind, WorkKind};
 use crate::why::cause::Cause;
 use crate::why::report::{Finding, Why};
+use crate::why::statement::{Fact, Measure, Pair};
 
 /// What both sides do.
 fn common() -> Trace {
@@ -15,7 +16,7 @@ fn common() -> Trace {
 /// The first finding is this one, has these seconds, and makes 'b' slower; it is told from both sides.
 fn first(a: Trace, b: Trace, cause: Cause, seconds: f64) -> Finding {
     let why = Scene::of(&a.0, &b.0).explain();
-    assert_eq!(why.refused, None);
+    assert_eq!(why.refusals, []);
     let finding = why.findings.first().unwrap_or_else(|| panic!("no finding: {why:#?}"));
     assert_eq!((finding.cause, finding.alternative.as_str()), (cause, "b"), "{:#?}", why.findings);
     assert!((finding.seconds / seconds - 1.0).abs() < 0.1, "{} instead of {seconds}", finding.seconds);
@@ -52,11 +53,7 @@ fn processes() {
         Cause::Processes,
         0.155,
     );
-    assert!(
-        finding.sentence.contains("starts 201 processes, and 'a' only 1; that costs it 15"),
-        "{}",
-        finding.sentence
-    );
+    assert_eq!(finding.fact, Some(Fact::MoreProcesses { processes: Pair { here: 201.0, there: 1.0 } }));
     assert_eq!(finding.evidence[0].here, 201.0);
 }
 
@@ -65,8 +62,8 @@ fn processes_that_cost_more_are_not_more_processes() {
     let makes =
         |forks: u64, s: f64| common().makes(forks, forks).runs("parallel", WorkKind::Process, s, forks);
     let finding = first(makes(2002, 0.1), makes(2013, 0.6), Cause::Processes, 0.5);
-    assert!(finding.sentence.contains("make and end about as many processes"), "{}", finding.sentence);
-    assert!(!finding.sentence.contains("2,013"), "{}", finding.sentence);
+    let command = Some("parallel".to_owned());
+    assert_eq!(finding.fact, Some(Fact::DearerProcesses { equal: false, command }));
 }
 
 #[test]
@@ -80,7 +77,7 @@ fn children_without_a_program_are_processes_when_there_are_more_of_them_and_comp
 
 #[test]
 fn path_search() {
-    let finding = first(
+    first(
         common().makes(100, 100).runs("xargs (forked)", WorkKind::Process, 0.02, 0),
         common()
             .makes(100, 100)
@@ -89,13 +86,6 @@ fn path_search() {
             .fails("xargs (forked)", "execve", 100_000, 0.08),
         Cause::PathSearch,
         0.08,
-    );
-    assert!(
-        finding
-            .sentence
-            .contains("into directories of PATH that do not have the program, and 'a' never; that"),
-        "{}",
-        finding.sentence
     );
     // A shell looks before it leaps.
     let looks = |n: u64, s: f64| {
@@ -106,7 +96,8 @@ fn path_search() {
             s,
         )
     };
-    first(looks(100, 0.001), looks(50_000, 0.05), Cause::PathSearch, 0.049);
+    let finding = first(looks(100, 0.001), looks(50_000, 0.05), Cause::PathSearch, 0.049);
+    assert_eq!(finding.fact, Some(Fact::PathSearch { misses: Pair { here: 50_000.0, there: 100.0 } }));
 }
 
 #[test]
@@ -133,7 +124,7 @@ fn startup() {
         common().makes(5, 6).runs("prog", WorkKind::Startup, load, 5).runs("prog", WorkKind::Process, end, 0)
     };
     let finding = first(runs(0.005, 0.001), runs(0.08, 0.011), Cause::Startup, 0.085);
-    assert!(finding.sentence.contains("most of it in 'prog'"), "{}", finding.sentence);
+    assert_eq!(finding.fact, Some(Fact::Startup { command: Some("prog".to_owned()) }));
 }
 
 #[test]
@@ -158,11 +149,9 @@ fn small_io() {
         )
     };
     let finding = first(reads(128, 0.001, 0.001), reads(131_072, 0.06, 0.02), Cause::SmallIo, 0.078);
-    assert!(
-        finding.sentence.contains("131,072 reads and writes of 64 B each, and 'a' in only 128 of 64.0 KiB"),
-        "{}",
-        finding.sentence
-    );
+    let number = Pair { here: 131_072.0, there: 128.0 };
+    let bytes = Pair { here: 64.0, there: 65_536.0 };
+    assert_eq!(finding.fact, Some(Fact::SmallIo { calls: Measure::FileCalls, number, bytes }));
 }
 
 #[test]
@@ -185,7 +174,8 @@ fn pipe_copy() {
             .queues("cat", (SharerKind::Idle, ""), Some(Wait::PipeEmpty), (wait, 0.0, 0.0))
     };
     let finding = first(copies(1 << 25, 0.01, 0.001), copies(1 << 27, 0.05, 0.011), Cause::PipeCopy, 0.05);
-    assert!(finding.sentence.contains("copies 128.0 MiB through pipes"), "{}", finding.sentence);
+    let bytes = Pair { here: f64::from(1 << 27), there: f64::from(1 << 25) };
+    assert_eq!(finding.fact, Some(Fact::MorePipeData { bytes }));
     first(common(), copies(1 << 27, 0.05, 0.01), Cause::PipeCopy, 0.06);
 }
 
@@ -194,15 +184,12 @@ fn overlap() {
     let a = common().runs("sink", WorkKind::User, 0.06, 0).beside("source", WorkKind::User, 0.06, 0);
     let b = common().runs("sink", WorkKind::User, 0.06, 0).runs("source", WorkKind::User, 0.06, 0);
     let finding = first(a, b, Cause::Overlap, 0.06);
-    assert!(
-        finding.sentence.starts_with("'a' does several things at the same time and keeps 1.4 CPUs"),
-        "{}",
-        finding.sentence
-    );
+    let Some(Fact::Overlap { cpus, bottleneck: None }) = finding.fact else { panic!("{finding:?}") };
+    assert!((1.35..1.45).contains(&cpus.there) && (0.95..1.05).contains(&cpus.here), "{cpus:?}");
 }
 
 #[test]
-fn an_overlap_that_keeps_no_more_cpus_busy_gives_no_number() {
+fn an_overlap_may_keep_no_more_cpus_busy() {
     // The slower one has as much to do beside its path.
     let a = common().runs("sink", WorkKind::User, 0.06, 0).beside("source", WorkKind::User, 0.06, 0);
     let b = common().runs("sink", WorkKind::User, 0.06, 0).runs("source", WorkKind::User, 0.06, 0).beside(
@@ -213,9 +200,8 @@ fn an_overlap_that_keeps_no_more_cpus_busy_gives_no_number() {
     );
     let finding = first(a, b, Cause::Overlap, 0.06);
     assert!(
-        finding.sentence.starts_with("'a' does several things at the same time; that"),
-        "{}",
-        finding.sentence
+        matches!(finding.fact, Some(Fact::Overlap { cpus, .. }) if cpus.here > cpus.there),
+        "{finding:?}"
     );
 }
 
@@ -228,7 +214,7 @@ fn overlap_lost_to_ones_own_processes() {
 #[test]
 fn compute() {
     let finding = first(common(), common().runs("awk", WorkKind::User, 0.05, 0), Cause::Compute, 0.05);
-    assert!(finding.sentence.contains("most of it in 'awk'"), "{}", finding.sentence);
+    assert_eq!(finding.fact, Some(Fact::Compute { command: Some("awk".to_owned()) }));
 }
 
 #[test]
@@ -265,7 +251,7 @@ fn disk() {
 fn lock() {
     let finding =
         first(common(), common().waits("locks", PathKind::Lock, Some("locks"), 0.06), Cause::Lock, 0.06);
-    assert!(finding.sentence.contains("for locks that 'locks' held"), "{}", finding.sentence);
+    assert_eq!(finding.fact, Some(Fact::Lock { holder: Some("locks".to_owned()) }));
 }
 
 #[test]
@@ -280,7 +266,7 @@ fn sleep() {
 fn cpu_contention() {
     let waits = |s: f64| common().queues("spin", (SharerKind::Other, "hog"), None, (s, 0.0, 0.0));
     let finding = first(waits(0.0001), waits(0.05), Cause::CpuContention, 0.05);
-    assert!(finding.sentence.contains("that others had taken: 'hog'"), "{}", finding.sentence);
+    assert_eq!(finding.fact, Some(Fact::CpuContention { holders: vec!["hog".to_owned()] }));
 }
 
 #[test]
@@ -308,13 +294,10 @@ fn misplacement() {
         common().queues("spin", (SharerKind::Kernel, "kworker"), None, (0.05, idle, forbidden))
     };
     let finding = first(common(), waits(0.05, 0.0), Cause::Misplacement, 0.05);
-    assert!(
-        finding.sentence.contains("a CPU that 'kworker' had, while another one stood idle."),
-        "{}",
-        finding.sentence
-    );
+    let of = |forbidden| Some(Fact::Misplacement { holder: Some("kworker".to_owned()), forbidden });
+    assert_eq!(finding.fact, of(false));
     let finding = first(common(), waits(0.0, 0.05), Cause::Misplacement, 0.05);
-    assert!(finding.sentence.contains("not allowed to run"), "{}", finding.sentence);
+    assert_eq!(finding.fact, of(true));
 }
 
 #[test]
@@ -360,7 +343,7 @@ fn share() {
     first(niced(0.01), niced(0.06), Cause::Share, 0.05);
     let throttled = common().queues("spin", (SharerKind::Throttled, ""), None, (0.08, 0.0, 0.0));
     let finding = first(common(), throttled, Cause::Share, 0.08);
-    assert!(finding.sentence.contains("was used up"), "{}", finding.sentence);
+    assert_eq!(finding.fact, Some(Fact::Throttled));
 }
 
 #[test]
@@ -379,5 +362,9 @@ fn network() {
 fn unexplained() {
     let finding =
         first(common(), common().waits("x", PathKind::Unknown, None, 0.05), Cause::Unexplained, 0.05);
-    assert!(finding.sentence.contains("not explained by any cause"), "{}", finding.sentence);
+    let path = |it: &Measure| matches!(it, Measure::Path { part: PathKind::Unknown, .. });
+    assert!(
+        matches!(&finding.fact, Some(Fact::Unexplained { most: Some(it), .. }) if path(it)),
+        "{finding:?}"
+    );
 }

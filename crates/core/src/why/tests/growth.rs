@@ -5,7 +5,8 @@ use crate::sample::{Arm, Batch};
 use crate::trace::TraceReport;
 use crate::trace::counts::OwnCost;
 use crate::trace::report::WorkKind;
-use crate::why::report::{Growth, TracedBatch};
+use crate::why::report::{Evidence, Growth, TracedBatch};
+use crate::why::statement::{GrowsIn, KindsUnknown, Measure, Trend};
 use crate::why::{ExplainInput, explain};
 
 /// One copy: 80 ms of its own code, 10 ms in pipes, 10 ms in processes.
@@ -60,37 +61,35 @@ fn of_b(scene: &Scene) -> Growth {
     why.growth.into_iter().find(|it| it.alternative == "b").unwrap()
 }
 
+/// The rows of kinds of work.
+fn kinds(growth: &Growth) -> Vec<&Evidence> {
+    growth.grows.iter().filter(|it| matches!(it.measure, Some(Measure::CopyWork { .. }))).collect()
+}
+
 #[test]
 fn the_kind_that_grows_is_named() {
     // From 20 ms in pipes to 70 ms, all else the same.
     let growth = of_b(&scene(0.16, ten(&alone(0.07))));
-    assert_eq!((growth.lowest, growth.highest, growth.kinds_not_measured.as_deref()), (1, 10, None));
-    let kinds: Vec<&str> =
-        growth.grows.iter().map(|it| it.what.as_str()).filter(|it| it.starts_with("kernel")).collect();
-    assert_eq!(kinds, ["kernel: moving data through pipes"]);
-    let row = growth.grows.iter().find(|it| it.what.starts_with("kernel")).unwrap();
+    assert_eq!((growth.lowest, growth.highest, growth.kinds_unknown), (1, 10, None));
+    let [row] = kinds(&growth)[..] else { panic!("{growth:?}") };
+    assert_eq!(row.measure, Some(Measure::CopyWork { on: WorkKind::Pipe }));
     assert!((row.here - 0.02).abs() < 1e-3 && (row.there - 0.07).abs() < 1e-3 && row.unit == "s", "{row:?}");
-    assert!(
-        growth.sentence.contains("most of that in the kernel, for moving data through pipes"),
-        "{}",
-        growth.sentence
-    );
+    let most = growth.cost.unwrap().most;
+    assert_eq!(most, Some(GrowsIn::Kernel { on: Some(WorkKind::Pipe), also: None }));
 }
 
 #[test]
 fn what_the_observing_may_have_changed_is_not_named() {
     // The observed batch took twice the CPU time, and no calibration says why.
     let growth = of_b(&scene(0.12, ten(&alone(0.15))));
-    assert!(growth.grows.iter().all(|it| !it.what.starts_with("kernel")), "{growth:?}");
-    let why = growth.kinds_not_measured.unwrap();
-    assert!(why.contains("beyond what the calibration explains"), "{why}");
+    assert!(kinds(&growth).is_empty(), "{growth:?}");
+    assert!(matches!(growth.kinds_unknown, Some(KindsUnknown::Uncertain { .. })), "{growth:?}");
 }
 
 #[test]
 fn where_nothing_grows_no_kind_is_missed() {
     let growth = of_b(&scene(0.11, ten(&alone(0.15))));
-    assert!(growth.sentence.contains("stays about the same"), "{}", growth.sentence);
-    assert_eq!(growth.kinds_not_measured, None);
+    assert_eq!((growth.cost.unwrap().trend, growth.kinds_unknown), (Trend::Stays, None));
 }
 
 #[test]
@@ -98,10 +97,10 @@ fn a_batch_that_lost_records_tells_nothing() {
     let mut batch = ten(&alone(0.07));
     batch.lost.ring = 1;
     let growth = of_b(&scene(0.16, batch));
-    assert!(growth.kinds_not_measured.is_some_and(|why| why.contains("some were lost")));
+    assert_eq!(growth.kinds_unknown, Some(KindsUnknown::Lossy));
     // A batch of another load than the highest says nothing of the highest.
     let mut scene = scene(0.16, ten(&alone(0.07)));
     scene.traced_batches[0].load = 5;
-    assert_eq!(of_b(&scene).kinds_not_measured, None);
-    assert!(!of_b(&scene).sentence.contains("for moving"));
+    assert_eq!(of_b(&scene).kinds_unknown, None);
+    assert!(!matches!(of_b(&scene).cost.unwrap().most, Some(GrowsIn::Kernel { on: Some(_), .. })));
 }

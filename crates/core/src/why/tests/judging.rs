@@ -5,7 +5,8 @@ use super::fixture::Scene;
 use crate::trace::report::PathKind;
 use crate::why::cause::Cause;
 use crate::why::report::{Experiment, Outcome, Why};
-use crate::why::{conclude, experiments, judge};
+use crate::why::statement::{Because, Fact, Then};
+use crate::why::{Shown, conclude, experiments, judge};
 
 /// An experiment with `predicted` 100 ms whose changed runs take so much less.
 fn judged(won: &[f64], sure: bool) -> (Why, Experiment) {
@@ -31,14 +32,18 @@ fn rounds_decide() {
     // More than what was predicted and than the whole difference: something else went too.
     let (_, more) = judged(&[0.15; 7], true);
     assert_eq!(more.outcome, Outcome::Undecided);
-    assert!(more.sentence.contains("the change took away more than this cause"), "{}", more.sentence);
+    assert_eq!(more.shown, Some(Shown::TooMuch));
     assert_eq!(outcome(&[0.12; 7], true), Outcome::Confirmed);
     let (_, confirmed) = judged(&[0.09, 0.1, 0.11, 0.1, 0.1, 0.1], true);
     assert!(
-        confirmed.sentence.contains("the difference shrank by 100 ms (100 ms were predicted)"),
-        "{}",
-        confirmed.sentence
+        (confirmed.won_s.unwrap().median - 0.1).abs() < 1e-9 && confirmed.pace.is_none(),
+        "{confirmed:?}"
     );
+    let shown = |won: &[f64], sure| judged(won, sure).1.shown.unwrap();
+    assert_eq!(shown(&[], true), Shown::NotRun);
+    assert_eq!(shown(&[0.1, 0.1], true), Shown::FewRounds);
+    assert_eq!(shown(&[0.01, 0.0, 0.02, -0.01, 0.0, 0.01], false), Shown::MayStay);
+    assert_eq!(shown(&[0.1, 0.1, 0.1, -0.1, 0.1, 0.1], true), Shown::Unclear);
 }
 
 #[test]
@@ -75,23 +80,19 @@ fn a_machine_that_changed_is_said_to_have() {
     let (why, one) = planned((common(), "a"), (waits, "sleep 0.1 && b"));
     let judged = |control: f64, won: f64| judge(&one, &why, &[control; 7], &[control - won; 7]);
     let (same, slower, faster) = (judged(0.21, 0.14), judged(0.3, 0.14), judged(0.1, 0.03));
-    assert!(!same.sentence.contains("Unchanged"), "{}", same.sentence);
+    assert_eq!(same.pace, None);
     assert_eq!(same.outcome, Outcome::Undecided);
-    let said = "Unchanged, it took 300 ms in this test and 200 ms before";
-    assert!(slower.sentence.contains(said), "{}", slower.sentence);
+    let pace = slower.pace.unwrap();
+    assert!((pace.now_s - 0.3).abs() < 1e-9 && (0.19..0.21).contains(&pace.before_s), "{pace:?}");
     assert_eq!((slower.outcome, faster.outcome), (Outcome::Confirmed, Outcome::Confirmed));
 }
 
 #[test]
-fn conclusions_go_into_findings_and_summary() {
+fn conclusions_go_into_findings_and_the_answer() {
     let (mut why, experiment) = judged(&[0.09, 0.1, 0.11, 0.1, 0.1, 0.1], true);
     conclude(&mut why, vec![experiment]);
     assert_eq!(why.findings[0].confirmed, Some(true));
-    assert!(
-        why.summary.iter().any(|it| it.starts_with("An experiment confirmed it: with the change")),
-        "{:?}",
-        why.summary
-    );
+    assert_eq!(why.answer.unwrap().then, Some(Then::Experiment { experiment: 0 }));
     let (mut why, experiment) = judged(&[0.0; 7], true);
     conclude(&mut why, vec![experiment]);
     // What was refuted is no cause: its seconds are unexplained.
@@ -100,10 +101,11 @@ fn conclusions_go_into_findings_and_summary() {
     assert!(
         (rest.seconds - why.differences[0].span_s.median).abs() < 1e-9 && (rest.share - 1.0).abs() < 1e-9
     );
-    assert!(rest.sentence.contains("a test refuted sleep"), "{}", rest.sentence);
+    assert_eq!(rest.fact, Some(Fact::Refuted { cause: Cause::Sleep }));
     assert_eq!(why.experiments[0].outcome, Outcome::Refuted);
-    assert!(why.summary[0].contains("none of the causes"), "{:?}", why.summary);
-    assert!(why.summary.iter().all(|it| !it.contains("Tested")), "{:?}", why.summary);
+    let answer = why.answer.unwrap();
+    assert_eq!(answer.because, Because::Unknown);
+    assert!(!matches!(answer.then, Some(Then::Experiment { .. })), "{answer:?}");
 }
 
 #[test]

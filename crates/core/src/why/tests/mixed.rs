@@ -6,7 +6,8 @@ use super::fixture::{Scene, Trace, command};
 use crate::trace::event::FileKind;
 use crate::trace::report::{Direction, PathKind, SharerKind, WorkKind};
 use crate::why::cause::Cause;
-use crate::why::report::Finding;
+use crate::why::report::{Evidence, Finding};
+use crate::why::statement::{Because, Fact, Measure, Pair, Refusal, Then};
 
 fn causes(findings: &[Finding]) -> Vec<(Cause, &str)> {
     findings.iter().map(|it| (it.cause, it.alternative.as_str())).collect()
@@ -25,13 +26,9 @@ fn two_causes_are_ranked() {
     assert_eq!(causes(&why.findings), [(Cause::Compute, "b"), (Cause::Processes, "b")]);
     assert!((why.findings[0].seconds - 0.12).abs() < 0.005 && (why.findings[1].seconds - 0.05).abs() < 0.005);
     assert!((why.findings.iter().map(|it| it.share).sum::<f64>() - 1.0).abs() < 0.02);
-    // A test is said with its own cause and with no other.
-    let mut tested = why.clone();
-    tested.findings[1].confirmed = Some(true);
-    crate::why::conclude(&mut tested, Vec::new());
-    assert!(!tested.summary[0].contains("confirmed"), "{:?}", tested.summary);
-    assert!(tested.summary[1].starts_with("Besides, 'b' starts 61 processes"), "{:?}", tested.summary);
-    assert!(tested.summary[1].ends_with("(an experiment confirmed it)."), "{:?}", tested.summary);
+    let answer = why.answer.unwrap();
+    assert!(matches!(answer.because, Because::Cause { finding: 0, .. }), "{answer:?}");
+    assert_eq!(answer.then, Some(Then::Cause { finding: 1 }));
 }
 
 #[test]
@@ -47,40 +44,9 @@ fn a_pipeline_wins_by_overlap_and_pays_for_its_pipes() {
     // What makes 'a' slower comes first, what makes 'b' slower behind it.
     assert_eq!(causes(&why.findings), [(Cause::Overlap, "a"), (Cause::PipeCopy, "b")]);
     assert!(why.findings[0].share > 1.0 && why.findings[1].share < 0.0);
-    assert_eq!(why.summary.len(), 2);
-    let text = why.summary.join(" ");
-    assert!(text.starts_with("'a' takes "), "{text}");
-    assert!(
-        text.contains("more than the whole difference, but 'b' loses 30.0 ms by copying through pipes.")
-            && text.contains("CPU time"),
-        "{text}"
-    );
-    for word in ["span", "work,", "critical path"] {
-        assert!(!text.contains(word), "{word} in {text}");
-    }
-}
-
-#[test]
-fn the_summary_calls_long_command_lines_by_their_numbers() {
-    let base = || Trace::new().runs("sh", WorkKind::User, 0.01, 0);
-    let a = base().makes(1, 1).waits("sleep", PathKind::Sleep, None, 0.02);
-    let b = base().makes(100, 100).runs("sh", WorkKind::Process, 0.03, 100);
-    let mut scene = Scene::of(&a.0, &b.0);
-    let long = |n: u32| format!("i=0;while,[,$i,-lt,{n},];do,/bin/true;i=$((i+1));done");
-    for (alternative, n) in scene.plan.alternatives.iter_mut().zip([1, 100]) {
-        alternative.name = long(n);
-    }
-    scene.analyse();
-    let why = scene.explain();
-    let text = why.summary.join(" ");
-    assert!(text.starts_with("Command 2 takes 40") && text.contains(" as long as command 1 (30"), "{text}");
-    assert!(text.contains("): it starts 100 processes, and command 1 only 1; that costs it 30"), "{text}");
-    assert!(
-        text.contains(", more than the whole difference, but command 1 loses 20")
-            && !text.contains("while ["),
-        "{text}"
-    );
-    assert_eq!(why.findings[0].alternative, long(100));
+    let answer = why.answer.unwrap();
+    assert_eq!(answer.because, Because::MoreThanAll { finding: 0, against: Some(1) });
+    assert_eq!((answer.slower.as_str(), answer.then, answer.load_decides), ("a", None, true));
 }
 
 #[test]
@@ -112,15 +78,12 @@ fn the_command_named_is_the_one_that_computes_more() {
     let why = Scene::of(&of(0.1, 1).0, &of(0.15, 5).0).explain();
     assert_eq!(causes(&why.findings), [(Cause::Compute, "b"), (Cause::Processes, "b")]);
     let first = &why.findings[0];
-    assert!(first.sentence.ends_with("most of it in 'awk'."), "{}", first.sentence);
-    assert_eq!(first.evidence[0].what, "CPU time");
-    assert_eq!(first.evidence[1].what, "critical path: awk running user code");
-    let sum: f64 = first
-        .evidence
-        .iter()
-        .filter(|it| it.what.starts_with("critical path"))
-        .map(|it| it.here - it.there)
-        .sum();
+    assert_eq!(first.fact, Some(Fact::Compute { command: Some("awk".to_owned()) }));
+    assert_eq!(first.evidence[0].measure, Some(Measure::CpuTime));
+    let runs = Measure::Path { command: "awk".to_owned(), part: PathKind::User, what: None };
+    assert_eq!(first.evidence[1].measure, Some(runs));
+    let on_path = |it: &&Evidence| matches!(it.measure, Some(Measure::Path { .. } | Measure::Queued));
+    let sum: f64 = first.evidence.iter().filter(on_path).map(|it| it.here - it.there).sum();
     assert!((sum / first.seconds - 1.0).abs() < 0.05, "{sum} of {}", first.seconds);
 }
 
@@ -195,11 +158,7 @@ fn parts_that_take_turns_on_the_only_cpu_are_misplaced_without_any_wait() {
     let why = |calls| Scene::of(&on(vec![0, 1], 0.06, 0.06, 0).0, &on(vec![0], 0.12, 0.0, calls).0).explain();
     let pinned = why(1);
     assert_eq!(causes(&pinned.findings), [(Cause::Misplacement, "b")]);
-    let sentence = &pinned.findings[0].sentence;
-    assert!(
-        sentence.starts_with("'b' keeps itself to 1 CPU, where its parts take turns, while 'a' uses 2 CPUs"),
-        "{sentence}"
-    );
+    assert_eq!(pinned.findings[0].fact, Some(Fact::Confined { cpus: Pair { here: 1.0, there: 2.0 } }));
     assert!(pinned.findings[0].evidence.iter().all(|it| it.there.is_sign_positive()), "no count is -0");
     // Who did not choose its CPU just does one thing after the other.
     assert_eq!(causes(&why(0).findings), [(Cause::Overlap, "b")]);
@@ -216,8 +175,12 @@ fn a_against_a_has_no_finding() {
         .queues("x", (SharerKind::Other, "y"), None, (0.01, 0.0, 0.0));
     let why = Scene::of(&report.0, &report.0).explain();
     assert_eq!(why.findings, []);
-    assert!(why.summary.is_empty());
-    assert!(why.refused.as_deref().unwrap().contains("nothing to explain"), "{:?}", why.refused);
+    assert_eq!(why.answer, None);
+    assert!(
+        matches!(why.refusals[..], [Refusal::Same { .. } | Refusal::Undecided { .. }]),
+        "{:?}",
+        why.refusals
+    );
     assert_eq!(why.accounts.len(), 2);
 }
 
@@ -306,6 +269,5 @@ proptest! {
             prop_assert!(finding.low.is_none_or(|low| low <= finding.seconds));
             prop_assert!(finding.high.is_none_or(|high| high >= finding.seconds));
         }
-        prop_assert!(why.summary.len() <= 3);
     }
 }

@@ -3,29 +3,31 @@
 use super::fixture::{Scene, Trace};
 use crate::plan::Mode;
 use crate::trace::report::{Level, WorkKind};
+use crate::why::statement::Refusal;
 
 fn computes(seconds: f64) -> Trace {
     Trace::new().runs("x", WorkKind::User, seconds, 0)
 }
 
-fn refused(scene: &Scene) -> String {
+fn refused(scene: &Scene) -> Refusal {
     let why = scene.explain();
-    assert!(why.findings.is_empty() && why.summary.is_empty());
-    why.refused.expect("a reason")
+    assert!(why.findings.is_empty() && why.answer.is_none());
+    let [refusal] = &why.refusals[..] else { panic!("{:?}", why.refusals) };
+    refusal.clone()
 }
 
 #[test]
 fn a_level_that_sees_no_path() {
     let mut scene = Scene::of(&computes(0.1).0, &computes(0.2).0);
     scene.traced.iter_mut().for_each(|it| it.report.level = Level::Unprivileged);
-    assert!(refused(&scene).contains("level unprivileged"));
+    assert_eq!(refused(&scene), Refusal::Level { level: Level::Unprivileged });
 }
 
 #[test]
 fn no_copy_alone() {
     let mut scene = Scene::of(&computes(0.1).0, &computes(0.2).0);
     scene.plan.mode = Mode::Open { rate_per_s: 1.0, duration_s: 1.0 };
-    assert!(refused(&scene).contains("no copy ran alone"));
+    assert_eq!(refused(&scene), Refusal::NoCopyAlone);
 }
 
 #[test]
@@ -34,24 +36,24 @@ fn traces_with_losses() {
     for it in scene.traced.iter_mut().filter(|it| it.alternative == 1) {
         it.report.lost.ring = 3;
     }
-    assert!(refused(&scene).contains("all 7 traces of 'b' lost records"));
+    assert_eq!(refused(&scene), Refusal::Lossy { of: "b".to_owned(), lossy: 7, all: true });
     // A few with losses are left out.
     scene.traced.iter_mut().filter(|it| it.round > 1).for_each(|it| it.report.lost.ring = 0);
     let why = scene.explain();
-    assert_eq!((why.refused, why.accounts[1].rounds), (None, 5));
+    assert_eq!((why.refusals, why.accounts[1].rounds), (Vec::new(), 5));
 }
 
 #[test]
 fn observed_in_the_other_order() {
     let scene = Scene::untraced(&computes(0.3).0, &computes(0.25).0, (0.1, 0.1), (0.2, 0.2));
-    assert!(refused(&scene).contains("in the other order"));
+    assert!(matches!(refused(&scene), Refusal::OtherOrder { .. }));
 }
 
 #[test]
 fn a_cost_of_observing_that_nobody_can_place() {
     // 'b' is 10 ms slower, and becomes 100 ms slower by being observed, without a call or switch to tell where.
     let scene = Scene::untraced(&computes(0.1).0, &computes(0.21).0, (0.1, 0.1), (0.11, 0.11));
-    assert!(refused(&scene).contains("observing costs"), "{}", refused(&scene));
+    assert!(matches!(refused(&scene), Refusal::DearerToObserve { .. }), "{:?}", refused(&scene));
 }
 
 #[test]
@@ -75,7 +77,7 @@ fn a_cost_that_the_calibration_places_is_taken_out() {
     };
     let mut scene = Scene::untraced(&calls(0).0, &calls(50_000).0, (0.2, 0.2), (0.21, 0.21));
     scene.traced.iter_mut().for_each(|it| it.own.call_ns = Some(2000.0));
-    assert_eq!(scene.explain().refused, None);
+    assert_eq!(scene.explain().refusals, []);
 }
 
 #[test]
@@ -91,5 +93,5 @@ fn without_traces_there_are_predictions_only() {
     let mut scene = Scene::of(&computes(0.1).0, &computes(0.2).0);
     scene.traced.clear();
     let why = scene.explain();
-    assert!(why.refused.is_none() && why.accounts.is_empty() && !why.predictions.is_empty());
+    assert!(why.refusals.is_empty() && why.accounts.is_empty() && !why.predictions.is_empty());
 }

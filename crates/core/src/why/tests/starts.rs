@@ -3,6 +3,7 @@
 use super::experiments::{changed, common, planned};
 use crate::trace::report::{StageRow, WorkKind};
 use crate::why::cause::Cause;
+use crate::why::{Edit, InPlace, Repeated, Untestable};
 
 #[test]
 fn processes_are_put_into_the_faster_one() {
@@ -14,7 +15,8 @@ fn processes_are_put_into_the_faster_one() {
     let wrapped =
         |n| format!("/w stage --first 1 {} -- sh -c 'do a'", twice(&format!("sh -c {}", script(n))));
     assert_eq!(changed(&one), (wrapped(0).as_str(), wrapped(200).as_str()));
-    assert!(one.prediction.starts_with("'a' then takes about "), "{}", one.prediction);
+    let each = vec![Repeated { times: 200, words: "/usr/bin/true".to_owned() }];
+    assert_eq!(one.edit, Some(Edit::ProcessesBefore { each, in_place: None, at_once: 1 }));
     // Children without a program are a shell's, and count besides the programs.
     let b = common().makes(300, 1).runs("sh (forked)", WorkKind::Process, 0.1, 0);
     let (_, one) = planned((common().makes(0, 1), "do a"), (b, "do b"));
@@ -37,7 +39,9 @@ fn programs_that_take_the_place_of_others_are_put_in_without_a_process() {
     let (alone, before) = changed(&one);
     assert!(alone.contains(&script("/usr/bin/true")), "{alone}");
     assert!(before.contains(&script("/usr/bin/env /usr/bin/true")), "{before}");
-    assert!(one.change.starts_with("60 times '/usr/bin/env /usr/bin/true', against"), "{}", one.change);
+    let each = Repeated { times: 60, words: "/usr/bin/env /usr/bin/true".to_owned() };
+    let in_place = Some(InPlace { each, against: "/usr/bin/true".to_owned() });
+    assert_eq!(one.edit, Some(Edit::ProcessesBefore { each: Vec::new(), in_place, at_once: 1 }));
     // Half of them make a process.
     let b = common().makes(30, 61).runs("true", WorkKind::Startup, 0.1, 60);
     let (_, one) = planned((common().makes(0, 1), "do a"), (b, "do b"));
@@ -85,7 +89,8 @@ fn processes_are_put_in_as_many_at_once_as_there_were() {
             .1
             .contains("-lt 2 ]; do (exec cat /dev/null) & i=$((i+1)); [ $((i%2)) -ne 0 ] || wait;")
     );
-    assert!(one.change.ends_with("2 times 'cat /dev/null' run before it, 2 at once"), "{}", one.change);
+    let each = vec![Repeated { times: 2, words: "cat /dev/null".to_owned() }];
+    assert_eq!(one.edit, Some(Edit::ProcessesBefore { each, in_place: None, at_once: 2 }));
     let both =
         common().makes(40, 41).runs("true", WorkKind::Startup, 0.1, 40).beside("x", WorkKind::User, 0.2, 0);
     let (_, one) = planned((common().makes(0, 1), "a"), (both, "seq 40 | xargs -P2 -n1 true"));
@@ -106,19 +111,19 @@ fn start_ups_are_put_into_the_faster_one() {
     );
     // Never whole start-ups where a difference is to be shown.
     let (_, one) = planned((loads("own", 0.005), "a"), (loads("heavy", 0.1), "b"));
-    assert!(one.test.unwrap_err().contains("'own' is not known to start"));
+    assert!(matches!(one.test, Err(Untestable::StartUnknown { program }) if program == "own"));
     let (_, one) = planned((loads("python3", 0.005), "python3 -S a"), (loads("python3", 0.1), "python3 b"));
     assert!(!one.sure && changed(&one).0.contains("-lt 5 ]; do (exec python3 -S -c "), "{:?}", one.test);
     assert!(changed(&one).1.contains("-lt 5 ]; do (exec python3 -c "), "{:?}", one.test);
     let (_, one) = planned((loads("python3", 0.005), "python3 a"), (loads("python3", 0.1), "python3 b"));
-    assert!(one.test.unwrap_err().contains("with the same options"));
+    assert!(matches!(one.test, Err(Untestable::SameStart { .. })));
     let (_, one) = planned((loads("heavy", 0.005), "LD_BIND_NOW=1 heavy"), (loads("heavy", 0.1), "heavy"));
     let set = one.test.unwrap().changed;
     assert_eq!((one.put_in, one.sure, set.env["LD_BIND_NOW"].as_str()), (false, false, "1"));
     let (_, one) = planned((loads("light", 0.005), "a"), (loads("python3.11", 0.1), "b"));
     assert!(changed(&one).1.contains("python3.11 -c"), "{:?}", one.test);
     let (_, one) = planned((loads("light", 0.005), "a"), (loads("own", 0.1), "b"));
-    assert!(one.test.unwrap_err().contains("'own' is not known to start"));
+    assert!(matches!(one.test, Err(Untestable::StartUnknown { program }) if program == "own"));
     let (_, one) = planned((loads("light", 0.005), "a"), (loads("own", 0.1), "LD_BIND_NOW=1 own"));
     assert_eq!(changed(&one).1, "LD_BIND_NOW= own");
     assert!(!one.put_in);

@@ -2,7 +2,6 @@
 
 use whyfaster_core::stats::Estimate;
 use whyfaster_core::trace::report::{PathKind, SharerKind, WorkKind};
-use whyfaster_core::why::UNOBSERVED;
 use whyfaster_core::why::report::{Account, PathDelta};
 
 use super::super::grid::{ABSENT, Grid};
@@ -66,7 +65,7 @@ pub(super) fn work(it: &Shown<'_>) -> Vec<String> {
     let title = "work: what more the CPUs have to do, over all of them";
     let mut lines = table(it, title, "kind of work", large(it, rows, &whole), (WHOLE.to_owned(), whole));
     if !it.difference.deciding.is_empty() && !lines.is_empty() {
-        let text = shown(&it.difference.deciding, it.names, it.look);
+        let text = shown(&it.difference.deciding, it.look);
         lines.extend(wrap_indented(&text, it.look.width, 2));
     }
     lines
@@ -102,7 +101,7 @@ pub(super) fn accounts(it: &Shown<'_>) -> Vec<String> {
     let (slow, fast) = it.sides();
     let of = |name: &str| it.why.accounts.iter().find(|account| account.alternative == name);
     let line = |account: &Account| {
-        let unseen = account.critical_path.iter().filter(|row| row.what.as_deref() == Some(UNOBSERVED));
+        let unseen = account.critical_path.iter().filter(|row| row.kind == PathKind::Unobserved);
         let unseen: f64 = unseen.map(|row| row.seconds).sum();
         let cost = match () {
             () if account.own_cost_s > 0.0 => format!(
@@ -138,13 +137,10 @@ fn step(delta: &PathDelta) -> String {
             let kind = WorkKind::from_name(&group).map_or(group, |kind| kind.words().to_owned());
             format!("in the kernel: {kind}")
         }
-        (PathKind::CpuWait, Some(holder)) if holder.starts_with("(idle") => {
-            "until a CPU had woken up".to_owned()
-        }
+        (PathKind::CpuWait, _) if delta.waking_up => "until a CPU had woken up".to_owned(),
         (PathKind::Forked, _) => "children before their program begins".to_owned(),
         (PathKind::CpuWait, Some(holder)) => format!("waiting for a CPU behind {holder}"),
         (PathKind::Lock, Some(holder)) => format!("waiting for a lock of {holder}"),
-        (PathKind::Unknown, Some(what)) if what == UNOBSERVED => what,
         (PathKind::Outside, Some(other)) => format!("waiting for {other}"),
         (kind, _) => kind.words().to_owned(),
     }
@@ -159,11 +155,13 @@ mod tests {
     #[test]
     fn parts_of_the_path_are_called_in_plain_words() {
         let seconds = Estimate { median: 0.1, low: None, high: None };
-        let called =
-            |kind, what: Option<&str>| step(&PathDelta { kind, what: what.map(str::to_owned), seconds });
-        assert_eq!(called(PathKind::CpuWait, Some("(idle: waking up)")), "until a CPU had woken up");
+        let called = |kind, what: Option<&str>| {
+            step(&PathDelta { kind, what: what.map(str::to_owned), waking_up: false, seconds })
+        };
+        let idle = PathDelta { kind: PathKind::CpuWait, what: None, waking_up: true, seconds };
+        assert_eq!(step(&idle), "until a CPU had woken up");
         assert_eq!(called(PathKind::CpuWait, Some("awk")), "waiting for a CPU behind awk");
-        assert_eq!(called(PathKind::Unknown, Some(UNOBSERVED)), "not seen in the observed runs");
+        assert_eq!(called(PathKind::Unobserved, None), "not seen in the observed runs");
         assert_eq!(called(PathKind::Forked, None), "children before their program begins");
     }
 }

@@ -8,35 +8,14 @@ use whyfaster_core::why::{Cause, Why, agrees};
 use super::super::grid::{ABSENT, Grid};
 use super::super::look::Look;
 use super::super::section::{section, single};
-use super::super::text::{Names, Tone, tone, wrap_indented};
+use super::super::text::{Tone, tone, wrap_indented};
 use super::super::units::{Scale, count, time};
 use super::shown::{Shown, ends, labels, share, shown, signed};
+use crate::words::why::title;
 
 /// Findings whose remedy is written out, and the part of the difference below which there is none.
 const WITH_REMEDY: usize = 4;
 const WORTH_IT: f64 = 0.05;
-
-/// A cause in words.
-fn words(cause: Cause) -> &'static str {
-    match cause {
-        Cause::Processes => "more processes",
-        Cause::PathSearch => "searching PATH",
-        Cause::Startup => "start-up of programs",
-        Cause::SmallIo => "small reads and writes",
-        Cause::PipeCopy => "copying through pipes",
-        Cause::Overlap => "less overlap on other CPUs",
-        Cause::Compute => "computing",
-        Cause::PageFaults => "memory, page faults",
-        Cause::Disk => "waiting for a disk",
-        Cause::Lock => "waiting for a lock",
-        Cause::Sleep => "sleeping",
-        Cause::CpuContention => "CPUs taken by others",
-        Cause::Misplacement => "misplaced on a busy CPU",
-        Cause::Share => "less share of the machine",
-        Cause::Network => "waiting for the network",
-        Cause::Unexplained => "unexplained",
-    }
-}
 
 /// A row: a finding, or what none holds.
 struct Row<'a> {
@@ -68,7 +47,7 @@ pub(super) fn table(it: &Shown<'_>) -> Vec<String> {
             false => (finding.low, finding.high),
         };
         let seconds = Estimate { median: sign * finding.seconds, low, high };
-        (words(finding.cause), seconds)
+        (title(finding.cause), seconds)
     };
     let findings = of_difference(it);
     let mut rows: Vec<Row<'_>> = findings
@@ -81,7 +60,7 @@ pub(super) fn table(it: &Shown<'_>) -> Vec<String> {
     if !findings.iter().any(|finding| finding.cause == Cause::Unexplained) {
         let rest = it.told(it.difference.unexplained_s);
         rows.push(Row {
-            what: words(Cause::Unexplained),
+            what: title(Cause::Unexplained),
             seconds: rest,
             share: if whole.median == 0.0 { 0.0 } else { rest.median / whole.median },
             finding: None,
@@ -106,14 +85,14 @@ pub(super) fn table(it: &Shown<'_>) -> Vec<String> {
     let times = wall(slow).zip(wall(fast)).map(|(slow, fast)| (slow.untraced_s, fast.untraced_s));
     // The medians of the two, which stand below, may be another distance apart.
     let how = if times.is_none_or(|times| agrees(whole.median, times)) { "" } else { ", in a typical round" };
-    let title = format!(
+    let heading = format!(
         "why {} takes {} {} longer than {}, alone{how}",
         it.names.show(slow),
         scale.number(whole.median),
         scale.name,
         it.names.show(fast)
     );
-    it.section(&title, grid)
+    it.section(&heading, grid)
 }
 
 /// Numbers that are shown behind a finding.
@@ -141,16 +120,16 @@ pub(super) fn remedies(it: &Shown<'_>) -> Vec<String> {
         if finding.cause == Cause::Unexplained || finding.remedy.is_empty() || small {
             continue;
         }
-        let text = format!("{}: {} {}", words(finding.cause), finding.sentence, finding.remedy);
-        lines.extend(wrap_indented(&shown(&text, it.names, it.look), it.look.width, 2));
-        let text = format!("  ({})", shown(&evidence(finding, it.look), it.names, it.look));
+        let text = format!("{}: {} {}", title(finding.cause), finding.sentence, finding.remedy);
+        lines.extend(wrap_indented(&shown(&text, it.look), it.look.width, 2));
+        let text = format!("  ({})", shown(&evidence(finding, it.look), it.look));
         lines.extend(wrap_indented(&text, it.look.width, 4));
     }
     lines
 }
 
 /// What was tried, what was expected, what came out.
-pub(super) fn experiments(why: &Why, names: &Names, look: &Look) -> Vec<String> {
+pub(super) fn experiments(why: &Why, look: &Look) -> Vec<String> {
     if why.experiments.is_empty() {
         return Vec::new();
     }
@@ -162,7 +141,7 @@ pub(super) fn experiments(why: &Why, names: &Names, look: &Look) -> Vec<String> 
     let between = |it: &Experiment| it.won_s.map_or_else(|| ABSENT.to_owned(), |won| ends(scale, &won));
     let rows = &why.experiments;
     let grid = Grid {
-        key: labels("cause", rows.iter().map(|it| words(it.cause).to_owned()), look),
+        key: labels("cause", rows.iter().map(|it| title(it.cause).to_owned()), look),
         groups: vec![
             single("predicted", scale.name, rows, |it| scale.number(it.predicted_s)),
             single("won", "", rows, won),
@@ -177,8 +156,8 @@ pub(super) fn experiments(why: &Why, names: &Names, look: &Look) -> Vec<String> 
         look,
     );
     for experiment in rows {
-        let text = format!("{}: {}", words(experiment.cause), experiment.sentence);
-        lines.extend(wrap_indented(&shown(&text, names, look), look.width, 2));
+        let text = format!("{}: {}", title(experiment.cause), experiment.sentence);
+        lines.extend(wrap_indented(&shown(&text, look), look.width, 2));
     }
     lines
 }

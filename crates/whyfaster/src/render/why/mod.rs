@@ -9,12 +9,13 @@ mod shown;
 #[cfg(test)]
 mod tests;
 
+use whyfaster_core::plan::Alternative;
 use whyfaster_core::record::Record;
-use whyfaster_core::why::label;
 use whyfaster_core::why::report::Difference;
 
 use super::look::Look;
 use super::text::{Names, Tone, tone, wrap, wrap_indented};
+use crate::words::why::number;
 use shown::{Shown, shown};
 
 /// Differences that are written out, the largest first; the others are in `--json`.
@@ -30,27 +31,26 @@ pub(super) fn sentences(record: &Record, names: &Names, look: &Look) -> Vec<Stri
     };
     let mut lines = Vec::new();
     if !said.is_empty() {
-        lines = wrap(&shown(&said, names, look), look.width, 0);
-        lines.extend(numbers(record, &said, names, look));
+        lines = wrap(&shown(&said, look), look.width, 0);
+        lines.extend(numbers(record, names, look));
     }
     if let Some(refused) = &why.refused {
-        let text = format!("not explained: {}", shown(refused, names, look));
+        let text = format!("not explained: {}", shown(refused, look));
         let mark = if asked { Tone::Unsure } else { Tone::Quiet };
         lines.extend(wrap_indented(&text, look.width, 2).iter().map(|line| tone(mark, line)));
     }
     lines
 }
 
-/// Which command lines these are that the sentences call by their numbers.
-fn numbers(record: &Record, said: &str, names: &Names, look: &Look) -> Vec<String> {
-    let said = said.to_lowercase();
-    let line = |at: usize| {
-        let called = label(&record.plan, at);
-        let known = called.starts_with('\'') || !said.contains(&called);
-        let name = names.at(at).filter(|_| !known)?;
-        Some(wrap_indented(&format!("{called}: {name}"), look.width, 2))
+/// Which command lines these are that the answer calls by their numbers.
+fn numbers(record: &Record, names: &Names, look: &Look) -> Vec<String> {
+    let Some(answer) = &record.why.answer else { return Vec::new() };
+    let line = |(at, it): (usize, &Alternative)| {
+        let called =
+            number(&record.plan, at).filter(|_| [&answer.slower, &answer.faster].contains(&&it.name))?;
+        Some(wrap_indented(&format!("{called}: {}", names.at(at)?), look.width, 2))
     };
-    (0..record.plan.alternatives.len()).filter_map(line).flatten().collect()
+    record.plan.alternatives.iter().enumerate().filter_map(line).flatten().collect()
 }
 
 /// What is behind the sentences, section by section.
@@ -72,9 +72,9 @@ pub(super) fn sections(record: &Record, names: &Names, look: &Look) -> Vec<Vec<S
         let text = format!("the differences of {} more: --json", largest.len() - WRITTEN_OUT);
         sections.push(wrap(&text, look.width, 2));
     }
-    sections.push(findings::experiments(why, names, look));
+    sections.push(findings::experiments(why, look));
     sections.push(predictions::predictions(record, names, look));
-    sections.push(predictions::growth(why, names, look));
+    sections.push(predictions::growth(why, look));
     sections.extend(why.growth.iter().map(|it| predictions::what_grows(it, names, look)));
     sections
 }

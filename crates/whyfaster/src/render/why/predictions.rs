@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 
 use whyfaster_core::record::Record;
+use whyfaster_core::trace::report::WorkKind;
 use whyfaster_core::why::Why;
 use whyfaster_core::why::report::{Evidence, Growth, Prediction};
+use whyfaster_core::why::statement::Measure;
 
 use super::super::grid::{ABSENT, Grid};
 use super::super::look::Look;
@@ -16,9 +18,6 @@ use super::shown::{labels, shown};
 
 /// Rows at most.
 const MOST: usize = 16;
-
-/// How the name of a kind of work in the kernel begins.
-const KERNEL: &str = "kernel: ";
 
 /// Where one level was measured only, nothing says how good they are: they are in `--json`.
 pub(super) fn predictions(record: &Record, names: &Names, look: &Look) -> Vec<String> {
@@ -64,14 +63,14 @@ pub(super) fn predictions(record: &Record, names: &Names, look: &Look) -> Vec<St
 }
 
 /// What makes a copy dearer the more of them run, in words.
-pub(super) fn growth(why: &Why, names: &Names, look: &Look) -> Vec<String> {
+pub(super) fn growth(why: &Why, look: &Look) -> Vec<String> {
     let said = why.growth.iter().filter(|it| !it.sentence.is_empty());
     let mut lines: Vec<String> =
-        said.flat_map(|it| wrap_indented(&shown(&it.sentence, names, look), look.width, 2)).collect();
+        said.flat_map(|it| wrap_indented(&shown(&it.sentence, look), look.width, 2)).collect();
     for it in &why.growth {
         if let Some(unknown) = &it.kinds_not_measured {
             let text = format!("'{}': the kernel's part by kind: not measured ({unknown}).", it.alternative);
-            lines.extend(wrap_indented(&shown(&text, names, look), look.width, 2));
+            lines.extend(wrap_indented(&shown(&text, look), look.width, 2));
         }
     }
     lines
@@ -82,7 +81,9 @@ const MOST_GROWING: usize = 6;
 
 /// The times that grow, by kind of work, where batches were observed; a section of its own.
 pub(super) fn what_grows(growth: &Growth, names: &Names, look: &Look) -> Vec<String> {
-    if !growth.grows.iter().any(|row| row.what.starts_with(KERNEL)) {
+    let in_kernel =
+        |row: &Evidence| matches!(row.measure, Some(Measure::CopyWork { on }) if on != WorkKind::Startup);
+    if !growth.grows.iter().any(in_kernel) {
         return Vec::new();
     }
     let times = growth.grows.iter().filter(|row| row.unit == "s");

@@ -56,9 +56,9 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// Foreign text with names as they are shown.
-pub(super) fn shown(text: &str, names: &Names, look: &Look) -> String {
-    for_look(&names.within(&clean(text)), look)
+/// A text with names in it, safe for a terminal.
+pub(super) fn shown(text: &str, look: &Look) -> String {
+    for_look(&clean(text), look)
 }
 
 /// Columns that the first number takes beside a label.

@@ -9,6 +9,7 @@ use whyfaster_core::why::report::{
     Account, Difference, Evidence, Experiment, Finding, Growth, Outcome, PathDelta, Prediction, ShareDelta,
     WorkDelta,
 };
+use whyfaster_core::why::statement::{Answer, Because, Measure, Pair};
 use whyfaster_core::why::{Cause, Why};
 
 use crate::render::fixture::{level, look, record, row};
@@ -33,6 +34,7 @@ fn finding(cause: Cause, alternative: &str, seconds: f64, confirmed: Option<bool
         high: Some(seconds + 0.001),
         share: if alternative == SLOW { seconds / 0.02 } else { -seconds / 0.02 },
         confirmed,
+        fact: None,
         sentence: format!("'{alternative}' copies 20.1 MiB through pipes, '{against}' none."),
         remedy: "Leave out stages that only pass data on.".to_owned(),
         page: "docs/src/causes/pipe_copy.md".to_owned(),
@@ -43,6 +45,7 @@ fn finding(cause: Cause, alternative: &str, seconds: f64, confirmed: Option<bool
 /// Two that differ, and one that says nothing.
 fn evidence() -> Vec<Evidence> {
     let entry = |what: &str, unit: &str, here, there| Evidence {
+        measure: None,
         what: what.to_owned(),
         here,
         there,
@@ -79,6 +82,7 @@ fn difference() -> Difference {
     let path = |kind, what: Option<&str>, seconds| PathDelta {
         kind,
         what: what.map(str::to_owned),
+        waking_up: false,
         seconds: about(seconds),
     };
     Difference {
@@ -101,13 +105,15 @@ fn difference() -> Difference {
         share: vec![ShareDelta { holder: SharerKind::Tree, avoidable: true, seconds: about(-0.005) }],
         unexplained_s: about(-0.002),
         noise_s: None,
+        decides: None,
         deciding: format!("At every load '{FAST}' has the shorter time."),
     }
 }
 
 /// The slower one's kernel time grows with load, in pipes.
 fn grows() -> Growth {
-    let grows = |what: &str, unit: &str, here, there| Evidence {
+    let grows = |measure, what: &str, unit: &str, here, there| Evidence {
+        measure: Some(measure),
         what: what.to_owned(),
         here,
         there,
@@ -120,12 +126,20 @@ fn grows() -> Growth {
         lowest: 1,
         highest: 10,
         grows: vec![
-            grows("waiting for a CPU", "s", 0.001, 0.15),
-            grows("system CPU time", "s", 0.01, 0.025),
-            grows("kernel: moving data through pipes", "s", 0.008, 0.02),
-            grows("involuntary context switches", "", 3.0, 40.0),
+            grows(Measure::CpuWait, "waiting for a CPU", "s", 0.001, 0.15),
+            grows(Measure::SystemTime, "system CPU time", "s", 0.01, 0.025),
+            grows(
+                Measure::CopyWork { on: WorkKind::Pipe },
+                "kernel: moving data through pipes",
+                "s",
+                0.008,
+                0.02,
+            ),
+            grows(Measure::InvoluntarySwitches, "involuntary context switches", "", 3.0, 40.0),
         ],
         kinds_not_measured: None,
+        kinds_unknown: None,
+        cost: None,
         sentence: format!(
             "'{SLOW}': from 1 to 10 copies at once, the CPU time of a copy grows by 38% (40.0 ms to 55.0 ms), most of \
              that in the kernel, for moving data through pipes."
@@ -144,17 +158,18 @@ fn unknown() -> Growth {
     }
 }
 
-/// The first alternative is slower, for three reasons, one of which an experiment refutes.
-fn explained() -> Record {
-    let mut record = record(&[(SLOW, SLOW), (FAST, FAST)], Loads::Fixed(vec![1, 10]));
-    level(&mut record, 1, &[row(0.03, 0.04, None), row(0.01, 0.01, Some((0.33, Verdict::Faster)))]);
-    level(&mut record, 10, &[row(0.2, 0.04, None), row(0.05, 0.01, Some((0.25, Verdict::Faster)))]);
-    record.plan.explain = Some(Explain { confirm: true, ..Explain::default() });
-    let experiment = |cause, outcome, won: Option<f64>| Experiment {
+/// With the stages that only copy left out.
+fn experiment(cause: Cause, outcome: Outcome, won: Option<f64>) -> Experiment {
+    Experiment {
         cause,
         slower: Some(SLOW.to_owned()),
         faster: Some(FAST.to_owned()),
         alternative: SLOW.to_owned(),
+        edit: None,
+        put_in: false,
+        sure: true,
+        pace: None,
+        shown: None,
         change: "the stages that only copy are left out".to_owned(),
         command: Some("wc -l < log".to_owned()),
         prediction: format!("'{SLOW}' can win about 16.0 ms"),
@@ -165,7 +180,15 @@ fn explained() -> Record {
         control_s: vec![0.03; 11],
         changed_s: vec![0.014; 11],
         sentence: "With the change, the difference shrank by 15.1 ms of the 16.0 ms explained.".to_owned(),
-    };
+    }
+}
+
+/// The first alternative is slower, for three reasons, one of which an experiment refutes.
+fn explained() -> Record {
+    let mut record = record(&[(SLOW, SLOW), (FAST, FAST)], Loads::Fixed(vec![1, 10]));
+    level(&mut record, 1, &[row(0.03, 0.04, None), row(0.01, 0.01, Some((0.33, Verdict::Faster)))]);
+    level(&mut record, 10, &[row(0.2, 0.04, None), row(0.05, 0.01, Some((0.25, Verdict::Faster)))]);
+    record.plan.explain = Some(Explain { confirm: true, ..Explain::default() });
     let predicted = |alternative: &str, load, predicted_s: f64, measured_s| Prediction {
         alternative: alternative.to_owned(),
         load,
@@ -174,6 +197,7 @@ fn explained() -> Record {
         high: Some(predicted_s * 1.1),
         measured_s,
         lower_bound: load == 10,
+        based_on: None,
         from: "span and work, a lower bound".to_owned(),
     };
     record.why = Why {
@@ -268,8 +292,8 @@ fn time_that_was_not_seen_is_said() {
     let mut record = explained();
     let unseen = PathRow {
         command: "(not observed)".to_owned(),
-        kind: PathKind::Unknown,
-        what: Some(whyfaster_core::why::UNOBSERVED.to_owned()),
+        kind: PathKind::Unobserved,
+        what: None,
         holder: None,
         after: None,
         seconds: 0.004,
@@ -315,6 +339,15 @@ fn a_command_line_that_is_called_by_its_number_is_shown_with_it() {
     let mut record = explained();
     record.plan.alternatives[0].name = format!("{SLOW} -c -m -l -L");
     record.why.summary = vec!["Command 1 takes 30.0 ms.".to_owned()];
+    record.why.answer = Some(Answer {
+        slower: record.plan.alternatives[0].name.clone(),
+        faster: FAST.to_owned(),
+        seconds: Pair { here: 0.03, there: 0.01 },
+        about: false,
+        because: Because::Unknown,
+        then: None,
+        load_decides: false,
+    });
     let text = shown(&record, 100, false);
     assert!(text.contains("command 1: cat log | cat | wc -l -c") && !text.contains("command 2"), "{text}");
 }

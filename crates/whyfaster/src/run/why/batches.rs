@@ -2,14 +2,15 @@
 //! work grow with load, and explain no difference.
 
 use whyfaster_core::event::Event;
-use whyfaster_core::host::NotMeasured;
 use whyfaster_core::plan::Mode;
 use whyfaster_core::stats::quantile::median;
+use whyfaster_core::why::Why;
 use whyfaster_core::why::report::{Traced, TracedBatch};
+use whyfaster_core::why::statement::{BatchLeftOut, LeftOut};
 
 use super::super::rig::{Ran, Rig};
 use super::rounds::order;
-use super::so_far::{Explained, SoFar};
+use super::so_far::SoFar;
 use super::tracer::{Observing, Wanted};
 
 /// Batches of each alternative, as time allows: the second shows what the first had by chance.
@@ -37,7 +38,7 @@ pub(super) struct Planned {
 }
 
 /// The highest load of each alternative at which no copy ran out of time; none where that is one copy.
-pub(super) fn planned(so_far: &SoFar<'_>, alternatives: &[usize], explained: &mut Explained) -> Vec<Planned> {
+pub(super) fn planned(so_far: &SoFar<'_>, alternatives: &[usize], explained: &mut Why) -> Vec<Planned> {
     let levels = &so_far.analysis.levels;
     let of = |&alternative: &usize| {
         let name = &so_far.plan.alternatives[alternative].name;
@@ -51,9 +52,7 @@ pub(super) fn planned(so_far: &SoFar<'_>, alternatives: &[usize], explained: &mu
     let planned: Vec<Planned> = alternatives.iter().filter_map(of).collect();
     if so_far.plan.mode != Mode::Batch {
         if let Some(load) = planned.iter().map(|it| it.load).max() {
-            let what = format!("work by kind at load {load}");
-            let why = "batches are observed in --mode batch only".to_owned();
-            explained.not_measured.push(NotMeasured { what, why });
+            explained.left_out.push(LeftOut::BatchMode { load });
         }
         return Vec::new();
     }
@@ -72,7 +71,7 @@ pub(super) fn run(
     so_far: &SoFar<'_>,
     observing: &mut Observing,
     (planned, until_s): (&[Planned], f64),
-    explained: &mut Explained,
+    explained: &mut Why,
     on: &mut dyn FnMut(Event),
 ) {
     for turn in 0..TURNS {
@@ -80,7 +79,7 @@ pub(super) fn run(
         for place in order(so_far.plan.seed, u32::MAX - turn, planned.len()) {
             let one = planned[place];
             let of_alternative = |it: &&Traced| it.alternative == one.alternative;
-            let alone: Vec<&Traced> = explained.why.traced.iter().filter(of_alternative).collect();
+            let alone: Vec<&Traced> = explained.traced.iter().filter(of_alternative).collect();
             // Without a copy alone there is nothing to hold the batch against, and that was told.
             if so_far.interrupts.interrupted() || alone.is_empty() {
                 return;
@@ -104,7 +103,7 @@ pub(super) fn run(
             // The rounds stand, whatever becomes of a batch.
             let ran = observing.tracer.run(rig, so_far.interrupts, wanted);
             match ran.unwrap_or_else(|failure| Ran::CannotRun(failure.message)) {
-                Ran::Done(seen) => explained.why.traced_batches.push(TracedBatch {
+                Ran::Done(seen) => explained.traced_batches.push(TracedBatch {
                     alternative: one.alternative,
                     load: one.load,
                     round: turn,
@@ -112,7 +111,7 @@ pub(super) fn run(
                     own: seen.own,
                 }),
                 Ran::Stopped => return,
-                Ran::CannotRun(why) => tell(explained, so_far, &one, why),
+                Ran::CannotRun(why) => tell(explained, so_far, &one, BatchLeftOut::CannotRun { why }),
             }
         }
     }
@@ -125,32 +124,27 @@ fn slower(alone: &[&Traced]) -> f64 {
 }
 
 /// What the batch takes, about. The error says why it is not to be begun.
-fn takes_s(one: &Planned, alone: &[&Traced], left_s: f64) -> Result<f64, String> {
+fn takes_s(one: &Planned, alone: &[&Traced], left_s: f64) -> Result<f64, BatchLeftOut> {
     let made = |it: &&Traced| it.report.processes.forks.unwrap_or(0) as f64 + 1.0;
     let of_copy = median(&alone.iter().map(made).collect::<Vec<_>>()).unwrap_or(1.0);
-    let all = of_copy * f64::from(one.load);
-    if all > MOST_PROCESSES {
-        return Err(format!(
-            "{all:.0} processes would have to be followed, and {MOST_PROCESSES:.0} are the most"
-        ));
+    let processes = of_copy * f64::from(one.load);
+    if processes > MOST_PROCESSES {
+        return Err(BatchLeftOut::Processes { processes, most: MOST_PROCESSES });
     }
     let takes_s = one.makespan_s * slower(alone) * LONGER + PER_BATCH_S;
     if takes_s > left_s {
-        let left_s = left_s.max(0.0);
-        return Err(format!(
-            "an observed batch takes about {takes_s:.1} s, and {left_s:.1} s were left; allow more with --max-time"
-        ));
+        return Err(BatchLeftOut::NoTime { takes_s, left_s: left_s.max(0.0) });
     }
     Ok(takes_s)
 }
 
 /// Why there is no batch of this alternative, unless there is one.
-fn tell(explained: &mut Explained, so_far: &SoFar<'_>, one: &Planned, why: String) {
+fn tell(explained: &mut Why, so_far: &SoFar<'_>, one: &Planned, why: BatchLeftOut) {
     let name = &so_far.plan.alternatives[one.alternative].name;
-    let what = format!("work by kind of '{name}' at load {}", one.load);
-    let there_is = explained.why.traced_batches.iter().any(|it| it.alternative == one.alternative);
-    if !there_is && explained.not_measured.iter().all(|it| it.what != what) {
-        explained.not_measured.push(NotMeasured { what, why });
+    let there_is = explained.traced_batches.iter().any(|it| it.alternative == one.alternative);
+    let told = |it: &LeftOut| matches!(it, LeftOut::Batch { of, .. } if of == name);
+    if !there_is && !explained.left_out.iter().any(told) {
+        explained.left_out.push(LeftOut::Batch { of: name.clone(), load: one.load, why });
     }
 }
 
@@ -175,10 +169,11 @@ mod tests {
         let planned = |load| Planned { alternative: 0, load, makespan_s: 1.0 };
         assert!(takes_s(&planned(100), &[&one], 2.0).is_ok_and(|takes_s| takes_s > 1.5));
         let why = takes_s(&planned(101), &[&one], 2.0).unwrap_err();
-        assert!(why.contains("101000 processes"), "{why}");
+        assert!(matches!(why, BatchLeftOut::Processes { processes: 101_000.0, .. }), "{why:?}");
         // Observing made one copy alone three times as long, and does so with ten.
         one.report.overhead.traced_over_untraced = Some(3.0);
         let why = takes_s(&planned(10), &[&one], 2.0).unwrap_err();
-        assert!(why.contains("4.8 s") && why.contains("2.0 s were left"), "{why}");
+        let BatchLeftOut::NoTime { takes_s, left_s } = why else { panic!("{why:?}") };
+        assert!((takes_s - 4.8).abs() < 1e-9 && (left_s - 2.0).abs() < 1e-9, "{takes_s} {left_s}");
     }
 }

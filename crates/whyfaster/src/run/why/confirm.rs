@@ -9,17 +9,18 @@ use std::{env, fs};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use whyfaster_core::event::Event;
-use whyfaster_core::host::NotMeasured;
 use whyfaster_core::why::report::{Experiment, Outcome};
-use whyfaster_core::why::{self, Machine, Planned, Test, Why};
+use whyfaster_core::why::statement::LeftOut;
+use whyfaster_core::why::{self, Machine, Planned, Shown, Test, Untestable, Why};
 
 use super::super::realtime;
 use super::super::resolve;
 use super::super::rig::{Ran, Rig};
 use super::super::stage;
 use super::elf;
-use super::so_far::{Explained, SoFar};
+use super::so_far::SoFar;
 use crate::exit::Failure;
+use crate::words;
 
 /// Rounds of an experiment at most; so many make an interval that is narrower than the whole range.
 const MOST: u32 = 11;
@@ -34,10 +35,10 @@ pub(super) fn confirm(
     rig: &mut Rig<'_>,
     so_far: &SoFar<'_>,
     until_s: f64,
-    explained: &mut Explained,
+    explained: &mut Why,
     on: &mut dyn FnMut(Event),
 ) -> Result<(), Failure> {
-    let why = &explained.why;
+    let why = &*explained;
     let planned = why::experiments(why, &so_far.given(why), &machine(so_far, why));
     let (of, mut finished, mut made) = (planned.len(), 0, Vec::new());
     let testable = |planned: &[Planned]| planned.iter().filter(|one| one.test.is_ok()).count();
@@ -49,8 +50,7 @@ pub(super) fn confirm(
         let mut measured = Measured::default();
         if let Ok(test) = one.test.clone() {
             // What is expected is said before anybody can know what comes out.
-            let said = format!("experiment {} of {of}: {}", index + 1, one.prediction);
-            on(Event::Predicted(said));
+            on(Event::Predicted(words::why::announced(so_far.plan, &one, (index + 1, of))));
             let mut experiment = Experimenting { rig, so_far, on, number: (index + 1, of), left_s };
             let ended = experiment.run(one.alternative, &test, &mut measured);
             // A run that a signal ended says nothing of what can be tested.
@@ -58,7 +58,7 @@ pub(super) fn confirm(
                 one.test = Err(why);
             }
         }
-        let judged = why::judge(&one, &explained.why, &measured.control_s, &measured.changed_s);
+        let judged = why::judge(&one, explained, &measured.control_s, &measured.changed_s);
         if so_far.interrupts.interrupted() {
             made.push(cut_short(judged));
             break;
@@ -67,10 +67,9 @@ pub(super) fn confirm(
         finished += 1;
     }
     if finished < of {
-        let why = format!("{finished} of {of} were made before the end came");
-        explained.not_measured.push(NotMeasured { what: "experiments".to_owned(), why });
+        explained.left_out.push(LeftOut::Experiments { made: finished, of });
     }
-    why::conclude(&mut explained.why, made);
+    why::conclude(explained, made);
     Ok(())
 }
 
@@ -78,9 +77,8 @@ pub(super) fn confirm(
 fn cut_short(mut experiment: Experiment) -> Experiment {
     if experiment.outcome != Outcome::NotTestable {
         experiment.outcome = Outcome::Undecided;
-        let rounds = if experiment.rounds == 1 { "round" } else { "rounds" };
-        experiment.sentence =
-            format!("It was interrupted after {} {rounds}, which does not tell.", experiment.rounds);
+        experiment.shown = Some(Shown::Interrupted);
+        experiment.pace = None;
     }
     experiment
 }
@@ -102,7 +100,7 @@ struct Experimenting<'a, 'b, 'c> {
 
 impl Experimenting<'_, '_, '_> {
     /// Runs both ways in turns, into `measured`. The error says why it tells nothing.
-    fn run(&mut self, alternative: usize, test: &Test, measured: &mut Measured) -> Result<(), String> {
+    fn run(&mut self, alternative: usize, test: &Test, measured: &mut Measured) -> Result<(), Untestable> {
         let began_s = self.so_far.now_s();
         let mut rng = ChaCha8Rng::seed_from_u64(self.so_far.plan.seed ^ self.number.0 as u64);
         let mut rounds = MOST;
@@ -112,10 +110,8 @@ impl Experimenting<'_, '_, '_> {
                 let affordable = self.left_s / (spent_s / f64::from(round) + PER_RUN_S);
                 rounds = (affordable as u32).min(MOST);
                 if rounds < LEAST {
-                    return Err(format!(
-                        "no time was left: {LEAST} rounds would take {:.1} s; allow more with --max-time",
-                        spent_s / f64::from(round) * f64::from(LEAST)
-                    ));
+                    let seconds = spent_s / f64::from(round) * f64::from(LEAST);
+                    return Err(Untestable::NoTime { rounds: LEAST, seconds });
                 }
             }
             if round >= rounds {
@@ -131,8 +127,8 @@ impl Experimenting<'_, '_, '_> {
                 match self.rig.varied(alternative, variation, &iteration) {
                     Ok(Ran::Done(outcome)) => seconds[usize::from(changed)] = Some(outcome.makespan_s),
                     Ok(Ran::Stopped) => return Ok(()),
-                    Ok(Ran::CannotRun(why)) => return Err(why),
-                    Err(failure) => return Err(failure.message),
+                    Ok(Ran::CannotRun(why)) => return Err(Untestable::CannotRun { why }),
+                    Err(failure) => return Err(Untestable::CannotRun { why: failure.message }),
                 }
             }
             // Rounds are compared within themselves: one that was cut short is none.

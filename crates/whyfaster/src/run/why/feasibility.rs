@@ -2,6 +2,7 @@
 
 use whyfaster_core::plan::{Explain, Mode, Plan};
 use whyfaster_core::verdict::Verdict;
+use whyfaster_core::why::statement::{Missing, Refusal};
 use whyfaster_trace::support;
 
 use super::so_far::SoFar;
@@ -17,12 +18,12 @@ const NEEDED_S: f64 = 3.0;
 const KEPT_AT_MOST: f64 = 0.6;
 
 /// What is to be done.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub(super) enum Feasibility {
     /// Nothing, and nothing is to be said.
     Nothing,
     /// It cannot be done, or makes no sense: why.
-    Refused(String),
+    Refused(Refusal),
     /// These alternatives, the baseline among them, are observed.
     Traced(Vec<usize>),
 }
@@ -48,36 +49,32 @@ fn kept_s(max_time_s: f64, asked: bool) -> f64 {
 pub(super) fn feasibility(so_far: &SoFar<'_>) -> Feasibility {
     let plan = so_far.plan;
     let Some(wanted) = &plan.explain else { return Feasibility::Nothing };
-    let if_asked = |why: &str| match wanted.asked {
-        true => Feasibility::Refused(why.to_owned()),
+    let if_asked = |why: Refusal| match wanted.asked {
+        true => Feasibility::Refused(why),
         false => Feasibility::Nothing,
     };
     if so_far.interrupts.interrupted() {
-        return if_asked("interrupted");
+        return if_asked(Refusal::Interrupted);
     }
     if so_far.analysis.levels.is_empty() {
         return Feasibility::Nothing;
     }
     if plan.alternatives.len() < 2 {
-        return if_asked(
-            "there is one command only, and nothing that it differs from; 'whyfaster trace' explains one",
-        );
+        return if_asked(Refusal::OneCommand);
     }
     if let Some(why) = impossible(plan) {
         return if_asked(why);
     }
     let differing = differing(so_far);
     if differing.is_empty() {
-        return if_asked(
-            "no alternative was seen to be faster or slower than the baseline when it runs alone",
-        );
+        return if_asked(Refusal::NothingDiffers);
     }
     let found = support();
     if !found.full() {
         return Feasibility::Refused(needs(&found.missing, wanted));
     }
     if so_far.now_s() >= so_far.until_s() {
-        return Feasibility::Refused("no time was left of --max-time".to_owned());
+        return Feasibility::Refused(Refusal::NoTime);
     }
     let mut traced = vec![plan.baseline];
     traced.extend(differing);
@@ -86,13 +83,11 @@ pub(super) fn feasibility(so_far: &SoFar<'_>) -> Feasibility {
 }
 
 /// Why such a plan cannot be explained.
-fn impossible(plan: &Plan) -> Option<&'static str> {
+fn impossible(plan: &Plan) -> Option<Refusal> {
     use whyfaster_core::plan::Loads;
     match (&plan.loads, plan.mode) {
-        (_, Mode::Open { .. }) => Some("one copy alone is what is explained: take --mode batch"),
-        (Loads::Fixed(loads), _) if !loads.contains(&1) => {
-            Some("one copy alone is what is explained: add 1 to --load")
-        }
+        (_, Mode::Open { .. }) => Some(Refusal::OpenMode),
+        (Loads::Fixed(loads), _) if !loads.contains(&1) => Some(Refusal::NoLevelOfOne),
         _ => None,
     }
 }
@@ -108,17 +103,14 @@ fn differing(so_far: &SoFar<'_>) -> Vec<usize> {
     decided.filter_map(|it| index(&it.alternative)).collect()
 }
 
-/// What is missing, in one line: long for who asked, short for who did not.
-fn needs(missing: &[whyfaster_trace::Missing], wanted: &Explain) -> String {
-    let what: Vec<&str> = missing.iter().map(|it| it.what.as_str()).collect();
-    match missing {
-        [only] => format!("needs {}: {}", only.what, only.remedy),
-        _ if wanted.asked => {
-            let all: Vec<String> = missing.iter().map(ToString::to_string).collect();
-            format!("needs {}", all.join("; "))
-        }
-        _ => format!("needs {}; 'whyfaster doctor' says more", what.join(" and ")),
-    }
+/// What the full level needs and this machine or user lacks.
+fn needs(missing: &[whyfaster_trace::Missing], wanted: &Explain) -> Refusal {
+    let one = |it: &whyfaster_trace::Missing| Missing {
+        what: it.what.clone(),
+        why: it.why.clone(),
+        remedy: it.remedy.clone(),
+    };
+    Refusal::Needs { missing: missing.iter().map(one).collect(), asked: wanted.asked }
 }
 
 #[cfg(test)]

@@ -15,8 +15,8 @@ mod tracer;
 mod varied;
 
 use whyfaster_core::event::Event;
-use whyfaster_core::host::NotMeasured;
 use whyfaster_core::plan::Explain;
+use whyfaster_core::why::statement::{LeftOut, Refusal};
 use whyfaster_core::why::{self, Why};
 
 use super::rig::Rig;
@@ -24,25 +24,25 @@ use crate::exit::Failure;
 
 use feasibility::Feasibility;
 pub(super) use feasibility::reserved_s;
-pub(super) use so_far::{Explained, SoFar};
+pub(super) use so_far::SoFar;
 use tracer::{Observing, Tracer};
 
 /// Of the time for an explanation, the part for the observed runs where experiments follow.
 const OBSERVING: f64 = 0.55;
 
 /// Explains what was measured, if that is wanted and can be done. What goes wrong on the way ends the explanation and is
-/// told in it: the verdicts stand.
-pub(super) fn explain(rig: &mut Rig<'_>, so_far: &SoFar<'_>, on: &mut dyn FnMut(Event)) -> Explained {
-    let mut explained = Explained::default();
+/// told in it: the verdicts stand. Its texts are not written.
+pub(super) fn explain(rig: &mut Rig<'_>, so_far: &SoFar<'_>, on: &mut dyn FnMut(Event)) -> Why {
+    let mut explained = Why::default();
     let Some(wanted) = &so_far.plan.explain else { return explained };
     // Predictions need no observed run.
-    made_anew(&mut explained.why, so_far);
+    made_anew(&mut explained, so_far);
     match feasibility::feasibility(so_far) {
         Feasibility::Nothing => {}
-        Feasibility::Refused(why) => explained.why.refused = Some(why),
+        Feasibility::Refused(why) => explained.refusals = vec![why],
         Feasibility::Traced(alternatives) => {
             if let Err(failure) = observe(rig, so_far, &alternatives, wanted, &mut explained, on) {
-                explained.why.refused = Some(told(&failure));
+                explained.refusals = vec![Refusal::Ended { error: failure.message, hint: failure.hint }];
             } else if so_far.interrupts.interrupted() {
                 interrupted(&mut explained);
             }
@@ -52,18 +52,12 @@ pub(super) fn explain(rig: &mut Rig<'_>, so_far: &SoFar<'_>, on: &mut dyn FnMut(
 }
 
 /// What an interrupt left out. Experiments tell for themselves how far they came.
-fn interrupted(explained: &mut Explained) {
-    if explained.why.traced.is_empty() {
-        explained.why.refused = Some("interrupted".to_owned());
-    } else if explained.why.experiments.is_empty() {
-        let (what, why) = ("the rest of the explanation".to_owned(), "interrupted".to_owned());
-        explained.not_measured.push(NotMeasured { what, why });
+fn interrupted(explained: &mut Why) {
+    if explained.traced.is_empty() {
+        explained.refusals = vec![Refusal::Interrupted];
+    } else if explained.experiments.is_empty() {
+        explained.left_out.push(LeftOut::Rest);
     }
-}
-
-fn told(failure: &Failure) -> String {
-    let hint = failure.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
-    format!("the explanation ended early: {}{hint}", failure.message)
 }
 
 fn observe(
@@ -71,7 +65,7 @@ fn observe(
     so_far: &SoFar<'_>,
     alternatives: &[usize],
     wanted: &Explain,
-    explained: &mut Explained,
+    explained: &mut Why,
     on: &mut dyn FnMut(Event),
 ) -> Result<(), Failure> {
     let (began_s, until_s) = (so_far.now_s(), so_far.until_s());
@@ -87,22 +81,24 @@ fn observe(
     if traced.is_ok() {
         batches::run(rig, so_far, &mut observing, (&planned, usual_s), explained, on);
     }
-    if !explained.why.traced.is_empty() {
-        made_anew(&mut explained.why, so_far);
+    if !explained.traced.is_empty() {
+        made_anew(explained, so_far);
     }
     traced?;
-    explained.why.refused = explained.why.refused.take().or_else(|| rounds::none_made(explained));
+    if explained.refusals.is_empty() {
+        explained.refusals.extend(rounds::none_made(explained));
+    }
     if wanted.confirm && !so_far.interrupts.interrupted() {
         confirm::confirm(rig, so_far, until_s, explained, on)?;
     }
     Ok(())
 }
 
-/// The explanation that follows from the traced runs; they stay.
+/// The explanation that follows from the traced runs; they stay, and what was left out.
 fn made_anew(why: &mut Why, so_far: &SoFar<'_>) {
     let new = why::explain(&so_far.given(why));
-    let (traced, traced_batches) = (std::mem::take(&mut why.traced), std::mem::take(&mut why.traced_batches));
-    *why = Why { traced, traced_batches, ..new };
+    let Why { traced, traced_batches, left_out, .. } = std::mem::take(why);
+    *why = Why { traced, traced_batches, left_out, ..new };
 }
 
 #[cfg(test)]
@@ -113,17 +109,17 @@ mod tests {
 
     #[test]
     fn an_interrupt_is_told_where_the_explanation_would_stand() {
-        let mut none = Explained::default();
+        let mut none = Why::default();
         interrupted(&mut none);
-        assert_eq!((none.why.refused.as_deref(), none.not_measured.len()), (Some("interrupted"), 0));
-        let mut some = Explained::default();
-        some.why.traced.push(Traced {
+        assert_eq!((none.refusals, none.left_out), (vec![Refusal::Interrupted], Vec::new()));
+        let mut some = Why::default();
+        some.traced.push(Traced {
             alternative: 0,
             round: 0,
             report: Default::default(),
             own: Default::default(),
         });
         interrupted(&mut some);
-        assert_eq!((some.why.refused, some.not_measured[0].why.as_str()), (None, "interrupted"));
+        assert_eq!((some.refusals, some.left_out), (Vec::new(), vec![LeftOut::Rest]));
     }
 }

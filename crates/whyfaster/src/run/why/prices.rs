@@ -1,18 +1,19 @@
 //! What operations cost on this machine: measured by the probes in a few seconds.
 
-use whyfaster_core::host::NotMeasured;
 use whyfaster_core::plan::User;
 use whyfaster_core::price::PriceList;
 use whyfaster_core::price::sample::row_id;
 use whyfaster_core::sample::{Arm, Batch};
 use whyfaster_core::trace::setting::{Facts, Operation, Price};
+use whyfaster_core::why::Why;
+use whyfaster_core::why::statement::LeftOut;
 
 use super::super::faults;
 use super::super::interrupts::Interrupts;
 use super::super::probe::select::{Wanted, select};
 use super::super::probe::session::{Request, measure};
 use super::super::probe::worker::Worker;
-use super::so_far::{Explained, SoFar};
+use super::so_far::SoFar;
 
 /// Seconds to aim at, and after which nothing more begins.
 const BUDGET_S: (f64, f64) = (1.0, 3.0);
@@ -34,12 +35,12 @@ const ROWS: [(Operation, &str, &str, &str, f64); 9] = [
 ];
 
 /// What is known of these alternatives beside the stream: prices of operations.
-pub(super) fn facts(so_far: &SoFar<'_>, alternatives: &[usize], explained: &mut Explained) -> Vec<Facts> {
+pub(super) fn facts(so_far: &SoFar<'_>, alternatives: &[usize], explained: &mut Why) -> Vec<Facts> {
     let cpus = so_far.host.before.cpus_allowed.clone().unwrap_or_default();
     let user = so_far.plan.user.as_ref();
     let measured = measured(&cpus, so_far.plan.seed, user, so_far.interrupts);
     let prices = measured.unwrap_or_else(|why| {
-        explained.not_measured.push(NotMeasured { what: "prices of operations".to_owned(), why });
+        explained.left_out.push(LeftOut::Prices { why });
         Vec::new()
     });
     let facts = |index: &usize| Facts { prices: of_memory(&prices, so_far, *index), ..Facts::default() };

@@ -4,14 +4,15 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use whyfaster_core::event::Event;
-use whyfaster_core::host::NotMeasured;
 use whyfaster_core::plan::Explain;
 use whyfaster_core::sample::{Arm, Batch};
 use whyfaster_core::stats::quantile::median;
+use whyfaster_core::why::Why;
 use whyfaster_core::why::report::Traced;
+use whyfaster_core::why::statement::{LeftOut, Refusal, RoundsLeftOut};
 
 use super::super::rig::{Ran, Rig};
-use super::so_far::{Explained, SoFar};
+use super::so_far::SoFar;
 use super::tracer::{Observing, Wanted};
 use crate::exit::Failure;
 
@@ -47,7 +48,7 @@ pub(super) fn run(
     so_far: &SoFar<'_>,
     observing: &mut Observing,
     (wanted, until): (&Explain, Until),
-    explained: &mut Explained,
+    explained: &mut Why,
     on: &mut dyn FnMut(Event),
 ) -> Result<(), Failure> {
     let alternatives = observing.alternatives.clone();
@@ -80,14 +81,13 @@ pub(super) fn run(
                 }
                 Ran::Stopped => break 'rounds,
                 Ran::CannotRun(why) => {
-                    let what = "traced rounds".to_owned();
-                    explained.not_measured.push(NotMeasured { what, why });
+                    explained.left_out.push(LeftOut::Rounds { why: RoundsLeftOut::CannotRun { why } });
                     break 'rounds;
                 }
             }
         }
         // Rounds are compared within themselves: one that was cut short is none.
-        explained.why.traced.append(&mut seen);
+        explained.traced.append(&mut seen);
         longest_s = longest_s.max(so_far.now_s() - began_s);
         done = round + 1;
     }
@@ -119,28 +119,21 @@ fn alone_s(batches: &[Batch], alternative: usize) -> f64 {
     median(&walls).unwrap_or(0.0)
 }
 
-fn left_out(done: u32, wanted: &Explain, so_far: &SoFar<'_>, explained: &mut Explained) {
-    if so_far.interrupts.interrupted() {
-        return;
-    }
-    let asked = wanted.rounds.unwrap_or(WITH_INTERVAL);
-    if done < asked {
-        let limit = if so_far.plan.rounds.max_time_hard { " of --max-time" } else { "" };
-        let why = match wanted.rounds {
-            None if done == 0 => format!("no time was left{limit}; allow more, or take --why-rounds {USUAL}"),
-            Some(asked) => format!("{done} of {asked} were made: no more time was left{limit}"),
-            None => format!(
-                "{done} were made, and an interval needs {WITH_INTERVAL}: no more time was left{limit}; --why-rounds {USUAL} takes the time"
-            ),
-        };
-        explained.not_measured.push(NotMeasured { what: "traced rounds".to_owned(), why });
+fn left_out(made: u32, wanted: &Explain, so_far: &SoFar<'_>, explained: &mut Why) {
+    if !so_far.interrupts.interrupted() && made < wanted.rounds.unwrap_or(WITH_INTERVAL) {
+        let hard = so_far.plan.rounds.max_time_hard;
+        let why = RoundsLeftOut::NoTime { made, asked: wanted.rounds, hard };
+        explained.left_out.push(LeftOut::Rounds { why });
     }
 }
 
 /// Why there is no explanation where no round could be made. It is to stand where the explanation would.
-pub(super) fn none_made(explained: &Explained) -> Option<String> {
-    let why = explained.not_measured.iter().rev().find(|it| it.what == "traced rounds")?;
-    explained.why.traced.is_empty().then(|| format!("no run could be observed: {}", why.why))
+pub(super) fn none_made(explained: &Why) -> Option<Refusal> {
+    let rounds = |it: &LeftOut| match it {
+        LeftOut::Rounds { why } => Some(Refusal::NotObserved { why: why.clone() }),
+        _ => None,
+    };
+    explained.left_out.iter().rev().find_map(rounds).filter(|_| explained.traced.is_empty())
 }
 
 #[cfg(test)]
@@ -164,11 +157,11 @@ mod tests {
 
     #[test]
     fn no_round_is_no_explanation() {
-        let mut explained = Explained::default();
+        let mut explained = Why::default();
         assert_eq!(none_made(&explained), None);
-        let (what, why) = ("traced rounds".to_owned(), "no time was left".to_owned());
-        explained.not_measured.push(NotMeasured { what, why });
-        assert_eq!(none_made(&explained).as_deref(), Some("no run could be observed: no time was left"));
+        let why = RoundsLeftOut::NoTime { made: 0, asked: None, hard: false };
+        explained.left_out.push(LeftOut::Rounds { why: why.clone() });
+        assert_eq!(none_made(&explained), Some(Refusal::NotObserved { why }));
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! What has been measured when it is to be explained, and the explanation as far as it has come.
+//! What has been measured when it is to be explained.
 
 use std::time::Instant;
 
 use whyfaster_core::analysis::Analysis;
-use whyfaster_core::host::{Host, NotMeasured};
+use whyfaster_core::host::Host;
 use whyfaster_core::plan::Plan;
 use whyfaster_core::sample::Batch;
 use whyfaster_core::why::{ExplainInput, Why};
@@ -23,14 +23,6 @@ pub(in crate::run) struct SoFar<'a> {
     pub(in crate::run) interrupts: &'a Interrupts,
     /// When the measurement began.
     pub(in crate::run) clock: Instant,
-}
-
-/// An explanation.
-#[derive(Debug, Default)]
-pub(in crate::run) struct Explained {
-    pub(in crate::run) why: Why,
-    /// What was left out, and why.
-    pub(in crate::run) not_measured: Vec<NotMeasured>,
 }
 
 impl<'a> SoFar<'a> {

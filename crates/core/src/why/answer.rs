@@ -1,0 +1,190 @@
+//! The answer, for somebody who reads nothing else: who is faster, why, and what changes when many run.
+
+use super::cause::Cause;
+use super::report::{Difference, Finding, Outcome, Why};
+use super::statement::{Answer, Because, Pair, Then, WorkTold};
+
+/// Noise of this part of the difference may hide its causes.
+const HIDDEN: f64 = 0.25;
+
+/// From this share on, what no cause explains is said beside the cause that is named.
+const MUCH: f64 = 0.3;
+
+/// Up to this share, a cause is said to be a part of the difference.
+const A_PART: f64 = 1.05;
+
+/// From this share on, a cause is named.
+const LARGE: f64 = 0.1;
+
+/// Numbers that differ by up to this part are said as the same.
+const AGREE: f64 = 0.02;
+
+/// What is said of the alternative that differs most from the baseline. `None` where nothing could be found.
+pub(super) fn answer(why: &Why) -> Option<Answer> {
+    let explained =
+        |it: &&Difference| why.refusals.is_empty() || why.findings.iter().any(|finding| is_of(finding, it));
+    let size = |it: &&Difference| it.span_s.median.abs();
+    let most = why.differences.iter().filter(explained).max_by(|a, b| size(a).total_cmp(&size(b)))?;
+    let wall =
+        |name: &str| why.accounts.iter().find(|it| it.alternative == name).map_or(0.0, |it| it.untraced_s);
+    Some(of(most, (wall(&most.alternative), wall(&most.baseline)), why))
+}
+
+/// Whether the finding is one of this difference.
+pub(super) fn is_of(finding: &Finding, difference: &Difference) -> bool {
+    let names = (difference.alternative.as_str(), difference.baseline.as_str());
+    let (a, b) = (finding.alternative.as_str(), finding.against.as_str());
+    names == (a, b) || names == (b, a)
+}
+
+/// Whether the difference of two alternatives, which is the median over the rounds, is also that of their two times, which are
+/// medians of their own. On a machine that is not quiet it need not be.
+pub fn agrees(difference_s: f64, times: (f64, f64)) -> bool {
+    ((times.0 - times.1).abs() - difference_s.abs()).abs() <= AGREE * difference_s.abs()
+}
+
+/// The untraced wall times are those of the alternative and the baseline.
+fn of(difference: &Difference, times: (f64, f64), why: &Why) -> Answer {
+    let (a, b) = (&difference.alternative, &difference.baseline);
+    let (slower, faster) = if times.0 < times.1 { (b, a) } else { (a, b) };
+    let seconds = Pair { here: times.0.max(times.1), there: times.0.min(times.1) };
+    // Of the two times that stand in the same sentence. The verdict's is the median of the rounds' ratios.
+    let ratio = seconds.here / seconds.there;
+    let exact = difference.ratio.is_none_or(|it| (it.max(1.0 / it) / ratio - 1.0).abs() <= AGREE);
+    let findings: Findings<'_> =
+        why.findings.iter().enumerate().filter(|(_, it)| is_of(it, difference)).collect();
+    let named = findings.iter().find(|(_, it)| it.cause != Cause::Unexplained && it.share >= LARGE);
+    let because = match named {
+        Some(&(finding, it)) if it.share > A_PART => Because::MoreThanAll {
+            finding,
+            against: findings.iter().find(|it| it.1.share < 0.0).map(|it| it.0),
+        },
+        Some(&(finding, _)) => {
+            let whole_s = difference.span_s.median.abs();
+            Because::Cause { finding, whole_s, agrees: agrees(whole_s, times) }
+        }
+        None => match difference.noise_s.filter(|noise| *noise >= HIDDEN * difference.span_s.median.abs()) {
+            Some(seconds) => Because::Noise { seconds },
+            None => Because::Unknown,
+        },
+    };
+    let told = difference.decides.as_ref().map(|it| it.work);
+    Answer {
+        slower: slower.clone(),
+        faster: faster.clone(),
+        seconds,
+        about: !exact,
+        because,
+        then: if named.is_some() { then(&findings, why) } else { more_work(difference) },
+        load_decides: matches!(told, Some(WorkTold::Flips | WorkTold::Same)),
+    }
+}
+
+/// Findings of one difference, with their places among all.
+type Findings<'a> = Vec<(usize, &'a Finding)>;
+
+/// The next cause, else what an experiment said of the first, else what is not explained.
+fn then(findings: &Findings<'_>, why: &Why) -> Option<Then> {
+    let (_, first) = findings.iter().find(|(_, it)| it.cause != Cause::Unexplained)?;
+    if let Some(finding) = next(findings) {
+        return Some(Then::Cause { finding });
+    }
+    let about = why.experiments.iter().position(|it| it.is_about(first));
+    if let Some(experiment) = about.filter(|at| why.experiments[*at].outcome == Outcome::Confirmed) {
+        return Some(Then::Experiment { experiment });
+    }
+    let rest = findings.iter().find(|(_, it)| it.cause == Cause::Unexplained && it.share >= MUCH);
+    rest.map(|(_, it)| Then::Unexplained { seconds: it.seconds })
+}
+
+/// The second cause, where it is large enough to be named.
+fn next(findings: &Findings<'_>) -> Option<usize> {
+    let mut named = findings.iter().filter(|(_, it)| it.cause != Cause::Unexplained);
+    let (_, first) = named.next()?;
+    // What works against more than the whole difference has been said.
+    let said = |it: &Finding| first.share > A_PART && it.share < 0.0;
+    named.find(|(_, it)| !said(it)).filter(|(_, it)| it.share.abs() >= LARGE).map(|(at, _)| *at)
+}
+
+/// Where no cause explains the time, what the CPUs have more to do is known nevertheless: where it is the one that takes longer.
+fn more_work(difference: &Difference) -> Option<Then> {
+    let work = difference.work_s;
+    let slower = if difference.span_s.median < 0.0 { &difference.baseline } else { &difference.alternative };
+    let most = difference.work.first().filter(|row| row.seconds.median / work.median >= 0.5);
+    (difference.dearer.as_ref() == Some(slower))
+        .then(|| Then::MoreWork { seconds: work.median, on: most.map(|row| row.kind) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::report::{PathKind, WorkKind};
+    use crate::why::tests::fixture::{Scene, Trace};
+
+    fn explained() -> Why {
+        let a = Trace::new().runs("x", WorkKind::User, 0.04, 0);
+        let b = Trace::new().runs("x", WorkKind::User, 0.05, 0).waits("x", PathKind::Sleep, None, 0.03);
+        Scene::of(&a.0, &b.0).explain()
+    }
+
+    fn said(why: &Why, times: (f64, f64), ratio: f64) -> Answer {
+        let mut difference = why.differences[0].clone();
+        difference.ratio = Some(ratio);
+        difference.span_s.median = 0.04;
+        of(&difference, times, why)
+    }
+
+    #[test]
+    fn numbers_that_do_not_agree_are_known_not_to() {
+        let why = explained();
+        let same = said(&why, (0.08, 0.04), 2.0);
+        assert_eq!(
+            (same.slower.as_str(), same.seconds, same.about),
+            ("b", Pair { here: 0.08, there: 0.04 }, false)
+        );
+        assert!(matches!(same.because, Because::Cause { finding: 0, agrees: true, .. }), "{same:?}");
+        // Medians of the rounds' ratios and differences are not those of the times.
+        let other = said(&why, (0.0733, 0.0395), 2.05);
+        assert!(other.about && matches!(other.because, Because::Cause { agrees: false, .. }), "{other:?}");
+    }
+
+    #[test]
+    fn what_is_more_than_the_difference_is_known_as_that() {
+        let mut why = explained();
+        why.findings[0].share = 1.2;
+        let answer = said(&why, (0.08, 0.04), 2.0);
+        assert_eq!(answer.because, Because::MoreThanAll { finding: 0, against: None });
+    }
+
+    #[test]
+    fn what_noise_may_hide_is_not_called_unknown() {
+        let none = Why { findings: Vec::new(), ..explained() };
+        let because = |noise_s| {
+            let mut difference = none.differences[0].clone();
+            (difference.noise_s, difference.span_s.median) = (noise_s, 0.04);
+            of(&difference, (0.08, 0.04), &none).because
+        };
+        assert_eq!(because(Some(0.02)), Because::Noise { seconds: 0.02 });
+        assert_eq!([Some(0.002), None].map(because), [Because::Unknown, Because::Unknown]);
+    }
+
+    #[test]
+    fn what_is_not_known_is_said_beside_a_cause_that_is_half_of_it() {
+        let mut why = explained();
+        why.findings.truncate(1);
+        let mut rest = why.findings[0].clone();
+        (rest.cause, rest.share, rest.seconds) = (Cause::Unexplained, 0.4, 0.016);
+        (why.findings[0].share, why.findings[0].confirmed) = (0.6, None);
+        why.findings.push(rest);
+        assert_eq!(said(&why, (0.08, 0.04), 2.0).then, Some(Then::Unexplained { seconds: 0.016 }));
+    }
+
+    #[test]
+    fn more_cpu_time_is_said_only_where_the_rounds_tell_it() {
+        let mut difference = explained().differences.remove(0);
+        assert_eq!(difference.dearer.as_deref(), Some("b"));
+        assert!(more_work(&difference).is_some());
+        difference.dearer = None;
+        assert_eq!(more_work(&difference), None);
+    }
+}

@@ -1,0 +1,65 @@
+//! What there is to know of a cause. Each file of this directory has one of these.
+
+use super::super::categories::Category;
+use super::super::experiments::{Change, ExperimentContext, Untestable};
+use super::super::facts::Side;
+use super::super::kinds::work_kind;
+use super::super::report::Account;
+use super::super::statement::{Fact, Measure};
+use crate::trace::report::{PathKind, PathRow, WorkKind, WorkRow};
+
+/// A cause: what of a run may belong to it, what is stated of it, and how it is put to the test.
+pub(in crate::why) struct Definition {
+    /// Categories of time that are this cause, whatever the two sides did.
+    pub categories: &'static [Category],
+    /// Whether a row of the critical path may belong to it. The flag: both sides make as many processes, so their children compute.
+    pub on_path: fn(&PathRow, bool) -> bool,
+    /// The same of a row of the CPU time.
+    pub in_work: fn(&WorkRow, bool) -> bool,
+    /// Whether the CPU time tells the command that does most of it, and the path only where that says nothing.
+    pub by_work: bool,
+    /// What is counted on both sides.
+    pub counted: &'static [Count],
+    /// What a finding states.
+    pub fact: fn(&About<'_>) -> Fact,
+    /// The change that removes it, or puts it into the faster alternative.
+    pub change: fn(&ExperimentContext<'_>) -> Result<Change, Untestable>,
+    /// The seconds that this change can win.
+    pub winnable_s: fn(&ExperimentContext<'_>) -> f64,
+}
+
+/// A count, and where it is.
+pub(in crate::why) type Count = (Measure, fn(&Side) -> f64);
+
+/// What cannot be tested and shows nowhere: the other causes name what differs.
+pub(super) const BASE: Definition = Definition {
+    categories: &[],
+    on_path: |_, _| false,
+    in_work: |_, _| false,
+    by_work: false,
+    counted: &[],
+    fact: |_| Fact::Unexplained { most: None, seconds: 0.0 },
+    change: |_| Err(Untestable::NoCause),
+    winnable_s: |it| it.finding.seconds,
+};
+
+/// What a finding is about.
+pub(in crate::why) struct About<'a> {
+    pub definition: &'a Definition,
+    pub seconds: f64,
+    pub slow: &'a Side,
+    pub fast: &'a Side,
+    pub accounts: (&'a Account, &'a Account),
+}
+
+impl About<'_> {
+    /// Rows of the slower one's path.
+    pub(super) fn slow_path(&self, wanted: impl Fn(&PathRow) -> bool) -> impl Iterator<Item = &PathRow> {
+        self.accounts.0.critical_path.iter().filter(move |row| wanted(row))
+    }
+}
+
+/// Whether a row of the path runs in the kernel for one of these kinds of work.
+pub(super) fn in_kernel(row: &PathRow, kinds: &[WorkKind]) -> bool {
+    row.kind == PathKind::Kernel && work_kind(row).is_some_and(|it| kinds.contains(&it))
+}

@@ -1,0 +1,652 @@
+//! What an explanation states, as kinds with their numbers. The texts of the document are made from these, at the edge, and never
+//! read again.
+
+use serde::{Deserialize, Serialize};
+
+use super::cause::Cause;
+use crate::trace::report::{Level, PathKind, WorkKind};
+
+/// What was counted or timed on both sides of a comparison.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Measure {
+    /// Processes made.
+    Processes,
+    /// Programs begun.
+    Programs,
+    /// Execs that failed.
+    FailedExecs,
+    /// Looks at directories of PATH that found nothing.
+    FailedLooks,
+    /// Reads from pipes.
+    PipeReads,
+    /// Bytes of each.
+    BytesPerPipeRead,
+    /// Writes to pipes.
+    PipeWrites,
+    /// Bytes of each.
+    BytesPerPipeWrite,
+    /// Reads and writes of files and devices.
+    FileCalls,
+    /// Bytes of each.
+    BytesPerFileCall,
+    /// Data through pipes.
+    PipeData,
+    /// Data of files and devices.
+    FileData,
+    /// Calls on sockets.
+    SocketCalls,
+    /// Data through sockets.
+    SocketData,
+    /// Stages of pipelines.
+    Stages,
+    /// CPUs kept busy on average.
+    CpusBusy,
+    /// CPUs that others kept busy.
+    CpusOthersBusy,
+    /// CPUs that the busiest command ran on.
+    CpusOfBusiest,
+    /// CPU time.
+    CpuTime,
+    /// Page faults.
+    PageFaults,
+    /// Calls for locks.
+    LockCalls,
+    /// Calls that sleep or poll.
+    SleepCalls,
+    /// Changes of priority.
+    PriorityCalls,
+    /// Calls that choose CPUs.
+    AffinityCalls,
+    /// A part of the critical path.
+    Path {
+        /// The command.
+        command: String,
+        /// What it does there.
+        part: PathKind,
+        /// Beside the kind, as in a row of the path.
+        what: Option<String>,
+    },
+    /// A part of the CPU time.
+    Work {
+        /// The command.
+        command: String,
+        /// What it was spent on.
+        on: WorkKind,
+    },
+    /// Waiting for CPUs that comes with what runs.
+    Queued,
+    /// CPU time of one copy in user mode.
+    UserTime,
+    /// CPU time of one copy in the kernel.
+    SystemTime,
+    /// Time for which one copy waits for a CPU.
+    CpuWait,
+    /// CPU time of one copy by kind.
+    CopyWork {
+        /// What it was spent on.
+        on: WorkKind,
+    },
+    /// Voluntary context switches of one copy.
+    VoluntarySwitches,
+    /// Involuntary context switches of one copy.
+    InvoluntarySwitches,
+}
+
+impl Measure {
+    /// Its unit: "" for a count, "s", "B".
+    pub(super) fn unit(&self) -> &'static str {
+        use Measure::*;
+        match self {
+            BytesPerPipeRead | BytesPerPipeWrite | BytesPerFileCall | PipeData | FileData | SocketData => "B",
+            CpuTime
+            | Path { .. }
+            | Work { .. }
+            | Queued
+            | UserTime
+            | SystemTime
+            | CpuWait
+            | CopyWork { .. } => "s",
+            _ => "",
+        }
+    }
+}
+
+/// A number of the slower alternative and of the one that it is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Pair {
+    /// Of the slower one.
+    pub here: f64,
+    /// Of the other one.
+    pub there: f64,
+}
+
+/// What a finding states of its cause, beside the seconds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Fact {
+    /// It makes more processes.
+    MoreProcesses {
+        /// How many.
+        processes: Pair,
+    },
+    /// It begins more programs.
+    MorePrograms {
+        /// How many.
+        programs: Pair,
+    },
+    /// It makes as many processes, and each costs more.
+    DearerProcesses {
+        /// As many, and not just about as many.
+        equal: bool,
+        /// The command that does most of it.
+        command: Option<String>,
+    },
+    /// It looks into more directories of PATH that do not have the program.
+    PathSearch {
+        /// How often.
+        misses: Pair,
+    },
+    /// Its programs take longer to load and start.
+    Startup {
+        /// The command that does most of it.
+        command: Option<String>,
+    },
+    /// It moves its data in more calls.
+    SmallIo {
+        /// Which calls: reads and writes of files, reads from pipes, writes to pipes.
+        calls: Measure,
+        /// How many.
+        number: Pair,
+        /// Bytes of each.
+        bytes: Pair,
+    },
+    /// It copies more data through pipes.
+    MorePipeData {
+        /// Bytes.
+        bytes: Pair,
+    },
+    /// It copies as much data through pipes, and that takes longer.
+    DearerPipes,
+    /// The other one does several things at the same time.
+    Overlap {
+        /// CPUs busy on average.
+        cpus: Pair,
+        /// The stage that sets the pace of the other one.
+        bottleneck: Option<String>,
+    },
+    /// It computes longer.
+    Compute {
+        /// The command that does most of it.
+        command: Option<String>,
+    },
+    /// It touches more memory.
+    PageFaults {
+        /// New pages.
+        pages: Pair,
+    },
+    /// It waits longer for a disk.
+    Disk {
+        /// The command that does most of it.
+        command: Option<String>,
+    },
+    /// It waits longer for locks.
+    Lock {
+        /// Who held most of them.
+        holder: Option<String>,
+    },
+    /// It sleeps longer.
+    Sleep {
+        /// The command that does most of it.
+        command: Option<String>,
+    },
+    /// It waits longer for CPUs that others have.
+    CpuContention {
+        /// Who had them, the longest first.
+        holders: Vec<String>,
+    },
+    /// It confines itself to fewer CPUs, where its parts take turns.
+    Confined {
+        /// CPUs that its busiest command ran on.
+        cpus: Pair,
+    },
+    /// It waits for a CPU while another one stands idle.
+    Misplacement {
+        /// Who had the CPU.
+        holder: Option<String>,
+        /// It is not allowed to run on the idle one.
+        forbidden: bool,
+    },
+    /// The quota of its cgroup is used up.
+    Throttled,
+    /// It runs with a lower priority beside others.
+    LowPriority,
+    /// It waits longer for the network.
+    Network {
+        /// The command that does most of it.
+        command: Option<String>,
+    },
+    /// No known cause has this time.
+    Unexplained {
+        /// The row that differs most.
+        most: Option<Measure>,
+        /// By how many seconds.
+        seconds: f64,
+    },
+    /// The same, of a cause that an experiment refuted.
+    Refuted {
+        /// That cause.
+        cause: Cause,
+    },
+}
+
+/// Why nothing is explained, or not this pair.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Refusal {
+    /// The traces do not see why a process waits.
+    Level {
+        /// Their level.
+        level: Level,
+    },
+    /// The traces have no critical path.
+    NoPath,
+    /// No copy ran alone.
+    NoCopyAlone,
+    /// There is no round in which both ran alone.
+    NoCommonRound {
+        /// The two.
+        of: [String; 2],
+    },
+    /// None of its observed runs came to its end.
+    NoTrace {
+        /// The alternative.
+        of: String,
+    },
+    /// None of its observed runs has a critical path.
+    NoUsableTrace {
+        /// The alternative.
+        of: String,
+        /// Observed runs.
+        runs: usize,
+    },
+    /// Traces lost records.
+    Lossy {
+        /// The alternative.
+        of: String,
+        /// How many of them.
+        lossy: usize,
+        /// None is left.
+        all: bool,
+    },
+    /// Both take the same time.
+    Same {
+        /// The two.
+        of: [String; 2],
+    },
+    /// The rounds do not tell which is faster.
+    Undecided {
+        /// The two.
+        of: [String; 2],
+    },
+    /// Observed, the other one is faster.
+    OtherOrder {
+        /// The two.
+        of: [String; 2],
+        /// How far apart they are when observed.
+        seconds: f64,
+    },
+    /// Observing costs more than the difference, and the calibration does not say where.
+    DearerToObserve {
+        /// The two.
+        of: [String; 2],
+        /// What observing costs more for one of them.
+        cost_s: f64,
+        /// The difference.
+        difference_s: f64,
+    },
+    /// There is one command only.
+    OneCommand,
+    /// Copies come by the clock.
+    OpenMode,
+    /// No level has one copy alone.
+    NoLevelOfOne,
+    /// No alternative is faster or slower than the baseline when it runs alone.
+    NothingDiffers,
+    /// What the full level of tracing needs is missing.
+    Needs {
+        /// Each thing, with its remedy.
+        missing: Vec<Missing>,
+        /// The explanation was asked for.
+        asked: bool,
+    },
+    /// The time was over before it began.
+    NoTime,
+    /// It was interrupted.
+    Interrupted,
+    /// No run could be observed: why.
+    NotObserved {
+        /// Why.
+        why: RoundsLeftOut,
+    },
+    /// An error ended it.
+    Ended {
+        /// What the error says.
+        error: String,
+        /// What it suggests.
+        hint: Option<String>,
+    },
+}
+
+/// What this machine or user lacks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Missing {
+    /// What.
+    pub what: String,
+    /// Why it is missing.
+    pub why: String,
+    /// How it can be had.
+    pub remedy: String,
+}
+
+/// Why fewer rounds were observed than wanted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum RoundsLeftOut {
+    /// The time was over.
+    NoTime {
+        /// Rounds that were made.
+        made: u32,
+        /// Rounds that were asked for, if any were.
+        asked: Option<u32>,
+        /// The time was limited by --max-time.
+        hard: bool,
+    },
+    /// A run could not be made.
+    CannotRun {
+        /// What the runner says.
+        why: String,
+    },
+}
+
+/// What of an explanation was left out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum LeftOut {
+    /// Observed rounds.
+    Rounds {
+        /// Why.
+        why: RoundsLeftOut,
+    },
+    /// Observed batches, in another mode than batch.
+    BatchMode {
+        /// The highest load.
+        load: u32,
+    },
+    /// The observed batches of one alternative.
+    Batch {
+        /// The alternative.
+        of: String,
+        /// Copies at once.
+        load: u32,
+        /// Why.
+        why: BatchLeftOut,
+    },
+    /// Experiments: the end came before.
+    Experiments {
+        /// So many were made.
+        made: usize,
+        /// Of so many.
+        of: usize,
+    },
+    /// Prices of operations.
+    Prices {
+        /// What the probes say.
+        why: String,
+    },
+    /// All that was to follow: it was interrupted.
+    Rest,
+}
+
+/// Why a batch was not observed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum BatchLeftOut {
+    /// It has more processes than can be followed.
+    Processes {
+        /// So many.
+        processes: f64,
+        /// The most.
+        most: f64,
+    },
+    /// The time would not suffice.
+    NoTime {
+        /// What it takes, seconds.
+        takes_s: f64,
+        /// What was left.
+        left_s: f64,
+    },
+    /// It could not be run.
+    CannotRun {
+        /// What the runner says.
+        why: String,
+    },
+}
+
+/// Who is faster, why, and what changes when many run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Answer {
+    /// The alternative that takes longer.
+    pub slower: String,
+    /// The other one.
+    pub faster: String,
+    /// Median wall times of the untraced runs.
+    pub seconds: Pair,
+    /// The ratio of these two is not that of the verdict, which is a median over the rounds.
+    pub about: bool,
+    /// Why.
+    pub because: Because,
+    /// What is said next.
+    pub then: Option<Then>,
+    /// Once the CPUs are full, the answer is another one or cannot be told from equal.
+    pub load_decides: bool,
+}
+
+/// Why an alternative takes longer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Because {
+    /// Noise may hide why.
+    Noise {
+        /// So far it reaches, seconds.
+        seconds: f64,
+    },
+    /// None of the known causes explains it.
+    Unknown,
+    /// One cause has so much of the difference.
+    Cause {
+        /// Its place among the findings.
+        finding: usize,
+        /// The difference: the median over the rounds, seconds.
+        whole_s: f64,
+        /// That is also the difference of the two times.
+        agrees: bool,
+    },
+    /// One cause has more than the whole difference.
+    MoreThanAll {
+        /// Its place among the findings.
+        finding: usize,
+        /// The place of the finding that works against it.
+        against: Option<usize>,
+    },
+}
+
+/// The second sentence of an answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Then {
+    /// The next cause.
+    Cause {
+        /// Its place among the findings.
+        finding: usize,
+    },
+    /// What an experiment showed.
+    Experiment {
+        /// Its place among the experiments.
+        experiment: usize,
+    },
+    /// So much is not explained.
+    Unexplained {
+        /// Seconds.
+        seconds: f64,
+    },
+    /// No cause is known, but the slower one needs more CPU time.
+    MoreWork {
+        /// So much more, seconds.
+        seconds: f64,
+        /// What half of it or more was spent on.
+        on: Option<WorkKind>,
+    },
+}
+
+/// Which of two alternatives wins alone, and which once the CPUs are full.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Deciding {
+    /// The one with the shorter span.
+    pub quicker: String,
+    /// The other one.
+    pub slower: String,
+    /// Seconds that a copy alone takes from beginning to end: of the quicker one, and of the other one.
+    pub spans_s: (f64, f64),
+    /// CPU seconds of a copy: of the quicker one, and of the other one.
+    pub works_s: (f64, f64),
+    /// CPUs that copies have.
+    pub cpus: f64,
+    /// What the CPU times say.
+    pub work: WorkTold,
+    /// The load from which on the answer is another one, where that was measured or can be predicted.
+    pub from: Option<FlipLoad>,
+    /// What most of the difference of the CPU times was spent on.
+    pub kinds: Vec<WorkKind>,
+}
+
+/// What the rounds say of two CPU times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum WorkTold {
+    /// The quicker one also needs less: it stays ahead.
+    StaysAhead,
+    /// The quicker one needs more: the other one wins once the CPUs are full.
+    Flips,
+    /// Both need the same.
+    Same,
+    /// The rounds do not tell.
+    Undecided,
+}
+
+/// The load at which an answer changes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum FlipLoad {
+    /// Seen between these two loads.
+    Measured {
+        /// The lower one.
+        from: u32,
+        /// The higher one.
+        to: u32,
+    },
+    /// Predicted from span and work.
+    Predicted {
+        /// Copies at once.
+        load: f64,
+    },
+}
+
+/// From what a makespan was predicted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PredictedFrom {
+    /// The level with full CPUs that says what a copy takes there; null: a lower bound from span and work alone.
+    pub level: Option<u32>,
+    /// The rounds are too few for an interval.
+    pub few_rounds: bool,
+}
+
+/// How the CPU time of a copy changes with load.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CopyCost {
+    /// CPU seconds of a copy at the lowest load, and at the highest.
+    pub seconds: (f64, f64),
+    /// How that changes.
+    pub trend: Trend,
+    /// Where most of what it grows by falls.
+    pub most: Option<GrowsIn>,
+    /// Seconds for which a copy waits for a CPU at the lowest load and at the highest, where that grows.
+    pub waits_s: Option<(f64, f64)>,
+}
+
+/// Which way a cost goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Trend {
+    /// It grows.
+    Grows,
+    /// It falls.
+    Falls,
+    /// It stays about the same.
+    Stays,
+}
+
+/// Where CPU time grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum GrowsIn {
+    /// In the programs' own code.
+    User,
+    /// In the start-up of programs.
+    Startup,
+    /// In the kernel, for these kinds of work where they are known.
+    Kernel {
+        /// The kind that has most of it.
+        on: Option<WorkKind>,
+        /// The second one, where the first has less than half.
+        also: Option<WorkKind>,
+    },
+}
+
+/// Why the kernel's time is not told by kind though batches were traced.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum KindsUnknown {
+    /// Records were lost.
+    Lossy,
+    /// No run of one copy alone could be observed.
+    NotAlone,
+    /// The kernel counted no CPU time of the untraced runs.
+    NoCpuTime,
+    /// The kinds differ by less than what is not known of them.
+    Uncertain {
+        /// What is not known of a copy's CPU time, seconds.
+        unsure_s: f64,
+        /// By how much the kinds differ.
+        differ_s: f64,
+    },
+}

@@ -1,0 +1,117 @@
+//! The answer in at most three sentences, for somebody who reads nothing else.
+
+use whyfaster_core::why::Why;
+use whyfaster_core::why::report::Finding;
+use whyfaster_core::why::statement::{Answer, Because, Then};
+
+use super::called::Called;
+use super::causes::{clause, noun, said};
+use super::experiments::confirmation;
+use super::load;
+use super::numbers::{percent, time, times, upper};
+
+/// Who is faster, why, and what changes when many run.
+pub(super) fn sentences(answer: &Answer, why: &Why, called: &Called) -> Vec<String> {
+    let mut sentences = vec![format!("{}{}.", head(answer, called), because(answer, why, called))];
+    sentences.extend(answer.then.as_ref().map(|it| then(it, why, called)));
+    let difference = why.differences.iter().find(|it| {
+        [(&it.alternative, &it.baseline), (&it.baseline, &it.alternative)]
+            .contains(&(&answer.slower, &answer.faster))
+    });
+    let deciding = difference.and_then(|it| it.decides.as_ref()).filter(|_| answer.load_decides);
+    sentences.extend(deciding.map(|it| load::when_full(it, called)));
+    sentences
+}
+
+/// Who takes longer, and how much.
+fn head(answer: &Answer, called: &Called) -> String {
+    format!(
+        "{} takes {}, {}{} as long as {} ({})",
+        upper(&called.of(&answer.slower)),
+        time(answer.seconds.here),
+        if answer.about { "about " } else { "" },
+        times(answer.seconds.here / answer.seconds.there),
+        called.of(&answer.faster),
+        time(answer.seconds.there)
+    )
+}
+
+/// Why, behind that.
+fn because(answer: &Answer, why: &Why, called: &Called) -> String {
+    let finding = |at: usize| {
+        let finding = why.findings.get(at)?;
+        // Who takes longer was named just now.
+        Some((finding, said(finding, "it", called)?))
+    };
+    let text = match answer.because {
+        Because::Noise { seconds } => {
+            return format!(
+                "; why cannot be told, because times differ here by up to {} for no reason",
+                time(seconds)
+            );
+        }
+        Because::Unknown => None,
+        Because::MoreThanAll { finding: at, against } => finding(at).map(|(it, said)| {
+            let back = against.and_then(|at| why.findings.get(at)).map(|it| {
+                let (who, lost) = (called.of(&it.alternative), time(it.seconds));
+                format!(", but {who} loses {lost} by {}", noun(it.cause))
+            });
+            let cost = match said.costs {
+                Some(costs) => format!("that {costs} it {},", time(it.seconds)),
+                None => format!("{}that is", said.more),
+            };
+            format!(": {}; {cost} more than the whole difference{}", said.what, back.unwrap_or_default())
+        }),
+        Because::Cause { finding: at, whole_s, agrees } => finding(at).map(|(it, said)| {
+            let whole = match agrees {
+                true => format!("the {} between them", time(answer.seconds.here - answer.seconds.there)),
+                false => format!("the {} between them in a typical round", time(whole_s)),
+            };
+            let share = percent(it.share);
+            let part = match said.costs {
+                // A little more than all of it is said as all of it.
+                _ if it.share >= 0.995 => format!("all of {whole} is"),
+                Some(_) => format!("{} of {whole} ({share}) are", time(it.seconds)),
+                // The fact has the time already.
+                None => format!("{share} of {whole} are"),
+            };
+            format!("; {part} because {}", said.what)
+        }),
+    };
+    let text = text.unwrap_or_else(|| ", and none of the causes that are known explains it".to_owned());
+    match (&answer.because, &answer.then) {
+        // Its test has no sentence of its own then.
+        (Because::Cause { finding, .. } | Because::MoreThanAll { finding, .. }, Some(Then::Cause { .. })) => {
+            format!("{text}{}", why.findings.get(*finding).map_or("", tested))
+        }
+        _ => text,
+    }
+}
+
+/// The second sentence.
+fn then(then: &Then, why: &Why, called: &Called) -> String {
+    match then {
+        Then::Cause { finding } => {
+            let finding = why.findings.get(*finding);
+            let text = finding.and_then(|it| {
+                let how = if it.share > 0.0 { "Besides" } else { "Against that" };
+                Some(format!("{how}, {}{}.", clause(it, called)?, tested(it)))
+            });
+            text.unwrap_or_default()
+        }
+        Then::Experiment { experiment } => why
+            .experiments
+            .get(*experiment)
+            .map_or(String::new(), |it| format!("An experiment confirmed it: {}.", confirmation(it))),
+        Then::Unexplained { seconds } => format!("What takes the other {} is not known.", time(*seconds)),
+        Then::MoreWork { seconds, on } => {
+            let most = on.map(|it| format!(", most of that for {}", it.words())).unwrap_or_default();
+            format!("It needs {} more CPU time{most}.", time(*seconds))
+        }
+    }
+}
+
+/// Whether an experiment confirmed a cause, in brackets.
+fn tested(finding: &Finding) -> &'static str {
+    if finding.confirmed == Some(true) { " (an experiment confirmed it)" } else { "" }
+}

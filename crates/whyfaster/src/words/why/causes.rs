@@ -1,0 +1,274 @@
+//! Causes and findings: titles, remedies, sentences. For people who have never heard of work and span.
+
+use whyfaster_core::why::Cause;
+use whyfaster_core::why::report::Finding;
+use whyfaster_core::why::statement::{Fact, Measure, Pair};
+
+use super::called::Called;
+use super::measures::measure;
+use super::numbers::{amount, count, often, plural, quoted, time, upper};
+
+/// A cause in a table.
+pub fn title(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Processes => "more processes",
+        Cause::PathSearch => "searching PATH",
+        Cause::Startup => "start-up of programs",
+        Cause::SmallIo => "small reads and writes",
+        Cause::PipeCopy => "copying through pipes",
+        Cause::Overlap => "less overlap on other CPUs",
+        Cause::Compute => "computing",
+        Cause::PageFaults => "memory, page faults",
+        Cause::Disk => "waiting for a disk",
+        Cause::Lock => "waiting for a lock",
+        Cause::Sleep => "sleeping",
+        Cause::CpuContention => "CPUs taken by others",
+        Cause::Misplacement => "misplaced on a busy CPU",
+        Cause::Share => "less share of the machine",
+        Cause::Network => "waiting for the network",
+        Cause::Unexplained => "unexplained",
+    }
+}
+
+/// By what an alternative loses time: "it loses 3 ms by ...".
+pub(super) fn noun(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Processes => "making processes",
+        Cause::PathSearch => "searching for programs",
+        Cause::Startup => "starting programs up",
+        Cause::SmallIo => "reading and writing in small pieces",
+        Cause::PipeCopy => "copying through pipes",
+        Cause::Overlap => "doing one thing after the other",
+        Cause::Compute => "computing",
+        Cause::PageFaults => "using more memory",
+        Cause::Disk => "waiting for the disk",
+        Cause::Lock => "waiting for locks",
+        Cause::Sleep => "sleeping",
+        Cause::CpuContention | Cause::Misplacement | Cause::Share => "waiting for a CPU",
+        Cause::Network => "waiting for the network",
+        Cause::Unexplained => "something that is not known",
+    }
+}
+
+/// What could be done.
+pub(super) fn remedy(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Processes => {
+            "Do more in one process: a builtin instead of a program, xargs with many arguments, one awk for several tools."
+        }
+        Cause::PathSearch => {
+            "Call programs by their full path, or put the directory that has them first in PATH."
+        }
+        Cause::Startup => {
+            "Start the program less often and give it more to do each time, or take one that loads less."
+        }
+        Cause::SmallIo => {
+            "Read and write in larger pieces: a larger block size, full instead of line buffering, a program that reads lines in blocks."
+        }
+        Cause::PipeCopy => {
+            "Leave out stages that only pass data on (cat FILE | X is X < FILE), or cut the data down in the first stage."
+        }
+        Cause::Overlap => {
+            "Run independent parts at the same time: a pipeline instead of a file in between, & and wait, xargs -P. It pays only while CPUs are free."
+        }
+        Cause::Compute => {
+            "The program itself computes more: a simpler pattern, a better algorithm, another tool; a profile of its code says where."
+        }
+        Cause::PageFaults => {
+            "Use less memory or use it again: smaller buffers, streaming instead of reading everything, huge pages."
+        }
+        Cause::Disk => {
+            "Keep the data in memory (read it before), read less of it, or write without waiting for the disk where that is safe."
+        }
+        Cause::Lock => {
+            "Hold the lock for a shorter time, give every worker a lock of its own, or start fewer workers."
+        }
+        Cause::Sleep => {
+            "Wait for the event itself instead of sleeping: wait, inotifywait, a pipe, or a shorter interval."
+        }
+        Cause::CpuContention => {
+            "Measure on a quiet machine, or give the command CPUs of its own (--cpus, a cpuset)."
+        }
+        Cause::Misplacement => {
+            "Let it run on more CPUs (taskset, cpuset), or keep its stages and what shares their CPU apart."
+        }
+        Cause::Share => "Remove nice, or raise the quota of its cgroup; compare both with the same priority.",
+        Cause::Network => "Ask less often: fewer and larger requests, several at the same time, a cache.",
+        Cause::Unexplained => "See the accounts of both alternatives: whyfaster show --json has every row.",
+    }
+}
+
+/// A finding without the time that it costs, where that stands behind the fact.
+pub(super) struct Said {
+    pub what: String,
+    /// "costs" or "saves"; `None`: the fact has the time.
+    pub costs: Option<&'static str>,
+    /// What is said last.
+    pub more: String,
+}
+
+/// In one sentence.
+pub(super) fn sentence(finding: &Finding, called: &Called) -> Option<String> {
+    Some(format!("{}.", upper(&clause(finding, called)?)))
+}
+
+/// The same as a part of a longer sentence.
+pub(super) fn clause(finding: &Finding, called: &Called) -> Option<String> {
+    let Said { what, costs, more } = said(finding, &called.of(&finding.alternative), called)?;
+    Some(match costs {
+        Some(costs) => format!("{what}; that {costs} it {}{more}", time(finding.seconds)),
+        None => format!("{what}{more}"),
+    })
+}
+
+/// What a finding states. `subject` stands at the beginning for the alternative that it makes slower.
+#[expect(
+    clippy::too_many_lines,
+    reason = "one arm for each fact, so that the compiler asks for the words of a new one"
+)]
+pub(super) fn said(finding: &Finding, subject: &str, called: &Called) -> Option<Said> {
+    let (slow, fast) = (called.of(&finding.alternative), called.of(&finding.against));
+    let cost = time(finding.seconds);
+    let costs = |what: String| Said { what, costs: Some("costs"), more: String::new() };
+    let timed = |what: String| Said { what, costs: None, more: String::new() };
+    let longer = |what: &str, more: String| timed(format!("{subject} {what}{more}"));
+    Some(match finding.fact.as_ref()? {
+        Fact::MoreProcesses { processes } => {
+            costs(starts(subject, &fast, *processes, ("process", "processes")))
+        }
+        Fact::MorePrograms { programs } => costs(starts(subject, &fast, *programs, ("program", "programs"))),
+        Fact::DearerProcesses { equal, command } => {
+            let many = if *equal { "as many" } else { "about as many" };
+            longer(&format!("takes {cost} longer to make and end {many} processes"), mostly(command))
+        }
+        Fact::PathSearch { misses } => costs(format!(
+            "{subject} looks {} into directories of PATH that do not have the program, and {fast} {}",
+            often(misses.here),
+            fewer(*misses, often, "never"),
+        )),
+        Fact::Startup { command } => {
+            longer(&format!("takes {cost} longer to load and start its programs"), mostly(command))
+        }
+        Fact::SmallIo { calls, number, bytes } => costs(format!(
+            "{subject} moves its data in {} {} of {} each, and {}",
+            count(number.here),
+            // In full it would read "of files and devices of 64 B".
+            if *calls == Measure::FileCalls { "reads and writes".to_owned() } else { measure(calls) },
+            amount(bytes.here),
+            if number.there > 0.0 {
+                format!("{fast} in {} of {}", fewer(*number, count, "none"), amount(bytes.there))
+            } else {
+                format!("{fast} none")
+            },
+        )),
+        Fact::MorePipeData { bytes } => costs(format!(
+            "{subject} copies {} through pipes from one program to the next, and {fast} {}",
+            amount(bytes.here),
+            fewer(*bytes, amount, "none"),
+        )),
+        Fact::DearerPipes => {
+            longer(&format!("takes {cost} longer to copy its data through pipes"), String::new())
+        }
+        Fact::Overlap { cpus, bottleneck } => overlap(&slow, &fast, *cpus, bottleneck.as_deref()),
+        Fact::Compute { command } => {
+            longer(&format!("computes {cost} longer in its programs' own code"), mostly(command))
+        }
+        Fact::PageFaults { pages } => costs(format!(
+            "{subject} touches {} new pages of memory, and {fast} {}",
+            count(pages.here),
+            fewer(*pages, count, "none"),
+        )),
+        Fact::Disk { command } => longer(&format!("waits {cost} longer for the disk"), mostly(command)),
+        Fact::Lock { holder } => {
+            let held = holder.as_ref().map(|it| format!(" that {} held", quoted(it)));
+            longer(&format!("waits {cost} longer for locks"), held.unwrap_or_default())
+        }
+        Fact::Sleep { command } => {
+            longer(&format!("sleeps {cost} longer, with nothing to do"), by(command, &slow))
+        }
+        Fact::CpuContention { holders } => {
+            let names: Vec<String> = holders.iter().map(|it| quoted(it)).collect();
+            let taken = match &names[..] {
+                [] => String::new(),
+                names => format!(" that others had taken: {}", names.join(" and ")),
+            };
+            longer(&format!("waits {cost} longer for a CPU"), taken)
+        }
+        Fact::Confined { cpus } => costs(format!(
+            "{subject} keeps itself to {}, where its parts take turns, while {fast} uses {}",
+            plural(cpus.here, "CPU", "CPUs"),
+            plural(cpus.there, "CPU", "CPUs"),
+        )),
+        Fact::Misplacement { holder, forbidden } => {
+            let held = holder.as_ref().map(|it| format!(" that {} had", quoted(it))).unwrap_or_default();
+            let forbidden = if *forbidden { " on which it is not allowed to run" } else { "" };
+            let idle = format!("{held}, while another one stood idle{forbidden}");
+            longer(&format!("waits {cost} longer for a CPU"), idle)
+        }
+        Fact::Throttled => costs(format!(
+            "{subject} is given less of the CPUs, because the CPU time that its group may use was used up"
+        )),
+        Fact::LowPriority => costs(format!(
+            "{subject} is given less of the CPUs, because it runs with a lower priority beside others"
+        )),
+        Fact::Network { command } => {
+            longer(&format!("waits {cost} longer for the network"), by(command, &slow))
+        }
+        Fact::Unexplained { most, seconds } => {
+            let row = most
+                .as_ref()
+                .map(|it| format!("; the row that differs most is {} ({})", measure(it), time(*seconds)));
+            timed(format!("{}{}", unexplained(&cost, &slow), row.unwrap_or_default()))
+        }
+        Fact::Refuted { cause } => {
+            timed(format!("{}; a test refuted {}", unexplained(&cost, &slow), title(*cause)))
+        }
+    })
+}
+
+fn unexplained(cost: &str, slow: &str) -> String {
+    format!("{cost} that {slow} takes longer are not explained by any cause that is known")
+}
+
+fn starts(subject: &str, fast: &str, number: Pair, (one, many): (&str, &str)) -> String {
+    format!(
+        "{subject} starts {}, and {fast} {}",
+        plural(number.here, one, many),
+        fewer(number, count, "none")
+    )
+}
+
+fn overlap(slow: &str, fast: &str, cpus: Pair, bottleneck: Option<&str>) -> Said {
+    let [here, there] = [cpus.here, cpus.there].map(|cpus| (cpus * 10.0).round() / 10.0);
+    // The slower one may have had something else to do beside.
+    let busy = match here < there {
+        true => format!(" and keeps {there:.1} CPUs busy on average, {slow} only {here:.1}"),
+        false => String::new(),
+    };
+    let pace = bottleneck.map(|stage| format!("; of its stages {} sets the pace", quoted(stage)));
+    Said {
+        what: format!("{fast} does several things at the same time{busy}"),
+        costs: Some("saves"),
+        more: pace.unwrap_or_default(),
+    }
+}
+
+/// ", most of it in 'awk'".
+fn mostly(command: &Option<String>) -> String {
+    command.as_ref().map(|it| format!(", most of it in {}", quoted(it))).unwrap_or_default()
+}
+
+/// " (in 'sleep')", where the alternative's name does not say it.
+fn by(command: &Option<String>, slow: &str) -> String {
+    let command = command.as_ref().filter(|it| !slow.contains(it.as_str()));
+    command.map(|it| format!(" (in {})", quoted(it))).unwrap_or_default()
+}
+
+/// The smaller number beside the larger one: "only 3", "none".
+fn fewer(of: Pair, words: fn(f64) -> String, none: &str) -> String {
+    match (of.there > 0.0, of.there < of.here) {
+        (false, _) => none.to_owned(),
+        (true, true) => format!("only {}", words(of.there)),
+        (true, false) => words(of.there),
+    }
+}
