@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::counts::Lost;
 use super::event::NotOurs;
 use crate::host::{NotMeasured, Warning};
-pub use accounts::{Direction, PathAlternative, PathKind, PathRow, TransferRow, WorkKind, WorkRow};
+pub use accounts::{
+    Cause, Direction, PathAlternative, PathKind, PathRow, SharerKind, TransferRow, WorkKind, WorkRow,
+};
 pub use quality::{Check, Overhead, Untraced};
 
 /// What follows from one trace. An empty list of a level that cannot see it stands beside an entry in `not_measured`.
@@ -289,41 +291,6 @@ pub struct WaitRow {
     pub unfinished: u64,
 }
 
-/// Why a task was blocked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Cause {
-    /// Wanted to read from a pipe with nothing in it.
-    PipeEmpty,
-    /// Wanted to write to a pipe with no room in it.
-    PipeFull,
-    /// Waited for a child.
-    Child,
-    /// Waited for a disk.
-    Disk,
-    /// Waited until data had been written to a disk.
-    WriteBack,
-    /// Waited for a lock.
-    Lock,
-    /// Slept until a time.
-    Timer,
-    /// Waited for the network.
-    Network,
-    /// Waited for a terminal.
-    Terminal,
-    /// Was stopped.
-    Stopped,
-    /// The kernel served a page fault.
-    PageFault,
-    /// Waited for another process through a socket, a signal, or several descriptors at once.
-    OtherProcess,
-    /// None of these.
-    Other,
-    /// Not known: the record of where it blocked was lost.
-    Lost,
-}
-
 /// Who held the CPU.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -336,29 +303,6 @@ pub struct SharerRow {
     pub kind: SharerKind,
     /// How long.
     pub seconds: f64,
-}
-
-/// What kind of task held the CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum SharerKind {
-    /// A task of the tree.
-    Tree,
-    /// A thread of the kernel, by its work function where it has one.
-    Kernel,
-    /// Another program.
-    Other,
-    /// whyfaster itself.
-    Tool,
-    /// Nobody: the CPU stood idle until it was there (wake-up latency).
-    Idle,
-    /// The cgroup's quota was used up.
-    Throttled,
-    /// The hypervisor had the CPU.
-    Steal,
-    /// Switches that the trace did not show.
-    Unknown,
 }
 
 /// How the avoidable wait was told apart from what looks like it.

@@ -1,9 +1,66 @@
-//! The critical path, what CPU time was spent on, and the data that was moved.
+//! The critical path, what tasks waited for, what CPU time was spent on, and the data that was moved.
 
 use serde::{Deserialize, Serialize};
 
 use super::super::event::FileKind;
-use super::{Cause, SharerKind};
+
+/// Why a task was blocked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// Wanted to read from a pipe with nothing in it.
+    PipeEmpty,
+    /// Wanted to write to a pipe with no room in it.
+    PipeFull,
+    /// Waited for a child.
+    Child,
+    /// Waited for a disk.
+    Disk,
+    /// Waited until data had been written to a disk.
+    WriteBack,
+    /// Waited for a lock.
+    Lock,
+    /// Slept until a time.
+    Timer,
+    /// Waited for the network.
+    Network,
+    /// Waited for a terminal.
+    Terminal,
+    /// Was stopped.
+    Stopped,
+    /// The kernel served a page fault.
+    PageFault,
+    /// Waited for another process through a socket, a signal, or several descriptors at once.
+    OtherProcess,
+    /// None of these.
+    Other,
+    /// Not known: the record of where it blocked was lost.
+    Lost,
+}
+
+/// What kind of task held the CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum SharerKind {
+    /// A task of the tree.
+    Tree,
+    /// A thread of the kernel, by its work function where it has one.
+    Kernel,
+    /// Another program.
+    Other,
+    /// whyfaster itself.
+    Tool,
+    /// Nobody: the CPU stood idle until it was there (wake-up latency).
+    Idle,
+    /// The cgroup's quota was used up.
+    Throttled,
+    /// The hypervisor had the CPU.
+    Steal,
+    /// Switches that the trace did not show.
+    Unknown,
+}
 
 /// All segments of the critical path of one kind. The rows sum to the wall time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
