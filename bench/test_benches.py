@@ -24,6 +24,7 @@ sys.path.insert(0, str(HERE))
 sys.dont_write_bytecode = True
 
 import benchlib  # noqa: E402
+import neighbours  # noqa: E402
 
 
 def load_script(name):
@@ -52,12 +53,14 @@ times = [0.1 + 0.001 * (n % 5) for n in range(runs)]
 if words[:3] == ["compare", "-N", "--json"]:
     load = int(after("--load", "1"))
     arms = [{{"alternative": 0}}, "hidden_copy", {{"alternative": 1}}]
-    batches = [dict(load=load, arm=arm, makespan_s=t) for t in times for arm in arms]
+    copies = dict(user_s=[0.05] * load, system_s=[0.01] * load)
+    batches = [dict(load=load, arm=arm, makespan_s=t, copies=copies) for t in times for arm in arms]
     one = dict(ratio=1.01, low=0.99, high=1.02, verdict="same", alternative="other", baseline="one")
     json.dump(dict(batches=batches, levels=[dict(load=load, comparisons=[one])], not_measured=[]), sys.stdout)
 else:
-    commands = [w for w in words if w.startswith(("sh -c", "true", "sleep"))]
-    results = [dict(command=c, mean=0.102 + 0.01 * n, stddev=0.001, times=[t + 0.01 * n for t in times])
+    commands = [w for w in words if w.startswith(("sh -c", "true", "sleep")) or "/spin " in w]
+    cpu = dict(user=0.05, system=0.01)
+    results = [dict(command=c, mean=0.102 + 0.01 * n, stddev=0.001, times=[t + 0.01 * n for t in times], **cpu)
                for n, c in enumerate(commands)]
     json.dump(dict(results=results), open(after("--export-json", None), "w"))
 """
@@ -139,16 +142,16 @@ class Statistics(unittest.TestCase):
 
 class Neighbours(unittest.TestCase):
     def test_one_a_cpu_and_none_afterwards(self):
-        with load_script("noise").Neighbours(1) as neighbours:
-            self.assertEqual(len(neighbours.processes), len(os.sched_getaffinity(0)))
-            self.assertTrue(neighbours.all_run())
-        self.assertTrue(all(process.poll() is not None for process in neighbours.processes))
+        with neighbours.Neighbours(1) as found:
+            self.assertEqual(len(found.processes), len(os.sched_getaffinity(0)))
+            self.assertTrue(found.all_run())
+        self.assertTrue(all(process.poll() is not None for process in found.processes))
 
     def test_they_end_when_the_bench_is_killed(self):
         bench = (
-            "import os, signal, test_benches\n"
-            "neighbours = test_benches.load_script('noise').Neighbours(1).__enter__()\n"
-            "print(*[p.pid for p in neighbours.processes], flush=True)\n"
+            "import os, signal, neighbours\n"
+            "found = neighbours.Neighbours(1).__enter__()\n"
+            "print(*[p.pid for p in found.processes], flush=True)\n"
             "os.kill(os.getpid(), signal.SIGKILL)\n"
         )
         environment = os.environ | {"PYTHONPATH": str(HERE), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -191,10 +194,11 @@ class EndToEnd(unittest.TestCase):
 
     def test_launch(self):
         text, data = self.bench("launch")
-        for name in ("true", "sleep 0.1", "busy 100 ms"):
+        for name in ("true", "true beside neighbours", "sleep 0.1", "busy 100 ms"):
             # Both stand-ins tell the same times.
-            self.assertAlmostEqual(data["results"][name]["ratios"]["mean"]["ratio"], 1.0)
-            self.assertEqual(data["claims"][f"{name}: mean not above"], "holds")
+            for statistic in ("median", "p5", "IQR", "p95-p5", "user+system"):
+                self.assertAlmostEqual(data["results"][name]["ratios"][statistic]["ratio"], 1.0)
+                self.assertEqual(data["claims"][f"{name}: {statistic} not above"], "holds")
             self.assertIn(name, text)
 
     def test_noise(self):
@@ -205,6 +209,19 @@ class EndToEnd(unittest.TestCase):
         self.assertEqual(data["summary"]["hyperfine, summary"]["count"], 4)
         self.assertEqual(data["summary"]["hyperfine, Welch t"]["count"], 4)
         self.assertIn("median error, whyfaster over hyperfine", text)
+
+    def test_verdict(self):
+        text, data = self.bench("verdict")
+        self.assertEqual(len(data["answers"]), 2 * 2 * 2, "two pairs, two places, two programs")
+        self.assertEqual({answer["effect"] for answer in data["answers"]}, {0, 30})
+        self.assertIn("median time to the answer", text)
+        right = load_script("verdict").right
+        self.assertTrue(right(0, {"verdict": "same", "within": 0.02}))
+        self.assertFalse(right(0, {"verdict": "slower", "within": None}))
+        self.assertTrue(right(2, {"verdict": "same", "within": 0.03}))
+        self.assertFalse(right(5, {"verdict": "same", "within": 0.03}))
+        self.assertFalse(right(5, {"verdict": "faster", "within": None}))
+        self.assertFalse(right(5, {"verdict": "undecided", "within": None}))
 
     def test_load(self):
         text, data = self.bench("load")
