@@ -103,7 +103,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__compare)
-            opts="-w -m -M -r -s -p -C -c -P -D -L -i -n -S -N -u -h -V --warmup --min-runs --max-runs --runs --setup --reference --reference-name --prepare --conclude --cleanup --parameter-scan --parameter-step-size --parameter-list --ignore-failure --show-output --output --command-name --shell --input --env --min-benchmarking-time --style --sort --time-unit --export-asciidoc --export-csv --export-json --export-markdown --export-orgmode --load --mode --rate --duration --max-time --delta --confidence --seed --timeout --no-check-output --placement --pin --drop-caches --as-root --why --why-rounds --fail-if-slower --fail-on-inconclusive --record --json --help --help-all --version"
+            opts="-w -m -M -r -s -p -C -c -P -D -L -i -n -S -N -u -v -q -h -V --warmup --min-runs --max-runs --runs --setup --reference --reference-name --prepare --conclude --cleanup --parameter-scan --parameter-step-size --parameter-list --ignore-failure --show-output --output --command-name --shell --input --env --min-benchmarking-time --metrics --style --sort --time-unit --verbose --quiet --export-asciidoc --export-json --export-csv --export-markdown --export-orgmode --export-format --load --mode --rate --duration --max-time --delta --confidence --seed --timeout --no-check-output --dry-run --placement --pin --keep-daemons --drop-caches --as-root --why --why-rounds --fail-if-slower --fail-if --fail-on-inconclusive --record --no-keep --json --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -229,10 +229,6 @@ _whyfaster() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                -S)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --input)
                     local oldifs
                     if [ -n "${IFS+x}" ]; then
@@ -253,6 +249,10 @@ _whyfaster() {
                     return 0
                     ;;
                 --min-benchmarking-time)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --metrics)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -287,7 +287,7 @@ _whyfaster() {
                     fi
                     return 0
                     ;;
-                --export-csv)
+                --export-json)
                     local oldifs
                     if [ -n "${IFS+x}" ]; then
                         oldifs="$IFS"
@@ -302,7 +302,7 @@ _whyfaster() {
                     fi
                     return 0
                     ;;
-                --export-json)
+                --export-csv)
                     local oldifs
                     if [ -n "${IFS+x}" ]; then
                         oldifs="$IFS"
@@ -345,6 +345,10 @@ _whyfaster() {
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o filenames
                     fi
+                    return 0
+                    ;;
+                --export-format)
+                    COMPREPLY=($(compgen -W "hyperfine1 hyperfine2" -- "${cur}"))
                     return 0
                     ;;
                 --load)
@@ -403,6 +407,10 @@ _whyfaster() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --fail-if)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --record)
                     local oldifs
                     if [ -n "${IFS+x}" ]; then
@@ -440,7 +448,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__demo)
-            opts="-h -V --max-time --as-root --record --json --style --time-unit --help --help-all --version"
+            opts="-v -q -h -V --max-time --as-root --record --no-keep --json --style --time-unit --verbose --quiet --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -667,7 +675,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__machines)
-            opts="-h -V --kernels --rows --fetch --all --delta --project --json --style --time-unit --help --help-all --version"
+            opts="-v -q -h -V --kernels --rows --fetch --all --delta --project --json --style --time-unit --verbose --quiet --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -719,7 +727,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__prices)
-            opts="-h -V --quick --all --list --pin --inside --fetch --worker --silence --seed --project --source --explain --record --csv --json --style --time-unit --help --help-all --version"
+            opts="-v -q -h -V --quick --all --list --pin --inside --fetch --worker --silence --seed --project --source --explain --record --no-keep --export-csv --json --style --time-unit --verbose --quiet --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -783,7 +791,7 @@ _whyfaster() {
                     fi
                     return 0
                     ;;
-                --csv)
+                --export-csv)
                     local oldifs
                     if [ -n "${IFS+x}" ]; then
                         oldifs="$IFS"
@@ -814,7 +822,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__show)
-            opts="-u -h -V --json --by --top --perfetto --flamegraph --folded --sort-calls --style --sort --time-unit --export-asciidoc --export-csv --export-json --export-markdown --export-orgmode --help --help-all --version"
+            opts="-u -v -q -h -V --list --json --by --top --perfetto --flamegraph --folded --sort-calls --style --sort --time-unit --verbose --quiet --export-asciidoc --export-json --export-csv --export-markdown --export-orgmode --export-format --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -908,7 +916,7 @@ _whyfaster() {
                     fi
                     return 0
                     ;;
-                --export-csv)
+                --export-json)
                     local oldifs
                     if [ -n "${IFS+x}" ]; then
                         oldifs="$IFS"
@@ -923,7 +931,7 @@ _whyfaster() {
                     fi
                     return 0
                     ;;
-                --export-json)
+                --export-csv)
                     local oldifs
                     if [ -n "${IFS+x}" ]; then
                         oldifs="$IFS"
@@ -968,6 +976,10 @@ _whyfaster() {
                     fi
                     return 0
                     ;;
+                --export-format)
+                    COMPREPLY=($(compgen -W "hyperfine1 hyperfine2" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -976,7 +988,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__study)
-            opts="-u -h -V --full --quick --load --with --max-time --seed --flamegraphs --as-root --why --why-rounds --record --json --style --sort --time-unit --help --help-all --version"
+            opts="-u -v -q -h -V --full --quick --load --max-time --seed --flamegraphs --as-root --why --why-rounds --record --no-keep --json --style --sort --time-unit --verbose --quiet --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -984,21 +996,6 @@ _whyfaster() {
             case "${prev}" in
                 --load)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --with)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
-                    fi
                     return 0
                     ;;
                 --max-time)
@@ -1063,7 +1060,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__trace)
-            opts="-S -N -u -h -V --follow --duration --level --count-only --strict --untraced-runs --ring-size --sample-rate --shell --input --env --output --pin --as-root --by --top --sort --calls --style --time-unit --record --keep-schedule --json --perfetto --flamegraph --folded --help --help-all --version"
+            opts="-S -N -u -v -q -h -V --follow --duration --level --count-only --strict --untraced-runs --ring-size --sample-rate --shell --input --env --output --pin --as-root --by --top --sort --calls --style --time-unit --verbose --quiet --record --keep-schedule --no-keep --json --perfetto --flamegraph --folded --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1094,10 +1091,6 @@ _whyfaster() {
                     return 0
                     ;;
                 --shell)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -S)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

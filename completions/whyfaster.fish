@@ -39,9 +39,9 @@ complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "man" -d 'Show t
 complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "completions" -d 'Print the completions for a shell'
 complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s w -l warmup -d 'Run each command NUM times untimed first' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s m -l min-runs -d 'Run at least NUM rounds [default: 10]' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s m -l min-runs -d 'Run at least NUM rounds [default: as many as an interval needs; of a single command 10]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s M -l max-runs -d 'Run at most NUM rounds [default: as many as the verdict needs]' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s r -l runs -d 'Run exactly NUM rounds' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s r -l runs -d 'Run each exactly NUM times, and nothing else' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s s -l setup -d 'Run CMD once before the first round' -r -f -a "(__fish_complete_command)"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l reference -d 'Compare all others with CMD' -r -f -a "(__fish_complete_command)"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l reference-name -d 'Call the reference command NAME' -r
@@ -54,10 +54,11 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s L -l par
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s i -l ignore-failure -d 'Go on when a command fails' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l output -d 'Send what timed runs print to WHERE' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s n -l command-name -d 'Call a command NAME' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s S -l shell -d 'Run commands with SHELL [default: sh]' -r -f -a "(__fish_complete_command)"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l shell -d 'Run commands with SHELL [default: sh]' -r -f -a "(__fish_complete_command)"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l input -d 'Let commands read from WHERE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l env -d 'Set environment variables' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l min-benchmarking-time -d 'Accepted so that scripts written for hyperfine go on working; the statistics decide how long to measure' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l metrics -d 'Compare metrics: default, time, all, or a list' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l style -d 'Colour and movement: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
 full\t'Both, terminal or not'
@@ -73,11 +74,13 @@ second\t''
 minute\t''
 hour\t''"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l export-asciidoc -d 'Write hyperfine\'s AsciiDoc table to FILE' -r -F
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l export-csv -d 'Write hyperfine\'s CSV to FILE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l export-json -d 'Write hyperfine\'s JSON to FILE' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l export-csv -d 'Write hyperfine\'s CSV to FILE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l export-markdown -d 'Write hyperfine\'s Markdown table to FILE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l export-orgmode -d 'Write hyperfine\'s Org table to FILE' -r -F
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l load -d 'Copies at once: a list such as 1,10,100, or \'auto\' [default: 1]' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l export-format -d 'Write files as hyperfine1 or hyperfine2 does [default: hyperfine1]' -r -f -a "hyperfine1\t'hyperfine 1'
+hyperfine2\t'hyperfine 2'"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l load -d 'Copies at once, such as 1,10,100, or auto [default: 1]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l mode -d 'How copies arrive: batch, closed or open [default: batch]' -r -f -a "batch\t'N copies are released together; the time until the last one ends counts'
 closed\t'N workers; each starts a copy as soon as its last one ended'
 open\t'Copies start at --rate, whatever became of the earlier ones'"
@@ -96,13 +99,20 @@ observe\t'By observation alone'
 no\t'Not at all'"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l why-rounds -d 'Observe every alternative this many times [default: 7 to 15, as time allows]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l fail-if-slower -d 'Exit with 3 if one is slower' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l fail-if -d 'Exit with 3 if a metric is above a limit' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l record -d 'Write the record to FILE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l show-output -d 'Show what the commands print; the same as --output=inherit'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s S -d 'The same as --shell=default'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s N -d 'The same as --shell=none'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s v -l verbose -d 'Print the tables too; -vv prints everything'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s q -l quiet -d 'Print nothing but the answer in one sentence'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l no-check-output -d 'Do not compare what the alternatives print'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l dry-run -d 'Print what would run, and run nothing'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l keep-daemons -d 'Leave running what a command started'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l drop-caches -d 'Empty the page cache before every timed run (needs root)'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l as-root -d 'Under sudo, run the commands as root too'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l fail-on-inconclusive -d 'Exit with 4 if --fail-if-slower could not be decided'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l fail-on-inconclusive -d 'Exit with 4 if a gate could not be decided'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l no-keep -d 'Do not keep the record for \'whyfaster show\''
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l json -d 'Print JSON instead of the report'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s h -l help -d 'Print the options that are used most'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l help-all -d 'Print every option with its explanation'
@@ -117,7 +127,7 @@ rusage\t'Only what the kernel adds up for a parent'"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l untraced-runs -d 'Run the command NUM times more, untraced, to see what tracing cost; 0 for never [default: 3, within 10 s]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l ring-size -d 'Size of the buffer between kernel and whyfaster, a power of two such as 16M [default: 16M]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l sample-rate -d 'Take the stack of what runs NUM times a second on every CPU [default with --flamegraph or --folded: 499]' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -s S -l shell -d 'Run commands with SHELL [default: sh]' -r -f -a "(__fish_complete_command)"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l shell -d 'Run commands with SHELL [default: sh]' -r -f -a "(__fish_complete_command)"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l input -d 'Let commands read from WHERE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l env -d 'Set environment variables' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l output -d 'Send what the command prints to WHERE: inherit, null, or a file [default: inherit]' -r
@@ -148,9 +158,13 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l flamegraph
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l folded -d 'Write folded stacks, on and off the CPU, to FILE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l count-only -d 'Count system calls without timing them: about half the cost for each call (full level only)'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l strict -d 'Fail (exit status 6) if anything of the trace was lost or does not fit together'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -s S -d 'The same as --shell=default'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -s N -d 'The same as --shell=none'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l as-root -d 'Under sudo, run the commands as root too'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -s v -l verbose -d 'Print the tables too; -vv prints everything'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -s q -l quiet -d 'Print nothing but the answer in one sentence'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l keep-schedule -d 'Keep the scheduling records in the record, so that it can be analysed again'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l no-keep -d 'Do not keep the record for \'whyfaster show\''
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l json -d 'Print the record as JSON on standard output instead of the report'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -s h -l help -d 'Print the options that are used most'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l help-all -d 'Print every option with its explanation'
@@ -181,19 +195,23 @@ second\t''
 minute\t''
 hour\t''"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l export-asciidoc -d 'Write hyperfine\'s AsciiDoc table to FILE' -r -F
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l export-csv -d 'Write hyperfine\'s CSV to FILE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l export-json -d 'Write hyperfine\'s JSON to FILE' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l export-csv -d 'Write hyperfine\'s CSV to FILE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l export-markdown -d 'Write hyperfine\'s Markdown table to FILE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l export-orgmode -d 'Write hyperfine\'s Org table to FILE' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l export-format -d 'Write files as hyperfine1 or hyperfine2 does [default: hyperfine1]' -r -f -a "hyperfine1\t'hyperfine 1'
+hyperfine2\t'hyperfine 2'"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l list -d 'List the records that were kept, the last first'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l json -d 'Print it as JSON, with the analysis redone'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -s v -l verbose -d 'Print the tables too; -vv prints everything'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -s q -l quiet -d 'Print nothing but the answer in one sentence'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -s h -l help -d 'Print the options that are used most'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -s V -l version -d 'Print version'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l load -d 'Copies at once instead of the study\'s own levels: a list such as 1,10' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l with -d 'Set these price lists beside the article\'s, each in a column of its own (study threads, study syscalls)' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l load -d 'Copies at once instead of the study\'s own levels, where it has several: a list such as 1,10' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l max-time -d 'Begin nothing that would end after this time, such as 90s or 5m' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l seed -d 'Seed of the input and of the random order' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l flamegraphs -d 'Write a flame graph of each of the two alternatives in question into DIR (study placement)' -r -f -a "(__fish_complete_directories)"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l flamegraphs -d 'Write a flame graph of each of the two commands in question into DIR' -r -f -a "(__fish_complete_directories)"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l why -d 'Explain the difference: yes, observe (no experiments) or no' -r -f -a "yes\t'By observation and experiments'
 observe\t'By observation alone'
 no\t'Not at all'"
@@ -214,9 +232,12 @@ second\t''
 minute\t''
 hour\t''"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l full -d 'Take the article\'s own sizes, or of a study of prices more repetitions: takes much longer'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l quick -d 'Take a smaller size (study dispatch, study placement)'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l quick -d 'Take a smaller size, or of a study of prices less time'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l as-root -d 'Under sudo, run the commands as root too'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l no-keep -d 'Do not keep the record for \'whyfaster show\''
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l json -d 'Print the record as JSON on standard output instead of the report'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -s v -l verbose -d 'Print the tables too; -vv prints everything'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -s q -l quiet -d 'Print nothing but the answer in one sentence'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -s h -l help -d 'Print the options that are used most'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -s V -l version -d 'Print version'
@@ -229,7 +250,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l project -
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l source -d 'Print the C source of a probe, as it is measured, and measure nothing' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l explain -d 'Print the page of a probe: what it measures, how, and what to make of it' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l record -d 'Write the price list, with every raw sample, to FILE (\'-\' is standard output)' -r -F
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l csv -d 'Write the prices as comma-separated values to FILE (\'-\' is standard output)' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l export-csv -d 'Write the prices as comma-separated values to FILE (\'-\' is standard output)' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
 full\t'Both, terminal or not'
@@ -245,7 +266,10 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l quick -d 
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l all -d 'Price every row that there is; of all groups that takes ten to fifteen minutes'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l list -d 'List the probes: their variants, what one operation is, what they need'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l fetch -d 'Download a kernel that is not in the cache, with apt and a state of our own'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l no-keep -d 'Do not keep the record for \'whyfaster show\''
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l json -d 'Print the price list as JSON on standard output instead of the report'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -s v -l verbose -d 'Print the tables too; -vv prints everything'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -s q -l quiet -d 'Print nothing but the answer in one sentence'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -s h -l help -d 'Print the options that are used most'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -s V -l version -d 'Print version'
@@ -267,6 +291,8 @@ hour\t''"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l fetch -d 'Download kernels that are not in the cache, with apt and a state of our own'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l all -d 'Show every row, also those that only one list has'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l json -d 'Print the comparison as JSON on standard output instead of the report'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -s v -l verbose -d 'Print the tables too; -vv prints everything'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -s q -l quiet -d 'Print nothing but the answer in one sentence'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -s h -l help -d 'Print the options that are used most'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -s V -l version -d 'Print version'
@@ -294,7 +320,10 @@ second\t''
 minute\t''
 hour\t''"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -l as-root -d 'Under sudo, run the commands as root too'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -l no-keep -d 'Do not keep the record for \'whyfaster show\''
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -l json -d 'Print the record as JSON on standard output instead of the report'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -s v -l verbose -d 'Print the tables too; -vv prints everything'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -s q -l quiet -d 'Print nothing but the answer in one sentence'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -s h -l help -d 'Print the options that are used most'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -s V -l version -d 'Print version'

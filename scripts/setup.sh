@@ -84,8 +84,15 @@ packages_for() {
         need linux-perf 'perf bench, a peer of prices' runs_perf_bench
         need stress-ng 'a peer of prices' has stress-ng
         need rt-tests 'hackbench, a peer of prices' has hackbench
-        need strace 'a peer of trace' has strace
+        need strace 'a peer of trace, and establishes the causes of everyday pairs' has strace
         need util-linux 'the planted causes are pinned with taskset' has taskset
+        # Everyday commands that not every Debian system has (bench/everyday.toml); without them their pairs are not scored.
+        for package in bzip2 busybox curl gawk git jq mawk original-awk parallel rsync sqlite3 zstd; do
+            need "$package" 'everyday commands are measured' has "$package"
+        done
+        need locales 'sort is measured in an order of a language' has localedef
+        need xz-utils 'everyday commands are measured' has xz
+        need nodejs 'everyday commands are measured' has node
         return
     fi
     if [ "$goal" = kernels ]; then

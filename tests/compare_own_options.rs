@@ -64,11 +64,7 @@ fn a_list_of_loads_is_measured_in_rising_order() {
             );
         }
     }
-    assert_eq!(
-        batches(&record).len(),
-        3 * 2 * 3,
-        "three levels, two rounds, two alternatives and the hidden copy"
-    );
+    assert_eq!(batches(&record).len(), 3 * 2 * 2, "three levels, two rounds, two alternatives");
 }
 
 #[test]
@@ -203,22 +199,30 @@ fn more_confidence_gives_wider_intervals() {
 fn the_seed_decides_the_order() {
     let place = Sandbox::new();
     let of = |seed: &str| {
-        let record = place.compared(&["-N", "-r", "8", "--seed", seed, "true", "/bin/true", "/usr/bin/true"]);
+        let record = place.compared(&[
+            "-N",
+            "-m",
+            "8",
+            "-M",
+            "8",
+            "--seed",
+            seed,
+            "true",
+            "/bin/true",
+            "/usr/bin/true",
+        ]);
         assert_eq!(record["plan"]["seed"].to_string(), seed);
         order(&record)
     };
     let first = of("7");
     assert_eq!(first, of("7"));
     assert_ne!(first, of("8"));
-    for round in first.chunks(4) {
-        let arms: BTreeSet<i64> = round.iter().copied().collect();
-        assert_eq!(
-            arms,
-            [-1, 0, 1, 2].into(),
-            "a round runs every alternative and the hidden copy once: {first:?}"
-        );
+    for arm in [-1, 0, 1, 2] {
+        let runs = first.iter().filter(|it| **it == arm).count();
+        assert_eq!(runs, 8, "eight rounds run every alternative and the hidden copy once each: {first:?}");
     }
-    assert!(first.chunks(4).any(|round| round != &first[..4]), "every round has an order of its own");
+    // All runs of a block stand in one order, not those of a round.
+    assert!(first.chunks(4).any(|four| four.iter().collect::<BTreeSet<_>>().len() < 4), "{first:?}");
 }
 
 /// Whether a process with this word on its command line is there.
@@ -237,7 +241,7 @@ fn a_time_out_ends_the_whole_tree_and_counts_as_slower() {
     let words = ["--timeout", "400ms", "--no-check-output", "sleep 0.01", &hangs];
     let record = Sandbox::new().compared(&words);
     let results = list(&record["levels"][0]["results"]);
-    assert!(results[1]["rounds"].as_u64().unwrap() >= 10, "{results:?}");
+    assert!(results[1]["rounds"].as_u64().unwrap() >= 3, "{results:?}");
     assert_eq!(results[1]["timed_out"], results[1]["rounds"], "every copy of it runs into the time-out");
     assert!(number(&results[0]["timed_out"]) < number(&results[0]["rounds"]) / 2.0, "{results:?}");
     assert_eq!(comparison(&record)["verdict"], "slower");
@@ -247,7 +251,17 @@ fn a_time_out_ends_the_whole_tree_and_counts_as_slower() {
 
 #[test]
 fn a_time_out_in_the_trial_is_no_other_work() {
-    let ran = Sandbox::new().compare(&["--json", "-r", "7", "--timeout", "300ms", "sleep 0.01", "sleep 300"]);
+    let ran = Sandbox::new().compare(&[
+        "--json",
+        "-m",
+        "7",
+        "-M",
+        "7",
+        "--timeout",
+        "300ms",
+        "sleep 0.01",
+        "sleep 300",
+    ]);
     let record = ran.json();
     assert_eq!(comparison(&record)["verdict"], "slower");
     assert!(record["trials"][1]["stdout_sha256"].is_null(), "an output that was cut short was not compared");
@@ -278,7 +292,7 @@ fn pinned_copies_may_use_those_cpus_only() {
     fs::remove_file(place.path("log")).unwrap();
     let pinned = place.compared(&["-r", "1", "--load", "2", "--pin", &last, log]);
     let lines = place.lines("log");
-    assert!(lines.len() >= 3, "{lines:?}");
+    assert_eq!(lines.len(), 2);
     assert!(lines.iter().all(|line| *line == format!("Cpus_allowed_list:\t{last}")), "{lines:?}");
     assert_eq!(pinned["plan"]["cpus"], json!([allowed.last().unwrap()]));
     place.compare(&["--pin", "8190", "true"]).expect(2, &["--pin", "8190"]);

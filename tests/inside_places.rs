@@ -255,7 +255,7 @@ fn a_bare_workers_list_stands_beside_ours() {
         .unwrap();
     assert!(row["others"][0]["ratio"].as_f64().unwrap() > 1.0, "translated code is not faster: {row}");
     assert!(row["others"][0]["verdict"].is_string());
-    assert!(place.run(&["machines", &here, &cut]).out.contains("ends in the middle"));
+    assert!(place.run(&["machines", "-v", &here, &cut]).out.contains("ends in the middle"));
     fs::write(&cut, "hello\tprotocol=9\n").unwrap();
     place.run(&["machines", &here, &cut]).expect_error(1, &["worker's own list", "version 9"]);
 }

@@ -39,7 +39,7 @@ fn show(option: &str, file: &Path) -> Ran {
 #[test]
 fn every_old_record_is_shown_with_its_names() {
     for (file, record, kind) in records() {
-        let screen = show("--style=basic", &file).out;
+        let screen = show("-v", &file).out;
         let (list, name) = match kind.as_str() {
             "whyfaster" => (&record["plan"]["alternatives"], "name"),
             "whyfaster-trace" => (&record["commands"], "command"),
@@ -52,11 +52,11 @@ fn every_old_record_is_shown_with_its_names() {
     }
 }
 
-/// Without what was null: an option that is gone left one in the plan.
+/// Without what was null: an option that is gone left one in the plan. Without the kind that a text got while it was read.
 fn known(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
-            let fields = fields.iter().filter(|(_, value)| !value.is_null());
+            let fields = fields.iter().filter(|(key, value)| !value.is_null() && *key != "quantity");
             fields.map(|(key, value)| (key.clone(), known(value))).collect()
         }
         Value::Array(values) => values.iter().map(known).collect(),

@@ -213,12 +213,12 @@ fn a_recorded_list_is_shown_again() {
     let (file, csv) = (place.file("here.json"), place.file("here.csv"));
     let mut first = None;
     eventually("a row with a price: a busy machine may have none", || {
-        let ran = run(&["prices", "getpid", "umask", "--quick", "--record", &file]);
+        let ran = run(&["prices", "-v", "getpid", "umask", "--quick", "--record", &file]);
         first = Some(ran).filter(|ran| ran.code() == 0);
         first.is_some()
     });
     let first = first.unwrap();
-    let again = run(&["show", &file]).ok();
+    let again = run(&["show", "-v", &file]).ok();
     assert_eq!(first.out, again.out);
     run(&["show", &file, "--export-csv", &csv]).ok();
     assert!(fs::read_to_string(&csv).unwrap().starts_with("group,name,variant"));
@@ -241,7 +241,7 @@ fn wrong_words_say_what_is_meant() {
     let cases: &[(&[&str], &str)] = &[
         (&["prices", "getpid", "--pin", "8000"], "CPU 8000 may not be used here"),
         (&["study", "threads", "--load", "10"], "there is no load"),
-        (&["study", "nothing"], "pipes, threads, syscalls"),
+        (&["study", "nothing"], "dispatch, pipes, placement"),
     ];
     for (words, part) in cases {
         let output = run(words);
@@ -262,7 +262,8 @@ fn sources_and_pages_are_printed_without_measuring() {
 
 #[test]
 fn references_stand_beside_each_other() {
-    let output = run(&["machines", "debian-2.6.32", "macosx-10.7", "--project", "30000 fork+execve"]).ok();
+    let output =
+        run(&["machines", "-v", "debian-2.6.32", "macosx-10.7", "--project", "30000 fork+execve"]).ok();
     let shown = output.out;
     for part in
         ["6.27", "no spread given", "89.2 s", "14.2 s", "+75.0 s", "5.31% of the whole", "1% of the whole"]

@@ -117,7 +117,7 @@ fn without_proc_prices_are_measured_and_what_is_unknown_is_said() {
     let fingerprint = &list["fingerprint"];
     assert!(fingerprint["steal_during"].is_null() && fingerprint["seccomp"].is_null());
     assert!(!fingerprint["missing"].as_array().unwrap().is_empty());
-    let ran = start(&["prices", "getpid", "--quick"]);
+    let ran = start(&["prices", "-v", "getpid", "--quick"]);
     for part in ["not known: ", "/proc/cpuinfo: no such file", "steal during the run: not measured"] {
         assert!(ran.out.contains(part), "{part}\n{}", ran.out);
     }
@@ -278,7 +278,7 @@ fn a_full_device_is_told() {
     let _alone = alone();
     let place = Sandbox::new();
     place.shell("\"$whyfaster\" prices getpid --quick > /dev/full").expect_error(1, &["standard output"]);
-    for option in ["--record", "--csv"] {
+    for option in ["--record", "--export-csv"] {
         let words = ["prices", "getpid", "--quick", option, "/dev/full"];
         place.run(&words).expect_error(1, &["/dev/full", "No space left"]);
     }

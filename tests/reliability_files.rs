@@ -47,7 +47,8 @@ fn a_full_disk_keeps_what_stood_there_and_prints_the_report() {
 fn a_full_disk_for_temporary_files_does_not_hinder_the_comparison() {
     let place = Sandbox::new();
     needs!(mounts());
-    let line = "mount -t tmpfs -o size=64k none /mnt && TMPDIR=/mnt exec \"$whyfaster\" compare --runs 2";
+    let line =
+        "mount -t tmpfs -o size=64k none /mnt && TMPDIR=/mnt exec \"$whyfaster\" compare --runs 2 -w 1";
     let same = format!("{line} 'seq 100000' 'seq 100000 | cat'");
     with_mounts(&place, &same).ok();
     let other = format!("{line} 'seq 100000' 'seq 99999; echo'");
@@ -105,7 +106,7 @@ const OUTPUTS: [(&str, &str); 11] = [
     ("trace", "--perfetto"),
     ("trace", "--flamegraph"),
     ("prices getpid", "--record"),
-    ("prices getpid", "--csv"),
+    ("prices getpid", "--export-csv"),
 ];
 
 /// A verb, an output and a command that leaves a trace when it runs.
@@ -175,7 +176,7 @@ fn messages_steer_no_terminal() {
     place.compare(&["-N", "--runs", "3", "--record", "./r.json", "true"]).ok();
     let whole = place.read("r.json");
     let text = serde_json::to_string(hostile).unwrap();
-    let word = whole.replacen("\"status\": \"complete\"", &format!("\"status\": {text}"), 1);
+    let word = whole.replacen("\"status\":\"complete\"", &format!("\"status\":{text}"), 1);
     assert_ne!(word, whole);
     place.write("word.json", word);
     let schema = whole.replacen("\"whyfaster/1\"", &text, 1);
@@ -289,9 +290,9 @@ fn records_that_cannot_be_used_are_refused_with_the_reason() {
         (write("deep", &deep), "recursion limit", ""),
         (write("newer", &whole.replacen("whyfaster/1", "whyfaster/2", 1)), "newer whyfaster", "Update"),
         (write("other", "{\"schema\": \"\\u001b[31mother\"}"), "its schema is", "--record FILE"),
-        (write("negative", &whole.replacen("\"took_s\": ", "\"took_s\": -", 1)), "took_s", "easure again"),
+        (write("negative", &whole.replacen("\"took_s\":", "\"took_s\":-", 1)), "took_s", "easure again"),
         (
-            write("baseline", &whole.replacen("\"baseline\": 0", "\"baseline\": 7", 1)),
+            write("baseline", &whole.replacen("\"baseline\":0", "\"baseline\":7", 1)),
             "baseline",
             "easure again",
         ),
@@ -308,7 +309,7 @@ fn records_that_cannot_be_used_are_refused_with_the_reason() {
     }
     // Control characters in a record that is otherwise whole.
     let name =
-        write("hostile", &whole.replacen("\"name\": \"true\"", "\"name\": \"\\u001b]0;owned\\u0007x\"", 1));
+        write("hostile", &whole.replacen("\"name\":\"true\"", "\"name\":\"\\u001b]0;owned\\u0007x\"", 1));
     let ran = place.run(&["show", &name]).ok();
     assert!(!ran.out.contains('\u{1b}') && !ran.out.contains('\u{7}'), "{:?}", ran.out);
     if given(root()) {

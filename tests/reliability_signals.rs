@@ -35,7 +35,7 @@ impl During {
     /// The arguments, and how many processes have the marker when it is time.
     fn arguments(self, place: &Sandbox) -> (Vec<String>, usize) {
         let m = &place.marker;
-        let later = "case $HYPERFINE_ITERATION in trial|0) exit 0;; esac";
+        let later = "case $WHYFASTER_RUN$HYPERFINE_ITERATION in trial0|timed0) exit 0;; esac";
         let (hooks, command, sleepers): (Vec<String>, String, usize) = match self {
             During::Batch => (vec![], format!("{later}; sleep {m}"), 3),
             During::Tree => {
@@ -55,7 +55,7 @@ impl During {
             During::Trial => (vec![], format!("sleep {m} & sleep {m}; :"), 2),
         };
         let mut args: Vec<String> =
-            ["compare", "--load", "3", "--runs", "50", "--record"].map(String::from).to_vec();
+            ["compare", "--load", "3", "--min-runs", "50", "--record"].map(String::from).to_vec();
         args.push(place.file("r.json"));
         args.extend(hooks);
         args.extend([command.clone(), format!("{command} # other")]);
@@ -79,9 +79,11 @@ fn assert_interrupted(during: During, place: &Sandbox, ran: &Ran) {
     if during.measured() {
         let record = place.record("r.json");
         assert_eq!(record["status"], "interrupted", "{during:?}");
-        assert!(record["batches"].as_array().unwrap().len() >= 3, "{during:?}: the first round is there");
+        // The runs of a block stand in one random order: of some arm the second may come second.
+        assert!(!record["batches"].as_array().unwrap().is_empty(), "{during:?}: the first run is there");
         assert!(ran.err.contains("r.json"), "{}", ran.err);
-        assert!(ran.out.contains("makespan") || ran.out.contains("time"), "no report: {}", ran.out);
+        // Of the first block only the hidden copy's runs may be there, of which no table speaks.
+        assert!(ran.out.contains("interrupted after"), "no report: {}", ran.out);
     } else {
         assert!(!place.path("r.json").exists(), "{during:?}: a record of nothing");
         assert!(ran.err.contains("nothing had been measured"), "{}", ran.err);

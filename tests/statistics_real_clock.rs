@@ -2,8 +2,8 @@
 
 mod support;
 
-use serde_json::Value;
-use support::{Sandbox, alone};
+use serde_json::{Value, json};
+use support::{Sandbox, alone, list};
 
 /// A loop of so many steps.
 fn awk(steps: u32) -> String {
@@ -76,6 +76,23 @@ fn a_planted_five_percent_is_found() {
     let (low, high) = (found["low"].as_f64().unwrap(), found["high"].as_f64().unwrap());
     // Starting the process takes a little of the time and has no 5% in it; noise moves the rest.
     assert!(low < 1.06 && high > 1.035, "{found}");
+}
+
+#[test]
+fn of_many_only_those_run_on_whose_verdict_is_not_clear() {
+    let _alone = alone();
+    let place = Sandbox::new();
+    // Nobody can tell the first and the last apart, or prove them equal to a millionth.
+    let options = ["--why=no", "--delta", "0.000001", "--max-time", "4", "--record", "r.json"];
+    place.compare(&[&options[..], &["sleep 0.02", "sleep 0.2", "sleep 0.020"]].concat()).ok();
+    let record = place.record("r.json");
+    let ran = |arm: Value| list(&record["batches"]).iter().filter(|it| it["arm"] == arm).count();
+    let of = |index: usize| ran(json!({ "alternative": index }));
+    assert_eq!((of(0), of(0)), (of(2), ran(json!("hidden_copy"))));
+    assert!(of(1) < of(0) / 2, "{} of {} rounds", of(1), of(0));
+    assert_eq!(record["levels"][0]["comparisons"][0]["verdict"], "slower");
+    let lost = list(&record["not_measured"]).iter().find(|it| it["quantity"]["kind"] == "rounds");
+    assert_eq!(lost, None);
 }
 
 #[test]

@@ -91,5 +91,5 @@ fn nothing_is_left_of_its_file_system_whatever_ends_it() {
 fn what_other_studies_have_is_refused() {
     let place = Sandbox::new();
     place.run(&["study", "placement", "--load", "10"]).expect(2, &["one copy at a time"]);
-    place.run(&["study", "dispatch", "--flamegraphs", "x"]).expect(2, &["draws none"]);
+    place.run(&["study", "threads", "--flamegraphs", "x"]).expect(2, &["runs no commands"]);
 }

@@ -17,7 +17,7 @@ use support::{Sandbox, kill, terminal};
 /// Traces a line at a terminal until its sleeper has slept for 300 ms.
 fn traced_at_terminal(place: &Sandbox, line: &str) -> (File, Child) {
     let line = line.replace('M', &place.marker);
-    let args = ["trace", "--level", "full", "--record", "r.json", &line];
+    let args = ["trace", "-v", "--level", "full", "--record", "r.json", &line];
     let started = terminal::start(place.whyfaster(&args));
     place.wait_for_sleepers(1);
     std::thread::sleep(Duration::from_millis(300));

@@ -79,7 +79,7 @@ fn who_has_only_the_program_is_told_what_works_here() {
     let program = program_for_all(&place);
     let asks = |prefix: &str, program: &str, privileges: &str| {
         let nobody = format!("--reuid {NOBODY} --regid {NOBODY} --clear-groups {privileges}");
-        let line = format!("{prefix} exec setpriv {nobody} {program} trace --level full true");
+        let line = format!("{prefix} exec setpriv {nobody} {program} trace -v --level full true");
         place.finish(place.command("unshare", &["-m", "sh", "-c", &line]))
     };
     asks("", &program, "--no-new-privs")
@@ -143,7 +143,7 @@ fn ctrl_c_ends_the_tree_and_prints_what_was_seen() {
         for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
             let m = &place.marker;
             let line = format!("trap '' TERM INT; (setsid sleep {m} &) ; sleep {m} & sleep {m}; :");
-            let running = place.start(&["trace", "--level", level, "--record", "r.json", &line]);
+            let running = place.start(&["trace", "-v", "--level", level, "--record", "r.json", &line]);
             place.wait_for_sleepers(3);
             running.signal(signal);
             let ran = running.wait();
@@ -286,7 +286,7 @@ fn streams_are_the_commands_own() {
 fn a_record_is_shown_again_and_a_damaged_one_refused() {
     let place = Sandbox::open();
     place.run(&["trace", "--record", "r.json", "--untraced-runs", "1", "true"]).ok();
-    let shown = place.run(&["show", "r.json"]).ok();
+    let shown = place.run(&["show", "-v", "r.json"]).ok();
     assert!(shown.out.contains("level:"), "{}", shown.out);
     let record = place.record("r.json");
     assert_eq!(record["schema"], "whyfaster-trace/1");

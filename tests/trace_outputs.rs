@@ -56,7 +56,7 @@ fn timelines_and_flame_graphs_hold_what_ran() {
     let slept: f64 = slept.unwrap_or_else(|| panic!("{folded}")).rsplit(' ').next().unwrap().parse().unwrap();
     assert!((0.1..0.2).contains(&(slept / 1e6)), "{slept}");
     // A kept record says the same again.
-    let shown = place.run(&["show", "r.json"]).ok();
+    let shown = place.run(&["show", "-v", "r.json"]).ok();
     assert!(shown.out.contains("level: full") && shown.out.contains("sleep"), "{}", shown.out);
 }
 
@@ -94,7 +94,7 @@ fn a_kept_schedule_gives_a_timeline_and_what_a_record_lacks_is_said() {
     place.run(&["show", "r.json", "--perfetto", "p"]).ok();
     let timeline = std::fs::read(place.path("p")).unwrap();
     assert!(timeline.windows(5).any(|bytes| bytes == b"sleep"), "the timeline does not know sleep");
-    let ran = place.run(&["show", "r.json", "--sort-calls", "calls", "--top", "1"]).ok();
+    let ran = place.run(&["show", "-v", "r.json", "--sort-calls", "calls", "--top", "1"]).ok();
     assert!(ran.out.contains("more rows"), "{}", ran.out);
     place
         .run(&["show", "r.json", "--flamegraph", "f.svg"])

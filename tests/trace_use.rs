@@ -15,7 +15,7 @@ fn what_the_full_level_lacks_is_named() {
     if given(mounts()) {
         let hidden = |mount: &str, level: &str| {
             place.shell(&format!(
-                "unshare -m sh -c '{mount} && exec $0 trace --untraced-runs 0 --level {level} true' $whyfaster"
+                "unshare -m sh -c '{mount} && exec $0 trace -v --untraced-runs 0 --level {level} true' $whyfaster"
             ))
         };
         let without_btf = "mount -t tmpfs none /sys/kernel/btf";

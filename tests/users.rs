@@ -71,7 +71,7 @@ fn a_caller_has_no_more_rights_than_before() {
     let place = Sandbox::open();
     place.write("secret", "x");
     fs::set_permissions(place.path("secret"), Permissions::from_mode(0o600)).unwrap();
-    run(&place, &["compare", "--runs", "1", "cat secret"]).expect_error(5, &["Permission denied"]);
+    run(&place, &["compare", "--max-runs", "1", "cat secret"]).expect_error(5, &["Permission denied"]);
     run(&place, &["compare", "--runs", "1", "grep -q 'CapEff:.0*$' /proc/self/status"]).ok();
     // Not to be had again either.
     run(&place, &["compare", "--runs", "1", "setpriv --reuid 0 true"]).expect_error(5, &[]);
@@ -183,7 +183,8 @@ fn nobody_of_that_user_can_take_what_a_waiting_copy_has_open() {
     needs!(root());
     let place = Sandbox::open();
     let sleep = format!("sleep {}", place.marker);
-    let args = ["compare", "-N", "--no-check-output", "--mode", "closed", "--duration", "60s", &sleep];
+    let args =
+        ["compare", "-N", "--no-check-output", "--output=null", "--mode=closed", "--duration=60s", &sleep];
     let running = place.begin(under_sudo(&place, &args));
     place.wait_for_sleepers(1);
     let launcher = running.launcher();

@@ -8,7 +8,7 @@ mod support;
 use std::os::unix::process::CommandExt;
 
 use serde_json::Value;
-use support::needs::{full, needs};
+use support::needs::{full, needs, tool};
 use support::{Ran, Sandbox, alone, number, trace};
 
 fn sum(rows: &Value) -> f64 {
@@ -130,6 +130,17 @@ fn planted_computing_is_found() {
     sums_hold(&record);
 }
 
+/// Every statement has its text beside its kind.
+#[track_caller]
+fn told(value: &Value) {
+    for (key, value) in value.as_object().into_iter().flatten() {
+        let text = ["what", "why", "remedy", "sentence"].contains(&key.as_str());
+        assert!(!text || value.as_str() != Some(""), "{key} is empty");
+        told(value);
+    }
+    value.as_array().into_iter().flatten().for_each(told);
+}
+
 #[test]
 fn the_paths_that_other_tools_read() {
     needs!(full());
@@ -137,6 +148,7 @@ fn the_paths_that_other_tools_read() {
     let place = Sandbox::new();
     let options = ["--why-rounds", "6", "--load", "1,3", "--runs", "10"];
     let (record, _) = explained(&place, &options, "sleep 0.1; seq 1000 | tail -1", "seq 1000 | tail -1");
+    told(&record);
     let has = |row: &Value, keys: &[&str]| {
         let fields = row.as_object().unwrap_or_else(|| panic!("no object: {row}"));
         keys.iter().for_each(|key| assert!(fields.contains_key(*key), "no {key} in {row:#}"));
@@ -158,11 +170,11 @@ fn a_record_is_explained_again_from_its_traces() {
     let _alone = alone();
     let place = Sandbox::new();
     let file = place.file("r.json");
-    let words = ["compare", "--why", "--why-rounds", "6", "--record", &file, "sleep 0.1; true", "true"];
+    let words = ["compare", "-v", "--why", "--why-rounds", "6", "--record", &file, "sleep 0.1; true", "true"];
     let ran = undisturbed(&place, &words).ok();
     assert!(ran.out.contains("sleeps") && ran.out.contains("span: what of the critical path"), "{}", ran.out);
     let stored = place.record("r.json");
-    let shown = place.run(&["show", &file]);
+    let shown = place.run(&["show", "-v", &file]);
     let part = |text: &str| text[text.find("why sleep").unwrap()..].to_owned();
     assert_eq!(part(&shown.out), part(&ran.out));
     // Without what follows from the runs it follows again.
@@ -179,6 +191,30 @@ fn a_record_is_explained_again_from_its_traces() {
     broken["traced"][0]["alternative"] = 9.into();
     place.write("broken.json", broken.to_string());
     place.run(&["show", &place.file("broken.json")]).expect_error(1, &["traced[0]", "alternative"]);
+}
+
+/// Most bytes of the record of a small comparison with its explanation.
+const SMALL: usize = 200_000;
+
+#[test]
+fn the_record_of_a_small_comparison_is_small_and_holds_every_observed_run() {
+    needs!(full());
+    needs!(tool("gunzip"));
+    let _alone = alone();
+    let place = Sandbox::new();
+    let dd = |size: u32, count: u32| format!("dd if=/dev/zero of=/dev/null bs={size} count={count}");
+    let file = place.file("r.json");
+    // As many as there are rounds at most.
+    let options = ["--why-rounds", "15", "--record", &file];
+    let (record, _) = explained(&place, &options, &dd(1, 20_000), &dd(1000, 20));
+    assert_eq!(record["traced"].as_array().unwrap().len(), 30, "{}", record["refused"]);
+    let bytes = place.read("r.json").len();
+    assert!(bytes <= SMALL, "{bytes} bytes");
+    // Whoever reads the file gets them, with this program or without.
+    assert_eq!(place.record("r.json")["traced"], record["traced"]);
+    place.write("observed", place.json("r.json")["observed"].as_str().unwrap());
+    let observed = place.shell("base64 -d observed | gunzip").ok().json();
+    assert_eq!(observed["traced"], record["traced"]);
 }
 
 /// Each copy moves data through a pipe, the more the higher its number: a copy alone moves none.
@@ -219,7 +255,7 @@ fn the_kind_of_work_that_grows_with_load_is_named() {
     place.write("bare.json", bare.to_string());
     let again = place.run(&["show", "--json", &place.file("bare.json")]).json();
     assert_eq!(again["growth"], record["growth"]);
-    let shown = place.run(&["show", &place.file("bare.json")]).out;
+    let shown = place.run(&["show", "-v", &place.file("bare.json")]).out;
     assert!(
         shown.contains("kernel: moving data through pipes") && shown.contains("what grows from 1 to 6"),
         "{shown}"

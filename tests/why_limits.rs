@@ -10,16 +10,16 @@ use support::needs::{full, needs};
 use support::user::{program_for_all, without_privileges};
 
 #[test]
-fn without_privileges_one_line_says_what_is_missing() {
+fn without_privileges_one_line_says_how_to_observe_it() {
     let place = Sandbox::open();
     for asked in [true, false] {
-        let words = ["compare", "--runs", "6", "sleep 0.1; true", "true"];
+        let words = ["compare", "--max-runs", "12", "sleep 0.1; true", "true"];
         let why: &[&str] = if asked { &["--why"] } else { &[] };
         let ran = place
             .finish(without_privileges(&place, &program_for_all(&place), &[&words[..], why].concat()))
             .ok();
-        let said = "not explained: needs CAP_BPF and CAP_PERFMON: run it with sudo, or ";
-        let lines = ran.out.lines().filter(|line| line.contains("not explained")).collect::<Vec<_>>();
+        let said = "to observe it, run it with sudo, or ";
+        let lines = ran.out.lines().filter(|line| line.contains("to observe it")).collect::<Vec<_>>();
         assert_eq!(lines.len(), 1, "{}", ran.out);
         let text = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(text.contains(said), "{}", ran.out);
@@ -30,7 +30,17 @@ fn without_privileges_one_line_says_what_is_missing() {
 fn what_is_not_wanted_is_not_done() {
     let place = Sandbox::new();
     let log = "echo run >> log";
-    let words = ["compare", "--runs", "6", "--prepare", log, "--no-check-output", "--json", "--why=no"];
+    let words = [
+        "compare",
+        "-m6",
+        "-M6",
+        "--prepare",
+        log,
+        "--no-check-output",
+        "--output=null",
+        "--json",
+        "--why=no",
+    ];
     let record = place.run(&[&words[..], &["sleep 0.05", "true"]].concat()).json();
     for path in ["findings", "traced", "refused", "predictions"] {
         assert!(record.get(path).is_none(), "{path}: {}", record[path]);
@@ -56,13 +66,13 @@ fn where_there_is_nothing_to_explain_that_is_said_to_who_asked() {
 #[test]
 fn an_interrupt_ends_an_explanation_and_leaves_nothing() {
     needs!(full());
-    for phase in ["why", "experiment"] {
+    for phase in ["observed", "experiment"] {
         for signal in [Signal::INT, Signal::TERM, Signal::KILL] {
             let place = Sandbox::new();
             let record = place.file("r.json");
             let slow = format!(
                 // Far above what a busy machine takes from one of three rounds: without a finding there is no experiment.
-                "case $HYPERFINE_ITERATION in {phase}-*) sleep {};; *) sleep 0.2;; esac",
+                "case $WHYFASTER_RUN in {phase}) sleep {};; *) sleep 0.2;; esac",
                 place.marker
             );
             let words = ["compare", "--why", "--why-rounds", "3", "--runs", "6", "--record", &record];
@@ -76,7 +86,7 @@ fn an_interrupt_ends_an_explanation_and_leaves_nothing() {
                 ran.expect(130, &["interrupted: ", "r.json"]);
                 let record = place.record("r.json");
                 assert_eq!(record["status"], "interrupted");
-                assert_eq!(record["batches"].as_array().unwrap().len(), 18, "six rounds of three");
+                assert_eq!(record["batches"].as_array().unwrap().len(), 12, "six rounds of two");
             }
             place.assert_clean();
         }
@@ -87,7 +97,7 @@ fn an_interrupt_ends_an_explanation_and_leaves_nothing() {
 fn a_command_that_fails_only_when_observed_ends_the_explanation_and_not_the_comparison() {
     needs!(full());
     let place = Sandbox::new();
-    let fails = "case $HYPERFINE_ITERATION in why-*) exit 3;; *) sleep 0.05;; esac";
+    let fails = "case $WHYFASTER_RUN in observed) exit 3;; *) sleep 0.05;; esac";
     let record = place.run(&["compare", "--why", "--json", "--runs", "6", fails, "true"]).json();
     assert_eq!(record["status"], "complete");
     let refused = record["refused"].as_str().unwrap();

@@ -21,6 +21,10 @@ compare -P n 3 1 true
 compare -P n 1 x true
 compare -D 1 true
 compare -N "echo 'x"
+compare -N "echo a | cat" true
+compare -N "LC_ALL=C sort f"
+compare -S --shell bash true
+compare -S -N true
 compare -i=x true
 compare --style loud true
 compare --sort size true
@@ -38,6 +42,12 @@ compare --confidence 100% true
 compare --timeout 0 true
 compare --fail-on-inconclusive true
 compare --fail-if-slower true
+compare --metrics time,instructions true
+compare --metrics memory_peak_resident:ms true
+compare --fail-if 'memory>5%' true
+compare --fail-if 'time_user>5' true
+compare --fail-if 'time_user>5%' true
+compare --export-format hyperfine3 true
 compare --json --export-csv - true
 compare --why=no --why-rounds 3 true
 compare --why=often true
@@ -53,6 +63,8 @@ trace --level rusage --perfetto p true
 trace --sample-rate 99 true
 trace --json --output inherit true
 trace "seq 9 | wc" --json
+trace -S ls -l
+trace -N "seq 9 > f"
 show
 prices getpdi
 prices --source getpdi

@@ -1,30 +1,52 @@
-//! Puts the book's pages about probes (docs/src/probes/NAME.md) into the program.
+//! Puts texts into the program: the book's pages about probes (docs/src/probes/NAME.md), and the studies (studies/NAME/).
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
-    let manifest = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
-    let pages = manifest.join("shared/probes");
-    println!("cargo::rerun-if-changed={}", pages.display());
-    let mut found: Vec<(String, PathBuf)> = Vec::new();
-    for entry in fs::read_dir(&pages)? {
-        let path = entry?.path();
+    let shared = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("shared");
+    let mut pages = String::from("const PAGES: &[(&str, &str)] = &[\n");
+    for path in entries(&shared.join("probes"))? {
         if path.extension().is_some_and(|extension| extension == "md") {
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            found.push((name, path));
+            writeln!(pages, "    ({name:?}, {:?}),", text(&path)?).map_err(io::Error::other)?;
         }
     }
-    found.sort();
-    let mut text = String::from("const PAGES: &[(&str, &str)] = &[\n");
-    for (name, path) in found {
-        println!("cargo::rerun-if-changed={}", path.display());
-        // The page's text, not its path, which would make every clone's program another one.
-        let page = fs::read_to_string(path)?;
-        writeln!(text, "    ({name:?}, {page:?}),").map_err(io::Error::other)?;
+    pages.push_str("];\n");
+    write("pages.rs", &pages)?;
+
+    let mut studies = String::from("const STUDIES: &[(&str, &[(&str, &str)])] = &[\n");
+    for directory in entries(&shared.join("studies"))? {
+        writeln!(studies, "    ({:?}, &[", name(&directory)).map_err(io::Error::other)?;
+        for file in entries(&directory)?.iter().filter(|file| name(file) != "README.md") {
+            writeln!(studies, "        ({:?}, {:?}),", name(file), text(file)?).map_err(io::Error::other)?;
+        }
+        studies.push_str("    ]),\n");
     }
-    text.push_str("];\n");
-    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()).join("pages.rs");
-    fs::write(out, text)
+    studies.push_str("];\n");
+    write("studies.rs", &studies)
+}
+
+/// What lies in a directory, sorted.
+fn entries(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    println!("cargo::rerun-if-changed={}", directory.display());
+    let mut found =
+        fs::read_dir(directory)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<PathBuf>>>()?;
+    found.sort();
+    Ok(found)
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// A file's text, not its path, which would make every clone's program another one.
+fn text(path: &Path) -> io::Result<String> {
+    println!("cargo::rerun-if-changed={}", path.display());
+    fs::read_to_string(path)
+}
+
+fn write(file: &str, text: &str) -> io::Result<()> {
+    fs::write(PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()).join(file), text)
 }

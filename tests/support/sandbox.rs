@@ -100,6 +100,7 @@ impl Sandbox {
         let mut command = Command::new(program);
         command.args(args).current_dir(self.dir.path()).stdin(Stdio::null());
         command.env("TMPDIR", self.path("tmp")).env("LC_ALL", "C.UTF-8");
+        command.env("XDG_STATE_HOME", self.path("state"));
         for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "HYPERFINE_ITERATION"] {
             command.env_remove(name);
         }
@@ -122,9 +123,9 @@ impl Sandbox {
         self.command(PROGRAM, args)
     }
 
-    /// `whyfaster compare` with these arguments, unexplained: a test that counts runs does not want more of them.
+    /// `whyfaster compare` with these arguments and all tables, unexplained: a test that counts runs does not want more of them.
     pub(crate) fn compare(&self, args: &[&str]) -> Ran {
-        self.start(&[&["compare", "--why=no"], args].concat()).wait()
+        self.start(&[&["compare", "--why=no", "-v"], args].concat()).wait()
     }
 
     /// `whyfaster compare --json`, which must succeed: the record.
@@ -213,11 +214,15 @@ impl Sandbox {
         assert!(hidden.is_empty(), "half-written files are left: {hidden:?}");
     }
 
-    /// A record that the program itself takes for whole.
+    /// A record that the program itself takes for whole, its observed runs unpacked.
     pub(crate) fn record(&self, name: &str) -> Value {
-        let shown = self.run(&["show", &self.file(name)]);
-        assert_eq!(shown.code(), 0, "the record cannot be shown: {}", shown.err);
-        self.json(name)
+        let shown = self.run(&["show", "--json", &self.file(name)]).ok().json();
+        let mut record = self.json(name);
+        let fields = record.as_object_mut().unwrap();
+        fields.remove("observed");
+        let runs = ["traced", "traced_batches"].into_iter();
+        fields.extend(runs.filter_map(|runs| Some((runs.to_owned(), shown.get(runs)?.clone()))));
+        record
     }
 }
 

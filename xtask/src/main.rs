@@ -9,6 +9,7 @@ mod files;
 mod imports;
 mod layers;
 mod notices;
+mod prose;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -29,7 +30,7 @@ struct Args {
 enum Task {
     /// Write man/, completions/ and schema/
     Generate,
-    /// Fail if what is committed differs from what would be written, or an import runs against the layers
+    /// Fail if what is committed differs from what would be written, an import runs against the layers, or core holds English
     Check,
     /// Fetch a kernel into the cache, unless it is there, and print its path
     Kernel {
@@ -88,8 +89,12 @@ fn check(root: &Path) -> Result<ExitCode> {
         wrong.extend(against);
         wrong.push("CONTRIBUTING.md says under \"Layers\" what may import what.".to_owned());
     }
+    wrong.extend(prose::wrong(root)?);
     if wrong.is_empty() {
-        println!("{} generated files are current, and imports follow the layers", wanted.len());
+        println!(
+            "{} generated files are current, imports follow the layers, and core holds no English",
+            wanted.len()
+        );
         return Ok(ExitCode::SUCCESS);
     }
     eprintln!("{}", wrong.join("\n"));

@@ -71,8 +71,8 @@ fn bench(records: u64, file: &str) -> Result<String, Box<dyn std::error::Error>>
         let (report, analyse_s) = timed(|| Ok(stored.analyse()?))?;
         let peak = peak_kib(false);
         let sum: f64 = report.critical_path.iter().map(|row| row.seconds).sum();
-        let failed: Vec<&str> =
-            report.checks.iter().filter(|check| !check.holds).map(|check| check.what.as_str()).collect();
+        let failed: Vec<_> =
+            report.checks.iter().filter(|check| !check.holds).map(|check| check.kind).collect();
         Ok(serde_json::json!({
             "records": stored.events,
             "file_bytes": bytes,

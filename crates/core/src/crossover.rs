@@ -75,30 +75,19 @@ pub fn ladder(capacity: f64) -> Vec<u32> {
     loads
 }
 
-/// Part of the error probability that bisected levels get together.
-const BISECTED_SHARE: f64 = 0.2;
-
-/// Part of the planned levels' error probability that is shared equally.
-const EQUAL_SHARE: f64 = 0.2;
-
-/// The part of a record's error probability that a level gets.
+/// The part of a record's error probability that a level gets: equal parts for all that the plan may come to, also the levels of
+/// later bisections.
 ///
 /// The parts are fixed beforehand and sum to at most 1, so that the chance of any wrong verdict in the record is bounded
-/// (Bonferroni). Most goes in proportion to the load: the number of rounds that a verdict needs falls with the logarithm of
-/// its part, the cost of a round rises with the load, and the sum of the costs is then least (Lagrange: cost over part is
-/// the same at all levels). The rest goes in equal parts, so that ten rounds are enough at a low level as well.
-pub fn error_share(plan: &Plan, capacity: f64, load: u32) -> f64 {
-    let bisected = BISECTED_SHARE / MAX_BISECTIONS as f64;
-    let (planned, together) = match (plan.mode, &plan.loads) {
-        (Mode::Open { .. }, _) => return 1.0,
-        (_, Loads::Fixed(loads)) => (loads.clone(), 1.0),
-        (_, Loads::Auto) => (ladder(capacity), 1.0 - BISECTED_SHARE),
+/// (Bonferroni). Parts in proportion to the load would save rounds where a round is dear, but only where noise decides their number. At a
+/// high load many copies average it out, and the least number of rounds decides: see the test.
+pub fn error_share(plan: &Plan, capacity: f64) -> f64 {
+    let levels = match (plan.mode, &plan.loads) {
+        (Mode::Open { .. }, _) => 1,
+        (_, Loads::Fixed(loads)) => loads.len(),
+        (_, Loads::Auto) => ladder(capacity).len() + MAX_BISECTIONS,
     };
-    if !planned.contains(&load) {
-        return bisected;
-    }
-    let by_load = f64::from(load) / planned.iter().map(|&load| f64::from(load)).sum::<f64>();
-    together * (EQUAL_SHARE / planned.len() as f64 + (1.0 - EQUAL_SHARE) * by_load)
+    1.0 / levels.max(1) as f64
 }
 
 /// The load to measure next in order to narrow down a flip, if there is a flip and it is not narrow yet.

@@ -1,8 +1,8 @@
 //! What a runner says while it works. Renderers only listen.
 
-use serde::{Deserialize, Serialize};
-
+use crate::missing::Obstacle;
 use crate::sample::Arm;
+use crate::why::Planned;
 
 /// Something happened. Events are sent between batches only, never while one is being timed.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,7 +67,14 @@ pub enum Event {
         left_s: f64,
     },
     /// What is said before an experiment is made: what it changes, and what is expected of it.
-    Predicted(String),
+    Predicted {
+        /// Its number, from 1.
+        number: usize,
+        /// How many experiments there are.
+        of: usize,
+        /// What is planned.
+        planned: Box<Planned>,
+    },
     /// A run of an experiment.
     Experiment {
         /// Its number, from 1.
@@ -84,7 +91,7 @@ pub enum Event {
         /// Its load.
         load: u32,
         /// Why.
-        why: String,
+        why: Obstacle,
     },
     /// A level is done.
     LevelEnd {
@@ -108,17 +115,4 @@ pub enum Event {
     },
     /// All is done.
     Finished,
-}
-
-/// How a measurement ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// All that was planned was run or reported as not measured.
-    Complete,
-    /// A signal ended it; what had been measured is here.
-    Interrupted,
-    /// An error ended it; what had been measured is here.
-    Failed,
 }

@@ -1,6 +1,7 @@
 //! Whether N copies fit on the machine. Asked before a level; what is not known does not block it.
 
 use crate::host::HostFacts;
+use crate::missing::{Resource, Shortage};
 
 /// What a level takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,25 +24,22 @@ pub struct Need {
 /// and below about this the machine begins to reclaim and the copies measure that.
 const MEMORY_USABLE: f64 = 0.9;
 
-/// Whether this many copies fit; the error names the limit that allows the fewest copies, and what to do.
-pub fn fits(facts: &HostFacts, need: &Need, copies: u32) -> Result<(), String> {
+/// Whether this many copies fit; the error is the limit that allows the fewest copies.
+pub fn fits(facts: &HostFacts, need: &Need, copies: u32) -> Result<(), Shortage> {
     let short = limits(facts, need).into_iter().filter(|limit| limit.most_copies() < u64::from(copies));
     match short.min_by_key(Limit::most_copies) {
         None => Ok(()),
-        Some(limit) => Err(limit.reason(copies)),
+        Some(limit) => Err(limit.shortage(copies)),
     }
 }
 
 /// One limit: what a copy takes of it and what there is.
 struct Limit {
+    resource: Resource,
+    name: Option<String>,
     per_copy: u64,
     fixed: u64,
     there_is: u64,
-    /// What is limited, with its amount put in.
-    unit: fn(u64) -> String,
-    /// The limit and a verb: "ulimit -u leaves".
-    name: String,
-    remedy: &'static str,
 }
 
 impl Limit {
@@ -53,54 +51,42 @@ impl Limit {
         }
     }
 
-    fn reason(&self, copies: u32) -> String {
-        let need = self.per_copy.saturating_mul(u64::from(copies)).saturating_add(self.fixed);
-        let what_to_do = match self.most_copies() {
-            0 => format!("not even one copy fits, {}", self.remedy),
-            most => format!("{} or use --load up to {most}", self.remedy),
-        };
-        let plural = if copies == 1 { "copy needs" } else { "copies need" };
-        let (need, there_is) = ((self.unit)(need), (self.unit)(self.there_is));
-        format!("{copies} {plural} about {need}; {} {there_is}: {what_to_do}", self.name)
+    fn shortage(self, copies: u32) -> Shortage {
+        Shortage {
+            resource: self.resource,
+            copies,
+            needed: self.per_copy.saturating_mul(u64::from(copies)).saturating_add(self.fixed),
+            there_is: self.there_is,
+            most_copies: self.most_copies(),
+            limit: self.name,
+        }
     }
 }
 
 /// The limits that are known.
 fn limits(facts: &HostFacts, need: &Need) -> Vec<Limit> {
-    let mut limits = Vec::new();
-    if let Some(pids) = facts.pids_available {
-        let name = facts.pids_limit.as_deref().unwrap_or("the limit of processes");
-        limits.push(Limit {
-            per_copy: need.processes.into(),
-            fixed: need.fixed_processes.into(),
-            there_is: pids,
-            unit: |n| format!("{} processes", grouped(n)),
-            name: format!("{name} leaves"),
-            remedy: "raise it",
-        });
-    }
-    if let Some(memory) = facts.memory_available {
-        let name = facts.memory_limit.as_deref().unwrap_or("the machine");
-        limits.push(Limit {
-            per_copy: need.memory_bytes,
-            fixed: need.fixed_memory_bytes,
-            there_is: (memory as f64 * MEMORY_USABLE) as u64,
-            unit: |n| format!("{} of memory", bytes(n)),
-            name: format!("{name}, less a tenth, leaves"),
-            remedy: "free or add memory",
-        });
-    }
-    if let Some(files) = facts.files_limit {
-        limits.push(Limit {
-            per_copy: need.fds.into(),
-            fixed: need.fixed_fds.into(),
-            there_is: files,
-            unit: |n| format!("{} open files", grouped(n)),
-            name: "ulimit -Hn allows".to_owned(),
-            remedy: "raise it, choose --output null",
-        });
-    }
-    limits
+    let processes = facts.pids_available.map(|pids| Limit {
+        resource: Resource::Processes,
+        name: facts.pids_limit.clone(),
+        per_copy: need.processes.into(),
+        fixed: need.fixed_processes.into(),
+        there_is: pids,
+    });
+    let memory = facts.memory_available.map(|memory| Limit {
+        resource: Resource::Memory,
+        name: facts.memory_limit.clone(),
+        per_copy: need.memory_bytes,
+        fixed: need.fixed_memory_bytes,
+        there_is: (memory as f64 * MEMORY_USABLE) as u64,
+    });
+    let files = facts.files_limit.map(|files| Limit {
+        resource: Resource::Files,
+        name: None,
+        per_copy: need.fds.into(),
+        fixed: need.fixed_fds.into(),
+        there_is: files,
+    });
+    [processes, memory, files].into_iter().flatten().collect()
 }
 
 /// A whole number with commas: 5,000.
@@ -150,14 +136,17 @@ mod tests {
     }
 
     #[test]
-    fn the_reason_names_limit_need_and_remedy() {
+    fn the_shortage_names_limit_and_need() {
         let need = Need { processes: 5, ..Need::default() };
-        assert_eq!(
-            fits(&machine(), &need, 1000),
-            Err("1000 copies need about 5,000 processes; ulimit -u leaves 812 processes: \
-                 raise it or use --load up to 162"
-                .into())
-        );
+        let short = Shortage {
+            resource: Resource::Processes,
+            limit: Some("ulimit -u".to_owned()),
+            copies: 1000,
+            needed: 5000,
+            there_is: 812,
+            most_copies: 162,
+        };
+        assert_eq!(fits(&machine(), &need, 1000), Err(short));
         assert_eq!(fits(&machine(), &need, 162), Ok(()));
         assert!(fits(&machine(), &need, 163).is_err());
     }
@@ -166,34 +155,30 @@ mod tests {
     fn a_tenth_of_the_memory_is_kept() {
         let need = Need { memory_bytes: 1 << 30, ..Need::default() };
         assert_eq!(fits(&machine(), &need, 9), Ok(()));
-        let reason = fits(&machine(), &need, 10).expect_err("ten gibibytes are all there is");
-        assert_eq!(
-            reason,
-            "10 copies need about 10.0 GiB of memory; MemAvailable, less a tenth, leaves 9.0 GiB of memory: \
-             free or add memory or use --load up to 9"
-        );
+        let short = fits(&machine(), &need, 10).expect_err("ten gibibytes are all there is");
+        assert_eq!((short.resource, short.there_is, short.most_copies), (Resource::Memory, 9 << 30, 9));
     }
 
     #[test]
     fn fixed_needs_count_once() {
         let need = Need { fds: 1, fixed_fds: 24, ..Need::default() };
         assert_eq!(fits(&machine(), &need, 1000), Ok(()));
-        let reason = fits(&machine(), &need, 1001).expect_err("1025 of 1024");
-        assert!(reason.contains("1,025 open files") && reason.contains("--load up to 1000"), "{reason}");
+        let short = fits(&machine(), &need, 1001).expect_err("1025 of 1024");
+        assert_eq!((short.needed, short.most_copies), (1025, 1000));
     }
 
     #[test]
     fn the_tightest_limit_is_the_one_named() {
         let need = Need { processes: 1, memory_bytes: 1 << 30, fds: 1, ..Need::default() };
-        let reason = fits(&machine(), &need, 5000).expect_err("all three are short");
-        assert!(reason.contains("--load up to 9") && reason.contains("memory"), "{reason}");
+        let short = fits(&machine(), &need, 5000).expect_err("all three are short");
+        assert_eq!((short.resource, short.most_copies), (Resource::Memory, 9));
     }
 
     #[test]
     fn not_even_one() {
         let need = Need { memory_bytes: 1 << 40, ..Need::default() };
-        let reason = fits(&machine(), &need, 1).expect_err("a tebibyte is too much");
-        assert!(reason.starts_with("1 copy needs") && reason.contains("not even one copy fits"), "{reason}");
+        let short = fits(&machine(), &need, 1).expect_err("a tebibyte is too much");
+        assert_eq!((short.copies, short.most_copies), (1, 0));
     }
 
     #[test]
@@ -214,19 +199,18 @@ mod tests {
     }
 
     proptest! {
-        /// The number that the reason offers fits, and one more does not.
+        /// The number that the shortage offers fits, and one more does not.
         #[test]
         fn the_offered_load_is_the_largest_that_fits(
             processes in 0_u32..20, memory_bytes in 0_u64..(1 << 32), fds in 0_u32..3,
             fixed_processes in 0_u32..100, fixed_fds in 0_u32..100, copies in 1_u32..100_000,
         ) {
             let need = Need { processes, memory_bytes, fds, fixed_processes, fixed_fds, ..Need::default() };
-            if let Err(reason) = fits(&machine(), &need, copies) {
-                let offered = reason.rsplit_once("--load up to ").map(|(_, most)| most.parse::<u32>());
-                let most = offered.transpose().expect("a number stands last").unwrap_or(0);
-                prop_assert!(most < copies, "{}", reason);
-                prop_assert!(most == 0 || fits(&machine(), &need, most).is_ok(), "{}", reason);
-                prop_assert!(fits(&machine(), &need, most + 1).is_err(), "{}", reason);
+            if let Err(short) = fits(&machine(), &need, copies) {
+                let most = u32::try_from(short.most_copies).expect("fewer than were asked for");
+                prop_assert!(most < copies, "{short:?}");
+                prop_assert!(most == 0 || fits(&machine(), &need, most).is_ok(), "{short:?}");
+                prop_assert!(fits(&machine(), &need, most + 1).is_err(), "{short:?}");
             }
         }
     }

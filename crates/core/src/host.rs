@@ -6,28 +6,10 @@ pub use moved::moved;
 
 use serde::{Deserialize, Serialize};
 
+use crate::missing::NotMeasured;
+
 /// How [`HostFacts::missing`] calls [`HostFacts::cgroup_cpus`]: without that entry, `None` means that there is no quota.
 pub const CPU_QUOTA: &str = "cgroup CPU quota";
-
-/// Something that was not measured, and why.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct NotMeasured {
-    /// The quantity or level.
-    pub what: String,
-    /// The reason, and what would help if anything would.
-    pub why: String,
-}
-
-/// Something the reader should know before believing a number.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Warning {
-    /// What was seen.
-    pub what: String,
-    /// What to do about it.
-    pub remedy: String,
-}
 
 /// The machine at one moment. `None` is "could not be read"; `missing` says why.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

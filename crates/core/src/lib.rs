@@ -1,34 +1,40 @@
 //! The domain of whyfaster: what is run, what was measured, what follows from it.
 //!
 //! Pure by rule: no I/O, no clock, no threads, no `unsafe`. Time comes in as numbers, so that everything here can be
-//! tested without a clock. The modules stand in the order in which a datum goes through them; each imports only from
-//! modules above it.
+//! tested without a clock. The modules stand by layers (CONTRIBUTING.md), each of which imports only from those above it.
 #![forbid(unsafe_code)]
 
-pub mod plan;
-
 pub mod cpu_list;
-pub mod event;
-pub mod host;
-pub mod sample;
-
 pub mod fit;
-
+pub mod host;
+pub mod metric;
+pub mod missing;
+pub mod plan;
+pub mod run;
+pub mod sample;
 pub mod short;
+pub mod status;
+pub mod validate;
+pub mod warning;
+
 pub mod stats;
 
 pub mod bounds;
+pub mod crossover;
 pub mod reason;
+pub mod schedule;
 pub mod verdict;
 
-pub mod crossover;
-pub mod record;
-pub mod validate;
-
 pub mod analysis;
-pub mod claims;
 pub mod gate;
-pub mod price;
-pub mod schedule;
+
 pub mod trace;
+
+pub mod price;
+
 pub mod why;
+
+pub mod event;
+pub mod record;
+
+pub mod claims;

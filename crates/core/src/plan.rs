@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::metric::{Limit, Metric};
+
 /// Everything a measurement needs to know before it begins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -29,6 +31,9 @@ pub struct Plan {
     pub warmup: u32,
     /// Half-width of the band inside which two alternatives count as the same, as a fraction (0.02 is 2%).
     pub delta: f64,
+    /// The same where time is over without another answer; null: no other band.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delta_at_end: Option<f64>,
     /// Confidence of all intervals of one record together, e.g. 0.95.
     pub confidence: f64,
     /// Seed of every random choice.
@@ -47,6 +52,20 @@ pub struct Plan {
     pub failures: FailurePolicy,
     /// Gate: fail when an alternative is slower than the baseline by more than this fraction.
     pub fail_if_slower: Option<f64>,
+    /// Rounds between two setups of an alternative, where alternatives have different ones: they then share a state (a checked-out
+    /// branch, say), so each makes its own before each of its blocks of so many runs, and takes it away behind. Null: every setup
+    /// runs once, before all rounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds_per_setup: Option<u32>,
+    /// Leave what a copy started running when it ends, and do not end it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keep_daemons: bool,
+    /// Metrics to measure and to compare beside the time; absent in records of versions that did not know them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub metrics: Vec<Metric>,
+    /// Gates: what these metrics may be at most.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<Limit>,
     /// As whom the commands and hooks run; absent in records of versions that did not note it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<User>,
@@ -70,14 +89,18 @@ pub struct Explain {
 
 /// What holds where the command line says nothing.
 pub mod defaults {
-    /// Rounds that run at every level at the least.
+    /// Rounds of a single command at the least. A comparison has as many as its verdict needs.
     pub const MIN_ROUNDS: u32 = 10;
     /// No upper limit of rounds: the statistics and the time stop first.
     pub const MAX_ROUNDS: u32 = u32::MAX;
-    /// Seconds for a whole measurement; a soft limit, the least number of rounds is still run.
+    /// Seconds for a whole measurement; a soft limit, the rounds that a verdict needs are still run.
     pub const MAX_TIME_S: f64 = 60.0;
+    /// The same where one copy alone is all that is measured.
+    pub const MAX_TIME_ALONE_S: f64 = 10.0;
     /// Half-width of the band in which two alternatives count as the same.
     pub const DELTA: f64 = 0.02;
+    /// The same where time is over: that no more than this can be between them is an answer too.
+    pub const DELTA_AT_END: f64 = 0.05;
     /// Confidence of all intervals of one record together.
     pub const CONFIDENCE: f64 = 0.95;
     /// Seconds during which copies are started in the closed and the open mode.
@@ -110,6 +133,7 @@ impl Plan {
             },
             warmup: 0,
             delta: defaults::DELTA,
+            delta_at_end: Some(defaults::DELTA_AT_END),
             confidence: defaults::CONFIDENCE,
             seed,
             timeout_s: None,
@@ -119,13 +143,46 @@ impl Plan {
             check_output: true,
             failures: FailurePolicy::Raise,
             fail_if_slower: None,
+            rounds_per_setup: None,
+            keep_daemons: false,
+            metrics: Vec::new(),
+            limits: Vec::new(),
             user: None,
             explain: None,
         }
     }
+
+    /// Whether runs besides the timed ones and the warm-ups may be made: to compare outputs, to see what a copy needs, for the
+    /// scheduling account, for the floor. Who fixes the number of runs gets that number.
+    pub fn extra_runs(&self) -> bool {
+        !self.rounds.fixed
+    }
+
+    /// Whether every alternative is tried before the first round.
+    pub fn tries(&self) -> bool {
+        self.extra_runs()
+            && (self.check_output || self.loads != Loads::Fixed(vec![1]) || self.chooses_output())
+    }
+
+    /// Whether runs show where timed copies are to write. What is left running would hold a pipe open.
+    pub fn chooses_output(&self) -> bool {
+        self.extra_runs()
+            && !self.keep_daemons
+            && self.alternatives.iter().any(|alternative| alternative.output == Output::Auto)
+    }
+
+    /// Rounds that follow one another for one alternative.
+    pub fn block(&self) -> u32 {
+        self.rounds_per_setup.unwrap_or(1).max(1)
+    }
 }
 
 impl Alternative {
+    /// Whether two alternatives leave the same state behind their setups.
+    pub fn same_state(&self, other: &Self) -> bool {
+        self.setup == other.setup && self.cleanup == other.cleanup && self.env == other.env
+    }
+
     /// An alternative that is called by its command line and has no hooks.
     pub fn new(command: impl Into<String>) -> Self {
         let command = command.into();
@@ -133,13 +190,14 @@ impl Alternative {
             name: command.clone(),
             given_name: None,
             command,
+            named_bytes: None,
             parameters: BTreeMap::new(),
             env: BTreeMap::new(),
             setup: None,
             prepare: None,
             conclude: None,
             cleanup: None,
-            output: Output::Null,
+            output: Output::Auto,
         }
     }
 }
@@ -156,18 +214,21 @@ pub struct Alternative {
     pub given_name: Option<String>,
     /// The command line after parameters were put in.
     pub command: String,
+    /// Bytes of the files that its command line names, when the plan was made; null where it names none that was there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub named_bytes: Option<u64>,
     /// Parameters (`-P`, `-L`) of this alternative.
     pub parameters: BTreeMap<String, String>,
     /// Environment variables set for the copies and the hooks, on top of whyfaster's own environment.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
-    /// Run once before the alternative's first batch.
+    /// Run before the alternative's first batch; see [`Plan::rounds_per_setup`].
     pub setup: Option<String>,
     /// Run before every batch.
     pub prepare: Option<String>,
     /// Run after every batch.
     pub conclude: Option<String>,
-    /// Run once after the alternative's last batch.
+    /// Run after the alternative's last batch; see [`Plan::rounds_per_setup`].
     pub cleanup: Option<String>,
     /// Where standard output and standard error of timed copies go.
     pub output: Output,
@@ -202,6 +263,8 @@ pub enum Input {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Output {
+    /// `/dev/null`, unless that changes what an alternative does ([`crate::sample::Trial::does_less_unread`]): then a pipe for all.
+    Auto,
     /// `/dev/null`.
     Null,
     /// A pipe that a process of ours empties.

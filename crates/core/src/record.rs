@@ -8,10 +8,12 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::Analysis;
-use crate::event::Status;
-use crate::host::{Host, NotMeasured};
+use crate::host::Host;
+use crate::metric::Most;
+use crate::missing::NotMeasured;
 use crate::plan::{Loads, MAX_LOAD, Mode, Plan, Rounds};
 use crate::sample::{Arm, Batch, Copies, SchedAccount, Trial};
+use crate::status::Status;
 use crate::validate::{Invalid, MAX_COUNT, amount, ensure, moment};
 use crate::why::Why;
 
@@ -105,6 +107,10 @@ fn plan(plan: &Plan) -> Result<(), Invalid> {
     if let Some(fraction) = plan.fail_if_slower {
         amount(fraction, place("fail_if_slower"))?;
     }
+    for limit in &plan.limits {
+        let (Most::OverBaseline(most) | Most::Amount(most)) = limit.most;
+        amount(most, place("limits"))?;
+    }
     if let Some(cpus) = &plan.cpus {
         ensure(!cpus.is_empty(), place("cpus"), "the list is empty")?;
     }
@@ -176,8 +182,9 @@ fn copies(copies: &Copies, place: impl Fn() -> String) -> Result<(), Invalid> {
     for value in copies.wall_s.iter().chain(&copies.user_s).chain(&copies.system_s) {
         amount(*value, &place)?;
     }
-    let mut counts =
-        copies.max_rss_bytes.iter().chain(&copies.voluntary_switches).chain(&copies.involuntary_switches);
+    let counted = copies.counters.iter().flat_map(|counters| counters.columns.values().flatten());
+    let switches = copies.voluntary_switches.iter().chain(&copies.involuntary_switches);
+    let mut counts = copies.max_rss_bytes.iter().chain(switches).chain(counted);
     ensure(counts.all(|count| *count <= MAX_COUNT), place, "a count is absurd")
 }
 
@@ -198,6 +205,8 @@ mod tests {
             peak_private_bytes: 512,
             wall_s: 1.0,
             cpu_s: 1.0,
+            io: None,
+            destinations: None,
         }
     }
 
@@ -212,6 +221,7 @@ mod tests {
             involuntary_switches: vec![0, 0],
             status: vec![0, -9],
             timed_out: vec![false, true],
+            counters: None,
         };
         let batch = |arm, round| Batch {
             load: 2,
@@ -224,6 +234,7 @@ mod tests {
             orphans: Orphans::default(),
             machine_busy_s: Some(2.0),
             steal_s: None,
+            io: None,
         };
         Record {
             schema: SCHEMA.to_owned(),

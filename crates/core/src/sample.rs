@@ -1,6 +1,10 @@
 //! What was measured, raw. Nothing here is derived, rounded or left out.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
+
+use crate::metric::Metric;
 
 /// One of the things that a round runs: an alternative, or the hidden copy of the baseline that measures the floor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -37,6 +41,49 @@ pub struct Batch {
     pub machine_busy_s: Option<f64>,
     /// CPU seconds that the hypervisor gave to others meanwhile.
     pub steal_s: Option<f64>,
+    /// What all copies and what outlived them read and wrote, where the kernel counts it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub io: Option<Io>,
+}
+
+/// What processes read and wrote by system calls, as `/proc/PID/io` counts it: files, pipes, sockets and devices alike. What is
+/// mapped into memory or spliced is not in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Io {
+    /// Bytes that calls read.
+    pub read_bytes: u64,
+    /// Bytes that calls wrote.
+    pub write_bytes: u64,
+    /// Calls that read.
+    pub reads: u64,
+    /// Calls that wrote.
+    pub writes: u64,
+}
+
+impl Io {
+    /// What was counted since an earlier look.
+    pub fn since(&self, before: &Self) -> Self {
+        Self {
+            read_bytes: self.read_bytes.saturating_sub(before.read_bytes),
+            write_bytes: self.write_bytes.saturating_sub(before.write_bytes),
+            reads: self.reads.saturating_sub(before.reads),
+            writes: self.writes.saturating_sub(before.writes),
+        }
+    }
+
+    /// Whether a run that moved this left out work that a run of the same command with that did: at most half, by more than two runs
+    /// that share a pipe differ by chance. How many calls a pipe takes is chance; so calls count only where bytes are missing too.
+    pub fn leaves_out_of(&self, whole: &Self) -> bool {
+        const BYTES: u64 = 1 << 20;
+        const CALLS: u64 = 64;
+        let half = |part: u64, whole: u64| part <= whole / 2;
+        let bytes = |part: u64, whole: u64| half(part, whole) && whole - part >= BYTES;
+        let calls = half(self.reads, whole.reads) && whole.reads - self.reads >= CALLS;
+        bytes(self.read_bytes, whole.read_bytes)
+            || bytes(self.write_bytes, whole.write_bytes)
+            || calls && half(self.read_bytes, whole.read_bytes)
+    }
 }
 
 /// The copies of a batch, by column. Times are seconds.
@@ -61,6 +108,23 @@ pub struct Copies {
     pub status: Vec<i32>,
     /// Whether the time-out ended it (its wall time is then a lower bound).
     pub timed_out: Vec<bool>,
+    /// What the CPU counted, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counters: Option<Counters>,
+}
+
+/// Hardware counters of the copies' whole process trees, each from its exec on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Counters {
+    /// One entry per copy, by metric; a metric that was not counted for every copy is absent. Where the CPU had to share its
+    /// counters, the count is scaled to the whole time.
+    pub columns: BTreeMap<Metric, Vec<u64>>,
+    /// Only user code was counted, because this user may not count the kernel's.
+    pub user_only: bool,
+    /// Error numbers of what the kernel refused.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub refused: BTreeMap<Metric, i32>,
 }
 
 impl Copies {
@@ -86,7 +150,8 @@ impl Copies {
             self.status.len(),
             self.timed_out.len(),
         ];
-        lengths.iter().all(|length| *length == self.len())
+        let counted = self.counters.iter().flat_map(|counters| counters.columns.values().map(Vec::len));
+        lengths.into_iter().chain(counted).all(|length| length == self.len())
     }
 }
 
@@ -98,10 +163,17 @@ pub struct Orphans {
     pub reaped: u32,
     /// How many of them whyfaster had to end.
     pub killed: u32,
+    /// How many were left running, as `--keep-daemons` asks; their CPU time is not known.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_running: u32,
     /// Their user CPU time, seconds.
     pub user_s: f64,
     /// Their system CPU time, seconds.
     pub system_s: f64,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 impl Batch {
@@ -141,6 +213,34 @@ pub struct Trial {
     pub wall_s: f64,
     /// CPU time of its tree, for planning only.
     pub cpu_s: f64,
+    /// What it read and wrote when somebody read its output, where the kernel counts it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub io: Option<Io>,
+    /// The same in further untimed runs, where the timed ones may write to `/dev/null` or into a pipe.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub destinations: Option<Destinations>,
+}
+
+/// What runs of a command read and wrote, by where their output went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Destinations {
+    /// To `/dev/null`, after the trial.
+    pub null: Io,
+    /// Into a pipe, after that: a first run may also do more because the later ones find the work done. Only where `null` is far
+    /// less than the trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pipe: Option<Io>,
+}
+
+impl Trial {
+    /// What it reads and writes when its output goes to `/dev/null` and when somebody reads it, where it leaves out work in the
+    /// first case.
+    pub fn does_less_unread(&self) -> Option<(Io, Io)> {
+        let Destinations { null, pipe } = self.destinations?;
+        let (before, after) = (self.io?, pipe?);
+        (null.leaves_out_of(&before) && null.leaves_out_of(&after)).then_some((null, after))
+    }
 }
 
 /// Scheduling account of one untimed, traced batch of a level: every process of every copy at its exit.
@@ -157,4 +257,25 @@ pub struct SchedAccount {
     pub run_s: f64,
     /// Seconds they were runnable and waited for a CPU.
     pub delay_s: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_far_less_is_left_out() {
+        let io = |read_bytes, reads, write_bytes| Io { read_bytes, write_bytes, reads, writes: 1 };
+        let whole = io(10 << 20, 312, 8);
+        assert!(io(100_000, 9, 0).leaves_out_of(&whole), "grep at its first match");
+        assert!(!whole.leaves_out_of(&io(100_000, 9, 0)), "more is not less");
+        assert!(!io(9 << 20, 300, 8).leaves_out_of(&whole));
+        // A reader that ends early leaves it to chance how much was written by then.
+        assert!(!io(128 << 10, 3, 64 << 10).leaves_out_of(&io(384 << 10, 6, 256 << 10)));
+        // As many bytes of a pipe in more calls.
+        assert!(!io(10 << 20, 80, 0).leaves_out_of(&io(10 << 20, 2560, 0)));
+        // Many small files that are not read, and output that is not written.
+        assert!(io(9_000, 12, 0).leaves_out_of(&io(60_000, 112, 0)));
+        assert!(io(9_000, 12, 0).leaves_out_of(&io(9_000, 12, 5 << 20)));
+    }
 }

@@ -3,25 +3,36 @@
 //! Levels are measured in rising order, because the low ones are cheap and their span and work tell what the high ones
 //! will cost. For every level the time of its least number of rounds (those that a verdict needs at all) is reserved; what
 //! is left beyond that is shared equally among the levels, and what an early verdict saves goes to the levels after it.
-//! When not all reserves fit, the lower levels have theirs, and the first that does not fit gets what is left.
+//! When not all reserves fit, the lower levels have theirs, and the first that does not fit gets what is left. Of many alternatives
+//! only those run on whose verdicts are not clear.
+
+use std::collections::BTreeMap;
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
+use crate::missing::NoTime;
 use crate::plan::{Mode, Plan, Rounds};
 use crate::sample::{Arm, Batch};
+use crate::stats::eprocess::MOST;
 use crate::stats::quantile::median;
 use crate::verdict::Verdict;
 
 /// Creating and reaping one copy costs about this much beside its own run, in seconds: planning only.
 const PER_COPY_S: f64 = 0.0003;
 
-/// Beside its rounds a level runs every alternative once more for its scheduling account: about one round.
-const ACCOUNT_ROUNDS: f64 = 1.0;
-
 /// A single alternative is measured for at least this long, as in hyperfine.
 const SINGLE_S: f64 = 3.0;
+
+/// A comparison goes on for at least this long, whatever it says: so little time is better spent on a narrower interval.
+const COMPARED_S: f64 = 0.5;
+
+/// Blocks behind the first are about so long: one may stop after each.
+const BLOCK_S: f64 = 0.25;
+
+/// Most rounds of a block.
+const MOST_RUNS: u32 = MOST as u32;
 
 /// What to do next.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +51,7 @@ pub enum Step {
         /// Its load.
         load: u32,
         /// Why.
-        why: String,
+        why: NoTime,
     },
     /// Nothing is left to do.
     Done,
@@ -53,10 +64,13 @@ pub struct Round {
     pub load: u32,
     /// Its number at this load, from 0.
     pub number: u32,
+    /// Rounds of the block that begins with it.
+    pub runs: u32,
     /// Place of the level among the known ones, from 0, and their number.
     pub level: (usize, usize),
-    /// The arms, in the order in which they run.
-    pub order: Vec<Arm>,
+    /// The runs of the block in their order: of which arm, and in which round it counts. They stand in one random order; where each
+    /// alternative makes its own state, the arms do, each with all of its runs.
+    pub order: Vec<(Arm, u32)>,
     /// Rounds expected at this load.
     pub expected: u32,
     /// Seconds that one batch will about take.
@@ -92,8 +106,15 @@ pub struct Scheduler {
     mode: Mode,
     seed: u64,
     capacity: f64,
+    baseline: usize,
     comparing: bool,
+    /// Seconds that a comparison goes on for at least.
+    compared_s: f64,
     arms: Vec<ArmCost>,
+    /// Rounds between two setups, where each alternative makes its own state: blocks are then of this length.
+    per_setup: Option<u32>,
+    /// What a level runs beside its rounds, in rounds: every alternative once more, for its scheduling account.
+    account_rounds: f64,
     levels: Vec<LevelState>,
     current: usize,
     /// Seconds of the time that are kept for an explanation.
@@ -114,6 +135,8 @@ struct LevelState {
     /// Rounds without which there is no verdict.
     least: u32,
     rounds: u32,
+    /// The same, where a round of fewer arms counts as the part of the time that they need of all.
+    whole_rounds: f64,
     spent_s: f64,
     standing: Standing,
     over: bool,
@@ -127,7 +150,7 @@ impl Scheduler {
             .map(|(index, &(span_s, work_s))| ArmCost { arm: Arm::Alternative(index), span_s, work_s })
             .collect();
         let comparing = arms.len() > 1;
-        if comparing {
+        if comparing && plan.extra_runs() {
             arms.push(ArmCost { arm: Arm::HiddenCopy, ..arms[plan.baseline] });
         }
         let levels = levels.iter().map(|&(load, least)| LevelState::new(load, least)).collect();
@@ -136,12 +159,22 @@ impl Scheduler {
             mode: plan.mode,
             seed: plan.seed,
             capacity,
+            baseline: plan.baseline,
             comparing,
+            compared_s: COMPARED_S,
             arms,
+            per_setup: plan.rounds_per_setup.map(|_| plan.block()),
+            account_rounds: f64::from(u8::from(plan.extra_runs())),
             levels,
             current: 0,
             kept_s: 0.0,
         }
+    }
+
+    /// Takes every level for decided as soon as it has its least number of rounds: for a list of what would run.
+    pub fn rehearse(&mut self) {
+        self.comparing = true;
+        self.compared_s = 0.0;
     }
 
     /// Keeps so many seconds of the time for explaining a difference of one copy alone, after the levels. Where the level of one
@@ -150,34 +183,32 @@ impl Scheduler {
         self.kept_s = seconds;
     }
 
-    /// When the levels must be over.
-    fn until_s(&self) -> f64 {
-        self.rounds.max_time_s - self.kept_s
+    /// When a level must be over. What is kept for the explanation is never kept from the rounds that a verdict needs.
+    fn until_s(&self, level: &LevelState) -> f64 {
+        let kept_s = if level.rounds < level.least { 0.0 } else { self.kept_s };
+        self.rounds.max_time_s - kept_s
     }
 
     /// What to do at this moment.
     pub fn next(&mut self, now_s: f64) -> Step {
         let Some(level) = self.levels.get(self.current) else { return Step::Done };
         let (load, done) = (level.load, level.rounds);
-        let round_s = self.round_s(level);
-        let left_s = self.until_s() - now_s;
-        if done == 0 && self.rounds.max_time_hard && round_s > left_s && self.current > 0 {
+        let (round_s, left_s) = (self.round_s(level), self.until_s(level) - now_s);
+        let runs = self.runs(level, now_s);
+        let block_s = f64::from(runs) * round_s;
+        if done == 0 && self.rounds.max_time_hard && block_s > left_s && self.current > 0 {
             self.close();
             return Step::Skip {
                 load,
-                why: format!(
-                    "one round needs about {round_s:.0} s, {:.0} s are left of --max-time {:.0}{}; allow more time",
-                    left_s.max(0.0),
-                    self.rounds.max_time_s,
-                    if self.kept_s > 0.0 {
-                        format!(" ({:.0} s are kept for explaining, see --why=no)", self.kept_s)
-                    } else {
-                        String::new()
-                    }
-                ),
+                why: NoTime {
+                    round_s: block_s,
+                    left_s: left_s.max(0.0),
+                    max_time_s: self.rounds.max_time_s,
+                    kept_s: self.kept_s,
+                },
             };
         }
-        if self.enough(level, now_s, round_s) {
+        if self.enough(level, now_s, block_s) {
             if self.kept_s > 0.0 && load == 1 && !level.standing.differs() {
                 // Nothing will be explained: the time that was kept for that is the verdicts'.
                 self.kept_s = 0.0;
@@ -187,26 +218,33 @@ impl Scheduler {
             return Step::EndLevel { load, rounds: done };
         }
         let expected = self.expected(self.current, now_s);
+        let arms: Vec<Arm> = self.open_arms(level).map(|cost| cost.arm).collect();
         Step::Round(Round {
             load,
             number: done,
+            runs,
             level: (self.current, self.levels.len()),
-            order: self.order(load, done),
+            order: self.order(&arms, (load, done), runs),
             expected,
-            batch_s: round_s / self.arms.len() as f64,
+            batch_s: round_s / arms.len() as f64,
             left_s: self.left_s(now_s),
         })
     }
 
-    /// A round ran: these are its batches, this is how long it took with all that belongs to it, and how things stand.
-    pub fn observe(&mut self, batches: &[Batch], took_s: f64, standing: Standing) {
-        let Some(level) = self.levels.get_mut(self.current) else { return };
-        level.rounds += 1;
+    /// This block ran: these are its batches, this is how long they took with all that belongs to them, and how things
+    /// stand.
+    pub fn observe(&mut self, ran: &Round, batches: &[Batch], took_s: f64, standing: Standing) {
+        let Some(level) = self.levels.get(self.current) else { return };
+        let part = self.open_part(level);
+        let level = &mut self.levels[self.current];
+        level.rounds += ran.runs;
+        level.whole_rounds += f64::from(ran.runs) * part;
         level.spent_s += took_s;
         level.standing = standing;
         if self.current == 0 {
             for batch in batches {
                 let copies = batch.copies.len().max(1) as f64;
+                // Of a block the last run stands for all.
                 if let Some(cost) = self.arms.iter_mut().find(|cost| cost.arm == batch.arm) {
                     cost.span_s = median(&batch.copies.wall_s).unwrap_or(cost.span_s);
                     cost.work_s = batch.work_s() / copies;
@@ -246,8 +284,8 @@ impl Scheduler {
         }
     }
 
-    /// Whether the level has what it needs, or all that it can get.
-    fn enough(&self, level: &LevelState, now_s: f64, round_s: f64) -> bool {
+    /// Whether the level has what it needs, or all that it can get. `block_s` is what the next block would take.
+    fn enough(&self, level: &LevelState, now_s: f64, block_s: f64) -> bool {
         let rounds = &self.rounds;
         if level.rounds >= rounds.max {
             return true;
@@ -255,20 +293,51 @@ impl Scheduler {
         if level.rounds == 0 || rounds.fixed && !rounds.max_time_hard {
             return false;
         }
-        let fits = level.spent_s + round_s <= self.allotment_s(now_s);
-        if level.rounds < rounds.min {
+        let fits = level.spent_s + block_s <= self.allotment_s(now_s);
+        if level.rounds < self.wanted(level) {
             // Only an explicit --max-time cuts --min-runs short, or a soft one at the levels above the lowest.
             return !fits && (rounds.max_time_hard || self.current > 0);
         }
-        let satisfied = if self.comparing { level.standing.decided() } else { level.spent_s >= SINGLE_S };
+        let least_s = if self.comparing { self.compared_s } else { SINGLE_S };
+        let satisfied = level.spent_s >= least_s && (!self.comparing || level.standing.decided());
         !rounds.fixed && satisfied || !fits
+    }
+
+    /// Rounds that a level is to have, whatever they say.
+    fn wanted(&self, level: &LevelState) -> u32 {
+        let least = if self.comparing { level.least } else { 0 };
+        self.rounds.min.max(least).min(self.rounds.max)
+    }
+
+    /// Rounds of a level's next block. The first one has as many as a verdict needs; more make it surer, fewer let it end sooner.
+    fn runs(&self, level: &LevelState, now_s: f64) -> u32 {
+        let most = self.rounds.max.saturating_sub(level.rounds);
+        if let Some(block) = self.per_setup {
+            return block.min(most);
+        }
+        if self.rounds.fixed || !self.comparing {
+            return most.min(1);
+        }
+        let round_s = self.round_s(level).max(1e-6);
+        // Without a trial and before the first round nothing is known.
+        let known = self.arms.iter().all(|arm| arm.span_s > 0.0);
+        let usual = if known { ((BLOCK_S / round_s) as u32).clamp(1, MOST_RUNS) } else { 1 };
+        let needed =
+            if level.rounds == 0 { level.least } else { level.standing.needed.unwrap_or(usual).min(2) };
+        let left_s = match (level.rounds, self.rounds.max_time_hard) {
+            (0, false) if self.current == 0 => f64::INFINITY,
+            (0, _) => self.until_s(level) - now_s,
+            _ => self.allotment_s(now_s) - level.spent_s,
+        };
+        let affordable = ((left_s / round_s) as u32).max(1);
+        needed.max(usual).min(MOST_RUNS).min(affordable).min(most)
     }
 
     /// Seconds that the current level may take in all.
     fn allotment_s(&self, now_s: f64) -> f64 {
         let Some(level) = self.levels.get(self.current) else { return 0.0 };
         let open = &self.levels[self.current..];
-        let left_s = (self.until_s() - now_s + level.spent_s).max(0.0);
+        let left_s = (self.until_s(level) - now_s + level.spent_s).max(0.0);
         let (mut fitting, mut reserved_s, mut accounts_s) = (0, 0.0, 0.0);
         for level in open {
             if reserved_s + self.reserve_s(level) > left_s {
@@ -276,7 +345,7 @@ impl Scheduler {
             }
             fitting += 1;
             reserved_s += self.reserve_s(level);
-            accounts_s += ACCOUNT_ROUNDS * self.round_s(level);
+            accounts_s += self.account_rounds * self.round_s(level);
         }
         if fitting == 0 {
             return left_s;
@@ -295,10 +364,31 @@ impl Scheduler {
 
     /// Seconds that one round of a level takes: as seen, else as the bounds say.
     fn round_s(&self, level: &LevelState) -> f64 {
-        if level.rounds > 0 {
-            return level.spent_s / f64::from(level.rounds);
+        if level.whole_rounds > 0.0 {
+            return level.spent_s / level.whole_rounds * self.open_part(level);
         }
         self.arms.iter().map(|arm| self.batch_s(arm, level.load)).sum()
+    }
+
+    /// The arms of a level's next block: no alternative runs any longer whose verdict is clear, once the level has the rounds that it is
+    /// to have. What the others are compared with are their own runs and the baseline's, so nothing else changes for them.
+    fn open_arms<'a>(&'a self, level: &'a LevelState) -> impl Iterator<Item = &'a ArmCost> {
+        let all = self.rounds.fixed || level.rounds < self.wanted(level) || level.spent_s < self.compared_s;
+        let decided = move |arm: Arm| match arm {
+            Arm::Alternative(index) if index != self.baseline => {
+                let place = index - usize::from(index > self.baseline);
+                level.standing.verdicts.get(place).is_some_and(|it| *it != Verdict::Undecided)
+            }
+            _ => false,
+        };
+        self.arms.iter().filter(move |cost| all || !decided(cost.arm))
+    }
+
+    /// The part of a whole round's time that the arms of the next block need.
+    fn open_part(&self, level: &LevelState) -> f64 {
+        let cost = |arm: &ArmCost| self.batch_s(arm, level.load);
+        let all_s: f64 = self.arms.iter().map(cost).sum();
+        if all_s > 0.0 { self.open_arms(level).map(cost).sum::<f64>() / all_s } else { 1.0 }
     }
 
     fn batch_s(&self, arm: &ArmCost, load: u32) -> f64 {
@@ -318,7 +408,7 @@ impl Scheduler {
         if rounds.fixed {
             return rounds.max;
         }
-        let usual = level.least.max(rounds.min);
+        let usual = self.wanted(level).max(level.least);
         let wanted = match level.standing.needed {
             Some(needed) if level.rounds > 0 => usual.max(level.rounds.saturating_add(needed)),
             _ => usual,
@@ -338,25 +428,48 @@ impl Scheduler {
         let wanted_s: f64 = open
             .map(|(index, level)| {
                 let rounds = self.expected(index, now_s).saturating_sub(level.rounds);
-                (f64::from(rounds) + ACCOUNT_ROUNDS) * self.round_s(level)
+                (f64::from(rounds) + self.account_rounds) * self.round_s(level)
             })
             .sum();
-        if self.rounds.max_time_hard { wanted_s.min(self.until_s() - now_s).max(0.0) } else { wanted_s }
+        if self.rounds.max_time_hard {
+            wanted_s.min(self.rounds.max_time_s - self.kept_s - now_s).max(0.0)
+        } else {
+            wanted_s
+        }
     }
 
-    /// A fresh random order of the arms; the same seed, load and number give the same.
-    fn order(&self, load: u32, number: u32) -> Vec<Arm> {
-        let mut order: Vec<Arm> = self.arms.iter().map(|cost| cost.arm).collect();
+    /// A fresh random order of a block's runs; the same seed, arms, load, number and length give the same.
+    fn order(&self, arms: &[Arm], (load, number): (u32, u32), runs: u32) -> Vec<(Arm, u32)> {
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
         rng.set_stream(u64::from(load) << 32 | u64::from(number));
+        let together = if self.per_setup.is_some() { runs } else { 1 };
+        let mut order = arms.repeat((runs / together) as usize);
         order.shuffle(&mut rng);
+        let mut next: BTreeMap<Arm, u32> = BTreeMap::new();
+        let mut round = |arm: Arm| {
+            let next = next.entry(arm).or_insert(number);
+            *next += 1;
+            (arm, *next - 1)
+        };
         order
+            .into_iter()
+            .flat_map(|arm| std::iter::repeat_n(arm, together as usize))
+            .map(&mut round)
+            .collect()
     }
 }
 
 impl LevelState {
     fn new(load: u32, least: u32) -> Self {
-        Self { load, least, rounds: 0, spent_s: 0.0, standing: Standing::default(), over: false }
+        Self {
+            load,
+            least,
+            rounds: 0,
+            whole_rounds: 0.0,
+            spent_s: 0.0,
+            standing: Standing::default(),
+            over: false,
+        }
     }
 }
 

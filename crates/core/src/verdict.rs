@@ -1,23 +1,24 @@
 //! From per-round ratios to one of four verdicts. The step between statistics and the record.
 //!
 //! The rule, in this order. Ratios are alternative over baseline in time, on the log scale; "the interval" is the one for the
-//! median of the per-round ln ratios, at the error probability that the family of comparisons leaves to this one.
+//! ratio, at the error probability that the family of comparisons leaves to this one.
 //!
 //! 1. Without an interval (too few rounds): **undecided**.
 //! 2. The whole interval lies from 1/(1 + delta) to 1 + delta: **same**. This comes first: a difference that is surely too small
 //!    to matter is "same", even when it surely is not zero. The band is symmetric on the log scale, so swapping the two
 //!    alternatives mirrors the verdict.
-//! 3. The whole interval lies below 1, and the median is farther from 1 than the floor: **faster**. Likewise above 1: **slower**.
-//!    The floor is the end, farther from 1, of the interval of the hidden copy of the baseline: what this machine shows
-//!    between two equal things. Where a hidden copy ran but has no interval yet, the floor is not known and nothing is above it.
-//! 4. Otherwise **undecided**, with an estimate of further rounds.
+//! 3. The whole interval lies below 1: **faster**. Likewise above 1: **slower**. Where the number of rounds was fixed, the baseline's own
+//!    runs give a floor, each over the one before: the ratio must then be farther from 1 than the farther end of its interval.
+//!    Else the runs of the hidden copy are among those that the alternative is ranked against, which is more than any floor.
+//! 4. When all is over and the whole interval lies within a second, wider band around 1: **same**. How far it reaches is told.
+//! 5. Otherwise **undecided**, with an estimate of further rounds.
 //!
-//! The estimate replays the ratios seen: with n rounds, the interval would lie at certain quantiles of them. The
-//! least n at which the rule would decide is the answer; if ten thousand further rounds would not do, there is none.
+//! The estimate takes the rounds to come for ones like those seen; if ten thousand of them would not do, there is none.
 
 use serde::{Deserialize, Serialize};
 
-use crate::stats::{self, Observation, eprocess, quantile, sign};
+use crate::stats::eprocess::{self, Block, Evidence};
+use crate::stats::{self, Observation, quantile, sign, student};
 
 /// What the ratios of an alternative to the baseline say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -69,6 +70,18 @@ impl Ratio {
     }
 }
 
+/// The interval that can be had where there are too few rounds for the one asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LessSure {
+    /// Its confidence, less than was asked for.
+    pub confidence: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
 /// How an interval was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -76,8 +89,13 @@ impl Ratio {
 pub enum Method {
     /// Order statistics by the sign test: the number of rounds was fixed beforehand.
     Sign,
-    /// Order statistics by the beta-binomial sign e-process: valid whenever one stops.
+    /// Student's t on the logarithms of the ratios, taken for normally distributed: the number of rounds was fixed beforehand, and is
+    /// too small for the sign test.
+    StudentT,
+    /// Order statistics by the beta-binomial sign e-process: valid whenever one stops. In records of versions before the rank e-process.
     SignEProcess,
+    /// Ranks within blocks of runs in random order: valid whenever one stops.
+    RankEProcess,
 }
 
 /// By what rule ratios become a verdict.
@@ -85,6 +103,8 @@ pub enum Method {
 pub struct Rule {
     /// Half-width of the band of "same", as a fraction.
     pub delta: f64,
+    /// The same where nothing more will be measured.
+    pub delta_at_end: Option<f64>,
     /// Error probability of the interval of one comparison.
     pub alpha: f64,
     /// Error probability of the floor's interval.
@@ -92,12 +112,16 @@ pub struct Rule {
     /// The number of rounds, if it was fixed beforehand. Only with exactly so many is the fixed-sample interval valid; with
     /// fewer (time ran out, someone pressed Ctrl-C) the e-process is used.
     pub fixed: Option<u32>,
+    /// Runs of the baseline beside each of an alternative.
+    pub base: usize,
+    /// Whether rounds that follow one another may share one random order; else each is a block of its own.
+    pub shuffled: bool,
 }
 
 /// What a rule makes of the ratios so far.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Judgement {
-    /// exp(median of ln ratios); `None` before the first round.
+    /// The ratio; `None` before the first round.
     pub ratio: Option<f64>,
     /// Lower end of the interval of the ratio.
     pub low: Option<f64>,
@@ -115,74 +139,144 @@ pub struct Judgement {
     pub below_floor: bool,
 }
 
+/// Runs of things that are equal: what they differ by is noise.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FloorBlocks {
+    /// As for an alternative.
+    pub blocks: Vec<Block>,
+    /// How many there are to be, if that was fixed beforehand.
+    pub fixed: Option<u32>,
+}
+
+impl FloorBlocks {
+    /// The interval for their ratio, made as the rule says.
+    pub fn interval(&self, rule: &Rule, alpha: f64) -> Option<Interval> {
+        Rule { fixed: self.fixed, alpha, ..*rule }.interval(&self.blocks, alpha)
+    }
+}
+
 /// An interval on the log scale.
-type Interval = (f64, f64);
+pub type Interval = (f64, f64);
 
 /// The estimate of further rounds looks no farther than this.
 const FARTHEST: usize = 10_000;
 
 impl Rule {
-    /// How an interval over `rounds` rounds has to be made.
-    pub fn method(&self, rounds: usize) -> Method {
-        if self.fixed.is_some_and(|fixed| fixed as usize == rounds) {
-            Method::Sign
-        } else {
-            Method::SignEProcess
+    /// How an interval over so many blocks has to be made.
+    pub fn method(&self, blocks: usize) -> Method {
+        match self.fixed {
+            Some(fixed) if fixed as usize == blocks && blocks < sign::min_rounds(self.alpha) => {
+                Method::StudentT
+            }
+            Some(fixed) if fixed as usize == blocks => Method::Sign,
+            _ => Method::RankEProcess,
         }
     }
 
-    /// The interval for the median of `observations` at `alpha`, if there are enough for one.
-    pub fn interval(&self, observations: &[Observation], alpha: f64) -> Option<Interval> {
-        match self.method(observations.len()) {
-            Method::Sign => sign::median_interval(observations, alpha),
-            Method::SignEProcess => eprocess::median_interval(observations, alpha),
+    /// The interval for the ratio at `alpha`, if there are enough blocks for one. An end that is not known is infinite.
+    pub fn interval(&self, blocks: &[Block], alpha: f64) -> Option<Interval> {
+        match self.method(blocks.len()) {
+            Method::Sign => sign::median_interval(&ln_ratios(blocks), alpha),
+            Method::StudentT => student::mean_interval(&ln_ratios(blocks), alpha),
+            Method::SignEProcess | Method::RankEProcess => Evidence::of(blocks).interval(alpha),
         }
+    }
+
+    /// The logarithm of the ratio.
+    pub fn estimate(&self, blocks: &[Block]) -> Option<f64> {
+        match self.method(blocks.len()) {
+            Method::Sign | Method::StudentT => stats::median_of(&ln_ratios(blocks)),
+            Method::SignEProcess | Method::RankEProcess => eprocess::estimate(blocks),
+        }
+    }
+
+    /// The surest interval that these blocks give, where they give none at the error probability asked for. `None` where it would be wrong
+    /// as often as right, or an end is open.
+    pub fn less_sure(&self, blocks: &[Block]) -> Option<LessSure> {
+        let evidence = Evidence::of(blocks);
+        let alpha = evidence.least_alpha();
+        if self.method(blocks.len()) != Method::RankEProcess || !(self.alpha..0.5).contains(&alpha) {
+            return None;
+        }
+        let (low, high) = evidence.interval(alpha)?;
+        Some(LessSure { confidence: 1.0 - alpha, low: ratio(low)?, high: ratio(high)? })
+    }
+
+    /// The ratio with its interval; `None` before the first round.
+    pub fn ratio(&self, blocks: &[Block]) -> Option<Ratio> {
+        let interval = self.interval(blocks, self.alpha);
+        Some(Ratio {
+            ratio: ratio(self.estimate(blocks)?)?,
+            low: interval.and_then(|interval| ratio(interval.0)),
+            high: interval.and_then(|interval| ratio(interval.1)),
+        })
     }
 
     /// The least number of rounds that gives a comparison its interval, made by this method.
     pub fn min_rounds(&self, method: Method) -> usize {
         match method {
             Method::Sign => sign::min_rounds(self.alpha),
-            Method::SignEProcess => eprocess::min_rounds(self.alpha),
+            Method::StudentT => student::MIN_ROUNDS,
+            Method::SignEProcess | Method::RankEProcess if self.shuffled => {
+                eprocess::min_rounds(self.alpha, self.base)
+            }
+            Method::SignEProcess | Method::RankEProcess => eprocess::min_blocks(self.alpha, self.base),
         }
     }
 
     fn verdict(&self, interval: Option<Interval>, median: f64, floor: f64) -> Verdict {
         let Some((low, high)) = interval else { return Verdict::Undecided };
-        let band = self.delta.ln_1p();
-        if -band <= low && high <= band {
+        let within = |delta: f64| -delta.ln_1p() <= low && high <= delta.ln_1p();
+        let contains_one = low <= 0.0 && 0.0 <= high;
+        if within(self.delta) {
             Verdict::Same
         } else if high < 0.0 && -median > floor {
             Verdict::Faster
         } else if low > 0.0 && median > floor {
             Verdict::Slower
+        } else if contains_one && self.delta_at_end.is_some_and(within) {
+            Verdict::Same
         } else {
             Verdict::Undecided
         }
     }
 }
 
-/// Judges the ln ratios of an alternative against the baseline. `floor` holds the ln ratios of the hidden copy over the
-/// baseline, or nothing if no hidden copy was run.
-pub fn judge(ln_ratios: &[Observation], floor: Option<&[Observation]>, rule: &Rule) -> Judgement {
-    let rounds = ln_ratios.len();
-    let median = stats::median_of(ln_ratios);
-    let interval = rule.interval(ln_ratios, rule.alpha);
-    let floor_size = floor.map_or(0.0, |floor| size(rule.interval(floor, rule.floor_alpha)));
-    let verdict = median.map_or(Verdict::Undecided, |median| rule.verdict(interval, median, floor_size));
+/// Judges an alternative against the baseline. Without a floor, differences are not held against noise.
+pub fn judge(blocks: &[Block], floor: Option<&FloorBlocks>, rule: &Rule) -> Judgement {
+    let (method, estimate) = (rule.method(blocks.len()), rule.estimate(blocks));
+    let interval = rule.interval(blocks, rule.alpha);
+    let held_against = floor.filter(|_| method != Method::RankEProcess);
+    let floor_size = held_against.map_or(0.0, |floor| size(floor.interval(rule, rule.floor_alpha)));
+    let verdict =
+        estimate.map_or(Verdict::Undecided, |estimate| rule.verdict(interval, estimate, floor_size));
     let excludes_one = interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
-    let rounds_needed =
-        if verdict == Verdict::Undecided { rounds_needed(ln_ratios, floor, rule) } else { None };
+    let undecided = verdict == Verdict::Undecided;
+    let needed = || match rule.fixed {
+        Some(_) => rounds_to_fix(&ln_ratios(blocks), held_against, rule),
+        None => rounds_to_run(blocks, rule),
+    };
     Judgement {
-        ratio: median.and_then(ratio),
+        ratio: estimate.and_then(ratio),
         low: interval.and_then(|interval| ratio(interval.0)),
         high: interval.and_then(|interval| ratio(interval.1)),
         verdict,
-        rounds: u32::try_from(rounds).unwrap_or(u32::MAX),
-        rounds_needed,
-        method: rule.method(rounds),
-        below_floor: verdict == Verdict::Undecided && excludes_one,
+        rounds: u32::try_from(runs(blocks)).unwrap_or(u32::MAX),
+        rounds_needed: if undecided { needed() } else { None },
+        method,
+        below_floor: undecided && excludes_one,
     }
+}
+
+/// What the two sides of each block differ by, where each has one run.
+fn ln_ratios(blocks: &[Block]) -> Vec<Observation> {
+    let of = |block: &Block| Some(block.arm.first()?.minus(*block.base.first()?));
+    blocks.iter().filter_map(of).collect()
+}
+
+/// Runs of the alternative.
+fn runs(blocks: &[Block]) -> usize {
+    blocks.iter().map(|block| block.arm.len()).sum()
 }
 
 /// The ratio of a logarithm. `None` for an open end, and for what no floating-point number holds.
@@ -196,23 +290,36 @@ fn size(interval: Option<Interval>) -> f64 {
     interval.map_or(f64::INFINITY, |(low, high)| low.abs().max(high.abs()))
 }
 
-/// Further rounds until the rule would decide, if the coming rounds are like those so far. Where the number of rounds was
-/// fixed, whoever needs more fixes a larger one: so the estimate takes the method of the plan.
-fn rounds_needed(ln_ratios: &[Observation], floor: Option<&[Observation]>, rule: &Rule) -> Option<u32> {
-    let now = ln_ratios.len();
-    let method = if rule.fixed.is_some() { Method::Sign } else { Method::SignEProcess };
-    let least = rule.min_rounds(method);
-    let Some(median) = stats::median_of(ln_ratios) else { return u32::try_from(least).ok() };
-    let (seen, floor_seen) = (Ends::of(ln_ratios), floor.map(Ends::of));
+/// Further rounds until the rule would decide, if those to come are like those so far.
+fn rounds_to_run(blocks: &[Block], rule: &Rule) -> Option<u32> {
+    let (now, least) = (runs(blocks), rule.min_rounds(Method::RankEProcess));
+    let Some(estimate) = eprocess::estimate(blocks) else { return u32::try_from(least).ok() };
+    let (evidence, band) = (Evidence::of(blocks), rule.delta.ln_1p());
     let decides = |n: usize| {
-        let skip = |alpha| match method {
-            Method::Sign => sign::skip(n, alpha),
-            Method::SignEProcess => eprocess::skip(n, alpha),
-        };
-        let floor_size = floor_seen.as_ref().map_or(0.0, |ends| size(ends.at(n, skip(rule.floor_alpha))));
-        rule.verdict(seen.at(n, skip(rule.alpha)), median, floor_size) != Verdict::Undecided
+        let times = n as f64 / now as f64;
+        let refuses = |candidate, slower| evidence.refuses(candidate, slower, times, rule.alpha);
+        refuses(0.0, estimate > 0.0) || refuses(-band, true) && refuses(band, false)
     };
-    // More rounds narrow the interval, so what decides once decides ever after, and halving finds the least.
+    further(now, least, decides)
+}
+
+/// Further rounds that whoever fixes a larger number would about need.
+fn rounds_to_fix(ln_ratios: &[Observation], floor: Option<&FloorBlocks>, rule: &Rule) -> Option<u32> {
+    let (now, least) = (ln_ratios.len(), rule.min_rounds(Method::Sign));
+    let Some(median) = stats::median_of(ln_ratios) else { return u32::try_from(least).ok() };
+    let (seen, floor_seen) =
+        (Ends::of(ln_ratios), floor.map(|floor| Ends::of(&self::ln_ratios(&floor.blocks))));
+    let decides = |n: usize| {
+        let floor_size =
+            floor_seen.as_ref().map_or(0.0, |ends| size(ends.at(n, sign::skip(n, rule.floor_alpha))));
+        rule.verdict(seen.at(n, sign::skip(n, rule.alpha)), median, floor_size) != Verdict::Undecided
+    };
+    further(now, least, decides)
+}
+
+/// How many more than `now` it takes to decide. More rounds narrow the interval, so what decides once decides ever after, and
+/// halving finds the least.
+fn further(now: usize, least: usize, decides: impl Fn(usize) -> bool) -> Option<u32> {
     let (mut short, mut enough) = (least.max(now + 1) - 1, now + FARTHEST);
     if !decides(enough) {
         // Before the first interval one can at least say when there will be one.
@@ -252,11 +359,26 @@ mod tests {
 
     use super::*;
 
-    const RULE: Rule = Rule { delta: 0.02, alpha: 0.05, floor_alpha: 0.05, fixed: None };
+    const RULE: Rule = Rule {
+        delta: 0.02,
+        delta_at_end: None,
+        alpha: 0.05,
+        floor_alpha: 0.05,
+        fixed: None,
+        base: 1,
+        shuffled: false,
+    };
+    const FIXED: Rule = Rule { fixed: Some(20), ..RULE };
 
-    fn around(centre: f64, spread: f64, n: usize) -> Vec<Observation> {
+    /// Blocks of one run each, of which only the difference counts.
+    fn blocks(differences: impl IntoIterator<Item = impl Into<Observation>>) -> Vec<Block> {
+        let of = |it: Observation| Block { arm: vec![it], base: vec![0.0.into()] };
+        differences.into_iter().map(|it| of(it.into())).collect()
+    }
+
+    fn around(centre: f64, spread: f64, n: usize) -> Vec<Block> {
         // Evenly spread and symmetric, in an order that does not matter.
-        (0..n).map(|i| (centre + spread * (2.0 * i as f64 / (n - 1) as f64 - 1.0)).into()).collect()
+        blocks((0..n).map(|i| centre + spread * (2.0 * i as f64 / (n - 1) as f64 - 1.0)))
     }
 
     #[test]
@@ -266,6 +388,17 @@ mod tests {
         assert_eq!(of(0.3, 0.1), Verdict::Slower);
         assert_eq!(of(0.0, 0.01), Verdict::Same);
         assert_eq!(of(0.0, 0.1), Verdict::Undecided);
+    }
+
+    #[test]
+    fn when_all_is_over_a_wider_band_is_an_answer_too() {
+        let over = Rule { delta_at_end: Some(0.05), ..RULE };
+        let (near, beside) = (around(0.0, 0.04, 20), around(0.03, 0.015, 20));
+        assert_eq!(judge(&near, None, &RULE).verdict, Verdict::Undecided);
+        assert_eq!(judge(&near, None, &over).verdict, Verdict::Same);
+        // What surely differs is not the same, however little.
+        assert_eq!(judge(&beside, None, &over).verdict, Verdict::Slower);
+        assert_eq!(judge(&around(0.0, 0.1, 20), None, &over).verdict, Verdict::Undecided);
     }
 
     #[test]
@@ -287,14 +420,39 @@ mod tests {
     #[test]
     fn an_effect_below_the_floor_is_no_verdict() {
         let (effect, noise) = (around(0.05, 0.02, 20), around(0.0, 0.2, 20));
-        assert_eq!(judge(&effect, None, &RULE).verdict, Verdict::Slower);
-        let judgement = judge(&effect, Some(&noise), &RULE);
+        assert_eq!(judge(&effect, None, &FIXED).verdict, Verdict::Slower);
+        let noise = FloorBlocks { blocks: noise, fixed: Some(20) };
+        let judgement = judge(&effect, Some(&noise), &FIXED);
         assert_eq!(judgement.verdict, Verdict::Undecided);
         assert!(judgement.below_floor);
         // The floor's interval narrows with rounds, so more rounds would do.
         assert!(judgement.rounds_needed.is_some());
-        // A hidden copy without an interval leaves the floor unknown.
-        assert_eq!(judge(&effect, Some(&noise[..3]), &RULE).verdict, Verdict::Undecided);
+        // Where a hidden copy runs, the alternative is ranked against its runs as well: there is nothing else to hold it against.
+        assert_eq!(judge(&effect, Some(&noise), &RULE).verdict, Verdict::Slower);
+    }
+
+    #[test]
+    fn too_few_rounds_have_a_less_sure_interval() {
+        let few = [Block { arm: vec![0.3.into(); 2], base: vec![0.0.into(); 4] }];
+        let shuffled = Rule { base: 2, shuffled: true, ..RULE };
+        assert_eq!(shuffled.interval(&few, 0.05), None);
+        // One of C(6, 2) = 15 orders, at either side, with half of the stake: 1 - 4 / 15, and a little for the tilts.
+        let less = shuffled.less_sure(&few).unwrap();
+        assert!(less.confidence > 1.0 - 4.0 / 15.0 && less.confidence < 0.8, "{less:?}");
+        assert!((less.low - 0.3f64.exp()).abs() < 1e-9 && (less.high - 0.3f64.exp()).abs() < 1e-9);
+        // Where there is an interval nothing else is needed, and of one round nothing can be said.
+        assert_eq!(shuffled.less_sure(&around(0.3, 0.01, 20)), None);
+        assert_eq!(shuffled.less_sure(&blocks([0.3])), None);
+    }
+
+    #[test]
+    fn a_clear_difference_needs_three_rounds_with_a_hidden_copy() {
+        let shuffled = Rule { base: 2, shuffled: true, ..RULE };
+        let side = |values: &[f64]| values.iter().map(|&x| x.into()).collect::<Vec<Observation>>();
+        let block = Block { arm: side(&[0.3, 0.28, 0.33]), base: side(&[0.0, 0.03, -0.02, 0.01, 0.02, 0.0]) };
+        let judgement = judge(&[block], None, &shuffled);
+        assert_eq!((judgement.verdict, judgement.method), (Verdict::Slower, Method::RankEProcess));
+        assert_eq!(shuffled.min_rounds(Method::RankEProcess), 3);
     }
 
     #[test]
@@ -305,19 +463,19 @@ mod tests {
         // Cut short, the number was not fixed after all.
         let cut = Rule { fixed: Some(20), ..RULE };
         assert_eq!(judge(&around(0.5, 0.01, 6), None, &cut).verdict, Verdict::Undecided);
-        assert_eq!(judge(&around(0.5, 0.01, 7), None, &cut).method, Method::SignEProcess);
+        assert_eq!(judge(&around(0.5, 0.01, 7), None, &cut).method, Method::RankEProcess);
     }
 
     #[test]
     fn time_outs_decide_without_a_number() {
         // The alternative always ran into the time-out at ten times the baseline.
-        let judgement = judge(&[Observation::at_least(10f64.ln()); 8], None, &RULE);
+        let judgement = judge(&blocks([Observation::at_least(10f64.ln()); 8]), None, &RULE);
         assert_eq!(judgement.verdict, Verdict::Slower);
         assert!((judgement.low.unwrap() - 10.0).abs() < 1e-9);
         assert_eq!(judgement.high, None);
         // Both always did: nothing is known, least of all that they are the same.
         let both = Observation { low: f64::NEG_INFINITY, value: 0.0, high: f64::INFINITY };
-        let judgement = judge(&[both; 50], None, &RULE);
+        let judgement = judge(&blocks([both; 50]), None, &RULE);
         assert_eq!((judgement.verdict, judgement.low, judgement.high), (Verdict::Undecided, None, None));
         assert_eq!(judgement.rounds_needed, None);
     }
@@ -328,7 +486,8 @@ mod tests {
         let judgement = judge(&around(0.04, 0.15, 20), None, &RULE);
         assert_eq!(judgement.verdict, Verdict::Undecided);
         let needed = judgement.rounds_needed.unwrap() as usize;
-        assert_eq!(judge(&around(0.04, 0.15, 20 + needed), None, &RULE).verdict, Verdict::Slower);
+        let enough = (20 + needed) * 3 / 2;
+        assert_eq!(judge(&around(0.04, 0.15, enough), None, &RULE).verdict, Verdict::Slower);
         assert_eq!(judge(&around(0.04, 0.15, (20 + needed) / 2), None, &RULE).verdict, Verdict::Undecided);
         // Exactly on the edge of the band no number of rounds helps.
         assert_eq!(judge(&around(RULE.delta.ln_1p(), 3.0, 20), None, &RULE).rounds_needed, None);
@@ -336,11 +495,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn swapping_mirrors(xs in prop::collection::vec(-0.5..0.5f64, 1..60), ys in prop::collection::vec(-0.1..0.1f64, 1..60), shift in -0.6..0.6f64) {
-            let there: Vec<Observation> = xs.iter().map(|x| (x + shift).into()).collect();
-            let back: Vec<Observation> = xs.iter().map(|x| (-(x + shift)).into()).collect();
-            let floor: Vec<Observation> = ys.iter().map(|&y| y.into()).collect();
-            let (there, back) = (judge(&there, Some(&floor), &RULE), judge(&back, Some(&floor), &RULE));
+        fn swapping_mirrors(xs in prop::collection::vec(-0.5..0.5f64, 1..60), ys in prop::collection::vec(-0.1..0.1f64, 1..60), shift in -0.6..0.6f64, fixed: bool) {
+            let rule = if fixed { Rule { fixed: u32::try_from(xs.len()).ok(), ..RULE } } else { RULE };
+            let (there, back) = (blocks(xs.iter().map(|x| x + shift)), blocks(xs.iter().map(|x| -(x + shift))));
+            let floor = FloorBlocks { fixed: fixed.then_some(ys.len() as u32), blocks: blocks(ys) };
+            let (there, back) = (judge(&there, Some(&floor), &rule), judge(&back, Some(&floor), &rule));
             let mirrored = match there.verdict {
                 Verdict::Faster => Verdict::Slower,
                 Verdict::Slower => Verdict::Faster,
@@ -356,9 +515,9 @@ mod tests {
 
         #[test]
         fn order_does_not_matter(mut xs in prop::collection::vec(-0.5..0.5f64, 1..60)) {
-            let forth = judge(&xs.iter().map(|&x| x.into()).collect::<Vec<_>>(), None, &RULE);
+            let forth = judge(&blocks(xs.iter().copied()), None, &RULE);
             xs.reverse();
-            prop_assert_eq!(forth, judge(&xs.iter().map(|&x| x.into()).collect::<Vec<_>>(), None, &RULE));
+            prop_assert_eq!(forth, judge(&blocks(xs.iter().copied()), None, &RULE));
         }
     }
 }

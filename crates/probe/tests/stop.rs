@@ -7,7 +7,8 @@ mod common;
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const PLAN: &str = "probe burn loop cycles=900000000000 limit=60 tag=left-behind\nend\n";
@@ -33,18 +34,19 @@ fn leftovers(place: &str) -> Vec<String> {
     own.chain(named("/dev/shm")).chain(named("/dev/mqueue")).map(|e| e.path().display().to_string()).collect()
 }
 
+/// A worker that reads its plan from here and keeps its files in this place.
+fn started(worker: &Path, place: &str) -> Child {
+    let mut command = Command::new(worker);
+    common::start(command.env("TMPDIR", place).stdin(Stdio::piped()).stdout(Stdio::piped()))
+}
+
 /// Starts a line, signals the worker while it runs, and sees that everything goes.
 fn interrupted(line: &str, signal: &str) {
     let directory = tempfile::tempdir().unwrap();
     let place = directory.path().to_str().unwrap().to_owned();
     let before = leftovers(&place);
     let worker = common::install(directory.path());
-    let mut child = Command::new(worker)
-        .env("TMPDIR", &place)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = started(&worker, &place);
     let plan = format!("probe {line} batches=1000000 budget_ms=50000 count=0\nend\n");
     child.stdin.take().unwrap().write_all(plan.as_bytes()).unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -98,12 +100,7 @@ fn sigterm_ends_the_probe_too() {
     let directory = tempfile::tempdir().unwrap();
     let place = directory.path().to_str().unwrap().to_owned();
     let worker = common::install(directory.path());
-    let mut child = Command::new(worker)
-        .env("TMPDIR", &place)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = started(&worker, &place);
     child.stdin.take().unwrap().write_all(PLAN.as_bytes()).unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     assert!(lines.next().unwrap().unwrap().starts_with("hello\t"));

@@ -32,5 +32,5 @@ static __always_inline void send_blocked(void *ctx, struct task_struct *task, st
     }
     submit(r);
     if (settings.blocking_stacks)
-        send_stack(ctx, task, number_of(task, t), now, 1);
+        send_stack(ctx, task, t, now, 1);
 }

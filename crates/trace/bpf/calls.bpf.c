@@ -69,7 +69,7 @@ static __always_inline void count_error(u32 group, u32 call, u64 error)
 static __always_inline void begin(struct task_struct *task, struct task_state *t, u64 now)
 {
     t->mode = MODE_ACTIVE;
-    t->forked = 1;
+    t->forked = FORKED;
     t->task = task->pid;
     read_totals(&t->base, task);
     t->base.run = run_so_far(task, t, now);
@@ -124,11 +124,15 @@ int BPF_PROG(call_begins, struct pt_regs *regs, long number)
     }
     if (t->starting && may_end_startup(startup_class(t)))
         startup_before(now);
+    if (t->forked == FORKED && goes_on(task, t))
+        lives_on();
     t->file = FILE_NONE;
+    u64 at = number & (SYSCALLS - 1);
+    barrier_var(at); /* see goes_on() */
     if (!compat && (u32)number < SYSCALLS) {
-        if (settings.transfer[(u32)number])
+        if (settings.transfer[at])
             t->file = kind_at(task, t, t->args[0]);
-        else if (settings.renumbers[(u32)number])
+        else if (settings.renumbers[at])
             forget_files(t);
     } else if (compat) {
         /* Which calls of the other table do so is not looked up: no 32-bit program is fast enough to mind. */

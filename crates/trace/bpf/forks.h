@@ -1,4 +1,5 @@
-/* A task as it is told when it is made, and the beginning of the first one, which must not be lost with the rest. */
+/* A task as it is told when it is made, and the beginning of the first one, which must not be lost with the rest. When a child is
+ * known to be more than the way to an exec. */
 #pragma once
 
 #include "state.h"
@@ -64,4 +65,45 @@ static __always_inline void keep_first_exec(struct exec_record *exec)
     first.exec.head.flags = 0;
     first.exec.path_bytes = 0;
     __sync_val_compare_and_swap(&first.exec_lost, 0, 1);
+}
+
+/* So much CPU time between two calls of a start-up, or on the way to an exec, is work of the program's own (relocating a large program
+ * takes less, and so does closing all descriptors). */
+#define OWN_WORK_NS 20000000
+/* The same of a child that has ended, and never executed a program. */
+#define OWN_WORK_AT_END_NS 1000000
+
+static __always_inline u64 has_run(struct task_struct *task, struct task_state *t)
+{
+    return run_so_far(task, t, bpf_ktime_get_ns()) - t->base.run;
+}
+
+/* A call begins that no child makes on its way to an exec: it moves data of its standard input or output, and a here-document goes
+ * to another descriptor. Or it has computed for long. */
+static __always_inline bool goes_on(struct task_struct *task, struct task_state *t)
+{
+    u32 number = t->call & ~COMPAT;
+    u64 at = number & (SYSCALLS - 1);
+    barrier_var(at); /* Or it is bounded in one register and used in another, which 6.1 refuses. */
+    bool data = !(t->call & COMPAT) && number < SYSCALLS && settings.transfer[at];
+    return (data && (u32)t->args[0] <= 1) || has_run(task, t) > OWN_WORK_NS;
+}
+
+/* The running task, a child, is a program of its own from here on. Neither inlined nor static, so that the verifier looks at it once. */
+__attribute__((noinline)) int lives_on(void)
+{
+    struct task_struct *task = bpf_get_current_task_btf();
+    struct task_state *t = state_of(task);
+    if (!t)
+        return 0;
+    t->forked = LIVES_ON;
+    t->group = 0;
+    u64 now = bpf_ktime_get_ns();
+    struct lives_on_record *r = RESERVE(sizeof(*r));
+    if (!r)
+        return 0;
+    fill(&r->head, RECORD_LIVES_ON, now, number_of(task, t), 0, 0);
+    totals_since(&r->so_far, task, t, run_so_far(task, t, now));
+    submit(r);
+    return 0;
 }

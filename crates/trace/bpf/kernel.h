@@ -190,6 +190,7 @@ struct task_struct___before_5_16 {
 
 struct linux_binprm {
     const char *filename;
+    const char *interp; /* another one, where the file is a script */
 } FROM_KERNEL;
 
 struct work_struct {

@@ -47,7 +47,7 @@ int BPF_PROG(task_made, struct task_struct *parent, struct task_struct *child)
     u64 now = bpf_ktime_get_ns();
     bool thread = child->tgid == parent->tgid;
     c->task = child->pid;
-    c->forked = thread ? p->forked : 1;
+    c->forked = thread ? p->forked : FORKED;
     c->group = thread ? p->group : 0;
     if (child->files == parent->files)
         c->shares = p->shares = 1;
@@ -65,6 +65,8 @@ int BPF_PROG(task_made, struct task_struct *parent, struct task_struct *child)
     __sync_fetch_and_add(thread ? &tree.threads : &tree.forks, 1);
     if (settings.call_times && p->place != PLACE_RUNNING)
         heal(parent, p, now);
+    if (!thread && p->forked == FORKED)
+        lives_on();
     send_fork(now, child, number_of(parent, p), p);
     return 0;
 }
@@ -93,8 +95,10 @@ int BPF_PROG(program_begins, struct task_struct *task, int former, struct linux_
         t->vetted = 0;
     if (!ours(task, t))
         return 0;
+    if (settings.call_times && t->place != PLACE_RUNNING)
+        heal(task, t, now); /* or the exec's end counts as off-CPU what this counts as running */
     /* Its calls count for the new program from now on, and so does the exec itself. */
-    t->forked = 0;
+    t->forked = NOT_FORKED;
     t->group = 0;
     t->task = task->pid;
     /* Some descriptors were closed, and it shares them with nobody any more. */
@@ -111,6 +115,9 @@ int BPF_PROG(program_begins, struct task_struct *task, int former, struct linux_
     if (t->in_call && settings.call_times)
         s->exec.so_far.call_run += now - t->began - t->blocked - t->runnable;
     begin_startup(task, t, s->exec.so_far.run + t->base.run, s->exec.so_far.call_run);
+    s->exec.interpreter[0] = 0;
+    if (program->interp != program->filename)
+        bpf_probe_read_kernel_str(s->exec.interpreter, INTERPRETER_BYTES, program->interp);
     long n = bpf_probe_read_kernel_str(s->path, PATH_BYTES, program->filename);
     if (n <= 0)
         LOST(string);
@@ -131,6 +138,8 @@ int BPF_PROG(task_exits, struct task_struct *task)
         return 0;
     if (t->starting)
         end_startup(task, t, bpf_ktime_get_ns());
+    if (t->forked == FORKED && has_run(task, t) > OWN_WORK_AT_END_NS)
+        lives_on();
     if (!t->in_call && settings.call_times) {
         t->exiting = 1;
         t->began = bpf_ktime_get_ns();

@@ -6,6 +6,7 @@
 #define PATH_BYTES 4096   /* PATH_MAX */
 #define STACK_FRAMES 127  /* kernel.perf_event_max_stack by default */
 #define FUNCTION_BYTES 64
+#define INTERPRETER_BYTES 64
 #define BUCKETS 40        /* the last one holds all from 2^39 ns (nine minutes) on */
 #define SYSCALLS 512
 
@@ -27,6 +28,7 @@ enum record_kind {
     RECORD_CALL,
     RECORD_STACK,       /* detail: 1 when it blocked */
     RECORD_STARTED,     /* the start-up of a program is over */
+    RECORD_LIVES_ON,    /* a child goes on without an exec */
     RECORD_SKIPPED,     /* a task that the caller may not observe; detail: enum not_ours, other: 1 if it was told before */
 };
 
@@ -36,6 +38,9 @@ enum left { LEFT_RUNNABLE, LEFT_SLEEPING, LEFT_UNINTERRUPTIBLE, LEFT_STOPPED, LE
 enum context { CONTEXT_TASK, CONTEXT_SOFTIRQ_BLOCK, CONTEXT_SOFTIRQ_NET, CONTEXT_SOFTIRQ_TIMER, CONTEXT_SOFTIRQ_OTHER,
                CONTEXT_HARDIRQ, CONTEXT_TIMER,
                CONTEXT_SENT /* as CONTEXT_SOFTIRQ_NET, within a call of the running task on a socket */ };
+
+/* Whether a process has begun a program of its own: no child is one before its exec, but for the one that goes on without. */
+enum forked { NOT_FORKED, FORKED, LIVES_ON };
 
 enum kind { KIND_TREE, KIND_TOOL, KIND_KERNEL, KIND_OTHER };
 
@@ -119,6 +124,7 @@ struct exec_record {
     struct totals so_far;
     struct pipes pipes;
     char name[NAME_BYTES];
+    char interpreter[INTERPRETER_BYTES]; /* path of what runs it, where it is a script */
     u64 path_bytes;
 };
 
@@ -168,6 +174,11 @@ struct started_record {
     u64 call_run;
 };
 
+struct lives_on_record {
+    struct record head;
+    struct totals so_far;
+};
+
 struct call_record {
     struct record head;
     u64 began;
@@ -186,6 +197,10 @@ struct stack_record {
     u32 process;
     u16 kernel_frames;
     u16 user_frames;
+    u32 group;    /* whose calls it counts with; 0: not known yet */
+    u16 in_call;  /* within a system call, or on its way out */
+    u16 starting; /* whether its program may be starting up still */
+    u64 run;      /* CPU time since its exec, while it may be starting up */
 };
 
 /* ---- counters ---- */
@@ -196,7 +211,7 @@ struct stack_record {
 struct group_key {
     char name[NAME_BYTES];
     u32 process; /* 0 when counted by command */
-    u32 forked;
+    enum forked forked;
 };
 
 /* With the call comes the kind of file, where the call transfers data. */
@@ -246,6 +261,8 @@ struct losses {
 /* What a CPU is doing. */
 struct cpu_state {
     struct losses lost;
+    u64 samples;  /* by the clock, and how long they took */
+    u64 sampling;
     u64 switched_at;
     u32 next;    /* who got the CPU at the last switch that was seen */
     u32 sent;
@@ -279,7 +296,7 @@ struct task_state {
     u8 place;
     u8 in_call;
     u8 exiting;
-    u8 forked;   /* has not begun a program of its own */
+    u8 forked;   /* enum forked */
     u8 based;    /* `base` is set */
     u8 starting; /* its program has done nothing of its own yet */
     u8 shares;   /* its descriptors are another task's too, or may be */
@@ -312,7 +329,8 @@ struct task_state {
     u64 unseen;    /* in turns within which switches were not seen: by the clock more than by the scheduler */
     u32 inode_of[2]; /* an even and an odd descriptor, plus one, of which it knows the number of the file */
     u64 inodes[2];
-    u64 doubt;     /* starting, and it opened what may be a library or its input */
+    u32 doubt;     /* starting, and it opened what may be a library or its input */
+    u32 looks;     /* at paths that are not the system's, in a row, while starting */
     u64 exec_run;  /* its CPU time when its program began, and of that within calls */
     u64 exec_call_run;
     u64 start_run; /* since then, up to the end of its start-up as far as that is known */
@@ -352,7 +370,8 @@ struct settings {
     u32 restricted;    /* the caller may observe what ptrace would let it look into, and nothing else */
     u32 uid;           /* its numbers, in the first user namespace */
     u32 gid;
-    u32 unused;
+    u16 kernel_frames; /* of a stack that the clock takes, at most */
+    u16 user_frames;
     u64 lacks;         /* capabilities that it does not have */
     u32 execve;
     u32 execveat;
@@ -402,6 +421,7 @@ struct record_shapes {
     struct name_record name;
     struct skipped_record skipped;
     struct started_record started;
+    struct lives_on_record lives_on;
     struct work_record work;
     struct function_record function;
     struct call_record call;
@@ -415,6 +435,7 @@ struct record_shapes {
     enum not_ours not_ours;
     enum left left;
     enum context context;
+    enum forked forked;
     enum kind kind;
     enum file_kind file;
     enum mode mode;

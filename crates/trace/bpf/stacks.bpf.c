@@ -15,26 +15,31 @@ struct {
     __type(value, struct stack_and_frames);
 } stack_scratch SEC(".maps");
 
-static __always_inline void send_stack(void *ctx, struct task_struct *task, u32 number, u64 now, u32 blocking)
+static __always_inline void send_stack(void *ctx, struct task_struct *task, struct task_state *t, u64 now, u32 blocking)
 {
     struct stack_and_frames *s = bpf_map_lookup_elem(&stack_scratch, &blocking);
     if (!s)
         return;
-    long kernel = bpf_get_stack(ctx, s->frames, STACK_FRAMES * 8, 0);
+    long kernel = bpf_get_stack(ctx, s->frames, (blocking ? STACK_FRAMES : settings.kernel_frames) * 8, 0);
     if (kernel < 0)
         kernel = 0;
     u64 offset = (u64)kernel & 0x3ff; /* up to 1016 bytes */
-    long user = bpf_get_stack(ctx, (char *)s->frames + offset, STACK_FRAMES * 8, BPF_F_USER_STACK);
+    u32 most = (blocking ? STACK_FRAMES : settings.user_frames) * 8;
+    long user = bpf_get_stack(ctx, (char *)s->frames + offset, most, BPF_F_USER_STACK);
     if (user < 0)
         user = 0;
     if (!kernel && !user) {
         LOST(stack);
         return;
     }
-    fill(&s->stack.head, RECORD_STACK, now, number, 0, blocking);
+    fill(&s->stack.head, RECORD_STACK, now, number_of(task, t), 0, blocking);
     s->stack.process = task->tgid;
     s->stack.kernel_frames = kernel / 8;
     s->stack.user_frames = user / 8;
+    s->stack.group = t->group;
+    s->stack.in_call = t->in_call || t->exiting || (task->flags & PF_EXITING);
+    s->stack.starting = t->starting;
+    s->stack.run = t->starting ? run_so_far(task, t, now) - t->exec_run : 0;
     send_copy(s, sizeof(s->stack) + offset + ((u64)user & 0x3ff));
 }
 
@@ -44,7 +49,14 @@ int clock_ticks(void *ctx)
     struct task_struct *task = bpf_get_current_task_btf();
     struct task_state *t = active(task);
     /* Within an interrupt nothing else is done about one that is not. */
-    if (t && (still_ours(task, t) || !not_ours(task)))
-        send_stack(ctx, task, number_of(task, t), bpf_ktime_get_ns(), 0);
+    if (!t || (!still_ours(task, t) && not_ours(task)))
+        return 0;
+    u64 now = bpf_ktime_get_ns();
+    send_stack(ctx, task, t, now, 0);
+    struct cpu_state *cpu = this_cpu();
+    if (cpu) {
+        cpu->samples++;
+        cpu->sampling += bpf_ktime_get_ns() - now;
+    }
     return 0;
 }

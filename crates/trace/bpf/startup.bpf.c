@@ -6,15 +6,16 @@
  */
 
 #include "files.h"
+#include "forks.h"
 
-/* So much CPU time between two calls of a start-up is work of the program's own (relocating a large program takes less). */
-#define OWN_WORK_NS 20000000
 /* Data are read into buffers of this size and more, made of pages (coreutils: 128 KiB, grep: 96 KiB), or in so many pieces. An
  * interpreter asks for a large module as a whole, by its size. */
 #define DATA_BYTES 98304
 #define PAGE_MASK 4095
 #define IS_DATA(bytes) ((bytes) >= DATA_BYTES && !((bytes) & PAGE_MASK))
 #define DATA_READS 16
+/* Who searches for a module opens it sooner than after so many looks at other paths in a row; `ls -l` looks at every file. */
+#define DATA_LOOKS 64
 /* The loader reads the head of a library (832 bytes) before it maps it. */
 #define HEAD_BYTES 1024
 
@@ -105,6 +106,7 @@ static __always_inline void begin_startup(struct task_struct *task, struct task_
     t->starting = settings.call_times;
     t->reads = 0;
     t->doubt = 0;
+    t->looks = 0;
     t->exec_run = run;
     t->exec_call_run = call_run;
     t->start_run = 0;
@@ -222,6 +224,10 @@ __attribute__((noinline)) int startup_after(u64 now, u32 failed)
         verdict = !(t->args[3] & MAP_ANONYMOUS) && (s32)t->args[4] > 2 ? PART : NEITHER;
     else if (class == STARTUP_LOOK || class == STARTUP_OPEN)
         verdict = look_verdict(class, failed);
+    if (class == STARTUP_OPEN)
+        t->looks = 0;
+    else if (class == STARTUP_LOOK && verdict == NEITHER && ++t->looks > DATA_LOOKS)
+        verdict = OVER;
     /* The loader maps the code of a library. */
     if (class == STARTUP_MAP && verdict == PART && (t->args[2] & PROT_EXEC))
         t->doubt = 0;

@@ -28,13 +28,13 @@ mod imp {
         let mut builder = libbpf_rs::__internal_skel::ObjectSkeletonConfigBuilder::new(&DATA);
         builder
             .name("whyfaster_bpf")
+            .map("ring", false)
             .map("look_scratch", false)
             .map("cell_indices", false)
             .map("free_cells", false)
             .map("fork_scratch", false)
             .map("tasks", false)
             .map("cpus", false)
-            .map("ring", false)
             .map("groups", false)
             .map("named", false)
             .map("exec_scratch", false)
@@ -75,13 +75,13 @@ mod imp {
         builder.build()
     }
     pub struct OpenWhyfasterMaps<'obj> {
+        pub ring: libbpf_rs::OpenMapMut<'obj>,
         pub look_scratch: libbpf_rs::OpenMapMut<'obj>,
         pub cell_indices: libbpf_rs::OpenMapMut<'obj>,
         pub free_cells: libbpf_rs::OpenMapMut<'obj>,
         pub fork_scratch: libbpf_rs::OpenMapMut<'obj>,
         pub tasks: libbpf_rs::OpenMapMut<'obj>,
         pub cpus: libbpf_rs::OpenMapMut<'obj>,
-        pub ring: libbpf_rs::OpenMapMut<'obj>,
         pub groups: libbpf_rs::OpenMapMut<'obj>,
         pub named: libbpf_rs::OpenMapMut<'obj>,
         pub exec_scratch: libbpf_rs::OpenMapMut<'obj>,
@@ -106,13 +106,13 @@ mod imp {
             config: &libbpf_rs::__internal_skel::ObjectSkeletonConfig<'_>,
             object: &mut libbpf_rs::OpenObject,
         ) -> libbpf_rs::Result<Self> {
+            let mut ring = None;
             let mut look_scratch = None;
             let mut cell_indices = None;
             let mut free_cells = None;
             let mut fork_scratch = None;
             let mut tasks = None;
             let mut cpus = None;
-            let mut ring = None;
             let mut groups = None;
             let mut named = None;
             let mut exec_scratch = None;
@@ -139,13 +139,13 @@ mod imp {
                 })?;
                 #[allow(clippy::match_single_binding)]
                 match name {
+                    "ring" => ring = Some(map),
                     "look_scratch" => look_scratch = Some(map),
                     "cell_indices" => cell_indices = Some(map),
                     "free_cells" => free_cells = Some(map),
                     "fork_scratch" => fork_scratch = Some(map),
                     "tasks" => tasks = Some(map),
                     "cpus" => cpus = Some(map),
-                    "ring" => ring = Some(map),
                     "groups" => groups = Some(map),
                     "named" => named = Some(map),
                     "exec_scratch" => exec_scratch = Some(map),
@@ -164,13 +164,13 @@ mod imp {
             }
 
             let slf = Self {
+                ring: ring.expect("map `ring` not present"),
                 look_scratch: look_scratch.expect("map `look_scratch` not present"),
                 cell_indices: cell_indices.expect("map `cell_indices` not present"),
                 free_cells: free_cells.expect("map `free_cells` not present"),
                 fork_scratch: fork_scratch.expect("map `fork_scratch` not present"),
                 tasks: tasks.expect("map `tasks` not present"),
                 cpus: cpus.expect("map `cpus` not present"),
-                ring: ring.expect("map `ring` not present"),
                 groups: groups.expect("map `groups` not present"),
                 named: named.expect("map `named` not present"),
                 exec_scratch: exec_scratch.expect("map `exec_scratch` not present"),
@@ -204,13 +204,13 @@ mod imp {
         }
     }
     pub struct WhyfasterMaps<'obj> {
+        pub ring: libbpf_rs::MapMut<'obj>,
         pub look_scratch: libbpf_rs::MapMut<'obj>,
         pub cell_indices: libbpf_rs::MapMut<'obj>,
         pub free_cells: libbpf_rs::MapMut<'obj>,
         pub fork_scratch: libbpf_rs::MapMut<'obj>,
         pub tasks: libbpf_rs::MapMut<'obj>,
         pub cpus: libbpf_rs::MapMut<'obj>,
-        pub ring: libbpf_rs::MapMut<'obj>,
         pub groups: libbpf_rs::MapMut<'obj>,
         pub named: libbpf_rs::MapMut<'obj>,
         pub exec_scratch: libbpf_rs::MapMut<'obj>,
@@ -235,13 +235,13 @@ mod imp {
             config: &libbpf_rs::__internal_skel::ObjectSkeletonConfig<'_>,
             object: &mut libbpf_rs::Object,
         ) -> libbpf_rs::Result<Self> {
+            let mut ring = None;
             let mut look_scratch = None;
             let mut cell_indices = None;
             let mut free_cells = None;
             let mut fork_scratch = None;
             let mut tasks = None;
             let mut cpus = None;
-            let mut ring = None;
             let mut groups = None;
             let mut named = None;
             let mut exec_scratch = None;
@@ -267,13 +267,13 @@ mod imp {
                 })?;
                 #[allow(clippy::match_single_binding)]
                 match name {
+                    "ring" => ring = Some(map),
                     "look_scratch" => look_scratch = Some(map),
                     "cell_indices" => cell_indices = Some(map),
                     "free_cells" => free_cells = Some(map),
                     "fork_scratch" => fork_scratch = Some(map),
                     "tasks" => tasks = Some(map),
                     "cpus" => cpus = Some(map),
-                    "ring" => ring = Some(map),
                     "groups" => groups = Some(map),
                     "named" => named = Some(map),
                     "exec_scratch" => exec_scratch = Some(map),
@@ -292,13 +292,13 @@ mod imp {
             }
 
             let slf = Self {
+                ring: ring.expect("map `ring` not present"),
                 look_scratch: look_scratch.expect("map `look_scratch` not present"),
                 cell_indices: cell_indices.expect("map `cell_indices` not present"),
                 free_cells: free_cells.expect("map `free_cells` not present"),
                 fork_scratch: fork_scratch.expect("map `fork_scratch` not present"),
                 tasks: tasks.expect("map `tasks` not present"),
                 cpus: cpus.expect("map `cpus` not present"),
-                ring: ring.expect("map `ring` not present"),
                 groups: groups.expect("map `groups` not present"),
                 named: named.expect("map `named` not present"),
                 exec_scratch: exec_scratch.expect("map `exec_scratch` not present"),
@@ -688,6 +688,17 @@ mod imp {
     pub mod types {
         #[allow(unused_imports)]
         use super::*;
+        #[derive(Debug, Copy, Clone)]
+        #[repr(C)]
+        pub struct __anon_1 {
+            pub r#type: *mut [i32; 27],
+            pub max_entries: *mut [i32; 16777216],
+        }
+        impl Default for __anon_1 {
+            fn default() -> Self {
+                Self { r#type: std::ptr::null_mut(), max_entries: std::ptr::null_mut() }
+            }
+        }
         #[derive(Debug, Default, Copy, Clone)]
         #[repr(C)]
         pub struct looked_at {
@@ -711,13 +722,13 @@ mod imp {
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
-        pub struct __anon_1 {
+        pub struct __anon_2 {
             pub r#type: *mut [i32; 6],
             pub max_entries: *mut [i32; 1],
             pub key: *mut u32,
             pub value: *mut looked_at,
         }
-        impl Default for __anon_1 {
+        impl Default for __anon_2 {
             fn default() -> Self {
                 Self {
                     r#type: std::ptr::null_mut(),
@@ -735,13 +746,13 @@ mod imp {
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
-        pub struct __anon_2 {
+        pub struct __anon_3 {
             pub r#type: *mut [i32; 1],
             pub max_entries: *mut [i32; 4096],
             pub key: *mut cell_key,
             pub value: *mut u32,
         }
-        impl Default for __anon_2 {
+        impl Default for __anon_3 {
             fn default() -> Self {
                 Self {
                     r#type: std::ptr::null_mut(),
@@ -753,12 +764,12 @@ mod imp {
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
-        pub struct __anon_3 {
+        pub struct __anon_4 {
             pub r#type: *mut [i32; 23],
             pub max_entries: *mut [i32; 4096],
             pub value: *mut u32,
         }
-        impl Default for __anon_3 {
+        impl Default for __anon_4 {
             fn default() -> Self {
                 Self {
                     r#type: std::ptr::null_mut(),
@@ -827,7 +838,8 @@ mod imp {
             pub const RECORD_CALL: Self = Self(15);
             pub const RECORD_STACK: Self = Self(16);
             pub const RECORD_STARTED: Self = Self(17);
-            pub const RECORD_SKIPPED: Self = Self(18);
+            pub const RECORD_LIVES_ON: Self = Self(18);
+            pub const RECORD_SKIPPED: Self = Self(19);
         }
         impl Default for record_kind {
             fn default() -> Self {
@@ -836,13 +848,13 @@ mod imp {
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
-        pub struct __anon_4 {
+        pub struct __anon_5 {
             pub r#type: *mut [i32; 6],
             pub max_entries: *mut [i32; 1],
             pub key: *mut u32,
             pub value: *mut fork_and_mask,
         }
-        impl Default for __anon_4 {
+        impl Default for __anon_5 {
             fn default() -> Self {
                 Self {
                     r#type: std::ptr::null_mut(),
@@ -892,7 +904,8 @@ mod imp {
             pub unseen: u64,
             pub inode_of: [u32; 2],
             pub inodes: [u64; 2],
-            pub doubt: u64,
+            pub doubt: u32,
+            pub looks: u32,
             pub exec_run: u64,
             pub exec_call_run: u64,
             pub start_run: u64,
@@ -941,7 +954,8 @@ mod imp {
                     unseen: u64::default(),
                     inode_of: [u32::default(); 2],
                     inodes: [u64::default(); 2],
-                    doubt: u64::default(),
+                    doubt: u32::default(),
+                    looks: u32::default(),
                     exec_run: u64::default(),
                     exec_call_run: u64::default(),
                     start_run: u64::default(),
@@ -969,13 +983,13 @@ mod imp {
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
-        pub struct __anon_5 {
+        pub struct __anon_6 {
             pub r#type: *mut [i32; 29],
             pub map_flags: *mut [i32; 1],
             pub key: *mut i32,
             pub value: *mut task_state,
         }
-        impl Default for __anon_5 {
+        impl Default for __anon_6 {
             fn default() -> Self {
                 Self {
                     r#type: std::ptr::null_mut(),
@@ -989,6 +1003,8 @@ mod imp {
         #[repr(C)]
         pub struct cpu_state {
             pub lost: losses,
+            pub samples: u64,
+            pub sampling: u64,
             pub switched_at: u64,
             pub next: u32,
             pub sent: u32,
@@ -1010,13 +1026,13 @@ mod imp {
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
-        pub struct __anon_6 {
+        pub struct __anon_7 {
             pub r#type: *mut [i32; 6],
             pub max_entries: *mut [i32; 1],
             pub key: *mut u32,
             pub value: *mut cpu_state,
         }
-        impl Default for __anon_6 {
+        impl Default for __anon_7 {
             fn default() -> Self {
                 Self {
                     r#type: std::ptr::null_mut(),
@@ -1026,23 +1042,26 @@ mod imp {
                 }
             }
         }
-        #[derive(Debug, Copy, Clone)]
-        #[repr(C)]
-        pub struct __anon_7 {
-            pub r#type: *mut [i32; 27],
-            pub max_entries: *mut [i32; 16777216],
-        }
-        impl Default for __anon_7 {
-            fn default() -> Self {
-                Self { r#type: std::ptr::null_mut(), max_entries: std::ptr::null_mut() }
-            }
-        }
         #[derive(Debug, Default, Copy, Clone)]
         #[repr(C)]
         pub struct group_key {
             pub name: [i8; 16],
             pub process: u32,
-            pub forked: u32,
+            pub forked: forked,
+        }
+        #[derive(Debug, Copy, Clone, Eq, PartialEq)]
+        #[repr(transparent)]
+        pub struct forked(pub u32);
+        #[allow(non_upper_case_globals)]
+        impl forked {
+            pub const NOT_FORKED: Self = Self(0);
+            pub const FORKED: Self = Self(1);
+            pub const LIVES_ON: Self = Self(2);
+        }
+        impl Default for forked {
+            fn default() -> Self {
+                Self::NOT_FORKED
+            }
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
@@ -1091,14 +1110,27 @@ mod imp {
                 Self { exec: exec_record::default(), path: [i8::default(); 4096] }
             }
         }
-        #[derive(Debug, Default, Copy, Clone)]
+        #[derive(Debug, Copy, Clone)]
         #[repr(C)]
         pub struct exec_record {
             pub head: record,
             pub so_far: totals,
             pub pipes: pipes,
             pub name: [i8; 16],
+            pub interpreter: [i8; 64],
             pub path_bytes: u64,
+        }
+        impl Default for exec_record {
+            fn default() -> Self {
+                Self {
+                    head: record::default(),
+                    so_far: totals::default(),
+                    pipes: pipes::default(),
+                    name: [i8::default(); 16],
+                    interpreter: [i8::default(); 64],
+                    path_bytes: u64::default(),
+                }
+            }
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
@@ -1308,6 +1340,10 @@ mod imp {
             pub process: u32,
             pub kernel_frames: u16,
             pub user_frames: u16,
+            pub group: u32,
+            pub in_call: u16,
+            pub starting: u16,
+            pub run: u64,
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
@@ -1591,10 +1627,11 @@ mod imp {
         #[repr(C)]
         pub struct linux_binprm {
             pub filename: *mut i8,
+            pub interp: *mut i8,
         }
         impl Default for linux_binprm {
             fn default() -> Self {
-                Self { filename: std::ptr::null_mut() }
+                Self { filename: std::ptr::null_mut(), interp: std::ptr::null_mut() }
             }
         }
         #[derive(Debug, Default, Copy, Clone)]
@@ -1685,7 +1722,8 @@ mod imp {
             pub restricted: u32,
             pub uid: u32,
             pub gid: u32,
-            pub unused: u32,
+            pub kernel_frames: u16,
+            pub user_frames: u16,
             pub lacks: u64,
             pub execve: u32,
             pub execveat: u32,
@@ -1713,7 +1751,8 @@ mod imp {
                     restricted: u32::default(),
                     uid: u32::default(),
                     gid: u32::default(),
-                    unused: u32::default(),
+                    kernel_frames: u16::default(),
+                    user_frames: u16::default(),
                     lacks: u64::default(),
                     execve: u32::default(),
                     execveat: u32::default(),
@@ -1765,6 +1804,7 @@ mod imp {
             pub name: name_record,
             pub skipped: skipped_record,
             pub started: started_record,
+            pub lives_on: lives_on_record,
             pub work: work_record,
             pub function: function_record,
             pub call: call_record,
@@ -1778,6 +1818,7 @@ mod imp {
             pub not_ours: not_ours,
             pub left: left,
             pub context: context,
+            pub forked: forked,
             pub kind: kind,
             pub file: file_kind,
             pub mode: mode,
@@ -1785,6 +1826,7 @@ mod imp {
             pub startup: startup,
             pub transfer: transfer,
             pub compat_call: compat_call,
+            pub __pad_2244: [u8; 4],
         }
         #[derive(Debug, Default, Copy, Clone)]
         #[repr(C)]
@@ -1845,6 +1887,12 @@ mod imp {
             pub head: record,
             pub run: u64,
             pub call_run: u64,
+        }
+        #[derive(Debug, Default, Copy, Clone)]
+        #[repr(C)]
+        pub struct lives_on_record {
+            pub head: record,
+            pub so_far: totals,
         }
         #[derive(Debug, Default, Copy, Clone)]
         #[repr(C)]
@@ -2054,13 +2102,13 @@ mod imp {
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
         pub struct maps {
-            pub look_scratch: __anon_1,
-            pub cell_indices: __anon_2,
-            pub free_cells: __anon_3,
-            pub fork_scratch: __anon_4,
-            pub tasks: __anon_5,
-            pub cpus: __anon_6,
-            pub ring: __anon_7,
+            pub ring: __anon_1,
+            pub look_scratch: __anon_2,
+            pub cell_indices: __anon_3,
+            pub free_cells: __anon_4,
+            pub fork_scratch: __anon_5,
+            pub tasks: __anon_6,
+            pub cpus: __anon_7,
             pub groups: __anon_8,
             pub named: __anon_9,
             pub exec_scratch: __anon_10,
@@ -2252,5 +2300,5 @@ mod imp {
         }
     }
     #[unsafe(link_section = ".bpf.objs")]
-    static DATA: [u8; 263000] = *include_bytes!("aarch64.bpf.o");
+    static DATA: [u8; 274064] = *include_bytes!("aarch64.bpf.o");
 }

@@ -4,6 +4,7 @@
 mod boot;
 mod caller;
 mod clock;
+pub mod counters;
 mod full;
 mod obstacles;
 mod remedy;

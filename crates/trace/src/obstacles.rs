@@ -19,8 +19,17 @@ pub struct Missing {
     pub what: String,
     /// Why it is needed, or how its lack was seen.
     pub why: String,
-    /// What would give it.
+    /// What would give it; what stands before the command where there is one.
     pub remedy: String,
+    /// The line of a shell that gives it.
+    pub command: Option<String>,
+}
+
+impl Missing {
+    /// What would give it, in one line.
+    pub fn advice(&self) -> String {
+        self.command.as_ref().map_or_else(|| self.remedy.clone(), |line| format!("{}: {line}", self.remedy))
+    }
 }
 
 /// The full level is not to be had here.
@@ -32,7 +41,7 @@ pub struct Unsupported {
 
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}; {}", self.what, self.why, self.remedy)
+        write!(f, "{}: {}; {}", self.what, self.why, self.advice())
     }
 }
 
@@ -59,7 +68,7 @@ pub(crate) fn obstacles() -> Vec<Missing> {
 }
 
 pub(crate) fn missing(what: &str, why: impl Into<String>, remedy: &str) -> Missing {
-    Missing { what: what.to_owned(), why: why.into(), remedy: remedy.to_owned() }
+    Missing { what: what.to_owned(), why: why.into(), remedy: remedy.to_owned(), command: None }
 }
 
 /// Major and minor number of the running kernel; `None`: its release does not begin with two numbers.
@@ -104,18 +113,21 @@ fn privileges() -> Option<Missing> {
     let has = |capability: u32| effective & (1 << capability) != 0;
     let first =
         fs::read_link("/proc/self/ns/user").map_or(true, |n| n.to_string_lossy() == FIRST_USER_NAMESPACE);
-    let remedy = || remedy(first).to_string();
+    let missing_here = |what: &str, why: &str| {
+        let remedy = remedy(first);
+        Missing { command: remedy.command(), ..missing(what, why, &remedy.to_string()) }
+    };
     if !first {
         let why = "this is a user namespace of its own (a container without privileges, say), and the kernel asks for the \
                    capabilities of the first one";
-        return Some(missing("CAP_BPF and CAP_PERFMON", why, &remedy()));
+        return Some(missing_here("CAP_BPF and CAP_PERFMON", why));
     }
     let lacking: Vec<&str> = [(BPF, "CAP_BPF"), (PERFMON, "CAP_PERFMON")]
         .into_iter()
         .filter(|(capability, _)| !has(*capability) && !has(SYS_ADMIN))
         .map(|(_, name)| name)
         .collect();
-    (!lacking.is_empty()).then(|| missing(&lacking.join(" and "), "this process does not have it", &remedy()))
+    (!lacking.is_empty()).then(|| missing_here(&lacking.join(" and "), "this process does not have it"))
 }
 
 /// In confidentiality mode the kernel lets nobody read its memory (`LOCKDOWN_BPF_READ_KERNEL`); integrity mode does.

@@ -127,14 +127,24 @@ fn on_path(search: &OsStr, program: &str) -> Option<PathBuf> {
         .find(|file| file.is_file() && access(file, Access::EXEC_OK).is_ok())
 }
 
+impl Remedy {
+    /// The line of a shell that gives the file its capabilities, where that helps.
+    pub(crate) fn command(&self) -> Option<String> {
+        match self {
+            Self::File(it) => Some(format!("sudo setcap cap_bpf,cap_perfmon+ep {}", it.program)),
+            _ => None,
+        }
+    }
+}
+
+/// What to do; where there is a command, what stands before it.
 impl fmt::Display for Remedy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::File(it) if it.setcap => write!(f, "run it with sudo, or once: {it}"),
-            Self::File(it) => write!(
-                f,
+            Self::File(it) if it.setcap => f.write_str("run it with sudo, or once"),
+            Self::File(_) => f.write_str(
                 "run it with sudo, or install setcap (package libcap2-bin of Debian and Ubuntu, libcap or libcap-progs of others) \
-                 and once: {it}"
+                 and once",
             ),
             Self::Root(Barren::Nosuid) => f.write_str(
                 "run it with sudo; the program lies on a file system mounted with nosuid, where capabilities of files do not count",
@@ -154,12 +164,6 @@ impl fmt::Display for Remedy {
             ),
             Self::Namespace => f.write_str("run it outside of that namespace"),
         }
-    }
-}
-
-impl fmt::Display for OnFile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "sudo setcap cap_bpf,cap_perfmon+ep {}", self.program)
     }
 }
 
@@ -183,7 +187,8 @@ mod tests {
     fn told(change: impl Fn(&mut Facts)) -> String {
         let mut facts = ordinary();
         change(&mut facts);
-        decide(facts).to_string()
+        let remedy = decide(facts);
+        remedy.command().map_or_else(|| remedy.to_string(), |command| format!("{remedy}: {command}"))
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use common::{able, compiled, needs, sh, trace};
 use whyfaster_core::trace::event::{Context, FileKind, Left, What};
+use whyfaster_core::trace::report::WorkKind;
 use whyfaster_trace::Wanted;
 
 #[test]
@@ -179,6 +180,46 @@ fn stacks_name_the_functions_of_the_program_and_of_the_kernel() {
         );
     }
     assert_eq!(t.counts.lost.stack, 0);
+}
+
+#[test]
+fn samples_are_counted_by_function_and_no_stack_is_streamed() {
+    needs!(able());
+    let directory = tempfile::tempdir().unwrap();
+    let program = compiled(
+        r#"
+        #include <stdlib.h>
+        #include <string.h>
+        __attribute__((noinline)) long spin_for_the_test(long n) {
+            volatile long sum = 0;
+            for (long i = 0; i < n; i++) sum += i;
+            return sum;
+        }
+        __attribute__((optimize("no-omit-frame-pointer"))) int main(void) {
+            for (int i = 0; i < 100; i++) {
+                char *fresh = malloc(1 << 20);
+                memset(fresh, 1, 1 << 20);
+                spin_for_the_test(2000000);
+            }
+            return 0;
+        }"#,
+        directory.path(),
+    );
+    let wanted = Wanted { samples_per_s: Some(997), count_samples: true, ..Wanted::default() };
+    let t = trace(&wanted, &[&program]);
+    assert!(!t.events.iter().any(|event| matches!(event.what, What::Stack(_))));
+    let sampled = t.counts.sampled.expect("samples were counted");
+    let all: u64 = sampled.functions.iter().map(|row| row.samples).sum();
+    // Those within calls are taken and not counted.
+    assert!(all > 50 && all <= t.counts.own.samples, "{all} {:?}", t.counts.own);
+    assert!(t.counts.own.sampling_ns > 0 && sampled.per_s == 997);
+    let first = &sampled.functions[0];
+    assert_eq!((first.command.as_str(), first.kind), ("program", WorkKind::User), "{:?}", sampled.functions);
+    assert_eq!(first.code.symbol.as_deref(), Some("spin_for_the_test"));
+    assert_eq!(first.code.file.as_deref(), Some(program.as_str()));
+    assert!(first.samples * 2 > all, "{:?}", sampled.functions);
+    let kinds: Vec<WorkKind> = sampled.functions.iter().map(|row| row.kind).collect();
+    assert!(kinds.contains(&WorkKind::PageFaults), "{:?}", sampled.functions);
 }
 
 /// What a test leaves running, gone with this.

@@ -1,4 +1,4 @@
-//! How results are to be shown: unit of time, order, style, format. Words of the command line that renderers read.
+//! How results are to be shown: unit of time, order, style, files. Words of the command line that renderers read.
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
@@ -68,6 +68,27 @@ pub enum Style {
     None,
 }
 
+/// How much is printed: each level has what the ones before it have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Detail {
+    /// The answer in one sentence (`-q`).
+    Sentence,
+    /// What fits one screen: the answer, whether it can be trusted, why, and what to do.
+    #[default]
+    Screen,
+    /// The tables behind it (`-v`).
+    Tables,
+    /// Every row of them (`-vv`).
+    Everything,
+}
+
+impl Detail {
+    /// How many of a list are shown where so many are usual.
+    pub fn most(self, usual: usize) -> usize {
+        if self == Self::Everything { usize::MAX } else { usual }
+    }
+}
+
 /// Whose system calls make one row of the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum By {
@@ -115,19 +136,50 @@ impl From<CallSort> for Order {
     }
 }
 
-/// A format of hyperfine's exports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// AsciiDoc table.
-    Asciidoc,
-    /// Comma-separated values.
-    Csv,
-    /// JSON with every single time.
-    Json,
-    /// Markdown table.
-    Markdown,
-    /// Emacs Org table.
-    Orgmode,
+/// Which hyperfine is meant where its versions differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Hyperfine {
+    /// hyperfine 1.
+    #[default]
+    #[value(name = "hyperfine1")]
+    One,
+    /// hyperfine 2.
+    #[value(name = "hyperfine2")]
+    Two,
+}
+
+/// An option that names a file to be written. Who writes it describes the option, and the command line is made of that.
+#[derive(Debug, PartialEq, Eq)]
+pub struct FileOption {
+    /// Its name, without dashes.
+    pub name: &'static str,
+    /// What it does, in a line.
+    pub help: &'static str,
+    /// What `--help-all` and the manual add.
+    pub more: &'static str,
+    /// Whether `--help` has it.
+    pub short: bool,
+}
+
+impl FileOption {
+    /// An option that only `--help-all` has, with nothing to add.
+    pub const fn new(name: &'static str, help: &'static str) -> Self {
+        Self { name, help, more: "", short: false }
+    }
+
+    /// The same in `--help`.
+    pub const fn short(self) -> Self {
+        Self { short: true, ..self }
+    }
+}
+
+/// What is asked for by an option that names a file: one of all that there are of its kind.
+pub trait Registered: std::fmt::Debug + Send + Sync + 'static {
+    /// All of them.
+    fn all() -> &'static [&'static Self];
+
+    /// The option that asks for this one.
+    fn option(&self) -> &FileOption;
 }
 
 /// Rows of a table unless told otherwise.

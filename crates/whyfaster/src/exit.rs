@@ -43,12 +43,46 @@ pub struct Failure {
     pub message: String,
     /// What to do next.
     pub hint: Option<String>,
+    /// How hyperfine 1 and hyperfine 2 put it, for scripts that look for their words.
+    pub in_hyperfine: Option<[String; 2]>,
 }
 
 impl Failure {
     /// A failure with a next step.
     pub fn new(exit: Exit, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { exit, message: message.into(), hint: Some(hint.into()) }
+        Self { exit, message: message.into(), hint: Some(hint.into()), in_hyperfine: None }
+    }
+
+    /// With hyperfine's words first, those of its second version or of its first.
+    #[must_use]
+    pub fn as_hyperfine(self, second: bool) -> Self {
+        let Some([one, two]) = self.in_hyperfine else { return self };
+        let words = if second { two } else { one };
+        let colon = if words.ends_with('.') { "" } else { ":" };
+        Self { message: format!("{words}{colon} {}", self.message), in_hyperfine: None, ..self }
+    }
+
+    /// The same failure, with the words that scripts written for hyperfine look for.
+    #[must_use]
+    pub fn in_hyperfine(self, words: impl Into<String>) -> Self {
+        let words = words.into();
+        self.in_hyperfines(words.clone(), words)
+    }
+
+    /// The same where the two versions have words of their own.
+    #[must_use]
+    pub fn in_hyperfines(self, one: impl Into<String>, two: impl Into<String>) -> Self {
+        Self { in_hyperfine: Some([one.into(), two.into()]), ..self }
+    }
+
+    /// Wrong usage.
+    pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, message, hint)
+    }
+
+    /// A machine that is unfit for what was asked.
+    pub fn unfit(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(Exit::Unfit, message, hint)
     }
 }
 
@@ -84,6 +118,14 @@ fn message(text: &str) -> String {
 /// Says on standard error what went wrong and what to do, and gives the exit status. A reader of standard output that went
 /// away is no error.
 pub fn report(ended: anyhow::Result<Exit>) -> Exit {
+    report_in(ended, |what, hint| {
+        let hint = hint.map_or_else(String::new, |hint| format!("\n  hint: {}", message(hint)));
+        format!("error: {}{hint}", message(what))
+    })
+}
+
+/// The same in a form made of the message and the hint.
+fn report_in(ended: anyhow::Result<Exit>, form: impl Fn(&str, Option<&str>) -> String) -> Exit {
     let error = match ended {
         Ok(exit) => return exit,
         Err(error) => error,
@@ -93,17 +135,30 @@ pub fn report(ended: anyhow::Result<Exit>) -> Exit {
     {
         return Exit::Ok;
     }
+    let failure = error.downcast_ref::<Failure>();
+    let hint = failure.and_then(|failure| failure.hint.as_deref());
     // Standard error may be closed or full as well; the exit status still tells.
-    let mut stderr = anstream::stderr().lock();
-    let _ = writeln!(stderr, "error: {}", message(&format!("{error:#}")));
-    match error.downcast_ref::<Failure>() {
-        Some(failure) => {
-            if let Some(hint) = &failure.hint {
-                let _ = writeln!(stderr, "  hint: {}", message(hint));
-            }
-            failure.exit
-        }
-        None => Exit::Error,
+    let _ = writeln!(anstream::stderr().lock(), "{}", form(&format!("{error:#}"), hint));
+    failure.map_or(Exit::Error, |failure| failure.exit)
+}
+
+/// Like [`report`], where we are called by hyperfine's name: its words stand first, and its statuses take the place of ours, which
+/// are 1 but for wrong options and an interrupt.
+pub fn report_as_hyperfine(ended: anyhow::Result<Exit>, second: bool) -> Exit {
+    if let Ok(Exit::Usage) = ended {
+        return Exit::Usage;
+    }
+    let ended = ended.map_err(|error| {
+        error.downcast::<Failure>().map_or_else(|it| it, |it| it.as_hyperfine(second).into())
+    });
+    // Its hints are lines of their own.
+    let form = |what: &str, hint: Option<&str>| {
+        let hint = hint.map_or_else(String::new, |hint| format!("\n{}", clean_lines(hint)));
+        format!("Error: {}{hint}", message(what))
+    };
+    match report_in(ended, form) {
+        exit @ (Exit::Ok | Exit::Interrupted | Exit::Slower | Exit::Inconclusive) => exit,
+        _ => Exit::Error,
     }
 }
 

@@ -1,11 +1,11 @@
 //! Records with every column filled, for the tests of files and exports.
 
 use whyfaster_core::analysis::Analysis;
-use whyfaster_core::event::Status;
 use whyfaster_core::host::Host;
 use whyfaster_core::plan::{Alternative, Loads, Plan};
 use whyfaster_core::record::{Record, SCHEMA};
 use whyfaster_core::sample::{Arm, Batch, Copies, Orphans};
+use whyfaster_core::status::Status;
 
 /// One batch of `load` equal copies that took this long.
 pub(crate) fn batch(load: u32, arm: Arm, round: u32, seconds: f64) -> Batch {
@@ -27,10 +27,12 @@ pub(crate) fn batch(load: u32, arm: Arm, round: u32, seconds: f64) -> Batch {
             involuntary_switches: vec![0; n],
             status: vec![0; n],
             timed_out: vec![false; n],
+            counters: None,
         },
         orphans: Orphans::default(),
         machine_busy_s: Some(seconds),
         steal_s: None,
+        io: None,
     }
 }
 

@@ -14,8 +14,8 @@ use whyfaster_fuzz::{Form, run};
 
 use crate::cli::trace::TraceOutputs;
 use crate::cmd::{show, trace};
-use crate::display::{Format, Sort};
-use crate::render::export::export;
+use crate::display::{Hyperfine, Registered};
+use crate::render::export::Exporter;
 use crate::render::fixture::look;
 use crate::render::look::Look;
 use crate::render::machines::Machines;
@@ -66,16 +66,20 @@ fn document(bytes: &[u8]) -> bool {
 fn comparison(record: &Record, look: &Look) {
     let again = show::reanalysed(record.clone());
     harmless(&screen(&again, look));
-    for format in [Format::Asciidoc, Format::Csv, Format::Json, Format::Markdown, Format::Orgmode] {
+    for exporter in Exporter::all() {
         // A format may have no place for a value; that is an error and no panic.
-        let _ = export(&again, format, None, Sort::Auto);
+        for hyperfine in [Hyperfine::One, Hyperfine::Two] {
+            let _ = exporter.export(&again, &Look { hyperfine, ..look.clone() });
+        }
     }
     store::record_bytes(&again).unwrap();
 }
 
 fn price_list(list: &PriceList, look: &Look) {
     harmless(&prices::report(list, look));
-    prices::csv(list).unwrap();
+    for prices in Exporter::all().iter().filter_map(|exporter| exporter.prices) {
+        prices(list).unwrap();
+    }
     store::price_bytes(list).unwrap();
     let lists = [list.clone(), list.clone()];
     let rule = Rule::default();

@@ -1,9 +1,10 @@
 //! `whyfaster`: which of two commands is faster, why, and from what load on does the answer flip?
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
-use whyfaster::cli::{Args, Verb};
+use whyfaster::cli::{self, Verb, called};
+use whyfaster::display::Hyperfine;
 use whyfaster::exit::Exit;
 use whyfaster::{cmd, exit, host, run, store};
 
@@ -20,13 +21,30 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|word| word == run::stage::VERB) {
         return run::stage::main();
     }
-    exit::report(work()).into()
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let version = std::env::var_os("HYPERFINE_COMPAT");
+    match words.first().and_then(|program| called::called(program, version.as_deref())) {
+        Some(hyperfine) => {
+            let second = hyperfine == Hyperfine::Two;
+            exit::report_as_hyperfine(as_hyperfine(hyperfine, words), second).into()
+        }
+        None => exit::report(work(words)).into(),
+    }
+}
+
+/// hyperfine's command line, where we are called by its name.
+#[inline(never)]
+fn as_hyperfine(hyperfine: Hyperfine, words: Vec<OsString>) -> anyhow::Result<Exit> {
+    match called::parse_as(hyperfine, words) {
+        Ok(args) => cmd::hyperfine::run(&args),
+        Err(answer) => answered(&answer),
+    }
 }
 
 /// The verb. Apart from `main`, so that the look at the stack needs little of it.
 #[inline(never)]
-fn work() -> anyhow::Result<Exit> {
-    let args = match Args::try_parse() {
+fn work(words: Vec<OsString>) -> anyhow::Result<Exit> {
+    let args = match cli::parse(words) {
         Ok(args) => args,
         Err(answer) => return answered(&answer),
     };
@@ -35,7 +53,7 @@ fn work() -> anyhow::Result<Exit> {
         Verb::Compare(args) => cmd::compare::run(args),
         Verb::Trace(args) => cmd::trace::run(args),
         Verb::Show(args) => cmd::show::run(args),
-        Verb::Study(args) => cmd::study::run_args(args),
+        Verb::Study(args) => cmd::study::run(args),
         Verb::Prices(args) => cmd::prices::run(args),
         Verb::Machines(args) => cmd::machines::run(args),
         Verb::Doctor(args) => cmd::doctor::run(args),

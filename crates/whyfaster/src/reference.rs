@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Context;
 use whyfaster_core::price::PriceList;
 
-use crate::exit::{Exit, Failure, nearest};
+use crate::exit::{Failure, nearest};
 use crate::store;
 
 const EMBEDDED: [(&str, &str); 4] = [
@@ -40,8 +40,7 @@ pub fn open(path: &Path) -> anyhow::Result<PriceList> {
         && path.extension().is_none_or(|extension| extension != "json")
         && let Some(like) = nearest(&name, known)
     {
-        return Err(Failure::new(
-            Exit::Usage,
+        return Err(Failure::usage(
             format!("'{}' is neither a file nor a built-in list", path.display()),
             format!("did you mean '{like}'? 'whyfaster machines' shows the built-in ones"),
         )
@@ -68,7 +67,7 @@ mod tests {
             assert!(list.source.as_deref().is_some_and(|source| source.len() > 20), "{name}");
             for price in &list.prices {
                 let Some(given) = price.given else {
-                    assert!(price.not_measured.is_some(), "{name} {}", price.id());
+                    assert!(!price.is_measured(), "{name} {}", price.id());
                     continue;
                 };
                 let mean = price.mean_ns.unwrap();

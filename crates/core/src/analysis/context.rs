@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use super::rounds::{Arms, TINY_S, arms, median_of, median_wall};
 use crate::bounds::{self, Alone};
-use crate::host::{Host, NotMeasured};
+use crate::host::Host;
+use crate::missing::NotMeasured;
 use crate::plan::{Mode, Plan};
 use crate::sample::{Arm, Batch, SchedAccount, Trial};
 use crate::verdict::Rule;
+use crate::warning::Place;
 use crate::{crossover, stats};
 
 /// What there is to analyse.
@@ -51,10 +53,15 @@ impl<'a> Context<'a> {
         Self { measured, capacity: bounds::capacity(plan, host), levels, alone }
     }
 
-    /// The rule of every comparison at a load.
-    pub(super) fn rule(&self, load: u32) -> Rule {
+    /// The rule of every comparison, when all is over.
+    pub(super) fn rule(&self) -> Rule {
         let Measured { plan, host, .. } = self.measured;
-        rule(plan, alpha_per_interval(plan, host, load))
+        Rule { delta_at_end: plan.delta_at_end, ..rule(plan, alpha_per_interval(plan, host)) }
+    }
+
+    /// These loads, as a statement names them.
+    pub(super) fn place(&self, loads: Vec<u32>) -> Place {
+        Place::of(self.mode(), loads)
     }
 
     pub(super) fn mode(&self) -> Mode {
@@ -95,11 +102,11 @@ fn alone(levels: &BTreeMap<u32, Arms<'_>>, index: usize) -> Option<(u32, Alone)>
     (work_s > TINY_S).then_some((load, Alone { span_s: span.value, work_s }))
 }
 
-/// Error probability of one comparison's interval at a load: what the plan's confidence leaves, shared over all
+/// Error probability of one comparison's interval: what the plan's confidence leaves, shared over all
 /// comparisons at all levels that the plan may come to. It depends on nothing measured, so that it is the same at the
 /// first look and the last.
-pub fn alpha_per_interval(plan: &Plan, host: &Host, load: u32) -> f64 {
-    let share = crossover::error_share(plan, bounds::capacity(plan, host), load);
+pub fn alpha_per_interval(plan: &Plan, host: &Host) -> f64 {
+    let share = crossover::error_share(plan, bounds::capacity(plan, host));
     stats::bonferroni(alpha(plan) * share, others(plan).count())
 }
 
@@ -118,8 +125,11 @@ pub(super) fn others(plan: &Plan) -> impl Iterator<Item = usize> + use<> {
 pub(super) fn rule(plan: &Plan, alpha: f64) -> Rule {
     Rule {
         delta: plan.delta,
+        delta_at_end: None,
         alpha,
         floor_alpha: alpha * others(plan).count().max(1) as f64,
-        fixed: plan.rounds.fixed.then_some(plan.rounds.max),
+        fixed: plan.rounds.fixed.then(|| plan.rounds.max.div_ceil(plan.block())),
+        base: 1 + usize::from(plan.extra_runs()),
+        shuffled: plan.extra_runs() && plan.rounds_per_setup.is_none(),
     }
 }

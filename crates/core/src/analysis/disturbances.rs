@@ -2,11 +2,10 @@
 
 use super::context::Context;
 use super::rounds::timed_out;
-use super::warnings::warning;
-use super::words::{at, count, percent};
-use crate::host::{Warning, moved};
+use crate::host::moved;
 use crate::plan::Mode;
 use crate::sample::{Arm, Batch};
+use crate::warning::Caution;
 
 /// Stolen CPU time above this part of the machine is worth a word.
 const STEAL: f64 = 0.01;
@@ -15,12 +14,13 @@ const FOREIGN: f64 = 0.05;
 /// A miss of Little's law by this factor too.
 const TENTH: f64 = 0.10;
 
-pub(super) fn warnings(context: &Context<'_>) -> Vec<Warning> {
+pub(super) fn warnings(context: &Context<'_>) -> Vec<Caution> {
     let mut warnings = Vec::new();
     for index in context.alternatives() {
         warnings.extend(time_outs(context, index));
         warnings.extend(failures(context, index));
         warnings.extend(strays(context, index));
+        warnings.extend(left_running(context, index));
         warnings.extend(littles_law(context, index));
     }
     warnings.extend(steal(context));
@@ -53,51 +53,47 @@ fn tally<'a>(batches: impl Iterator<Item = (u32, &'a Batch)>, of: impl Fn(&Batch
     (sum, loads)
 }
 
-fn time_outs(context: &Context<'_>, index: usize) -> Option<Warning> {
+fn time_outs(context: &Context<'_>, index: usize) -> Option<Caution> {
     let (copies, loads) = tally(batches(context, index), |batch| u64::from(timed_out(batch)));
     (copies > 0).then(|| {
-        let copies = count(copies, "copy", "copies");
-        let (name, place) = (context.name(index), at(context.mode(), &loads));
-        warning(
-            format!("'{name}': the time-out ended {copies} {place}: times and ratios there are bounds"),
-            "raise --timeout, or accept that it is at least that slow",
-        )
+        let (alternative, at) = (context.name(index).to_owned(), context.place(loads));
+        Caution::TimedOut { alternative, copies, at }
     })
 }
 
-fn failures(context: &Context<'_>, index: usize) -> Option<Warning> {
+fn failures(context: &Context<'_>, index: usize) -> Option<Caution> {
     let failed = |batch: &Batch| {
         let cut = batch.copies.timed_out.iter().copied().chain(std::iter::repeat(false));
         batch.copies.status.iter().zip(cut).filter(|&(&status, cut)| status != 0 && !cut).count() as u64
     };
     let (copies, loads) = tally(batches(context, index), failed);
     (copies > 0).then(|| {
-        let (name, place) = (context.name(index), at(context.mode(), &loads));
-        warning(
-            format!("'{name}': {} ended with a status other than 0 {place}", count(copies, "copy", "copies")),
-            "see why with --show-output: a command that fails early is not faster",
-        )
+        let (alternative, at) = (context.name(index).to_owned(), context.place(loads));
+        Caution::Failed { alternative, copies, at }
     })
 }
 
-fn strays(context: &Context<'_>, index: usize) -> Option<Warning> {
+fn strays(context: &Context<'_>, index: usize) -> Option<Caution> {
     // What a time-out ended did not outlive its copy by itself.
     let whole = || batches(context, index).filter(|(_, batch)| !batch.timed_out());
-    let (strays, loads) = tally(whole(), |batch| u64::from(batch.orphans.reaped));
-    let (killed, _) = tally(whole(), |batch| u64::from(batch.orphans.killed));
-    (strays > 0).then(|| {
-        let (name, place) = (context.name(index), at(context.mode(), &loads));
-        let strays = count(strays, "process", "processes");
-        let killed = if killed > 0 { format!("; {killed} had to be ended") } else { String::new() };
-        warning(
-            format!("'{name}': {strays} outlived the copy they came from {place}{killed}: their CPU time is in the work, not in the wall time"),
-            "let the command wait for its children (in a shell: `wait`)",
-        )
+    let (processes, loads) = tally(whole(), |batch| u64::from(batch.orphans.reaped));
+    let (ended, _) = tally(whole(), |batch| u64::from(batch.orphans.killed));
+    (processes > 0).then(|| {
+        let (alternative, at) = (context.name(index).to_owned(), context.place(loads));
+        Caution::Outlived { alternative, processes, ended, at }
+    })
+}
+
+fn left_running(context: &Context<'_>, index: usize) -> Option<Caution> {
+    let (processes, loads) = tally(batches(context, index), |batch| u64::from(batch.orphans.left_running));
+    (processes > 0).then(|| {
+        let (alternative, at) = (context.name(index).to_owned(), context.place(loads));
+        Caution::LeftRunning { alternative, processes, at }
     })
 }
 
 /// N = throughput * latency holds for any stable system (Little 1961). A miss means that start and end of the period count too much.
-fn littles_law(context: &Context<'_>, index: usize) -> Option<Warning> {
+fn littles_law(context: &Context<'_>, index: usize) -> Option<Caution> {
     let Mode::Closed { .. } = context.mode() else { return None };
     let off: Vec<u32> = context
         .levels
@@ -112,11 +108,8 @@ fn littles_law(context: &Context<'_>, index: usize) -> Option<Warning> {
         })
         .collect();
     (!off.is_empty()).then(|| {
-        let (name, place) = (context.name(index), at(context.mode(), &off));
-        warning(
-            format!("'{name}': mean latency times throughput differs from the number of workers by more than 10% {place}: starting and running dry are a large part"),
-            "raise --duration until many copies run per worker",
-        )
+        let (alternative, at) = (context.name(index).to_owned(), context.place(off));
+        Caution::LittlesLaw { alternative, beyond: TENTH, at }
     })
 }
 
@@ -130,25 +123,12 @@ fn part_of_machine(context: &Context<'_>, of: impl Fn(&Batch) -> Option<f64>) ->
     (machine > 0.0).then(|| sum / machine)
 }
 
-fn steal(context: &Context<'_>) -> Option<Warning> {
-    let part = part_of_machine(context, |batch| batch.steal_s).filter(|&part| part > STEAL)?;
-    Some(warning(
-        format!(
-            "the hypervisor gave {} of the machine's CPU time to others while batches ran",
-            percent(part)
-        ),
-        "measure at another hour or on a machine of your own; the order of the rounds spreads it over all alternatives",
-    ))
+fn steal(context: &Context<'_>) -> Option<Caution> {
+    let part = part_of_machine(context, |batch| batch.steal_s);
+    part.filter(|&part| part > STEAL).map(|share| Caution::StealDuringBatches { share })
 }
 
-fn foreign(context: &Context<'_>) -> Option<Warning> {
+fn foreign(context: &Context<'_>) -> Option<Caution> {
     let part = part_of_machine(context, |batch| Some(batch.machine_busy_s? - batch.work_s()));
-    let part = part.filter(|&part| part > FOREIGN)?;
-    Some(warning(
-        format!(
-            "other programs, the kernel and whyfaster itself used {} of the machine's CPU time while batches ran",
-            percent(part)
-        ),
-        "stop what else runs (`whyfaster doctor` shows the load); intervals are wider for it, and at full load the share is smaller",
-    ))
+    part.filter(|&part| part > FOREIGN).map(|share| Caution::OthersDuringBatches { share })
 }

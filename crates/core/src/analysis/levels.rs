@@ -1,12 +1,13 @@
 //! One alternative at one level: medians, quantiles and counts.
 
 use super::context::Context;
+use super::metrics;
 use super::results::{Latency, LevelResult};
 use super::rounds::{self, TINY_S, median_of, timed_out};
-use crate::bounds::Bound;
+use crate::bounds::{Alone, Bound};
 use crate::plan::Mode;
 use crate::sample::Batch;
-use crate::stats::{Estimate, Observation, quantile, sign};
+use crate::stats::{Estimate, Observation, quantile};
 
 /// Everything that the record says of one alternative at one level. `batches` are usable and not empty.
 pub(super) fn result(context: &Context<'_>, load: u32, index: usize, batches: &[&Batch]) -> LevelResult {
@@ -29,12 +30,13 @@ pub(super) fn result(context: &Context<'_>, load: u32, index: usize, batches: &[
         latency_s: latency,
         slowdown: span.map(|span| latency.p50 / span),
         fairness: fairness(batches),
-        max_rss_bytes: max_rss(batches),
+        max_rss_bytes: max_rss(context, index, batches),
         voluntary_switches: sum(batches, |batch| &batch.copies.voluntary_switches) / copies as f64,
         involuntary_switches: sum(batches, |batch| &batch.copies.involuntary_switches) / copies as f64,
         run_delay_s: run_delay(context, load, index),
         bound: bound(context, load, index, batches),
         timed_out: batches.iter().map(|batch| timed_out(batch)).sum(),
+        metrics: metrics::estimates(context, batches),
     }
 }
 
@@ -49,13 +51,7 @@ fn split(work: f64, batches: &[&Batch]) -> (f64, f64) {
 /// Median makespan with the interval of the sign test. It describes one alternative by itself; verdicts rest on ratios.
 fn makespan(batches: &[&Batch], alpha: f64) -> Estimate {
     let makespans: Vec<Observation> = batches.iter().map(|batch| rounds::time(batch, Mode::Batch)).collect();
-    let interval = sign::median_interval(&makespans, alpha);
-    let finite = |x: f64| x.is_finite().then_some(x);
-    Estimate {
-        median: median_of(batches, |batch| batch.makespan_s),
-        low: interval.and_then(|interval| finite(interval.0)),
-        high: interval.and_then(|interval| finite(interval.1)),
-    }
+    rounds::estimate(&makespans, alpha)
 }
 
 fn latency(batches: &[&Batch]) -> Latency {
@@ -84,7 +80,20 @@ fn fairness(batches: &[&Batch]) -> Option<f64> {
     quantile::median(&batches.iter().filter_map(of).collect::<Vec<_>>())
 }
 
-fn max_rss(batches: &[&Batch]) -> u64 {
+/// A copy may have the launcher's memory on its account, which is less than this.
+const LAUNCHERS_BYTES: u64 = 32 << 20;
+
+/// Peak memory of the largest process. A timed copy begins in the launcher's memory, and its peak is at least that; the trial's copy does not, so
+/// that where the trial shows less, that is the peak.
+fn max_rss(context: &Context<'_>, index: usize, batches: &[&Batch]) -> u64 {
+    let timed = median_rss(batches);
+    let trial = context.measured.trials.iter().find(|trial| trial.alternative == index);
+    let seen =
+        trial.map(|trial| trial.peak_memory_bytes).filter(|&bytes| bytes > 0 && timed < LAUNCHERS_BYTES);
+    seen.map_or(timed, |bytes| timed.min(bytes))
+}
+
+fn median_rss(batches: &[&Batch]) -> u64 {
     let bytes: Vec<f64> =
         batches.iter().flat_map(|b| &b.copies.max_rss_bytes).map(|&bytes| bytes as f64).collect();
     quantile::median(&bytes).unwrap_or(0.0).round() as u64
@@ -116,6 +125,9 @@ fn bound(context: &Context<'_>, load: u32, index: usize, batches: &[&Batch]) -> 
         Mode::Open { .. } => return None,
     };
     let alone = context.alone(index)?;
+    // What a copy did alone is no bound where it does less beside others, as caches stay warm and stages share a CPU.
+    let here = median_of(batches, |batch| batch.work_s() / batch.copies.len() as f64);
+    let alone = Alone { work_s: alone.work_s.min(here), ..alone };
     let measured = copies * median_of(batches, |batch| rounds::time_of(batch, context.mode()));
     let load = f64::from(load);
     let makespan_s = alone.makespan_bound_s(load, context.capacity);

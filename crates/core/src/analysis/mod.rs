@@ -8,17 +8,20 @@ mod context;
 mod disturbances;
 mod gaps;
 mod levels;
+mod metrics;
 mod results;
 mod rounds;
 #[cfg(test)]
 mod tests;
 mod warnings;
-mod words;
+mod work_left_out;
 
 pub use self::compare::{least_rounds, level_verdicts};
 pub use self::context::{Measured, alpha_per_interval};
-pub use self::gaps::{RUN_QUEUE_DELAY, level_name};
-pub use self::results::{AlternativeSummary, Analysis, Comparison, Floor, Latency, Level, LevelResult};
+pub use self::results::{
+    AlternativeSummary, Analysis, Change, Comparison, Floor, Latency, Level, LevelResult, MetricChange,
+    MetricEstimate,
+};
 pub use self::rounds::{time, time_of};
 
 use self::context::Context;
@@ -27,9 +30,11 @@ use crate::crossover::{Crossover, NotPredicted};
 use crate::plan::Mode;
 use crate::sample::Arm;
 use crate::verdict::Ratio;
+use crate::warning::Warning;
 use crate::{bounds, crossover};
 
-/// Analyses what was measured; calling it again on a stored record gives the same.
+/// Analyses what was measured; calling it again on a stored record gives the same. Statements come as kinds with their numbers;
+/// their texts are made at the edge.
 pub fn analyse(measured: Measured<'_>) -> Analysis {
     let context = Context::new(measured);
     let levels = context.levels.iter().map(|(&load, arms)| level(&context, load, arms)).collect::<Vec<_>>();
@@ -41,8 +46,10 @@ pub fn analyse(measured: Measured<'_>) -> Analysis {
         warnings: Vec::new(),
         not_measured: Vec::new(),
     };
-    analysis.warnings = warnings::warnings(&context, &analysis);
-    analysis.warnings.extend(disturbances::warnings(&context));
+    let cautions = work_left_out::warnings(&context, &analysis).into_iter();
+    let cautions = cautions.chain(warnings::warnings(&context, &analysis));
+    let cautions = cautions.chain(disturbances::warnings(&context));
+    analysis.warnings = cautions.map(Warning::from).collect();
     analysis.not_measured = gaps::not_measured(&context, &analysis);
     analysis
 }
@@ -57,9 +64,12 @@ fn level(context: &Context<'_>, load: u32, arms: &Arms<'_>) -> Level {
         results: context.alternatives().filter_map(result).collect(),
         comparisons: context
             .others()
-            .filter_map(|index| compare::comparison(context, load, arms, index))
+            .filter_map(|index| {
+                let comparison = compare::comparison(context, load, arms, index)?;
+                Some(Comparison { metrics: metrics::changes(context, arms, index), ..comparison })
+            })
             .collect(),
-        floor: compare::level_floor(context, load, arms),
+        floor: compare::level_floor(context, arms),
     }
 }
 

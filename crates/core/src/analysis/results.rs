@@ -4,10 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::bounds::Bound;
 use crate::crossover::Crossover;
-use crate::host::{NotMeasured, Warning};
+use crate::metric::Metric;
+use crate::missing::NotMeasured;
 use crate::reason::Reason;
 use crate::stats::Estimate;
-use crate::verdict::{Method, Ratio, Verdict};
+use crate::verdict::{LessSure, Method, Ratio, Verdict};
+use crate::warning::Warning;
 
 /// What follows from the samples.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -55,6 +57,9 @@ pub struct Comparison {
     pub low: Option<f64>,
     /// Upper end of its interval; null while there are too few rounds, or when time-outs leave it open.
     pub high: Option<f64>,
+    /// The interval that can be had, where there are too few rounds for the one asked for. It decides nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub less_sure: Option<LessSure>,
     /// The verdict.
     pub verdict: Verdict,
     /// Rounds behind it.
@@ -72,6 +77,48 @@ pub struct Comparison {
     /// What a verdict of faster or slower comes from, where work and share tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
+    /// The metrics that were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub metrics: Vec<MetricChange>,
+}
+
+/// A metric of an alternative against that of the baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MetricChange {
+    /// The metric.
+    pub metric: Metric,
+    /// Alternative over baseline, with an interval made as that of the time is.
+    #[serde(flatten)]
+    pub ratio: Ratio,
+    /// What that says, by the rule of the verdicts.
+    pub change: Change,
+}
+
+/// Whether an alternative has more or less of something than the baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// The whole interval is below 1, and the effect is above the floor.
+    Less,
+    /// The whole interval is above 1, and the effect is above the floor.
+    More,
+    /// The whole interval lies from 1/(1 + delta) to 1 + delta.
+    Same,
+    /// None of these yet.
+    Undecided,
+}
+
+/// A metric of an alternative.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MetricEstimate {
+    /// The metric.
+    pub metric: Metric,
+    /// Seconds, bytes or events of one copy, over rounds.
+    #[serde(flatten)]
+    pub estimate: Estimate,
 }
 
 /// One level of load.
@@ -89,7 +136,7 @@ pub struct Level {
 }
 
 /// One alternative at one level.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LevelResult {
     /// Its name.
@@ -126,10 +173,20 @@ pub struct LevelResult {
     pub bound: Option<Bound>,
     /// Copies that the time-out ended.
     pub timed_out: u32,
+    /// The metrics that were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub metrics: Vec<MetricEstimate>,
+}
+
+impl LevelResult {
+    /// CPUs that the copies kept busy on average.
+    pub fn cpus_busy(&self) -> f64 {
+        self.throughput_per_s * self.work_per_copy_s
+    }
 }
 
 /// Quantiles of the latency of a copy, seconds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Latency {
     /// Least.

@@ -1,10 +1,10 @@
 //! Batches sorted into rounds, and the one number of a batch that counts in its mode.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::plan::Mode;
 use crate::sample::{Arm, Batch};
-use crate::stats::{Observation, quantile};
+use crate::stats::{self, Estimate, Observation, quantile, sign};
 
 /// The batches of one level, by arm and round.
 pub(super) type Arms<'a> = BTreeMap<Arm, BTreeMap<u32, &'a Batch>>;
@@ -37,10 +37,63 @@ pub(super) fn usable(batch: &Batch, mode: Mode) -> bool {
         && comparable(time_of(batch, mode))
 }
 
-/// The rounds in which both arms ran.
-pub(super) fn pairs<'a>(arms: &Arms<'a>, arm: Arm, base: Arm) -> Vec<(&'a Batch, &'a Batch)> {
+/// What one arm ran in a block of rounds.
+pub(super) type Side<'a> = Vec<&'a Batch>;
+
+/// What an arm ran, and each of those that it is compared with, in a block in which both did.
+pub(super) struct Sides<'a> {
+    pub(super) arm: Side<'a>,
+    pub(super) base: Vec<Side<'a>>,
+}
+
+/// A block is rounds whose runs stood in one random order (or, where setups differ, came arm by arm): places are counted anew
+/// with each.
+pub(super) fn blocks<'a>(arms: &Arms<'a>, arm: Arm, base: &[Arm], per_setup: Option<u32>) -> Vec<Sides<'a>> {
+    let all = arms.values().flat_map(BTreeMap::iter);
+    let begins = |(round, batch): &(&u32, &&Batch)| match per_setup {
+        Some(length) => *round % length.max(1) == 0,
+        None => batch.position == 0,
+    };
+    let firsts: BTreeSet<u32> = all.filter(begins).map(|(&round, _)| round).collect();
+    let of = |(from, to): (u32, u32)| {
+        let side = |arm: &Arm| -> Side<'a> {
+            arms.get(arm).iter().flat_map(|rounds| rounds.range(from..to)).map(|(_, batch)| *batch).collect()
+        };
+        let base: Vec<_> = base.iter().map(side).filter(|side| !side.is_empty()).collect();
+        Some(Sides { arm: side(&arm), base }).filter(|sides| !sides.arm.is_empty() && !sides.base.is_empty())
+    };
+    let first = arms.values().filter_map(|rounds| rounds.keys().next()).min().copied();
+    let mut ends: Vec<u32> = first.into_iter().chain(firsts).chain([u32::MAX]).collect();
+    ends.dedup();
+    ends.windows(2).filter_map(|ends| of((ends[0], ends[1]))).collect()
+}
+
+/// The blocks of `length` rounds in which both arms ran, with their batches of the rounds that both have.
+pub(super) fn pairs<'a>(arms: &Arms<'a>, arm: Arm, base: Arm, length: u32) -> Vec<(Side<'a>, Side<'a>)> {
     let (Some(arm), Some(base)) = (arms.get(&arm), arms.get(&base)) else { return Vec::new() };
-    arm.iter().filter_map(|(round, &batch)| Some((batch, *base.get(round)?))).collect()
+    let mut blocks: BTreeMap<u32, (Side<'a>, Side<'a>)> = BTreeMap::new();
+    for (round, &batch) in arm {
+        if let Some(&other) = base.get(round) {
+            let sides = blocks.entry(round / length).or_default();
+            sides.0.push(batch);
+            sides.1.push(other);
+        }
+    }
+    blocks.into_values().collect()
+}
+
+/// The median of a number over the batches of a block, how far it is known. `None` if a batch lacks the number.
+pub(super) fn typical(
+    side: &[&Batch],
+    number: impl Fn(&Batch) -> Option<Observation>,
+) -> Option<Observation> {
+    let known: Vec<Observation> = side.iter().map(|batch| number(batch)).collect::<Option<_>>()?;
+    let median = |end: fn(&Observation) -> f64| quantile::median(&known.iter().map(end).collect::<Vec<_>>());
+    Some(Observation {
+        low: median(|it| it.low)?,
+        value: median(|it| it.value)?,
+        high: median(|it| it.high)?,
+    })
 }
 
 /// The number of a batch that counts in its mode, seconds: batch: makespan; closed: seconds per copy; open: median latency
@@ -102,6 +155,17 @@ pub(super) fn cpus_used(batch: &Batch) -> Option<f64> {
 
 /// Nothing takes less than a picosecond: below it a time is a zero, and no divisor.
 pub(super) const TINY_S: f64 = 1e-12;
+
+/// The median of what was read, with the interval of the sign test; with nothing read at all it is 0.
+pub(super) fn estimate(observations: &[Observation], alpha: f64) -> Estimate {
+    let interval = sign::median_interval(observations, alpha);
+    let finite = |x: f64| x.is_finite().then_some(x);
+    Estimate {
+        median: stats::median_of(observations).unwrap_or(0.0),
+        low: interval.and_then(|interval| finite(interval.0)),
+        high: interval.and_then(|interval| finite(interval.1)),
+    }
+}
 
 /// The median of a number of each batch. Batches are usable, so no number is missing; with none at all it is 0.
 pub(super) fn median_of(batches: &[&Batch], of: impl Fn(&Batch) -> f64) -> f64 {

@@ -1,6 +1,7 @@
-//! What changed on the machine between two readings of its facts: each change is a warning with its remedy.
+//! What changed on the machine between two readings of its facts: each change is a warning.
 
-use super::{CPU_QUOTA, HostFacts, Warning};
+use super::{CPU_QUOTA, HostFacts};
+use crate::warning::{Caution, Setting};
 
 /// Percent of the time before the first run in which tasks waited for a CPU.
 const PRESSURE: f64 = 10.0;
@@ -32,28 +33,21 @@ impl HostFacts {
 
 /// What moved between the facts before the first run and those after the last one. Stolen time and other programs' CPU
 /// time are not among it: they are read around every batch, which tells more.
-pub fn moved(before: &HostFacts, after: &HostFacts) -> Vec<Warning> {
+pub fn moved(before: &HostFacts, after: &HostFacts) -> Vec<Caution> {
     let checks = [
-        changed_text("frequency governor", &before.governor, &after.governor, GOVERNOR),
+        changed(Setting::Governor, &before.governor, &after.governor),
         clock(before, after),
-        changed_text("clock source", &before.clocksource, &after.clocksource, CLOCKSOURCE),
+        changed(Setting::ClockSource, &before.clocksource, &after.clocksource),
         changed_cpus(before, after),
         changed_quota(before, after),
         changed_autogroup(before, after),
-        changed_text("huge pages setting", &before.huge_pages, &after.huge_pages, REPEAT),
+        changed(Setting::HugePages, &before.huge_pages, &after.huge_pages),
         throttled(before, after),
         runnable(before, after),
         waiting(before),
     ];
     checks.into_iter().flatten().collect()
 }
-
-const GOVERNOR: &str = "fix it for the measurement (cpupower frequency-set -g performance) and measure again";
-const CLOCKSOURCE: &str =
-    "the kernel found its clock unreliable (see dmesg): measure again after it has settled";
-const REPEAT: &str = "measure again without changing it meanwhile";
-const OTHER_LOAD: &str =
-    "stop other work on this machine, or leave it CPUs of its own with --pin, and measure again";
 
 /// CPU seconds between two readings.
 struct Interval {
@@ -85,125 +79,61 @@ fn pressure(before: &HostFacts, after: &HostFacts) -> Option<f64> {
     (waited >= 0.0 && elapsed > 0.0).then_some(100.0 * waited / elapsed)
 }
 
-fn warning(what: String, remedy: &str) -> Option<Warning> {
-    Some(Warning { what, remedy: remedy.to_owned() })
-}
-
-fn changed_text(
-    name: &str,
-    before: &Option<String>,
-    after: &Option<String>,
-    remedy: &str,
-) -> Option<Warning> {
+fn changed(setting: Setting, before: &Option<String>, after: &Option<String>) -> Option<Caution> {
     let (before, after) = (before.as_ref()?, after.as_ref()?);
-    if before == after {
-        return None;
-    }
-    warning(format!("the {name} changed from {before} to {after} during the measurement"), remedy)
+    (before != after).then(|| Caution::SettingChanged {
+        setting,
+        before: before.clone(),
+        after: after.clone(),
+    })
 }
 
-fn clock(before: &HostFacts, after: &HostFacts) -> Option<Warning> {
-    let (from, to) = (before.fastest_khz()? as f64, after.fastest_khz()? as f64);
-    if (to / from - 1.0).abs() <= CLOCK {
-        return None;
-    }
-    let what =
-        format!("the fastest CPU clock moved from {:.2} GHz before to {:.2} GHz after", from / 1e6, to / 1e6);
-    warning(
-        what,
-        "fix the clock for the measurement (governor performance, no turbo), or let the machine cool between runs",
-    )
+fn clock(before: &HostFacts, after: &HostFacts) -> Option<Caution> {
+    let (before_khz, after_khz) = (before.fastest_khz()?, after.fastest_khz()?);
+    let moved = (after_khz as f64 / before_khz as f64 - 1.0).abs() > CLOCK;
+    moved.then_some(Caution::ClockMoved { before_khz, after_khz })
 }
 
-fn changed_cpus(before: &HostFacts, after: &HostFacts) -> Option<Warning> {
-    let (from, to) = (before.cpus_allowed.as_ref()?, after.cpus_allowed.as_ref()?);
-    if from == to {
-        return None;
-    }
-    let what = format!("the allowed CPUs changed from {} to {} during the measurement", list(from), list(to));
-    warning(
-        what,
-        "find who changes the CPU set (cgroup cpuset, taskset, CPUs taken offline) and measure again",
-    )
+fn changed_cpus(before: &HostFacts, after: &HostFacts) -> Option<Caution> {
+    let (before, after) = (before.cpus_allowed.as_ref()?, after.cpus_allowed.as_ref()?);
+    (before != after).then(|| Caution::CpusChanged { before: before.clone(), after: after.clone() })
 }
 
-fn changed_quota(before: &HostFacts, after: &HostFacts) -> Option<Warning> {
+fn changed_quota(before: &HostFacts, after: &HostFacts) -> Option<Caution> {
     let unread = |facts: &HostFacts| facts.missing.iter().any(|missing| missing.what == CPU_QUOTA);
-    if before.cgroup_cpus == after.cgroup_cpus || unread(before) || unread(after) {
-        return None;
-    }
-    let words = |quota: Option<f64>| quota.map_or("none".to_owned(), |cpus| format!("{cpus:.2} CPUs"));
-    let what = format!(
-        "the cgroup's CPU quota changed from {} to {} during the measurement",
-        words(before.cgroup_cpus),
-        words(after.cgroup_cpus)
-    );
-    warning(what, REPEAT)
+    let changed = before.cgroup_cpus != after.cgroup_cpus && !unread(before) && !unread(after);
+    changed.then_some(Caution::QuotaChanged { before: before.cgroup_cpus, after: after.cgroup_cpus })
 }
 
-fn changed_autogroup(before: &HostFacts, after: &HostFacts) -> Option<Warning> {
-    let (from, to) = (before.autogroup?, after.autogroup?);
-    let word = |on: bool| if on { "on" } else { "off" };
-    if from == to {
-        return None;
-    }
-    let what = format!("autogroup was switched from {} to {} during the measurement", word(from), word(to));
-    warning(
-        what,
-        "leave kernel.sched_autogroup_enabled alone while measuring: it decides who shares with whom",
-    )
+fn changed_autogroup(before: &HostFacts, after: &HostFacts) -> Option<Caution> {
+    let (from, on) = (before.autogroup?, after.autogroup?);
+    (from != on).then_some(Caution::AutogroupSwitched { on })
 }
 
-fn throttled(before: &HostFacts, after: &HostFacts) -> Option<Warning> {
+fn throttled(before: &HostFacts, after: &HostFacts) -> Option<Caution> {
     let times = after.cgroup_throttled?.checked_sub(before.cgroup_throttled?)?;
-    if times == 0 {
-        return None;
-    }
-    let quota = after.cgroup_cpus.map_or(String::new(), |cpus| format!(" (quota {cpus:.2} CPUs)"));
-    let what = format!("the cgroup was throttled {times} times during the measurement{quota}");
-    warning(what, "raise or remove the CPU quota (cpu.max, docker --cpus), or stay at loads below it")
+    (times > 0).then_some(Caution::Throttled { times, quota_cpus: after.cgroup_cpus })
 }
 
 /// One reading each, so a single process that happened to run is no news.
-fn runnable(before: &HostFacts, after: &HostFacts) -> Option<Warning> {
-    let (from, to) = (before.runnable?, after.runnable?);
+fn runnable(before: &HostFacts, after: &HostFacts) -> Option<Caution> {
     let enough = after.cpus_online.map_or(2, |cpus| (cpus / 2).max(2));
-    if to < from.saturating_add(enough) {
-        return None;
-    }
-    let what = format!("the load by others rose: {from} of their processes were runnable before, {to} after");
-    warning(what, OTHER_LOAD)
+    let (before, after) = (before.runnable?, after.runnable?);
+    (after >= before.saturating_add(enough)).then_some(Caution::LoadRose { before, after })
 }
 
-/// Pressure during the measurement is mostly our own copies'; only what was there before the first run is others'.
-fn waiting(before: &HostFacts) -> Option<Warning> {
-    let pressure = before.cpu_pressure?;
-    if pressure < PRESSURE {
-        return None;
-    }
-    let what = format!(
-        "before the first run, tasks of others waited for a CPU {pressure:.0}% of the time (CPU pressure)"
-    );
-    warning(what, OTHER_LOAD)
-}
-
-/// CPUs as the kernel lists them: `0-3,8`.
-fn list(cpus: &[u32]) -> String {
-    let mut parts: Vec<(u32, u32)> = Vec::new();
-    for &cpu in cpus {
-        match parts.last_mut() {
-            Some((_, end)) if end.checked_add(1) == Some(cpu) => *end = cpu,
-            _ => parts.push((cpu, cpu)),
-        }
-    }
-    let words = parts.iter().map(|&(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") });
-    words.collect::<Vec<_>>().join(",")
+/// Pressure during the measurement is mostly our own copies'; only what was there before the first run is others'. It is a mean of
+/// the last 10 seconds, in which the copies of an earlier measurement may have run: somebody must still be waiting.
+fn waiting(before: &HostFacts) -> Option<Caution> {
+    let over = before.runnable.zip(before.cpus_online).is_some_and(|(tasks, cpus)| tasks <= cpus);
+    let percent = before.cpu_pressure.filter(|&percent| percent >= PRESSURE && !over)?;
+    Some(Caution::Pressure { percent })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::NotMeasured;
+    use crate::missing::NotMeasured;
 
     /// A quiet machine of two CPUs, `seconds` after the first reading, with ten CPU seconds used by us each 100 s.
     fn quiet(seconds: f64) -> HostFacts {
@@ -229,13 +159,12 @@ mod tests {
     }
 
     /// The one warning that this change of the later facts gives.
-    fn warned(change: impl FnOnce(&mut HostFacts)) -> String {
+    fn warned(change: impl FnOnce(&mut HostFacts)) -> Caution {
         let mut after = quiet(100.0);
         change(&mut after);
-        let warnings = moved(&quiet(0.0), &after);
+        let mut warnings = moved(&quiet(0.0), &after);
         assert_eq!(warnings.len(), 1, "{warnings:?}");
-        assert!(!warnings[0].remedy.is_empty());
-        warnings[0].what.clone()
+        warnings.remove(0)
     }
 
     #[test]
@@ -252,12 +181,32 @@ mod tests {
 
     #[test]
     fn settings_that_changed_are_named_with_both_values() {
-        assert!(warned(|f| f.governor = Some("powersave".into())).contains("from performance to powersave"));
-        assert!(warned(|f| f.clocksource = Some("hpet".into())).contains("from tsc to hpet"));
-        assert!(warned(|f| f.autogroup = Some(false)).contains("from on to off"));
-        assert!(warned(|f| f.cpus_allowed = Some(vec![0, 1, 2, 5])).contains("from 0-1 to 0-2,5"));
-        assert!(warned(|f| f.cgroup_cpus = Some(1.5)).contains("from none to 1.50 CPUs"));
-        assert!(warned(|f| f.huge_pages = Some("always".into())).contains("from madvise to always"));
+        let text = |setting, before: &str, after: &str| Caution::SettingChanged {
+            setting,
+            before: before.to_owned(),
+            after: after.to_owned(),
+        };
+        assert_eq!(
+            warned(|f| f.governor = Some("powersave".into())),
+            text(Setting::Governor, "performance", "powersave")
+        );
+        assert_eq!(
+            warned(|f| f.clocksource = Some("hpet".into())),
+            text(Setting::ClockSource, "tsc", "hpet")
+        );
+        assert_eq!(
+            warned(|f| f.huge_pages = Some("always".into())),
+            text(Setting::HugePages, "madvise", "always")
+        );
+        assert_eq!(warned(|f| f.autogroup = Some(false)), Caution::AutogroupSwitched { on: false });
+        assert_eq!(
+            warned(|f| f.cpus_allowed = Some(vec![0, 1, 2, 5])),
+            Caution::CpusChanged { before: vec![0, 1], after: vec![0, 1, 2, 5] }
+        );
+        assert_eq!(
+            warned(|f| f.cgroup_cpus = Some(1.5)),
+            Caution::QuotaChanged { before: None, after: Some(1.5) }
+        );
     }
 
     #[test]
@@ -265,13 +214,16 @@ mod tests {
         let mut after = quiet(100.0);
         after.cgroup_cpus = Some(1.5);
         let mut before = quiet(0.0);
-        before.missing = vec![NotMeasured { what: CPU_QUOTA.into(), why: "no /proc".into() }];
+        before.missing = vec![NotMeasured::told(CPU_QUOTA, "no /proc")];
         assert_eq!(moved(&before, &after), vec![]);
     }
 
     #[test]
     fn the_fastest_clock_decides() {
-        assert!(warned(|f| f.clock_khz = Some(vec![1_500_000, 1_200_000])).contains("2.00 GHz"));
+        assert_eq!(
+            warned(|f| f.clock_khz = Some(vec![1_500_000, 1_200_000])),
+            Caution::ClockMoved { before_khz: 2_000_000, after_khz: 1_500_000 }
+        );
         let mut after = quiet(100.0);
         after.clock_khz = Some(vec![800_000, 2_000_000]);
         assert_eq!(moved(&quiet(0.0), &after), vec![]);
@@ -299,11 +251,16 @@ mod tests {
 
     #[test]
     fn throttling_load_and_pressure() {
-        assert!(warned(|f| f.cgroup_throttled = Some(9)).contains("2 times"));
-        assert!(warned(|f| f.runnable = Some(3)).contains("1 of their processes were runnable before, 3"));
+        let throttled = Caution::Throttled { times: 2, quota_cpus: None };
+        assert_eq!(warned(|f| f.cgroup_throttled = Some(9)), throttled);
+        assert_eq!(warned(|f| f.runnable = Some(3)), Caution::LoadRose { before: 1, after: 3 });
         let mut before = quiet(0.0);
         before.cpu_pressure = Some(40.0);
-        assert!(moved(&before, &quiet(100.0))[0].what.contains("40%"));
+        before.runnable = Some(9);
+        assert_eq!(moved(&before, &quiet(100.0)), [Caution::Pressure { percent: 40.0 }]);
+        // An earlier measurement of our own is over.
+        before.runnable = Some(2);
+        assert_eq!(moved(&before, &quiet(100.0)), []);
     }
 
     #[test]

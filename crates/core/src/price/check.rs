@@ -129,7 +129,7 @@ fn check_price(price: &Price, place: impl Fn() -> String) -> Result<(), Invalid>
         amount(given.seconds, &place)?;
         ensure(given.operations >= 1.0 && given.operations <= MAX_NS, &place, "there are no operations")?;
     }
-    let told = price.typical().is_some() != price.not_measured.is_some();
+    let told = price.typical().is_some() == price.is_measured();
     ensure(told, place, "a price and the reason why there is none exclude each other, and one is needed")
 }
 

@@ -32,8 +32,9 @@ use super::inside::Unit;
 use super::list::{Price, PriceList};
 use super::pace::Pace;
 use super::paired::more;
-use super::pairing::{NOT_IN_LIST, Other, Pairing};
+use super::pairing::{Other, Pairing};
 use super::side::Side;
+use crate::missing::Obstacle;
 use crate::stats;
 use crate::verdict::Verdict;
 
@@ -88,7 +89,10 @@ pub struct Beside {
     /// The same where the lists are in guest instructions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<f64>,
-    /// Why the baseline has none.
+    /// Why the baseline has none; absent if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Obstacle>,
+    /// The same, in English; null if it has one.
     pub not_measured: Option<String>,
     /// The other lists, in their order.
     pub others: Vec<Other>,
@@ -188,23 +192,24 @@ fn beside<'a>(
     let here = base.find(name, Some(variant));
     let any = lists.iter().find_map(|list| list.find(name, Some(variant)));
     let ns = here.and_then(Price::typical_ns);
-    let why = || here.map_or_else(|| NOT_IN_LIST.to_owned(), |p| p.not_measured.clone().unwrap_or_default());
+    let why = || here.map_or(Some(Obstacle::NotInList), Price::why_none);
     let row = Beside {
         group: any.map(|price| price.group.clone()).unwrap_or_default(),
         name: name.to_owned(),
         variant: variant.to_owned(),
         ns,
         instructions: None,
-        not_measured: ns.is_none().then(why),
+        reason: ns.is_none().then(why).flatten(),
+        not_measured: None,
         others: Vec::new(),
     };
     (row, here.or(any))
 }
 
 /// The order of a row: that of the machine on which it is worst.
-fn severity(row: &Beside) -> (u8, f64) {
+fn severity(row: &Beside) -> (u8, bool, f64) {
     let all = row.others.iter().map(Other::severity);
-    all.fold((0, 0.0), |worst, one| if one > worst { one } else { worst })
+    all.fold((0, false, 0.0), |worst, one| if one > worst { one } else { worst })
 }
 
 /// Error probabilities at which the rows of a comparison are decided.
@@ -259,8 +264,8 @@ fn judged(pairing: Pairing, levels: &Levels, rule: &Rule) -> Other {
     if verdict == Verdict::Undecided {
         // Where drift, pace or a crowd stands in the way, more repetitions of the same kind do not help.
         let settled = ratio.abs() <= band && noise.is_some_and(|noise| noise <= band);
-        other.not_measured = hindrance.filter(|_| !settled).map(|why| format!("no verdict: {why}"));
-        if other.not_measured.is_none() {
+        other.reason = hindrance.filter(|_| !settled);
+        if other.reason.is_none() {
             other.repetitions_needed = needed(&evidence, ratio, band, levels).and_then(whole);
         }
     }

@@ -7,6 +7,7 @@ use super::super::fixture::{list, row, samples};
 use super::super::list::PriceList;
 use super::super::sample::{Sample, Series};
 use super::*;
+use crate::missing::Crowd;
 
 /// A machine with noise: samples have a one-sided tail, repetitions differ from each other, the whole list drifts.
 fn machine(rng: &mut ChaCha8Rng, rows: usize, repetitions: u32, factor: impl Fn(usize) -> f64) -> PriceList {
@@ -113,7 +114,7 @@ fn numbers_of_a_source_have_a_ratio_and_borrow_the_spread() {
     let both = compare(&[source(5000.0), source(2500.0)], &Rule::default());
     let other = &both.rows[0].others[0];
     assert_eq!((other.ratio, other.verdict), (Some(0.5), None));
-    assert_eq!(other.not_measured.as_deref(), Some("neither list tells its spread"));
+    assert_eq!(other.reason, Some(Obstacle::NoSpread));
 }
 
 #[test]
@@ -134,9 +135,9 @@ fn a_row_that_one_list_lacks_says_so() {
     let measured = list(vec![(row("kernel", "getpid", "raw"), samples(6, 10, 90.0))]);
     let found = compare(&[measured, source(5000.0)], &Rule::default());
     let row = |name: &str| found.rows.iter().find(|row| row.name == name).unwrap();
-    assert_eq!(row("fork").not_measured.as_deref(), Some(NOT_IN_LIST));
+    assert_eq!(row("fork").reason, Some(Obstacle::NotInList));
     assert_eq!(row("fork").others[0].ns, Some(5000.0));
-    assert_eq!(row("getpid").others[0].not_measured.as_deref(), Some(NOT_IN_LIST));
+    assert_eq!(row("getpid").others[0].reason, Some(Obstacle::NotInList));
     assert_eq!(compare(&[], &Rule::default()).rows, []);
 }
 
@@ -239,6 +240,25 @@ fn the_false_discovery_rate_is_kept() {
 }
 
 #[test]
+fn what_the_scheduler_chose_does_not_lead() {
+    let of = |factor: f64, apart| {
+        let pipe = |variant, ns| (row("pipe", "round_trip", variant), samples(12, 10, ns));
+        let mut list = list(vec![pipe("free", 5e3 * factor.powi(4)), pipe("same_cpu", 5e3 * factor)]);
+        list.prices[0].receipt.apart = apart;
+        list
+    };
+    let found = |apart| compare(&[of(1.0, Some(0.0)), of(2.0, apart)], &Rule::default());
+    let order = |found: &Comparison| found.rows.iter().map(|row| row.variant.clone()).collect::<Vec<_>>();
+    let placed = found(Some(0.95));
+    assert!(placed.rows.iter().all(|row| row.others[0].verdict == Some(Verdict::Slower)), "{placed:#?}");
+    assert_eq!(order(&placed), ["same_cpu", "free"]);
+    assert!(placed.rows[1].others[0].placed_otherwise && !placed.rows[0].others[0].placed_otherwise);
+    // The same choice on both is a price of the machine, as any other.
+    assert_eq!(order(&found(Some(0.1))), ["free", "same_cpu"]);
+    assert_eq!(order(&found(None)), ["free", "same_cpu"]);
+}
+
+#[test]
 fn a_crowd_is_no_property_of_a_machine() {
     let of = |group: &str, ns, others| {
         let mut list = list(vec![(row(group, "x", "asleep"), samples(12, 10, ns))]);
@@ -252,7 +272,8 @@ fn a_crowd_is_no_property_of_a_machine() {
     assert_eq!(verdict("thread", None, Some(0.01)).verdict, Some(Verdict::Slower));
     let crowded = verdict("thread", None, Some(0.4));
     assert_eq!(crowded.verdict, Some(Verdict::Undecided));
-    assert!(crowded.not_measured.unwrap().contains("40% of its CPUs"));
+    let crowd = Crowd { share: 0.4, stolen: false };
+    assert_eq!(crowded.reason, Some(Obstacle::Crowded(crowd)));
     // A crowd around the cheaper list makes the difference no smaller, and a call that waits for nobody is rejected if hit.
     assert_eq!(verdict("thread", Some(0.4), None).verdict, Some(Verdict::Slower));
     assert_eq!(verdict("thread", Some(0.4), Some(0.4)).verdict, Some(Verdict::Slower));

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::host::{CPU_QUOTA, HostFacts};
+use crate::missing::Crowd;
 
 /// The machine on which a list was made.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -170,16 +171,11 @@ impl Fingerprint {
 
     /// How crowded the machine was during the run, if it was: whoever hands over to another task then waits for a CPU, and
     /// no receipt shows that.
-    pub fn crowd(&self) -> Option<String> {
-        let share =
-            |share: Option<f64>, least: f64| share.filter(|share| *share > least).map(|share| share * 100.0);
-        match (share(self.others_during, CROWDED_BY_OTHERS), share(self.steal_during, CROWDED_BY_STEAL)) {
-            (Some(percent), _) => Some(format!("other processes used {percent:.0}% of its CPUs")),
-            (None, Some(percent)) => {
-                Some(format!("its hypervisor gave {percent:.0}% of its CPU time to others"))
-            }
-            (None, None) => None,
-        }
+    pub fn crowd(&self) -> Option<Crowd> {
+        let above = |share: Option<f64>, least: f64| share.filter(|share| *share > least);
+        let others = above(self.others_during, CROWDED_BY_OTHERS).map(|share| Crowd { share, stolen: false });
+        let steal = above(self.steal_during, CROWDED_BY_STEAL);
+        others.or_else(|| steal.map(|share| Crowd { share, stolen: true }))
     }
 
     /// Every known fact, by name.
@@ -215,7 +211,7 @@ pub fn differences(first: &Fingerprint, second: &Fingerprint) -> Vec<Difference>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::NotMeasured;
+    use crate::missing::NotMeasured;
 
     fn machine(mitigation: &str, clocksource: &str) -> Fingerprint {
         Fingerprint {
@@ -243,7 +239,7 @@ mod tests {
         assert!(differences(&machine("Mitigation: PTI", "tsc"), &Fingerprint::default()).is_empty());
         assert_eq!(Fingerprint::default().known(), []);
         let mut here = machine("Vulnerable", "tsc");
-        here.facts.missing.push(NotMeasured { what: "governor".into(), why: "no such file".into() });
+        here.facts.missing.push(NotMeasured::told("governor", "no such file"));
         assert!(here.unknown().contains(&("governor", Some("no such file"))));
         assert!(here.unknown().contains(&("seccomp", None)));
     }
@@ -254,7 +250,7 @@ mod tests {
         assert_eq!(here.fact(Fact::Quota), None);
         here.facts.cpus_online = Some(2);
         assert_eq!(here.fact(Fact::Quota).as_deref(), Some("none"));
-        here.facts.missing.push(NotMeasured { what: CPU_QUOTA.into(), why: "no /proc".into() });
+        here.facts.missing.push(NotMeasured::told(CPU_QUOTA, "no /proc"));
         assert_eq!(here.fact(Fact::Quota), None);
         here.facts.cgroup_cpus = Some(1.5);
         assert_eq!(here.fact(Fact::Quota).as_deref(), Some("1.5 CPUs"));

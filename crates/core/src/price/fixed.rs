@@ -8,6 +8,7 @@
 use super::clean::Clean;
 use super::inside::Unit;
 use super::sample::Sample;
+use crate::missing::Obstacle;
 use crate::stats::{Observation, quantile, sign};
 
 /// The fixed cost is at most this part of the shorter batch. The ends of its interval may lie twice as far out, for they hold
@@ -64,21 +65,17 @@ impl Fixed {
 
     /// Why there is no price, if there is none: the fixed cost is not known well enough, or nothing is left without it.
     /// `least_ns` is the smaller one of floor and typical cost.
-    pub fn unresolved(&self, least_ns: f64, unit: Unit) -> Option<String> {
+    pub fn unresolved(&self, least_ns: f64, unit: Unit) -> Option<Obstacle> {
         let part = |ns: f64| ns.abs() / self.batch_ns;
         // How far the interval reaches below 0 does not matter: a fixed cost below 0 is none.
         let off = part(self.ns) > MOST || self.high_ns > 2.0 * MOST * self.batch_ns;
         let nothing_left = self.taken_off().is_some() && least_ns <= 0.0;
-        let (thousand, too_noisy) = match unit {
-            Unit::Nanoseconds => ("us", "the machine is too noisy"),
-            Unit::GuestInstructions => ("thousand instructions", "the counts vary too much"),
-        };
-        let [ns, low, high, batch] =
-            [self.ns, self.low_ns, self.high_ns, self.batch_ns].map(|ns| ns / 1000.0);
-        (off || nothing_left).then(|| {
-            format!(
-                "not resolvable: the fixed cost of a batch comes out as {ns:.1} {thousand} ({low:.1} to {high:.1} {thousand}), and a whole batch takes {batch:.1} {thousand}: {too_noisy} for N against 2N"
-            )
+        (off || nothing_left).then_some(Obstacle::NotResolvable {
+            fixed: self.ns,
+            low: self.low_ns,
+            high: self.high_ns,
+            batch: self.batch_ns,
+            instructions: unit == Unit::GuestInstructions,
         })
     }
 
@@ -158,12 +155,12 @@ mod tests {
         let noisy: Vec<Series> = (0..8).map(|r| pair(r, 8, 1.1e7 + f64::from(r) * 1e5, 1.25e7)).collect();
         let fixed = Fixed::of(&clean(&noisy), 0.05).unwrap();
         let counted = fixed.unresolved(3e5, Unit::GuestInstructions).unwrap();
-        assert!(counted.contains("thousand instructions") && !counted.contains(" us"), "{counted}");
+        assert!(matches!(counted, Obstacle::NotResolvable { instructions: true, .. }), "{counted:?}");
         let why = fixed.unresolved(3e5, Unit::Nanoseconds).unwrap();
-        assert!(why.contains("not resolvable") && !why.contains("nothing happened"), "{why}");
+        assert!(matches!(why, Obstacle::NotResolvable { instructions: false, .. }), "{why:?}");
         let priced = list(vec![(row("process", "execve", "dynamic"), noisy)]);
         let price = &priced.prices[0];
-        assert!(price.not_measured.as_deref().unwrap().starts_with("not resolvable"), "{price:?}");
+        assert!(matches!(price.reason, Some(Obstacle::NotResolvable { .. })), "{price:?}");
         assert!(price.median_ns.is_none() && price.fixed_high_ns.unwrap() > price.fixed_low_ns.unwrap());
         // A batch of 2N that takes three times as long as one of N says as little.
         let backwards: Vec<Series> = (0..8).map(|r| pair(r, 8, 6e6, 1.8e7)).collect();
@@ -204,7 +201,7 @@ mod tests {
                     prop_assert!(median > 0.0 && price.floor_ns.unwrap() > 0.0);
                     prop_assert!(price.low_ns.is_none_or(|low| (0.0..=median).contains(&low)));
                 }
-                None => prop_assert!(price.not_measured.is_some()),
+                None => prop_assert!(price.reason.is_some()),
             }
         }
     }

@@ -4,10 +4,10 @@ use super::fingerprint::Fingerprint;
 use super::inside::Unit;
 use super::list::{Clock, PriceList, SCHEMA};
 use super::sample::{Expect, Row, Sample, Series};
-use crate::event::Status;
+use crate::status::Status;
 
 /// A row that is disturbed by everything and promises nothing.
-pub(super) fn row(group: &str, name: &str, variant: &str) -> Row {
+pub(crate) fn row(group: &str, name: &str, variant: &str) -> Row {
     Row {
         group: group.into(),
         name: name.into(),
@@ -19,7 +19,7 @@ pub(super) fn row(group: &str, name: &str, variant: &str) -> Row {
 }
 
 /// Repetitions of samples around a cost, spread by 2% in a way that does not depend on chance.
-pub(super) fn samples(repetitions: u32, each: u32, cost_ns: f64) -> Vec<Series> {
+pub(crate) fn samples(repetitions: u32, each: u32, cost_ns: f64) -> Vec<Series> {
     let series = |repetition| {
         let mut series = Series::new(0, repetition, f64::from(repetition));
         for i in 0..each {
@@ -42,7 +42,7 @@ pub(super) fn samples(repetitions: u32, each: u32, cost_ns: f64) -> Vec<Series> 
 }
 
 /// A list of these rows, priced.
-pub(super) fn list(rows: Vec<(Row, Vec<Series>)>) -> PriceList {
+pub(crate) fn list(rows: Vec<(Row, Vec<Series>)>) -> PriceList {
     let mut list = PriceList {
         schema: SCHEMA.into(),
         tool_version: "0.0.0".into(),

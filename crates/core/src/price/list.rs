@@ -9,8 +9,9 @@ use super::inside::{Figures, Inside, Unit};
 use super::receipt::{Receipt, receipt, refusal};
 use super::sample::{Row, Series, row_id};
 use super::summary::summary;
-use crate::event::Status;
-use crate::host::{NotMeasured, Warning};
+use crate::missing::{NotMeasured, Obstacle};
+use crate::status::Status;
+use crate::warning::Warning;
 
 /// Version of the document. Changes are additive; a reader refuses another number.
 pub const SCHEMA: &str = "whyfaster-prices/1";
@@ -133,7 +134,10 @@ pub struct Price {
     /// The numbers of a source, as it gives them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub given: Option<Given>,
-    /// Why there is no price; null if there is one.
+    /// Why there is no price; absent if there is one, or if a worker, a source or an earlier version said why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Obstacle>,
+    /// The same, in English; null if there is a price.
     pub not_measured: Option<String>,
 }
 
@@ -151,6 +155,16 @@ impl Price {
     /// Name and variant as one word.
     pub fn id(&self) -> String {
         row_id(&self.name, &self.variant)
+    }
+
+    /// Whether there is a price.
+    pub fn is_measured(&self) -> bool {
+        self.reason.is_none() && self.not_measured.is_none()
+    }
+
+    /// Why there is no price, if there is none.
+    pub fn why_none(&self) -> Option<Obstacle> {
+        self.reason.clone().or_else(|| self.not_measured.clone().map(Obstacle::from))
     }
 
     /// The typical cost: the median, or the mean where a source gives no more.
@@ -241,8 +255,8 @@ impl Price {
             ..Self::default()
         };
         let found = summary(&clean.costs(fixed_ns.unwrap_or(0.0)), alpha);
-        price.not_measured = match (&row.unavailable, found) {
-            (Some(why), _) => Some(why.clone()),
+        price.reason = match (&row.unavailable, found) {
+            (Some(why), _) => Some(Obstacle::from(why.clone())),
             (None, None) => Some(nothing_kept(&clean.rejected)),
             (None, Some(found)) => {
                 let least = found.floor_ns.min(found.median_ns);
@@ -250,7 +264,7 @@ impl Price {
                 unresolved.or_else(|| refusal(row, &price.receipt, least))
             }
         };
-        if let (None, Some(found)) = (&price.not_measured, found) {
+        if let (None, Some(found)) = (&price.reason, found) {
             price.floor_ns = Some(found.floor_ns);
             price.median_ns = Some(found.median_ns);
             price.bytes_per_s = price.rate(found.median_ns);
@@ -264,18 +278,12 @@ impl Price {
 }
 
 /// Why no sample is left.
-fn nothing_kept(rejected: &Rejected) -> String {
-    if rejected.total() == 0 {
-        return "no sample was taken".to_owned();
+fn nothing_kept(rejected: &Rejected) -> Obstacle {
+    let Rejected { involuntary, migration, delay, steal } = *rejected;
+    match rejected.total() {
+        0 => Obstacle::NoSample,
+        _ => Obstacle::AllDisturbed { involuntary, migration, delay, steal },
     }
-    format!(
-        "all {} samples were disturbed ({} by an involuntary switch, {} by a migration, {} by waiting for a CPU, {} by steal): other work keeps these CPUs busy",
-        rejected.total(),
-        rejected.involuntary,
-        rejected.migration,
-        rejected.delay,
-        rejected.steal
-    )
 }
 
 impl PriceList {
@@ -341,12 +349,13 @@ const PREFERRED: [&str; 3] = ["reaped", "libc", "raw"];
 mod tests {
     use super::super::fixture::{list, row, samples};
     use super::*;
+    use crate::missing::Counted;
 
     #[test]
     fn a_list_prices_its_rows() {
         let list = list(vec![(row("kernel", "getpid", "raw"), samples(12, 20, 80.0))]);
         let price = &list.prices[0];
-        assert_eq!(price.not_measured, None);
+        assert_eq!(price.reason, None);
         let (low, median, high) = (price.low_ns.unwrap(), price.median_ns.unwrap(), price.high_ns.unwrap());
         assert!((79.0..83.0).contains(&median) && low <= median && median <= high, "{price:?}");
         assert_eq!((price.samples, price.repetitions), (240, 12));
@@ -367,11 +376,17 @@ mod tests {
             (row("kernel", "umask", "raw"), disturbed),
             (row("kernel", "time", "raw"), Vec::new()),
         ]);
-        let why = |i: usize| list.prices[i].not_measured.clone().unwrap();
-        assert!(why(0).contains("ENOSYS"));
-        assert!(why(1).contains("never entered the kernel"));
-        assert!(why(2).contains("24 samples were disturbed"));
-        assert_eq!(why(3), "no sample was taken");
+        let why: Vec<_> = list.prices.iter().map(|price| price.reason.clone().unwrap()).collect();
+        let counted = Counted::SystemCalls;
+        assert_eq!(
+            why,
+            [
+                Obstacle::Said { text: "not available: ENOSYS".into() },
+                Obstacle::Contradicted { counted, seen: 0.0, promised: 1.0 },
+                Obstacle::AllDisturbed { involuntary: 24, migration: 0, delay: 0, steal: 0 },
+                Obstacle::NoSample,
+            ]
+        );
         assert!(list.prices.iter().all(|price| price.median_ns.is_none() && price.low_ns.is_none()));
     }
 
@@ -396,7 +411,8 @@ mod tests {
         let terms = super::super::project::parse("10 getppid").unwrap();
         let projected = super::super::project::project(std::slice::from_ref(&list), &terms);
         assert_eq!(projected.machines[0].total_s, None);
-        assert!(projected.machines[0].not_measured[0].why.contains("instructions"));
+        let reason = projected.machines[0].not_measured[0].reason.clone();
+        assert!(matches!(reason, Some(Obstacle::OtherUnit { .. })), "{reason:?}");
         let mut mixed = list.clone();
         mixed.prices[0].median_ns = Some(3.0);
         assert!(mixed.validate().is_err());

@@ -2,13 +2,12 @@
 //!
 //! The flow: [`sample`] (what the worker said) → [`clean`] and [`delay`] (what disturbed is left out and counted), [`fixed`]
 //! (the fixed cost of a batch is taken off) → [`summary`] (floor, typical, tail, interval) → [`receipt`] (did it really happen?) → [`list`] (the
-//! stored document) → [`compare`], [`project`], [`sum`], [`claims`] (what lists say beside each other). [`history`] follows prices over
+//! stored document) → [`compare`], [`project`], [`sum`], and the claims of a study about lists. [`history`] follows prices over
 //! kernels, [`inside`] says where a list was measured and in which unit. [`check`] reads a list with
 //! suspicion, [`fingerprint`] names what differs between two machines, and [`pace`] whether the CPU itself
 //! was slower for one of two lists.
 
 pub mod check;
-pub mod claims;
 pub mod clean;
 pub mod compare;
 pub mod delay;
@@ -17,10 +16,9 @@ pub mod fingerprint;
 pub mod fixed;
 pub mod history;
 pub mod inside;
-pub mod kind;
 pub mod list;
 pub mod pace;
-mod paired;
+pub mod paired;
 pub mod pairing;
 pub mod project;
 pub mod receipt;
@@ -30,7 +28,7 @@ pub mod sum;
 pub mod summary;
 
 #[cfg(test)]
-mod fixture;
+pub(crate) mod fixture;
 
 pub use check::Invalid;
 pub use inside::{Inside, Unit};

@@ -4,6 +4,7 @@ use super::super::compare::{Rule, compare};
 use super::super::fixture::{list, row, samples};
 use super::super::list::PriceList;
 use super::*;
+use crate::missing::{Noise, Obstacle};
 use crate::verdict::Verdict;
 
 /// A list of one call and of plain user code, both of which took this many times as long as usual.
@@ -18,10 +19,10 @@ fn slowed(call: f64, compute: f64) -> PriceList {
     made
 }
 
-fn verdict(first: &PriceList, second: &PriceList, name: &str) -> (Option<Verdict>, Option<String>) {
+fn verdict(first: &PriceList, second: &PriceList, name: &str) -> (Option<Verdict>, Option<Obstacle>) {
     let found = compare(&[first.clone(), second.clone()], &Rule::default());
     let row = found.rows.iter().find(|row| row.name == name && row.variant != "code,cpu=1").unwrap();
-    (row.others[0].verdict, row.others[0].not_measured.clone())
+    (row.others[0].verdict, row.others[0].reason.clone())
 }
 
 #[test]
@@ -29,7 +30,7 @@ fn a_slower_cpu_explains_what_is_dearer_by_as_much() {
     let (usual, slow) = (slowed(1.0, 1.0), slowed(1.35, 1.4));
     let (found, why) = verdict(&usual, &slow, "fstat");
     assert_eq!(found, Some(Verdict::Undecided));
-    assert!(why.unwrap().contains("the CPU itself"));
+    assert!(matches!(why, Some(Obstacle::WithinNoise { noise: Noise::Pace, .. })), "{why:?}");
     assert_eq!(verdict(&slow, &usual, "fstat").0, Some(Verdict::Undecided));
     // The CPU's own rows are no property of the machine either.
     assert_eq!(verdict(&usual, &slow, COMPUTE).0, Some(Verdict::Undecided));

@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use super::list::{Price, PriceList};
 use crate::stats::{self, Observation, quantile, sign};
 
@@ -14,13 +16,13 @@ const MOST_NEEDED: f64 = 1000.0;
 
 /// A quantity that every repetition shows once.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Paired {
+pub(crate) struct Paired {
     values: Vec<Observation>,
 }
 
 /// What the pairs say of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Estimate {
+pub(crate) struct Estimate {
     /// The median of the pairs.
     pub value: f64,
     /// Its interval; `None` with too few pairs.
@@ -31,7 +33,7 @@ pub(super) struct Estimate {
 
 impl Paired {
     /// A quantity of the typical costs of these rows, in their order, over the repetitions that all of them have.
-    pub(super) fn of(list: &PriceList, rows: &[&Price], quantity: impl Fn(&[f64]) -> f64) -> Self {
+    pub(crate) fn of(list: &PriceList, rows: &[&Price], quantity: impl Fn(&[f64]) -> f64) -> Self {
         let medians: Vec<BTreeMap<u32, f64>> = rows.iter().map(|row| medians(list, row)).collect();
         let first = medians.first().into_iter().flat_map(BTreeMap::keys);
         let values = first
@@ -44,7 +46,7 @@ impl Paired {
     }
 
     /// The median and its interval at error probability `alpha`. `None` without a pair.
-    pub(super) fn estimate(&self, alpha: f64) -> Option<Estimate> {
+    pub(crate) fn estimate(&self, alpha: f64) -> Option<Estimate> {
         Some(Estimate {
             value: stats::median_of(&self.values)?,
             interval: sign::median_interval(&self.values, alpha),
@@ -62,7 +64,11 @@ impl Estimate {
     /// How many repetitions it takes to tell the value from `bound` at `alpha`: as many as give an interval at all, or, where
     /// there is one, as many as narrow it that far, for an interval narrows with the root of their number. `None` where that
     /// is beyond reason.
-    pub(super) fn needed(&self, bound: f64, alpha: f64) -> Option<usize> {
+    pub(crate) fn lacking(&self, bound: f64, alpha: f64) -> Lacking {
+        Lacking { repetitions: self.repetitions, needed: self.needed(bound, alpha) }
+    }
+
+    fn needed(&self, bound: f64, alpha: f64) -> Option<usize> {
         let Some((low, high)) = self.interval else { return Some(sign::min_rounds(alpha)) };
         let reach = if bound < self.value { self.value - low } else { high - self.value };
         more(self.repetitions, reach, (self.value - bound).abs())
@@ -76,11 +82,19 @@ pub(super) fn more(repetitions: usize, reach: f64, gap: f64) -> Option<usize> {
     (needed <= MOST_NEEDED).then_some((needed as usize).max(repetitions + 1))
 }
 
-/// How many repetitions are missing, in words.
-pub(super) fn missing(repetitions: usize, needed: Option<usize>) -> String {
-    match needed {
-        Some(needed) if needed > repetitions => format!("{repetitions} repetitions, {needed} are needed"),
-        _ => format!("{repetitions} repetitions, and more would hardly help"),
+/// How many repetitions there are, and how many it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Lacking {
+    /// So many there are.
+    pub repetitions: usize,
+    /// So many are needed; null where that is beyond reason.
+    pub needed: Option<usize>,
+}
+
+impl Lacking {
+    /// The repetitions that are needed, where more would help.
+    pub fn more(self) -> Option<usize> {
+        self.needed.filter(|needed| *needed > self.repetitions)
     }
 }
 
@@ -126,6 +140,7 @@ mod tests {
         let wide = Estimate { value: 0.5, interval: Some((-0.5, 0.6)), repetitions: 10 };
         assert_eq!((wide.needed(0.0, 0.05), wide.needed(1.0, 0.05)), (Some(40), Some(11)));
         assert_eq!(Estimate { value: 1e-9, ..wide }.needed(0.0, 0.05), None);
-        assert_eq!(missing(7, Some(9)), "7 repetitions, 9 are needed");
+        let lacking = |needed| Lacking { repetitions: 7, needed }.more();
+        assert_eq!((lacking(Some(9)), lacking(Some(7)), lacking(None)), (Some(9), None, None));
     }
 }

@@ -9,11 +9,9 @@ use super::inside::Unit;
 use super::list::{Price, PriceList};
 use super::pace::Pace;
 use super::side::Side;
+use crate::missing::{Crowd, Noise, Obstacle};
 use crate::stats::{quantile, ranks};
 use crate::verdict::Verdict;
-
-pub(super) const NOT_IN_LIST: &str = "not in this list";
-const NO_SPREAD: &str = "neither list tells its spread";
 
 /// One row of another list against the baseline.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -32,9 +30,15 @@ pub struct Other {
     pub high: Option<f64>,
     /// The verdict; null where neither side tells its spread.
     pub verdict: Option<Verdict>,
+    /// The scheduler was free to choose the CPUs and chose otherwise for the baseline: the price holds that choice.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub placed_otherwise: bool,
     /// What about the machines may explain the difference of this row in particular.
     pub explained_by: Vec<Fact>,
-    /// Why there is no ratio, or no verdict.
+    /// Why there is no ratio, or no verdict; absent if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Obstacle>,
+    /// The same, in English; null if there is one.
     pub not_measured: Option<String>,
     /// Repetitions behind the ratio, on the side that has fewer.
     pub repetitions: Option<u32>,
@@ -44,9 +48,9 @@ pub struct Other {
 
 impl Other {
     /// By what rows are ordered, the worst having the most: dearer (decided, or a source's), cheaper, undecided, the same,
-    /// not measured; then the distance of the ratio from 1.
-    pub fn severity(&self) -> (u8, f64) {
-        let Some(ratio) = self.ratio else { return (0, 0.0) };
+    /// not measured; within each, what the scheduler chose comes last; then the distance of the ratio from 1.
+    pub fn severity(&self) -> (u8, bool, f64) {
+        let Some(ratio) = self.ratio else { return (0, false, 0.0) };
         let rank = match self.verdict {
             Some(Verdict::Same) => 1,
             Some(Verdict::Undecided) => 2,
@@ -54,9 +58,12 @@ impl Other {
             Some(Verdict::Slower) => 4,
             None => 3 + u8::from(ratio >= 1.0),
         };
-        (rank, ratio.ln().abs())
+        (rank, !self.placed_otherwise, ratio.ln().abs())
     }
 }
+
+/// Two shares of samples in which two tasks ran on different CPUs are another choice from this difference on.
+const OTHERWISE: f64 = 0.2;
 
 /// A row of a list against the same row of the baseline.
 pub(super) struct Pairing {
@@ -71,7 +78,7 @@ pub(super) struct Pairing {
     /// How much slower or quicker the CPU itself was.
     pub pace: Option<Pace>,
     /// Why the row cannot be called dearer, and why not cheaper: the dearer one waited in a crowd.
-    pub crowds: [Option<String>; 2],
+    pub crowds: [Option<Crowd>; 2],
 }
 
 impl Pairing {
@@ -79,7 +86,7 @@ impl Pairing {
     pub(super) fn of(base: &Side<'_>, other: &Side<'_>, id: (&str, &str), pace: Option<Pace>) -> Self {
         let (mine, theirs) = (base.list.find(id.0, Some(id.1)), other.list.find(id.0, Some(id.1)));
         let mut pairing = Self {
-            other: prices(mine, theirs),
+            other: prices(theirs),
             evidence: None,
             floor: None,
             drift: 0.0,
@@ -87,6 +94,8 @@ impl Pairing {
             crowds: [None, None],
         };
         let (Some(mine), Some(theirs)) = (mine, theirs) else { return pairing };
+        let apart = mine.receipt.apart.zip(theirs.receipt.apart);
+        pairing.other.placed_otherwise = apart.is_some_and(|(here, there)| (here - there).abs() >= OTHERWISE);
         // Where one of the two is a mean, means are compared.
         let means = mine.median_ns.is_none() || theirs.median_ns.is_none();
         let value = |price: &Price| if means { price.mean_ns } else { price.median_ns };
@@ -101,7 +110,7 @@ impl Pairing {
         let middle = evidence.as_ref().and_then(Evidence::estimate).map(f64::exp);
         pairing.other.ratio = middle.or_else(|| (a > 0.0).then_some(b / a));
         if evidence.is_none() {
-            pairing.other.not_measured = Some(NO_SPREAD.to_owned());
+            pairing.other.reason = Some(Obstacle::NoSpread);
         }
         let noise = [here.map(|r| base.noise(mine, r)), there.map(|r| other.noise(theirs, r))];
         pairing.drift = noise.into_iter().flatten().fold(0.0, f64::max);
@@ -114,29 +123,25 @@ impl Pairing {
         pairing
     }
 
-    /// What equal things may differ by: delta, the drift of a list, or the pace of the CPU; and the words for it.
-    pub(super) fn noise(&self, ratio: f64, delta: f64) -> (f64, &'static str) {
+    /// What equal things may differ by: delta, the drift of a list, or the pace of the CPU; and which of them it is.
+    pub(super) fn noise(&self, ratio: f64, delta: f64) -> (f64, Noise) {
         let pace = self.pace.map_or(0.0, |pace| pace.noise(ratio > 0.0));
-        let all = [
-            (delta.ln_1p(), "matters"),
-            (self.drift, "a list drifts by itself"),
-            (pace, "the CPU itself may explain (compute)"),
-        ];
+        let all = [(delta.ln_1p(), Noise::Delta), (self.drift, Noise::Drift), (pace, Noise::Pace)];
         all.into_iter().fold(all[0], |most, one| if one.0 > most.0 { one } else { most })
     }
 
     /// Why this row cannot be called different, whatever its interval: step 3 and 4 of the rule.
-    pub(super) fn hindrance(&self, delta: f64) -> Option<String> {
+    pub(super) fn hindrance(&self, delta: f64) -> Option<Obstacle> {
         let ratio = self.other.ratio?.ln();
-        let (noise, why) = self.noise(ratio, delta);
+        let (most, noise) = self.noise(ratio, delta);
         let sign = ratio.signum();
-        if ratio.abs() <= noise || self.floor.is_some_and(|floor| sign * floor <= noise) {
-            let what = if ratio.abs() <= noise { "it differs" } else { "its floor differs" };
-            return Some(format!("{what} by no more than {why}"));
+        let within = ratio.abs() <= most;
+        if within || self.floor.is_some_and(|floor| sign * floor <= most) {
+            return Some(Obstacle::WithinNoise { floor: !within, noise });
         }
-        let [dearer, cheaper] = &self.crowds;
+        let [dearer, cheaper] = self.crowds;
         let crowd = if ratio > 0.0 { dearer } else { cheaper };
-        crowd.as_ref().map(|crowd| format!("{crowd} while the dearer list was measured"))
+        crowd.map(Obstacle::Crowded)
     }
 }
 
@@ -145,14 +150,10 @@ fn one_number(logs: &[f64], difference: impl Fn(f64) -> f64) -> Evidence {
 }
 
 /// The price of the other list, or why it has none.
-fn prices(mine: Option<&Price>, theirs: Option<&Price>) -> Other {
-    let absent = || Some(NOT_IN_LIST.to_owned());
+fn prices(theirs: Option<&Price>) -> Other {
     Other {
         ns: theirs.and_then(Price::typical_ns),
-        not_measured: match (mine, theirs) {
-            (_, None) => absent(),
-            (_, Some(theirs)) => theirs.not_measured.clone(),
-        },
+        reason: theirs.map_or(Some(Obstacle::NotInList), Price::why_none),
         ..Other::default()
     }
 }
@@ -164,7 +165,7 @@ fn feels_crowd(price: &Price) -> bool {
 }
 
 /// How crowded a list was, if it was, and more so than another.
-fn crowd_beyond(list: &PriceList, other: &PriceList) -> Option<String> {
+fn crowd_beyond(list: &PriceList, other: &PriceList) -> Option<Crowd> {
     if list.unit == Unit::GuestInstructions {
         // Whoever waits for a CPU executes nothing.
         return None;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::inside::Unit;
 use super::list::{Price, PriceList};
 use super::sample::row_id;
+use crate::missing::{NotMeasured, Obstacle, Quantity, Variants};
 
 /// Most terms of a projection, and the largest count.
 const MAX_TERMS: usize = 10_000;
@@ -31,7 +32,7 @@ impl Term {
 
 /// Reads counts: `30000 fork+execve`, several of them on lines of their own or separated by commas. What follows `#` is
 /// a comment. A count may be hexadecimal (0x10000).
-pub fn parse(text: &str) -> Result<Vec<Term>, String> {
+pub fn parse(text: &str) -> Result<Vec<Term>, NoCounts> {
     let mut terms = Vec::new();
     for line in text.lines() {
         let line = line.split('#').next().unwrap_or_default();
@@ -39,38 +40,45 @@ pub fn parse(text: &str) -> Result<Vec<Term>, String> {
         for part in
             line.split(", ").map(|part| part.trim().trim_end_matches(',')).filter(|part| !part.is_empty())
         {
-            terms.push(term(part)?);
+            terms.push(term(part).ok_or_else(|| NoCounts::Term(part.chars().take(60).collect()))?);
             if terms.len() > MAX_TERMS {
-                return Err(format!("there are more than {MAX_TERMS} counts"));
+                return Err(NoCounts::TooMany);
             }
         }
     }
-    if terms.is_empty() {
-        return Err(format!("there is no count; {EXPECTED}"));
-    }
-    Ok(terms)
+    if terms.is_empty() { Err(NoCounts::None) } else { Ok(terms) }
 }
 
-const EXPECTED: &str = "expected a count and a name, such as '30000 fork+execve'";
+/// Why a text holds no counts.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoCounts {
+    /// More than anybody writes.
+    #[error("there are more than {} counts", MAX_TERMS)]
+    TooMany,
+    /// Nothing at all.
+    #[error("there is no count; expected a count and a name, such as '30000 fork+execve'")]
+    None,
+    /// Something else, of which this is the beginning.
+    #[error("'{0}' is no count of an operation; expected a count and a name, such as '30000 fork+execve'")]
+    Term(String),
+}
 
-fn term(text: &str) -> Result<Term, String> {
-    let shown: String = text.chars().take(60).collect();
-    let wrong = || format!("'{shown}' is no count of an operation; {EXPECTED}");
-    let (count, id) = text.split_once(char::is_whitespace).ok_or_else(wrong)?;
+fn term(text: &str) -> Option<Term> {
+    let (count, id) = text.split_once(char::is_whitespace)?;
     let number = match count.strip_prefix("0x") {
         Some(hexadecimal) => u64::from_str_radix(hexadecimal, 16).ok().map(|n| n as f64),
         None => count.replace('_', "").parse::<f64>().ok(),
     };
-    let count = number.filter(|n| (0.0..=MAX_COUNT).contains(n)).ok_or_else(wrong)?;
+    let count = number.filter(|n| (0.0..=MAX_COUNT).contains(n))?;
     let id = id.trim();
     if id.is_empty() || id.contains(char::is_whitespace) {
-        return Err(wrong());
+        return None;
     }
     let (name, variant) = match id.split_once('/') {
         Some((name, variant)) => (name, Some(variant.to_owned())),
         None => (id, None),
     };
-    Ok(Term { count, name: name.to_owned(), variant })
+    Some(Term { count, name: name.to_owned(), variant })
 }
 
 /// Counts on several machines.
@@ -100,7 +108,7 @@ pub struct Projected {
     /// Upper end.
     pub high_s: Option<f64>,
     /// The terms without a price, and why.
-    pub not_measured: Vec<crate::host::NotMeasured>,
+    pub not_measured: Vec<NotMeasured>,
 }
 
 /// What the counts cost on each machine.
@@ -114,7 +122,7 @@ pub fn project(lists: &[PriceList], terms: &[Term]) -> Projection {
 struct Settled {
     term: Term,
     /// Why no machine can price it; null if that is for each machine to say.
-    why: Option<String>,
+    why: Option<Obstacle>,
 }
 
 /// Settles the variant of a term on one that every list prices which has a price of that name at all: a static program on
@@ -132,9 +140,11 @@ fn settled(lists: &[PriceList], term: &Term) -> Settled {
     let usual = first.find(&term.name, None).map(|price| price.variant.as_str());
     let variant = usual.into_iter().chain(offered.iter().copied()).find(everywhere);
     let why = variant.is_none().then(|| {
-        let each: Vec<String> =
-            priced.iter().map(|(list, variants)| format!("{} has {}", list.name, some(variants))).collect();
-        format!("no variant that all lists price: {}", each.join("; "))
+        let each = |(list, variants): &(&PriceList, Vec<&str>)| Variants {
+            list: list.name.clone(),
+            variants: variants.iter().map(|variant| (*variant).to_owned()).collect(),
+        };
+        Obstacle::NoCommonVariant { lists: priced.iter().map(each).collect() }
     });
     Settled { term: Term { variant: variant.map(str::to_owned), ..term.clone() }, why }
 }
@@ -144,22 +154,6 @@ fn variants<'a>(list: &'a PriceList, name: &str) -> Vec<&'a str> {
     let named = list.prices.iter().filter(|price| price.name == name && price.typical_ns().is_some());
     named.map(|price| price.variant.as_str()).collect()
 }
-
-/// The first few of them.
-fn some(variants: &[&str]) -> String {
-    let shown = variants.iter().take(MOST_NAMED).map(|variant| match *variant {
-        "" => "the one without a variant",
-        variant => variant,
-    });
-    let shown: Vec<&str> = shown.collect();
-    match variants.len().saturating_sub(MOST_NAMED) {
-        0 => shown.join(" "),
-        more => format!("{} and {more} more", shown.join(" ")),
-    }
-}
-
-/// Variants that a reason names.
-const MOST_NAMED: usize = 4;
 
 fn on_machine(list: &PriceList, terms: &[Settled]) -> Projected {
     let mut projected = Projected { name: list.name.clone(), ..Projected::default() };
@@ -173,12 +167,12 @@ fn on_machine(list: &PriceList, terms: &[Settled]) -> Projected {
         let ns = price.and_then(Price::typical_ns);
         if ns.is_none() {
             let none = || match list.unit {
-                Unit::Nanoseconds => "not in this list".to_owned(),
-                other => format!("this list is in {}, not in nanoseconds", other.name()),
+                Unit::Nanoseconds => Obstacle::NotInList,
+                other => Obstacle::OtherUnit { unit: other.name().to_owned() },
             };
-            let own = || found.and_then(|p| p.not_measured.clone());
+            let own = || found.and_then(Price::why_none);
             let why = why.clone().or_else(own).unwrap_or_else(none);
-            projected.not_measured.push(crate::host::NotMeasured { what: term.id(), why });
+            projected.not_measured.push(NotMeasured::new(Quantity::Operation { operation: term.id() }, why));
         }
         projected.seconds.push(ns.map(|ns| term.count * ns * 1e-9));
         projected.rows.push(price.filter(|_| ns.is_some()).map(Price::id));
@@ -238,7 +232,8 @@ mod tests {
         assert_eq!(settled.machines[0].rows, settled.machines[1].rows);
         let lacking = project(&lists, &parse("1 vfork, 2 fork").unwrap());
         assert_eq!(lacking.machines[0].total_s, None);
-        assert_eq!(lacking.machines[0].not_measured[0].what, "vfork");
+        let vfork = NotMeasured::new(Quantity::Operation { operation: "vfork".into() }, Obstacle::NotInList);
+        assert_eq!(lacking.machines[0].not_measured, [vfork]);
         assert!(lacking.machines[0].seconds[1].is_some());
     }
 
@@ -253,15 +248,18 @@ mod tests {
         let found = project(&lists, &terms);
         for machine in &found.machines {
             assert_eq!((machine.total_s, &machine.seconds[..]), (None, &[None][..]), "{machine:?}");
-            let why = &machine.not_measured[0].why;
-            assert!(why.contains("quick has reaped") && why.contains("debian has reaped,dynamic"), "{why}");
+            let has =
+                |list: &str, variant: &str| Variants { list: list.into(), variants: vec![variant.into()] };
+            let lists = vec![has("quick", "reaped"), has("debian", "reaped,dynamic")];
+            assert_eq!(machine.not_measured[0].reason, Some(Obstacle::NoCommonVariant { lists }));
         }
         // A third list that does not know the operation takes nothing from two that agree.
         let third = [of("one", "reaped"), list(Vec::new()), of("two", "reaped")];
         let found = project(&third, &terms);
         let totals: Vec<bool> = found.machines.iter().map(|machine| machine.total_s.is_some()).collect();
         assert_eq!(totals, [true, false, true]);
-        assert_eq!(found.machines[1].not_measured[0].what, "fork+execve/reaped");
+        let operation = "fork+execve/reaped".to_owned();
+        assert_eq!(found.machines[1].not_measured[0].quantity, Some(Quantity::Operation { operation }));
         // What was asked for by its variant is shown where it is.
         let named = project(&lists, &parse("1 fork+execve/reaped").unwrap());
         assert!(named.machines[0].total_s.is_some() && named.machines[1].total_s.is_none());

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::clean::Clean;
 use super::sample::{Range, Row, Sample};
+use crate::missing::{Counted, Obstacle};
 use crate::stats::quantile;
 
 /// Clock steps that a batch must last: one step is then an error of at most 1%.
@@ -79,34 +80,31 @@ fn per_operation(clean: &Clean, count: impl Fn(&Sample) -> Option<u64>) -> Optio
 }
 
 /// Why this price cannot be one, if its receipt contradicts it.
-pub fn refusal(row: &Row, receipt: &Receipt, typical_ns: f64) -> Option<String> {
+pub fn refusal(row: &Row, receipt: &Receipt, typical_ns: f64) -> Option<Obstacle> {
     if let Some(ticks) = receipt.batch_ticks.filter(|ticks| *ticks < LEAST_TICKS) {
-        return Some(format!(
-            "refused: a batch lasted only {ticks:.0} steps of the clock, {LEAST_TICKS:.0} are needed to tell its time"
-        ));
+        return Some(Obstacle::ShortBatch { ticks, needed: LEAST_TICKS });
     }
     if typical_ns < LEAST_NS {
-        return Some(format!("refused: {typical_ns:.5} ns is no time for {}: nothing happened", unit(row)));
+        return Some(Obstacle::NothingHappened { ns: typical_ns, operation: unit(row).to_owned() });
     }
     let expect = &row.expect;
     let both =
         receipt.switches.zip(receipt.involuntary).map(|(voluntary, involuntary)| voluntary + involuntary);
     let checks = [
-        (receipt.switches, expect.voluntary, "voluntary context switches", "a task that did not go to sleep"),
-        (both, expect.switches, "context switches", "a switch that did not happen"),
-        (receipt.syscalls, expect.syscalls, "system calls", "a call that never entered the kernel"),
+        (Counted::VoluntarySwitches, receipt.switches, expect.voluntary),
+        (Counted::Switches, both, expect.switches),
+        (Counted::SystemCalls, receipt.syscalls, expect.syscalls),
     ];
-    checks.into_iter().find_map(|(seen, range, what, lie)| contradiction(seen?, range, what, lie))
+    checks.into_iter().find_map(|(counted, seen, range)| {
+        let (seen, promised) = (seen?, contradiction(seen?, range)?);
+        Some(Obstacle::Contradicted { counted, seen, promised })
+    })
 }
 
-fn contradiction(seen: f64, range: Range, what: &str, lie: &str) -> Option<String> {
-    if let Some(min) = range.min.filter(|min| seen < min * (1.0 - SLACK)) {
-        return Some(format!("refused: {lie} ({seen:.2} {what} an operation, at least {min} belong to one)"));
-    }
-    let max = range.max.filter(|max| seen > max + SLACK * max.max(1.0))?;
-    Some(format!(
-        "refused: it did more than it claims ({seen:.2} {what} an operation, at most {max} belong to one)"
-    ))
+/// The end of the range that this count is beyond.
+fn contradiction(seen: f64, range: Range) -> Option<f64> {
+    let below = range.min.filter(|min| seen < min * (1.0 - SLACK));
+    below.or_else(|| range.max.filter(|max| seen > max + SLACK * max.max(1.0)))
 }
 
 fn unit(row: &Row) -> &str {
@@ -145,27 +143,31 @@ mod tests {
             batch_ticks: Some(500.0),
             ..Receipt::default()
         };
-        let why = |row: &Row, receipt, ns| refusal(row, &receipt, ns).unwrap_or_default();
+        let lie = |row: &Row, receipt, ns| match refusal(row, &receipt, ns) {
+            Some(Obstacle::Contradicted { counted, seen, promised }) => Some((counted, seen, promised)),
+            _ => None,
+        };
         // The context switch that did not happen (60 ns by one well known program).
-        assert!(why(&row(least(1.0), Range::default()), seen(0.0, 1.0), 60.0).contains("did not happen"));
+        let switch = Some((Counted::Switches, 0.0, 1.0));
+        assert_eq!(lie(&row(least(1.0), Range::default()), seen(0.0, 1.0), 60.0), switch);
         // One that another task forced is a switch all the same, but no sleep.
         let pushed = Receipt { involuntary: Some(1.0), ..seen(0.0, 1.0) };
         assert_eq!(refusal(&row(least(1.0), Range::default()), &pushed, 60.0), None);
         let mut asleep = row(Range::default(), Range::default());
         asleep.expect.voluntary = least(0.5);
-        assert!(why(&asleep, pushed, 60.0).contains("did not go to sleep"));
+        assert_eq!(lie(&asleep, pushed, 60.0), Some((Counted::VoluntarySwitches, 0.0, 0.5)));
         // The getpid that a C library answered.
-        assert!(
-            why(&row(Range::default(), least(1.0)), seen(0.0, 0.0), 3.0).contains("never entered the kernel")
-        );
+        let entered = row(Range::default(), least(1.0));
+        assert_eq!(lie(&entered, seen(0.0, 0.0), 3.0), Some((Counted::SystemCalls, 0.0, 1.0)));
         // The vDSO that fell back to a call.
-        assert!(why(&row(Range::default(), none()), seen(0.0, 1.0), 300.0).contains("more than it claims"));
+        let fell_back = Some((Counted::SystemCalls, 1.0, 0.0));
+        assert_eq!(lie(&row(Range::default(), none()), seen(0.0, 1.0), 300.0), fell_back);
         // The 0.00000 us.
-        assert!(
-            why(&row(Range::default(), least(1.0)), seen(0.0, 1.0), 0.0).contains("no time for one call")
-        );
+        let nothing = Obstacle::NothingHappened { ns: 0.0, operation: "one call".into() };
+        assert_eq!(refusal(&entered, &seen(0.0, 1.0), 0.0), Some(nothing));
         let short = Receipt { batch_ticks: Some(3.0), ..seen(0.0, 1.0) };
-        assert!(why(&row(Range::default(), least(1.0)), short, 90.0).contains("3 steps of the clock"));
+        let ticks = Obstacle::ShortBatch { ticks: 3.0, needed: LEAST_TICKS };
+        assert_eq!(refusal(&entered, &short, 90.0), Some(ticks));
     }
 
     #[test]

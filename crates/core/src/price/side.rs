@@ -53,7 +53,7 @@ impl<'a> Side<'a> {
     pub(super) fn of(list: &'a PriceList) -> Self {
         let mut repetitions = BTreeMap::new();
         let mut drifts: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-        for price in list.prices.iter().filter(|price| price.not_measured.is_none()) {
+        for price in list.prices.iter().filter(|price| price.is_measured()) {
             let costs = list.costs(&price.name, &price.variant);
             if costs.is_empty() {
                 continue;

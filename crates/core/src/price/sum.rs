@@ -5,10 +5,11 @@
 //! the other, which is the mark of disturbed repetitions; and a crowd on the machine, for the parts wait for a CPU as often
 //! as they like.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::list::{Price, PriceList};
-use super::paired::{Paired, missing};
+use super::paired::{Lacking, Paired};
+use crate::missing::Crowd;
 use crate::verdict::Verdict;
 
 /// Up to this share of the whole, parts and whole cost the same: what the articles call so.
@@ -18,8 +19,7 @@ pub const WITHIN: f64 = 0.1;
 const LOPSIDED: f64 = 4.0;
 
 /// Operations alone against all of them in one go.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SumCheck {
     /// Name of the list.
     pub name: String,
@@ -43,7 +43,27 @@ pub struct SumCheck {
     /// no spread.
     pub verdict: Option<Verdict>,
     /// Why it is undecided.
-    pub doubt: Option<String>,
+    #[serde(rename = "because")]
+    pub doubt: Option<Doubt>,
+}
+
+/// Why it is undecided whether parts and whole cost the same.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Doubt {
+    /// There are too few repetitions.
+    Repetitions(Lacking),
+    /// A part costs more than all of the whole, which cannot be.
+    PartAboveWhole {
+        /// The part.
+        part: String,
+    },
+    /// The repetitions lie far out to one side.
+    OneSided,
+    /// The repetitions do not say what the typical prices say.
+    NotTypical,
+    /// The machine was crowded, and parts wait for a CPU as often as they like.
+    Crowded(Crowd),
 }
 
 /// Whether fork alone and execve alone add up to fork+execve measured together: of a dynamic program, as compilers make
@@ -86,10 +106,12 @@ pub fn sum_check(list: &PriceList, parts: &[&str], whole: &str, within: f64, alp
     (check.low, check.high) = found.interval.unzip();
     let impossible = parts.iter().find(|(_, ns)| *ns > whole_ns * (1.0 + within));
     check.doubt = match found.interval {
-        None => Some(missing(found.repetitions, found.needed(within, alpha))),
-        Some(_) if impossible.is_some() => impossible
-            .map(|(part, _)| format!("{} costs more than all of {}, which cannot be", part.id(), whole.id())),
-        Some(ends) => lopsided(ends, found.value, check.share, within).or_else(|| list.fingerprint.crowd()),
+        None => Some(Doubt::Repetitions(found.lacking(within, alpha))),
+        Some(_) if impossible.is_some() => {
+            impossible.map(|(part, _)| Doubt::PartAboveWhole { part: part.id() })
+        }
+        Some(ends) => lopsided(ends, found.value, check.share, within)
+            .or_else(|| Some(Doubt::Crowded(list.fingerprint.crowd()?))),
     };
     let verdict = match found.interval.filter(|_| check.doubt.is_none()) {
         Some((low, high)) if -within <= low && high <= within => Verdict::Same,
@@ -99,21 +121,21 @@ pub fn sum_check(list: &PriceList, parts: &[&str], whole: &str, within: f64, alp
     };
     if verdict == Verdict::Undecided && check.doubt.is_none() {
         let bound = if found.value.abs() < within { within.copysign(found.value) } else { 0.0 };
-        check.doubt = Some(missing(found.repetitions, found.needed(bound, alpha)));
+        check.doubt = Some(Doubt::Repetitions(found.lacking(bound, alpha)));
     }
     check.verdict = Some(verdict);
     Some(check)
 }
 
 /// Why an interval says little, if it does: it is lopsided, or the typical prices say something else.
-fn lopsided((low, high): (f64, f64), middle: f64, share: f64, within: f64) -> Option<String> {
+fn lopsided((low, high): (f64, f64), middle: f64, share: f64, within: f64) -> Option<Doubt> {
     let (below, above) = (middle - low, high - middle);
     let (short, long) = (below.min(above), below.max(above));
     if long > within && long > LOPSIDED * short {
-        return Some("the repetitions lie far out to one side".to_owned());
+        return Some(Doubt::OneSided);
     }
     let outside = share < low - WITHIN || share > high + WITHIN;
-    outside.then(|| "the repetitions do not say what the typical prices say".to_owned())
+    outside.then_some(Doubt::NotTypical)
 }
 
 impl SumCheck {
@@ -163,14 +185,16 @@ mod tests {
         // A part that costs four times the whole, in every repetition.
         let check = fork_execve(&machine(12, 3e4, 1.62e6, 4.14e5)).unwrap();
         assert_eq!((check.verdict, check.beyond(0.1)), (Some(Verdict::Undecided), false));
-        assert!(check.doubt.unwrap().contains("which cannot be"));
+        assert_eq!(check.doubt, Some(Doubt::PartAboveWhole { part: "execve/chain".into() }));
         let few = fork_execve(&machine(5, 3e4, 7e5, 7.3e5)).unwrap();
         assert_eq!((few.verdict, few.low), (Some(Verdict::Undecided), None));
-        assert_eq!(few.doubt.as_deref(), Some("5 repetitions, 6 are needed"));
+        let lacking = Lacking { repetitions: 5, needed: Some(6) };
+        assert_eq!(few.doubt, Some(Doubt::Repetitions(lacking)));
         let mut crowded = machine(12, 3e4, 7e5, 1.46e6);
         crowded.fingerprint.others_during = Some(0.4);
         let crowded = fork_execve(&crowded).unwrap();
-        assert!(crowded.verdict == Some(Verdict::Undecided) && crowded.doubt.unwrap().contains("40%"));
+        assert_eq!(crowded.verdict, Some(Verdict::Undecided));
+        assert_eq!(crowded.doubt, Some(Doubt::Crowded(Crowd { share: 0.4, stolen: false })));
     }
 
     #[test]

@@ -44,10 +44,10 @@ impl Machine {
             .order
             .iter()
             .enumerate()
-            .map(|(position, &arm)| Batch {
+            .map(|(position, &(arm, number))| Batch {
                 load: round.load,
                 arm,
-                round: round.number,
+                round: number,
                 position: position as u32,
                 released_s: 0.0,
                 makespan_s: self.batch_s(arm, round.load),
@@ -62,6 +62,7 @@ impl Machine {
                 orphans: Orphans::default(),
                 machine_busy_s: None,
                 steal_s: None,
+                io: None,
             })
             .collect()
     }
@@ -72,13 +73,13 @@ impl Machine {
 struct Trace {
     rounds: Vec<Round>,
     ended: Vec<(u32, u32)>,
-    skipped: Vec<(u32, String)>,
+    skipped: Vec<(u32, NoTime)>,
     took_s: f64,
 }
 
 impl Trace {
     fn at(&self, load: u32) -> usize {
-        self.rounds.iter().filter(|round| round.load == load).count()
+        self.rounds.iter().filter(|round| round.load == load).map(|round| round.runs as usize).sum()
     }
 }
 
@@ -115,10 +116,11 @@ fn simulate(scheduler: &mut Scheduler, machine: &Machine, verdict: Verdicts<'_>)
             Step::Round(round) => {
                 assert!(round.expected > round.number, "{round:?}");
                 assert!(round.left_s >= 0.0 && round.batch_s >= 0.0, "{round:?}");
-                let took_s = machine.round_s(round.load);
+                let took_s: f64 = round.order.iter().map(|&(arm, _)| machine.batch_s(arm, round.load)).sum();
                 now_s += took_s;
-                let verdicts = vec![verdict(round.load, round.number + 1); machine.copies.len() - 1];
-                scheduler.observe(&machine.run(&round), took_s, Standing { verdicts, needed: None });
+                let done = round.number + round.runs;
+                let verdicts = vec![verdict(round.load, done); machine.copies.len() - 1];
+                scheduler.observe(&round, &machine.run(&round), took_s, Standing { verdicts, needed: None });
                 trace.rounds.push(round);
             }
             Step::EndLevel { load, rounds } => trace.ended.push((load, rounds)),
@@ -151,7 +153,11 @@ fn levels_come_in_rising_order_each_begun_when_the_last_is_over() {
     assert_eq!(trace.ended.iter().map(|level| level.0).collect::<Vec<_>>(), [1, 10, 100]);
     for load in [1, 10, 100] {
         let of_level: Vec<&Round> = trace.rounds.iter().filter(|round| round.load == load).collect();
-        assert!(of_level.iter().enumerate().all(|(at, round)| round.number as usize == at), "{of_level:?}");
+        let mut numbers: Vec<u32> =
+            of_level.iter().flat_map(|round| round.order.iter().map(|(_, number)| *number)).collect();
+        numbers.sort_unstable();
+        let rounds = trace.at(load) as u32;
+        assert_eq!(numbers, (0..rounds).flat_map(|number| [number; 3]).collect::<Vec<_>>());
     }
     let places: Vec<(usize, usize)> = trace.rounds.iter().map(|round| round.level).collect();
     assert_eq!((places.first(), places.last()), (Some(&(0, 3)), Some(&(2, 3))));
@@ -174,12 +180,42 @@ fn every_comparison_must_be_decided() {
     let mut scheduler = scheduler(&plan, &machine, &[(1, 2)]);
     let mut rounds = 0;
     while let Step::Round(round) = scheduler.next(0.0) {
-        rounds += 1;
+        rounds += round.runs;
         let second = if rounds >= 9 { Verdict::Same } else { Verdict::Undecided };
         let standing = Standing { verdicts: vec![Verdict::Slower, second], needed: None };
-        scheduler.observe(&machine.run(&round), 0.4, standing);
+        scheduler.observe(&round, &machine.run(&round), 0.4, standing);
     }
     assert_eq!(rounds, 9);
+}
+
+#[test]
+fn who_is_decided_runs_no_longer() {
+    let mut plan = plan(4, soft(2, 50, 60.0));
+    plan.baseline = 1;
+    // The second is the baseline; of the others the costly last one is decided first.
+    let machine = Machine::with(&[(0.1, 0.1), (0.1, 0.1), (0.1, 0.1), (2.0, 2.0)]);
+    let mut scheduler = scheduler(&plan, &machine, &[(1, 2)]);
+    let (mut rounds, mut now_s, mut ran) = (0, 0.0, BTreeMap::<Arm, u32>::new());
+    while let Step::Round(round) = scheduler.next(now_s) {
+        rounds += round.runs;
+        for (arm, _) in &round.order {
+            *ran.entry(*arm).or_default() += 1;
+        }
+        let batches = machine.run(&round);
+        let took_s: f64 = batches.iter().map(|batch| batch.makespan_s).sum();
+        let planned_s = round.batch_s * round.order.len() as f64;
+        assert!((took_s / planned_s - 1.0).abs() < 0.01, "{took_s} s, planned were {planned_s} s");
+        now_s += took_s;
+        let after = |least| if rounds >= least { Verdict::Slower } else { Verdict::Undecided };
+        let standing = Standing { verdicts: vec![after(9), after(20), after(4)], needed: None };
+        scheduler.observe(&round, &batches, took_s, standing);
+    }
+    let of = |arm| ran[&arm];
+    assert_eq!((of(Arm::Alternative(1)), of(Arm::HiddenCopy)), (rounds, rounds));
+    assert!((4..9).contains(&of(Arm::Alternative(3))), "{ran:?}");
+    assert!((9..20).contains(&of(Arm::Alternative(0))), "{ran:?}");
+    assert_eq!(of(Arm::Alternative(2)), rounds);
+    assert!((20..30).contains(&rounds), "{rounds}");
 }
 
 #[test]
@@ -188,7 +224,7 @@ fn one_alternative_alone_runs_for_three_seconds_at_the_least() {
     let trace = simulated(&plan(1, soft(10, u32::MAX, 60.0)), &alone, &[(1, 1)], NEVER);
     assert!(trace.took_s >= 3.0 && trace.took_s < 3.2, "{}", trace.took_s);
     assert!(
-        trace.rounds.iter().all(|round| round.order == [Arm::Alternative(0)]),
+        trace.rounds.iter().all(|round| round.order == [(Arm::Alternative(0), round.number)]),
         "no hidden copy is needed"
     );
     // The least rounds go before, and the largest number cuts it short.
@@ -238,27 +274,49 @@ fn the_same_seed_gives_the_same_orders_and_another_gives_others() {
     assert_eq!(orders(1), orders(1));
     assert_ne!(orders(1), orders(2));
     let all = orders(3);
-    assert_ne!(all[..30], all[30..], "each level has orders of its own");
-    for order in &all {
-        let mut sorted = order.clone();
-        sorted.sort_by_key(|arm| match arm {
-            Arm::Alternative(index) => *index,
-            Arm::HiddenCopy => usize::MAX,
-        });
-        let each_once: Vec<Arm> = (0..4).map(Arm::Alternative).chain([Arm::HiddenCopy]).collect();
-        assert_eq!(sorted, each_once);
-    }
-    // No arm has a place of its own: over 60 rounds each of the five stands first now and then.
+    assert_ne!(all[..all.len() / 2], all[all.len() / 2..], "each level has orders of its own");
+    let runs: Vec<(Arm, u32)> = all.concat();
     for arm in (0..4).map(Arm::Alternative).chain([Arm::HiddenCopy]) {
-        let first = all.iter().filter(|order| order[0] == arm).count();
-        assert!((2..=30).contains(&first), "{arm:?} stood first {first} times of 60");
+        let rounds = runs.iter().filter(|(of, _)| *of == arm).map(|(_, round)| *round);
+        assert!(rounds.eq((0..30).chain(0..30)), "{arm:?} has one run in each round, and its rounds rise");
+        // No arm has a place of its own: each stands first now and then.
+        let first = all.iter().filter(|order| order[0].0 == arm).count();
+        assert!(first <= all.len() / 2, "{arm:?} stood first {first} times of {}", all.len());
     }
+}
+
+#[test]
+fn the_runs_of_a_block_stand_in_one_order() {
+    // Rounds of half a second: the first block has as many as a verdict needs.
+    let trace = simulated(&plan(2, soft(1, u32::MAX, 60.0)), &Machine::with(&TWO), &[(1, 3)], &after(3));
+    let [only] = &trace.rounds[..] else { panic!("{:?}", trace.rounds) };
+    assert_eq!((only.runs, only.order.len()), (3, 9));
+    // The three rounds are not one after another: else each arm would be once in every three.
+    let mixed = (0..20).any(|seed| {
+        let plan = Plan { seed, ..plan(2, soft(1, u32::MAX, 60.0)) };
+        let trace = simulated(&plan, &Machine::with(&TWO), &[(1, 3)], &after(3));
+        trace.rounds[0].order.chunks(3).any(|three| three.iter().any(|(_, round)| *round != three[0].1))
+    });
+    assert!(mixed);
+    // Short commands: many in a block, and half a second at least.
+    let short = Machine::with(&[(0.001, 0.001), (0.0013, 0.001)]);
+    let trace = simulated(&plan(2, soft(1, u32::MAX, 60.0)), &short, &[(1, 3)], &after(3));
+    assert!(trace.took_s > 0.5 && trace.rounds.iter().all(|block| block.runs == 12), "{}", trace.took_s);
+    // Where each alternative makes its own state, its runs follow one another.
+    let plan = Plan { rounds_per_setup: Some(4), ..plan(2, soft(8, 8, 60.0)) };
+    let trace = simulated(&plan, &Machine::with(&TWO), &[(1, 3)], &after(3));
+    assert!(
+        trace
+            .rounds
+            .iter()
+            .all(|block| block.order.chunks(4).all(|four| four.iter().all(|it| it.0 == four[0].0)))
+    );
 }
 
 #[test]
 fn an_order_does_not_depend_on_what_was_measured() {
     let orders = |machine: &Machine| {
-        let trace = simulated(&plan(2, soft(5, 5, 600.0)), machine, &[(1, 3), (8, 3)], NEVER);
+        let trace = simulated(&plan(2, soft(5, 5, 600.0)), machine, &[(1, 5), (8, 5)], NEVER);
         trace.rounds.into_iter().map(|round| round.order).collect::<Vec<_>>()
     };
     assert_eq!(orders(&Machine::with(&TWO)), orders(&Machine::with(&[(3.0, 1.0), (0.001, 0.001)])));
@@ -284,7 +342,7 @@ fn modes_with_a_duration_are_planned_with_it() {
         let mut scheduler = scheduler(&plan, &machine, &[(1, 6), (4, 6)]);
         let Step::Round(round) = scheduler.next(0.0) else { panic!("no first round") };
         assert!(round.batch_s > 5.0 && round.batch_s < 6.0, "{round:?}");
-        scheduler.observe(&machine.run(&round), 15.3, Standing::default());
+        scheduler.observe(&round, &machine.run(&round), 15.3, Standing::default());
         assert_eq!(scheduler.next(15.3), Step::EndLevel { load: 1, rounds: 1 });
         assert!(matches!(scheduler.next(15.3), Step::Skip { load: 4, .. }));
         assert_eq!(scheduler.next(15.3), Step::Done);
@@ -296,26 +354,27 @@ fn nothing_to_do_is_done() {
     let mut scheduler = Scheduler::new(&plan(2, soft(1, 1, 1.0)), &[], &TWO, 2.0);
     assert_eq!(scheduler.next(0.0), Step::Done);
     scheduler.give_up();
-    scheduler.observe(&[], 1.0, Standing::default());
+
     assert!(scheduler.finished());
 }
 
 proptest! {
     /// Whatever the costs, limits and verdicts: it ends, keeps the numbers of rounds, leaves no level without an answer,
-    /// and overruns a hard limit by one round of the lowest level at most (which runs before its cost is known).
+    /// and overruns a hard limit by one block of the lowest level at most (which runs before its cost is known).
     #[test]
     fn limits_hold_on_any_machine(
         costs in prop::collection::vec((1e-4_f64..2.0, 1e-4_f64..2.0), 1..4),
         loads in prop::collection::btree_set(1_u32..200, 1..5),
         min in 1_u32..15, more in 0_u32..30, least in 1_u32..12,
-        max_time_s in 0.1_f64..300.0, is_hard: bool, fixed: bool, decided in 1_u32..60,
+        max_time_s in 0.1_f64..300.0, is_hard: bool, fixed: bool, decided in 1_u32..60, block in 1_u32..4,
     ) {
         let max = min + more;
         let min = if fixed { max } else { min };
         let rounds = Rounds { fixed, max_time_hard: is_hard, ..soft(min, max, max_time_s) };
         let machine = Machine::with(&costs);
         let levels: Vec<(u32, u32)> = loads.iter().map(|&load| (load, least)).collect();
-        let trace = simulated(&plan(costs.len(), rounds), &machine, &levels, &after(decided));
+        let plan = Plan { rounds_per_setup: Some(block), ..plan(costs.len(), rounds) };
+        let trace = simulated(&plan, &machine, &levels, &after(decided));
         prop_assert_eq!(trace.ended.len() + trace.skipped.len(), levels.len());
         let lowest = levels[0].0;
         for &(load, done) in &trace.ended {
@@ -326,7 +385,7 @@ proptest! {
         }
         if is_hard {
             let over_s = trace.took_s - max_time_s;
-            prop_assert!(over_s <= machine.round_s(lowest) + 1e-6, "{} s over", over_s);
+            prop_assert!(over_s <= f64::from(block) * machine.round_s(lowest) + 1e-6, "{} s over", over_s);
         } else {
             prop_assert!(trace.skipped.is_empty());
         }

@@ -1,162 +1,210 @@
-//! The sign e-process: an interval for the median that stays valid however often one looks and whenever one stops.
+//! The rank e-process: an interval for a ratio that stays valid however often one looks and whenever one stops.
 //!
-//! Bet on the signs with a Beta(1/2, 1/2) mixture of coins against a fair coin. After n rounds of which k fell below a
-//! candidate m, the capital is e(n, k) = 2^n B(k + 1/2, n - k + 1/2) / B(1/2, 1/2). If m is the median the capital is a
-//! non-negative martingale that starts at 1, so it ever reaches 1/alpha with probability at most alpha (Ville 1939).
-//! The m that have never made it that far form the interval. See Waudby-Smith and Ramdas (2024), "Estimating means of
-//! bounded random variables by betting", and Krichevsky and Trofimov (1981) for the mixture.
+//! A block is a number of runs in one random order. If the alternative takes m times as long as the baseline (on a log
+//! scale: is shifted by m) and else behaves like it, its runs less m and those of the baseline are exchangeable within the
+//! block: whatever the machine did meanwhile, every way to give the places to the two is equally likely. So the number U of
+//! pairs of a run of either in which the alternative is the slower one has the distribution that Mann and Whitney
+//! counted, and for any tilt t
+//!
+//!   exp(t (U - n m / 2)) / M(t),   M(t) = E exp(t (U - n m / 2)),
+//!
+//! is 1 on average. The product over the blocks is the capital of a gambler who bets on "slower than m says" (t > 0) or
+//! "faster" (t < 0) and starts with 1. A fair game makes nobody rich: it ever reaches 2/alpha with probability at most
+//! alpha/2 (Ville 1939). The m at which neither of the two gamblers got there form the interval. A gambler spreads the stake over the
+//! six tilts, and half of it is on a complete separation (t without bound), which pays one over the probability of
+//! the most extreme order: three runs against six, all slower, pay 84 to 1.
+//!
+//! Sources: Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", 2024; Mann and Whitney 1947.
 
-use statrs::function::beta::ln_beta;
+use std::collections::HashMap;
+use std::rc::Rc;
 
-use super::{Observation, order_interval};
+use super::{Observation, quantile, ranks};
 
-/// Natural logarithm of the e-value after `n` rounds of which `k` fell on one side.
-///
-/// # Panics
-/// When `k` is larger than `n`.
-pub fn ln_e(n: usize, k: usize) -> f64 {
-    assert!(k <= n, "{k} of {n} rounds on one side");
-    let (n, k) = (n as f64, k as f64);
-    n * std::f64::consts::LN_2 + ln_beta(k + 0.5, n - k + 0.5) - std::f64::consts::PI.ln()
+/// What ran in one random order: logarithms of what was read of the alternative and of the baseline.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Block {
+    /// Runs of the alternative.
+    pub arm: Vec<Observation>,
+    /// Runs of the baseline.
+    pub base: Vec<Observation>,
 }
 
-/// How many order statistics the interval for the median may leave out at each side. `None` when even the whole range
-/// cannot be had at `alpha` yet.
-///
-/// Ties with a candidate could have fallen on either side. A candidate is refused only if every way to share the ties
-/// out refuses it, so ties make the interval wider, never wrong.
-pub fn skip(n: usize, alpha: f64) -> Option<usize> {
-    let needed = -alpha.ln() - 1e-9;
-    super::largest_fitting(n / 2, |k| ln_e(n, k) >= needed)
+/// Most runs of the alternative in a block: above it the counts of the orders would not be exact in floating point.
+pub const MOST: usize = 12;
+
+/// Tilts in standard deviations of U: each serves effects of about half its size to twice its size, seen from the noise.
+const TILTS: [f64; 6] = [0.05, 0.1, 0.2, 0.4, 0.8, 1.6];
+
+/// The part of the stake that is on a complete separation; the tilts share the rest equally.
+const ON_SEPARATION: f64 = 0.5;
+
+/// What a block of some size pays.
+#[derive(Debug)]
+struct Odds {
+    /// U of a complete separation.
+    most: usize,
+    /// ln of one over its probability.
+    separation: f64,
+    /// By tilt: the tilt for one pair, and ln M.
+    tilts: [(f64, f64); TILTS.len()],
 }
 
-/// Interval for the median at error probability `alpha`, valid at any stopping time. `None` when there are too few rounds.
-pub fn median_interval(observations: &[Observation], alpha: f64) -> Option<(f64, f64)> {
-    order_interval(observations, skip(observations.len(), alpha)?)
+impl Odds {
+    fn of(n: usize, m: usize) -> Self {
+        let counts = ranks::counts(n, m);
+        let (most, total) = (n * m, counts.iter().sum::<f64>());
+        let centre = most as f64 / 2.0;
+        let spread = (most as f64 * (n + m + 1) as f64 / 12.0).sqrt();
+        let ln_m = |tilt: f64| {
+            let weighed = |(u, ways): (usize, &f64)| ways / total * (tilt * (u as f64 - centre)).exp();
+            counts.iter().enumerate().map(weighed).sum::<f64>().ln()
+        };
+        Self { most, separation: total.ln(), tilts: TILTS.map(|tilt| (tilt / spread, ln_m(tilt / spread))) }
+    }
 }
 
-/// The least number of rounds that gives an interval: 7 at 5%, and about one more for every halving of `alpha`.
-pub fn min_rounds(alpha: f64) -> usize {
-    (1..=1100).find(|&n| skip(n, alpha).is_some()).unwrap_or(1100)
+/// The bets that one side lost or won so far: ln capital of each tilt, and of the separation.
+#[derive(Clone, Copy, Debug)]
+struct Bets {
+    tilts: [f64; TILTS.len()],
+    separation: f64,
+}
+
+impl Bets {
+    /// ln of the whole capital, were all that was seen seen so many times.
+    fn ln_capital(&self, times: f64) -> f64 {
+        let part = ((1.0 - ON_SEPARATION) / TILTS.len() as f64).ln();
+        let all = self.tilts.map(|tilt| part + times * tilt);
+        let separation = ON_SEPARATION.ln() + times * self.separation;
+        let most = all.into_iter().fold(separation, f64::max);
+        let sum: f64 = all.into_iter().chain([separation]).map(|one| (one - most).exp()).sum();
+        most + sum.ln()
+    }
+}
+
+/// The gambler who bets that the alternative is slower than a candidate says.
+#[derive(Debug)]
+struct Gambler {
+    /// Of each block: what it pays, and the differences of all pairs in rising order, each at least so large.
+    blocks: Vec<(Rc<Odds>, Vec<f64>)>,
+    /// The differences of all blocks in rising order.
+    all: Vec<f64>,
+}
+
+impl Gambler {
+    fn of(blocks: &[Block], difference: impl Fn(&Observation, &Observation) -> f64) -> Self {
+        let mut known: HashMap<(usize, usize), Rc<Odds>> = HashMap::new();
+        let of = |block: &Block| {
+            let (n, m) = (block.arm.len(), block.base.len());
+            let pairs = block.arm.iter().flat_map(|arm| block.base.iter().map(|base| difference(arm, base)));
+            let odds = known.entry((n, m)).or_insert_with(|| Rc::new(Odds::of(n, m)));
+            (Rc::clone(odds), quantile::sorted(pairs))
+        };
+        let blocks: Vec<_> =
+            blocks.iter().filter(|block| !block.arm.is_empty() && !block.base.is_empty()).map(of).collect();
+        let all = quantile::sorted(blocks.iter().flat_map(|(_, pairs)| pairs).copied());
+        Self { blocks, all }
+    }
+
+    /// How the bets against a candidate stand. A difference that is the candidate itself speaks for slower only with `ties`.
+    fn bets(&self, candidate: f64, ties: bool) -> Bets {
+        let mut bets = Bets { tilts: [0.0; TILTS.len()], separation: 0.0 };
+        for (odds, pairs) in &self.blocks {
+            let below = pairs.partition_point(|pair| *pair < candidate || !ties && *pair == candidate);
+            let slower = pairs.len() - below;
+            let from_centre = slower as f64 - odds.most as f64 / 2.0;
+            for (capital, (tilt, ln_m)) in bets.tilts.iter_mut().zip(&odds.tilts) {
+                *capital += tilt * from_centre - ln_m;
+            }
+            bets.separation += if slower == odds.most { odds.separation } else { f64::NEG_INFINITY };
+        }
+        bets
+    }
+
+    /// The end of the interval: the largest difference such that every candidate below it is refused.
+    fn end(&self, alpha: f64) -> Option<f64> {
+        // Refused below the k-th difference: the fewer pairs are above a candidate, the less that side has won.
+        let refuses = |k: usize| self.bets(self.all[k], true).ln_capital(1.0) >= needed(alpha);
+        super::largest_fitting(self.all.len().checked_sub(1)?, refuses)
+            .map(|k| self.all[k])
+            .filter(|end| end.is_finite())
+    }
+}
+
+/// ln of the capital at which a candidate is refused, one gambler of the two.
+fn needed(alpha: f64) -> f64 {
+    (2.0 / alpha).ln() - 1e-9
+}
+
+/// What the blocks so far say.
+#[derive(Debug)]
+pub struct Evidence {
+    slower: Gambler,
+    /// The same with the signs turned round.
+    faster: Gambler,
+}
+
+impl Evidence {
+    /// Of these blocks.
+    pub fn of(blocks: &[Block]) -> Self {
+        Self {
+            slower: Gambler::of(blocks, |arm, base| arm.low - base.high),
+            faster: Gambler::of(blocks, |arm, base| base.low - arm.high),
+        }
+    }
+
+    /// The interval at error probability `alpha`, valid at any stopping time. An end that the blocks do not give is infinite; `None`
+    /// without either.
+    pub fn interval(&self, alpha: f64) -> Option<(f64, f64)> {
+        let (low, high) = (self.slower.end(alpha), self.faster.end(alpha).map(|end| -end));
+        low.or(high)?;
+        Some((low.unwrap_or(f64::NEG_INFINITY), high.unwrap_or(f64::INFINITY)))
+    }
+
+    /// The least error probability at which there is an interval with both ends.
+    pub fn least_alpha(&self) -> f64 {
+        let most = |gambler: &Gambler| {
+            let first = gambler.all.iter().find(|pair| pair.is_finite());
+            first.map_or(0.0, |&first| gambler.bets(first, true).ln_capital(1.0))
+        };
+        2.0 * (-most(&self.slower).min(most(&self.faster))).exp()
+    }
+
+    /// Whether a candidate would be refused as too small (`slower`) or as too large, had all been seen so many times.
+    pub fn refuses(&self, candidate: f64, slower: bool, times: f64, alpha: f64) -> bool {
+        let bets = match slower {
+            true => self.slower.bets(candidate, false),
+            false => self.faster.bets(-candidate, false),
+        };
+        bets.ln_capital(times) >= needed(alpha)
+    }
+}
+
+/// The ratio that fits best: the median difference over all pairs of the blocks (Hodges and Lehmann 1963).
+pub fn estimate(blocks: &[Block]) -> Option<f64> {
+    let pairs = blocks.iter().flat_map(|block| {
+        block.arm.iter().flat_map(move |arm| block.base.iter().map(move |base| arm.value - base.value))
+    });
+    quantile::median(&pairs.collect::<Vec<_>>())
+}
+
+/// The least number of rounds in one block that gives an interval, where a round has one run of the alternative and `base` of the
+/// baseline: 3 at 5% with two of them, and one more for about every tenth of `alpha`. More than [`MOST`] rounds take more
+/// blocks.
+pub fn min_rounds(alpha: f64, base: usize) -> usize {
+    let fits = |rounds: usize| {
+        let (blocks, rest) = (rounds / MOST, rounds % MOST);
+        let ln_orders = |m: usize| ranks::ln_orders(m, m * base);
+        blocks as f64 * ln_orders(MOST) + ln_orders(rest) + ON_SEPARATION.ln() >= needed(alpha)
+    };
+    (1..=40 * MOST).find(|&rounds| fits(rounds)).unwrap_or(40 * MOST)
+}
+
+/// The same where every block has one number of each.
+pub fn min_blocks(alpha: f64, base: usize) -> usize {
+    ((needed(alpha) - ON_SEPARATION.ln()) / ranks::ln_orders(1, base)).ceil() as usize
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
-    use statrs::function::factorial::ln_binomial;
-
-    use super::*;
-
-    #[test]
-    fn values_by_hand() {
-        // e(n, 0) = C(2n, n) / 2^n: 2/2, 6/4, 924/64, 3432/128.
-        for (n, e) in [(1, 1.0), (2, 1.5), (6, 14.4375), (7, 26.8125)] {
-            assert!((ln_e(n, 0).exp() - e).abs() < 1e-9, "n = {n}: {}", ln_e(n, 0).exp());
-        }
-        // e(2, 1) = 4 B(3/2, 3/2) / pi = 4 (pi/8) / pi.
-        assert!((ln_e(2, 1).exp() - 0.5).abs() < 1e-12);
-        assert!(ln_e(0, 0).abs() < 1e-12);
-        assert_eq!(min_rounds(0.05), 7);
-        assert_eq!(min_rounds(0.005), 11);
-    }
-
-    #[test]
-    fn no_interval_before_the_least_number() {
-        let xs = |n: usize| (0..n).map(|i| Observation::from(i as f64)).collect::<Vec<_>>();
-        assert_eq!(median_interval(&xs(6), 0.05), None);
-        assert_eq!(median_interval(&xs(7), 0.05), Some((0.0, 6.0)));
-    }
-
-    /// The promise itself: under a fair coin the capital is 1 on average, at every n.
-    #[test]
-    fn expectation_is_one() {
-        for n in 0..=200usize {
-            let mean: f64 = (0..=n)
-                .map(|k| {
-                    (ln_binomial(n as u64, k as u64) - n as f64 * std::f64::consts::LN_2 + ln_e(n, k)).exp()
-                })
-                .sum();
-            assert!(mean <= 1.0 + 1e-8, "n = {n}: {mean}");
-            assert!(mean >= 1.0 - 1e-8, "n = {n}: {mean}");
-        }
-    }
-
-    /// Looks after every round of an A/A comparison and stops at the first that excludes no difference.
-    fn false_alarms(
-        runs: u32,
-        rounds: usize,
-        alpha: f64,
-        mut pair: impl FnMut(&mut ChaCha8Rng, usize) -> f64,
-    ) -> f64 {
-        let mut rng = ChaCha8Rng::seed_from_u64(11);
-        let alarms = (0..runs)
-            .filter(|_| {
-                let (mut below, mut above) = (0usize, 0usize);
-                (1..=rounds).any(|n| {
-                    let ratio = pair(&mut rng, n);
-                    below += usize::from(ratio < 0.0);
-                    above += usize::from(ratio > 0.0);
-                    // The interval excludes 0 when it lies whole on one side.
-                    skip(n, alpha).is_some_and(|skip| n - below <= skip || n - above <= skip)
-                })
-            })
-            .count();
-        alarms as f64 / f64::from(runs)
-    }
-
-    fn skewed(rng: &mut ChaCha8Rng) -> f64 {
-        let u: f64 = rng.random_range(0.0..1.0);
-        0.01 * -(1.0 - u).ln()
-    }
-
-    #[test]
-    fn optional_stopping_keeps_alpha_quiet_and_drifting() {
-        let (runs, alpha) = (600, 0.05);
-        let slack = 3.0 * (alpha * (1.0 - alpha) / f64::from(runs)).sqrt();
-        let quiet = false_alarms(runs, 150, alpha, |rng, _| skewed(rng) - skewed(rng));
-        assert!(quiet <= alpha + slack, "quiet: {quiet}");
-        // The machine gets slower within and between rounds; the second of a round always loses 2%. A fair coin says who
-        // is second.
-        let drift = false_alarms(runs, 150, alpha, |rng, n| {
-            let late = 0.02 + 0.0001 * n as f64;
-            let second = if rng.random_range(0..2) == 0 { late } else { -late };
-            skewed(rng) - skewed(rng) + second
-        });
-        assert!(drift <= alpha + slack, "drift: {drift}");
-        // The test can fail: with a fixed order the same drift is an alarm nearly every time.
-        let fixed_order = false_alarms(runs, 150, alpha, |rng, _| skewed(rng) - skewed(rng) + 0.02);
-        assert!(fixed_order > 0.9, "fixed order: {fixed_order}");
-    }
-
-    #[test]
-    fn ties_never_raise_an_alarm() {
-        assert_eq!(false_alarms(50, 100, 0.05, |_, _| 0.0), 0.0);
-    }
-
-    proptest! {
-        #[test]
-        fn the_e_value_is_symmetric_and_least_in_the_middle(n in 1usize..400, k in 0usize..400) {
-            let k = k.min(n);
-            prop_assert!((ln_e(n, k) - ln_e(n, n - k)).abs() < 1e-8);
-            prop_assert!(ln_e(n, n / 2) <= ln_e(n, k) + 1e-8);
-        }
-
-        #[test]
-        fn interval_holds_the_median_and_shrinks(xs in prop::collection::vec(-50i32..50, 7..80), a in 0.05..0.4f64, b in 0.05..0.4f64) {
-            let xs: Vec<Observation> = xs.into_iter().map(|x| f64::from(x).into()).collect();
-            let narrow = median_interval(&xs, a.max(b)).unwrap();
-            let wide = median_interval(&xs, a.min(b)).unwrap();
-            let median = super::super::median_of(&xs).unwrap();
-            prop_assert!(wide.0 <= narrow.0 && narrow.0 <= median && median <= narrow.1 && narrow.1 <= wide.1);
-        }
-
-        #[test]
-        fn free_stopping_costs_width(n in 7usize..500, alpha in 0.001..0.3f64) {
-            let free = skip(n, alpha);
-            let fixed = super::super::sign::skip(n, alpha);
-            prop_assert!(free.map_or(-1, |k| k as i64) <= fixed.map_or(-1, |k| k as i64));
-        }
-    }
-}
+mod tests;

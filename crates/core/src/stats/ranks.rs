@@ -4,6 +4,8 @@
 //! the other one shifted by d, the number of differences below d has the null distribution of U, which is counted exactly;
 //! nothing else is assumed about the distribution. The estimate is the median difference (Hodges and Lehmann 1963).
 
+use statrs::function::factorial::ln_binomial;
+
 use super::quantile;
 
 /// An estimated shift with its interval.
@@ -64,8 +66,13 @@ pub fn min_each(alpha: f64) -> usize {
     (1..MOST).find(|&n| skip(n, n, alpha).is_some()).unwrap_or(MOST)
 }
 
+/// ln of the number of ways to mix n and m numbers.
+pub(super) fn ln_orders(n: usize, m: usize) -> f64 {
+    ln_binomial((n + m) as u64, n as u64)
+}
+
 /// In how many ways n and m numbers can be mixed so that U is 0, 1, ..., n * m: coefficients of the Gaussian binomial.
-fn counts(n: usize, m: usize) -> Vec<f64> {
+pub(super) fn counts(n: usize, m: usize) -> Vec<f64> {
     let size = n * m + 1;
     let mut ways = vec![0.0; size];
     ways[0] = 1.0;

@@ -17,6 +17,10 @@ use super::skipped::AllSkipped;
 use super::stages::End;
 use super::task::{State, Task};
 use super::timeline::{Switch, Timeline};
+use super::wrappers::Wrappers;
+
+/// A child that executes a program takes less CPU time than this from its fork to its exec.
+const OWN_NS: u64 = 1_000_000;
 
 /// A task that was told to be still there.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +37,7 @@ pub struct Analysis {
     pub(super) line: Timeline,
     pub(super) processes: Processes,
     pub(super) searches: Searches,
+    pub(super) wrappers: Wrappers,
     pub(super) skipped: AllSkipped,
     pub(super) tasks: Tasks,
     /// When the first program of the tree began.
@@ -53,6 +58,7 @@ impl Analysis {
             line: Timeline::new(setting),
             processes: Processes::default(),
             searches: Searches::default(),
+            wrappers: Wrappers::default(),
             skipped: AllSkipped::default(),
             tasks: Tasks::default(),
             began: None,
@@ -93,6 +99,12 @@ impl Analysis {
             What::Exec { task, former, name, path, so_far } => {
                 self.exec((*task, *former), (name, path.as_deref()), so_far, event.cpu, now)
             }
+            What::Script { task, script, interpreter } => {
+                if let Some(process) = self.line.known.tree.get(task).map(|task| task.process) {
+                    self.wrappers.is_script(process, script, interpreter, now);
+                }
+            }
+            What::LivesOn { task, so_far } => self.lives_on(*task, so_far, event.cpu, now),
             What::Waits { task, left, block } => self.line.found(*task, *left, *block),
             What::Below { task, parent } => self.below(*task, *parent),
             What::Pipes { task, input, output } => self.pipes(*task, *input, *output),
@@ -126,6 +138,7 @@ impl Analysis {
     pub fn finish(mut self, counts: &Counts, facts: &Facts) -> TraceReport {
         let facts = facts.with_throttling(counts.lives.throttled);
         self.close(&facts);
+        self.wrappers.close();
         self.end_by_kernel(counts);
         self.report(counts, &facts)
     }
@@ -231,7 +244,29 @@ impl Analysis {
                 self.line.ledger.ran_on(label, task.last_cpu.unwrap_or(cpu));
             }
         }
+        self.wrappers.execs(process, name, now);
         self.processes.renamed(process, label, begins.then_some(now));
+    }
+
+    /// A forked child is a program of its own from here on. What it did before was the way from fork to exec, unless that was more than
+    /// such a way is: then that was its own, too.
+    fn lives_on(&mut self, tid: Tid, so_far: &Totals, cpu: u16, now: u64) {
+        let Some(task) = self.line.known.tree.get(&tid).filter(|task| task.state != State::Dead) else {
+            self.line.flaws.unfinished.add(self.on(cpu));
+            return;
+        };
+        let (process, label) = (task.process, self.line.labels.subshell(task.label));
+        let begins = so_far.run_ns < OWN_NS;
+        self.line.must_run(tid, cpu, now);
+        self.line.path_lives_on(tid, label, begins, so_far, now);
+        if begins {
+            self.next_segment(tid, Some(so_far), now);
+        }
+        if let Some(task) = self.line.known.tree.get_mut(&tid) {
+            task.label = label;
+            self.line.ledger.ran_on(label, task.last_cpu.unwrap_or(cpu));
+        }
+        self.processes.renamed(process, label, None);
     }
 
     /// A thread that is not the first called exec: the others are gone, and it has the number of the first.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::analysis::Analysis;
 use super::checks::{self, Compared};
+use super::command::CommandName;
 use super::counts::{Counts, Lost};
 use super::holder::Holder;
 use super::idle::{CORE, ELSEWHERE};
@@ -47,6 +48,7 @@ impl Analysis {
             avoidable_wait_s: avoidable.map(|avoided| seconds(avoided.of(&line.ledger.avoidable))),
             avoidable_longest_s: whole.then(|| seconds(longest)),
             avoidable: whole.then(|| self.beside_avoidable(facts, avoided)),
+            wrappers: self.wrappers.rows(),
             stages: line.stages.rows(&line.labels),
             effective_parallelism: overhead::ratio(seconds(line.ledger.all.run), seconds(wall_ns))
                 .filter(|_| self.tasks.total > 0),
@@ -55,6 +57,7 @@ impl Analysis {
             critical_alternatives: line.path.alternatives(&line.labels, wall_ns),
             work,
             transfers,
+            sampled: counts.sampled.clone(),
             complete: false,
             lost,
             overhead: overhead::overhead(counts, facts, seconds(wall_ns)),
@@ -63,8 +66,7 @@ impl Analysis {
         };
         stage_rows::settle(&mut report.stages, &report.transfers, &report.syscalls);
         // What never began is not whole.
-        report.complete =
-            self.began.is_some() && !report.lost.any() && report.checks.iter().all(|check| check.holds);
+        report.complete = self.began.is_some() && report.adds_up();
         report.warnings = gaps::warnings(self, counts, facts, &report);
         report.not_measured = gaps::not_measured(self, counts, facts, &report);
         report
@@ -199,13 +201,13 @@ impl Analysis {
     /// Who held the CPU, the longest first.
     fn sharers(&self, facts: &Facts) -> Vec<SharerRow> {
         let labels = &self.line.labels;
-        let mut sums: BTreeMap<(&str, SharerKind, &str), u64> = BTreeMap::new();
+        let mut sums: BTreeMap<(&CommandName, SharerKind, &str), u64> = BTreeMap::new();
         for ((command, holder), ns) in self.line.cpus.sharers.iter().filter(|(_, ns)| **ns > 0) {
             let (kind, name) = self.holder(*holder, facts);
-            *sums.entry((labels.name(*command), kind, name)).or_default() += ns;
+            *sums.entry((labels.command(*command), kind, name)).or_default() += ns;
         }
-        let row = |((command, kind, sharer), ns): ((&str, SharerKind, &str), u64)| SharerRow {
-            command: command.to_owned(),
+        let row = |((command, kind, sharer), ns): ((&CommandName, SharerKind, &str), u64)| SharerRow {
+            command: command.clone(),
             sharer: sharer.to_owned(),
             kind,
             seconds: seconds(ns),

@@ -1,5 +1,6 @@
 //! Whether what arrived fits together: sums that must agree, each from two sources.
 
+use super::check::{A_SWITCH_NS, CheckKind};
 use super::counts::Counts;
 use super::event::Totals;
 use super::ledger::seconds;
@@ -14,9 +15,6 @@ const WITHIN: f64 = 0.01;
 const WORK_WITHIN: f64 = 0.02;
 /// How far the critical path may be from the wall time.
 const PATH_WITHIN: f64 = 0.005;
-/// The scheduler's clock and the tracepoint are read at different moments of a switch: what that may amount to, for one
-/// switch, nanoseconds.
-const A_SWITCH_NS: u64 = 2_000;
 
 /// Sums over all tasks that are gone.
 #[derive(Debug, Default)]
@@ -74,26 +72,14 @@ pub(super) struct Compared<'a> {
 
 /// All checks that this level allows.
 pub(super) fn checks(it: &Compared<'_>) -> Vec<Check> {
-    let mut checks = vec![exact(
-        "sum of the tasks' states, their lives (seconds)",
-        seconds(it.sums.times),
-        seconds(it.sums.lives),
-    )];
+    let mut checks = vec![exact(CheckKind::States, seconds(it.sums.times), seconds(it.sums.lives))];
     lives(it, &mut checks);
     if it.whole {
-        checks.push(exact("records that came too late for their own time, none", count(it.late), 0.0));
+        checks.push(exact(CheckKind::Late, count(it.late), 0.0));
         let (blocked, causes) = it.blocked;
-        checks.push(exact(
-            "blocked time of the tasks, over all causes (seconds)",
-            seconds(blocked),
-            seconds(causes),
-        ));
+        checks.push(exact(CheckKind::Blocked, seconds(blocked), seconds(causes)));
         let (waited, holders) = it.waited;
-        checks.push(exact(
-            "waiting of the tasks, over all who held a CPU (seconds)",
-            seconds(waited),
-            seconds(holders),
-        ));
+        checks.push(exact(CheckKind::Waiting, seconds(waited), seconds(holders)));
         checks.push(running(it));
         checks.push(work(it));
         checks.push(path(it));
@@ -105,18 +91,17 @@ pub(super) fn checks(it: &Compared<'_>) -> Vec<Check> {
 /// What the stream tells of processes, and what the kernel counted beside it: they differ when records are lost.
 fn lives(it: &Compared<'_>, checks: &mut Vec<Check>) {
     let (kernel, seen) = (&it.counts.lives, &it.processes);
-    for (what, kernel, seen) in [
-        ("processes made, by the kernel and by the stream", kernel.forks, seen.forks),
-        ("threads made, by the kernel and by the stream", kernel.threads, seen.threads),
-        ("programs begun, by the kernel and by the stream", kernel.execs, seen.execs),
-        ("execs that failed, by the kernel and by the stream", kernel.failed_execs, it.failed_execs),
-        ("processes ended, by the kernel and by the stream", kernel.exits, seen.exits),
+    for (kind, kernel, seen) in [
+        (CheckKind::Forks, kernel.forks, seen.forks),
+        (CheckKind::Threads, kernel.threads, seen.threads),
+        (CheckKind::Execs, kernel.execs, seen.execs),
+        (CheckKind::FailedExecs, kernel.failed_execs, it.failed_execs),
+        (CheckKind::Exits, kernel.exits, seen.exits),
     ] {
-        checks.extend(kernel.map(|kernel| exact(what, count(kernel), count(seen))));
+        checks.extend(kernel.map(|kernel| exact(kind, count(kernel), count(seen))));
     }
     if let Some(alive) = it.alive {
-        let what = "processes still there, by the kernel and by the stream";
-        checks.push(exact(what, count(alive), count(seen.alive)));
+        checks.push(exact(CheckKind::Alive, count(alive), count(seen.alive)));
     }
     if let Some(made) = kernel.forks.zip(kernel.threads).map(|(forks, threads)| forks + threads)
         && !it.running
@@ -136,7 +121,8 @@ fn made_by_calls(it: &Compared<'_>, made: u64) -> Check {
         left += cell.not_returned;
     }
     Check {
-        what: "processes and threads made, by fork, vfork and clone that worked".to_owned(),
+        kind: Some(CheckKind::MadeByCalls),
+        what: String::new(),
         left: count(made),
         right: count(returned),
         within: 0.0,
@@ -150,15 +136,11 @@ fn calls(it: &Compared<'_>, checks: &mut Vec<Check>) {
     let Some((entered, returned)) = lives.calls_entered.zip(lives.calls_returned) else { return };
     let left = it.counts.calls.iter().map(|cell| cell.not_returned).sum::<u64>();
     let table = it.counts.calls.iter().map(|cell| cell.entered).sum::<u64>();
-    checks.push(exact("calls entered, returned and not returned", count(entered), count(returned + left)));
-    checks.push(exact("calls entered by the tasks, by the table", count(entered), count(table)));
+    checks.push(exact(CheckKind::CallsReturned, count(entered), count(returned + left)));
+    checks.push(exact(CheckKind::CallsOfTable, count(entered), count(table)));
     if lives.exits.is_some() {
         let streamed = count(it.sums.entered);
-        checks.push(exact(
-            "calls entered by all tasks, by those whose record of their end came",
-            count(entered),
-            streamed,
-        ));
+        checks.push(exact(CheckKind::CallsOfEnded, count(entered), streamed));
     }
 }
 
@@ -167,10 +149,8 @@ fn running(it: &Compared<'_>) -> Check {
     let slack = seconds(it.switches * A_SWITCH_NS);
     let (left, right) = (seconds(run), seconds(kernel));
     Check {
-        what: format!(
-            "running time of the tasks, by the scheduler's account (seconds; {} µs a switch allowed as well)",
-            A_SWITCH_NS / 1000
-        ),
+        kind: Some(CheckKind::Running),
+        what: String::new(),
         left,
         right,
         within: WITHIN,
@@ -184,7 +164,8 @@ fn work(it: &Compared<'_>) -> Check {
     let (left, right) = (it.work, seconds(it.sums.kernel_run + it.run.saturating_sub(it.sums.run)));
     let slack = seconds(it.switches * A_SWITCH_NS);
     Check {
-        what: "running time by what it was spent on, by the scheduler's account (seconds)".to_owned(),
+        kind: Some(CheckKind::Work),
+        what: String::new(),
         left,
         right,
         within: WORK_WITHIN,
@@ -196,7 +177,8 @@ fn work(it: &Compared<'_>) -> Check {
 fn path(it: &Compared<'_>) -> Check {
     let (left, right) = it.path;
     Check {
-        what: "critical path, wall time (seconds)".to_owned(),
+        kind: Some(CheckKind::Path),
+        what: String::new(),
         left,
         right,
         within: PATH_WITHIN,
@@ -204,9 +186,10 @@ fn path(it: &Compared<'_>) -> Check {
     }
 }
 
-fn exact(what: &str, left: f64, right: f64) -> Check {
+fn exact(kind: CheckKind, left: f64, right: f64) -> Check {
     // Both sides are sums of whole numbers that were turned into the unit once, so equal sums are equal here.
-    Check { what: what.to_owned(), left, right, within: 0.0, holds: left.total_cmp(&right).is_eq() }
+    let holds = left.total_cmp(&right).is_eq();
+    Check { kind: Some(kind), what: String::new(), left, right, within: 0.0, holds }
 }
 
 #[allow(clippy::cast_precision_loss, reason = "counts far below 2^53")]

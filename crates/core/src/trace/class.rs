@@ -79,6 +79,13 @@ impl Class {
     }
 }
 
+impl WorkKind {
+    /// What the CPU time of a call of this name is spent on; data counts as that of files, for the name does not tell its descriptor.
+    pub fn of_call(name: &str) -> Self {
+        by_name(name).work(FileKind::None)
+    }
+}
+
 /// Which way the data of a call goes, if it has any.
 pub(super) fn direction(abi: Abi, call: CallNumber) -> Option<Direction> {
     match class(abi, call) {

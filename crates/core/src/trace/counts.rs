@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::command::CommandName;
 use super::event::{CallNumber, FileKind, Pid};
+use super::report::Sampled;
 
 /// What was counted over one trace, beside the stream.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -13,6 +15,9 @@ pub struct Counts {
     /// Processes that came and went, as the kernel's programs counted them; they miss none when the ring is full.
     #[serde(default)]
     pub lives: Lives,
+    /// Samples of the clock, if they were to be counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<Sampled>,
     /// What did not arrive.
     pub lost: Lost,
     /// What the observing itself took.
@@ -95,8 +100,21 @@ pub struct CallGroup {
     pub name: String,
     /// Made after a fork and before an exec, so still with the parent's program.
     pub forked: bool,
+    /// Made by a child of the program that goes on without an exec.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub subshell: bool,
     /// The process, when calls are counted by process.
     pub process: Option<Pid>,
+}
+
+impl CallGroup {
+    /// The command that made them.
+    pub fn command(&self) -> CommandName {
+        match self.subshell {
+            true => CommandName::subshell(&self.name),
+            false => CommandName::new(&self.name, self.forked),
+        }
+    }
 }
 
 /// What did not arrive, by class, summed over the CPUs. All zero is a complete trace.
@@ -172,6 +190,17 @@ pub struct OwnCost {
     pub switches: u64,
     /// CPU time of whyfaster itself while the command ran, nanoseconds.
     pub tool_ns: u64,
+    /// Samples that the clock took of the tree; absent: 0.
+    #[serde(default, skip_serializing_if = "nothing")]
+    pub samples: u64,
+    /// How long taking them was, nanoseconds.
+    #[serde(default, skip_serializing_if = "nothing")]
+    pub sampling_ns: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "so that serde can call it")]
+fn nothing(number: &u64) -> bool {
+    *number == 0
 }
 
 /// A CPU of a stored record: what was lost there by class or, in records of the first version, a sum.
@@ -231,9 +260,15 @@ impl Lost {
         self.by_cpu.retain(|it| *it != CpuLost { cpu: it.cpu, ..CpuLost::default() });
     }
 
-    /// Records, counters or tasks that are missing: a gap was mended and an unfinished interval is labelled.
+    /// Records, counters or tasks that are missing, so that counts and times are wrong. A gap was mended, an unfinished interval is
+    /// labelled, and a path or a stack that could not be read is a name that is missing.
+    pub fn records(&self) -> u64 {
+        self.ring + self.map + self.storage + self.recursion + self.late
+    }
+
+    /// Whether any are.
     pub fn any(&self) -> bool {
-        self.ring + self.map + self.storage + self.string + self.stack + self.recursion + self.late > 0
+        self.records() > 0
     }
 }
 

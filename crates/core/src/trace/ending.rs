@@ -47,6 +47,9 @@ impl Analysis {
             }
             self.line.path_ends(&mut task, at, ran);
         }
+        if tid == task.process {
+            self.wrappers.ended(task.process);
+        }
         if let Some(gone) = self.processes.ended(task.process, run, at, alive) {
             self.line.stages.ended(task.process, gone.label, gone.life);
         }

@@ -87,6 +87,15 @@ pub enum What {
         /// [`Totals::default`] where nobody asked the kernel then.
         so_far: Totals,
     },
+    /// The program that a process began is a script. Sent behind its [`What::Exec`].
+    Script {
+        /// Who.
+        task: Tid,
+        /// The path of the script, or its name.
+        script: String,
+        /// The path of what runs it, as the script's first line has it.
+        interpreter: String,
+    },
     /// Who made a task that was there before the trace. Sent behind its [`What::Fork`].
     Below {
         /// Who.
@@ -180,6 +189,14 @@ pub enum What {
         run_ns: u64,
         /// Of that: within system calls.
         call_run_ns: u64,
+    },
+    /// A process goes on as a program of its own without an exec: after its fork it does what no child does that is about to begin
+    /// another program.
+    LivesOn {
+        /// Who.
+        task: Tid,
+        /// What the kernel had counted for the task until then, since it was made.
+        so_far: Totals,
     },
     /// We end the tree: whoever waits now would have waited on, and what follows is the end that we make of it.
     Stop,
@@ -279,7 +296,7 @@ pub enum FileKind {
     CharDevice,
     /// A socket between processes of this machine (`AF_UNIX`).
     UnixSocket,
-    /// Any other socket.
+    /// Any other socket, and at level `ptrace` any socket.
     Socket,
     /// Anything else: epoll, eventfd, timerfd, pidfd, ...
     Other,

@@ -4,96 +4,89 @@ use super::analysis::Analysis;
 use super::counts::Counts;
 use super::report::{Level, SharerKind, TraceReport};
 use super::setting::{Facts, Operation, Scheduling};
-use crate::host::{NotMeasured, Warning};
+use crate::missing::{Lack, NotMeasured, Obstacle, Quantity};
+use crate::warning::{Caution, Warning};
 
 /// The CPU time that the hypervisor took is worth a warning from this share of the wall time on.
 const STEAL: f64 = 0.01;
 /// Waiting for a CPU of which the stream does not show who held it is worth one from this share on.
 const UNKNOWN: f64 = 0.01;
 
-/// What would show what this level does not see. Where the full level was tried, what it lacks here has an entry of its own.
-fn full(facts: &Facts) -> &'static str {
-    if facts.not_measured.iter().any(|entry| entry.what.starts_with("the full level")) {
-        "the full level sees it; what it needs here stands under \"the full level\""
-    } else {
-        "the full level sees it; 'whyfaster doctor' says what that needs here"
-    }
-}
-
 /// What to know before believing a number.
 pub(super) fn warnings(it: &Analysis, counts: &Counts, facts: &Facts, report: &TraceReport) -> Vec<Warning> {
-    let mut all = facts.warnings.clone();
-    let mut warn = |what: String, remedy: &str| all.push(Warning { what, remedy: remedy.to_owned() });
+    let mut all = Vec::new();
     if report.lost.any() {
-        let lost = &report.lost;
-        let sum = lost.ring + lost.map + lost.storage + lost.string + lost.stack + lost.recursion + lost.late;
-        warn(
-            format!("{sum} records or counters were lost, or came too late for their own time"),
-            "counts may be too small and times wrong, and causes are missing: enlarge the buffer, or ask for less",
-        );
+        all.push(Caution::Lost { records: report.lost.records() });
     }
-    for check in report.checks.iter().filter(|check| !check.holds) {
-        let remedy = "something was lost or double: look at `lost` before believing a number";
-        warn(format!("does not fit together: {}: {} and {}", check.what, check.left, check.right), remedy);
+    let (paths, stacks) = (report.lost.string, report.lost.stack);
+    if paths + stacks > 0 {
+        all.push(Caution::NamesUnread { paths, stacks });
     }
+    let failed = report.checks.iter().filter(|check| !check.holds);
+    all.extend(
+        failed
+            .filter_map(|it| Some(Caution::CheckFailed { check: it.kind?, left: it.left, right: it.right })),
+    );
     if it.line.flaws.disorder > 0 {
-        let what = format!("{} events came late and count as if they came on time", it.line.flaws.disorder);
-        warn(what, "times are wrong by as much as they were late; a report of this is welcome");
+        all.push(Caution::Late { events: it.line.flaws.disorder });
     }
     if it.began.is_none() {
-        warn(
-            "no program of the tree was seen to begin".to_owned(),
-            "the command may not have been started, or its exec was lost",
-        );
+        all.push(Caution::NothingBegan);
     }
     if it.tasks.timeless > 0 {
-        let what = format!("{} tasks were still there and nobody said what they had used", it.tasks.timeless);
-        warn(what, "they are not in the times; observe until they end");
+        all.push(Caution::TasksUntold { tasks: it.tasks.timeless });
     }
     if it.line.idle.unwatched > 0 {
-        let what = format!(
-            "{} tasks had sets of allowed CPUs beyond those that can be told apart",
-            it.line.idle.unwatched
-        );
-        warn(what, "their avoidable wait is not counted");
+        all.push(Caution::AffinitiesUntold { tasks: it.line.idle.unwatched });
     }
-    scheduling(it, facts, report, &mut warn);
+    scheduling(it, facts, report, &mut all);
     let ring = |call| it.line.setting.abi.known(call).is_some_and(|name| name.starts_with("io_uring_"));
     if counts.calls.iter().any(|cell| ring(cell.call)) {
-        let what =
-            "io_uring is used: what the kernel does on its own for a ring is no system call".to_owned();
-        warn(
-            what,
-            "reads and writes through rings are missing from the table of calls, and the CPU time of the rings' own threads \
-             (iou-wrk, iou-sqp) from the tree: the kernel does not tell that they were made",
-        );
+        all.push(Caution::IoUring);
     }
-    all
+    facts.warnings.iter().cloned().chain(all.into_iter().map(Warning::from)).collect()
 }
 
-fn scheduling(it: &Analysis, facts: &Facts, report: &TraceReport, warn: &mut impl FnMut(String, &str)) {
-    if let Some(steal) =
+fn scheduling(it: &Analysis, facts: &Facts, report: &TraceReport, all: &mut Vec<Caution>) {
+    if let Some(seconds) =
         facts.steal_ns.map(super::ledger::seconds).filter(|steal| *steal > STEAL * report.wall_s)
     {
-        let what = format!("the hypervisor gave {steal:.3} s of CPU time to others");
-        warn(what, "that time hides in running and in waiting behind others: repeat on a quieter host");
+        all.push(Caution::StealDuringTrace { seconds });
     }
     if facts.quota_used_up() && it.line.setting.whole() {
         let times = facts.throttled.map_or(0, |throttled| throttled.times);
-        let what = format!("a cgroup's CPU quota was used up ({times} times)");
-        warn(
-            what,
-            "waits on an idle CPU, and waits while nothing of the tree ran, count as throttled and not as avoidable",
-        );
+        all.push(Caution::QuotaUsedUp { times });
     }
     let unknown = report.cpu_sharers.iter().filter(|row| row.kind == SharerKind::Unknown);
-    let unknown: f64 = unknown.map(|row| row.seconds).sum();
-    let waited: f64 = report.cpu_sharers.iter().map(|row| row.seconds).sum();
-    if unknown > UNKNOWN * waited {
-        let what = format!(
-            "for {unknown:.3} s of {waited:.3} s of waiting the kernel did not show who held the CPU"
-        );
-        warn(what, "some switches have no record on this kernel (see `lost.gaps`)");
+    let seconds: f64 = unknown.map(|row| row.seconds).sum();
+    let of_s: f64 = report.cpu_sharers.iter().map(|row| row.seconds).sum();
+    if seconds > UNKNOWN * of_s {
+        all.push(Caution::HolderUnknown { seconds, of_s });
+    }
+}
+
+/// What is missing so far; a quantity has one entry.
+struct Gaps {
+    all: Vec<NotMeasured>,
+    /// The full level was tried, and what it lacks here has an entry of its own.
+    full_listed: bool,
+}
+
+impl Gaps {
+    fn add(&mut self, quantity: Quantity, reason: Obstacle) {
+        if !self.all.iter().any(|entry| entry.quantity.as_ref() == Some(&quantity)) {
+            self.all.push(NotMeasured::new(quantity, reason));
+        }
+    }
+
+    /// A field of the report.
+    fn field(&mut self, field: &'static str, reason: Obstacle) {
+        self.add(Quantity::Report { field: field.into() }, reason);
+    }
+
+    /// What the full level would see.
+    fn level(&self, lacks: Lack) -> Obstacle {
+        Obstacle::Level { lacks, full_listed: self.full_listed }
     }
 }
 
@@ -104,115 +97,83 @@ pub(super) fn not_measured(
     facts: &Facts,
     report: &TraceReport,
 ) -> Vec<NotMeasured> {
-    let mut all = facts.not_measured.clone();
-    let mut add = |what: &str, why: String| {
-        if !all.iter().any(|entry| entry.what == what) {
-            all.push(NotMeasured { what: what.to_owned(), why });
-        }
-    };
-    let (level, full) = (it.line.setting.level, full(facts));
+    let refused =
+        |entry: &NotMeasured| matches!(entry.quantity, Some(Quantity::FullLevel { refused: true, .. }));
+    let full_listed = facts.not_measured.iter().any(refused);
+    let mut gaps = Gaps { all: facts.not_measured.clone(), full_listed };
+    let level = it.line.setting.level;
     if level == Level::Rusage {
-        add("process tree", format!("this level sees one child and what it adds up for it; {full}"));
-        add(
-            "processes.{forks, threads, execs, exits, alive}",
-            "what the kernel adds up for a parent does not say how many there were".to_owned(),
-        );
+        gaps.add(Quantity::ProcessTree, gaps.level(Lack::Tree));
+        gaps.field("processes.{forks, threads, execs, exits, alive}", Obstacle::OnlySums);
     }
-    by_scheduling(it, report, full, &mut add);
+    by_scheduling(it, report, &mut gaps);
     if matches!(level, Level::Rusage | Level::Unprivileged) {
-        add(
-            "system calls",
-            format!("this level stops at no system call: --level ptrace counts them, at a cost; {full}"),
-        );
-        add("failed execs", format!("this level sees only execs that work; {full}"));
-        add(
-            "running_user_s, running_kernel_s",
-            format!("this level does not see when a task enters the kernel; {full}"),
-        );
+        gaps.add(Quantity::SystemCalls, gaps.level(Lack::Calls));
+        gaps.add(Quantity::FailedExecs, gaps.level(Lack::FailedExecs));
+        gaps.add(Quantity::UserAndKernelTime { of_some: false }, gaps.level(Lack::KernelEntries));
     } else if report.commands.iter().any(|row| row.running_kernel_s.is_none()) {
-        let why =
-            "the tracer did not say what a task had used before it ran another program, or lost its end";
-        add("running_user_s, running_kernel_s of some commands", why.to_owned());
+        gaps.add(Quantity::UserAndKernelTime { of_some: true }, Obstacle::LostAtExec);
     }
     if report.commands.iter().any(|row| row.running_kernel_s.is_some()) {
-        let why = "page faults, interrupts and the kernel's work for a task outside of its system calls are in running_user_s: \
-                   the kernel shows where they begin but not where they end";
-        add("kernel time outside of system calls", why.to_owned());
+        gaps.add(Quantity::KernelTimeOutsideCalls, Obstacle::NoEndOfFaults);
     }
     if report.overhead.calibrated_share.is_none() {
-        let why = match level {
-            Level::Full => {
-                "while it was calibrated, the machine's speed moved by more than a call, a switch or a process became dearer: trace \
-                 again when it is calmer"
-            }
-            _ => "the cost of one event was not calibrated",
-        };
-        add("overhead.calibrated_share", why.to_owned());
+        let why = if level == Level::Full { Obstacle::CalibrationMoved } else { Obstacle::NotCalibrated };
+        gaps.add(Quantity::CalibratedOverhead, why);
     }
     if report.overhead.traced_over_untraced.is_none() {
-        add("overhead.traced_over_untraced", "no run without tracing was made".to_owned());
+        gaps.add(Quantity::MeasuredOverhead, Obstacle::NoUntracedRun);
     }
     if level == Level::Full && counts.calls.iter().any(|cell| cell.call.compat) {
-        let why = "a 32-bit program ran: its calls are counted and timed, and its waits have their causes, but their arguments \
-                   are not decoded, and what they move is not counted";
-        add("data moved by 32-bit programs", why.to_owned());
+        gaps.add(Quantity::DataOf32Bit, Obstacle::CompatCalls);
     }
     if counts.calls.iter().any(|cell| cell.total_ns.is_none()) {
-        add("time in system calls", "calls were only counted, as asked".to_owned());
+        gaps.add(Quantity::TimeInCalls, Obstacle::OnlyCounted);
     }
     if it.line.setting.whole() {
-        work(counts, facts, &mut add);
+        work(counts, facts, &mut gaps);
     }
-    all
+    gaps.all
 }
 
 /// What of the work could not be told apart.
-fn work(counts: &Counts, facts: &Facts, add: &mut impl FnMut(&str, String)) {
+fn work(counts: &Counts, facts: &Facts, gaps: &mut Gaps) {
     if !facts.prices.iter().any(|price| price.of == Operation::PageFault) {
-        let why = "the price of a page fault is not known here: their time is in that of user code";
-        add("work of page faults", why.to_owned());
+        gaps.add(Quantity::WorkOfPageFaults, Obstacle::NoFaultPrice);
     }
     if !counts.calls.iter().any(|cell| cell.total_ns.is_some()) {
-        let why = match counts.calls.is_empty() {
-            true => "no system call was entered while it was observed: all time in the kernel is \"rest\"",
-            false => "system calls were not timed: all time in the kernel is \"rest\"",
-        };
-        add("work in the kernel by group of calls", why.to_owned());
+        let why = if counts.calls.is_empty() { Obstacle::NoCalls } else { Obstacle::CallsNotTimed };
+        gaps.add(Quantity::WorkInKernel, why);
     }
 }
 
 /// What depends on which scheduling records there are.
-fn by_scheduling(it: &Analysis, report: &TraceReport, full: &str, add: &mut impl FnMut(&str, String)) {
+fn by_scheduling(it: &Analysis, report: &TraceReport, gaps: &mut Gaps) {
     let setting = &it.line.setting;
-    let why = match setting.scheduling {
+    let lacks = match setting.scheduling {
         Scheduling::Whole => {
             if report.avoidable.is_some_and(|avoidable| avoidable.but_for_affinity_s.is_none()) {
-                let why = "the cgroup's CPU quota was used up, which looks the same for a task that may run on one CPU";
-                add("avoidable.but_for_affinity_s", why.to_owned());
+                gaps.field("avoidable.but_for_affinity_s", Obstacle::QuotaUsedUp);
             }
             if setting.open.is_empty() {
-                let why = "which CPUs were open to the command when it began is not known: a wait that only a pin made counts \
-                           under avoidable.but_for_affinity_s";
-                add("avoidable.by_pinning_s", why.to_owned());
+                gaps.field("avoidable.by_pinning_s", Obstacle::OpenCpusUnknown);
             }
             if setting.cores.is_empty() {
-                let why = "which CPUs are hardware threads of one core is not known";
-                add("avoidable.sibling_only_s", why.to_owned());
+                gaps.field("avoidable.sibling_only_s", Obstacle::CoresUnknown);
             }
             return;
         }
-        Scheduling::SwitchesOnly => {
-            "this level sees when tasks leave and get a CPU, but not when they are woken nor who else runs: after a \
-             voluntary switch, being blocked cannot be told from waiting for a CPU"
-        }
-        Scheduling::None => "this level sees no scheduling records",
+        Scheduling::SwitchesOnly => Lack::WakeUps,
+        Scheduling::None => Lack::Scheduling,
     };
     let untold = report.commands.iter().any(|row| row.runnable_s.is_none());
     if untold || report.commands.is_empty() {
-        let why = "the kernel's account of waiting (/proc/PID/schedstat) was not read: this level cannot, or the task was gone";
-        add("runnable_s, blocked_s", format!("{why}; {full}"));
+        gaps.field("runnable_s, blocked_s", gaps.level(Lack::Schedstat));
     }
-    for what in ["waits", "cpu_sharers", "avoidable_wait_s", "stages", "critical_path", "work", "transfers"] {
-        add(what, format!("{why}; {full}"));
+    for field in ["waits", "cpu_sharers", "avoidable_wait_s", "stages", "critical_path", "work"] {
+        gaps.field(field, gaps.level(lacks));
+    }
+    if setting.level != Level::Ptrace {
+        gaps.field("transfers", gaps.level(lacks));
     }
 }

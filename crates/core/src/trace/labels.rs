@@ -2,6 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
+use super::command::CommandName;
+
 /// A name.
 pub(super) type Label = u32;
 
@@ -11,21 +13,19 @@ pub(super) const UNNAMED: Label = 0;
 pub(super) const REST: Label = 1;
 /// How many names are kept.
 const MOST: usize = 1 << 16;
-/// Behind the name of a process that was forked and has not begun a program of its own.
-const FORKED: &str = " (forked)";
 
 /// All names.
 #[derive(Debug)]
 pub(super) struct Labels {
-    names: Vec<Box<str>>,
+    names: Vec<CommandName>,
     by_name: FxHashMap<Box<str>, Label>,
-    forked: FxHashMap<Label, Label>,
+    children: FxHashMap<CommandName, Label>,
 }
 
 impl Labels {
     pub(super) fn new() -> Self {
         let mut labels =
-            Self { names: Vec::new(), by_name: FxHashMap::default(), forked: FxHashMap::default() };
+            Self { names: Vec::new(), by_name: FxHashMap::default(), children: FxHashMap::default() };
         labels.of("(unnamed)");
         labels.of("(more names)");
         labels
@@ -36,44 +36,52 @@ impl Labels {
         if let Some(label) = self.by_name.get(name) {
             return *label;
         }
+        let label = self.add(name.into());
+        if label != REST {
+            self.by_name.insert(name.into(), label);
+        }
+        label
+    }
+
+    fn add(&mut self, name: CommandName) -> Label {
         if self.names.len() >= MOST {
             return REST;
         }
-        let label = Label::try_from(self.names.len()).unwrap_or(REST);
-        self.names.push(name.into());
-        self.by_name.insert(name.into(), label);
-        label
+        self.names.push(name);
+        Label::try_from(self.names.len() - 1).unwrap_or(REST)
     }
 
     /// The name of a child of this command that has not begun another program. A child of such a child has the same.
     pub(super) fn forked(&mut self, label: Label) -> Label {
-        if let Some(forked) = self.forked.get(&label) {
-            return *forked;
+        self.child(CommandName::new(self.command(label).code(), true))
+    }
+
+    /// The name of a child of this command that goes on without an exec. A child of such a child has the same.
+    pub(super) fn subshell(&mut self, label: Label) -> Label {
+        self.child(CommandName::subshell(self.command(label).code()))
+    }
+
+    fn child(&mut self, name: CommandName) -> Label {
+        if let Some(label) = self.children.get(&name) {
+            return *label;
         }
-        let name = self.name(label);
-        let forked = if is_forked(name) { label } else { self.of(&format!("{name}{FORKED}")) };
-        self.forked.insert(label, forked);
-        forked
+        let label = self.add(name.clone());
+        if label != REST {
+            self.children.insert(name, label);
+        }
+        label
     }
 
+    /// The command of this number.
+    pub(super) fn command(&self, label: Label) -> &CommandName {
+        let known = usize::try_from(label).ok().and_then(|index| self.names.get(index));
+        known.unwrap_or(&self.names[0])
+    }
+
+    /// Its name as it is shown.
     pub(super) fn name(&self, label: Label) -> &str {
-        usize::try_from(label).ok().and_then(|index| self.names.get(index)).map_or("", |name| name)
+        self.command(label)
     }
-}
-
-/// The name under which calls of a group are shown.
-pub(super) fn shown(name: &str, forked: bool) -> String {
-    if forked { format!("{name}{FORKED}") } else { name.to_owned() }
-}
-
-/// Whether a name is that of forked children.
-pub(crate) fn is_forked(name: &str) -> bool {
-    name.ends_with(FORKED)
-}
-
-/// The name without the mark of a child between fork and exec.
-pub(crate) fn base(name: &str) -> &str {
-    name.strip_suffix(FORKED).unwrap_or(name)
 }
 
 /// A kernel thread without the number of its CPU or pool, so that all workers are one.
@@ -98,7 +106,11 @@ mod tests {
         let forked = labels.forked(sh);
         assert_eq!(labels.name(forked), "sh (forked)");
         assert_eq!(labels.forked(forked), forked);
-        assert_eq!(labels.name(9999), "");
+        let subshell = labels.subshell(forked);
+        assert_eq!(labels.name(subshell), "sh (subshell)");
+        assert_eq!((labels.subshell(sh), labels.subshell(subshell)), (subshell, subshell));
+        assert_eq!(labels.forked(subshell), forked);
+        assert_eq!(labels.name(9999), "(unnamed)");
     }
 
     #[test]

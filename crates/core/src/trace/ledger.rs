@@ -5,6 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::command::CommandName;
 use super::event::Totals;
 use super::idle::{self, ALONE, ANY, ByKind, PINNED, PINNED_ALONE};
 use super::labels::{Label, Labels};
@@ -213,7 +214,7 @@ impl Ledger {
     pub(super) fn rows(&self, labels: &Labels, avoidable: Option<Avoided>) -> Vec<CommandRow> {
         let mut rows: Vec<_> = self.commands.iter().filter(|(_, account)| account.tasks > 0).collect();
         rows.sort_by_key(|(label, account)| (std::cmp::Reverse(account.times.run), labels.name(**label)));
-        rows.into_iter().map(|(label, account)| account.row(labels.name(*label), avoidable)).collect()
+        rows.into_iter().map(|(label, account)| account.row(labels.command(*label), avoidable)).collect()
     }
 
     /// What each command spent on CPUs.
@@ -228,7 +229,7 @@ impl Ledger {
     /// One row a command and cause, the longest first.
     pub(super) fn waits(&self, labels: &Labels) -> Vec<WaitRow> {
         let row = |((by, cause, peer), wait): (&(Label, Cause, Option<Label>), &Blocked)| WaitRow {
-            command: labels.name(*by).to_owned(),
+            command: labels.command(*by).clone(),
             cause: *cause,
             peer: peer.map(|peer| labels.name(peer).to_owned()),
             seconds: seconds(wait.ns),
@@ -250,14 +251,14 @@ impl Ledger {
 }
 
 impl Account {
-    fn row(&self, name: &str, avoidable: Option<Avoided>) -> CommandRow {
+    fn row(&self, name: &CommandName, avoidable: Option<Avoided>) -> CommandRow {
         let kernel = self.kernel.known();
         let told = !self.waits_unknown;
         let cpus = self.cpus.iter().enumerate().flat_map(|(word, bits)| {
             (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word * 64 + bit)
         });
         CommandRow {
-            command: name.to_owned(),
+            command: name.clone(),
             tasks: self.tasks,
             running_user_s: kernel.map(|kernel| seconds(self.times.run - kernel.min(self.times.run))),
             running_kernel_s: kernel.map(seconds),

@@ -8,9 +8,10 @@
 mod analysis;
 mod assemble;
 pub mod cause;
+pub mod check;
 mod checks;
-pub mod claims;
 mod class;
+pub mod command;
 pub mod counts;
 mod cpus;
 mod ending;
@@ -43,10 +44,12 @@ mod stages;
 pub mod stored;
 mod syscalls;
 pub mod table;
+pub mod tally;
 mod task;
 mod timeline;
 mod waits;
 mod work;
+mod wrappers;
 
 pub use analysis::Analysis;
 pub use report::TraceReport;

@@ -28,7 +28,8 @@ pub(super) fn overhead(counts: &Counts, facts: &Facts, wall_s: f64) -> Overhead 
         0 => Some(0.0),
         failed => own.failed_exec_ns.map(|ns| ns * number(failed) / super::ledger::NS),
     };
-    let all = [calls_s, switches_s, processes_s, failed_s].into_iter().sum::<Option<f64>>();
+    let sampling_s = Some(super::ledger::seconds(own.sampling_ns));
+    let all = [calls_s, switches_s, processes_s, failed_s, sampling_s].into_iter().sum::<Option<f64>>();
     Overhead {
         traced_over_untraced: facts.traced_over_untraced,
         untraced: facts.untraced,

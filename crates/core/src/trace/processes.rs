@@ -177,7 +177,7 @@ impl Processes {
             let row = &self.rows[index];
             tree.push(TreeRow {
                 parent,
-                command: labels.name(row.label).to_owned(),
+                command: labels.command(row.label).clone(),
                 processes: row.processes,
                 cpu_s: seconds(row.run),
                 life_s: seconds(row.life),

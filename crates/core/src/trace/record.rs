@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::plan::TracePlan;
 use super::report::TraceReport;
 use super::stored::Stored;
-use crate::event::Status;
 use crate::host::Host;
+use crate::status::Status;
 use crate::validate::{Invalid, MAX_COUNT, amount, ensure};
 
 /// Version of the document. Changes are additive; a reader refuses another major number.
@@ -116,6 +116,14 @@ pub(crate) fn report(report: &TraceReport, of: &str) -> Result<(), Invalid> {
         counts([row.count, row.unfinished], place)?;
         amounts([Some(row.seconds)], place)?;
     }
+    for (i, row) in report.wrappers.iter().enumerate() {
+        let place = || format!("{of}wrappers[{i}]");
+        counts([row.times], place)?;
+        amounts([Some(row.seconds)], place)?;
+    }
+    for (i, row) in report.sampled.iter().flat_map(|it| &it.functions).enumerate() {
+        counts([row.samples], || format!("{of}sampled.functions[{i}]"))?;
+    }
     for (i, row) in report.cpu_sharers.iter().enumerate() {
         amounts([Some(row.seconds)], || format!("{of}cpu_sharers[{i}]"))?;
     }
@@ -194,6 +202,7 @@ fn amounts<const N: usize>(values: [Option<f64>; N], place: impl Fn() -> String)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::command::CommandName;
     use crate::trace::event::FileKind;
     use crate::trace::plan::Target;
     use crate::trace::report::{
@@ -215,7 +224,7 @@ mod tests {
             report: TraceReport { wall_s: 1.0, ..TraceReport::default() },
             schedule: None,
         };
-        let row = |parent| TreeRow { parent, command: "x".to_owned(), processes: 1, cpu_s: 0.1, life_s: 0.2 };
+        let row = |parent| TreeRow { parent, command: "x".into(), processes: 1, cpu_s: 0.1, life_s: 0.2 };
         record.report.tree = vec![row(None), row(Some(0))];
         record
     }
@@ -277,7 +286,7 @@ mod tests {
         let cases: &[(&str, Break)] = &[
             ("critical_path[0]", |r| {
                 r.report.critical_path.push(PathRow {
-                    command: String::new(),
+                    command: CommandName::default(),
                     kind: PathKind::User,
                     what: None,
                     holder: None,
@@ -292,7 +301,7 @@ mod tests {
             }),
             ("work[0]", |r| {
                 r.report.work.push(WorkRow {
-                    command: String::new(),
+                    command: CommandName::default(),
                     kind: WorkKind::User,
                     seconds: 1.0,
                     count: None,
@@ -303,7 +312,7 @@ mod tests {
             }),
             ("transfers[0]", |r| {
                 r.report.transfers.push(TransferRow {
-                    command: String::new(),
+                    command: CommandName::default(),
                     direction: Direction::Read,
                     file: FileKind::Pipe,
                     calls: u64::MAX,

@@ -2,16 +2,21 @@
 
 mod accounts;
 mod quality;
+mod sampled;
 
 use serde::{Deserialize, Serialize};
 
+use super::command::CommandName;
+
 use super::counts::Lost;
 use super::event::NotOurs;
-use crate::host::{NotMeasured, Warning};
+use crate::missing::NotMeasured;
+use crate::warning::Warning;
 pub use accounts::{
     Cause, Direction, PathAlternative, PathKind, PathRow, SharerKind, TransferRow, WorkKind, WorkRow,
 };
 pub use quality::{Check, Overhead, Untraced};
+pub use sampled::{Code, Sampled, SampledRow};
 
 /// What follows from one trace. An empty list of a level that cannot see it stands beside an entry in `not_measured`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -50,6 +55,9 @@ pub struct TraceReport {
     /// What stands beside the avoidable wait; null where it was not measured.
     #[serde(default)]
     pub avoidable: Option<Avoidable>,
+    /// Scripts that began another program in their own process.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wrappers: Vec<WrapperRow>,
     /// Stages of pipelines, and who starved whom.
     pub stages: Vec<StageRow>,
     /// CPU time of the tree over wall time.
@@ -65,6 +73,9 @@ pub struct TraceReport {
     /// Data moved.
     #[serde(default)]
     pub transfers: Vec<TransferRow>,
+    /// Where in its code the tree was found. Null: nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<Sampled>,
     /// Nothing was lost and all accounts agree, so that the counts are whole. What the level cannot see is not meant: that
     /// stands in `not_measured`.
     #[serde(default)]
@@ -79,6 +90,13 @@ pub struct TraceReport {
     pub warnings: Vec<Warning>,
     /// What this level could not see, why, and what would give it.
     pub not_measured: Vec<NotMeasured>,
+}
+
+impl TraceReport {
+    /// Whether nothing was lost, and all accounts agree.
+    pub fn adds_up(&self) -> bool {
+        !self.lost.any() && self.checks.iter().all(|check| check.holds)
+    }
 }
 
 /// What could be observed.
@@ -122,7 +140,8 @@ pub struct TreeRow {
     /// Index of the row above it in the tree; null for the root.
     pub parent: Option<usize>,
     /// The command.
-    pub command: String,
+    #[serde(flatten)]
+    pub command: CommandName,
     /// How many processes.
     pub processes: u64,
     /// CPU time of them.
@@ -148,7 +167,8 @@ pub struct SkippedRow {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TaskRow {
     /// The command it last ran.
-    pub command: String,
+    #[serde(flatten)]
+    pub command: CommandName,
     /// Its process.
     pub pid: u32,
     /// Its own number.
@@ -178,7 +198,8 @@ pub struct TaskRow {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CommandRow {
     /// The command.
-    pub command: String,
+    #[serde(flatten)]
+    pub command: CommandName,
     /// How many tasks.
     pub tasks: u64,
     /// Running outside of system calls: user code, page faults, interrupts.
@@ -215,8 +236,9 @@ pub struct CommandRow {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SyscallRow {
-    /// The command; with "(forked)" behind it: after a fork and before an exec. Null when taken together.
-    pub command: Option<String>,
+    /// The command; absent when all are taken together.
+    #[serde(flatten)]
+    pub command: Option<CommandName>,
     /// The process, when rows are by process.
     pub pid: Option<u32>,
     /// Name of the call.
@@ -259,7 +281,8 @@ pub struct SyscallRow {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SearchRow {
     /// Who searched.
-    pub command: String,
+    #[serde(flatten)]
+    pub command: CommandName,
     /// The program's name.
     pub program: String,
     /// How often it was searched.
@@ -272,12 +295,29 @@ pub struct SearchRow {
     pub errnos: Vec<(String, u64)>,
 }
 
+/// A script that another program takes the place of, by an exec in its process.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WrapperRow {
+    /// Its path.
+    pub script: String,
+    /// What runs it.
+    pub interpreter: String,
+    /// The last program in its place.
+    pub program: String,
+    /// How often.
+    pub times: u64,
+    /// From its own exec to that of the program, over all times.
+    pub seconds: f64,
+}
+
 /// Blocked time of a command by cause.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WaitRow {
     /// The command.
-    pub command: String,
+    #[serde(flatten)]
+    pub command: CommandName,
     /// Why.
     pub cause: Cause,
     /// The command at the other end, where there is one.
@@ -296,7 +336,8 @@ pub struct WaitRow {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SharerRow {
     /// The command that waited.
-    pub command: String,
+    #[serde(flatten)]
+    pub command: CommandName,
     /// Who ran instead.
     pub sharer: String,
     /// What kind.
@@ -335,7 +376,8 @@ pub struct Avoidable {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageRow {
     /// The command.
-    pub command: String,
+    #[serde(flatten)]
+    pub command: CommandName,
     /// Which pipeline it belongs to, from 0: those that run at the same or another time without data flowing between them
     /// are different ones.
     #[serde(default)]

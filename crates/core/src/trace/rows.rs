@@ -72,7 +72,7 @@ impl Gone {
     fn row(&self, labels: &Labels, began: u64) -> TaskRow {
         let kernel = self.kernel.map(|kernel| kernel.min(self.times.run));
         TaskRow {
-            command: labels.name(self.label).to_owned(),
+            command: labels.command(self.label).clone(),
             pid: self.process,
             tid: self.tid,
             from_s: seconds(self.from.saturating_sub(began)),

@@ -92,7 +92,7 @@ impl Searches {
     /// The rows, the most misses first.
     pub(super) fn rows(&self, labels: &Labels) -> Vec<SearchRow> {
         let row = |((by, program), row): (&(Label, Label), &Row)| SearchRow {
-            command: labels.name(*by).to_owned(),
+            command: labels.command(*by).clone(),
             program: labels.name(*program).to_owned(),
             searches: row.searches,
             misses: row.errnos.values().sum(),

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::names::Abi;
 use super::report::{Level, Untraced};
-use crate::host::{NotMeasured, Warning};
+use crate::missing::NotMeasured;
+use crate::warning::Warning;
 
 /// A wake-up of an idle CPU takes this long (an interrupt to it, and its way out of idling): so long no other CPU
 /// would have been faster.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::command::CommandName;
 use super::event::FileKind;
 use super::labels::{Label, Labels};
 use super::ledger::seconds;
@@ -137,12 +138,12 @@ fn only_readers(rows: &mut [StageRow], transfers: &[TransferRow], calls: &[Sysca
     if !transfers.iter().any(|row| row.file == FileKind::Pipe) {
         return;
     }
-    let read = |command: &str| {
+    let read = |command: &CommandName| {
         let mut from_pipes = transfers.iter().filter(|row| {
-            row.command == command && row.direction == Direction::Read && row.file == FileKind::Pipe
+            &row.command == command && row.direction == Direction::Read && row.file == FileKind::Pipe
         });
         let unseen =
-            |row: &SyscallRow| row.command.as_deref() == Some(command) && UNSEEN.contains(&row.name.as_str());
+            |row: &SyscallRow| row.command.as_ref() == Some(command) && UNSEEN.contains(&row.name.as_str());
         from_pipes.any(|row| row.calls > 0) || calls.iter().any(unseen)
     };
     for row in rows.iter_mut().filter(|row| row.starved_s <= 0.0 && !read(&row.command)) {
@@ -193,7 +194,7 @@ fn in_order(shapes: Vec<(Shape, Sums)>) -> Vec<(Shape, Sums)> {
 fn row(labels: &Labels, shape: &Shape, sums: &Sums) -> StageRow {
     let waits = sums.starved + sums.held_up;
     StageRow {
-        command: labels.name(shape.0).to_owned(),
+        command: labels.command(shape.0).clone(),
         pipeline: 0,
         processes: sums.processes,
         reads_from: Vec::new(),
@@ -222,7 +223,7 @@ mod tests {
 
     fn moved(command: &str, direction: Direction) -> TransferRow {
         TransferRow {
-            command: command.to_owned(),
+            command: command.into(),
             direction,
             file: FileKind::Pipe,
             calls: 1,

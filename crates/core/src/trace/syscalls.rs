@@ -1,7 +1,6 @@
 //! The table of system calls, from what the tracer counted.
 
 use super::counts::{CallCell, Counts};
-use super::labels;
 use super::ledger::seconds;
 use super::names::{Abi, errno_name};
 use super::report::SyscallRow;
@@ -33,7 +32,7 @@ fn row(cell: &CallCell, abi: Abi) -> SyscallRow {
         cell.errors.iter().map(|(errno, times)| (errno_name(*errno).into_owned(), *times)).collect();
     errnos.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     SyscallRow {
-        command: Some(labels::shown(&cell.by.name, cell.by.forked)),
+        command: Some(cell.by.command()),
         pid: cell.by.process,
         name: abi.name(cell.call).into_owned(),
         calls: cell.entered,

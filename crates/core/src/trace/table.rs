@@ -1,5 +1,6 @@
 //! Rows of system calls taken together for a table, and the order of rows.
 
+use super::command::CommandName;
 use super::report::{PathRow, SharerRow, SyscallRow, WaitRow, WorkRow};
 
 /// Whose calls make one row.
@@ -120,7 +121,7 @@ fn labelled(row: &SyscallRow, together: Together) -> SyscallRow {
     row
 }
 
-fn key(row: &SyscallRow) -> (&Option<String>, Option<u32>, &str) {
+fn key(row: &SyscallRow) -> (&Option<CommandName>, Option<u32>, &str) {
     (&row.command, row.pid, &row.name)
 }
 
@@ -167,7 +168,7 @@ mod tests {
 
     fn row(command: &str, pid: u32, name: &str, calls: u64, total: Option<f64>) -> SyscallRow {
         SyscallRow {
-            command: Some(command.to_owned()),
+            command: Some(command.into()),
             pid: Some(pid),
             name: name.to_owned(),
             calls,
@@ -224,7 +225,7 @@ mod tests {
     #[test]
     fn small_rows_are_folded_and_no_time_is_lost() {
         let wait = |seconds| WaitRow {
-            command: "sh".to_owned(),
+            command: "sh".into(),
             cause: crate::trace::report::Cause::Child,
             peer: None,
             seconds,

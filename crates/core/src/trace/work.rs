@@ -9,9 +9,10 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::class;
+use super::command::CommandName;
 use super::counts::{CallCell, Counts};
 use super::event::FileKind;
-use super::labels::{self, Label, Labels};
+use super::labels::{Label, Labels};
 use super::ledger::{Ledger, nanoseconds, seconds};
 use super::names::Abi;
 use super::path::Startup;
@@ -66,16 +67,16 @@ pub(super) struct Sources<'a> {
 
 /// All commands that have spent time.
 pub(super) fn commands(from: &Sources<'_>) -> BTreeMap<Label, Command> {
-    let mut tables: BTreeMap<String, Table> = BTreeMap::new();
+    let mut tables: BTreeMap<CommandName, Table> = BTreeMap::new();
     for cell in &from.counts.calls {
-        tables.entry(labels::shown(&cell.by.name, cell.by.forked)).or_default().add(cell, from.abi);
+        tables.entry(cell.by.command()).or_default().add(cell, from.abi);
     }
     let mut all = BTreeMap::new();
     for (label, spent) in from.ledger.spent() {
-        let name = from.labels.name(label);
+        let name = from.labels.command(label);
         let table = tables.remove(name).unwrap_or_default();
         let command = Command {
-            forked: labels::is_forked(name),
+            forked: name.is_forked(),
             run: spent.run,
             kernel: spent.kernel.unwrap_or(table.ns()).min(spent.run),
             faults: spent.faults,
@@ -201,7 +202,7 @@ impl Command {
         groups.filter(|(_, ns)| *ns > 0).collect()
     }
 
-    fn rows(&self, name: &str, prices: &Prices<'_>) -> Vec<WorkRow> {
+    fn rows(&self, name: &CommandName, prices: &Prices<'_>) -> Vec<WorkRow> {
         let user = self.run - self.kernel;
         if self.forked {
             return self.forked_rows(name, user, prices);
@@ -237,7 +238,7 @@ impl Command {
     }
 
     /// A child between fork and exec is the price of a process, but for its exec.
-    fn forked_rows(&self, name: &str, user: u64, prices: &Prices<'_>) -> Vec<WorkRow> {
+    fn forked_rows(&self, name: &CommandName, user: u64, prices: &Prices<'_>) -> Vec<WorkRow> {
         let exec = self.groups.get(&WorkKind::Exec).copied().unwrap_or_default();
         let others = self.groups.values().map(|group| group.ns).sum::<u64>() - exec.ns;
         let mut begun = row(name, WorkKind::Exec, exec.ns, self.operations(WorkKind::Exec, &exec));
@@ -262,14 +263,14 @@ impl Command {
 pub(super) fn rows(commands: &BTreeMap<Label, Command>, labels: &Labels, facts: &Facts) -> Vec<WorkRow> {
     let prices = Prices(facts);
     let mut rows: Vec<WorkRow> =
-        commands.iter().flat_map(|(label, command)| command.rows(labels.name(*label), &prices)).collect();
+        commands.iter().flat_map(|(label, command)| command.rows(labels.command(*label), &prices)).collect();
     rows.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
     rows
 }
 
-fn row(command: &str, kind: WorkKind, ns: u64, count: Option<u64>) -> WorkRow {
+fn row(command: &CommandName, kind: WorkKind, ns: u64, count: Option<u64>) -> WorkRow {
     WorkRow {
-        command: command.to_owned(),
+        command: command.clone(),
         kind,
         seconds: seconds(ns),
         count,
@@ -318,16 +319,16 @@ struct Moved {
 
 /// Data moved, by command, direction and kind of file, the most bytes first.
 pub(super) fn transfers(counts: &Counts, abi: Abi) -> Vec<TransferRow> {
-    let mut sums: BTreeMap<(String, Direction, FileKind), Moved> = BTreeMap::new();
+    let mut sums: BTreeMap<(CommandName, Direction, FileKind), Moved> = BTreeMap::new();
     for cell in &counts.calls {
         let Some((bytes, direction)) = cell.bytes.zip(class::direction(abi, cell.call)) else { continue };
-        let key = (labels::shown(&cell.by.name, cell.by.forked), direction, cell.file);
+        let key = (cell.by.command(), direction, cell.file);
         let sum = sums.entry(key).or_insert(Moved { calls: 0, bytes: 0, cpu: Some(0) });
         sum.calls += cell.entered;
         sum.bytes += bytes;
         sum.cpu = sum.cpu.zip(cpu(cell)).map(|(sum, cpu)| sum + cpu);
     }
-    let row = |((command, direction, file), sum): ((String, Direction, FileKind), Moved)| TransferRow {
+    let row = |((command, direction, file), sum): ((CommandName, Direction, FileKind), Moved)| TransferRow {
         command,
         direction,
         file,

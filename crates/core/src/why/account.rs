@@ -7,6 +7,7 @@ use super::medians::{median, spread, summing};
 use super::own_cost::{self, Run};
 use super::report::{Account, Traced};
 use crate::trace::TraceReport;
+use crate::trace::command::CommandName;
 use crate::trace::report::{Cause, Level, PathAlternative, PathKind, PathRow, SharerKind, WorkKind, WorkRow};
 
 /// One alternative: its traced runs without the cost of observing, and its untraced ones.
@@ -16,6 +17,8 @@ pub(super) struct Alternative<'a> {
     pub name: &'a str,
     /// The traced runs without losses, in the order of their rounds.
     pub runs: Vec<Run<'a>>,
+    /// Reports whose counts are used: those of these runs, or where there are none, all that there are, of whatever level.
+    pub counts: Vec<&'a TraceReport>,
     pub untraced: Vec<Untraced>,
     /// Medians, seconds.
     pub traced_s: f64,
@@ -33,9 +36,9 @@ impl<'a> Alternative<'a> {
         let name = given.plan.alternatives.get(index).map_or("", |it| &it.name);
         let mine: Vec<&Traced> = given.traced.iter().filter(|it| it.alternative == index).collect();
         let usable = |it: &&Traced| it.report.level == Level::Full && !it.report.critical_path.is_empty();
-        let of_mine = mine.len();
+        let all: Vec<&TraceReport> = mine.iter().map(|it| &it.report).collect();
         let usable: Vec<&Traced> = mine.into_iter().filter(usable).collect();
-        let unseen = of_mine - usable.len();
+        let unseen = all.len() - usable.len();
         let (lossy, kept): (Vec<&Traced>, Vec<&Traced>) =
             usable.into_iter().partition(|it| loses(&it.report));
         let untraced: Vec<Untraced> = untraced.iter().filter(|it| it.alternative == index).copied().collect();
@@ -48,7 +51,13 @@ impl<'a> Alternative<'a> {
         let cost = (traced_s - untraced_s, cpu_s.map(|cpu_s| traced_cpu_s - cpu_s));
         let mut runs: Vec<Run<'a>> = kept.into_iter().map(|it| own_cost::run(it, cost.0, cost.1)).collect();
         runs.sort_by_key(|run| run.round);
-        Self { index, name, runs, untraced, traced_s, untraced_s, cpu_s, lossy: lossy.len(), unseen }
+        let counts = if runs.is_empty() { all } else { runs.iter().map(|run| run.report).collect() };
+        Self { index, name, runs, counts, untraced, traced_s, untraced_s, cpu_s, lossy: lossy.len(), unseen }
+    }
+
+    /// Median of a count of the reports.
+    pub(super) fn counted(&self, of: impl Fn(&TraceReport) -> f64) -> f64 {
+        median(&self.counts.iter().map(|report| of(report)).collect::<Vec<_>>())
     }
 
     /// Median of a number of each traced run.
@@ -58,7 +67,7 @@ impl<'a> Alternative<'a> {
 
     /// What observing cost it.
     pub(super) fn own_cost_s(&self) -> f64 {
-        self.traced_s - self.untraced_s
+        if self.runs.is_empty() { 0.0 } else { self.traced_s - self.untraced_s }
     }
 
     /// Of that: what the calibration does not explain, a median.
@@ -91,6 +100,8 @@ impl<'a> Alternative<'a> {
             critical_alternatives: alternatives(&self.runs),
             work,
             own_cost_s: self.own_cost_s(),
+            samples: self.median(|run| run.own.samples as f64),
+            sampling_s: self.median(|run| run.own.sampling_ns as f64 * 1e-9),
             parallelism: (self.untraced_s > 0.0).then(|| cpu_s / self.untraced_s),
         }
     }
@@ -139,7 +150,7 @@ fn set_path(row: &mut PathRow, seconds: f64) {
 }
 
 /// What tells rows of the path apart.
-type PathKey<'a> = (&'a str, PathKind, Option<&'a str>, Option<SharerKind>, Option<Cause>);
+type PathKey<'a> = (&'a CommandName, PathKind, Option<&'a str>, Option<SharerKind>, Option<Cause>);
 
 /// Times and counts of one row over the runs.
 #[derive(Default)]
@@ -155,7 +166,7 @@ struct PathValues {
 fn path_medians(runs: &[Run<'_>]) -> Vec<Timed<PathRow>> {
     let mut values: BTreeMap<PathKey<'_>, PathValues> = BTreeMap::new();
     for row in runs.iter().flat_map(|run| &run.path) {
-        let key = (row.command.as_str(), row.kind, row.what.as_deref(), row.holder, row.after);
+        let key = (&row.command, row.kind, row.what.as_deref(), row.holder, row.after);
         let of = values.entry(key).or_default();
         of.seconds.push(row.seconds);
         of.avoidable_s.push(row.avoidable_s);
@@ -174,7 +185,7 @@ fn path_medians(runs: &[Run<'_>]) -> Vec<Timed<PathRow>> {
             if all > 0.0 { median(&seconds) * part / all } else { 0.0 }
         };
         let row = PathRow {
-            command: key.0.to_owned(),
+            command: key.0.clone(),
             kind: key.1,
             what: key.2.map(str::to_owned),
             holder: key.3,
@@ -193,7 +204,7 @@ fn path_medians(runs: &[Run<'_>]) -> Vec<Timed<PathRow>> {
 
 /// By command: paths that were nearly as long in at least half of the runs. The longest of a run counts.
 fn alternatives(runs: &[Run<'_>]) -> Vec<PathAlternative> {
-    let mut values: BTreeMap<&str, Vec<&PathAlternative>> = BTreeMap::new();
+    let mut values: BTreeMap<&CommandName, Vec<&PathAlternative>> = BTreeMap::new();
     for run in runs {
         let told = &run.report.critical_alternatives;
         for (at, it) in told.iter().enumerate() {
@@ -206,8 +217,8 @@ fn alternatives(runs: &[Run<'_>]) -> Vec<PathAlternative> {
     let of = |rows: &[&PathAlternative], value: fn(&PathAlternative) -> f64| {
         median(&rows.iter().map(|row| value(row)).collect::<Vec<_>>())
     };
-    let row = |(command, rows): (&str, Vec<&PathAlternative>)| PathAlternative {
-        command: command.to_owned(),
+    let row = |(command, rows): (&CommandName, Vec<&PathAlternative>)| PathAlternative {
+        command: command.clone(),
         slack_s: of(&rows, |row| row.slack_s),
         seconds: of(&rows, |row| row.seconds),
     };
@@ -223,17 +234,17 @@ fn filled(mut values: Vec<f64>, runs: usize) -> Vec<f64> {
 }
 
 fn work_medians(runs: &[Run<'_>]) -> Vec<Timed<WorkRow>> {
-    let mut values: BTreeMap<(&str, WorkKind), Vec<&WorkRow>> = BTreeMap::new();
+    let mut values: BTreeMap<(&CommandName, WorkKind), Vec<&WorkRow>> = BTreeMap::new();
     for row in runs.iter().flat_map(|run| &run.work) {
-        values.entry((row.command.as_str(), row.kind)).or_default().push(row);
+        values.entry((&row.command, row.kind)).or_default().push(row);
     }
-    let row = |((command, kind), rows): ((&str, WorkKind), Vec<&WorkRow>)| {
+    let row = |((command, kind), rows): ((&CommandName, WorkKind), Vec<&WorkRow>)| {
         let counts: Option<Vec<f64>> = rows.iter().map(|row| row.count.map(|n| n as f64)).collect();
         let count = counts.map(|counts| median(&filled(counts, runs.len())).round() as u64);
         let price_s = rows.iter().find_map(|row| row.price_s);
         let seconds = filled(rows.iter().map(|row| row.seconds).collect(), runs.len());
         let row = WorkRow {
-            command: command.to_owned(),
+            command: command.clone(),
             kind,
             seconds: median(&seconds),
             count,

@@ -1,14 +1,19 @@
 //! The answer, for somebody who reads nothing else: who is faster, why, and what changes when many run.
 
 use super::cause::Cause;
+use super::causes::definition;
 use super::report::{Difference, Finding, Outcome, Why};
 use super::statement::{Answer, Because, Pair, Then, WorkTold};
+use crate::trace::report::WorkKind;
 
 /// Noise of this part of the difference may hide its causes.
 const HIDDEN: f64 = 0.25;
 
 /// From this share on, what no cause explains is said beside the cause that is named.
 const MUCH: f64 = 0.3;
+
+/// More CPU time that is this part of the difference is why.
+const MOST: f64 = 0.5;
 
 /// Up to this share, a cause is said to be a part of the difference.
 const A_PART: f64 = 1.05;
@@ -21,8 +26,9 @@ const AGREE: f64 = 0.02;
 
 /// What is said of the alternative that differs most from the baseline. `None` where nothing could be found.
 pub(super) fn answer(why: &Why) -> Option<Answer> {
-    let explained =
-        |it: &&Difference| why.refusals.is_empty() || why.findings.iter().any(|finding| is_of(finding, it));
+    let explained = |it: &&Difference| {
+        it.by_counts || why.refusals.is_empty() || why.findings.iter().any(|of| is_of(of, it))
+    };
     let size = |it: &&Difference| it.span_s.median.abs();
     let most = why.differences.iter().filter(explained).max_by(|a, b| size(a).total_cmp(&size(b)))?;
     let wall =
@@ -46,14 +52,18 @@ pub fn agrees(difference_s: f64, times: (f64, f64)) -> bool {
 /// The untraced wall times are those of the alternative and the baseline.
 fn of(difference: &Difference, times: (f64, f64), why: &Why) -> Answer {
     let (a, b) = (&difference.alternative, &difference.baseline);
-    let (slower, faster) = if times.0 < times.1 { (b, a) } else { (a, b) };
-    let seconds = Pair { here: times.0.max(times.1), there: times.0.min(times.1) };
-    // Of the two times that stand in the same sentence. The verdict's is the median of the rounds' ratios.
-    let ratio = seconds.here / seconds.there;
-    let exact = difference.ratio.is_none_or(|it| (it.max(1.0 / it) / ratio - 1.0).abs() <= AGREE);
+    // One fact has one ratio: the verdict's, the median of the rounds' ratios. That of the two medians may be another one.
+    let turned = difference.ratio.map_or(times.0 < times.1, |ratio| ratio < 1.0);
+    let (slower, faster) = if turned { (b, a) } else { (a, b) };
+    let (here, there) = if turned { (times.1, times.0) } else { times };
+    let seconds = Pair { here, there };
+    let ratio = difference.ratio.map(|ratio| if turned { ratio.recip() } else { ratio });
+    let exact = ratio.is_none_or(|ratio| (ratio / (here / there) - 1.0).abs() <= AGREE);
     let findings: Findings<'_> =
         why.findings.iter().enumerate().filter(|(_, it)| is_of(it, difference)).collect();
     let named = findings.iter().find(|(_, it)| it.cause != Cause::Unexplained && it.share >= LARGE);
+    let work =
+        more_work(difference).map(|(seconds, on)| (seconds, on.filter(|on| !refuted(*on, difference, why))));
     let because = match named {
         Some(&(finding, it)) if it.share > A_PART => Because::MoreThanAll {
             finding,
@@ -63,29 +73,53 @@ fn of(difference: &Difference, times: (f64, f64), why: &Why) -> Answer {
             let whole_s = difference.span_s.median.abs();
             Because::Cause { finding, whole_s, agrees: agrees(whole_s, times) }
         }
+        None if work.is_some_and(|(seconds, _)| seconds >= MOST * difference.span_s.median.abs()) => {
+            let (seconds, on) = work.unwrap_or_default();
+            Because::MoreWork { seconds, on }
+        }
+        None if difference.by_counts && waits_s(difference) >= MOST * difference.span_s.median.abs() => {
+            Because::Waits { seconds: waits_s(difference) }
+        }
         None => match difference.noise_s.filter(|noise| *noise >= HIDDEN * difference.span_s.median.abs()) {
-            Some(seconds) => Because::Noise { seconds },
+            Some(seconds) => Because::Noise { seconds, others: difference.others },
             None => Because::Unknown,
         },
     };
     let told = difference.decides.as_ref().map(|it| it.work);
     Answer {
         slower: slower.clone(),
+        ratio,
         faster: faster.clone(),
         seconds,
         about: !exact,
+        then: match (named, &because) {
+            (Some(_), _) => then(&findings, difference, why),
+            (None, Because::MoreWork { .. } | Because::Waits { .. }) => None,
+            (None, _) => work.map(|(seconds, on)| Then::MoreWork { seconds, on }),
+        },
         because,
-        then: if named.is_some() { then(&findings, why) } else { more_work(difference) },
         load_decides: matches!(told, Some(WorkTold::Flips | WorkTold::Same)),
     }
+}
+
+/// What the slower one is longer on no CPU, where its difference is not in CPU time.
+fn waits_s(difference: &Difference) -> f64 {
+    let sign = difference.span_s.median.signum();
+    (difference.span_s.median - difference.work_s.median) * sign
 }
 
 /// Findings of one difference, with their places among all.
 type Findings<'a> = Vec<(usize, &'a Finding)>;
 
 /// The next cause, else what an experiment said of the first, else what is not explained.
-fn then(findings: &Findings<'_>, why: &Why) -> Option<Then> {
-    let (_, first) = findings.iter().find(|(_, it)| it.cause != Cause::Unexplained)?;
+fn then(findings: &Findings<'_>, difference: &Difference, why: &Why) -> Option<Then> {
+    let (at, first) = findings.iter().find(|(_, it)| it.cause != Cause::Unexplained)?;
+    if let Some(cost_s) = difference.dearer_to_observe_s {
+        return Some(Then::ByCounts { cost_s });
+    }
+    if first.by_counts && first.confirmed != Some(true) {
+        return Some(Then::NotObserved { finding: *at });
+    }
     if let Some(finding) = next(findings) {
         return Some(Then::Cause { finding });
     }
@@ -106,19 +140,27 @@ fn next(findings: &Findings<'_>) -> Option<usize> {
     named.find(|(_, it)| !said(it)).filter(|(_, it)| it.share.abs() >= LARGE).map(|(at, _)| *at)
 }
 
+/// Whether an experiment refuted that the difference comes from work of this kind.
+fn refuted(kind: WorkKind, difference: &Difference, why: &Why) -> bool {
+    let of_it = |name: &Option<String>| {
+        name.as_ref().is_none_or(|it| [&difference.alternative, &difference.baseline].contains(&it))
+    };
+    let refuted = why.experiments.iter().filter(|it| it.outcome == Outcome::Refuted);
+    refuted.filter(|it| of_it(&it.slower) && of_it(&it.faster)).any(|it| definition(it.cause).is_work(kind))
+}
+
 /// Where no cause explains the time, what the CPUs have more to do is known nevertheless: where it is the one that takes longer.
-fn more_work(difference: &Difference) -> Option<Then> {
+fn more_work(difference: &Difference) -> Option<(f64, Option<WorkKind>)> {
     let work = difference.work_s;
     let slower = if difference.span_s.median < 0.0 { &difference.baseline } else { &difference.alternative };
     let most = difference.work.first().filter(|row| row.seconds.median / work.median >= 0.5);
-    (difference.dearer.as_ref() == Some(slower))
-        .then(|| Then::MoreWork { seconds: work.median, on: most.map(|row| row.kind) })
+    (difference.dearer.as_ref() == Some(slower)).then(|| (work.median.abs(), most.map(|row| row.kind)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::report::{PathKind, WorkKind};
+    use crate::trace::report::PathKind;
     use crate::why::tests::fixture::{Scene, Trace};
 
     fn explained() -> Why {
@@ -145,6 +187,10 @@ mod tests {
         assert!(matches!(same.because, Because::Cause { finding: 0, agrees: true, .. }), "{same:?}");
         // Medians of the rounds' ratios and differences are not those of the times.
         let other = said(&why, (0.0733, 0.0395), 2.05);
+        assert_eq!(other.ratio, Some(2.05));
+        // Not even the order need be.
+        let order = said(&why, (0.0733, 0.0735), 1.03);
+        assert_eq!((order.slower.as_str(), order.seconds), ("b", Pair { here: 0.0733, there: 0.0735 }));
         assert!(other.about && matches!(other.because, Because::Cause { agrees: false, .. }), "{other:?}");
     }
 
@@ -161,11 +207,30 @@ mod tests {
         let none = Why { findings: Vec::new(), ..explained() };
         let because = |noise_s| {
             let mut difference = none.differences[0].clone();
-            (difference.noise_s, difference.span_s.median) = (noise_s, 0.04);
+            (difference.noise_s, difference.span_s.median, difference.others) = (noise_s, 0.04, None);
             of(&difference, (0.08, 0.04), &none).because
         };
-        assert_eq!(because(Some(0.02)), Because::Noise { seconds: 0.02 });
+        assert_eq!(because(Some(0.02)), Because::Noise { seconds: 0.02, others: None });
         assert_eq!([Some(0.002), None].map(because), [Because::Unknown, Because::Unknown]);
+    }
+
+    #[test]
+    fn cpu_time_that_is_most_of_the_difference_is_why_whatever_the_noise() {
+        let none = Why { findings: Vec::new(), ..explained() };
+        let mut difference = none.differences[0].clone();
+        (difference.noise_s, difference.span_s.median, difference.work_s.median) = (Some(0.03), 0.04, 0.025);
+        difference.work[0].seconds.median = 0.02;
+        let answer = of(&difference, (0.08, 0.04), &none);
+        assert_eq!(answer.because, Because::MoreWork { seconds: 0.025, on: Some(WorkKind::User) });
+        assert_eq!(answer.then, None);
+    }
+
+    #[test]
+    fn a_cause_that_goes_by_counts_is_told_as_that() {
+        let why = explained();
+        let mut difference = why.differences[0].clone();
+        difference.dearer_to_observe_s = Some(0.05);
+        assert_eq!(of(&difference, (0.08, 0.04), &why).then, Some(Then::ByCounts { cost_s: 0.05 }));
     }
 
     #[test]

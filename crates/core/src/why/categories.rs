@@ -3,9 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::kinds::{base, is_forked, work_kind};
+use super::kinds::work_kind;
 use super::own_cost::{Run, is_exec};
 use crate::trace::TraceReport;
+use crate::trace::command::{CommandName, names};
 use crate::trace::report::{Cause as Wait, PathKind, PathRow, SharerKind, SyscallRow, WorkKind};
 
 /// What a part of the time was spent on.
@@ -79,13 +80,13 @@ pub(super) fn categories(run: &Run<'_>) -> Categories {
     for row in &run.path {
         for (category, part) in known.running(row).unwrap_or_default() {
             categories.entry(category).or_default().path += part * row.seconds;
-            *beside.entry((base(&row.command), category)).or_default() -= part * row.seconds;
+            *beside.entry((row.command.program(), category)).or_default() -= part * row.seconds;
         }
     }
     for row in &run.work {
         for (category, part) in known.work_row(&row.command, row.kind) {
             categories.entry(category).or_default().work += part * row.seconds;
-            *beside.entry((base(&row.command), category)).or_default() += part * row.seconds;
+            *beside.entry((row.command.program(), category)).or_default() += part * row.seconds;
         }
     }
     no_more_than_work(&mut categories);
@@ -128,7 +129,7 @@ type Beside<'a> = BTreeMap<(&'a str, Category), f64>;
 /// runs in place of the path, and costs what the same work on the path would.
 fn behind_child(categories: &mut Categories, beside: &Beside<'_>, row: &PathRow, seconds: f64) {
     // The holder goes by the last name that it had; it may have been several programs, one after the other.
-    let waits = base(&row.command);
+    let waits = row.command.program();
     let of_child = beside.iter().filter(|((command, _), part)| *command != waits && **part > 0.0);
     let parts: Vec<(Category, f64)> = of_child.map(|((_, category), part)| (*category, *part)).collect();
     let all: f64 = parts.iter().map(|(_, part)| part).sum();
@@ -148,7 +149,7 @@ struct Known<'a> {
     /// Commands with work on sockets.
     sockets: BTreeSet<&'a str>,
     /// By label: part of the time of execs, and of what lies between fork and exec, that went into execs that failed.
-    failed_execs: BTreeMap<&'a str, f64>,
+    failed_execs: BTreeMap<&'a CommandName, f64>,
     /// By command: part of its time with names of files that went into looks at PATH that found nothing.
     failed_looks: BTreeMap<&'a str, f64>,
 }
@@ -159,7 +160,7 @@ impl<'a> Known<'a> {
         let parents = parents(report);
         let sockets = report.work.iter().filter(|row| row.kind == WorkKind::Socket);
         Self {
-            sockets: sockets.map(|row| base(&row.command)).collect(),
+            sockets: sockets.map(|row| row.command.program()).collect(),
             failed_execs: failed_execs(run),
             failed_looks: failed_looks(run, &parents),
             parents,
@@ -167,19 +168,20 @@ impl<'a> Known<'a> {
     }
 
     /// The categories of a row of the work.
-    fn work_row(&self, label: &str, kind: WorkKind) -> Vec<(Category, f64)> {
-        if is_forked(label) { self.exec(label, Category::Forked) } else { self.work(label, kind) }
+    fn work_row(&self, label: &CommandName, kind: WorkKind) -> Vec<(Category, f64)> {
+        if label.is_forked() { self.exec(label, Category::Forked) } else { self.work(label, kind) }
     }
 
     /// Execs of this label: the ones that failed are a search.
-    fn exec(&self, label: &str, others: Category) -> Vec<(Category, f64)> {
+    fn exec(&self, label: &CommandName, others: Category) -> Vec<(Category, f64)> {
         let failed = self.failed_execs.get(label).copied().unwrap_or(0.0);
         vec![(Category::Search, failed), (others, 1.0 - failed)]
     }
 
     /// The categories of user code, page faults or calls of one kind of one command, with the part that goes into each.
-    fn work(&self, command: &str, kind: WorkKind) -> Vec<(Category, f64)> {
-        let parent = self.parents.contains(command);
+    fn work(&self, command: &CommandName, kind: WorkKind) -> Vec<(Category, f64)> {
+        let program = command.program();
+        let parent = self.parents.contains(program);
         let one = |category| vec![(category, 1.0)];
         match kind {
             WorkKind::User => one(if parent { Category::ParentUser } else { Category::User }),
@@ -191,7 +193,7 @@ impl<'a> Known<'a> {
             WorkKind::Exec => self.exec(command, Category::Process),
             WorkKind::Pipe => one(Category::Pipe),
             WorkKind::FileMetadata => {
-                let failed = self.failed_looks.get(command).copied().unwrap_or(0.0);
+                let failed = self.failed_looks.get(program).copied().unwrap_or(0.0);
                 vec![(Category::Search, failed), (Category::FileMetadata, 1.0 - failed)]
             }
             WorkKind::FileData => one(Category::FileData),
@@ -204,15 +206,15 @@ impl<'a> Known<'a> {
 
     /// The categories of a row in which something runs, with the part that goes into each. `None`: it waits.
     fn running(&self, row: &PathRow) -> Option<Vec<(Category, f64)>> {
-        let command = base(&row.command);
+        let command = &row.command;
         Some(match row.kind {
             PathKind::User => self.work(command, WorkKind::User),
             PathKind::Kernel => match work_kind(row) {
-                Some(kind) => self.work_row(&row.command, kind),
+                Some(kind) => self.work_row(command, kind),
                 None => vec![(Category::Rest, 1.0)],
             },
             PathKind::Startup => self.work(command, WorkKind::Startup),
-            PathKind::Forked => self.exec(&row.command, Category::Forked),
+            PathKind::Forked => self.exec(command, Category::Forked),
             _ => return None,
         })
     }
@@ -224,7 +226,7 @@ impl<'a> Known<'a> {
             PathKind::Disk | PathKind::WriteBack => Category::Disk,
             PathKind::Sleep => Category::Sleep,
             PathKind::Network => Category::Network,
-            PathKind::Outside if self.sockets.contains(base(&row.command)) => Category::Network,
+            PathKind::Outside if self.sockets.contains(row.command.program()) => Category::Network,
             PathKind::CpuWait => return cpu_wait(row),
             _ => Category::Rest,
         };
@@ -242,7 +244,8 @@ fn cpu_wait(row: &PathRow) -> Vec<(Category, f64)> {
         Some(SharerKind::Kernel | SharerKind::Steal) => (Category::Contention, Category::Misplaced),
         // A child that waits for its parent to leave the CPU is part of what a process costs.
         Some(SharerKind::Tree)
-            if is_forked(&row.command) && row.what.as_deref().map(base) == Some(base(&row.command)) =>
+            if row.command.is_forked()
+                && row.what.as_deref().is_some_and(|it| names(it, row.command.program())) =>
         {
             (Category::Process, Category::OwnMisplaced)
         }
@@ -257,7 +260,7 @@ fn cpu_wait(row: &PathRow) -> Vec<(Category, f64)> {
 fn waking_up(row: &PathRow) -> Category {
     match row.after {
         Some(Wait::Child) => Category::Process,
-        _ if is_forked(&row.command) => Category::Process,
+        _ if row.command.is_forked() => Category::Process,
         Some(Wait::PipeEmpty | Wait::PipeFull) => Category::Pipe,
         Some(Wait::Disk | Wait::WriteBack | Wait::PageFault) => Category::Disk,
         Some(Wait::Lock) => Category::Lock,
@@ -270,14 +273,15 @@ fn waking_up(row: &PathRow) -> Category {
 /// Commands that have children in the tree.
 pub(super) fn parents(report: &TraceReport) -> BTreeSet<&str> {
     let above = report.tree.iter().filter_map(|row| report.tree.get(row.parent?));
-    above.map(|row| base(&row.command)).collect()
+    above.map(|row| row.command.program()).collect()
 }
 
 /// Calls that look at the attributes of a path, as shells do for every directory of PATH.
 const LOOKS: [&str; 5] = ["stat", "lstat", "newfstatat", "fstatat64", "statx"];
 /// Whether the row counts looks at PATH: by a command that makes processes.
 pub(super) fn is_look(row: &SyscallRow, parents: &BTreeSet<&str>) -> bool {
-    LOOKS.contains(&row.name.as_str()) && row.command.as_deref().is_some_and(|it| parents.contains(base(it)))
+    LOOKS.contains(&row.name.as_str())
+        && row.command.as_ref().is_some_and(|it| parents.contains(it.program()))
 }
 
 /// How often something was not there, or was no program.
@@ -292,16 +296,17 @@ fn failed_s(row: &SyscallRow, dearer_s: f64) -> f64 {
     (failed - dearer_s * row.errors as f64).max(0.0)
 }
 
-fn failed_execs<'a>(run: &Run<'a>) -> BTreeMap<&'a str, f64> {
-    let mut failed: BTreeMap<&'a str, f64> = BTreeMap::new();
+fn failed_execs<'a>(run: &Run<'a>) -> BTreeMap<&'a CommandName, f64> {
+    let mut failed: BTreeMap<&'a CommandName, f64> = BTreeMap::new();
     for row in run.report.syscalls.iter().filter(|row| is_exec(row) && row.errors > 0) {
         let dearer_s = run.call_s / 2.0 + run.failed_exec_s;
-        *failed.entry(row.command.as_deref().unwrap_or("")).or_default() += failed_s(row, dearer_s);
+        let Some(command) = &row.command else { continue };
+        *failed.entry(command).or_default() += failed_s(row, dearer_s);
     }
     for (label, seconds) in &mut failed {
         // Of a child between fork and exec all rows are one category, as they are on the path.
-        let group = |kind| is_forked(label) || kind == WorkKind::Exec;
-        let rows = run.work.iter().filter(|row| row.command == *label && group(row.kind));
+        let group = |kind| label.is_forked() || kind == WorkKind::Exec;
+        let rows = run.work.iter().filter(|row| row.command == **label && group(row.kind));
         let all: f64 = rows.map(|row| row.seconds).sum();
         *seconds = if all > 0.0 { (*seconds / all).min(1.0) } else { 0.0 };
     }
@@ -311,14 +316,14 @@ fn failed_execs<'a>(run: &Run<'a>) -> BTreeMap<&'a str, f64> {
 fn failed_looks<'a>(run: &Run<'a>, parents: &BTreeSet<&str>) -> BTreeMap<&'a str, f64> {
     let mut failed: BTreeMap<&'a str, f64> = BTreeMap::new();
     for row in run.report.syscalls.iter().filter(|row| is_look(row, parents)) {
-        *failed.entry(base(row.command.as_deref().unwrap_or(""))).or_default() +=
-            failed_s(row, run.call_s / 2.0);
+        let Some(command) = &row.command else { continue };
+        *failed.entry(command.program()).or_default() += failed_s(row, run.call_s / 2.0);
     }
     for (command, seconds) in &mut failed {
         let rows = run
             .work
             .iter()
-            .filter(|row| base(&row.command) == *command && row.kind == WorkKind::FileMetadata);
+            .filter(|row| row.command.program() == *command && row.kind == WorkKind::FileMetadata);
         let all: f64 = rows.map(|row| row.seconds).sum();
         *seconds = if all > 0.0 { (*seconds / all).min(1.0) } else { 0.0 };
     }

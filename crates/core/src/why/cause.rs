@@ -44,6 +44,8 @@ causes! {
     Compute = "compute",
     /// It touches more memory for the first time.
     PageFaults = "page_faults",
+    /// It has more work with files in the kernel.
+    Files = "files",
     /// It waits for a disk.
     Disk = "disk",
     /// It waits for a lock.

@@ -32,7 +32,7 @@ pub(super) fn deciding(
     let (quicker, slower) = if turned { (names.1, names.0) } else { names };
     let ((quick_s, quick_work_s), (slow_s, slow_work_s)) = if turned { (b, a) } else { (a, b) };
     // The sign of the difference is the alternative's.
-    let work_told = match told(given, work_s, (a.1, b.1)) {
+    let work_told = match told(given, names, work_s, (a.1, b.1)) {
         Told::Same => WorkTold::Same,
         Told::Nothing => WorkTold::Undecided,
         Told::Less if turned => WorkTold::Flips,
@@ -54,7 +54,7 @@ pub(super) fn deciding(
 /// The one that needs more CPU time, where the rounds tell.
 pub(super) fn dearer(given: &ExplainInput<'_>, names: (&str, &str), work_s: &Estimate) -> Option<String> {
     let work = |name: &str| given.analysis.alternatives.iter().find(|it| it.name == name)?.work_s;
-    match told(given, work_s, (work(names.0)?, work(names.1)?)) {
+    match told(given, names, work_s, (work(names.0)?, work(names.1)?)) {
         Told::More => Some(names.0.to_owned()),
         Told::Less => Some(names.1.to_owned()),
         Told::Same | Told::Nothing => None,
@@ -69,10 +69,17 @@ enum Told {
     Nothing,
 }
 
-/// Within delta, the works are the same, as times are. Without an interval nothing is told.
-fn told(given: &ExplainInput<'_>, work_s: &Estimate, works: (f64, f64)) -> Told {
-    let delta = given.plan.delta * works.0.min(works.1);
-    match work_s.low.zip(work_s.high) {
+/// Within delta, the works are the same, as times are. Without an interval nothing is told. The ratio of a comparison has one after
+/// fewer rounds than the difference.
+fn told(given: &ExplainInput<'_>, names: (&str, &str), work_s: &Estimate, works: (f64, f64)) -> Told {
+    let compared = given.comparison(names.0).filter(|it| it.baseline == names.1).and_then(|it| it.work);
+    let ratio = compared.and_then(|it| it.low.zip(it.high)).map(|(low, high)| (low - 1.0, high - 1.0));
+    let delta = given.plan.delta;
+    let parts = work_s.low.zip(work_s.high).map(|(low, high)| {
+        let less = works.0.min(works.1);
+        (low / less, high / less)
+    });
+    match ratio.or(parts) {
         Some((low, _)) if low > delta => Told::More,
         Some((_, high)) if high < -delta => Told::Less,
         Some((low, high)) if low >= -delta && high <= delta => Told::Same,
@@ -123,6 +130,16 @@ mod tests {
         assert_eq!(decides(runs(0.2, 0.0), runs(0.1, 0.1)).work, WorkTold::Same);
         let stays = decides(runs(0.1, 0.0), runs(0.2, 0.0));
         assert_eq!((stays.quicker.as_str(), stays.work), ("a", WorkTold::StaysAhead));
+    }
+
+    #[test]
+    fn few_rounds_that_tell_the_times_apart_tell_the_cpu_times_apart_too() {
+        let mut scene = Scene::of(&runs(0.2, 0.0).0, &runs(0.001, 0.0).0);
+        scene.batches.retain(|it| it.round < 4);
+        scene.analyse();
+        let difference = scene.explain().differences.remove(0);
+        assert_eq!(difference.work_s.low, None, "too few for an interval of the difference");
+        assert_eq!(difference.decides.unwrap().work, WorkTold::StaysAhead);
     }
 
     #[test]

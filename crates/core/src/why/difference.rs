@@ -50,6 +50,11 @@ impl Deltas {
         let (here, there) = (by_round(alternative), by_round(baseline));
         let pairs: Vec<(&Categories, &Categories)> =
             here.iter().filter_map(|(round, categories)| Some((categories, there.get(round)?))).collect();
+        Self::paired(&pairs)
+    }
+
+    /// Of rounds with the categories of both.
+    pub(super) fn paired(pairs: &[(&Categories, &Categories)]) -> Self {
         let all: BTreeSet<Category> =
             pairs.iter().flat_map(|(a, b)| a.keys().chain(b.keys())).copied().collect();
         let delta = |category: Category| {

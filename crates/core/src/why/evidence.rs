@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::causes::About;
-use super::kinds::{base, work_kind};
+use super::kinds::work_kind;
 use super::report::{Account, Evidence};
 use super::statement::Measure;
+use crate::trace::command::CommandName;
 use crate::trace::report::{PathKind, PathRow, WorkKind, WorkRow};
 
 /// Rows of path and work that stand behind a finding, each.
@@ -34,17 +35,17 @@ impl About<'_> {
     /// the path some of it stands as waiting for it; who waits by the path.
     pub(super) fn command(&self) -> Option<String> {
         let by_work =
-            || self.most(|account| self.of_work(account).map(|it| (&*it.command, it.seconds)).collect());
+            || self.most(|account| self.of_work(account).map(|it| (&it.command, it.seconds)).collect());
         let by_path =
-            || self.most(|account| self.of_path(account).map(|it| (&*it.command, it.seconds)).collect());
+            || self.most(|account| self.of_path(account).map(|it| (&it.command, it.seconds)).collect());
         if self.definition.by_work { by_work().or_else(by_path) } else { by_path() }
     }
 
-    fn most<'a>(&'a self, rows: impl Fn(&'a Account) -> Vec<(&'a str, f64)>) -> Option<String> {
+    fn most<'a>(&'a self, rows: impl Fn(&'a Account) -> Vec<(&'a CommandName, f64)>) -> Option<String> {
         let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
         for (account, sign) in [(self.accounts.0, 1.0), (self.accounts.1, -1.0)] {
             for (command, seconds) in rows(account) {
-                *sums.entry(base(command)).or_default() += sign * seconds;
+                *sums.entry(command.program()).or_default() += sign * seconds;
             }
         }
         let most = sums.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
@@ -56,7 +57,7 @@ impl About<'_> {
     }
 
     fn work(&self, account: &Account) -> Rows {
-        let measure = |row: &WorkRow| Measure::Work { command: row.command.clone(), on: row.kind };
+        let measure = |row: &WorkRow| Measure::Work { command: row.command.to_string(), on: row.kind };
         sums(self.of_work(account).map(|row| (measure(row), row.seconds)))
     }
 
@@ -68,6 +69,11 @@ impl About<'_> {
     fn of_work<'a>(&self, account: &'a Account) -> impl Iterator<Item = &'a WorkRow> {
         let (wanted, children) = (self.definition.in_work, self.children_compute());
         account.work.iter().filter(move |row| wanted(row, children))
+    }
+
+    /// Whether CPU time that this command spent on this belongs to the cause.
+    pub(super) fn has_work(&self, command: &CommandName, kind: WorkKind) -> bool {
+        self.definition.has_work(command, kind, self.children_compute())
     }
 
     /// Children that run no program of their own compute where both sides make as many of them; else they are what processes cost.
@@ -85,7 +91,7 @@ pub(super) fn entry(measure: Measure, here: f64, there: f64) -> Evidence {
 }
 
 fn on_path(row: &PathRow) -> Measure {
-    Measure::Path { command: row.command.clone(), part: row.kind, what: row.what.clone() }
+    Measure::Path { command: row.command.to_string(), part: row.kind, what: row.what.clone() }
 }
 
 fn sums(rows: impl Iterator<Item = (Measure, f64)>) -> Rows {

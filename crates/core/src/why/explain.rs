@@ -2,6 +2,8 @@
 
 use super::account::Alternative;
 use super::answer::answer;
+use super::cause::Cause;
+use super::counted;
 use super::deciding::{dearer, deciding};
 use super::delta_rows;
 use super::difference::Deltas;
@@ -9,21 +11,25 @@ use super::facts::Side;
 use super::finding::{self, Sides};
 use super::input::{self, ExplainInput};
 use super::refuse;
-use super::report::{Account, Difference, Why};
+use super::report::{Account, Difference, Finding, Why};
+use super::rules::Pair;
 use super::statement::Refusal;
-use crate::analysis::Comparison;
+use super::wrapped;
 use crate::stats::Estimate;
+use crate::trace::report::Level;
+use crate::verdict::Verdict;
 
 /// Explains a measurement, in kinds with their numbers; the texts are empty, and made where they are shown or stored. `traced`, `traced_batches` and `experiments` of the result are empty: they are put in by who has them.
 ///
-/// Without traces there are predictions and growth only. A second call with the same runs gives the same.
+/// Without traces that saw waits, a difference is explained by counts and CPU time. A second call with the same runs gives the same.
 pub fn explain(given: &ExplainInput<'_>) -> Why {
     let mut why = Why {
         predictions: super::predict::predictions(given),
         growth: super::growth::growth(given),
         ..Why::default()
     };
-    if given.traced.is_empty() || given.plan.alternatives.len() < 2 {
+    let wanted = given.plan.explain.is_some() || !given.traced.is_empty();
+    if !wanted || given.plan.alternatives.len() < 2 {
         return why;
     }
     let untraced = input::untraced(given.plan, given.batches);
@@ -33,6 +39,7 @@ pub fn explain(given: &ExplainInput<'_>) -> Why {
     }
     let all: Vec<Alternative<'_>> =
         (0..given.plan.alternatives.len()).map(|index| Alternative::of(given, &untraced, index)).collect();
+    why.wrappers = all.iter().flat_map(wrapped::wrappers).collect();
     let sides: Vec<(Side, Account)> = all.iter().map(|it| (Side::of(it), it.account())).collect();
     let Some(baseline) = all.get(given.plan.baseline) else { return why };
     for alternative in all.iter().filter(|it| it.index != baseline.index) {
@@ -40,16 +47,14 @@ pub fn explain(given: &ExplainInput<'_>) -> Why {
         let difference = of.explain(&mut why);
         why.differences.extend(difference);
     }
-    why.accounts = sides.into_iter().map(|(_, account)| account).filter(|it| it.rounds > 0).collect();
+    let told = |it: &Account| {
+        it.rounds > 0
+            || why.differences.iter().any(|of| [&of.alternative, &of.baseline].contains(&&it.alternative))
+    };
+    why.accounts = sides.into_iter().map(|(_, account)| account).filter(told).collect();
     finding::sort(&mut why.findings);
     why.answer = answer(&why);
     why
-}
-
-/// What the untraced runs of one copy alone say.
-fn comparison<'a>(given: &ExplainInput<'a>, alternative: &str) -> Option<&'a Comparison> {
-    let level = given.analysis.levels.iter().find(|level| level.load == 1)?;
-    level.comparisons.iter().find(|it| it.alternative == alternative)
 }
 
 /// How far the noise reaches: the farthest end of the hidden copy's interval, as the part of the longer time that it makes.
@@ -88,35 +93,63 @@ impl Both<'_> {
         let alpha = (1.0 - self.given.plan.confidence).clamp(1e-12, 0.5);
         let of_wall = |it: &input::Untraced| Some(it.wall_s);
         let wall_s = delta_rows::untraced(&alternative.untraced, &baseline.untraced, alpha, of_wall);
+        let verdict = self.given.comparison(alternative.name).map(|it| it.verdict);
+        let full = |it: &&Alternative<'_>| it.counts.iter().any(|report| report.level == Level::Full);
+        let observed = [alternative, baseline].iter().any(full);
+        if !observed && !matches!(verdict, Some(Verdict::Faster | Verdict::Slower)) {
+            return None;
+        }
         let Some(wall_s) = wall_s else {
             let of = [alternative.name.to_owned(), baseline.name.to_owned()];
             why.refusals.push(Refusal::NoCommonRound { of });
             return None;
         };
-        let verdict = comparison(self.given, alternative.name).map(|it| it.verdict);
         let mut difference = self.difference(wall_s, alpha);
-        match refuse::pair(alternative, baseline, &wall_s, verdict) {
-            Some(refusal) => why.refusals.push(refusal),
-            None => {
-                let (here, there) = (&self.sides[alternative.index], &self.sides[baseline.index]);
-                let sides = Sides {
-                    alternative: (alternative, &here.0, &here.1),
-                    baseline: (baseline, &there.0, &there.1),
-                    wall_s,
-                    floor_s: floor_s(
-                        floor(self.given),
-                        (alternative.untraced_s, baseline.untraced_s),
-                        &wall_s,
-                    ),
-                    alpha,
-                };
-                difference.noise_s = Some(sides.noise_s());
-                let (findings, unexplained_s) = finding::findings(&sides, &Deltas::of(alternative, baseline));
-                difference.unexplained_s = unexplained_s;
-                why.findings.extend(findings);
-            }
+        let refusal = if observed { refuse::pair(alternative, baseline, &wall_s, verdict) } else { None };
+        let counts = refusal.as_ref().map(|it| refuse::leaves_counts(it, (alternative, baseline)));
+        difference.by_counts = counts.unwrap_or(!observed);
+        why.refusals.extend(refusal);
+        if counts != Some(false) {
+            let findings = self.findings(&mut difference, alpha);
+            // Counts that show nothing are no result.
+            let shown = !difference.by_counts || findings.iter().any(|it| it.cause != Cause::Unexplained);
+            why.findings.extend(findings.into_iter().filter(|_| shown));
         }
         Some(difference)
+    }
+
+    /// The findings of the difference, which is told what they leave of it.
+    fn findings(&self, difference: &mut Difference, alpha: f64) -> Vec<Finding> {
+        let (alternative, baseline) = (self.alternative, self.baseline);
+        let (here, there) = (&self.sides[alternative.index], &self.sides[baseline.index]);
+        let wall_s = difference.span_s;
+        let sides = Sides {
+            alternative: (alternative, &here.0, &here.1),
+            baseline: (baseline, &there.0, &there.1),
+            wall_s,
+            floor_s: floor_s(floor(self.given), (alternative.untraced_s, baseline.untraced_s), &wall_s),
+            alpha,
+            by_counts: difference.dearer_to_observe_s.is_some() && !difference.by_counts,
+            unobserved: difference.by_counts,
+        };
+        let deltas = match difference.by_counts {
+            true => {
+                let pair = Pair { alternative: &here.0, baseline: &there.0 };
+                counted::deltas(self.given, alternative, baseline, pair)
+            }
+            false => Deltas::of(alternative, baseline),
+        };
+        difference.noise_s = Some(sides.noise_s());
+        let (findings, unexplained_s) = finding::findings(&sides, &deltas);
+        difference.unexplained_s = unexplained_s;
+        findings
+    }
+
+    /// The part of the CPUs that others kept busy during the untraced runs.
+    fn others(&self) -> Option<f64> {
+        let cpus = f64::from(self.given.host.before.cpus_online?).max(1.0);
+        let sides = [self.alternative, self.baseline].map(|it| self.sides[it.index].0.foreign);
+        Some(sides.into_iter().flatten().reduce(f64::max)? / cpus)
     }
 
     /// The rows of the difference. All of it counts as unexplained until there are findings.
@@ -130,7 +163,7 @@ impl Both<'_> {
         Difference {
             alternative: alternative.name.to_owned(),
             baseline: baseline.name.to_owned(),
-            ratio: comparison(self.given, alternative.name).map(|it| it.ratio),
+            ratio: self.given.comparison(alternative.name).map(|it| it.ratio),
             span_s: wall_s,
             path: delta_rows::path(alternative, baseline, alpha),
             deciding: String::new(),
@@ -140,6 +173,9 @@ impl Both<'_> {
             share: delta_rows::share(alternative, baseline, alpha),
             unexplained_s: wall_s,
             noise_s: None,
+            others: self.others(),
+            dearer_to_observe_s: refuse::dearer_to_observe_s(alternative, baseline, &wall_s),
+            by_counts: false,
             work,
         }
     }

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 
 use super::account::Alternative;
 use super::categories::{is_look, misses, parents};
+use super::input::Untraced;
 use super::medians::median;
 use super::own_cost::is_exec;
 use crate::trace::TraceReport;
 use crate::trace::event::FileKind;
-use crate::trace::report::{Direction, PathKind, PathRow, SharerKind, WorkKind};
+use crate::trace::report::{Direction, SharerKind, WorkKind};
 
 /// One side.
 #[derive(Clone, Debug, Default)]
@@ -19,8 +20,6 @@ pub(super) struct Side {
     pub cpu_s: f64,
     /// CPUs that others kept busy during the untraced runs, where that is known.
     pub foreign: Option<f64>,
-    /// Seconds that the critical path waits for CPUs that other programs have, for every second that something runs on it.
-    pub queued: f64,
     /// Processes made, and programs begun.
     pub forks: f64,
     pub execs: f64,
@@ -36,6 +35,8 @@ pub(super) struct Side {
     /// Data of files and devices, read and written.
     pub file: Moved,
     pub sockets: Moved,
+    /// Calls for names and attributes of files.
+    pub names: f64,
     /// Calls that change priorities.
     pub priorities: f64,
     /// Calls that choose CPUs, and the CPUs that the busiest command ran on.
@@ -61,6 +62,9 @@ pub(super) struct Moved {
 /// So many times as many processes are more of them.
 const MORE_PROCESSES: f64 = 1.1;
 
+/// Others may keep this much more of the CPUs busy for one side, as a part and in CPUs, and both count as disturbed alike.
+const DISTURBED_ALIKE: (f64, f64) = (1.25, 0.1);
+
 impl Moved {
     /// Bytes per call.
     pub(super) fn piece(self) -> f64 {
@@ -70,18 +74,21 @@ impl Moved {
 
 impl Side {
     pub(super) fn of(alternative: &Alternative<'_>) -> Self {
-        let of = |number: &dyn Fn(&TraceReport) -> f64| alternative.median(|run| number(run.report));
+        let of = |number: &dyn Fn(&TraceReport) -> f64| alternative.counted(number);
         let moved = |wanted: &dyn Fn(FileKind, Direction) -> bool| Moved {
             bytes: of(&|report| transferred(report, wanted).bytes),
             calls: of(&|report| transferred(report, wanted).calls),
         };
         let account = alternative.account();
+        let work_s = account.work.iter().map(|row| row.seconds).sum();
+        let file =
+            moved(&|file, _| !matches!(file, FileKind::Pipe | FileKind::Socket | FileKind::UnixSocket));
+        let seen = alternative.counts.iter().any(|report| !report.transfers.is_empty());
         Self {
             name: alternative.name.to_owned(),
             wall_s: alternative.untraced_s,
-            cpu_s: account.work.iter().map(|row| row.seconds).sum(),
+            cpu_s: alternative.cpu_s.unwrap_or(work_s),
             foreign: foreign(alternative),
-            queued: queued(&account.critical_path),
             forks: of(&|report| number(report.processes.forks)),
             execs: of(&|report| number(report.processes.execs)),
             failed_execs: of(&|report| number(report.processes.failed_execs)),
@@ -90,8 +97,10 @@ impl Side {
             stages: of(&|report| report.stages.len() as f64),
             pipe: moved(&|file, direction| file == FileKind::Pipe && direction == Direction::Read),
             pipe_writes: moved(&|file, direction| file == FileKind::Pipe && direction == Direction::Write),
-            file: moved(&|file, _| !matches!(file, FileKind::Pipe | FileKind::Socket | FileKind::UnixSocket)),
+            // The kernel's own count does not tell files from pipes.
+            file: if seen { file } else { io(&alternative.untraced) },
             sockets: moved(&|file, _| matches!(file, FileKind::Socket | FileKind::UnixSocket)),
+            names: of(&|report| counted(report, WorkKind::FileMetadata)),
             priorities: of(&|report| calls(report, &PRIORITIES)),
             affinities: of(&|report| calls(report, &["sched_setaffinity"])),
             cpus: of(&busiest_cpus),
@@ -113,6 +122,13 @@ impl Side {
         self.execs > other.execs * MORE_PROCESSES + 0.5
     }
 
+    /// Whether others kept about as many CPUs busy during the runs of both, where that is known: whoever runs longer then waits longer
+    /// for them, and nobody slowed down one of the two.
+    pub(super) fn disturbed_like(&self, other: &Self) -> bool {
+        let (part, cpus) = DISTURBED_ALIKE;
+        self.foreign.zip(other.foreign).is_some_and(|(more, less)| more <= less * part + cpus)
+    }
+
     /// CPUs kept busy.
     pub(super) fn parallelism(&self) -> f64 {
         if self.wall_s > 0.0 { self.cpu_s / self.wall_s } else { 0.0 }
@@ -124,15 +140,12 @@ impl Side {
     }
 }
 
-fn queued(path: &[PathRow]) -> f64 {
-    let sum = |wanted: &dyn Fn(&PathRow) -> bool| -> f64 {
-        path.iter().filter(|row| wanted(row)).map(|row| row.seconds).sum()
+/// What the untraced runs read and wrote, by the kernel's count.
+fn io(untraced: &[Untraced]) -> Moved {
+    let of = |number: fn(&crate::sample::Io) -> u64| {
+        median(&untraced.iter().filter_map(|it| Some(number(&it.io?) as f64)).collect::<Vec<_>>())
     };
-    let runs = sum(&|row| {
-        matches!(row.kind, PathKind::User | PathKind::Kernel | PathKind::Startup | PathKind::Forked)
-    });
-    let waits = sum(&|row| row.kind == PathKind::CpuWait && row.holder == Some(SharerKind::Other));
-    if runs > 0.0 { waits / runs } else { 0.0 }
+    Moved { bytes: of(|io| io.read_bytes + io.write_bytes), calls: of(|io| io.reads + io.writes) }
 }
 
 fn foreign(alternative: &Alternative<'_>) -> Option<f64> {
@@ -159,7 +172,12 @@ fn busiest_cpus(report: &TraceReport) -> f64 {
     busiest.map_or(0.0, |row| row.cpus.len() as f64)
 }
 
+/// Calls of a kind. Where CPU time was not told apart, their names tell.
 fn counted(report: &TraceReport, kind: WorkKind) -> f64 {
+    if report.work.is_empty() {
+        let rows = report.syscalls.iter().filter(|row| WorkKind::of_call(&row.name) == kind);
+        return rows.map(|row| row.calls as f64).sum();
+    }
     report.work.iter().filter(|row| row.kind == kind).map(|row| number(row.count)).sum()
 }
 
@@ -179,7 +197,7 @@ fn transferred(report: &TraceReport, wanted: &dyn Fn(FileKind, Direction) -> boo
 
 fn starts(work: &[crate::trace::report::WorkRow]) -> BTreeMap<String, (f64, f64)> {
     let rows = work.iter().filter(|row| row.kind == WorkKind::Startup && row.count.is_some_and(|n| n > 0));
-    rows.map(|row| (row.command.clone(), (number(row.count), row.seconds))).collect()
+    rows.map(|row| (row.command.to_string(), (number(row.count), row.seconds))).collect()
 }
 
 fn sharers(alternative: &Alternative<'_>) -> Vec<(String, f64)> {

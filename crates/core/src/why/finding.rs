@@ -7,6 +7,7 @@ use super::cause::Cause;
 use super::causes::{About, definition};
 use super::difference::Deltas;
 use super::facts::Side;
+use super::functions;
 use super::medians::estimate;
 use super::report::{Account, Finding};
 use super::rules::{Causes, Pair, alone, causes};
@@ -17,6 +18,28 @@ const MISPLACED_COST: f64 = 0.25;
 
 /// Part of the rounds that must agree on the sign of a cause.
 const AGREE: f64 = 0.7;
+
+/// A part of the difference that is told by CPU time or by who had the CPU is told from this share on, however noisy wall times are.
+const LARGE: f64 = 0.1;
+
+/// Where observing cost more than the difference, a cause is told from this share on: the largest.
+const BY_COUNTS: f64 = 0.5;
+
+/// Causes that are told so.
+const BESIDE_NOISE: [Cause; 9] = [
+    Cause::Processes,
+    Cause::PathSearch,
+    Cause::Startup,
+    Cause::SmallIo,
+    Cause::PipeCopy,
+    Cause::Compute,
+    Cause::PageFaults,
+    Cause::Files,
+    Cause::CpuContention,
+];
+
+/// Causes that the timed runs measure themselves, as CPU time in user mode and as CPU time beside wall time.
+const MEASURED: [Cause; 3] = [Cause::Compute, Cause::Overlap, Cause::Unexplained];
 
 /// Parts of the difference below this are nobody's concern.
 const LEAST_SHARE: f64 = 0.01;
@@ -30,6 +53,10 @@ pub(super) struct Sides<'a> {
     /// How far the noise reaches, seconds.
     pub floor_s: f64,
     pub alpha: f64,
+    /// Observing cost more than the difference: what is told is what counts and CPU time show.
+    pub by_counts: bool,
+    /// No observed run can be used: see [`super::counted`].
+    pub unobserved: bool,
 }
 
 /// The findings, and what they leave of the difference.
@@ -43,8 +70,8 @@ pub(super) fn findings(sides: &Sides<'_>, deltas: &Deltas) -> (Vec<Finding>, Est
     all.remove(&Cause::Unexplained);
     let found: BTreeMap<Cause, Estimate> = all
         .into_iter()
-        .filter(|(cause, seconds)| sides.tells(*seconds) && agree(*cause, *seconds, &rounds))
         .map(|(cause, seconds)| (cause, interval(cause, seconds, &rounds, sides.alpha)))
+        .filter(|(cause, seconds)| sides.tells(*cause, seconds) && agree(*cause, seconds.median, &rounds))
         .collect();
     let rest = sides.wall_s.median - found.values().map(|it| it.median).sum::<f64>();
     let mut findings: Vec<Finding> = found
@@ -63,11 +90,17 @@ pub(super) fn findings(sides: &Sides<'_>, deltas: &Deltas) -> (Vec<Finding>, Est
     (findings, unexplained)
 }
 
-/// What makes the slower alternative slower comes first, then what works against it; the largest first.
+/// What makes the slower alternative slower comes first, then what works against it; the largest first. What others took is no property of a
+/// command, and stands behind what is, where that is large enough to be named.
 pub(super) fn sort(findings: &mut [Finding]) {
-    let key =
-        |it: &Finding| if it.share > 0.0 { it.seconds } else { -1.0 / it.seconds.max(f64::MIN_POSITIVE) };
-    findings.sort_by(|a, b| key(b).total_cmp(&key(a)));
+    let own = |it: &Finding| !matches!(it.cause, Cause::CpuContention | Cause::Unexplained);
+    let named = findings.iter().any(|it| own(it) && it.share >= LARGE);
+    let rank = |it: &Finding| match it.cause {
+        _ if it.share <= 0.0 => 2,
+        Cause::CpuContention if named => 1,
+        _ => 0,
+    };
+    findings.sort_by(|a, b| rank(a).cmp(&rank(b)).then(b.seconds.total_cmp(&a.seconds)));
 }
 
 /// What findings leave of a difference, with the interval of the difference around it.
@@ -95,14 +128,24 @@ fn interval(cause: Cause, seconds: f64, rounds: &[Causes], alpha: f64) -> Estima
 }
 
 impl Sides<'_> {
-    /// Whether a part is larger than noise and than what observing may have put there.
-    fn tells(&self, seconds: f64) -> bool {
+    /// Whether a part is larger than noise and than what observing may have put there. The noise of wall times does not hide a large part
+    /// that is told by CPU time, or is what others took: there the rounds say how sure it is.
+    fn tells(&self, cause: Cause, part: &Estimate) -> bool {
+        let seconds = part.median;
         let (a, b) = (self.alternative.0, self.baseline.0);
         let uncertain = |it: &Alternative<'_>| {
             let placed = it.attributed_s();
             it.unattributed_s() + it.beyond_s().max(placed * MISPLACED_COST)
         };
-        seconds.abs() > self.noise_s().max((uncertain(a) - uncertain(b)).abs())
+        let sure = part.low.zip(part.high).is_some_and(|(low, high)| low * high > 0.0);
+        let large = seconds.abs() >= self.wall_s.median.abs() * LARGE;
+        let clear = sure && large && BESIDE_NOISE.contains(&cause);
+        if self.by_counts {
+            return clear && seconds.abs() >= self.wall_s.median.abs() * BY_COUNTS;
+        }
+        let noise_s = if clear { 0.0 } else { self.noise_s() };
+        let misplaced_s = if self.unobserved { 0.0 } else { (uncertain(a) - uncertain(b)).abs() };
+        seconds.abs() > noise_s.max(misplaced_s)
     }
 
     /// How far the noise reaches; parts of the difference below 1% count as that.
@@ -125,6 +168,7 @@ impl Sides<'_> {
         let accounts = (slow.2, fast.2);
         let definition = definition(cause);
         let about = About { definition, seconds: seconds_of.median, slow: slow.1, fast: fast.1, accounts };
+        let (functions, samples) = functions::functions(&about, slow.0, fast.0);
         Finding {
             cause,
             alternative: slow.1.name.clone(),
@@ -133,8 +177,11 @@ impl Sides<'_> {
             low: seconds_of.low,
             high: seconds_of.high,
             share: seconds.median / self.wall_s.median,
+            by_counts: self.unobserved && !MEASURED.contains(&cause),
             confirmed: None,
             fact: Some((definition.fact)(&about)),
+            functions,
+            samples,
             sentence: String::new(),
             remedy: String::new(),
             page: cause.page(),

@@ -1,9 +1,9 @@
 //! What an explanation is made of.
 
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, Comparison};
 use crate::host::Host;
 use crate::plan::{Mode, Plan};
-use crate::sample::{Arm, Batch};
+use crate::sample::{Arm, Batch, Io};
 
 use super::report::{Traced, TracedBatch};
 
@@ -24,6 +24,14 @@ pub struct ExplainInput<'a> {
     pub traced_batches: &'a [TracedBatch],
 }
 
+impl<'a> ExplainInput<'a> {
+    /// What the untraced runs of one copy alone say.
+    pub(super) fn comparison(&self, alternative: &str) -> Option<&'a Comparison> {
+        let level = self.analysis.levels.iter().find(|level| level.load == 1)?;
+        level.comparisons.iter().find(|it| it.alternative == alternative)
+    }
+}
+
 /// One copy alone, untraced.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Untraced {
@@ -35,8 +43,12 @@ pub(super) struct Untraced {
     pub wall_s: f64,
     /// CPU time of its tree, seconds; `None`: the kernel counted none.
     pub cpu_s: Option<f64>,
+    /// Of that: in user mode.
+    pub user_s: f64,
     /// CPUs that others kept busy meanwhile; `None`: not known.
     pub foreign: Option<f64>,
+    /// What it read and wrote; `None`: not known.
+    pub io: Option<Io>,
 }
 
 /// The untraced runs of one copy alone. None in open mode, where copies overlap; and none of a copy that the time-out
@@ -58,5 +70,7 @@ fn alone(batch: &Batch) -> Option<Untraced> {
     let (wall_s, cpu_s) = (batch.makespan_s / copies, batch.work_s() / copies);
     let cpu_s = (cpu_s > 0.0).then_some(cpu_s);
     let foreign = batch.machine_busy_s.map(|busy| ((busy - batch.work_s()) / batch.makespan_s).max(0.0));
-    (wall_s > 0.0).then_some(Untraced { alternative, round: batch.round, wall_s, cpu_s, foreign })
+    let user_s = (batch.copies.user_s.iter().sum::<f64>() + batch.orphans.user_s) / copies;
+    let io = batch.io.filter(|_| batch.copies.len() == 1);
+    (wall_s > 0.0).then_some(Untraced { alternative, round: batch.round, wall_s, cpu_s, user_s, foreign, io })
 }

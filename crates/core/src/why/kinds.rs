@@ -2,8 +2,6 @@
 
 use crate::trace::report::{PathRow, WorkKind};
 
-pub(super) use crate::trace::labels::{base, is_forked};
-
 /// The group of calls that a row of the path names.
 pub(super) fn work_kind(row: &PathRow) -> Option<WorkKind> {
     row.what.as_deref().and_then(WorkKind::from_name)

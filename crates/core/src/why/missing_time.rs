@@ -20,7 +20,7 @@ pub(super) fn not_seen(path: &mut Vec<PathRow>, missing_s: f64, slower: f64) {
     let unseen = missing_s - longer;
     if unseen > 0.0 && !path.is_empty() {
         path.push(PathRow {
-            command: "(not observed)".to_owned(),
+            command: "(not observed)".into(),
             kind: PathKind::Unobserved,
             what: None,
             holder: None,

@@ -26,8 +26,11 @@ mod facts;
 mod causes;
 mod rules;
 
+mod counted;
+
 mod delta_rows;
 mod evidence;
+mod functions;
 
 mod finding;
 mod refuse;
@@ -42,6 +45,7 @@ mod explain;
 
 mod experiments;
 mod planned;
+mod wrapped;
 
 mod stored;
 
@@ -52,6 +56,7 @@ pub use answer::agrees;
 pub use cause::Cause;
 pub use experiments::{Edit, InPlace, Pace, Repeated, Shown, Untestable, conclude, experiments, judge};
 pub use explain::explain;
+pub use functions::Located;
 pub use input::ExplainInput;
 pub use planned::{Before, Machine, Planned, Test, Variation};
 pub use report::Why;

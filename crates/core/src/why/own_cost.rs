@@ -7,11 +7,12 @@
 
 use std::collections::BTreeMap;
 
-use super::kinds::{base, is_calls, is_forked, work_kind};
+use super::kinds::{is_calls, work_kind};
 use super::missing_time;
 use super::report::Traced;
 use super::subtract_overhead::{BETWEEN_WORK, Place, take};
 use crate::trace::TraceReport;
+use crate::trace::command::names;
 use crate::trace::counts::OwnCost;
 use crate::trace::report::{Cause as Wait, PathKind, PathRow, SharerKind, SyscallRow, WorkKind, WorkRow};
 
@@ -33,6 +34,7 @@ pub(super) fn is_exec(row: &SyscallRow) -> bool {
 #[derive(Clone, Debug)]
 pub(super) struct Run<'a> {
     pub report: &'a TraceReport,
+    pub own: &'a OwnCost,
     pub round: u32,
     /// What a traced call became dearer in this run, seconds.
     pub call_s: f64,
@@ -71,6 +73,7 @@ pub(super) fn run(traced: &Traced, wall_s: f64, cpu_s: Option<f64>) -> Run<'_> {
     let (call_s, failed_exec_s) = (each(traced.own.call_ns), each(traced.own.failed_exec_ns));
     Run {
         report,
+        own: &traced.own,
         round: traced.round,
         call_s,
         failed_exec_s,
@@ -150,6 +153,9 @@ fn work_weights(report: &TraceReport, own: &OwnCost) -> Vec<f64> {
     let call_s = own.call_ns.unwrap_or(0.0).max(0.0) * NS;
     let process_s = own.process_ns.unwrap_or(0.0).max(0.0) * NS;
     let failed_s = own.failed_exec_ns.unwrap_or(0.0).max(0.0) * NS;
+    // The clock finds each row as often as that runs.
+    let all_s: f64 = report.work.iter().map(|row| row.seconds).sum();
+    let sampling = if all_s > 0.0 { own.sampling_ns as f64 * NS / all_s } else { 0.0 };
     let weight = |row: &WorkRow| {
         let count = row.count.unwrap_or(0) as f64;
         let command = row.command.as_str();
@@ -161,7 +167,7 @@ fn work_weights(report: &TraceReport, own: &OwnCost) -> Vec<f64> {
             WorkKind::PageFaults => 0.0,
             _ => call_s * (1.0 - OUTSIDE) * count,
         };
-        of_calls + switches_s(report, own, row)
+        of_calls + switches_s(report, own, row) + sampling * row.seconds
     };
     report.work.iter().map(weight).collect()
 }
@@ -189,10 +195,10 @@ fn path_weights(traced: &Traced, work_weights: &[f64]) -> Vec<f64> {
     let mut by_command: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
     for (row, weight) in traced.report.work.iter().zip(work_weights) {
         // Between fork and exec all is one row of the path.
-        let kind = if is_forked(&row.command) { WorkKind::Process } else { row.kind };
+        let kind = if row.command.is_forked() { WorkKind::Process } else { row.kind };
         let sums = [
             by_kind.entry((&row.command, kind)).or_default(),
-            by_command.entry(base(&row.command)).or_default(),
+            by_command.entry(row.command.program()).or_default(),
         ];
         sums.into_iter().for_each(|sum| *sum = (sum.0 + row.seconds, sum.1 + weight));
     }
@@ -209,8 +215,10 @@ fn path_weights(traced: &Traced, work_weights: &[f64]) -> Vec<f64> {
                 // several programs: it goes by its last name.
                 let own = row.what.as_deref().filter(|_| row.holder == Some(SharerKind::Tree));
                 let child = row.after == Some(Wait::Child);
-                let is_holder =
-                    |it: &str| if child { it != base(&row.command) } else { Some(it) == own.map(base) };
+                let is_holder = |it: &str| match child {
+                    true => it != row.command.program(),
+                    false => own.is_some_and(|own| names(own, it)),
+                };
                 let holders = by_command.iter().filter(|(command, _)| own.is_some() && is_holder(command));
                 let all = holders.fold((0.0, 0.0), |sum, (_, it)| (sum.0 + it.0, sum.1 + it.1));
                 let behind = part(Some(&all), row);
@@ -225,7 +233,7 @@ fn path_weights(traced: &Traced, work_weights: &[f64]) -> Vec<f64> {
             },
             _ => return 0.0,
         };
-        part(by_kind.get(&(row.command.as_str(), kind)), row)
+        part(by_kind.get(&(&*row.command, kind)), row)
     };
     traced.report.critical_path.iter().map(weight).collect()
 }

@@ -9,13 +9,11 @@ use crate::verdict::Verdict;
 
 /// Why no difference of this measurement can be explained, if so. Asked before the accounts are made.
 pub(super) fn whole(given: &ExplainInput<'_>, alone: usize) -> Option<Refusal> {
-    if let Some(level) = given.traced.iter().map(|it| it.report.level).find(|level| *level != Level::Full) {
-        return Some(Refusal::Level { level });
-    }
-    if given.traced.iter().all(|it| it.report.critical_path.is_empty()) {
+    let mut full = given.traced.iter().filter(|it| it.report.level == Level::Full).peekable();
+    if full.peek().is_some() && full.all(|it| it.report.critical_path.is_empty()) {
         return Some(Refusal::NoPath);
     }
-    (alone == 0).then_some(Refusal::NoCopyAlone)
+    (alone == 0 && !given.traced.is_empty()).then_some(Refusal::NoCopyAlone)
 }
 
 /// Why the difference of these two cannot be explained, if so.
@@ -45,7 +43,38 @@ pub(super) fn pair(
     if seconds * wall_s.median <= 0.0 {
         return Some(Refusal::OtherOrder { of, seconds });
     }
+    let cost_s = dearer_to_observe_s(alternative, baseline, wall_s)?;
+    let refused = !counts_tell(alternative, baseline);
+    refused.then_some(Refusal::DearerToObserve { of, cost_s, difference_s: wall_s.median })
+}
+
+/// What observing cost the one more than the other beyond the calibration, where that is more than their difference.
+pub(super) fn dearer_to_observe_s(
+    alternative: &Alternative<'_>,
+    baseline: &Alternative<'_>,
+    wall_s: &Estimate,
+) -> Option<f64> {
     let cost_s = alternative.unattributed_s() - baseline.unattributed_s();
-    let dearer = cost_s.abs() >= wall_s.median.abs();
-    dearer.then_some(Refusal::DearerToObserve { of, cost_s, difference_s: wall_s.median })
+    (cost_s.abs() >= wall_s.median.abs()).then_some(cost_s)
+}
+
+/// Whether the two may be explained by counts after this refusal: they were told apart, and so far that what counts show is no chance.
+pub(super) fn leaves_counts(refusal: &Refusal, (a, b): (&Alternative<'_>, &Alternative<'_>)) -> bool {
+    let told_apart = !matches!(refusal, Refusal::Same { .. } | Refusal::Undecided { .. });
+    told_apart && a.untraced_s.max(b.untraced_s) >= FAR * a.untraced_s.min(b.untraced_s)
+}
+
+/// One takes so many times as long as the other, and its CPU time shows so much of that: then counts name the cause, however much
+/// observing cost.
+const FAR: f64 = 2.0;
+const BY_CPU_TIME: f64 = 0.5;
+
+fn counts_tell(alternative: &Alternative<'_>, baseline: &Alternative<'_>) -> bool {
+    let (longer, shorter) = match alternative.untraced_s > baseline.untraced_s {
+        true => (alternative, baseline),
+        false => (baseline, alternative),
+    };
+    let more_s = longer.cpu_s.zip(shorter.cpu_s).map_or(0.0, |(more, less)| more - less);
+    longer.untraced_s >= FAR * shorter.untraced_s
+        && more_s >= BY_CPU_TIME * (longer.untraced_s - shorter.untraced_s)
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::cause::Cause;
 use super::experiments::{Edit, Pace, Shown};
 use super::statement::{
-    Answer, CopyCost, Deciding, Fact, KindsUnknown, LeftOut, Measure, PredictedFrom, Refusal,
+    Answer, CopyCost, Deciding, Fact, KindsUnknown, LeftOut, Measure, Pair, PredictedFrom, Refusal,
 };
 use crate::stats::Estimate;
 use crate::trace::TraceReport;
@@ -17,7 +17,7 @@ use crate::trace::report::{PathAlternative, PathRow, SharerKind, WorkKind, WorkR
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Why {
-    /// At most three sentences for somebody who has never heard of work and span.
+    /// At most three sentences for somebody who has never heard of work and span, and one for each script that stands before a program.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub summary: Vec<String>,
     /// What the summary says, as a kind and its numbers. Absent in older records, and where nothing could be found.
@@ -32,6 +32,9 @@ pub struct Why {
     /// What was left out, and why. Empty in older records.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
+    /// Scripts that stand before a program, put there by a version manager, say.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub wrappers: Vec<Wrapper>,
     /// The causes, the largest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
@@ -58,6 +61,10 @@ pub struct Why {
     /// Traced batches of the highest load, raw: what of the work grows with load.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub traced_batches: Vec<TracedBatch>,
+    /// What a file holds in the place of `traced` and `traced_batches`: the JSON of an object with these two, packed by gzip, in
+    /// Base64. Whoever reads the file puts them back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observed: Option<String>,
 }
 
 /// What stands under `accounts` in files of any version.
@@ -113,6 +120,26 @@ pub struct TracedBatch {
     pub own: OwnCost,
 }
 
+/// A script that an alternative calls by the name of a program, and that begins another one in its own process.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Wrapper {
+    /// The alternative.
+    pub alternative: String,
+    /// Path of the script.
+    pub script: String,
+    /// What runs it.
+    pub interpreter: String,
+    /// The program that takes its place.
+    pub program: String,
+    /// How often, a median over the traced rounds.
+    pub times: f64,
+    /// Seconds from its exec to that of the program, over all times, brought to the untraced time.
+    pub seconds: f64,
+    /// Of so many: the untraced wall time of the alternative.
+    pub of_s: f64,
+}
+
 /// One cause of a difference.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -131,11 +158,22 @@ pub struct Finding {
     pub high: Option<f64>,
     /// Part of the whole difference; below zero: it works against it.
     pub share: f64,
+    /// That it is this is told by counts, and the seconds are those of the part of the time that it belongs to, in timed runs: how much of
+    /// them it took was not observed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_counts: bool,
     /// Whether an experiment that removed it made the difference go: true, false, or null where none was made.
     pub confirmed: Option<bool>,
     /// What it states, as a kind and its numbers. Absent in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fact: Option<Fact>,
+    /// The functions in which the alternative was found more often than the other one, those that make most of it first; at the end,
+    /// with shares below zero, those of the other one. Of causes that code takes: `compute`, `page_faults`, `startup`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub functions: Vec<Function>,
+    /// Samples behind `functions`, over all traced rounds. Null: none were taken, or no code takes such a cause.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub samples: Option<Pair>,
     /// The same in words.
     pub sentence: String,
     /// What could be done.
@@ -144,6 +182,26 @@ pub struct Finding {
     pub page: String,
     /// The numbers behind it.
     pub evidence: Vec<Evidence>,
+}
+
+/// One function behind a finding.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Function {
+    /// Its name. Null: its file has no symbol there, or nobody said what the code is that was made at run time.
+    pub symbol: Option<String>,
+    /// The file that has its code. Null: it was made at run time.
+    pub file: Option<String>,
+    /// What called it in at least half of the samples: a function, or a file without symbols. Null: not known.
+    pub called_from: Option<String>,
+    /// The command that was found there most often.
+    pub command: String,
+    /// Part of all that the alternative has more of in any function; below zero: the other one was found there more often.
+    pub share: f64,
+    /// The same part of the finding's seconds.
+    pub seconds: f64,
+    /// Samples: of the alternative, and of the other one, brought to as many rounds.
+    pub samples: Pair,
 }
 
 /// One number behind a finding.
@@ -170,7 +228,7 @@ pub struct Account {
     /// Its name.
     #[serde(default)]
     pub alternative: String,
-    /// How sentences call it: its name in quotes, without what all have in common where it is long, or "command 2". Empty in older records.
+    /// How sentences call it: its name in quotes, or a letter by its place ("B") where names are too long for a sentence. Empty in older records.
     #[serde(default)]
     pub label: String,
     /// Traced rounds.
@@ -194,6 +252,12 @@ pub struct Account {
     /// Seconds of wall time taken out as the cost of observing.
     #[serde(default)]
     pub own_cost_s: f64,
+    /// Samples of the code of one run, a median. 0 in older records.
+    #[serde(default)]
+    pub samples: f64,
+    /// CPU time that taking them took, seconds.
+    #[serde(default)]
+    pub sampling_s: f64,
     /// CPU time per wall time.
     #[serde(default)]
     pub parallelism: Option<f64>,
@@ -228,6 +292,16 @@ pub struct Difference {
     /// Parts of the difference below this are not told from noise, and are no findings. `None`: it was not explained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_s: Option<f64>,
+    /// The part of the machine's CPUs that others kept busy during the untraced runs of both. `None`: not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others: Option<f64>,
+    /// What observing cost the one more than the other, seconds, where that is more than the difference: its causes are known by counts
+    /// and CPU time, and their seconds are only about right.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dearer_to_observe_s: Option<f64>,
+    /// It is explained by counts and the timed runs' CPU time, because no observed run that saw waits could be used.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_counts: bool,
     /// Which account decides at which load, and why it changes, in words.
     pub deciding: String,
     /// The same as a kind and its numbers. Absent in older records, and where span or work is not known.
@@ -321,7 +395,7 @@ pub struct Experiment {
     /// What it showed beside the outcome. Absent in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<Shown>,
-    /// In words: "the difference shrank by 17.2 ms (18.0 ms were predicted)", or why it could not be tested.
+    /// In words: "with the change (...), 'a' took 12.1 ms instead of 29.3 ms", or why it could not be tested.
     pub sentence: String,
 }
 

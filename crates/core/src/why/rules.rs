@@ -40,7 +40,6 @@ const OWN_CODE: f64 = 0.25;
 pub(super) fn causes(attributed: &Attributions, pair: Pair<'_>) -> Causes {
     let mut attributed = attributed.clone();
     behind_own_work(&mut attributed, pair);
-    behind_others(&mut attributed, pair);
     alone(&attributed, pair)
 }
 
@@ -86,37 +85,6 @@ fn behind_own_work(attributed: &mut Attributions, pair: Pair<'_>) {
     let (slow, fast) = pair.by(caused(attributed, Category::Own));
     if !queues_by_choice(slow, fast) {
         hand_over(attributed, Category::Own, 1.0, |_, it| it.off_path_work);
-    }
-}
-
-/// Categories in which something runs. Who sleeps longer does not wait longer for a CPU: such waits keep their measured length.
-const RUNNING: [Category; 12] = [
-    Category::Process,
-    Category::Forked,
-    Category::Search,
-    Category::Startup,
-    Category::User,
-    Category::ParentUser,
-    Category::Faults,
-    Category::ParentFaults,
-    Category::Pipe,
-    Category::FileData,
-    Category::FileMetadata,
-    Category::Rest,
-];
-
-/// Others may keep this much more of the CPUs busy for one side, as a part and in CPUs, and the machine counts as equally busy.
-const EQUALLY_BUSY: (f64, f64) = (1.25, 0.1);
-
-/// On a machine that is equally busy for both sides, the one that runs longer also waits longer for CPUs that others have. That wait
-/// goes to what runs longer, as much of it as comes with a second of running on the slower side. It stays a wait where others kept
-/// more CPUs busy during the runs of one side: then they slowed it down.
-fn behind_others(attributed: &mut Attributions, pair: Pair<'_>) {
-    let (slow, fast) = pair.by(caused(attributed, Category::Others));
-    let Some((more, less)) = slow.foreign.zip(fast.foreign) else { return };
-    if more <= less * EQUALLY_BUSY.0 + EQUALLY_BUSY.1 && !queues_by_choice(slow, fast) {
-        let runs = |category, it: &Attribution| if RUNNING.contains(&category) { it.caused } else { 0.0 };
-        hand_over(attributed, Category::Others, slow.queued, runs);
     }
 }
 
@@ -197,12 +165,12 @@ impl Rules<'_> {
         let file = self.category(Category::FileData);
         let small = file * small_io::part(self.pair.by(file), |side| side.file);
         self.give(Cause::SmallIo, small);
-        // The same data costs more CPU time when it has to be fetched; other data is no cause of its own.
+        // The same data costs more CPU time when it has to be fetched.
         let disk = self.category(Category::Disk);
         let names = self.category(Category::FileMetadata);
         for rest in [file - small, names] {
             let cold = disk * rest > 0.0 && rest.abs() <= disk.abs();
-            self.give(if cold { Cause::Disk } else { Cause::Unexplained }, rest);
+            self.give(if cold { Cause::Disk } else { Cause::Files }, rest);
         }
     }
 

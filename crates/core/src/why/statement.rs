@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::cause::Cause;
-use crate::trace::report::{Level, PathKind, WorkKind};
+use crate::trace::report::{PathKind, WorkKind};
 
 /// What was counted or timed on both sides of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -31,6 +31,8 @@ pub enum Measure {
     FileCalls,
     /// Bytes of each.
     BytesPerFileCall,
+    /// Calls that look up, open or change names and attributes of files.
+    NameCalls,
     /// Data through pipes.
     PipeData,
     /// Data of files and devices.
@@ -182,14 +184,27 @@ pub enum Fact {
     Compute {
         /// The command that does most of it.
         command: Option<String>,
+        /// How often each starts that command, where most of the computing is what each start repeats.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        starts: Option<Pair>,
     },
     /// It touches more memory.
     PageFaults {
         /// New pages.
         pages: Pair,
     },
-    /// It waits longer for a disk.
+    /// It has more work with files in the kernel.
+    Files {
+        /// Calls for names and attributes, where these are most of it; else it is the data.
+        names: Option<Pair>,
+        /// The command that does most of it.
+        command: Option<String>,
+    },
+    /// A disk costs it more: waiting, and the kernel's code for it.
     Disk {
+        /// Of that: waiting, seconds. Absent in older records.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        waits_s: Option<f64>,
         /// The command that does most of it.
         command: Option<String>,
     },
@@ -207,6 +222,9 @@ pub enum Fact {
     CpuContention {
         /// Who had them, the longest first.
         holders: Vec<String>,
+        /// Others kept as many CPUs busy for both: it waits longer because it runs longer.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        both: bool,
     },
     /// It confines itself to fewer CPUs, where its parts take turns.
     Confined {
@@ -248,11 +266,6 @@ pub enum Fact {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Refusal {
-    /// The traces do not see why a process waits.
-    Level {
-        /// Their level.
-        level: Level,
-    },
     /// The traces have no critical path.
     NoPath,
     /// No copy ran alone.
@@ -350,8 +363,11 @@ pub struct Missing {
     pub what: String,
     /// Why it is missing.
     pub why: String,
-    /// How it can be had.
+    /// How it can be had; what stands before the command where there is one.
     pub remedy: String,
+    /// The line of a shell that gives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
 }
 
 /// Why fewer rounds were observed than wanted.
@@ -447,6 +463,9 @@ pub enum BatchLeftOut {
 pub struct Answer {
     /// The alternative that takes longer.
     pub slower: String,
+    /// How many times as long, by the verdict: a median over the rounds. Absent in older records, and without a verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<f64>,
     /// The other one.
     pub faster: String,
     /// Median wall times of the untraced runs.
@@ -470,9 +489,24 @@ pub enum Because {
     Noise {
         /// So far it reaches, seconds.
         seconds: f64,
+        /// The part of the CPUs that others kept busy meanwhile. `None`: not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        others: Option<f64>,
     },
     /// None of the known causes explains it.
     Unknown,
+    /// No cause is known, and the slower one needs more CPU time, which is half of the difference or more.
+    MoreWork {
+        /// So much more, seconds.
+        seconds: f64,
+        /// What half of it or more was spent on.
+        on: Option<WorkKind>,
+    },
+    /// It is on no CPU for so much longer, and nothing shows for what it waits.
+    Waits {
+        /// So much longer, seconds.
+        seconds: f64,
+    },
     /// One cause has so much of the difference.
     Cause {
         /// Its place among the findings.
@@ -510,6 +544,16 @@ pub enum Then {
     Unexplained {
         /// Seconds.
         seconds: f64,
+    },
+    /// Observing the two took longer than their difference: the cause is known by counts and CPU time, its seconds are only about right.
+    ByCounts {
+        /// So much longer, seconds.
+        cost_s: f64,
+    },
+    /// The cause is told by counts and the times of timed runs, and was not observed.
+    NotObserved {
+        /// Its place among the findings.
+        finding: usize,
     },
     /// No cause is known, but the slower one needs more CPU time.
     MoreWork {

@@ -6,6 +6,7 @@ use crate::trace::TraceReport;
 use crate::trace::counts::OwnCost;
 use crate::trace::path::tell_faults;
 use crate::trace::record::report;
+use crate::trace::report::Level;
 use crate::validate::{Invalid, MAX_COUNT, amount, ensure};
 
 /// What this version says of stored runs. The experiments are those that were made then; what was refused and cannot be
@@ -16,7 +17,8 @@ pub fn again(given: &ExplainInput<'_>, stored: Why) -> Why {
     traced.iter_mut().for_each(|it| tell_faults(&mut it.report.critical_path, &it.report.work));
     let mut why = explain(&ExplainInput { traced: &traced, traced_batches: &traced_batches, ..*given });
     conclude(&mut why, experiments);
-    if traced.is_empty() && why.refusals.is_empty() {
+    let observed = traced.iter().any(|it| it.report.level == Level::Full);
+    if !observed && why.refusals.is_empty() {
         (why.refused, why.refusals) = (refused, refusals);
     }
     (why.traced, why.traced_batches, why.left_out) = (traced, traced_batches, left_out);

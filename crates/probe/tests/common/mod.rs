@@ -58,7 +58,7 @@ pub fn parse(text: &str) -> Vec<Record> {
 }
 
 /// Starts a program that has just been written. Another test's fork may hold the file open for writing for an instant.
-fn start(command: &mut Command) -> Child {
+pub fn start(command: &mut Command) -> Child {
     for _ in 0..100 {
         match command.spawn() {
             Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {

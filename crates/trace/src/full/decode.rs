@@ -9,10 +9,11 @@ use whyfaster_core::trace::event::{
 };
 
 use super::inbox::Inbox;
+use super::profile::Profile;
 use super::programs::types::{self, file_kind, record_kind};
 use super::programs::{Plain, name};
 use super::symbols::Symbols;
-use super::totals::totals;
+use super::totals::{amount, totals};
 use crate::caller::Caller;
 
 /// In the number of a call: it is of the 32-bit table. As in the header.
@@ -31,6 +32,8 @@ pub(crate) struct Decoder {
     pub(crate) symbols: Symbols,
     /// Stacks whose frames are not named yet.
     stacks: Vec<(types::stack_record, Vec<u8>)>,
+    /// Where samples are counted; `None`: they are streamed.
+    pub(crate) profile: Option<Profile>,
     /// Processes of which the last task has ended since this was last asked for.
     pub(crate) ended: Vec<Pid>,
     /// Switches of the tree's tasks that have ended.
@@ -95,9 +98,13 @@ impl Decoder {
         }
     }
 
-    /// Names the frames of the stacks that have come, once it is known what was mapped until then.
+    /// Names the frames of the stacks that have come, or counts them, once it is known what was mapped until then.
     pub(crate) fn name_stacks(&mut self) {
         for (record, frames) in std::mem::take(&mut self.stacks) {
+            if let Some(profile) = self.profile.as_mut().filter(|_| record.head.detail == 0) {
+                profile.take(&record, &frames, &mut self.symbols.images);
+                continue;
+            }
             let stack = self.symbols.stack(&record, &frames);
             self.push(&record.head, What::Stack(stack));
         }
@@ -151,8 +158,13 @@ impl Decoder {
             record_kind::RECORD_EXEC => self.exec(head, bytes)?,
             record_kind::RECORD_STARTED => {
                 let r = types::started_record::read(bytes)?;
-                let what = What::Started { task: head.task, run_ns: r.run, call_run_ns: r.call_run };
+                self.profile.iter_mut().for_each(|profile| profile.started(head.task, head.at, r.run));
+                let what = What::Started { task: head.task, run_ns: r.run, call_run_ns: amount(r.call_run) };
                 self.push(head, what);
+            }
+            record_kind::RECORD_LIVES_ON => {
+                let r = types::lives_on_record::read(bytes)?;
+                self.push(head, What::LivesOn { task: head.task, so_far: totals(&r.so_far) });
             }
             record_kind::RECORD_EXEC_FAILED => {
                 let r = types::failed_record::read(bytes)?;
@@ -181,7 +193,7 @@ impl Decoder {
 
     /// What a switch, a wake-up or a fork says of whoever left, woke or forked.
     fn spent(&mut self, head: &types::record, bytes: &[u8]) -> Option<()> {
-        let call_run_ns = types::spent_record::read(bytes)?.spent;
+        let call_run_ns = amount(types::spent_record::read(bytes)?.spent);
         let left = matches!(head.kind, record_kind::RECORD_SWITCH | record_kind::RECORD_BLOCKED);
         let task = if left { head.task } else { head.other };
         self.push(head, What::Spent { task, call_run_ns });
@@ -210,7 +222,14 @@ impl Decoder {
             self.executed.insert(head.task, path.clone());
         }
         let (former, so_far) = (head.other, totals(&r.so_far));
+        let interpreter = name(&r.interpreter);
+        let script = (!interpreter.is_empty()).then(|| What::Script {
+            task: head.task,
+            script: path.clone().unwrap_or_else(|| name(&r.name)),
+            interpreter,
+        });
         self.push(head, What::Exec { task: head.task, former, name: name(&r.name), path, so_far });
+        script.into_iter().for_each(|script| self.push(head, script));
         self.pipes(head, &r.pipes);
         Some(())
     }

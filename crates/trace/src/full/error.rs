@@ -39,5 +39,6 @@ pub enum TraceError {
 /// The kernel refused a step without which there is no observing.
 pub(super) fn refused(step: &str, e: &dyn fmt::Display) -> Unsupported {
     let remedy = "trace at a lower level, and report this with the kernel's version".to_owned();
-    Unsupported { missing: vec![Missing { what: step.to_owned(), why: e.to_string(), remedy }] }
+    let missing = Missing { what: step.to_owned(), why: e.to_string(), remedy, command: None };
+    Unsupported { missing: vec![missing] }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use whyfaster_core::trace::event::Pid;
@@ -15,6 +15,15 @@ pub(crate) struct Mapping {
     /// Where in the file the mapping starts.
     pub(crate) offset: u64,
     pub(crate) file: Rc<PathBuf>,
+}
+
+/// Where code is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Place {
+    /// In a file, so far from its beginning.
+    File(Rc<PathBuf>, u64),
+    /// In memory of a process that no file is behind: made at run time, or no code at all.
+    Memory(Pid, u64),
 }
 
 /// What a process had mapped from one exec to the next.
@@ -74,6 +83,15 @@ impl Images {
         }
     }
 
+    /// What is at an address.
+    pub(crate) fn place(&mut self, process: Pid, at: u64, address: u64) -> Place {
+        match self.find(process, at, address) {
+            // Memory without a file may have a name nevertheless: "//anon", "[heap]", "/memfd:..." (which has none on any disk).
+            Some((file, offset)) if is_file(&file) => Place::File(file, offset),
+            _ => Place::Memory(process, address),
+        }
+    }
+
     /// The file at an address, and the place in it.
     pub(crate) fn find(&mut self, process: Pid, at: u64, address: u64) -> Option<(Rc<PathBuf>, u64)> {
         if !self.processes.contains_key(&process) {
@@ -110,6 +128,13 @@ impl Images {
     fn file(&mut self, path: PathBuf) -> Rc<PathBuf> {
         Rc::clone(self.files.entry(path.clone()).or_insert_with(|| Rc::new(path)))
     }
+}
+
+/// Whether the name of a mapping is that of a file, or of the code that the kernel lends to every process.
+fn is_file(name: &Path) -> bool {
+    let text = name.as_os_str().as_encoded_bytes();
+    let memory = [&b"//anon"[..], b"/memfd:", b"/dev/zero"].iter().any(|it| text.starts_with(it));
+    text == b"[vdso]" || text.starts_with(b"/") && !memory
 }
 
 #[cfg(test)]

@@ -20,6 +20,10 @@ use crate::wanted::{CallsBy, Wanted};
 /// Numbers of calls that the table of one architecture needs, as in the header.
 const SYSCALLS: usize = 512;
 
+/// Frames of a stack at most, as in the header; and of user code where samples are counted by function: enough to see what called it.
+const STACK_FRAMES: u16 = 127;
+const COUNTED_FRAMES: u16 = 32;
+
 /// With counting by process: cells and groups at once. Ended processes are taken out while the trace runs.
 const CELLS_BY_PROCESS: u32 = 1 << 17;
 const GROUPS_BY_PROCESS: u32 = 1 << 15;
@@ -88,7 +92,8 @@ fn settle(open: &mut OpenWhyfasterSkel<'_>, wanted: &Wanted, caller: &Caller) {
         restricted: caller.restricted.into(),
         uid: caller.uid,
         gid: caller.gid,
-        unused: 0,
+        kernel_frames: if wanted.count_samples { 1 } else { STACK_FRAMES },
+        user_frames: if wanted.count_samples { COUNTED_FRAMES } else { STACK_FRAMES },
         lacks: caller.lacks,
         execve: number(libc::SYS_execve),
         execveat: number(libc::SYS_execveat),

@@ -10,6 +10,8 @@ mod images;
 mod inbox;
 mod load;
 pub(crate) mod offered;
+mod perf_map;
+mod profile;
 mod programs;
 mod refusal;
 mod samples;
@@ -28,7 +30,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use libbpf_rs::{Link, RingBuffer};
-use whyfaster_core::trace::counts::{Counts, CpuLost, Lost, OwnCost};
+use whyfaster_core::trace::counts::{CallGroup, Counts, CpuLost, Lost, OwnCost};
 use whyfaster_core::trace::event::{Event, Pid, What};
 
 use self::decode::Decoder;
@@ -36,6 +38,7 @@ pub use self::error::TraceError;
 use self::error::refused;
 use self::hold::Hold;
 use self::load::Loaded;
+use self::profile::Profile;
 use self::tally::Tally;
 use self::watch::Watch;
 use crate::caller::Caller;
@@ -75,6 +78,8 @@ pub struct Full {
     cpu_before: Option<u64>,
     /// What was lost before that was not of the trace.
     lost_before: Lost,
+    /// Samples that were taken before, and how long that took.
+    sampled_before: (u64, u64),
     /// Lost records that the stream has told.
     lost_told: u64,
     /// A trace has ended, and what came since is to be thrown away.
@@ -93,6 +98,7 @@ impl Full {
         let mut loaded = load::load(wanted, &caller)?;
         let decoder = Rc::new(RefCell::new(Decoder::of(&caller)));
         let ring = load::ring(&loaded, &decoder).map_err(|e| refused("the ring of records", &e))?;
+        decoder.borrow_mut().profile = wanted.count_samples.then(Profile::default);
         let own = i32::try_from(std::process::id()).expect("a process number is positive and small");
         follow::tool(&loaded, own).map_err(|e| refused("labelling this process", &e))?;
         loaded.attach().map_err(|e| refused("attaching the programs", &e))?;
@@ -115,6 +121,7 @@ impl Full {
             own: OwnCost::default(),
             cpu_before: None,
             lost_before: Lost::default(),
+            sampled_before: (0, 0),
             lost_told: 0,
             anew: false,
             hold: Hold::default(),
@@ -337,11 +344,24 @@ impl Full {
         here.iter().chain([&late]).flat_map(|lost| &lost.by_cpu).for_each(|more| lost.count(more));
         lost.only_cpus_with_losses();
         self.own.switches = decoder.switches;
+        let (samples, sampling_ns) = tally::sampling(&self.loaded)?;
+        self.own.samples = samples - self.sampled_before.0;
+        self.own.sampling_ns = sampling_ns - self.sampled_before.1;
+        // What comes from here on is of another trace.
+        let profile = decoder.profile.as_mut().map(std::mem::take);
+        let sampled = match (profile, self.wanted.samples_per_s) {
+            (Some(profile), Some(per_s)) => {
+                let groups = tally::groups(&self.loaded)?;
+                let command = |group| groups.get(&group).map(CallGroup::command);
+                Some(profile.finish(per_s, &mut decoder.symbols, &command))
+            }
+            _ => None,
+        };
         drop(decoder);
         self.tally.take(&self.loaded, &|_| true)?;
         let timed = self.wanted.call_times || self.wanted.each_call;
         let calls = std::mem::take(&mut self.tally).cells(timed);
-        Ok(Counts { calls, lives: self.loaded.lives(), lost, own: self.own })
+        Ok(Counts { calls, lives: self.loaded.lives(), sampled, lost, own: self.own })
     }
 
     /// Forgets what was counted, so that the next trace begins from nothing.
@@ -364,6 +384,7 @@ impl Full {
             }
             self.cpu_before = Some(own_cpu_ns());
             self.lost_before = tally::losses(&self.loaded)?;
+            self.sampled_before = tally::sampling(&self.loaded)?;
             self.lost_told = self.lost_before.ring;
             self.decoder.borrow_mut().lost_untold = 0;
         }

@@ -63,6 +63,7 @@ plain!(
     record,
     blocked_record,
     spent_record,
+    lives_on_record,
     started_record,
     fork_record,
     fork_and_mask,

@@ -10,7 +10,7 @@ use blazesym::symbolize::source::{Elf, Kernel, Source};
 use blazesym::symbolize::{Input, Symbolizer};
 use whyfaster_core::trace::event::{Pid, Stack};
 
-use super::images::Images;
+use super::images::{Images, Place};
 use super::programs::types;
 
 /// Kernel functions of the observing itself, on top of a stack that is taken where a task blocks.
@@ -31,7 +31,7 @@ pub(crate) struct Symbols {
     pub(crate) hides_kernel: bool,
     symbolizer: Symbolizer,
     kernel: HashMap<u64, String>,
-    user: HashMap<(Rc<PathBuf>, u64), String>,
+    user: HashMap<(Rc<PathBuf>, u64), Option<String>>,
 }
 
 impl fmt::Debug for Symbols {
@@ -43,14 +43,10 @@ impl fmt::Debug for Symbols {
 impl Symbols {
     /// Names the frames of a stack.
     pub(crate) fn stack(&mut self, r: &types::stack_record, frames: &[u8]) -> Stack {
-        if self.kernel.len() + self.user.len() > KEPT {
+        if self.kernel.len() > KEPT {
             self.kernel.clear();
-            self.user.clear();
         }
-        let frames: Vec<u64> = frames
-            .chunks_exact(8)
-            .map(|f| u64::from_ne_bytes(f.try_into().expect("chunks of eight bytes")))
-            .collect();
+        let frames = addresses(frames);
         let (kernel, user) = frames.split_at(usize::from(r.kernel_frames).min(frames.len()));
         let blocking = r.head.detail != 0;
         let mut kernel: Vec<String> = calling(kernel).map(|address| self.kernel_name(address)).collect();
@@ -68,9 +64,6 @@ impl Symbols {
 
     /// Names the frames of user code, innermost first.
     pub(crate) fn user(&mut self, process: Pid, at: u64, frames: &[u64]) -> Vec<String> {
-        if self.user.len() > KEPT {
-            self.user.clear();
-        }
         calling(frames).map(|address| self.user_name(process, at, address)).collect()
     }
 
@@ -96,22 +89,33 @@ impl Symbols {
         let Some((file, offset)) = self.images.find(process, at, address) else {
             return format!("{address:#x}");
         };
-        let key = (file, offset);
+        self.in_file(&file, offset).unwrap_or_else(|| {
+            let name = file.file_name().map(|name| name.to_string_lossy().into_owned());
+            format!("{}+{offset:#x}", name.unwrap_or_else(|| file.display().to_string()))
+        })
+    }
+
+    /// The function at a place of a file.
+    pub(crate) fn symbol(&mut self, place: &Place) -> Option<String> {
+        match place {
+            Place::File(file, offset) => self.in_file(file, *offset),
+            Place::Memory(..) => None,
+        }
+    }
+
+    fn in_file(&mut self, file: &Rc<PathBuf>, offset: u64) -> Option<String> {
+        if self.user.len() > KEPT {
+            self.user.clear();
+        }
+        let key = (Rc::clone(file), offset);
         if let Some(known) = self.user.get(&key) {
             return known.clone();
         }
-        let mut source = Elf::new(key.0.as_path());
+        let mut source = Elf::new(file.as_path());
         source.debug_syms = false;
         let named = self.look_up(&Source::Elf(source), Input::FileOffset(offset));
-        let name = named.unwrap_or_else(|| {
-            let object = key
-                .0
-                .file_name()
-                .map_or_else(|| key.0.display().to_string(), |n| n.to_string_lossy().into_owned());
-            format!("{object}+{offset:#x}")
-        });
-        self.user.insert(key, name.clone());
-        name
+        self.user.insert(key, named.clone());
+        named
     }
 
     fn look_up(&self, source: &Source<'_>, input: Input<u64>) -> Option<String> {
@@ -121,7 +125,13 @@ impl Symbols {
     }
 }
 
+/// The frames of a record.
+pub(crate) fn addresses(frames: &[u8]) -> Vec<u64> {
+    let address = |f: &[u8]| u64::from_ne_bytes(f.try_into().expect("chunks of eight bytes"));
+    frames.chunks_exact(8).map(address).collect()
+}
+
 /// Where each frame was: a frame below the first one holds the address to return to, which may be of the next function.
-fn calling(frames: &[u64]) -> impl Iterator<Item = u64> {
+pub(crate) fn calling(frames: &[u64]) -> impl Iterator<Item = u64> {
     frames.iter().enumerate().map(|(i, address)| if i == 0 { *address } else { address.saturating_sub(1) })
 }

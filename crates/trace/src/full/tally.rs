@@ -10,7 +10,7 @@ use whyfaster_core::trace::event::{CallNumber, FileKind, Pid};
 use super::TraceError;
 use super::decode::{call_number, kind_of_file};
 use super::load::Loaded;
-use super::programs::types::{cell, cell_key, cpu_state, error_key, group_key};
+use super::programs::types::{cell, cell_key, cpu_state, error_key, forked, group_key};
 use super::programs::{Plain, name};
 use super::tables;
 
@@ -92,7 +92,12 @@ impl Tally {
         let chosen: HashMap<u32, &CallGroup> =
             groups.iter().filter(|(_, g)| whose(g)).map(|(number, g)| (*number, g)).collect();
         // Group 0: the map of groups was full. It has no name, and its loss is counted.
-        let nobody = CallGroup { name: "[not counted by command]".to_owned(), forked: false, process: None };
+        let nobody = CallGroup {
+            name: "[not counted by command]".to_owned(),
+            forked: false,
+            subshell: false,
+            process: None,
+        };
         let of = |group: u32| match group {
             0 if whose(&nobody) => Some(&nobody),
             number => chosen.get(&number).copied(),
@@ -184,25 +189,38 @@ fn add(sum: &mut cell, c: &cell) {
     }
 }
 
-fn groups(loaded: &Loaded) -> Result<HashMap<u32, CallGroup>, TraceError> {
+/// The commands by the numbers of their groups.
+pub(crate) fn groups(loaded: &Loaded) -> Result<HashMap<u32, CallGroup>, TraceError> {
     let mut groups = HashMap::new();
     for (key, values) in entries(&loaded.skel.maps.groups, "groups")? {
         let number = values.first().and_then(|v| Some(u32::from_ne_bytes(v.get(..4)?.try_into().ok()?)));
         if let (Some(k), Some(number)) = (group_key::read(&key), number) {
             let process = (k.process != 0).then_some(k.process);
-            groups.insert(number, CallGroup { name: name(&k.name), forked: k.forked != 0, process });
+            let is = |it| k.forked == it;
+            let (name, is_forked, subshell) = (name(&k.name), is(forked::FORKED), is(forked::LIVES_ON));
+            groups.insert(number, CallGroup { name, forked: is_forked, subshell, process });
         }
     }
     Ok(groups)
 }
 
-/// What was lost so far.
-pub(crate) fn losses(loaded: &Loaded) -> Result<Lost, TraceError> {
+/// What each CPU is doing.
+fn cpus(loaded: &Loaded) -> Result<Vec<cpu_state>, TraceError> {
     let values = loaded.skel.maps.cpus.lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY);
     let values = values.map_err(|e| unreadable("losses", &e))?.unwrap_or_default();
+    Ok(values.iter().filter_map(|state| cpu_state::read(state)).collect())
+}
+
+/// Samples that the clock took so far, and how long that took.
+pub(crate) fn sampling(loaded: &Loaded) -> Result<(u64, u64), TraceError> {
+    let add = |sum: (u64, u64), it: &cpu_state| (sum.0 + it.samples, sum.1 + it.sampling);
+    Ok(cpus(loaded)?.iter().fold((0, 0), add))
+}
+
+/// What was lost so far.
+pub(crate) fn losses(loaded: &Loaded) -> Result<Lost, TraceError> {
     let mut lost = Lost { recursion: recursion(loaded)?, ..Lost::default() };
-    for (cpu, state) in (0..).zip(&values) {
-        let Some(cpu_state { lost: l, .. }) = cpu_state::read(state) else { continue };
+    for (cpu, cpu_state { lost: l, .. }) in (0..).zip(cpus(loaded)?) {
         lost.count(&CpuLost {
             cpu,
             ring: l.ring,
@@ -219,9 +237,7 @@ pub(crate) fn losses(loaded: &Loaded) -> Result<Lost, TraceError> {
 
 /// Records that found no room in the ring so far.
 pub(crate) fn lost_records(loaded: &Loaded) -> u64 {
-    let values = loaded.skel.maps.cpus.lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY);
-    let values = values.ok().flatten().unwrap_or_default();
-    values.iter().filter_map(|v| cpu_state::read(v)).map(|c| c.lost.ring).sum()
+    cpus(loaded).unwrap_or_default().iter().map(|it| it.lost.ring).sum()
 }
 
 /// What was lost between two readings.

@@ -14,7 +14,7 @@ pub(super) fn totals(t: &types::totals) -> Totals {
         stolen_ns: Some(t.stolen.cast_signed().saturating_add(run.min(0))),
         unseen_ns: t.unseen,
         delay_ns: Some(t.delay),
-        call_run_ns: Some(t.call_run),
+        call_run_ns: Some(amount(t.call_run)),
         calls_entered: Some(t.entered),
         calls_returned: Some(t.returned),
         faults: Some(t.faults),
@@ -22,6 +22,12 @@ pub(super) fn totals(t: &types::totals) -> Totals {
         involuntary: Some(t.involuntary),
         migrations: Some(t.migrations),
     }
+}
+
+/// CPU time within calls. It goes by the clock while a task runs; where a switch was not seen, what was taken for running is
+/// found to have been waiting at the next look, and is taken off. A small amount can then be less than nothing.
+pub(super) fn amount(ns: u64) -> u64 {
+    ns.cast_signed().max(0).cast_unsigned()
 }
 
 #[cfg(test)]
@@ -40,5 +46,11 @@ mod tests {
         // Of either sign otherwise.
         let long = of(9_000_000, -1_000_000);
         assert_eq!((long.run_ns, long.stolen_ns, long.on_cpu_ns()), (9_000_000, Some(-1_000_000), 8_000_000));
+    }
+
+    #[test]
+    fn a_wait_that_was_taken_for_running_makes_no_call_time_below_nothing() {
+        let late = types::totals { call_run: (-3000_i64).cast_unsigned(), ..Default::default() };
+        assert_eq!((totals(&late).call_run_ns, amount(7)), (Some(0), 7));
     }
 }

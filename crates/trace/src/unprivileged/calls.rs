@@ -5,12 +5,28 @@ use std::collections::HashMap;
 use whyfaster_core::trace::counts::{CallCell, CallGroup};
 use whyfaster_core::trace::event::{Call, CallNumber, FileKind, Tid};
 
-use super::memory;
 use super::stop::CallStop;
+use super::{memory, proc};
 use crate::wanted::Wanted;
 
 /// Calls that a program begins another with.
 const EXECS: [u32; 2] = [libc::SYS_execve as u32, libc::SYS_execveat as u32];
+
+/// Calls that move data, with their descriptor first and the bytes as their result.
+const DATA: [u32; 12] = [
+    libc::SYS_read as u32,
+    libc::SYS_readv as u32,
+    libc::SYS_pread64 as u32,
+    libc::SYS_preadv as u32,
+    libc::SYS_recvfrom as u32,
+    libc::SYS_recvmsg as u32,
+    libc::SYS_write as u32,
+    libc::SYS_writev as u32,
+    libc::SYS_pwrite64 as u32,
+    libc::SYS_pwritev as u32,
+    libc::SYS_sendto as u32,
+    libc::SYS_sendmsg as u32,
+];
 
 /// A call under way.
 #[derive(Clone, Debug)]
@@ -18,6 +34,8 @@ struct Open {
     /// Who made it: an exec ends in another program.
     by: CallGroup,
     call: CallNumber,
+    /// What its descriptor is, if it moves data.
+    file: Option<FileKind>,
     began: u64,
     args: [u64; 6],
     path: Option<String>,
@@ -38,7 +56,7 @@ pub(super) struct Calls {
     times: bool,
     each: bool,
     open: HashMap<Tid, Open>,
-    cells: HashMap<(CallGroup, CallNumber), CallCell>,
+    cells: HashMap<(CallGroup, CallNumber, FileKind), CallCell>,
     /// Calls that each task entered, and that returned.
     made: HashMap<Tid, (u64, u64)>,
     /// Paths that could not be read.
@@ -78,8 +96,10 @@ impl Calls {
                 let path = place.and_then(|place| memory::string(task as i32, args[place]));
                 self.unread += u64::from(place.is_some_and(|place| args[place] != 0) && path.is_none());
                 self.made.entry(task).or_default().0 += 1;
-                self.cell(by, call).entered += 1;
-                self.open.insert(task, Open { by: by.clone(), call, began: at, args, path });
+                let moves = !compat && DATA.contains(&number);
+                let file = moves.then(|| proc::file_kind(task as i32, args[0]));
+                self.cell(by, call, file).entered += 1;
+                self.open.insert(task, Open { by: by.clone(), call, file, began: at, args, path });
                 Seen::Nothing
             }
             CallStop::Exit { result } => match self.open.remove(&task) {
@@ -96,8 +116,8 @@ impl Calls {
 
     /// An exec that works counts for the program that it begins, as at the full level.
     fn begin_program(&mut self, open: &Open, by: &CallGroup) {
-        self.cell(by, open.call).entered += 1;
-        let former = (open.by.clone(), open.call);
+        self.cell(by, open.call, None).entered += 1;
+        let former = (open.by.clone(), open.call, FileKind::None);
         if let Some(cell) = self.cells.get_mut(&former) {
             cell.entered -= 1;
             if cell.entered == 0 {
@@ -110,7 +130,10 @@ impl Calls {
         let took = at.saturating_sub(open.began);
         let times = self.times;
         self.made.entry(task).or_default().1 += 1;
-        let cell = self.cell(&open.by, open.call);
+        let cell = self.cell(&open.by, open.call, open.file);
+        if let Some(bytes) = &mut cell.bytes {
+            *bytes += u64::try_from(result).unwrap_or(0);
+        }
         if let Some(errno) = errno(result) {
             match cell.errors.iter_mut().find(|(number, _)| *number == errno) {
                 Some((_, count)) => *count += 1,
@@ -152,7 +175,7 @@ impl Calls {
     pub(super) fn gone(&mut self, task: Tid) -> ((u64, u64), Option<Call>) {
         let open = self.open.remove(&task);
         if let Some(open) = &open {
-            self.cell(&open.by, open.call).not_returned += 1;
+            self.cell(&open.by, open.call, open.file).not_returned += 1;
         }
         let last = open.map(|open| Call {
             task,
@@ -170,16 +193,18 @@ impl Calls {
     /// Everything counted.
     pub(super) fn cells(self) -> Vec<CallCell> {
         let mut cells: Vec<CallCell> = self.cells.into_values().collect();
-        cells.sort_by(|a, b| (&a.by, a.call).cmp(&(&b.by, b.call)));
+        cells.sort_by(|a, b| (&a.by, a.call, a.file).cmp(&(&b.by, b.call, b.file)));
         cells
     }
 
-    fn cell(&mut self, by: &CallGroup, call: CallNumber) -> &mut CallCell {
+    /// `file`: what the descriptor is, of a call that moves data.
+    fn cell(&mut self, by: &CallGroup, call: CallNumber, file: Option<FileKind>) -> &mut CallCell {
         let timed = self.times.then_some(0);
-        self.cells.entry((by.clone(), call)).or_insert_with(|| CallCell {
+        let (kind, bytes) = (file.unwrap_or_default(), file.map(|_| 0));
+        self.cells.entry((by.clone(), call, kind)).or_insert_with(|| CallCell {
             by: by.clone(),
             call,
-            file: FileKind::None,
+            file: kind,
             entered: 0,
             not_returned: 0,
             begun_before: 0,
@@ -190,7 +215,7 @@ impl Calls {
             runnable_ns: None,
             blocked_ns: None,
             failed_ns: None,
-            bytes: None,
+            bytes,
             histogram: Vec::new(),
         })
     }
@@ -212,7 +237,7 @@ mod tests {
     use super::*;
 
     fn group(name: &str) -> CallGroup {
-        CallGroup { name: name.to_owned(), forked: false, process: None }
+        CallGroup { name: name.to_owned(), forked: false, subshell: false, process: None }
     }
 
     fn entry(number: u32) -> CallStop {

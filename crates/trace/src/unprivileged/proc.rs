@@ -1,9 +1,10 @@
 //! What `/proc` says of a task. All of it can also be read of one that has ended and was not yet reaped.
 
 use std::fs;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
-use whyfaster_core::trace::event::Totals;
+use whyfaster_core::trace::event::{FileKind, Totals};
 
 /// Nanoseconds on the CPU and waiting for one.
 pub fn schedstat(task: i32) -> Option<(u64, u64)> {
@@ -71,6 +72,22 @@ fn faults(process: i32, task: i32) -> Option<u64> {
 pub(super) fn cpu(task: i32) -> Option<u16> {
     let text = fs::read_to_string(format!("/proc/{task}/stat")).ok()?;
     text.get(text.rfind(')')? + 2..)?.split(' ').nth(36)?.parse().ok()
+}
+
+/// What a descriptor of a task is. Of a socket its family is not told.
+pub(super) fn file_kind(task: i32, descriptor: u64) -> FileKind {
+    /// Consoles, terminals and pseudo-terminals: Documentation/admin-guide/devices.txt.
+    const TERMINALS: [u32; 10] = [4, 5, 136, 137, 138, 139, 140, 141, 142, 143];
+    let Ok(file) = fs::metadata(format!("/proc/{task}/fd/{descriptor}")) else { return FileKind::None };
+    match file.file_type() {
+        kind if kind.is_file() || kind.is_dir() => FileKind::File,
+        kind if kind.is_fifo() => FileKind::Pipe,
+        kind if kind.is_socket() => FileKind::Socket,
+        kind if kind.is_block_device() => FileKind::BlockDevice,
+        kind if !kind.is_char_device() => FileKind::Other,
+        _ if TERMINALS.contains(&rustix::fs::major(file.rdev())) => FileKind::Terminal,
+        _ => FileKind::CharDevice,
+    }
 }
 
 /// The kernel's name of it.

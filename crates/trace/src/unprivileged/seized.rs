@@ -422,7 +422,7 @@ impl Seized {
 
     fn group(&self, name: &str, forked: bool, process: Pid) -> CallGroup {
         let process = (self.by == CallsBy::Process).then_some(process);
-        CallGroup { name: name.to_owned(), forked, process }
+        CallGroup { name: name.to_owned(), forked, subshell: false, process }
     }
 
     fn say(&mut self, what: What) {

@@ -1,17 +1,15 @@
 //! Commands, names, parameters and hooks to the alternatives of a plan. A step of the command line.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{Metadata, metadata};
+use std::os::unix::fs::MetadataExt;
 
 use whyfaster_core::plan::{Alternative, Output};
 
 use super::args::HyperfineArgs;
 use super::output_policy;
 use super::parameters::{self, MAX_VALUES, Parameter, mentions, substitute};
-use crate::exit::{Exit, Failure};
-
-fn usage(message: impl Into<String>, hint: impl Into<String>) -> Failure {
-    Failure::new(Exit::Usage, message, hint)
-}
+use crate::exit::Failure;
 
 /// An alternative before parameters are put in.
 struct Draft<'a> {
@@ -39,10 +37,11 @@ pub(super) fn resolve(commands: &[String], args: &HyperfineArgs) -> Result<Vec<A
 fn plain<'a>(commands: &'a [String], args: &'a HyperfineArgs) -> Result<Vec<Draft<'a>>, Failure> {
     let names = &args.command_name;
     if names.len() > commands.len() {
-        return Err(usage(
+        return Err(Failure::usage(
             format!("--command-name is given {} times for {} command(s)", names.len(), commands.len()),
             "Give at most one name for each command; the reference is named with --reference-name.",
-        ));
+        )
+        .in_hyperfine("Too many --command-name options"));
     }
     let draft = |(i, command): (usize, &'a String)| Draft {
         name: names.get(i).map(String::as_str),
@@ -59,7 +58,7 @@ fn scanned<'a>(
     words: &[String],
 ) -> Result<Vec<Draft<'a>>, Failure> {
     let [name, min, max] = words else {
-        return Err(usage(
+        return Err(Failure::usage(
             "--parameter-scan takes a name and two bounds",
             "Write: --parameter-scan VAR MIN MAX",
         ));
@@ -106,14 +105,14 @@ fn name_of(names: &[String], index: usize) -> Option<&str> {
 
 fn limited<'a>(drafts: Vec<Draft<'a>>, args: &HyperfineArgs) -> Result<Vec<Draft<'a>>, Failure> {
     if drafts.len() > MAX_VALUES {
-        return Err(usage(
+        return Err(Failure::usage(
             format!("the parameters make more than {MAX_VALUES} alternatives"),
             "Give fewer values, or a larger --parameter-step-size.",
         ));
     }
     let names = args.command_name.len();
     if names > 1 && names != drafts.len() {
-        return Err(usage(
+        return Err(Failure::usage(
             format!("--command-name is given {names} times for {} alternatives", drafts.len()),
             "With parameters give it once for all (it may hold '{VAR}'), or once for each alternative.",
         ));
@@ -139,10 +138,12 @@ fn complete(drafts: Vec<Draft<'_>>, args: &HyperfineArgs) -> Result<Vec<Alternat
         let put_in = |text: &String| substitute(text, &draft.parameters);
         let command = substitute(draft.command, &draft.parameters);
         if command.trim().is_empty() {
-            return Err(usage(format!("command {} is empty", i + 1), "Give a command line to run."));
+            return Err(Failure::usage(format!("command {} is empty", i + 1), "Give a command line to run."));
         }
         let given_name = draft.name.map(|name| substitute(name, &draft.parameters));
-        let name = unique(&mut taken, shown_name(given_name.as_deref().unwrap_or(&command), &draft));
+        let env = env.of(i);
+        let name = given_name.as_deref().unwrap_or(&command);
+        let name = unique(&mut taken, shown_name(name, &draft, env));
         alternatives.push(Alternative {
             name,
             given_name,
@@ -153,14 +154,23 @@ fn complete(drafts: Vec<Draft<'_>>, args: &HyperfineArgs) -> Result<Vec<Alternat
             output: if args.show_output {
                 Output::Inherit
             } else {
-                output.of(i).cloned().unwrap_or(Output::Null)
+                output.of(i).cloned().unwrap_or(Output::Auto)
             },
-            env: env.of(i).into_iter().flatten().map(|(name, value)| (name.clone(), put_in(value))).collect(),
+            env: env.into_iter().flatten().map(|(name, value)| (name.clone(), put_in(value))).collect(),
+            named_bytes: named_bytes(&command),
             command,
             parameters: draft.parameters,
         });
     }
     Ok(alternatives)
+}
+
+/// Bytes of the files that a command line names, behind `<` too, without its programs.
+fn named_bytes(command: &str) -> Option<u64> {
+    let words: BTreeSet<String> = shell_words::split(&command.replace('<', " ")).ok()?.into_iter().collect();
+    let data = |file: &Metadata| file.is_file() && file.mode() & 0o111 == 0;
+    let files = words.iter().filter_map(|word| metadata(word).ok()).filter(data);
+    Some(files.map(|file| file.len()).sum()).filter(|bytes| *bytes > 0)
 }
 
 /// An option that is given once for all alternatives or once for each.
@@ -169,10 +179,13 @@ struct Shared<'a, T>(&'a [T]);
 impl<'a, T> Shared<'a, T> {
     fn new(option: &str, values: &'a [T], total: usize) -> Result<Self, Failure> {
         if values.len() > 1 && values.len() != total {
-            return Err(usage(
+            return Err(Failure::usage(
                 format!("{option} is given {} times for {total} alternative(s)", values.len()),
                 "Give it once for all, or once for each in their order (a reference stands first).",
-            ));
+            )
+            .in_hyperfine(format!(
+                "The '{option}' option has to be provided just once or N times, where N={total}"
+            )));
         }
         Ok(Self(values))
     }
@@ -182,12 +195,14 @@ impl<'a, T> Shared<'a, T> {
     }
 }
 
-/// The name with those parameters that the command line does not mention, as hyperfine shows it.
-fn shown_name(name: &str, draft: &Draft<'_>) -> String {
+/// The name with those parameters that neither the command line nor its environment mentions, as hyperfine shows it.
+fn shown_name(name: &str, draft: &Draft<'_>, env: Option<&BTreeMap<String, String>>) -> String {
+    let in_env =
+        |parameter: &str| env.is_some_and(|env| env.values().any(|value| mentions(value, parameter)));
     let unused: Vec<String> = draft
         .parameters
         .iter()
-        .filter(|(parameter, _)| !mentions(draft.command, parameter))
+        .filter(|(parameter, _)| !mentions(draft.command, parameter) && !in_env(parameter))
         .map(|(parameter, value)| format!("{parameter} = {value}"))
         .collect();
     if unused.is_empty() { name.to_owned() } else { format!("{name} ({})", unused.join(", ")) }

@@ -1,35 +1,39 @@
 //! All options of `compare` together: to a plan and to outputs. Second step of the command line.
 
 use whyfaster_core::cpu_list;
-use whyfaster_core::plan::{Because, Loads, Mode, Output, Placement, Plan, Rounds, Shell, User, defaults};
+use whyfaster_core::metric::{Limit, Metric, Most};
+use whyfaster_core::plan::{
+    Alternative, Because, Loads, Mode, Output, Placement, Plan, Rounds, Shell, User, defaults,
+};
 
 use super::args::{Allowance, CompareArgs, HyperfineArgs, LoadArgs, ModeWord, PlacementArgs, PlacementWord};
 use super::outputs::Outputs;
 use super::seed::HostSeed;
-use super::{alternatives, output_policy};
-use crate::exit::{Exit, Failure};
-
-fn usage(message: impl Into<String>, hint: impl Into<String>) -> Failure {
-    Failure::new(Exit::Usage, message, hint)
-}
+use super::{alternatives, output_policy, shell};
+use crate::display::Hyperfine;
+use crate::exit::Failure;
+use crate::metric::Chosen;
 
 /// What to run, and what to do with the result.
 pub fn resolve(raw: &CompareArgs, host: &HostSeed) -> Result<(Plan, Outputs), Failure> {
     let words = &raw.hyperfine;
     let statistics = &raw.statistics;
-    let mut outputs = Outputs::of_compare(&raw.output, &raw.display, &raw.export)?;
+    let mut outputs = Outputs::of_compare(&raw.output, &raw.display, &raw.export, raw.export_format)?;
     let mut plan =
         Plan::new(alternatives::resolve(&raw.commands, words)?, statistics.seed.unwrap_or(host.seed));
 
     plan.baseline_named = words.reference.is_some();
-    plan.shell = output_policy::shell(words.start.shell.as_deref(), words.start.no_shell)?;
+    plan.shell = shell::shell(&words.start, raw.called)?;
+    outputs.called = raw.called;
     plan.input = output_policy::input(words.start.input.as_deref())?;
     plan.failures = output_policy::failures(words.ignore_failure.as_deref())?;
     plan.warmup = words.warmup;
-    plan.rounds = rounds(words, statistics.max_time)?;
     plan.mode = mode(&raw.load)?;
     plan.loads = loads(&raw.load, plan.mode)?;
-    plan.delta = statistics.delta.unwrap_or(plan.delta);
+    plan.rounds = rounds(words, statistics.max_time, &plan, raw.called)?;
+    if let Some(delta) = statistics.delta {
+        (plan.delta, plan.delta_at_end) = (delta, None);
+    }
     plan.confidence = statistics.confidence.unwrap_or(plan.confidence);
     plan.timeout_s = statistics.timeout;
     plan.check_output = !statistics.no_check_output;
@@ -39,47 +43,81 @@ pub fn resolve(raw: &CompareArgs, host: &HostSeed) -> Result<(Plan, Outputs), Fa
         Allowance::Delta => plan.delta,
         Allowance::Fraction(fraction) => fraction,
     });
+    plan.limits.clone_from(&raw.output.fail_if);
     check_gate(&plan)?;
     outputs.fail_if_slower = plan.fail_if_slower;
+    outputs.dry_run = raw.statistics.dry_run;
+    outputs.metrics = raw.metrics.metrics.as_ref().map(|list| list.0.clone()).unwrap_or_default();
+    plan.metrics = metrics(&outputs.metrics, &plan.limits);
     outputs.notes = notes(raw);
     outputs.notes.extend(user_note(&user));
     plan.user = Some(user);
-    plan.explain = raw.why.plan()?;
-    check_words(&plan)?;
+    plan.explain =
+        raw.why.plan()?.filter(|wanted| wanted.asked || wanted.rounds.is_some() || plan.extra_runs());
+    plan.keep_daemons = raw.placement.keep_daemons;
+    plan.rounds_per_setup = rounds_per_setup(&plan);
+    check_daemons(&plan)?;
+    check_words(&plan, raw)?;
     check_streams(&plan, &outputs)?;
     Ok((plan, outputs))
 }
 
 /// A gate over nothing could only ever be inconclusive.
 fn check_gate(plan: &Plan) -> Result<(), Failure> {
-    if plan.fail_if_slower.is_none() || plan.alternatives.len() > 1 {
-        return Ok(());
-    }
-    Err(usage(
-        "--fail-if-slower needs something to compare with, and there is one command only",
+    let over_baseline = |limit: &Limit| matches!(limit.most, Most::OverBaseline(_));
+    let option = match plan.fail_if_slower {
+        _ if plan.alternatives.len() > 1 => return Ok(()),
+        Some(_) => "--fail-if-slower",
+        None if plan.limits.iter().any(over_baseline) => "--fail-if with a percentage",
+        None => return Ok(()),
+    };
+    Err(Failure::usage(
+        format!("{option} needs something to compare with, and there is one command only"),
         "Add a second command, or name what it is held against with --reference.",
     ))
 }
 
-fn rounds(words: &HyperfineArgs, max_time: Option<f64>) -> Result<Rounds, Failure> {
+/// The metrics that are shown, and those that a gate needs.
+fn metrics(shown: &[Chosen], limits: &[Limit]) -> Vec<Metric> {
+    let mut metrics: Vec<Metric> = Vec::new();
+    for metric in shown.iter().map(|chosen| chosen.metric).chain(limits.iter().map(|limit| limit.metric)) {
+        if !metrics.contains(&metric) {
+            metrics.push(metric);
+        }
+    }
+    metrics
+}
+
+fn rounds(
+    words: &HyperfineArgs,
+    max_time: Option<f64>,
+    plan: &Plan,
+    called: Option<Hyperfine>,
+) -> Result<Rounds, Failure> {
+    // Under hyperfine's name every command runs as often as there.
+    let usual = if plan.alternatives.len() > 1 && called.is_none() { 1 } else { defaults::MIN_ROUNDS };
+    let usual_s = match plan.loads == Loads::Fixed(vec![1]) {
+        true => defaults::MAX_TIME_ALONE_S,
+        false => defaults::MAX_TIME_S,
+    };
     let (min, max) = match (words.runs, words.min_runs, words.max_runs) {
         (Some(runs), _, _) => (runs, runs),
         (None, Some(min), Some(max)) if min > max => {
-            return Err(usage(
+            return Err(Failure::usage(
                 format!("--min-runs {min} is above --max-runs {max}"),
                 format!("Give at most {max} for --min-runs, or at least {min} for --max-runs."),
             ));
         }
         (None, Some(min), max) => (min, max.unwrap_or(defaults::MAX_ROUNDS)),
         // A maximum below the usual minimum is meant: the minimum gives way.
-        (None, None, Some(max)) => (defaults::MIN_ROUNDS.min(max), max),
-        (None, None, None) => (defaults::MIN_ROUNDS, defaults::MAX_ROUNDS),
+        (None, None, Some(max)) => (usual.min(max), max),
+        (None, None, None) => (usual, defaults::MAX_ROUNDS),
     };
     Ok(Rounds {
         min,
         max,
         fixed: words.runs.is_some(),
-        max_time_s: max_time.unwrap_or(defaults::MAX_TIME_S),
+        max_time_s: max_time.unwrap_or(usual_s),
         max_time_hard: max_time.is_some(),
     })
 }
@@ -88,16 +126,16 @@ fn mode(load: &LoadArgs) -> Result<Mode, Failure> {
     let duration_s = load.duration.unwrap_or(defaults::DURATION_S);
     match (load.mode.unwrap_or(ModeWord::Batch), load.rate) {
         (ModeWord::Open, Some(rate_per_s)) => Ok(Mode::Open { rate_per_s, duration_s }),
-        (ModeWord::Open, None) => Err(usage(
+        (ModeWord::Open, None) => Err(Failure::usage(
             "--mode open needs to know how many copies start a second",
             "Add --rate, such as: --mode open --rate 50",
         )),
-        (_, Some(rate)) => Err(usage(
+        (_, Some(rate)) => Err(Failure::usage(
             format!("--rate {rate} is only for --mode open"),
             "Add --mode open, or leave --rate out.",
         )),
         (ModeWord::Closed, None) => Ok(Mode::Closed { duration_s }),
-        (ModeWord::Batch, None) if load.duration.is_some() => Err(usage(
+        (ModeWord::Batch, None) if load.duration.is_some() => Err(Failure::usage(
             "--duration is only for --mode closed and --mode open",
             "Add --mode closed, or leave --duration out; --max-time limits the whole measurement.",
         )),
@@ -107,7 +145,7 @@ fn mode(load: &LoadArgs) -> Result<Mode, Failure> {
 
 fn loads(load: &LoadArgs, mode: Mode) -> Result<Loads, Failure> {
     match (&load.load, mode) {
-        (Some(_), Mode::Open { .. }) => Err(usage(
+        (Some(_), Mode::Open { .. }) => Err(Failure::usage(
             "--load and --mode open exclude each other: the number of copies follows from --rate",
             "Leave --load out, or take --mode closed.",
         )),
@@ -125,8 +163,7 @@ fn place(plan: &mut Plan, args: &PlacementArgs, host: &HostSeed) -> Result<(), F
     check_pin(plan.cpus.as_deref(), host)?;
     plan.drop_caches = args.drop_caches;
     if args.drop_caches && host.euid != 0 {
-        return Err(Failure::new(
-            Exit::Unfit,
+        return Err(Failure::unfit(
             "--drop-caches needs root: /proc/sys/vm/drop_caches can be written by no one else",
             "Run it with sudo, or leave the option out and measure with a warm page cache (--warmup 1).",
         ));
@@ -141,21 +178,18 @@ pub(super) fn check_pin(cpus: Option<&[u32]>, host: &HostSeed) -> Result<(), Fai
     if missing.is_empty() {
         return Ok(());
     }
-    Err(usage(
+    Err(Failure::usage(
         format!("--pin {}: CPU {} may not be used here", cpu_list::show(cpus), cpu_list::show(&missing)),
         format!("Choose from the CPUs that this process may use: {}", cpu_list::show(allowed)),
     ))
 }
 
 fn notes(raw: &CompareArgs) -> Vec<String> {
-    let no_effect = raw.hyperfine.min_benchmarking_time.is_some();
-    no_effect
-        .then(|| {
-            "--min-benchmarking-time has no effect here: the statistics decide how long to measure; see --max-time"
-                .to_owned()
-        })
-        .into_iter()
-        .collect()
+    let no_effect = raw.hyperfine.min_benchmarking_time.is_some().then(|| {
+        "--min-benchmarking-time has no effect here: the statistics decide how long to measure; see --max-time"
+            .to_owned()
+    });
+    shell::note(&raw.hyperfine.start).into_iter().chain(no_effect).collect()
 }
 
 /// Under sudo: as whom the commands run, which nobody sees otherwise.
@@ -168,30 +202,60 @@ pub(crate) fn user_note(user: &User) -> Option<String> {
 
 /// Without a shell every command line must be words. Better to know before the first run than in the middle. (Hooks always
 /// have a shell.)
-fn check_words(plan: &Plan) -> Result<(), Failure> {
+fn check_words(plan: &Plan, raw: &CompareArgs) -> Result<(), Failure> {
     if plan.shell != Shell::None {
         return Ok(());
     }
-    plan.alternatives.iter().try_for_each(|alternative| check_line(&alternative.command))
+    let start = &raw.hyperfine.start;
+    let commands = || plan.alternatives.iter().map(|alternative| alternative.command.as_str());
+    match raw.called {
+        None => commands().try_for_each(shell::check_line),
+        // Who asks hyperfine for no shell means the operators as words.
+        Some(_) if start.no_shell || start.shell.is_some() => commands().try_for_each(shell::check_split),
+        Some(_) => commands().try_for_each(|command| {
+            shell::check_unasked(command)?;
+            shell::check_split(command)
+        }),
+    }
 }
 
-/// A command line that is started without a shell must be words.
-pub(super) fn check_line(command: &str) -> Result<(), Failure> {
-    let why = match shell_words::split(command) {
-        Ok(words) if words.first().is_some_and(|word| !word.is_empty()) => return Ok(()),
-        Ok(_) => "it names no program".to_owned(),
-        Err(error) => error.to_string(),
+/// Blocks that a fixed number of rounds is cut into where setups differ: enough for an interval that assumes nothing, also with some
+/// comparisons, and not many more, as every block costs a setup and the warm-up runs.
+const BLOCKS: u32 = 12;
+
+/// How many runs of an alternative follow a setup, where alternatives make different states.
+fn rounds_per_setup(plan: &Plan) -> Option<u32> {
+    let first = &plan.alternatives[0];
+    let makes_state = |it: &Alternative| it.setup.is_some() || it.cleanup.is_some();
+    let differ = plan.alternatives.iter().any(|it| makes_state(it) && !it.same_state(first));
+    let block = match plan.rounds.fixed {
+        true => plan.rounds.max / BLOCKS,
+        // At least half of the runs are then timed ones.
+        false => plan.warmup,
     };
-    Err(usage(
-        format!("'{command}' cannot be started without a shell: {why}"),
-        "Correct the quotes, or leave out -N so that a shell runs it.",
+    differ.then(|| block.max(1))
+}
+
+/// What has to end before a run is over cannot be left running.
+fn check_daemons(plan: &Plan) -> Result<(), Failure> {
+    let piped = plan.alternatives.iter().any(|it| it.output == Output::Pipe);
+    let (what, instead) = match plan.mode {
+        _ if !plan.keep_daemons => return Ok(()),
+        Mode::Batch if piped => ("--output pipe, whose end comes when nobody holds the pipe", "--output"),
+        Mode::Batch => return Ok(()),
+        // Copies that are started ahead of need could not be told from daemons.
+        Mode::Closed { .. } | Mode::Open { .. } => ("--mode closed and open", "--mode"),
+    };
+    Err(Failure::usage(
+        format!("--keep-daemons does not go with {what}"),
+        format!("Leave {instead} out, or let what the command starts end with it."),
     ))
 }
 
 /// The record on standard output must stay readable.
 fn check_streams(plan: &Plan, outputs: &Outputs) -> Result<(), Failure> {
     if outputs.json && plan.alternatives.iter().any(|alternative| alternative.output == Output::Inherit) {
-        return Err(usage(
+        return Err(Failure::usage(
             "--json and the output of the commands would both go to standard output",
             "Leave out --show-output (or --output=inherit), or write the record to a file with --record.",
         ));

@@ -5,6 +5,7 @@
 //! makes the plan and the list of outputs.
 
 pub mod args;
+pub mod called;
 pub mod compare;
 pub mod manual;
 pub mod numbers;
@@ -15,6 +16,7 @@ pub mod trace;
 
 mod alternatives;
 mod output_policy;
+mod shell;
 
 #[cfg(test)]
 mod tests;
@@ -23,3 +25,24 @@ pub use args::{Args, Verb};
 pub use compare::resolve;
 pub use outputs::{Outputs, Target};
 pub use seed::HostSeed;
+
+use std::ffi::OsString;
+
+use clap::{CommandFactory, FromArgMatches};
+
+/// What was typed; the first word is the program's name.
+pub fn parse(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result<Args, clap::Error> {
+    let matches = Args::command().try_get_matches_from(words)?;
+    let mut args = Args::from_arg_matches(&matches)?;
+    let verb = matches.subcommand().map(|(_, words)| words);
+    match (&mut args.verb, verb) {
+        (Some(Verb::Compare(args)), Some(words)) => {
+            shell::named_behind_s(&mut args.hyperfine.start, &mut args.commands, "commands", words);
+        }
+        (Some(Verb::Trace(args)), Some(words)) => {
+            shell::named_behind_s(&mut args.start, &mut args.command, "command", words);
+        }
+        _ => {}
+    }
+    Ok(args)
+}

@@ -1,27 +1,24 @@
-//! The words of `--output`, `--input`, `--shell`, `--ignore-failure` and `--env`. A step of the command line.
+//! The words of `--output`, `--input`, `--ignore-failure` and `--env`. A step of the command line.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-use whyfaster_core::plan::{FailurePolicy, Input, Output, Shell, defaults};
+use whyfaster_core::plan::{FailurePolicy, Input, Output};
 
-use crate::exit::{Exit, Failure};
-
-fn usage(message: impl Into<String>, hint: impl Into<String>) -> Failure {
-    Failure::new(Exit::Usage, message, hint)
-}
+use crate::exit::Failure;
 
 /// `--output WHERE`. A bare word is taken for a misspelt policy, not for a file, as in hyperfine.
 pub(super) fn output(word: &str) -> Result<Output, Failure> {
     Ok(match word {
+        "auto" => Output::Auto,
         "null" => Output::Null,
         "pipe" => Output::Pipe,
         "inherit" => Output::Inherit,
         file if file.contains('/') => Output::File(PathBuf::from(file)),
         other => {
-            return Err(usage(
-                format!("--output: '{other}' is none of null, pipe, inherit or a file with a slash"),
+            return Err(Failure::usage(
+                format!("--output: '{other}' is none of auto, null, pipe, inherit or a file with a slash"),
                 format!("Write './{other}' if you mean a file of that name."),
             ));
         }
@@ -34,7 +31,10 @@ pub(super) fn input(path: Option<&Path>) -> Result<Input, Failure> {
         return Ok(Input::Null);
     };
     let unusable = |why: String| {
-        usage(format!("--input: '{}' {why}", path.display()), "Name a file that can be read, or 'null'.")
+        Failure::usage(
+            format!("--input: '{}' {why}", path.display()),
+            "Name a file that can be read, or 'null'.",
+        )
     };
     match path.metadata() {
         Ok(file) if file.is_dir() => Err(unusable("is a directory".to_owned())),
@@ -43,22 +43,8 @@ pub(super) fn input(path: Option<&Path>) -> Result<Input, Failure> {
             Err(unusable("is a named pipe or a socket, which copies cannot share".to_owned()))
         }
         Ok(_) => Ok(Input::File(path.to_owned())),
-        Err(error) => Err(unusable(format!("cannot be read: {error}"))),
-    }
-}
-
-/// `--shell SHELL` and `-N`.
-pub(super) fn shell(word: Option<&str>, no_shell: bool) -> Result<Shell, Failure> {
-    let hint = "Give a shell such as: --shell 'bash --norc', or 'default', or 'none'.";
-    match word {
-        _ if no_shell => Ok(Shell::None),
-        Some("none") => Ok(Shell::None),
-        None | Some("default") => Ok(Shell::Command(vec![defaults::SHELL.to_owned()])),
-        Some(text) => match shell_words::split(text) {
-            Ok(words) if words.first().is_some_and(|word| !word.is_empty()) => Ok(Shell::Command(words)),
-            Ok(_) => Err(usage("--shell: the command is empty", hint)),
-            Err(error) => Err(usage(format!("--shell: '{text}' is no command line: {error}"), hint)),
-        },
+        Err(error) => Err(unusable(format!("cannot be read: {error}"))
+            .in_hyperfine(format!("The file '{}' specified as '--input' does not exist", path.display()))),
     }
 }
 
@@ -73,7 +59,7 @@ pub(super) fn failures(word: Option<&str>) -> Result<FailurePolicy, Failure> {
             .collect::<Result<Vec<i32>, _>>()
             .map(FailurePolicy::IgnoreCodes)
             .map_err(|_| {
-                usage(
+                Failure::usage(
                     format!("--ignore-failure: '{codes}' is no list of exit statuses"),
                     "Give numbers separated by commas, such as --ignore-failure=1,2, or nothing for all.",
                 )
@@ -85,13 +71,16 @@ pub(super) fn failures(word: Option<&str>) -> Result<FailurePolicy, Failure> {
 pub(super) fn environment(text: &str) -> Result<BTreeMap<String, String>, Failure> {
     let hint = "Write NAME=VALUE, several separated by spaces, such as: --env 'LC_ALL=C OPT=\"-O2 -g\"'";
     let words = shell_words::split(text)
-        .map_err(|error| usage(format!("--env: '{text}' cannot be split: {error}"), hint))?;
+        .map_err(|error| Failure::usage(format!("--env: '{text}' cannot be split: {error}"), hint))?;
     let mut variables = BTreeMap::new();
     for word in words {
         let (name, value) = word
             .split_once('=')
             .filter(|(name, _)| is_variable_name(name))
-            .ok_or_else(|| usage(format!("--env: '{word}' is no assignment"), hint))?;
+            .ok_or_else(|| {
+                let words = format!("Invalid value '{word}' for '--env': expected an assignment like NAME=value or NAME=\"quoted value\".");
+                Failure::usage(format!("--env: '{word}' is no assignment"), hint).in_hyperfine(words)
+            })?;
         variables.insert(name.to_owned(), value.to_owned());
     }
     Ok(variables)
@@ -108,6 +97,7 @@ mod tests {
 
     #[test]
     fn an_output_file_needs_a_slash() {
+        assert_eq!(output("auto").unwrap(), Output::Auto);
         assert_eq!(output("null").unwrap(), Output::Null);
         assert_eq!(output("pipe").unwrap(), Output::Pipe);
         assert_eq!(output("inherit").unwrap(), Output::Inherit);
@@ -122,19 +112,6 @@ mod tests {
         assert_eq!(input(Some(Path::new("null"))).unwrap(), Input::Null);
         assert!(input(Some(Path::new("/"))).unwrap_err().message.contains("is a directory"));
         assert!(input(Some(Path::new("/no/such"))).unwrap_err().message.contains("/no/such"));
-    }
-
-    #[test]
-    fn a_shell_is_a_command_line() {
-        assert_eq!(shell(None, false).unwrap(), Shell::Command(vec!["sh".into()]));
-        assert_eq!(shell(Some("default"), false).unwrap(), Shell::Command(vec!["sh".into()]));
-        assert_eq!(shell(Some("none"), false).unwrap(), Shell::None);
-        assert_eq!(shell(None, true).unwrap(), Shell::None);
-        let words = ["bash", "-x", "a b"].map(String::from).to_vec();
-        assert_eq!(shell(Some("bash -x 'a b'"), false).unwrap(), Shell::Command(words));
-        for text in ["", "''", "bash 'x"] {
-            assert!(shell(Some(text), false).is_err(), "{text} was accepted");
-        }
     }
 
     #[test]

@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use super::args::{
-    DemoArgs, DisplayArgs, ExportArgs, MachinesArgs, OutputArgs, PricesArgs, ShowArgs, StudyArgs,
-    TraceOutputArgs, TraceShowArgs, ViewArgs,
+    DemoArgs, DisplayArgs, ExportFormatArgs, FileArgs, MachinesArgs, OutputArgs, PricesArgs, ShowArgs,
+    StudyArgs, TraceOutputArgs, TraceShowArgs, ViewArgs,
 };
-use crate::display::{Format, Sort, Style, TimeUnit};
-use crate::exit::{Exit, Failure};
+use crate::display::{Detail, Hyperfine, Registered, Sort, Style, TimeUnit};
+use crate::exit::Failure;
+use crate::metric::Chosen;
+use crate::render::export::{CSV, Exporter};
 
 /// Where an export goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,23 +24,35 @@ pub enum Target {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outputs {
     /// Exports in hyperfine's formats.
-    pub exports: Vec<(Format, Target)>,
+    pub exports: Vec<(&'static Exporter, Target)>,
     /// File for the record.
     pub record: Option<PathBuf>,
+    /// The record is kept for `show`.
+    pub keep: bool,
     /// Further files that a verb writes by itself.
     pub others: Vec<PathBuf>,
     /// The record goes to standard output, the report does not.
     pub json: bool,
     /// Colour and movement.
     pub style: Style,
+    /// How much is printed.
+    pub detail: Detail,
     /// Order of results.
     pub sort: Sort,
     /// Unit of times; `None` picks one that fits.
     pub time_unit: Option<TimeUnit>,
+    /// By whose name we are called, if not our own: its report is on the screen.
+    pub called: Option<Hyperfine>,
+    /// Whose formats the exports have.
+    pub hyperfine: Hyperfine,
+    /// Metrics that are shown and exported, with their units; empty where none were asked for.
+    pub metrics: Vec<Chosen>,
     /// Gate: slower by more than this fraction.
     pub fail_if_slower: Option<f64>,
     /// Whether an undecided gate fails.
     pub fail_on_inconclusive: bool,
+    /// Only what would run is printed.
+    pub dry_run: bool,
     /// What the reader should be told on standard error before anything runs.
     pub notes: Vec<String>,
 }
@@ -46,15 +60,16 @@ pub struct Outputs {
 impl Outputs {
     /// The outputs of `show`.
     pub fn of_show(args: &ShowArgs) -> Result<Self, Failure> {
-        let others = args.files.each().into_iter().flatten().cloned().collect();
-        Self { json: args.json, exports: exports(&args.export), others, ..Self::default() }
+        let others = paths(&args.files);
+        let hyperfine = args.export_format.export_format.unwrap_or_default();
+        Self { json: args.json, exports: exports(&args.export), hyperfine, others, ..Self::default() }
             .displayed(&args.display)
             .checked()
     }
 
     /// The outputs of `study`.
     pub fn of_study(args: &StudyArgs) -> Result<Self, Failure> {
-        Self { json: args.json, ..Self::default() }
+        Self { json: args.json, keep: !args.keep.no_keep, ..Self::default() }
             .recorded(args.record.as_deref())
             .displayed(&args.display)
             .checked()
@@ -62,7 +77,7 @@ impl Outputs {
 
     /// The outputs of `demo`.
     pub fn of_demo(args: &DemoArgs) -> Result<Self, Failure> {
-        Self { json: args.json, ..Self::default() }
+        Self { json: args.json, keep: !args.keep.no_keep, ..Self::default() }
             .recorded(args.record.as_deref())
             .viewed(args.view)
             .checked()
@@ -70,24 +85,26 @@ impl Outputs {
 
     /// The outputs of `prices`.
     pub fn of_prices(args: &PricesArgs) -> Result<Self, Failure> {
-        let csv = args.csv.iter().map(|path| (Format::Csv, target(path))).collect();
-        Self { json: args.json, exports: csv, ..Self::default() }
+        let csv = args.export_csv.iter().map(|path| (&CSV, target(path))).collect();
+        Self { json: args.json, keep: !args.keep.no_keep, exports: csv, ..Self::default() }
             .recorded(args.record.as_deref())
             .viewed(args.view)
             .checked()
     }
 
-    /// The outputs of `trace` that other verbs have too; `files` are those that only it has.
-    pub(super) fn of_trace<'a>(
-        output: &TraceOutputArgs,
-        show: &TraceShowArgs,
-        files: impl Iterator<Item = &'a PathBuf>,
-    ) -> Result<Self, Failure> {
-        let others = files.cloned().collect();
-        Self { json: output.json, others, time_unit: show.time_unit, ..Self::default() }
-            .recorded(output.record.as_deref())
-            .viewed(ViewArgs { style: show.style, time_unit: show.time_unit })
-            .checked()
+    /// The outputs of `trace`.
+    pub(super) fn of_trace(output: &TraceOutputArgs, show: &TraceShowArgs) -> Result<Self, Failure> {
+        let others = paths(&output.files);
+        Self {
+            json: output.json,
+            keep: !output.keep.no_keep,
+            others,
+            time_unit: show.time_unit,
+            ..Self::default()
+        }
+        .recorded(output.record.as_deref())
+        .viewed(ViewArgs { style: show.style, time_unit: show.time_unit, detail: show.detail })
+        .checked()
     }
 
     /// The outputs of `machines`.
@@ -99,11 +116,14 @@ impl Outputs {
     pub(super) fn of_compare(
         output: &OutputArgs,
         display: &DisplayArgs,
-        export: &ExportArgs,
+        export: &FileArgs<Exporter>,
+        format: ExportFormatArgs,
     ) -> Result<Self, Failure> {
         Self {
             json: output.json,
+            keep: !output.keep.no_keep,
             exports: exports(export),
+            hyperfine: format.export_format.unwrap_or_default(),
             fail_on_inconclusive: output.fail_on_inconclusive,
             ..Self::default()
         }
@@ -124,6 +144,7 @@ impl Outputs {
 
     fn displayed(mut self, display: &DisplayArgs) -> Self {
         self.style = display.style.unwrap_or_default();
+        self.detail = display.detail.detail();
         self.sort = display.sort;
         self.time_unit = display.time_unit;
         self
@@ -131,6 +152,7 @@ impl Outputs {
 
     fn viewed(mut self, view: ViewArgs) -> Self {
         self.style = view.style.unwrap_or_default();
+        self.detail = view.detail.detail();
         self.time_unit = view.time_unit;
         self
     }
@@ -146,8 +168,7 @@ impl Outputs {
     /// Two documents in one stream can be read by nothing, and two documents in one file lose the first.
     fn checked(self) -> Result<Self, Failure> {
         if self.json && self.exports.iter().any(|(_, target)| *target == Target::Stdout) {
-            return Err(Failure::new(
-                Exit::Usage,
+            return Err(Failure::usage(
                 "--json and an export to '-' would both go to standard output",
                 "Write one of them to a file, such as: --record result.json",
             ));
@@ -155,8 +176,7 @@ impl Outputs {
         let files: Vec<&Path> = self.files().collect();
         let twice = files.iter().enumerate().find(|(i, file)| files[..*i].contains(file) && !is_device(file));
         if let Some((_, file)) = twice {
-            return Err(Failure::new(
-                Exit::Usage,
+            return Err(Failure::usage(
                 format!("two outputs would go to the same file '{}'", file.display()),
                 "Give each output a file of its own.",
             ));
@@ -174,16 +194,10 @@ fn target(path: &PathBuf) -> Target {
     if path == Path::new("-") { Target::Stdout } else { Target::File(path.clone()) }
 }
 
-fn exports(args: &ExportArgs) -> Vec<(Format, Target)> {
-    // hyperfine writes them in this order too; it shows when several go to standard output.
-    [
-        (Format::Asciidoc, &args.export_asciidoc),
-        (Format::Json, &args.export_json),
-        (Format::Csv, &args.export_csv),
-        (Format::Markdown, &args.export_markdown),
-        (Format::Orgmode, &args.export_orgmode),
-    ]
-    .into_iter()
-    .filter_map(|(format, path)| path.as_ref().map(|path| (format, target(path))))
-    .collect()
+fn exports(args: &FileArgs<Exporter>) -> Vec<(&'static Exporter, Target)> {
+    args.0.iter().map(|(exporter, path)| (*exporter, target(path))).collect()
+}
+
+fn paths<T: Registered>(files: &FileArgs<T>) -> Vec<PathBuf> {
+    files.0.iter().map(|(_, path)| path.clone()).collect()
 }

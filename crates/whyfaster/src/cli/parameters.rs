@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rust_decimal::Decimal;
 
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
 
 /// Most values of one parameter, and most alternatives of one plan: hyperfine's own limit.
 pub const MAX_VALUES: usize = 100_000;
@@ -18,15 +18,11 @@ pub struct Parameter {
     pub values: Vec<String>,
 }
 
-fn usage(message: impl Into<String>, hint: impl Into<String>) -> Failure {
-    Failure::new(Exit::Usage, message, hint)
-}
-
 /// `-P NAME MIN MAX [-D STEP]`. Decimal numbers, so that 0.1 + 0.2 is 0.3 and `0.50` keeps its digits.
 pub fn scan(name: &str, min: &str, max: &str, step: Option<&str>) -> Result<Parameter, Failure> {
     let read = |option: &str, text: &str| {
         text.parse::<Decimal>().map_err(|_| {
-            usage(
+            Failure::usage(
                 format!("{option}: '{text}' is not a number"),
                 "Give whole or decimal numbers, such as: --parameter-scan threads 1 8",
             )
@@ -34,7 +30,7 @@ pub fn scan(name: &str, min: &str, max: &str, step: Option<&str>) -> Result<Para
     };
     let (low, high) = (read("--parameter-scan", min)?, read("--parameter-scan", max)?);
     if step.is_none() && (low.scale() > 0 || high.scale() > 0) {
-        return Err(usage(
+        return Err(Failure::usage(
             format!(
                 "--parameter-scan {name} {min} {max} needs a step, because its bounds are no whole numbers"
             ),
@@ -43,10 +39,14 @@ pub fn scan(name: &str, min: &str, max: &str, step: Option<&str>) -> Result<Para
     }
     let step = step.map_or(Ok(Decimal::ONE), |text| read("--parameter-step-size", text))?;
     if step <= Decimal::ZERO {
-        return Err(usage(format!("--parameter-step-size: {step} is not above 0"), "Give a step above 0."));
+        return Err(Failure::usage(
+            format!("--parameter-step-size: {step} is not above 0"),
+            "Give a step above 0.",
+        )
+        .in_hyperfine("Parameter step size must be positive"));
     }
     if high < low {
-        return Err(usage(
+        return Err(Failure::usage(
             format!("--parameter-scan {name} {min} {max} holds no value, because {max} is below {min}"),
             format!("Write the smaller bound first: --parameter-scan {name} {max} {min}"),
         ));
@@ -55,7 +55,7 @@ pub fn scan(name: &str, min: &str, max: &str, step: Option<&str>) -> Result<Para
     let mut value = Some(low);
     while let Some(current) = value.filter(|v| *v <= high) {
         if values.len() == MAX_VALUES {
-            return Err(usage(
+            return Err(Failure::usage(
                 format!("--parameter-scan {name} {min} {max} has more than {MAX_VALUES} values"),
                 "Take a larger step with --parameter-step-size.",
             ));
@@ -72,10 +72,11 @@ pub fn lists(words: &[String]) -> Result<Vec<Parameter>, Failure> {
     for pair in words.chunks_exact(2) {
         let (name, values) = (&pair[0], &pair[1]);
         if parameters.iter().any(|p| p.name == *name) {
-            return Err(usage(
+            return Err(Failure::usage(
                 format!("--parameter-list: the parameter '{name}' is given twice"),
                 "Give each parameter once, with all its values separated by commas.",
-            ));
+            )
+            .in_hyperfine(format!("Duplicate parameter names: {name}")));
         }
         parameters.push(Parameter { name: name.clone(), values: split_list(values) });
     }

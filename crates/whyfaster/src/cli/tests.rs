@@ -2,13 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::Parser;
 use whyfaster_core::plan::{
-    Alternative, Explain, FailurePolicy, Input, Loads, Mode, Output, Placement, Plan, Shell,
+    Alternative, Explain, FailurePolicy, Input, Loads, Mode, Output, Placement, Plan, Rounds, Shell, defaults,
 };
 
 use super::{Args, HostSeed, Outputs, Target, Verb, resolve};
-use crate::display::{Format, Sort, Style, TimeUnit};
+use crate::display::{Registered, Sort, Style, TimeUnit};
 use crate::exit::{Exit, Failure};
 
 fn host() -> HostSeed {
@@ -18,8 +17,7 @@ fn host() -> HostSeed {
 /// Splits a line as a shell would, so that tests read like use.
 fn parse(line: &str) -> Result<super::args::CompareArgs, clap::Error> {
     let words = shell_words::split(line).unwrap();
-    match Args::try_parse_from(["whyfaster".to_owned(), "compare".to_owned()].into_iter().chain(words))?.verb
-    {
+    match super::parse(["whyfaster".to_owned(), "compare".to_owned()].into_iter().chain(words))?.verb {
         Some(Verb::Compare(args)) => Ok(*args),
         other => panic!("{other:?}"),
     }
@@ -58,8 +56,11 @@ fn a_bare_command_gives_the_defaults_of_the_plan() {
     assert_eq!((user.uid, user.because), (1000, whyfaster_core::plan::Because::Own));
     // Differences are explained, and the explanation is put to the test, unless told otherwise.
     let explain = Some(Explain { confirm: true, ..Explain::default() });
-    assert_eq!(plan, Plan { user: Some(user), explain, ..Plan::new(vec![Alternative::new("true")], 7) });
-    assert_eq!(outputs, Outputs::default());
+    let usual = Plan::new(vec![Alternative::new("true")], 7);
+    // One copy alone is told within seconds.
+    let rounds = Rounds { max_time_s: defaults::MAX_TIME_ALONE_S, ..usual.rounds };
+    assert_eq!(plan, Plan { user: Some(user), explain, rounds, ..usual });
+    assert_eq!(outputs, Outputs { keep: true, ..Outputs::default() });
 }
 
 #[test]
@@ -70,7 +71,7 @@ fn the_help_states_the_defaults_of_the_plan() {
         .expect("compare")
         .render_long_help()
         .to_string();
-    assert!(help.contains(&format!("[default: {}]", defaults::MIN_ROUNDS)));
+    assert!(help.contains(&format!("of a single command {}]", defaults::MIN_ROUNDS)));
     assert!(help.contains(&format!("[default: {}%]", defaults::DELTA * 100.0)));
     assert!(help.contains(&format!("[default: {}%]", defaults::CONFIDENCE * 100.0)));
     assert!(help.contains(&format!("[default: {}s]", defaults::DURATION_S)));
@@ -179,11 +180,19 @@ fn environment_is_given_once_or_for_each() {
 #[test]
 fn shells_and_words() {
     assert_eq!(plan("-N true").shell, Shell::None);
-    assert_eq!(plan("-S none true").shell, Shell::None);
-    assert_eq!(plan("-S bash -S 'dash -e' true").shell, Shell::Command(vec!["dash".into(), "-e".into()]));
-    assert!(unread("-N -S bash true").contains("cannot be used with"));
+    assert_eq!(
+        plan("--shell bash --shell='dash -e' f").shell,
+        Shell::Command(vec!["dash".into(), "-e".into()])
+    );
+    for line in ["-N -S true", "-S --shell bash true", "-N --shell bash true"] {
+        assert!(unread(line).contains("cannot be used with"), "{line}");
+    }
     assert!(refused("-N \"echo 'x\"").contains("cannot be started without a shell"));
     assert!(refused("-N \"''\"").contains("names no program"));
+    let both_ways_out = refused("-N 'a | b'");
+    for part in ["'|'", "Quote", "leave out -N"] {
+        assert!(both_ways_out.contains(part), "{both_ways_out}");
+    }
     assert_eq!(
         plan("-N -p 'a | b' true").alternatives[0].prepare.as_deref(),
         Some("a | b"),
@@ -192,6 +201,33 @@ fn shells_and_words() {
     assert!(refused("' '").contains("command 1 is empty"));
     assert!(unread("").contains("required"));
     assert!(unread("''").contains("value is required") || unread("''").contains("invalid value"));
+}
+
+#[test]
+fn a_word_behind_s_is_the_shell_only_where_it_can_be_nothing_else() {
+    let commands = |line: &str| {
+        let (plan, outputs) = both(line).unwrap();
+        let commands: Vec<String> = plan.alternatives.iter().map(|it| it.command.clone()).collect();
+        (plan.shell, commands, outputs.notes)
+    };
+    let sh = || Shell::Command(vec!["sh".into()]);
+    let none = Vec::<String>::new;
+    assert_eq!(
+        commands("-S 'echo a | cat' 'sleep 0.3'"),
+        (sh(), vec!["echo a | cat".into(), "sleep 0.3".into()], none())
+    );
+    assert_eq!(commands("-S f"), (sh(), vec!["f".into()], none()));
+    assert_eq!(commands("-S bash"), (sh(), vec!["bash".into()], none()), "no command would remain");
+    assert_eq!(commands("-S -r 3 bash f").1, ["bash", "f"], "it does not stand behind -S");
+    assert_eq!(commands("-S 'bash run.sh' f").1, ["bash run.sh", "f"]);
+    let (shell, left, notes) = commands("-r 3 -S 'bash --norc' -w 1 f g");
+    assert_eq!(
+        (shell, left),
+        (Shell::Command(vec!["bash".into(), "--norc".into()]), vec!["f".into(), "g".into()])
+    );
+    assert!(notes.len() == 1 && notes[0].contains("--shell 'bash --norc'"), "{notes:?}");
+    let (shell, left, _) = commands("f -S none g");
+    assert_eq!((shell, left), (Shell::None, vec!["f".into(), "g".into()]));
 }
 
 #[test]
@@ -271,15 +307,16 @@ fn outputs_are_collected() {
     let line = "--export-json j --export-csv - --export-markdown m --export-asciidoc a --export-orgmode o \
                 --record r --style basic --sort mean-time -u ms true";
     let outputs = both(line).unwrap().1;
+    let exports = outputs.exports.iter().map(|(it, target)| (it.option().name, target.clone()));
     let file = |name: &str| Target::File(PathBuf::from(name));
     assert_eq!(
-        outputs.exports,
+        exports.collect::<Vec<_>>(),
         [
-            (Format::Asciidoc, file("a")),
-            (Format::Json, file("j")),
-            (Format::Csv, Target::Stdout),
-            (Format::Markdown, file("m")),
-            (Format::Orgmode, file("o")),
+            ("export-asciidoc", file("a")),
+            ("export-json", file("j")),
+            ("export-csv", Target::Stdout),
+            ("export-markdown", file("m")),
+            ("export-orgmode", file("o")),
         ]
     );
     assert_eq!(outputs.record, Some("r".into()));

@@ -10,11 +10,12 @@ use whyfaster_core::trace::plan::{LevelChoice, Target, TracePlan};
 
 use super::args::{LevelWord, TraceArgs};
 use super::compare::{check_pin, user_note};
-use super::output_policy;
 use super::outputs::Outputs;
 use super::seed::HostSeed;
-use crate::display::{By, CallSort, TOP};
-use crate::exit::{Exit, Failure, nearest};
+use super::{output_policy, shell};
+use crate::display::{By, CallSort, Registered, TOP};
+use crate::exit::{Failure, nearest};
+use crate::render::trace::outputs::TraceFile;
 
 /// Stacks a second when flame graphs are asked for and nothing is said: not a divisor of the kernel's own ticks, so that
 /// samples do not march in step with them.
@@ -33,16 +34,8 @@ pub struct TraceOutputs {
     pub top: usize,
     /// Calls are printed as they happen: which, and of whom.
     pub calls: Option<CallFilter>,
-    /// Files.
-    pub perfetto: Option<PathBuf>,
-    /// Flame graphs.
-    pub flamegraph: Option<PathBuf>,
-    /// Folded stacks.
-    pub folded: Option<PathBuf>,
-}
-
-fn usage(message: impl Into<String>, hint: impl Into<String>) -> Failure {
-    Failure::new(Exit::Usage, message, hint)
+    /// Files that are made of the events.
+    pub files: Vec<(&'static TraceFile, PathBuf)>,
 }
 
 /// What to observe, and what to do with it.
@@ -50,15 +43,14 @@ pub fn resolve(raw: &TraceArgs, host: &HostSeed) -> Result<(TracePlan, TraceOutp
     let mut outputs = outputs(raw)?;
     let mut plan = TracePlan::new(target(raw)?);
     let words = raw.command.len() > 1;
-    plan.shell = match &raw.start.shell {
-        Some(_) if words => {
-            return Err(usage(
-                "--shell and a command of several words exclude each other: no shell reads several words",
-                "Quote the command as one word, or leave --shell out.",
-            ));
-        }
-        shell => output_policy::shell(shell.as_deref(), raw.start.no_shell || words)?,
-    };
+    if words && (raw.start.shell.is_some() || raw.start.default_shell) {
+        return Err(Failure::usage(
+            "a shell and a command of several words exclude each other: no shell reads several words",
+            "Quote the command as one word, or leave --shell (or -S) out.",
+        ));
+    }
+    plan.shell = if words { Shell::None } else { shell::shell(&raw.start, None)? };
+    outputs.common.notes.extend(shell::note(&raw.start));
     plan.input = match &raw.start.input {
         None => Input::Inherit,
         path => output_policy::input(path.as_deref())?,
@@ -106,7 +98,7 @@ fn target(raw: &TraceArgs) -> Result<Target, Failure> {
         return match what.parse::<u32>() {
             Ok(pid) if pid > 0 && i32::try_from(pid).is_ok() => Ok(Target::Process(pid)),
             _ if what.contains('/') && is_cgroup(Path::new(what)) => Ok(Target::Cgroup(PathBuf::from(what))),
-            _ => Err(usage(
+            _ => Err(Failure::usage(
                 format!("--follow: '{what}' is no process id, and no directory of a cgroup"),
                 "Give a number, such as --follow 1234, or a directory such as /sys/fs/cgroup/system.slice/x.service",
             )),
@@ -115,7 +107,7 @@ fn target(raw: &TraceArgs) -> Result<Target, Failure> {
     let line = match raw.command.as_slice() {
         [line] => line.clone(),
         [line, word, ..] if word.starts_with('-') && line.contains(' ') && !Path::new(line).exists() => {
-            return Err(usage(
+            return Err(Failure::usage(
                 format!(
                     "'{word}' stands behind the command line, and a line for a shell has no words behind it"
                 ),
@@ -125,7 +117,7 @@ fn target(raw: &TraceArgs) -> Result<Target, Failure> {
         words => shell_words::join(words),
     };
     if line.trim().is_empty() {
-        return Err(usage("the command is empty", "Give a command line to observe."));
+        return Err(Failure::usage("the command is empty", "Give a command line to observe."));
     }
     Ok(Target::Command(line))
 }
@@ -139,11 +131,11 @@ fn output(raw: &TraceArgs) -> Result<(Output, bool), Failure> {
         Some(word) => output_policy::output(word)?,
     };
     match output {
-        Output::Pipe => Err(usage(
-            "--output: 'pipe' is only for compare",
+        Output::Auto | Output::Pipe => Err(Failure::usage(
+            "--output: 'auto' and 'pipe' are only for compare",
             "Let it go to null, a file, or where whyfaster's own output goes: inherit",
         )),
-        Output::Inherit if json => Err(usage(
+        Output::Inherit if json => Err(Failure::usage(
             "--json and the output of the command would both go to standard output",
             "Leave out --output=inherit, or write the record to a file with --record.",
         )),
@@ -181,7 +173,7 @@ fn observe(raw: &TraceArgs, plan: &mut TracePlan) {
     plan.call_times = !args.count_only;
     plan.by_process = raw.show.rows.by == Some(By::Process);
     plan.each_call = raw.show.calls.is_some();
-    let stacks = raw.output.files.flamegraph.is_some() || raw.output.files.folded.is_some();
+    let stacks = raw.output.files.0.iter().any(|(output, _)| output.of_stacks());
     plan.samples_per_s = args.sample_rate.or(stacks.then_some(SAMPLES_PER_S));
     plan.blocking_stacks = stacks;
     plan.keep_schedule = raw.output.keep_schedule;
@@ -189,28 +181,28 @@ fn observe(raw: &TraceArgs, plan: &mut TracePlan) {
 
 fn check(raw: &TraceArgs, plan: &TracePlan) -> Result<(), Failure> {
     if let (Shell::None, Target::Command(line)) = (&plan.shell, &plan.target) {
-        super::compare::check_line(line)?;
+        shell::check_line(line)?;
     }
     if plan.level == LevelChoice::Rusage {
-        let output = &raw.output;
+        let of_events = raw.output.files.0.iter().filter(|(output, _)| !output.of_stacks());
         let useless = [
-            (output.files.perfetto.is_some(), "--perfetto"),
-            (plan.keep_schedule, "--keep-schedule"),
-            (raw.show.rows.by.is_some(), "--by"),
-            (raw.show.sort.is_some(), "--sort"),
-            (raw.observe.ring_size.is_some(), "--ring-size"),
+            (plan.keep_schedule, "keep-schedule"),
+            (raw.show.rows.by.is_some(), "by"),
+            (raw.show.sort.is_some(), "sort"),
+            (raw.observe.ring_size.is_some(), "ring-size"),
         ];
-        if let Some((_, option)) = useless.iter().find(|(given, _)| *given) {
-            return Err(usage(
+        let mut useless = of_events.map(|(output, _)| (true, output.option().name)).chain(useless);
+        if let Some((_, option)) = useless.find(|(given, _)| *given) {
+            return Err(Failure::usage(
                 format!(
-                    "{option} and --level rusage exclude each other: that level sees neither switches nor calls"
+                    "--{option} and --level rusage exclude each other: that level sees neither switches nor calls"
                 ),
-                format!("Leave --level out, or leave {option} out."),
+                format!("Leave --level out, or leave --{option} out."),
             ));
         }
     }
     if plan.keep_schedule && raw.output.record.is_none() && !raw.output.json {
-        return Err(usage(
+        return Err(Failure::usage(
             "--keep-schedule keeps the records in the record, and none is written",
             "Add --record FILE.",
         ));
@@ -219,17 +211,14 @@ fn check(raw: &TraceArgs, plan: &TracePlan) -> Result<(), Failure> {
 }
 
 fn outputs(raw: &TraceArgs) -> Result<TraceOutputs, Failure> {
-    let files = raw.output.files.each();
-    let common = Outputs::of_trace(&raw.output, &raw.show, files.into_iter().flatten())?;
+    let common = Outputs::of_trace(&raw.output, &raw.show)?;
     Ok(TraceOutputs {
         common,
         by: raw.show.rows.by.unwrap_or_default(),
         sort: raw.show.sort.unwrap_or_default(),
         top: raw.show.rows.top.unwrap_or(TOP),
         calls: raw.show.calls.as_deref().map(CallFilter::parse).map(known).transpose()?,
-        perfetto: raw.output.files.perfetto.clone(),
-        flamegraph: raw.output.files.flamegraph.clone(),
-        folded: raw.output.files.folded.clone(),
+        files: raw.output.files.0.clone(),
     })
 }
 
@@ -240,21 +229,20 @@ fn known(filter: CallFilter) -> Result<CallFilter, Failure> {
         Some(like) => format!("Did you mean '{like}'? A command is named with a colon: '{wrong}:'."),
         None => format!("Name calls as in the table of calls; a command is named with a colon: '{wrong}:'."),
     };
-    Err(usage(format!("--calls: '{wrong}' is no system call of this machine"), hint))
+    Err(Failure::usage(format!("--calls: '{wrong}' is no system call of this machine"), hint))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::{Args, Verb};
+    use crate::cli::Verb;
     use crate::host::Caller;
-    use clap::Parser;
 
     fn read(words: &[&str]) -> Result<(TracePlan, TraceOutputs), Failure> {
         let host =
             HostSeed { euid: 1000, cpus_allowed: Some(vec![0, 1]), seed: 7, caller: Caller::default() };
-        let args = Args::try_parse_from([&["whyfaster", "trace"], words].concat())
-            .map_err(|error| usage(error.to_string(), ""))?;
+        let args = crate::cli::parse([&["whyfaster", "trace"], words].concat())
+            .map_err(|error| Failure::usage(error.to_string(), ""))?;
         match args.verb {
             Some(Verb::Trace(args)) => resolve(&args, &host),
             _ => unreachable!("the verb is trace"),
@@ -279,6 +267,9 @@ mod tests {
         let error = read(&["seq 9 | wc", "--json"]).unwrap_err();
         assert!(error.hint.unwrap().contains("trace --json 'seq 9 | wc'"));
         assert!(read(&["--shell", "bash", "--", "ls", "-l"]).is_err());
+        assert!(read(&["-S", "--", "ls", "-l"]).is_err());
+        let (plan, outputs) = read(&["-S", "bash", "seq 9 | wc"]).unwrap();
+        assert_eq!((plan.shell, outputs.common.notes.len()), (Shell::Command(vec!["bash".into()]), 1));
         assert!(read(&["-N", "ls '"]).is_err());
         assert!(read(&[" "]).is_err() && read(&[]).is_err());
     }

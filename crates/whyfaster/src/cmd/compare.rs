@@ -2,41 +2,81 @@
 
 use std::io::{IsTerminal, stderr};
 
-use whyfaster_core::event::Status;
-use whyfaster_core::gate::{Gate, gate};
+use whyfaster_core::gate::{self, Gate, gate};
+use whyfaster_core::metric::{Limit, Most};
 use whyfaster_core::plan::{Output, Plan};
 use whyfaster_core::record::Record;
+use whyfaster_core::status::Status;
 
 use super::results;
 use crate::cli::args::CompareArgs;
 use crate::cli::{HostSeed, Outputs, resolve};
+use crate::display::{Detail, Style};
 use crate::exit::{self, Exit, Failure, say};
+use crate::metric::Unit;
 use crate::render::progress::Progress;
+use crate::render::units::digits;
 use crate::run::interrupts::Interrupts;
-use crate::run::session::{Finished, measure};
+use crate::run::session::{Finished, measure, rehearse};
+use crate::store;
+use crate::words::{self, Tell};
 
 /// Runs the verb.
 pub fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
+    let Prepared { plan, outputs, _kept, interrupts } = prepared(args)?;
+    if outputs.dry_run {
+        return listed([&plan], &interrupts);
+    }
+    if outputs.style != Style::None && outputs.detail > Detail::Sentence {
+        say(&words::plan::announcement(&plan));
+    }
+    let finished = measured(&plan, &outputs, &interrupts)?;
+    finish(&finished.record, finished.failure, &outputs)
+}
+
+/// What stands before any run. The outputs can be written.
+pub(super) struct Prepared {
+    pub(super) plan: Plan,
+    pub(super) outputs: Outputs,
+    /// Held until the outputs are written.
+    pub(super) _kept: Vec<store::Kept>,
+    pub(super) interrupts: Interrupts,
+}
+
+/// Resolves the options, and tells what the reader should know of them.
+pub(super) fn prepared(args: &CompareArgs) -> anyhow::Result<Prepared> {
     let (plan, outputs) = resolve(args, &HostSeed::here())?;
     let _kept = results::check(&outputs)?;
     for note in &outputs.notes {
         say(&format!("note: {note}"));
     }
-    let interrupts = Interrupts::take_over()?;
-    let finished = measured(&plan, &outputs, &interrupts)?;
-    finish(&finished.record, finished.failure, &outputs)
+    Ok(Prepared { plan, outputs, _kept, interrupts: Interrupts::take_over()? })
+}
+
+/// Prints what these plans would run, and runs nothing.
+pub(super) fn listed<'a>(
+    plans: impl IntoIterator<Item = &'a Plan>,
+    interrupts: &Interrupts,
+) -> anyhow::Result<Exit> {
+    let mut text = String::new();
+    for plan in plans {
+        let (planned, left_out) = rehearse(plan, interrupts)?;
+        text += &words::plan::rehearsal(plan, &planned, &left_out);
+    }
+    store::to_stdout(text.as_bytes())?;
+    Ok(Exit::Ok)
 }
 
 /// Measures, showing on standard error how far it is.
 pub(super) fn measured(plan: &Plan, outputs: &Outputs, interrupts: &Interrupts) -> Result<Finished, Failure> {
     let look = results::look_of(outputs, stderr().is_terminal());
-    let names: Vec<String> = plan.alternatives.iter().map(|alternative| alternative.name.clone()).collect();
     // Output of the commands on the terminal and a moving line would write over each other.
     let inherits = plan.alternatives.iter().any(|it| it.output == Output::Inherit);
-    let mut progress = Progress::new(&look, &names, stderr().is_terminal() && !inherits, !look.quiet);
+    let terminal = stderr().is_terminal() && !inherits;
+    let mut progress = Progress::new(&look, &plan.alternatives, terminal, !look.quiet);
     let finished = measure(plan, interrupts, &mut |event| progress.on(&event));
     progress.finish();
-    finished
+    finished.map(|finished| Finished { record: finished.record.told(), ..finished })
 }
 
 /// Writes all outputs, then says how it ended.
@@ -66,9 +106,8 @@ pub(super) fn finish(record: &Record, failure: Option<Failure>, outputs: &Output
 /// No level could be run. The reasons are on the screen too, but there may be none (`--json`, `--style none`).
 fn nothing_measured(record: &Record) -> Failure {
     let reasons: Vec<String> =
-        record.analysis.not_measured.iter().map(|it| format!("\n  {}: {}", it.what, it.why)).collect();
-    Failure::new(
-        Exit::Unfit,
+        record.analysis.not_measured.iter().map(|it| format!("\n  {}", words::missing::line(it))).collect();
+    Failure::unfit(
         format!("no level could be measured on this machine{}", reasons.concat()),
         "do what the reasons say; `whyfaster doctor` shows the limits",
     )
@@ -93,30 +132,77 @@ fn saved(record: &Record, outputs: &Outputs) -> String {
     }
 }
 
-/// The exit status that the gate asks for.
+/// The exit status that the gates ask for: what failed goes before what is not decided.
 fn gated(record: &Record, outputs: &Outputs) -> Exit {
-    let Some(allowed) = outputs.fail_if_slower else { return Exit::Ok };
-    // 7% is 0.07, which times 100 is 7.000000000000001.
-    let percent = (allowed * 100.0 * 1e6).round() / 1e6;
-    match gate(&record.analysis, allowed, record.plan.delta) {
-        Gate::Passed => Exit::Ok,
-        Gate::Slower(found) => {
-            say(&format!(
-                "gate: '{}' is slower than '{}' by more than {percent}%: it takes {:.2} times as long",
+    let plan = &record.plan;
+    let slower = outputs.fail_if_slower.map(|allowed| {
+        let percent = percent(allowed);
+        match gate(&record.analysis, allowed, plan.delta) {
+            Gate::Passed => Gate::Passed,
+            Gate::Failed(found) => Gate::Failed(format!(
+                "'{}' is slower than '{}' by more than {percent}: it takes {:.2} times as long",
                 found.alternative, found.baseline, found.ratio
-            ));
-            Exit::Slower
+            )),
+            Gate::Inconclusive => {
+                say_undecided(plan, &format!("an alternative is slower by more than {percent}"));
+                Gate::Inconclusive
+            }
         }
-        Gate::Inconclusive => {
-            let more = if record.plan.rounds.fixed {
-                "ask for more with --runs"
-            } else {
-                "allow more time with --max-time"
-            };
-            say(&format!(
-                "gate: inconclusive: it is not decided whether an alternative is slower by more than {percent}%; {more}"
-            ));
-            if outputs.fail_on_inconclusive { Exit::Inconclusive } else { Exit::Ok }
+    });
+    let limits = plan.limits.iter().map(|it| held(record, it));
+    let mut exit = Exit::Ok;
+    for gate in slower.into_iter().chain(limits) {
+        match gate {
+            Gate::Passed => {}
+            Gate::Failed(why) => {
+                say(&format!("gate: {why}"));
+                exit = Exit::Slower;
+            }
+            Gate::Inconclusive if outputs.fail_on_inconclusive && exit == Exit::Ok => {
+                exit = Exit::Inconclusive
+            }
+            Gate::Inconclusive => {}
         }
     }
+    exit
+}
+
+/// What the limit of a metric says; a failure in words.
+fn held(record: &Record, limit: &Limit) -> Gate<String> {
+    let (plan, name) = (&record.plan, words::phrases::metric(limit.metric));
+    let dimension = limit.metric.dimension();
+    let amount = |value: f64| {
+        let unit = Unit::fitting(dimension, value);
+        format!("{} {}", digits(value / unit.scale), unit.suffix()).trim_end().to_owned()
+    };
+    let (above, found): (String, &dyn Fn(f64) -> String) = match limit.most {
+        Most::OverBaseline(allowed) => {
+            (format!("more than {} above the baseline's", percent(allowed)), &|ratio| {
+                format!("{ratio:.2} times the baseline's")
+            })
+        }
+        Most::Amount(most) => (format!("above {}", amount(most)), &amount),
+    };
+    match gate::limit(&record.analysis, limit, plan.delta) {
+        Gate::Passed => Gate::Passed,
+        Gate::Failed(excess) => Gate::Failed(format!(
+            "{name} of '{}' is {above}: it is {}",
+            excess.alternative,
+            found(excess.value)
+        )),
+        Gate::Inconclusive => {
+            say_undecided(plan, &format!("{name} of an alternative is {above}"));
+            Gate::Inconclusive
+        }
+    }
+}
+
+fn say_undecided(plan: &Plan, what: &str) {
+    let more = if plan.rounds.fixed { "ask for more with --runs" } else { "allow more time with --max-time" };
+    say(&format!("gate: inconclusive: it is not decided whether {what}; {more}"));
+}
+
+/// 7% is 0.07, which times 100 is 7.000000000000001.
+fn percent(fraction: f64) -> String {
+    format!("{}%", (fraction * 100.0 * 1e6).round() / 1e6)
 }

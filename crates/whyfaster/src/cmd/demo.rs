@@ -4,7 +4,7 @@ use std::env;
 use std::fmt::Write;
 
 use whyfaster_core::bounds::capacity;
-use whyfaster_core::claims::{Claim, Pair, Rule, judge};
+use whyfaster_core::claims::{Claim, Judgement, Measured, Pair, Rule, Runs, judge};
 use whyfaster_core::host::Host;
 use whyfaster_core::plan::{Alternative, Loads, Plan, User};
 use whyfaster_core::record::Record;
@@ -20,7 +20,7 @@ use crate::host::{Root, facts};
 use crate::render::demo::{Told, introduction, outcome};
 use crate::run::interrupts::Interrupts;
 use crate::store;
-use crate::study::{Need, WorkDir, check_needs};
+use crate::study::{Need, PlaceKind, WorkDir, check_needs};
 
 /// One process does both steps. Both command lines can stand between double quotes in a shell, so that the report can show
 /// how to run them by hand.
@@ -57,9 +57,11 @@ pub fn run(args: &DemoArgs) -> anyhow::Result<Exit> {
     }
     let interrupts = Interrupts::take_over()?;
     let numbers = numbers();
-    let finished = WorkDir::with("demo", [(FILE, numbers.as_str())], plan.user.as_ref(), || {
-        Ok(measured(&plan, &outputs, &interrupts)?)
-    })?;
+    let files = [(FILE, numbers.as_str())];
+    let dir = WorkDir::make("demo", PlaceKind::Directory, &files, plan.user.as_ref())?;
+    let entered = dir.enter()?;
+    let finished = measured(&plan, &outputs, &interrupts)?;
+    drop((entered, dir));
     let ended = finish(&finished.record, finished.failure, &outputs)?;
     if report && ended == Exit::Ok {
         store::to_stdout(outcome(&told, &judgements(&finished.record, told.copies), &look).as_bytes())?;
@@ -112,9 +114,11 @@ fn numbers() -> String {
 }
 
 /// Both halves of the flip, as this record sees them.
-fn judgements(record: &Record, copies: u32) -> Vec<whyfaster_core::claims::Judgement> {
-    let claim =
-        |number, text: String, load, verdict| Claim { number, text, rule: Rule::Verdict { load, verdict } };
+fn judgements(record: &Record, copies: u32) -> Vec<Judgement> {
+    let claim = |number, text: String, load, verdict| {
+        let rule = Rule::Verdict { load, verdict };
+        Claim { number, text, alternative: None, rule }
+    };
     let claims = [
         claim(1, format!("{} is faster alone", PAIR.alternative), 1, Verdict::Faster),
         claim(
@@ -124,7 +128,9 @@ fn judgements(record: &Record, copies: u32) -> Vec<whyfaster_core::claims::Judge
             Verdict::Slower,
         ),
     ];
-    judge(&claims, PAIR, record)
+    let (analysis, delta) = (&record.analysis, record.plan.delta);
+    let runs = Runs { pair: PAIR, analysis, delta, tallies: &[] };
+    judge(&claims, &Measured { runs: Some(runs), prices: None })
 }
 
 #[cfg(test)]

@@ -9,14 +9,14 @@ use whyfaster_probe::Probe;
 use super::results;
 use crate::cli::args::{InsideArgs, PricesArgs};
 use crate::cli::{HostSeed, Outputs};
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
 use crate::render::progress::Progress;
 use crate::run::inside::session::{cpus, measure};
-use crate::run::inside::{Guest, Options, open};
+use crate::run::inside::{Asked, Guest, Options};
 use crate::run::interrupts::Interrupts;
 use crate::run::probe::select::{Selection, Wanted, select};
 use crate::run::probe::session::{Measured, Request};
-use whyfaster_core::price::kind::Kind;
+use crate::words::Tell;
 
 /// How long nothing may come, if nobody says otherwise. A slow kernel boots for half a minute under instruction counting.
 pub(super) const SILENCE: Duration = Duration::from_secs(180);
@@ -32,15 +32,15 @@ pub(super) fn measured(
     interrupts: &Interrupts,
     outputs: &Outputs,
 ) -> Result<Option<Measured>, Failure> {
-    let Some(kind) = &args.inside.inside else { return Ok(None) };
+    let Some(asked) = &args.inside.inside else { return Ok(None) };
     // A word that is none is said before a kernel boots for it.
     let seed = args.seed.unwrap_or_else(|| HostSeed::here().seed);
     select(probes, &wanted(vec![0], Unit::Nanoseconds))?;
-    let guest = open(kind, &options(&args.inside))?;
-    let Some(cpus) = cpus(guest.as_ref(), interrupts)? else { return Ok(None) };
-    let selection = select(probes, &wanted(cpus, guest.about().unit))?;
-    let request = request(guest.as_ref(), selection, args.quick, seed);
-    on_screen(probes, &request, guest.as_ref(), kind, interrupts, outputs).map(Some)
+    let guest = asked.open(&options(&args.inside))?;
+    let Some(cpus) = cpus(&guest, interrupts)? else { return Ok(None) };
+    let selection = select(probes, &wanted(cpus, guest.unit))?;
+    let request = request(&guest, selection, args.quick, seed);
+    on_screen(probes, &request, &guest, interrupts, outputs).map(Some)
 }
 
 fn options(args: &InsideArgs) -> Options {
@@ -52,8 +52,8 @@ fn options(args: &InsideArgs) -> Options {
 }
 
 /// How often and how long.
-pub(super) fn request(guest: &dyn Guest, selection: Selection, quick: bool, seed: u64) -> Request {
-    let counted = guest.about().unit == Unit::GuestInstructions;
+pub(super) fn request(guest: &Guest, selection: Selection, quick: bool, seed: u64) -> Request {
+    let counted = guest.unit == Unit::GuestInstructions;
     // Instructions hardly vary, and each costs this machine a hundred of its own.
     let repetitions = if counted || quick { 6 } else { 10 };
     let runs = selection.lines.len() as f64 * f64::from(repetitions);
@@ -66,16 +66,15 @@ pub(super) fn request(guest: &dyn Guest, selection: Selection, quick: bool, seed
 pub(super) fn on_screen(
     probes: &[Probe],
     request: &Request,
-    guest: &dyn Guest,
-    kind: &Kind,
+    guest: &Guest,
     interrupts: &Interrupts,
     outputs: &Outputs,
 ) -> Result<Measured, Failure> {
     let look = results::look_of(outputs, stderr().is_terminal());
     let mut progress = Progress::new(&look, &[], stderr().is_terminal(), !look.quiet);
-    let measured = measure(probes, request, guest, kind, interrupts, &mut |event| progress.on(event));
+    let measured = measure(probes, request, guest, interrupts, &mut |event| progress.on(event));
     progress.finish();
-    measured
+    measured.map(|measured| Measured { list: measured.list.told(), ..measured })
 }
 
 /// Opens one more kernel for a history and measures these rows in it; `None` if we were interrupted.
@@ -87,13 +86,13 @@ pub(super) fn counted_kernel(
     outputs: &Outputs,
 ) -> Result<Option<Measured>, Failure> {
     let probes = whyfaster_probe::descriptions();
-    let kind: Kind = format!("qemu:{kernel}")
+    let asked: Asked = format!("qemu:{kernel}")
         .parse()
-        .map_err(|why: String| Failure::new(Exit::Usage, why, "name an image file or debian:VERSION"))?;
-    let guest = open(&kind, &Options { fetch, worker: None, silence: SILENCE })?;
+        .map_err(|why: String| Failure::usage(why, "name an image file or debian:VERSION"))?;
+    let guest = asked.open(&Options { fetch, worker: None, silence: SILENCE })?;
     let wanted = Wanted { words: words.to_vec(), cpus: vec![0], quick: true, ..Wanted::default() };
-    let request = request(guest.as_ref(), select(&probes, &wanted)?, true, HostSeed::here().seed);
-    let measured = on_screen(&probes, &request, guest.as_ref(), &kind, interrupts, outputs)?;
+    let request = request(&guest, select(&probes, &wanted)?, true, HostSeed::here().seed);
+    let measured = on_screen(&probes, &request, &guest, interrupts, outputs)?;
     let interrupted = measured.list.samples.is_empty() && measured.failure.is_none();
     Ok(if interrupted { None } else { Some(measured) })
 }

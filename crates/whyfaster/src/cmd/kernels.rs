@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use whyfaster_core::event::Status;
 use whyfaster_core::price::PriceList;
 use whyfaster_core::price::history::history;
+use whyfaster_core::status::Status;
 
 use super::{inside, results};
 use crate::cli::Outputs;
@@ -45,7 +45,7 @@ pub fn run(args: &MachinesArgs) -> anyhow::Result<Exit> {
     let mut failed: Option<Failure> = None;
     if args.kernels.len() < 2 {
         let hint = "name two or more, such as --kernels debian:6.1,debian:6.12";
-        return Err(Failure::new(Exit::Usage, "one kernel alone has no history", hint).into());
+        return Err(Failure::usage("one kernel alone has no history", hint).into());
     }
     for kernel in &args.kernels {
         match one(kernel, args, &interrupts, &outputs) {
@@ -67,7 +67,7 @@ pub fn run(args: &MachinesArgs) -> anyhow::Result<Exit> {
     }
     let delta = args.delta.unwrap_or(0.05);
     let found = history(&lists, delta).map_err(|why| {
-        Failure::new(Exit::Usage, format!("--kernels: {why}"), "name lists of one unit, or kernels only")
+        Failure::usage(format!("--kernels: {why}"), "name lists of one unit, or kernels only")
     })?;
     let look = results::look(&outputs);
     let bytes = if args.json {

@@ -15,6 +15,7 @@ use crate::exit::{Exit, Failure, nearest};
 use crate::reference;
 use crate::render::machines::{self as render, Machines};
 use crate::store;
+use crate::words::Tell;
 
 /// Runs the verb.
 pub fn run(args: &MachinesArgs) -> anyhow::Result<Exit> {
@@ -30,9 +31,7 @@ pub fn run(args: &MachinesArgs) -> anyhow::Result<Exit> {
     let terms = args.project.as_deref().map(counts).transpose()?;
     let lists = open(&args.lists)?;
     if lists.len() == 1 && terms.is_none() {
-        return Err(Failure::new(
-            Exit::Usage,
-            "one list alone has nothing beside it",
+        return Err(Failure::usage("one list alone has nothing beside it",
             "name a second one, such as 'macosx-10.7'; 'whyfaster machines' shows the built-in ones, and 'whyfaster show FILE' shows one list",
         )
         .into());
@@ -44,11 +43,11 @@ pub fn run(args: &MachinesArgs) -> anyhow::Result<Exit> {
     if let Some(delta) = args.delta {
         rule.delta = delta;
     }
-    let mut by_unit = compare_by_unit(&lists, &rule).into_iter();
+    let mut by_unit = compare_by_unit(&lists, &rule).into_iter().map(Tell::told);
     let machines = Machines {
-        comparison: by_unit.next().unwrap_or_else(|| compare(&lists, &rule)),
+        comparison: by_unit.next().unwrap_or_else(|| compare(&lists, &rule).told()),
         other_units: by_unit.collect(),
-        projection: terms.map(|terms| project(&lists, &terms)),
+        projection: terms.map(|terms| project(&lists, &terms).told()),
         checks: lists.iter().filter_map(fork_execve).collect(),
     };
     let bytes = if args.json {
@@ -74,7 +73,7 @@ fn priced_somewhere(lists: &[PriceList], name: &str) -> Result<(), Failure> {
         Some(like) => format!("did you mean '{like}'? --all shows every row"),
         None => "--all shows every row".to_owned(),
     };
-    Err(Failure::new(Exit::Usage, format!("--project: no list has a price of '{name}'"), hint))
+    Err(Failure::usage(format!("--project: no list has a price of '{name}'"), hint))
 }
 
 /// Opens the lists; two of the same name are told apart by what they were called on the command line.

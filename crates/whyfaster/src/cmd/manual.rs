@@ -44,7 +44,7 @@ fn find(verb: Option<&str>) -> Result<Page, Failure> {
             Some(like) => format!("did you mean '{like}'? The verbs are: {}", known.join(", ")),
             None => format!("the verbs are: {}", known.join(", ")),
         };
-        Failure::new(Exit::Usage, format!("there is no page about '{verb}'"), hint)
+        Failure::usage(format!("there is no page about '{verb}'"), hint)
     })
 }
 

@@ -4,10 +4,10 @@ use std::io::{IsTerminal, stderr};
 use std::path::Path;
 
 use whyfaster_core::cpu_list;
-use whyfaster_core::event::Status;
 use whyfaster_core::price::pace::COMPUTE;
 use whyfaster_core::price::project::{Term, parse, project};
 use whyfaster_core::price::{PriceList, Unit};
+use whyfaster_core::status::Status;
 use whyfaster_probe::Probe;
 
 use super::results;
@@ -23,6 +23,7 @@ use crate::run::probe::session::{Measured, Request, measure};
 use crate::run::probe::worker::Worker;
 use crate::sources::source_of;
 use crate::store;
+use crate::words::Tell;
 
 /// Runs the verb.
 pub fn run(args: &PricesArgs) -> anyhow::Result<Exit> {
@@ -60,7 +61,11 @@ pub fn run(args: &PricesArgs) -> anyhow::Result<Exit> {
         // A report without a number would hide why there is none.
         return Err(failure.clone().into());
     }
-    write(&list, terms.as_deref(), &outputs, &look)?;
+    let written = write(&list, terms.as_deref(), &outputs, &look);
+    if outputs.keep {
+        results::keep_for_later("prices", store::price_bytes(&list));
+    }
+    written?;
     match (failure, list.status) {
         (Some(failure), _) => Err(failure.into()),
         (None, Status::Interrupted) => {
@@ -82,11 +87,10 @@ pub(super) fn worker() -> Result<Worker, Failure> {
 
 /// A list without a single price is a report of reasons, which a script must not take for prices.
 pub(super) fn any_price(list: &PriceList) -> Result<(), Failure> {
-    if list.prices.iter().any(|price| price.not_measured.is_none()) {
+    if list.prices.iter().any(|price| price.is_measured()) {
         return Ok(());
     }
-    Err(Failure::new(
-        Exit::Unfit,
+    Err(Failure::unfit(
         "no row has a price",
         "the list says why at each row; 'whyfaster doctor' says what this machine allows and how busy it is",
     ))
@@ -104,7 +108,7 @@ pub(super) fn measured(
     let mut progress = Progress::new(&look, &[], stderr().is_terminal(), !look.quiet);
     let measured = measure(probes, request, worker, interrupts, &mut |event| progress.on(event));
     progress.finish();
-    measured
+    Measured { list: measured.list.told(), ..measured }
 }
 
 /// What to measure, from the words and options.
@@ -152,13 +156,13 @@ fn pin_to(cpus: &[u32], allowed: Option<&[u32]>) -> Result<Vec<u32>, Failure> {
         if allowed.is_some_and(|allowed| !allowed.contains(cpu)) {
             let allowed = cpu_list::show(allowed.unwrap_or_default());
             let message = format!("--pin: CPU {cpu} may not be used here");
-            return Err(Failure::new(Exit::Usage, message, format!("choose from {allowed}")));
+            return Err(Failure::usage(message, format!("choose from {allowed}")));
         }
         set.set(*cpu as usize);
     }
     rustix::thread::sched_setaffinity(None, &set).map_err(|error| {
         let list = cpu_list::show(cpus);
-        Failure::new(Exit::Unfit, format!("--pin {list}: {error}"), "choose CPUs that are online")
+        Failure::unfit(format!("--pin {list}: {error}"), "choose CPUs that are online")
     })?;
     Ok(cpus.to_vec())
 }
@@ -169,7 +173,7 @@ pub(super) fn counts(text: &str) -> Result<Vec<Term>, Failure> {
     let content = if path.is_file() {
         std::fs::read_to_string(path).map_err(|error| {
             let message = format!("--project: cannot read '{text}': {error}");
-            Failure::new(Exit::Usage, message, "name a text file with one count a line")
+            Failure::usage(message, "name a text file with one count a line")
         })?
     } else {
         text.to_owned()
@@ -177,13 +181,12 @@ pub(super) fn counts(text: &str) -> Result<Vec<Term>, Failure> {
     parse(&content).map_err(|why| {
         if !path.exists() && looks_like_a_path(text) {
             let message = format!("--project: cannot read '{text}': No such file or directory");
-            return Failure::new(
-                Exit::Usage,
+            return Failure::usage(
                 message,
                 "name a text file with one count a line, or write the counts themselves",
             );
         }
-        Failure::new(Exit::Usage, format!("--project: {why}"), "'whyfaster prices --list' shows the names")
+        Failure::usage(format!("--project: {why}"), "'whyfaster prices --list' shows the names")
     })
 }
 
@@ -192,7 +195,7 @@ fn looks_like_a_path(text: &str) -> bool {
     !text.contains(char::is_whitespace) && (text.contains('/') || text.contains('.'))
 }
 
-/// Writes the list, then the table of commas, then standard output: what is dearest first.
+/// Writes the list, then the exports, then standard output: what is dearest first.
 pub(super) fn write(
     list: &PriceList,
     terms: Option<&[Term]>,
@@ -202,31 +205,34 @@ pub(super) fn write(
     if let Some(path) = &outputs.record {
         store::write_atomic(path, &store::price_bytes(list)?)?;
     }
-    let mut printed = if outputs.json {
-        store::price_bytes(list)?
-    } else if look.quiet {
-        Vec::new()
-    } else {
-        let mut text = prices::report(list, look);
-        if let Some(terms) = terms {
-            let lists = std::slice::from_ref(list);
-            text.push_str(&machines::projection(&project(lists, terms), look));
-        }
-        text.into_bytes()
-    };
-    for (_, target) in &outputs.exports {
-        let csv = prices::csv(list)?;
+    let mut printed =
+        if outputs.json { store::price_bytes(list)? } else { screen(list, terms, look).into_bytes() };
+    for (exporter, target) in &outputs.exports {
+        let Some(prices) = exporter.prices else { continue };
         match target {
-            Target::File(path) => store::write_atomic(path, &csv)?,
-            Target::Stdout => printed.extend(csv),
+            Target::File(path) => store::write_atomic(path, &prices(list)?)?,
+            Target::Stdout => printed.extend(prices(list)?),
         }
     }
     store::to_stdout(&printed)
 }
 
+/// The list as text, in the detail that was asked for; empty for `--style none`.
+pub(super) fn screen(list: &PriceList, terms: Option<&[Term]>, look: &Look) -> String {
+    if look.quiet {
+        return String::new();
+    }
+    let mut text = prices::report(list, look);
+    if let Some(terms) = terms {
+        let lists = std::slice::from_ref(list);
+        text.push_str(&machines::projection(&project(lists, terms).told(), look));
+    }
+    text
+}
+
 /// What an interrupt left.
 fn saved(list: &PriceList, outputs: &Outputs) -> String {
-    let rows = list.prices.iter().filter(|price| price.not_measured.is_none()).count();
+    let rows = list.prices.iter().filter(|price| price.is_measured()).count();
     match &outputs.record {
         Some(path) => format!("{rows} rows have a price; the partial list is in '{}'", path.display()),
         None => format!("{rows} rows have a price; use --record FILE to keep them next time"),
@@ -267,6 +273,6 @@ fn find<'a>(probes: &'a [Probe], name: &str) -> Result<&'a Probe, Failure> {
             None => "'whyfaster prices --list' shows all of them".to_owned(),
         };
         let shown: String = name.chars().take(80).collect();
-        Failure::new(Exit::Usage, format!("there is no probe '{shown}'"), hint)
+        Failure::usage(format!("there is no probe '{shown}'"), hint)
     })
 }

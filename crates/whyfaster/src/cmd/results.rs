@@ -5,16 +5,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use whyfaster_core::record::Record;
-use whyfaster_core::trace::counts::Lost;
 
 use crate::cli::{Outputs, Target};
 use crate::display::Style;
 use crate::exit::Failure;
-use crate::render::export::export;
+use crate::render::export::report as hyperfine_report;
 use crate::render::look::{Environment, Look};
-use crate::render::screen::screen;
-use crate::render::trace::perfetto::{Clock, Perfetto};
-use crate::store::{self, AtomicFile};
+use crate::render::screen::{answer, screen};
+use crate::store;
 
 /// Finds out whether every output can be written, so that no long measurement ends in a lost record. What comes back is to be
 /// held until they are written.
@@ -26,16 +24,6 @@ pub fn check(outputs: &Outputs) -> Result<Vec<store::Kept>, Failure> {
     outputs.files().map(store::check_writable).collect()
 }
 
-/// Begins a timeline in a file that gets its name when it is whole.
-pub fn timeline(path: &Path, clock: Clock) -> Result<Perfetto<AtomicFile>, Failure> {
-    Perfetto::begin(AtomicFile::create(path)?, clock).map_err(|error| store::cannot_write(path, &error))
-}
-
-/// Ends a timeline, and gives its file the name.
-pub fn end_timeline(timeline: Perfetto<AtomicFile>, path: &Path, lost: &Lost) -> Result<(), Failure> {
-    timeline.finish(lost).map_err(|error| store::cannot_write(path, &error))?.commit()
-}
-
 /// How standard output is to look.
 pub fn look(outputs: &Outputs) -> Look {
     look_of(outputs, std::io::stdout().is_terminal())
@@ -45,7 +33,11 @@ pub fn look(outputs: &Outputs) -> Look {
 pub fn look_of(outputs: &Outputs, terminal: bool) -> Look {
     let mut look = Look::detect(outputs.style, terminal, &Environment::of_process());
     look.time_unit = outputs.time_unit;
+    look.detail = outputs.detail;
+    look.kept = outputs.keep && store::recent::place().is_some();
     look.sort = outputs.sort;
+    look.metrics.clone_from(&outputs.metrics);
+    look.hyperfine = outputs.hyperfine;
     look
 }
 
@@ -65,31 +57,47 @@ pub fn write(record: &Record, outputs: &Outputs) -> anyhow::Result<()> {
                 .and_then(|bytes| Ok(store::write_atomic(path, &bytes)?)),
         );
     }
-    let mut printed = report(record, outputs)?;
-    for (format, target) in &outputs.exports {
-        let bytes = export(record, *format, outputs.time_unit, outputs.sort);
+    let look = look(outputs);
+    let mut printed = report(record, outputs, &look)?;
+    for (exporter, target) in &outputs.exports {
+        let bytes = exporter.export(record, &look);
         match (bytes, target) {
             (Ok(bytes), Target::File(path)) => keep(store::write_atomic(path, &bytes).map_err(Into::into)),
             (Ok(bytes), Target::Stdout) => {
-                if !printed.is_empty() {
+                // hyperfine sets every export off, before and behind.
+                if outputs.called.is_some() || !printed.is_empty() {
                     printed.push(b'\n');
                 }
                 printed.extend(bytes);
+                printed.extend(outputs.called.map(|_| b'\n'));
             }
             (Err(error), _) => keep(Err(error)),
         }
     }
     keep(store::to_stdout(&printed));
+    // After the screen, which nobody should wait for.
+    if outputs.keep {
+        keep_for_later("compare", store::record_bytes(record));
+    }
     first
 }
 
-/// What standard output gets before any export.
-fn report(record: &Record, outputs: &Outputs) -> anyhow::Result<Vec<u8>> {
-    if outputs.json {
-        return Ok(store::record_bytes(record)?);
+/// Keeps the bytes of a record for `show`, if it could be made into bytes at all.
+pub fn keep_for_later(verb: &str, bytes: serde_json::Result<Vec<u8>>) {
+    if let Ok(bytes) = bytes {
+        store::recent::keep(verb, &bytes);
     }
-    let look = look(outputs);
-    Ok(if look.quiet { Vec::new() } else { screen(record, &look).into_bytes() })
+}
+
+/// What standard output gets before any export.
+fn report(record: &Record, outputs: &Outputs, look: &Look) -> anyhow::Result<Vec<u8>> {
+    if outputs.json {
+        return Ok(store::record_json(record)?);
+    }
+    if outputs.called.is_some() && !look.quiet {
+        return Ok(format!("{}{}", hyperfine_report(record, look), answer(record, look)).into_bytes());
+    }
+    Ok(if look.quiet { Vec::new() } else { screen(record, look).into_bytes() })
 }
 
 /// Where a file is, whatever directory this program changes to.

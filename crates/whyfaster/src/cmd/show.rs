@@ -1,34 +1,44 @@
 //! `whyfaster show`: a record or a price list once more, with everything that follows from its samples made anew.
 
+use std::path::{Path, PathBuf};
+
 use whyfaster_core::analysis::{Measured, analyse};
 use whyfaster_core::price::PriceList;
 use whyfaster_core::record::Record;
 use whyfaster_core::trace::record::TraceRecord;
 use whyfaster_core::why::{ExplainInput, again};
 
+use super::trace::Files;
 use super::{prices, results};
 use crate::cli::Outputs;
 use crate::cli::args::ShowArgs;
 use crate::cli::trace::TraceOutputs;
-use crate::display::{Format, TOP};
+use crate::display::{Detail, Registered, TOP};
 use crate::exit::{Exit, Failure};
-use crate::render::trace::perfetto::Clock;
+use crate::render::look::Look;
+use crate::render::screen::screen;
+use crate::render::text::{beginning, for_look};
+use crate::render::trace::outputs::Clock;
 use crate::store::{self, Recorded};
-use crate::words;
+use crate::words::Tell;
 
 /// Reads the record, analyses its samples again and writes what was asked for.
 pub fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
     let outputs = Outputs::of_show(args)?;
     let _kept = results::check(&outputs)?;
-    let recorded = store::read_recorded(&args.record)?;
-    let of_traces = args.files.each().into_iter().flatten().next().is_some() || args.sort_calls.is_some();
-    if of_traces && !matches!(recorded, Recorded::Trace(_)) {
-        return Err(Failure::new(
-            Exit::Usage,
-            format!(
-                "'{}' is no trace: --perfetto, --flamegraph, --folded and --sort-calls are for traces",
-                args.record.display()
-            ),
+    if args.list {
+        store::to_stdout(listed(&results::look(&outputs)).as_bytes())?;
+        return Ok(Exit::Ok);
+    }
+    let path = &wanted(args.record.as_deref())?;
+    let recorded = store::read_recorded(path)?;
+    let of_traces = args.files.0.first().map(|(output, _)| output.option().name);
+    let of_traces = of_traces.or(args.sort_calls.map(|_| "sort-calls"));
+    if let Some(option) = of_traces
+        && !matches!(recorded, Recorded::Trace(_))
+    {
+        return Err(Failure::usage(
+            format!("'{}' is no trace: --{option} is for traces", path.display()),
             "leave them out, or name a record that 'whyfaster trace --record FILE' wrote",
         )
         .into());
@@ -36,31 +46,66 @@ pub fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
     match recorded {
         Recorded::Comparison(record) => results::write(&reanalysed(*record), &outputs)?,
         Recorded::Prices(list) => show_prices(&list, &outputs)?,
-        Recorded::Trace(trace) => show_trace(*trace, args, outputs)?,
+        Recorded::Trace(trace) => show_trace(*trace, path, args, outputs)?,
     }
     Ok(Exit::Ok)
 }
 
+/// The record that is meant: a file, one that was kept, or the last that was.
+fn wanted(named: Option<&Path>) -> Result<PathBuf, Failure> {
+    let none = || {
+        Failure::usage(
+            "no record was kept yet",
+            "measure something, such as: whyfaster compare 'sleep 0.1' 'sleep 0.2'; or name a file that --record wrote",
+        )
+    };
+    match named {
+        Some(path) if path.exists() => Ok(path.to_owned()),
+        Some(path) => Ok(store::recent::named(path).unwrap_or_else(|| path.to_owned())),
+        None => store::recent::all().into_iter().next().ok_or_else(none),
+    }
+}
+
+/// The records that were kept, each with its answer on a line.
+fn listed(look: &Look) -> String {
+    let whole = &Look { detail: Detail::Sentence, width: usize::MAX, ..look.clone() };
+    let line = |path: PathBuf| {
+        let answer = match store::read_recorded(&path) {
+            Ok(Recorded::Comparison(record)) => screen(&record.told(), whole),
+            Ok(Recorded::Prices(list)) => prices::screen(&list, None, whole),
+            Ok(Recorded::Trace(trace)) => {
+                let said = super::trace::report(&trace, &TraceOutputs::default(), whole);
+                format!("{}: {said}", for_look(&trace.plan.target.words(), look))
+            }
+            Err(failure) => failure.message,
+        };
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        beginning(&format!("{name}  {}", answer.trim_end()), look.width, look.unicode) + "\n"
+    };
+    store::recent::all().into_iter().map(line).collect()
+}
+
 /// A trace once more: analysed again where its scheduling records were kept.
-fn show_trace(mut trace: TraceRecord, args: &ShowArgs, common: Outputs) -> anyhow::Result<()> {
+fn show_trace(mut trace: TraceRecord, path: &Path, args: &ShowArgs, common: Outputs) -> anyhow::Result<()> {
     if !common.exports.is_empty() {
-        return Err(Failure::new(
-            Exit::Usage,
-            format!("'{}' is a trace: hyperfine's formats hold times of commands", args.record.display()),
+        return Err(Failure::usage(
+            format!("'{}' is a trace: hyperfine's formats hold times of commands", path.display()),
             "leave the exports out, or take --json",
         )
         .into());
     }
     if let Some(schedule) = &trace.schedule {
-        trace.report = schedule.analyse().map_err(|error| {
+        let report = schedule.analyse().map_err(|error| {
             Failure::new(
                 Exit::Error,
-                format!("the scheduling records in '{}' cannot be used: {error}", args.record.display()),
+                format!("the scheduling records in '{}' cannot be used: {error}", path.display()),
                 "it was changed or damaged: take an undamaged copy, or trace again",
             )
         })?;
+        trace.report = report;
+        trace.tell();
     }
-    files(&trace, args)?;
+    files(&trace, path, args)?;
     let (by, top) = (args.rows.by.unwrap_or_default(), args.rows.top.unwrap_or(TOP));
     let sort = args.sort_calls.unwrap_or_default();
     let outputs = TraceOutputs { common, by, sort, top, ..TraceOutputs::default() };
@@ -72,20 +117,21 @@ fn show_trace(mut trace: TraceRecord, args: &ShowArgs, common: Outputs) -> anyho
 }
 
 /// The files that are made of the stream. It holds neither stacks nor calls: those are written while a command runs.
-fn files(trace: &TraceRecord, args: &ShowArgs) -> anyhow::Result<()> {
-    let name = args.record.display();
-    let refuse = |what: String, remedy: &str| Err(Failure::new(Exit::Usage, what, remedy).into());
-    if args.files.flamegraph.is_some() || args.files.folded.is_some() {
+fn files(trace: &TraceRecord, path: &Path, args: &ShowArgs) -> anyhow::Result<()> {
+    let name = path.display();
+    let refuse = |what: String, remedy: String| Err(Failure::usage(what, remedy).into());
+    if let Some((output, _)) = args.files.0.iter().find(|(output, _)| output.of_stacks()) {
         return refuse(
             format!("'{name}' holds no stacks, and no record does"),
-            "trace the command again with --flamegraph FILE or --folded FILE",
+            format!("trace the command again with --{} FILE", output.option().name),
         );
     }
-    let Some(path) = &args.files.perfetto else { return Ok(()) };
+    let Some((output, _)) = args.files.0.first() else { return Ok(()) };
+    let option = output.option().name;
     let Some(schedule) = &trace.schedule else {
         return refuse(
-            format!("'{name}' holds no scheduling records, of which a timeline is made"),
-            "trace the command again with --perfetto FILE, or with --keep-schedule --record FILE",
+            format!("'{name}' holds no scheduling records, of which --{option} is made"),
+            format!("trace the command again with --{option} FILE, or with --keep-schedule --record FILE"),
         );
     };
     // The clocks of that time: the stream's own began with the boot of then.
@@ -95,24 +141,14 @@ fn files(trace: &TraceRecord, args: &ShowArgs) -> anyhow::Result<()> {
     let began = first.unwrap_or(0);
     let realtime_ns = u64::try_from(started).unwrap_or(0);
     let clock = Clock { monotonic_ns: began, boottime_ns: began, realtime_ns };
-    let mut timeline = results::timeline(path, clock)?;
-    let mut failed = None;
-    schedule.each(&mut |event| {
-        if failed.is_none() {
-            failed = timeline.push(event).err();
-        }
-    })?;
-    if let Some(error) = failed {
-        return Err(store::cannot_write(path, &error).into());
-    }
-    Ok(results::end_timeline(timeline, path, &trace.report.lost)?)
+    let mut files = Files::open(&args.files.0, clock, None)?;
+    schedule.each(&mut |event| files.push(event))?;
+    files.finish(trace)
 }
 
-/// A price list has one table to export, and that has commas.
 fn show_prices(list: &PriceList, outputs: &Outputs) -> anyhow::Result<()> {
-    if outputs.exports.iter().any(|(format, _)| *format != Format::Csv) {
-        return Err(Failure::new(
-            Exit::Usage,
+    if outputs.exports.iter().any(|(exporter, _)| exporter.prices.is_none()) {
+        return Err(Failure::usage(
             "a price list is exported as comma-separated values only",
             "use --export-csv FILE, or --json",
         )
@@ -141,7 +177,6 @@ pub fn reanalysed(mut record: Record) -> Record {
     };
     if record.plan.explain.is_some() {
         record.why = again(&given, record.why);
-        words::why::write(&record.plan, &mut record.why);
     }
-    record
+    record.told()
 }

@@ -3,25 +3,28 @@
 use std::io::{BufWriter, IsTerminal, Stderr, Write, stderr};
 use std::path::PathBuf;
 
-use whyfaster_core::event::Status;
 use whyfaster_core::plan::{Because, User};
+use whyfaster_core::status::Status;
 use whyfaster_core::trace::event::Event;
 use whyfaster_core::trace::plan::{Target, TracePlan};
 use whyfaster_core::trace::record::{EndedBy, TraceRecord};
+use whyfaster_core::trace::report::TraceReport;
 
 use super::results;
 use crate::cli::HostSeed;
 use crate::cli::args::TraceArgs;
 use crate::cli::trace::{TraceOutputs, meant_as_filter, resolve, taken_by_command};
+use crate::display::Registered;
 use crate::exit::{self, Exit, Failure, say};
 use crate::render::look::Look;
 use crate::render::trace::calls::Calls;
 use crate::render::trace::flame::Flame;
-use crate::render::trace::perfetto::{Clock, Perfetto};
+use crate::render::trace::outputs::{Clock, Made, OfStacks, Sink, TraceFile};
 use crate::render::trace::{Shown, screen};
 use crate::run::interrupts::Interrupts;
 use crate::run::trace::observe;
 use crate::store::{self, AtomicFile};
+use crate::words::Tell;
 
 /// Runs the verb.
 pub fn run(args: &TraceArgs) -> anyhow::Result<Exit> {
@@ -47,31 +50,63 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<Exit> {
         Some(hint) => Failure { hint: Some(hint), ..failure },
         None => failure,
     })?;
-    let record = observed.record;
-    if outputs.perfetto.is_some() && record.report.commands.iter().all(|row| row.cpus.is_empty()) {
-        say("note: no switches were seen at this level, so the timeline has none; the full level sees them");
+    let record = observed.record.told();
+    let incomplete = || (plan.strict && !record.report.adds_up()).then(|| incomplete(&record.report));
+    let failure = observed.failure.or_else(incomplete);
+    let of_events = outputs.files.iter().find(|(output, _)| !output.of_stacks());
+    if let Some((output, _)) = of_events
+        && record.report.commands.iter().all(|row| row.cpus.is_empty())
+    {
+        say(&format!(
+            "note: no switches were seen at this level, so the file of --{} has none; the full level sees them",
+            output.option().name
+        ));
     }
-    let written = sinks.finish(&record, &outputs).and(write(&record, &outputs));
+    let written = sinks.finish(&record).and(write(&record, &outputs));
     let written = written.map_or_else(|error| exit::report(Err(error)), |()| Exit::Ok);
     if record.status == Status::Interrupted {
-        if let Some(failure) = observed.failure {
+        if let Some(failure) = failure {
             exit::report(Err(failure.into()));
         }
         say("interrupted: what had been seen until then is in the report");
         return Ok(interrupts.exit());
     }
-    match observed.failure {
+    match failure {
         Some(failure) => Ok(exit::report(Err(failure.into()))),
         None => Ok(written),
     }
 }
 
-/// What takes the events as they come.
+/// `--strict`: anything that was lost, and accounts that do not fit together.
+fn incomplete(report: &TraceReport) -> Failure {
+    let lost = &report.lost;
+    let classes = [
+        ("records in the ring", lost.ring),
+        ("counters", lost.map),
+        ("tasks", lost.storage),
+        ("strings", lost.string),
+        ("stacks", lost.stack),
+        ("runs of a program", lost.recursion),
+        ("times of late records", lost.late),
+    ];
+    let mut said: Vec<String> = classes
+        .iter()
+        .filter(|(_, lost)| *lost > 0)
+        .map(|(what, lost)| format!("{lost} {what} lost"))
+        .collect();
+    let broken = report.checks.iter().filter(|check| !check.holds);
+    said.extend(broken.map(|check| format!("{}: {} is not {}", check.what, check.left, check.right)));
+    Failure::unfit(
+        format!("--strict: the trace is not complete: {}", said.join("; ")),
+        "allow more room with --ring-size, observe less (--count-only, no --calls), or leave --strict out",
+    )
+}
+
+/// What takes the events as they come. What fails is left alone from then on, so that it loses nothing else.
 struct Sinks {
     calls: Option<(Calls, BufWriter<Stderr>)>,
-    perfetto: Option<(Perfetto<AtomicFile>, PathBuf)>,
-    flame: Option<Flame>,
-    /// The first thing that went wrong; the trace goes on without that sink.
+    files: Files,
+    /// The first thing that went wrong with the calls.
     failed: Option<anyhow::Error>,
 }
 
@@ -79,12 +114,8 @@ impl Sinks {
     fn open(plan: &TracePlan, outputs: &TraceOutputs) -> Result<Self, Failure> {
         let look = results::look_of(&outputs.common, stderr().is_terminal());
         let calls = outputs.calls.clone().map(|filter| (Calls::new(filter, &look), BufWriter::new(stderr())));
-        let begin =
-            |path: &PathBuf| results::timeline(path, Clock::now()).map(|timeline| (timeline, path.clone()));
-        let perfetto = outputs.perfetto.as_ref().map(begin).transpose()?;
-        let stacks = outputs.flamegraph.is_some() || outputs.folded.is_some();
-        let flame = plan.samples_per_s.filter(|_| stacks).map(Flame::new);
-        Ok(Self { calls, perfetto, flame, failed: None })
+        let files = Files::open(&outputs.files, Clock::now(), plan.samples_per_s)?;
+        Ok(Self { calls, files, failed: None })
     }
 
     fn push(&mut self, event: &Event) {
@@ -93,46 +124,89 @@ impl Sinks {
             && let Err(error) = calls.push(event, out).and_then(|()| out.flush())
         {
             self.calls = None;
-            self.failed.get_or_insert(error.into());
+            self.failed = Some(error.into());
         }
-        if let Some((perfetto, path)) = &mut self.perfetto
-            && let Err(error) = perfetto.push(event)
-        {
-            self.failed.get_or_insert(store::cannot_write(path, &error).into());
-            self.perfetto = None;
+        self.files.push(event);
+    }
+
+    /// Ends all of them; the first failure is returned.
+    fn finish(self, record: &TraceRecord) -> anyhow::Result<()> {
+        let calls = match (self.failed, self.calls) {
+            (Some(error), _) => Err(error),
+            (None, Some((mut calls, mut out))) => calls.finish(&mut out).map_err(Into::into),
+            (None, None) => Ok(()),
+        };
+        calls.and(self.files.finish(record))
+    }
+}
+
+/// The files of a trace while it is seen, or seen again. Each is tried, so that one that fails loses no other.
+pub(super) struct Files {
+    growing: Vec<(PathBuf, Box<dyn Sink>)>,
+    of_stacks: Vec<(PathBuf, OfStacks)>,
+    flame: Option<Flame>,
+    /// The first thing that went wrong.
+    failed: Option<Failure>,
+}
+
+impl Files {
+    /// Begins them. Those that grow get their names when they are whole.
+    pub(super) fn open(
+        wanted: &[(&'static TraceFile, PathBuf)],
+        clock: Clock,
+        samples_per_s: Option<u32>,
+    ) -> Result<Self, Failure> {
+        let (mut growing, mut of_stacks) = (Vec::new(), Vec::new());
+        for (output, path) in wanted {
+            match output.made {
+                Made::OfEvents(begin) => {
+                    let begun = begin(AtomicFile::create(path)?, clock);
+                    growing.push((path.clone(), begun.map_err(|error| store::cannot_write(path, &error))?));
+                }
+                Made::OfStacks(make) => of_stacks.push((path.clone(), make)),
+            }
         }
+        let flame = samples_per_s.filter(|_| !of_stacks.is_empty()).map(Flame::new);
+        Ok(Self { growing, of_stacks, flame, failed: None })
+    }
+
+    /// Takes an event.
+    pub(super) fn push(&mut self, event: &Event) {
+        self.growing.retain_mut(|(path, sink)| match sink.push(event) {
+            Ok(()) => true,
+            Err(error) => {
+                self.failed.get_or_insert_with(|| store::cannot_write(path, &error));
+                false
+            }
+        });
         if let Some(flame) = &mut self.flame {
             flame.push(event);
         }
     }
 
-    /// Ends all of them. Each is tried, so that one that fails loses no other; the first failure is returned.
-    fn finish(mut self, record: &TraceRecord, outputs: &TraceOutputs) -> anyhow::Result<()> {
-        let mut first = self.failed.take().map_or(Ok(()), Err);
+    /// Ends them; the first failure is returned.
+    pub(super) fn finish(self, record: &TraceRecord) -> anyhow::Result<()> {
+        let mut first = self.failed.map_or(Ok(()), |failure| Err(failure.into()));
         let mut keep = |result: anyhow::Result<()>| {
             if first.is_ok() {
                 first = result;
             }
         };
-        if let Some((mut calls, mut out)) = self.calls {
-            keep(calls.finish(&mut out).and_then(|()| out.flush()).map_err(Into::into));
-        }
-        if let Some((perfetto, path)) = self.perfetto {
-            keep(results::end_timeline(perfetto, &path, &record.report.lost).map_err(Into::into));
+        for (path, sink) in self.growing {
+            let whole = sink.finish(&record.report.lost).map_err(|error| store::cannot_write(&path, &error));
+            keep(whole.and_then(AtomicFile::commit).map_err(Into::into));
         }
         if let Some(flame) = self.flame {
-            let (flames, title) = (flame.finish(), record.plan.target.words());
-            if flames.is_empty() {
+            let flames = flame.finish();
+            if flames.0.is_empty() {
                 let rate = record.plan.samples_per_s.unwrap_or_default();
                 say(&format!(
                     "note: no stack was taken: the command ended too soon for {rate} samples a second"
                 ));
             }
-            if let Some(path) = &outputs.flamegraph {
-                keep(flames.svg(&title).and_then(|bytes| Ok(store::write_atomic(path, &bytes)?)));
-            }
-            if let Some(path) = &outputs.folded {
-                keep(store::write_atomic(path, flames.folded().as_bytes()).map_err(Into::into));
+            let title = record.plan.target.words();
+            for (path, make) in self.of_stacks {
+                keep(make(&flames, &title).and_then(|bytes| Ok(store::write_atomic(&path, &bytes)?)));
             }
         }
         first
@@ -147,10 +221,13 @@ fn write(record: &TraceRecord, outputs: &TraceOutputs) -> anyhow::Result<()> {
         None => Ok(()),
     };
     let printed = match outputs.common.json {
-        true => bytes,
-        false => report(record, outputs, &results::look(&outputs.common)).into_bytes(),
+        true => store::to_stdout(&bytes),
+        false => store::to_stdout(report(record, outputs, &results::look(&outputs.common)).as_bytes()),
     };
-    written.and(store::to_stdout(&printed))
+    if outputs.common.keep {
+        store::recent::keep("trace", &bytes);
+    }
+    written.and(printed)
 }
 
 /// The report as text; empty where nothing is to be printed.

@@ -7,7 +7,7 @@ use rustix::process::{Resource, getegid, geteuid, getgid, getrlimit, getuid};
 
 use super::privilege::Privilege;
 use super::root::Root;
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
 
 /// What the deepest calls use stays far below this, also in a build without optimization (there 256 KiB are too few).
 const LEAST_STACK: u64 = 1 << 20;
@@ -34,8 +34,7 @@ fn enough(
     option: &str,
 ) -> Result<(), Failure> {
     match getrlimit(resource).current {
-        Some(limit) if limit < least => Err(Failure::new(
-            Exit::Unfit,
+        Some(limit) if limit < least => Err(Failure::unfit(
             format!("{what} limited to {}, and whyfaster needs {}", words(limit), words(least)),
             format!(
                 "raise the limit in this shell: ulimit {option} {}",
@@ -62,8 +61,7 @@ fn not_raised() -> Result<(), Failure> {
     } else {
         return Ok(());
     };
-    Err(Failure::new(
-        Exit::Unfit,
+    Err(Failure::unfit(
         format!("{raised}: whoever may run it could do whatever these rights allow"),
         "take them from the file (chmod ug-s, setcap -r); 'whyfaster doctor' then says how to give it those for observing alone",
     ))

@@ -2,7 +2,8 @@
 
 use std::fmt::Display;
 
-use whyfaster_core::host::{CPU_QUOTA, HostFacts, NotMeasured};
+use whyfaster_core::host::{CPU_QUOTA, HostFacts};
+use whyfaster_core::missing::NotMeasured;
 
 use super::cgroup::{Cgroups, Room};
 use super::counters::MachineCounters;
@@ -46,7 +47,7 @@ impl Collector<'_> {
     }
 
     fn miss(&mut self, what: &str, why: impl Display) {
-        self.facts.missing.push(NotMeasured { what: what.to_owned(), why: why.to_string() });
+        self.facts.missing.push(NotMeasured::told(what, why.to_string()));
     }
 
     fn cpus(&mut self, process: &Process) {

@@ -3,10 +3,12 @@
 use std::fs;
 
 use whyfaster_core::host::{CPU_QUOTA, HostFacts, moved};
+use whyfaster_core::warning::Warning;
 
 use super::facts::facts;
 use super::fixture::Machine;
 use super::root::Root;
+use crate::words::Tell;
 
 fn missing(facts: &HostFacts) -> Vec<&str> {
     facts.missing.iter().map(|missing| missing.what.as_str()).collect()
@@ -218,5 +220,6 @@ fn the_real_machine_has_sane_facts() {
     assert_eq!(first.pids_available.is_some(), first.pids_limit.is_some());
     assert!(second.own_cpu_s >= first.own_cpu_s);
     // Whatever happened in between, it is told with a remedy.
-    assert!(moved(&first, &second).iter().all(|warning| !warning.remedy.is_empty()));
+    let warnings: Vec<_> = moved(&first, &second).into_iter().map(Warning::from).collect();
+    assert!(warnings.told().iter().all(|warning| !warning.remedy.is_empty()));
 }

@@ -32,10 +32,5 @@ pub fn levels() -> Vec<Finding> {
 }
 
 fn line(name: &str, how: &str, missing: &Missing) -> Finding {
-    Finding::with(
-        Mark::Note,
-        name,
-        format!("{how}: {}: {}", missing.what, missing.why),
-        missing.remedy.clone(),
-    )
+    Finding::with(Mark::Note, name, format!("{how}: {}: {}", missing.what, missing.why), missing.advice())
 }

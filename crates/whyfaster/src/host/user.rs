@@ -13,7 +13,7 @@ use whyfaster_core::plan::{Because, User};
 
 use super::accounts::{Account, account, groups_of};
 use super::root::Root;
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
 
 /// What sudo says of its caller; the words of its variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -85,8 +85,7 @@ fn id(variable: &str, text: &str) -> Result<u32, Failure> {
 }
 
 fn unclear(what: String) -> Failure {
-    Failure::new(
-        Exit::Usage,
+    Failure::usage(
         format!("it is not clear as whom to run the commands: {what}"),
         "start whyfaster with sudo itself, or add --as-root to run the commands as root",
     )
@@ -135,6 +134,7 @@ pub(crate) fn environment(user: &User) -> (Vec<(String, String)>, Vec<&'static s
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exit::Exit;
 
     fn caller(uid: &str, gid: Option<&str>) -> Caller {
         Caller { uid: Some(uid.to_owned()), gid: gid.map(str::to_owned), name: Some("nobody".to_owned()) }

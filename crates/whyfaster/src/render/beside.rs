@@ -5,12 +5,17 @@ use whyfaster_core::price::pairing::Other;
 use whyfaster_core::price::sample::row_id;
 use whyfaster_core::verdict::Verdict;
 
-use super::grid::{ABSENT, Column, Grid, Group};
+use super::grid::{ABSENT, Column, Grid, Group, or_absent};
 use super::look::Look;
+use super::section::by_reason;
 use super::table::{interval, verdict_word};
 use super::text::{Tone, for_look, shorten, tone, wrap_indented};
 use super::units::{digits, price as in_unit};
+use crate::display::Detail;
+use crate::words::phrases::count;
 
+/// Rows of the first screen, over all machines.
+const ROWS: usize = 20;
 /// Columns that the name of a machine may take.
 pub(super) const NAME: usize = 24;
 
@@ -28,7 +33,7 @@ pub fn tables(comparison: &Comparison, all: bool, look: &Look) -> Vec<String> {
     let mut lines = Vec::new();
     // Two machines find room in one table.
     let several = comparison.lists.len() > 2;
-    if several && !rows.is_empty() {
+    if several && !rows.is_empty() && look.detail >= Detail::Tables {
         lines.extend([String::new(), tone(Tone::Strong, "prices")]);
         let groups = prices(comparison, &rows, 0..comparison.lists.len(), look);
         lines.extend(Grid { key: key(&rows, look), groups }.draw(look.width, comparison.lists.len()).lines);
@@ -46,6 +51,20 @@ pub fn tables(comparison: &Comparison, all: bool, look: &Look) -> Vec<String> {
             let title = format!("{} against {}", name(comparison, at, look), name(comparison, 0, look));
             lines.push(tone(Tone::Strong, &title));
         }
+        if look.detail == Detail::Screen {
+            // The rows that differ most, without their reasons.
+            let most = if all { rows.len() } else { ROWS / (comparison.lists.len() - 1).max(1) };
+            let more = rows.len().saturating_sub(most);
+            rows.truncate(most);
+            let mut groups = vec![ratios(&rows, at)];
+            groups.extend(prices(comparison, &rows, 0..1, look));
+            groups.extend(prices(comparison, &rows, at..at + 1, look));
+            lines.extend(Grid { key: key(&rows, look), groups }.draw(look.width, 1).lines);
+            lines.extend(
+                (more > 0).then(|| format!("  and {}", count(more as u64, "row more: -v", "rows more: -v"))),
+            );
+            continue;
+        }
         let mut groups = vec![ratios(&rows, at)];
         if !several {
             groups.extend(prices(comparison, &rows, 0..2, look));
@@ -54,6 +73,9 @@ pub fn tables(comparison: &Comparison, all: bool, look: &Look) -> Vec<String> {
         groups.extend(needs(&rows, at));
         groups.extend(reasons(&rows, at));
         lines.extend(Grid { key: key(&rows, look), groups }.draw(look.width, 2).lines);
+    }
+    if look.detail == Detail::Screen {
+        return lines;
     }
     lines.extend(too_few(&rows, look));
     lines.extend(open(&rows, look));
@@ -65,26 +87,18 @@ fn other(row: &Beside, at: usize) -> Other {
     row.others.get(at - 1).cloned().unwrap_or_default()
 }
 
-fn column(rows: &[&Beside], header: impl Into<String>, cell: impl Fn(&Beside) -> String) -> Column {
-    Column::new(header, rows.iter().map(|row| cell(row)).collect())
-}
-
 fn key(rows: &[&Beside], look: &Look) -> Column {
-    column(rows, "operation", |row| for_look(&format!("{} {}", row.name, row.variant), look))
+    Column::of("operation", rows, |row| for_look(&format!("{} {}", row.name, row.variant), look))
 }
 
 fn ratios(rows: &[&Beside], at: usize) -> Group {
-    let ratio = |row: &Beside| other(row, at).ratio.map_or_else(|| ABSENT.to_owned(), digits);
-    Group::new(
-        "ratio",
-        vec![column(rows, "ratio", ratio), column(rows, "verdict", |row| verdict(&other(row, at)))],
-    )
+    let ratio = Column::of("ratio", rows, |row| or_absent(other(row, at).ratio, digits));
+    Group::new("ratio", vec![ratio, Column::of("verdict", rows, |row| verdict(&other(row, at)))])
 }
 
 fn intervals(rows: &[&Beside], at: usize) -> Option<Group> {
     let some = rows.iter().any(|row| other(row, at).low.is_some() || other(row, at).high.is_some());
-    let ends = |row: &Beside| interval(other(row, at).low, other(row, at).high, digits);
-    some.then(|| Group::new("interval", vec![column(rows, "interval", ends)]))
+    some.then(|| Group::of("interval", rows, |row| interval(other(row, at).low, other(row, at).high, digits)))
 }
 
 /// The prices of these lists.
@@ -102,25 +116,24 @@ fn prices(
     };
     lists
         .map(|at| {
-            Group::new("prices", vec![column(rows, name(comparison, at, look), |row| price(ns(row, at)))])
+            Group::new("prices", vec![Column::of(name(comparison, at, look), rows, |row| price(ns(row, at)))])
         })
         .collect()
 }
 
 fn reasons(rows: &[&Beside], at: usize) -> Option<Group> {
     let some = rows.iter().any(|row| !other(row, at).explained_by.is_empty());
-    let facts = |row: &Beside| explained(&other(row, at));
-    some.then(|| Group::new("what may explain it", vec![column(rows, "may come from", facts)]))
+    some.then(|| Group::of("may come from", rows, |row| explained(&other(row, at))))
 }
 
 /// How many repetitions an undecided row needs.
 fn needs(rows: &[&Beside], at: usize) -> Option<Group> {
     let some = rows.iter().any(|row| other(row, at).repetitions_needed.is_some());
-    let cell = |row: &Beside| match (other(row, at).repetitions, other(row, at).repetitions_needed) {
+    let cell = |row: &&Beside| match (other(row, at).repetitions, other(row, at).repetitions_needed) {
         (Some(has), Some(needs)) => format!("{needs} (has {has})"),
         _ => ABSENT.to_owned(),
     };
-    some.then(|| Group::new("repetitions needed", vec![column(rows, "repetitions needed", cell)]))
+    some.then(|| Group::of("repetitions needed", rows, cell))
 }
 
 /// What would decide the rows that have too few repetitions.
@@ -139,17 +152,10 @@ fn too_few(rows: &[&Beside], look: &Look) -> Vec<String> {
 
 /// Why rows are left open however many repetitions there are, each reason once, with the rows.
 fn open(rows: &[&Beside], look: &Look) -> Vec<String> {
-    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
-    for row in rows {
-        for other in row.others.iter().filter(|other| other.verdict == Some(Verdict::Undecided)) {
-            let Some(why) = other.not_measured.as_deref() else { continue };
-            let id = row_id(&row.name, &row.variant);
-            match reasons.iter_mut().find(|(known, _)| *known == why) {
-                Some((_, rows)) => rows.push(id),
-                None => reasons.push((why, vec![id])),
-            }
-        }
-    }
+    let undecided = rows.iter().flat_map(|row| {
+        let others = row.others.iter().filter(|other| other.verdict == Some(Verdict::Undecided));
+        others.filter_map(|other| Some((other.not_measured.as_deref()?, row_id(&row.name, &row.variant))))
+    });
     let line = |(why, rows): (&str, Vec<String>)| {
         let more = rows.len().saturating_sub(MOST_NAMED);
         let and_more = if more == 0 { String::new() } else { format!(" and {more} more") };
@@ -160,7 +166,7 @@ fn open(rows: &[&Beside], look: &Look) -> Vec<String> {
             2,
         )
     };
-    reasons.into_iter().flat_map(line).collect()
+    by_reason(undecided).into_iter().flat_map(line).collect()
 }
 
 /// Rows that a reason names.

@@ -70,7 +70,8 @@ pub fn chart(title: &str, series: &[Series], look: &Look) -> Vec<String> {
     frame(title, &canvas, series, &labels, margin, &loads, look)
 }
 
-fn mark(index: usize, unicode: bool) -> char {
+/// What stands for the series of this place.
+pub(super) fn mark(index: usize, unicode: bool) -> char {
     let marks = if unicode { UNICODE_MARKS } else { ASCII_MARKS };
     marks[index % marks.len()]
 }

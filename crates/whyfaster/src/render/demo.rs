@@ -5,6 +5,7 @@ use whyfaster_core::claims::{Judgement, Outcome, Pair};
 use super::look::Look;
 use super::text::{wrap, wrap_indented};
 use super::units::duration;
+use crate::words::claims::why;
 
 /// What is told of the demo.
 #[derive(Clone, Debug)]
@@ -45,7 +46,7 @@ pub fn outcome(told: &Told, judgements: &[Judgement], look: &Look) -> String {
     } else {
         lines.push("The order was not seen to flip in this run:".to_owned());
         for judgement in judgements {
-            let line = format!("{}: {} ({})", word(judgement.outcome), judgement.text, judgement.why);
+            let line = format!("{}: {} ({})", word(judgement.outcome), judgement.text, why(judgement));
             lines.extend(wrap_indented(&line, look.width, 2));
         }
         lines.extend(wrap(&what_would_help(told, judgements), look.width, 0));
@@ -57,7 +58,7 @@ pub fn outcome(told: &Told, judgements: &[Judgement], look: &Look) -> String {
 fn flipped(told: &Told) -> String {
     let Pair { alternative, baseline } = told.pair;
     format!(
-        "The order flipped: {alternative} wins alone, {baseline} wins with {} copies at once. The lines above that begin with \
+        "The order flipped: {alternative} wins alone, {baseline} wins with {} copies at once. With -v, the lines that begin with \
          \"alone:\" and \"at {} copies:\" say what each of them had more of.",
         told.copies, told.copies
     )

@@ -5,7 +5,6 @@ use whyfaster_core::analysis::{
 };
 use whyfaster_core::bounds::Bound;
 use whyfaster_core::crossover::{Crossover, VerdictRange};
-use whyfaster_core::event::Status;
 use whyfaster_core::host::{Host, HostFacts};
 use whyfaster_core::plan::{Alternative, FailurePolicy, Input, Loads, Mode, Placement, Plan, Rounds, Shell};
 use whyfaster_core::price::Unit;
@@ -13,10 +12,11 @@ use whyfaster_core::reason::Reason;
 use whyfaster_core::record::{Record, SCHEMA};
 use whyfaster_core::sample::{Arm, Batch, Copies, Orphans};
 use whyfaster_core::stats::Estimate;
+use whyfaster_core::status::Status;
 use whyfaster_core::verdict::{Method, Ratio, Verdict};
 
 use super::look::Look;
-use crate::display::Sort;
+use crate::display::{Detail, Sort};
 
 /// A look without colour.
 pub(crate) fn look(width: usize, unicode: bool) -> Look {
@@ -26,6 +26,10 @@ pub(crate) fn look(width: usize, unicode: bool) -> Look {
         unicode,
         time_unit: None,
         price_unit: Unit::Nanoseconds,
+        metrics: Vec::new(),
+        hyperfine: crate::display::Hyperfine::One,
+        detail: Detail::Tables,
+        kept: false,
         sort: Sort::Auto,
         interactive: true,
         quiet: false,
@@ -91,6 +95,7 @@ fn plan(alternatives: &[(&str, &str)], loads: Loads) -> Plan {
         rounds: Rounds { min: 6, max: 1000, fixed: false, max_time_s: 60.0, max_time_hard: false },
         warmup: 0,
         delta: 0.02,
+        delta_at_end: None,
         confidence: 0.95,
         seed: 42,
         timeout_s: None,
@@ -100,6 +105,10 @@ fn plan(alternatives: &[(&str, &str)], loads: Loads) -> Plan {
         check_output: true,
         failures: FailurePolicy::Raise,
         fail_if_slower: None,
+        rounds_per_setup: None,
+        keep_daemons: false,
+        metrics: Vec::new(),
+        limits: Vec::new(),
         user: None,
         explain: None,
     }
@@ -123,6 +132,7 @@ pub(crate) fn level(record: &mut Record, load: u32, rows: &[Row]) {
             ratio,
             low: Some(ratio * 0.97),
             high: Some(ratio * 1.02),
+            less_sure: None,
             verdict,
             rounds: 24,
             rounds_needed: (verdict == Verdict::Undecided).then_some(30),
@@ -131,6 +141,7 @@ pub(crate) fn level(record: &mut Record, load: u32, rows: &[Row]) {
             work,
             share,
             reason: Reason::of(verdict, ratio, work, share),
+            metrics: Vec::new(),
         })
     };
     let comparisons = rows.iter().enumerate().filter_map(compare).collect();
@@ -172,6 +183,7 @@ fn result(alternative: String, load: u32, row: &Row, (span, span_work): (f64, f6
         run_delay_s: Some(makespan * 0.4),
         bound: Some(Bound { span_s: span, work_s: work_bound, makespan_s: bound, gap: makespan / bound }),
         timed_out: 0,
+        metrics: Vec::new(),
     }
 }
 
@@ -188,6 +200,7 @@ fn batch(load: u32, alternative: usize, makespan: f64) -> Batch {
         orphans: Orphans::default(),
         machine_busy_s: None,
         steal_s: None,
+        io: None,
     }
 }
 

@@ -6,6 +6,11 @@ use super::text::{Tone, tone, width};
 
 /// What stands for a value that is not there. A note below the tables explains it.
 pub const ABSENT: &str = "-";
+/// A value in words, or what stands for one that is not there.
+pub fn or_absent<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| ABSENT.to_owned(), text)
+}
+
 /// Spaces between columns.
 const GAP: usize = 2;
 /// Spaces before the first column.
@@ -24,6 +29,11 @@ impl Column {
         Self { header: header.into(), cells }
     }
 
+    /// A column of these rows.
+    pub fn of<T>(header: impl Into<String>, rows: &[T], cell: impl Fn(&T) -> String) -> Self {
+        Self::new(header, rows.iter().map(cell).collect())
+    }
+
     fn width(&self) -> usize {
         self.cells.iter().map(|cell| width(cell)).chain([width(&self.header)]).max().unwrap_or(0)
     }
@@ -40,6 +50,16 @@ impl Group {
     /// Columns that are shown together or not at all.
     pub fn new(name: &'static str, columns: Vec<Column>) -> Self {
         Self { name, columns }
+    }
+
+    /// A group of one column of these rows, called by its header.
+    pub fn of<T>(header: &'static str, rows: &[T], cell: impl Fn(&T) -> String) -> Self {
+        Self::new(header, vec![Column::of(header, rows, cell)])
+    }
+
+    /// The same with a unit in the header.
+    pub fn in_unit<T>(header: &'static str, unit: &str, rows: &[T], cell: impl Fn(&T) -> String) -> Self {
+        Self::new(header, vec![Column::of(format!("{header} {unit}"), rows, cell)])
     }
 
     fn width(&self) -> usize {

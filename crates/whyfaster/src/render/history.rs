@@ -2,7 +2,7 @@
 
 use whyfaster_core::price::history::{History, Line, Step};
 
-use super::grid::{ABSENT, Column, Grid, Group};
+use super::grid::{ABSENT, Column, Grid, Group, or_absent};
 use super::look::Look;
 use super::text::{Tone, finish, for_look, tone, width, wrap, wrap_indented};
 use super::units::{percent, price};
@@ -55,7 +55,7 @@ fn steps(history: &History, look: &Look) -> Vec<String> {
 
 fn sentence(history: &History, step: &Step, look: &Look) -> String {
     let line = &history.rows[step.row];
-    let at = |index: usize| line.typical[index].map_or_else(|| ABSENT.to_owned(), |value| price(value, look));
+    let at = |index: usize| or_absent(line.typical[index], |value| price(value, look));
     let change = (step.ratio - 1.0) * 100.0;
     let text = format!(
         "{} {change:+.0}% from {} to {} ({} to {})",
@@ -69,24 +69,15 @@ fn sentence(history: &History, step: &Step, look: &Look) -> String {
 }
 
 fn table(history: &History, look: &Look) -> Vec<String> {
-    let key = Column::new("operation", history.rows.iter().map(|line| row_name(line, look)).collect());
-    let mut groups: Vec<Group> = history
-        .kernels
-        .iter()
-        .enumerate()
-        .map(|(at, kernel)| {
-            let cell = |line: &Line| line.typical[at].map_or_else(|| ABSENT.to_owned(), |v| price(v, look));
-            let cells = history.rows.iter().map(cell).collect();
-            Group::new("more kernels", vec![Column::new(for_look(kernel, look), cells)])
-        })
-        .collect();
-    let overall = |line: &Line| {
-        line.overall.map_or_else(|| ABSENT.to_owned(), |r| format!("{:+.0}%", (r - 1.0) * 100.0))
+    let rows = &history.rows;
+    let kernel = |(at, kernel): (usize, &String)| {
+        let cell = |line: &Line| or_absent(line.typical[at], |value| price(value, look));
+        Group::new("more kernels", vec![Column::of(for_look(kernel, look), rows, cell)])
     };
-    groups.push(Group::new(
-        "overall",
-        vec![Column::new("overall", history.rows.iter().map(overall).collect())],
-    ));
+    let mut groups: Vec<Group> = history.kernels.iter().enumerate().map(kernel).collect();
+    let overall = |line: &Line| or_absent(line.overall, |ratio| format!("{:+.0}%", (ratio - 1.0) * 100.0));
+    groups.push(Group::of("overall", rows, overall));
+    let key = Column::of("operation", rows, |line| row_name(line, look));
     Grid { key, groups }.draw(look.width, history.kernels.len() + 1).lines
 }
 

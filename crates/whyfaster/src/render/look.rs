@@ -1,11 +1,14 @@
 //! How output looks: width, colour, characters, unit and order. Decided once, from inputs that a test can make.
 
+use whyfaster_core::metric::Dimension;
+use whyfaster_core::plan::Plan;
 use whyfaster_core::price::Unit;
 
-use crate::display::{Sort, Style, TimeUnit};
+use crate::display::{Detail, Hyperfine, Sort, Style, TimeUnit};
+use crate::metric::{self, Chosen};
 
 /// How output looks.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Look {
     /// Columns that a line may take.
     pub width: usize,
@@ -17,8 +20,16 @@ pub struct Look {
     pub time_unit: Option<TimeUnit>,
     /// What prices are; a list decides it.
     pub price_unit: Unit,
+    /// How much is printed.
+    pub detail: Detail,
+    /// What is shown can be shown again by `whyfaster show`.
+    pub kept: bool,
     /// Order of the alternatives.
     pub sort: Sort,
+    /// Metrics that were asked for, with their units.
+    pub metrics: Vec<Chosen>,
+    /// Whose formats exports have.
+    pub hyperfine: Hyperfine,
     /// Whether progress may move (it does so only if standard error is a terminal too).
     pub interactive: bool,
     /// Print nothing (`--style none`).
@@ -116,10 +127,27 @@ impl Look {
             unicode: environment.utf8(),
             time_unit: None,
             price_unit: Unit::Nanoseconds,
+            detail: Detail::default(),
+            kept: false,
             sort: Sort::Auto,
+            metrics: Vec::new(),
+            hyperfine: Hyperfine::One,
             interactive,
             quiet: style == Style::None,
         }
+    }
+
+    /// The metrics to show of a measurement: those that were asked for now, else when it was made, else hyperfine's.
+    pub fn metrics_of(&self, plan: &Plan) -> Vec<Chosen> {
+        let mut metrics = match (self.metrics.as_slice(), plan.metrics.as_slice()) {
+            ([], []) => metric::usual(),
+            ([], planned) => planned.iter().copied().map(Chosen::from).collect(),
+            (chosen, _) => chosen.to_vec(),
+        };
+        for chosen in metrics.iter_mut().filter(|it| it.metric.dimension() == Dimension::Time) {
+            chosen.unit = chosen.unit.or(self.time_unit.map(metric::Unit::from));
+        }
+        metrics
     }
 }
 

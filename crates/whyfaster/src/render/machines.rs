@@ -1,20 +1,24 @@
 //! Price lists side by side on the screen.
 
 use serde::Serialize;
-use whyfaster_core::event::Status;
 use whyfaster_core::price::PriceList;
 use whyfaster_core::price::compare::{Beside, Comparison, Rule};
 use whyfaster_core::price::pace::Pace;
 use whyfaster_core::price::project::Projection;
 use whyfaster_core::price::sum::{SumCheck, WITHIN};
+use whyfaster_core::status::Status;
 use whyfaster_core::verdict::Verdict;
 
 use super::beside::{self, NAME, name};
+use super::first;
 use super::grid::{ABSENT, Column, Grid, Group};
 use super::look::Look;
+use super::section::paragraphs;
 use super::table::interval;
 use super::text::{Tone, finish, for_look, shorten, tone, wrap, wrap_indented};
 use super::units::{digits, percent, time};
+use crate::display::Detail;
+use crate::words;
 
 /// Lists side by side: what `machines --json` prints.
 #[derive(Clone, Debug, Serialize)]
@@ -29,6 +33,7 @@ pub struct Machines {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub projection: Option<Projection>,
     /// Whether fork and execve together cost what they cost alone, where a list has all three.
+    #[serde(serialize_with = "words::claims::sums")]
     pub checks: Vec<SumCheck>,
 }
 
@@ -45,9 +50,14 @@ pub fn report(lists: &[PriceList], machines: &Machines, all: bool, rule: &Rule, 
     if !lines.is_empty() {
         text.push('\n');
     }
-    text.push_str(&checks(&machines.checks, look));
-    if let Some(found) = &machines.projection {
+    if look.detail >= Detail::Tables {
+        text.push_str(&checks(&machines.checks, look));
+    }
+    if let Some(found) = machines.projection.as_ref().filter(|_| look.detail > Detail::Sentence) {
         text.push_str(&projection(found, look));
+    }
+    if look.detail == Detail::Screen && !lines.is_empty() {
+        text.push_str(&paragraphs([first::more(look)], look));
     }
     text
 }
@@ -78,8 +88,14 @@ fn compared(
         for sentence in summary(comparison, look) {
             lines.extend(wrap(&sentence, look.width, 0));
         }
+        if look.detail == Detail::Sentence {
+            return lines;
+        }
         lines.extend(beside::tables(comparison, all, look));
         lines.push(String::new());
+        if look.detail == Detail::Screen {
+            return lines;
+        }
         lines.extend(differing(comparison, look));
         lines.extend(paces(comparison, rule, look));
         let method = format!(
@@ -144,10 +160,18 @@ fn worst(rated: &[&Beside], at: usize) -> String {
         // Two sources give no spread: their ratio is all that there is.
         None => ratio(row) > 1.0,
     };
-    let worst = rated.iter().filter(dearer).max_by(|a, b| ratio(a).total_cmp(&ratio(b)));
+    // What the scheduler chose is no price of the machine as long as there is one.
+    let placed = |row: &Beside| row.others.get(at).is_some_and(|other| other.placed_otherwise);
+    let key = |row: &Beside| (!placed(row), ratio(row));
+    let order = |a: &Beside, b: &Beside| key(a).0.cmp(&key(b).0).then(key(a).1.total_cmp(&key(b).1));
+    let worst = rated.iter().filter(dearer).max_by(|a, b| order(a, b));
     match worst {
         Some(row) => {
-            let unproven = if verdict(row).is_none() { ", with no spread given" } else { "" };
+            let unproven = match verdict(row) {
+                None => ", with no spread given",
+                Some(_) if placed(row) => ", where the scheduler chose other CPUs",
+                Some(_) => "",
+            };
             let id = format!("{} {}", row.name, row.variant);
             format!("; the worst is {}, {} times as much{unproven}", id.trim_end(), digits(ratio(row)))
         }
@@ -264,7 +288,7 @@ fn added_up(check: &SumCheck) -> String {
         Some(Verdict::Slower) => ": together they cost more".to_owned(),
         Some(Verdict::Faster) => ": together they cost less".to_owned(),
         Some(Verdict::Undecided) => {
-            let why = check.doubt.as_deref().unwrap_or("no reason is known");
+            let why = words::claims::doubt(check).unwrap_or_else(|| "no reason is known".to_owned());
             format!(": undecided: {why}")
         }
         None => "; no spread given".to_owned(),
@@ -328,7 +352,7 @@ pub fn built_in(lists: &[(&'static str, PriceList)], look: &Look) -> String {
     let mut lines =
         vec!["Built-in price lists; name them as you would name a file:".to_owned(), String::new()];
     for (name, list) in lists {
-        let rows = list.prices.iter().filter(|price| price.not_measured.is_none()).count();
+        let rows = list.prices.iter().filter(|price| price.is_measured()).count();
         let source = list.source.as_deref().unwrap_or_default();
         lines.push(format!("{name}: {}, {rows} prices", for_look(&list.name, look)));
         lines.extend(wrap_indented(&for_look(source, look), look.width, 2));

@@ -2,15 +2,19 @@
 
 use whyfaster_core::analysis::{Comparison, Floor, Level};
 use whyfaster_core::crossover::Crossover;
+use whyfaster_core::missing::NotMeasured;
 use whyfaster_core::plan::{Loads, Mode, Placement};
 use whyfaster_core::record::Record;
 use whyfaster_core::verdict::{Ratio, Verdict};
+use whyfaster_core::warning::{Caution, Warning};
 
 use super::look::Look;
+use super::names::Names;
 use super::sentence::at;
-use super::text::{Names, Tone, capitalise, for_look, tone, wrap};
+use super::text::{Tone, capitalise, for_look, tone, wrap};
 use super::units::{self, deviation, digits, duration, factor, percent};
 use crate::words;
+use crate::words::phrases::count;
 
 /// Alternatives for which crossovers and causes are written out; the others stand in the tables.
 const WRITTEN_OUT: usize = 3;
@@ -20,7 +24,8 @@ pub fn crossovers(record: &Record, names: &Names, look: &Look) -> Vec<String> {
     let crossovers = &record.analysis.crossovers;
     let several = crossovers.len() > 1;
     let mut lines = Vec::new();
-    for crossover in crossovers.iter().take(WRITTEN_OUT) {
+    let written_out = look.detail.most(WRITTEN_OUT);
+    for crossover in crossovers.iter().take(written_out) {
         let who = if several { format!("{}: ", names.show(&crossover.alternative)) } else { String::new() };
         if let Some(text) = flip(record, crossover) {
             lines.extend(wrap(&format!("{who}{text}"), look.width, 2));
@@ -29,8 +34,8 @@ pub fn crossovers(record: &Record, names: &Names, look: &Look) -> Vec<String> {
             lines.extend(wrap(&format!("{who}{}", ranges(record, crossover, names)), look.width, 2));
         }
     }
-    if crossovers.len() > WRITTEN_OUT {
-        lines.push(format!("crossovers of {} more: --json", crossovers.len() - WRITTEN_OUT));
+    if crossovers.len() > written_out {
+        lines.push(format!("crossovers of {} more: -vv", crossovers.len() - written_out));
     }
     lines
 }
@@ -91,7 +96,8 @@ pub fn causes(record: &Record, names: &Names, look: &Look) -> Vec<String> {
     let mut ends: Vec<&Level> = [levels.first(), levels.last()].into_iter().flatten().copied().collect();
     ends.dedup_by_key(|level| level.load);
     let lines = |level: &&Level| {
-        let shown = level.comparisons.iter().take(if level.comparisons.len() > WRITTEN_OUT { 0 } else { 3 });
+        let most = look.detail.most(WRITTEN_OUT);
+        let shown = level.comparisons.iter().take(if level.comparisons.len() > most { 0 } else { most });
         shown.filter_map(|c| cause(record, level.load, c, names)).collect::<Vec<_>>()
     };
     ends.iter().flat_map(lines).flat_map(|line| wrap(&line, look.width, 2)).collect()
@@ -162,25 +168,87 @@ pub fn meta(record: &Record) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// The warnings, each with its remedy, then what was not measured, with the reason.
+/// The warnings that the commands may not do the same work, which stand beside the answer.
+pub fn unequal_work(record: &Record, names: &Names, look: &Look) -> Vec<String> {
+    statements(record.analysis.warnings.iter().filter(|it| is_of_work(it)), &[], names, look)
+}
+
+/// The other warnings, each with its remedy, then what was not measured, with the reason.
 pub fn warnings(record: &Record, names: &Names, look: &Look) -> Vec<String> {
-    let safe = |text: &str| for_look(&names.within(text), look);
-    let warning = |warning: &whyfaster_core::host::Warning| {
-        let (what, remedy) = (safe(&warning.what), safe(&warning.remedy));
-        let (what, remedy) = (what.trim_end_matches('.'), capitalise(&remedy));
-        wrap(&format!("{} {what}. {remedy}", tone(Tone::Unsure, "warning:")), look.width, 2)
-    };
-    let mut lines: Vec<String> = record.analysis.warnings.iter().flat_map(warning).collect();
-    // One line per reason: ten quantities that one missing privilege costs are one fact.
-    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for missing in &record.analysis.not_measured {
-        match reasons.iter_mut().find(|(why, _)| *why == missing.why) {
-            Some((_, whats)) => whats.push(&missing.what),
-            None => reasons.push((&missing.why, vec![&missing.what])),
+    let others = record.analysis.warnings.iter().filter(|it| !is_of_work(it));
+    statements(others, &record.analysis.not_measured, names, look)
+}
+
+/// What makes the answer doubtful, in at most so many lines: those that fit, unequal work first, then what is missing in the table.
+pub(crate) fn doubts<'a>(
+    warnings: &'a [Warning],
+    missing: impl IntoIterator<Item = &'a NotMeasured>,
+    names: &Names,
+    look: &Look,
+    room: usize,
+) -> Vec<String> {
+    let of_work = warnings.iter().filter(|it| is_of_work(it)).map(|it| doubt(it, names, look));
+    let missing = missing.into_iter().map(|it| statements([], std::slice::from_ref(it), names, look));
+    let others = warnings.iter().filter(|it| !is_of_work(it)).map(|it| doubt(it, names, look));
+    let mut lines: Vec<String> = Vec::new();
+    let mut left = 0;
+    for said in of_work.chain(missing).chain(others) {
+        // The first one is said whatever it takes.
+        if lines.is_empty() || lines.len() + said.len() < room {
+            lines.extend(said);
+        } else {
+            left += 1;
         }
     }
-    for (why, whats) in reasons {
-        let text = format!("{}: {}", safe(&whats.join(", ")), safe(why));
+    if left > 0 {
+        let more = count(left, "warning more: -v", "warnings more: -v");
+        lines.push(tone(Tone::Unsure, &format!("({more})")));
+    }
+    lines
+}
+
+/// A warning alone, without its remedy where it would take too much of a screen.
+fn doubt(warning: &Warning, names: &Names, look: &Look) -> Vec<String> {
+    const LONG: usize = 4;
+    let whole = statements([warning], &[], names, look);
+    if whole.len() <= LONG {
+        return whole;
+    }
+    let (what, _) = words::warning::of(warning, &|name| names.show(name));
+    wrap(&format!("{} {}", tone(Tone::Unsure, "warning:"), for_look(&what, look)), look.width, 2)
+}
+
+fn is_of_work(warning: &Warning) -> bool {
+    warning.caution.as_ref().is_some_and(Caution::is_of_unequal_work)
+}
+
+/// Warnings and what was not measured, with the names as they are shown.
+pub(super) fn statements<'a>(
+    warnings: impl IntoIterator<Item = &'a Warning>,
+    not_measured: &[NotMeasured],
+    names: &Names,
+    look: &Look,
+) -> Vec<String> {
+    let name = |name: &str| names.show(name);
+    let mut lines = Vec::new();
+    for warning in warnings {
+        let (what, remedy) = words::warning::of(warning, &name);
+        let (what, remedy) = (for_look(&what, look), capitalise(&for_look(&remedy, look)));
+        let text = format!("{} {}. {remedy}", tone(Tone::Unsure, "warning:"), what.trim_end_matches('.'));
+        lines.extend(wrap(&text, look.width, 2));
+    }
+    // One line per reason: ten quantities that one missing privilege costs are one fact.
+    let mut reasons: Vec<(&NotMeasured, Vec<String>)> = Vec::new();
+    for missing in not_measured {
+        let (what, _) = words::missing::of(missing, &name);
+        match reasons.iter_mut().find(|(one, _)| one.has_reason_of(missing)) {
+            Some((_, whats)) => whats.push(what),
+            None => reasons.push((missing, vec![what])),
+        }
+    }
+    for (one, whats) in reasons {
+        let (_, why) = words::missing::of(one, &name);
+        let text = format!("{}: {}", for_look(&whats.join(", "), look), for_look(&why, look));
         lines.extend(wrap(&format!("{} {text}", tone(Tone::Unsure, "not measured:")), look.width, 2));
     }
     lines

@@ -14,23 +14,34 @@ const VALUE: usize = 8;
 
 /// One bar a probe, by the variant that stands for it, on one logarithmic axis.
 pub(super) fn chart(list: &PriceList, look: &Look) -> Vec<String> {
-    let Some(scale) = BarScale::over(&list.prices) else { return Vec::new() };
-    let mut seen: Vec<&str> = Vec::new();
-    let mut rows: Vec<(String, f64)> = Vec::new();
+    let mut lines = bars(list, &standing(list), false, look);
+    if !lines.is_empty() {
+        lines.insert(0, String::new());
+    }
+    lines
+}
+
+/// The price that stands for each probe.
+pub(super) fn standing(list: &PriceList) -> Vec<&Price> {
+    let mut names: Vec<&str> = Vec::new();
     for price in &list.prices {
-        if seen.contains(&price.name.as_str()) {
-            continue;
-        }
-        seen.push(&price.name);
-        let stands = list.find(&price.name, None).filter(|p| p.not_measured.is_none());
-        let first = || list.prices.iter().find(|p| p.name == price.name && p.not_measured.is_none());
-        if let Some(found) = stands.or_else(first)
-            && let Some(ns) = found.typical_ns()
-        {
-            rows.push((for_look(&format!("{} {}", found.name, found.variant), look), ns));
+        if !names.contains(&price.name.as_str()) {
+            names.push(&price.name);
         }
     }
-    let name = rows.iter().map(|(name, _)| width(name)).max().unwrap_or(0);
+    let stands = |name: &str| {
+        let first = || list.prices.iter().find(|p| p.name == name && p.is_measured());
+        list.find(name, None).filter(|p| p.is_measured()).or_else(first)
+    };
+    names.into_iter().filter_map(stands).collect()
+}
+
+/// Bars on one logarithmic axis over all prices, with the group above the rows of each where that is asked for; none for fewer than
+/// two rows, or without room.
+pub(super) fn bars(list: &PriceList, rows: &[&Price], grouped: bool, look: &Look) -> Vec<String> {
+    let Some(scale) = BarScale::over(&list.prices) else { return Vec::new() };
+    let label = |price: &Price| for_look(&format!("{} {}", price.name, price.variant), look);
+    let name = rows.iter().map(|price| width(&label(price))).max().unwrap_or(0);
     let cells = look.width.saturating_sub(name + 4 + VALUE).min(BAR);
     if rows.len() < 2 || cells < LEAST_BAR {
         return Vec::new();
@@ -41,15 +52,17 @@ pub(super) fn chart(list: &PriceList, look: &Look) -> Vec<String> {
         scale.high_text(look),
         digits(scale.step(cells))
     );
-    let mut lines = vec![String::new()];
-    lines.extend(wrap(&tone(Tone::Strong, &axis), look.width, 2));
-    for (text, value) in rows {
+    let mut lines: Vec<String> = wrap(&tone(Tone::Strong, &axis), look.width, 2).into_iter().collect();
+    let mut group = None;
+    for price in rows {
+        let Some(value) = price.typical_ns() else { continue };
+        if grouped && group.replace(&price.group) != Some(&price.group) {
+            lines.push(tone(Tone::Strong, &for_look(&price.group, look)));
+        }
+        let text = label(price);
         let pad = " ".repeat(name - width(&text));
-        lines.push(format!(
-            "  {text}{pad}  {} {}",
-            scale.bar(value, cells, look),
-            price_or_absent(Some(value), look)
-        ));
+        let bar = scale.bar(value, cells, look);
+        lines.push(format!("  {text}{pad}  {bar} {}", price_or_absent(Some(value), look)));
     }
     lines
 }

@@ -1,15 +1,21 @@
 //! A price list on the screen: sentences, a table with bars and receipts for each group, what has no price and why.
 
-use whyfaster_core::event::Status;
 use whyfaster_core::price::{Inside, Price, PriceList, Unit};
+use whyfaster_core::status::Status;
 use whyfaster_probe::{GROUPS, Probe};
 
-use super::grid::{ABSENT, Column, Drawn, Grid, Group};
+use super::first;
+use super::grid::{ABSENT, Column, Drawn, Grid, Group, or_absent};
 use super::look::Look;
-use super::price_chart::chart;
+use super::names::Names;
+use super::notes;
+use super::price_chart::{bars, chart, standing};
 use super::price_sentences::sentences;
+use super::section::{by_reason, paragraphs};
 use super::text::{Tone, finish, for_look, tone, width, wrap, wrap_indented};
 use super::units::{count, duration, percent, price_or_absent};
+use crate::display::Detail;
+use crate::words::phrases;
 
 /// The report.
 pub fn report(list: &PriceList, look: &Look) -> String {
@@ -17,12 +23,16 @@ pub fn report(list: &PriceList, look: &Look) -> String {
     let look = &Look { price_unit: list.unit, ..look.clone() };
     let list = &list.unlabelled();
     let mut lines = head(list, look);
+    match look.detail {
+        Detail::Sentence => return paragraphs([lines], look),
+        Detail::Screen => return paragraphs(first_screen(lines, list, look), look),
+        Detail::Tables | Detail::Everything => {}
+    }
     for sentence in sentences(list, look) {
         lines.extend(wrap(&sentence, look.width, 0));
     }
     for group in groups(list) {
-        let rows: Vec<&Price> =
-            list.prices.iter().filter(|p| p.group == group && p.not_measured.is_none()).collect();
+        let rows: Vec<&Price> = list.prices.iter().filter(|p| p.group == group && p.is_measured()).collect();
         if rows.is_empty() {
             continue;
         }
@@ -35,7 +45,7 @@ pub fn report(list: &PriceList, look: &Look) -> String {
             lines.extend(wrap_indented(&tone(Tone::Quiet, &missing), look.width, 2));
         }
     }
-    if list.prices.iter().any(|price| price.not_measured.is_none()) {
+    if list.prices.iter().any(|price| price.is_measured()) {
         lines.extend(wrap(&tone(Tone::Quiet, &legend(list, look)), look.width, 2));
     }
     lines.extend(chart(list, look));
@@ -45,8 +55,80 @@ pub fn report(list: &PriceList, look: &Look) -> String {
     finish(&lines.join("\n"), look.color)
 }
 
+/// Lines of the first screen.
+const LINES: usize = 40;
+/// Lines in which a list is summed up.
+const SENTENCES: usize = 6;
+/// Rows of the first screen.
+const ROWS: usize = 20;
+
+/// What people ask for first, where a list has more than a screen shows.
+const ASKED: [&str; ROWS] = [
+    "getppid",
+    "clock_gettime",
+    "read",
+    "write",
+    "open_close",
+    "stat",
+    "sched_yield",
+    "fork",
+    "vfork",
+    "posix_spawn",
+    "fork+execve",
+    "newthread",
+    "pipe",
+    "cond",
+    "futex",
+    "pipe_latency",
+    "pipe_bandwidth",
+    "switch",
+    "mutex",
+    "fault",
+];
+
+/// The first screen: what the list is, what casts doubt on it, what it says, and a bar for each row that people ask for.
+fn first_screen(mut head: Vec<String>, list: &PriceList, look: &Look) -> Vec<Vec<String>> {
+    let measured: Vec<&Price> = list.prices.iter().filter(|price| price.is_measured()).collect();
+    let of_probes = standing(list);
+    let mut rows = match (measured.len() <= ROWS, of_probes.len() <= ROWS) {
+        (true, _) => measured,
+        (false, true) => of_probes,
+        (false, false) => of_probes.into_iter().filter(|it| ASKED.contains(&it.name.as_str())).collect(),
+    };
+    let shown = rows.len();
+    let names = Names::of(&[], look);
+    let missing = list.prices.iter().filter(|price| !price.is_measured()).count();
+    head.extend(notes::doubts(&list.warnings, &list.not_measured, &names, look, 4));
+    let mut said: Vec<String> = Vec::new();
+    for sentence in sentences(list, look) {
+        let lines = wrap(&sentence, look.width, 0);
+        if said.len() + lines.len() <= SENTENCES {
+            said.extend(lines);
+        }
+    }
+    let mut left: Vec<String> = Vec::new();
+    if shown == 0 {
+        left.extend(without_price(list, look).into_iter().filter(|line| !line.is_empty()).take(SENTENCES));
+    } else if missing > 0 {
+        let rows = phrases::count(missing as u64, "row has", "rows have");
+        left.extend(wrap(&format!("{rows} no price here; -v says why"), look.width, 2));
+    }
+    let more = first::more(look);
+    let taken = head.len() + said.len() + left.len() + more.len() + 4;
+    let room = LINES.saturating_sub(taken);
+    let mut drawn = bars(list, &rows, true, look);
+    while drawn.len() > room && rows.pop().is_some() {
+        drawn = bars(list, &rows, true, look);
+    }
+    // One row alone makes no picture.
+    if let ([only], true) = (rows.as_slice(), drawn.is_empty()) {
+        drawn = grid(&[*only], look).draw(look.width, 1).lines;
+    }
+    vec![head, said, drawn, left, more]
+}
+
 fn head(list: &PriceList, look: &Look) -> Vec<String> {
-    let priced = list.prices.iter().filter(|price| price.not_measured.is_none()).count();
+    let priced = list.prices.iter().filter(|price| price.is_measured()).count();
     let repetitions = list.prices.iter().map(|price| price.repetitions).max().unwrap_or(0);
     let state = match list.status {
         Status::Complete => "",
@@ -192,8 +274,7 @@ fn extra(rows: &[&Price], number: &dyn Fn(&str, Cell<'_>) -> Column) -> Vec<Grou
         Some(share) => format!("{} apart", percent(share)),
         None => ABSENT.to_owned(),
     };
-    let rate =
-        |p: &Price| p.bytes_per_s.map_or_else(|| ABSENT.to_owned(), |rate| format!("{}B/s", count(rate)));
+    let rate = |p: &Price| or_absent(p.bytes_per_s, |rate| format!("{}B/s", count(rate)));
     let mut groups = Vec::new();
     if rows.iter().any(|p| free(p) && p.receipt.apart.is_some()) {
         groups.push(Group::new("placed", vec![number("placed", &placed)]));
@@ -206,14 +287,8 @@ fn extra(rows: &[&Price], number: &dyn Fn(&str, Cell<'_>) -> Column) -> Vec<Grou
 
 /// The rows without a price, by their reason.
 fn without_price(list: &PriceList, look: &Look) -> Vec<String> {
-    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
-    for price in &list.prices {
-        let Some(why) = price.not_measured.as_deref() else { continue };
-        match reasons.iter_mut().find(|(known, _)| *known == why) {
-            Some((_, rows)) => rows.push(price.id()),
-            None => reasons.push((why, vec![price.id()])),
-        }
-    }
+    let unpriced = list.prices.iter().filter_map(|it| Some((it.not_measured.as_deref()?, it.id())));
+    let reasons = by_reason(unpriced);
     if reasons.is_empty() {
         return Vec::new();
     }
@@ -287,52 +362,6 @@ fn foot(list: &PriceList, look: &Look) -> Vec<String> {
         lines.extend(wrap(&for_look(&text, look), look.width, 2));
     }
     lines
-}
-
-/// The prices as comma-separated values, nanoseconds; what is not there is empty.
-pub fn csv(list: &PriceList) -> anyhow::Result<Vec<u8>> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record([
-        "group",
-        "name",
-        "variant",
-        "unit",
-        "floor_ns",
-        "median_ns",
-        "p99_ns",
-        "low_ns",
-        "high_ns",
-        "mean_ns",
-        "switches",
-        "involuntary",
-        "syscalls",
-        "migrations",
-        "apart",
-        "bytes_per_s",
-        "samples",
-        "rejected",
-        "not_measured",
-        "floor_instructions",
-        "median_instructions",
-        "p99_instructions",
-    ])?;
-    let number = |value: Option<f64>| value.map_or_else(String::new, |v| v.to_string());
-    for price in &list.prices {
-        let text = [&price.group, &price.name, &price.variant, &price.unit].map(Clone::clone);
-        let times =
-            [price.floor_ns, price.median_ns, price.p99_ns, price.low_ns, price.high_ns, price.mean_ns];
-        let receipt = &price.receipt;
-        let counts =
-            [receipt.switches, receipt.involuntary, receipt.syscalls, receipt.migrations, receipt.apart];
-        let mut row: Vec<String> = text.to_vec();
-        row.extend(times.into_iter().chain(counts).chain([price.bytes_per_s]).map(number));
-        row.extend([price.samples.to_string(), price.rejected.total().to_string()]);
-        row.push(price.not_measured.clone().unwrap_or_default());
-        let figures = price.instructions.unwrap_or_default();
-        row.extend([figures.floor, figures.median, figures.p99].map(number));
-        writer.write_record(row)?;
-    }
-    Ok(writer.into_inner()?)
 }
 
 /// The parameters of a probe that `--all` varies.

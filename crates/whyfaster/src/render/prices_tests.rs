@@ -3,6 +3,7 @@
 use whyfaster_core::price::{PriceList, SCHEMA};
 
 use super::*;
+use crate::render::export;
 use crate::render::fixture::look;
 use crate::render::price_chart::BarScale;
 
@@ -73,6 +74,29 @@ fn a_report_has_sentences_bars_receipts_and_reasons() {
 }
 
 #[test]
+fn the_first_screen_has_the_rows_that_people_ask_for() {
+    let first = |list: &PriceList, width| {
+        let text = report(list, &Look { detail: Detail::Screen, ..look(width, true) });
+        assert!(text.lines().count() <= 40, "{} lines\n{text}", text.lines().count());
+        let wide: Vec<&str> = text.lines().filter(|line| crate::render::text::width(line) > width).collect();
+        assert!(wide.is_empty(), "{wide:#?}");
+        text
+    };
+    insta::assert_snapshot!(first(&list(), 80));
+    let one = |name: &str| Price { name: name.into(), ..list().prices[0].clone() };
+    let mut names: Vec<String> = (0..60).map(|number| format!("other_{number}")).collect();
+    names.extend(ASKED.map(str::to_owned));
+    let many = list_of(names.iter().map(|name| one(name)).collect());
+    for width in [60, 80, 200] {
+        let text = first(&many, width);
+        assert!(ASKED.iter().all(|name| text.contains(name)) && !text.contains("other_"), "{text}");
+    }
+    let none = list_of(vec![list().prices[1].clone()]);
+    assert!(first(&none, 80).contains("a call that never entered the kernel"));
+    assert!(first(&list_of(vec![one("getppid")]), 80).contains("85.0 ns"));
+}
+
+#[test]
 fn a_narrow_screen_keeps_its_width() {
     for width in [40, 80] {
         let text = report(&list(), &look(width, true));
@@ -83,7 +107,7 @@ fn a_narrow_screen_keeps_its_width() {
 
 #[test]
 fn commas_separate_what_spreadsheets_read() {
-    let text = String::from_utf8(csv(&list()).unwrap()).unwrap();
+    let text = String::from_utf8((export::CSV.prices.unwrap())(&list()).unwrap()).unwrap();
     let mut lines = text.lines();
     assert!(lines.next().unwrap().starts_with("group,name,variant,unit,floor_ns,median_ns"));
     assert_eq!(lines.next().unwrap(), "kernel,getpid,raw,one call,76.5,85,255,82.45,88.4,,,,1,,,,190,10,,,,");

@@ -9,11 +9,15 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use whyfaster_core::event::Event;
+use whyfaster_core::plan::Alternative;
 use whyfaster_core::sample::Arm;
 
 use super::look::Look;
-use super::text::{Names, for_look};
+use super::names::Names;
+use super::text::for_look;
 use super::units::{duration, rounds};
+use crate::display::Detail;
+use crate::words;
 
 /// Least time between two plain lines.
 const PLAIN_PAUSE: Duration = Duration::from_secs(2);
@@ -27,6 +31,7 @@ const BAR_STEPS: u64 = 1000;
 pub struct Progress {
     sink: Sink,
     look: Look,
+    alternatives: Vec<Alternative>,
     names: Names,
     begun: Instant,
     /// When something was last shown, since `begun`.
@@ -51,19 +56,27 @@ impl fmt::Debug for Progress {
 
 impl Progress {
     /// Progress on standard error: a bar on a terminal, plain lines elsewhere, nothing if not `enabled`.
-    /// `names` are those of the plan's alternatives.
-    pub fn new(look: &Look, names: &[String], terminal: bool, enabled: bool) -> Self {
-        let sink = match (enabled && !look.quiet, terminal && look.interactive) {
-            (false, _) => Sink::Silent,
-            (true, false) => Sink::Plain(Box::new(io::stderr())),
-            (true, true) => Sink::Bar(bar(look, ProgressDrawTarget::stderr())),
-        };
-        Self::with_sink(look, names, sink)
+    /// The alternatives are those of the plan.
+    pub fn new(look: &Look, alternatives: &[Alternative], terminal: bool, enabled: bool) -> Self {
+        let sink =
+            match (enabled && !look.quiet && look.detail > Detail::Sentence, terminal && look.interactive) {
+                (false, _) => Sink::Silent,
+                (true, false) => Sink::Plain(Box::new(io::stderr())),
+                (true, true) => Sink::Bar(bar(look, ProgressDrawTarget::stderr())),
+            };
+        Self::with_sink(look, alternatives, sink)
     }
 
-    fn with_sink(look: &Look, names: &[String], sink: Sink) -> Self {
-        let names = Names::new(names.iter().map(String::as_str), 24, look);
-        Self { sink, look: look.clone(), names, begun: Instant::now(), shown: None, level: String::new() }
+    fn with_sink(look: &Look, alternatives: &[Alternative], sink: Sink) -> Self {
+        Self {
+            sink,
+            look: look.clone(),
+            alternatives: alternatives.to_vec(),
+            names: Names::of(alternatives, look),
+            begun: Instant::now(),
+            shown: None,
+            level: String::new(),
+        }
     }
 
     /// Something happened.
@@ -93,7 +106,7 @@ impl Progress {
                 | Event::LevelEnd { .. }
                 | Event::LevelSkipped { .. }
                 | Event::Account { .. }
-                | Event::Predicted(_)
+                | Event::Predicted { .. }
         );
         // A long batch is always announced: nothing else can be shown until it is over.
         let long = matches!(event, Event::Batch { batch_s, .. } if *batch_s >= LONG_BATCH_S);
@@ -110,7 +123,7 @@ impl Progress {
             }
             Sink::Bar(bar) if milestone || long || rested(BAR_PAUSE) => {
                 match event {
-                    Event::LevelSkipped { .. } | Event::Predicted(_) => {
+                    Event::LevelSkipped { .. } | Event::Predicted { .. } => {
                         bar.println(format!("whyfaster: {text}"))
                     }
                     Event::Batch { done, .. } | Event::Price { done, .. } => {
@@ -183,12 +196,15 @@ impl Progress {
                 duration(*left_s),
                 self.alternative(*alternative)
             ),
-            Event::Predicted(text) => for_look(text, &self.look),
+            Event::Predicted { number, of, planned } => {
+                for_look(&words::why::announced(&self.alternatives, planned, (*number, *of)), &self.look)
+            }
             Event::Experiment { number, of, round, rounds } => {
                 format!("experiment {number} of {of}, round {round} of {rounds}")
             }
             Event::LevelSkipped { load, why } => {
-                format!("load {load} is not measured: {}", for_look(why, &self.look))
+                let why = for_look(&words::missing::reason(why), &self.look);
+                format!("load {load} is not measured: {why}")
             }
             Event::LevelEnd { load, rounds: ran } => format!("load {load} done, {}", rounds(*ran)),
             Event::Finished => return None,
@@ -241,7 +257,7 @@ mod tests {
 
     fn plain() -> (Progress, Written) {
         let written = Written::default();
-        let names = ["no-pipe".to_owned(), "use-pipe".to_owned()];
+        let names = ["no-pipe", "use-pipe"].map(Alternative::new);
         let sink = Sink::Plain(Box::new(written.clone()));
         (Progress::with_sink(&look(80, false), &names, sink), written)
     }
@@ -284,7 +300,7 @@ mod tests {
     fn a_skipped_level_is_told_at_once_and_safely() {
         let (mut progress, written) = plain();
         progress.on_at(&batch(1, Arm::Alternative(0), 0.1), Duration::ZERO);
-        let why = "pids.max\x1b[2J is 100".to_owned();
+        let why = "pids.max\x1b[2J is 100".to_owned().into();
         progress.on_at(&Event::LevelSkipped { load: 1000, why }, Duration::from_millis(1));
         assert!(written.text().ends_with("whyfaster: load 1000 is not measured: pids.max[2J is 100\n"));
     }
@@ -304,7 +320,7 @@ mod tests {
     fn the_bar_is_drawn_for_events_only_and_cleared_at_the_end() {
         let terminal = indicatif::InMemoryTerm::new(4, 100);
         let bar = bar(&look(100, false), ProgressDrawTarget::term_like(Box::new(terminal.clone())));
-        let mut progress = Progress::with_sink(&look(100, false), &["a".to_owned()], Sink::Bar(bar));
+        let mut progress = Progress::with_sink(&look(100, false), &[Alternative::new("a")], Sink::Bar(bar));
         assert_eq!(terminal.contents(), "");
         progress.on_at(&batch(3, Arm::Alternative(0), 12.0), Duration::ZERO);
         let shown = terminal.contents();

@@ -1,74 +1,81 @@
 //! The whole screen for a record: sentence, tables, chart, notes.
 
 use whyfaster_core::analysis::{Level, LevelResult};
-use whyfaster_core::plan::Mode;
+use whyfaster_core::plan::{Alternative, Mode};
 use whyfaster_core::record::Record;
 
 use super::chart::{Point, Series, chart};
+use super::first;
 use super::grid::ABSENT;
 use super::look::Look;
+use super::metrics::overview;
+use super::names::{Names, legend};
 use super::notes;
-use super::sentence::{at, sentence};
+use super::section::paragraphs;
+use super::sentence::{at, headline};
 use super::table::{level_grid, summary_grid, typical};
-use super::text::{Names, Tone, finish, for_look, shorten, tone, width, wrap};
+use super::text::{Tone, finish, tone, width, wrap};
 use super::why;
+use crate::display::Detail;
+use crate::words::called::named;
 
-/// Everything that a person should see of a record; empty for `--style none`.
+/// What a person sees of a record, in the detail that was asked for; empty for `--style none`.
 pub fn screen(record: &Record, look: &Look) -> String {
     if look.quiet {
         return String::new();
     }
-    let names = column_names(record, look);
-    let mut parts = vec![headline(record, look)];
-    parts.push(why::sentences(record, &long_names(record, look), look));
-    parts.push(commands(record, &names, look));
-    parts.extend(tables(record, &names, look));
-    parts.push(chart(&chart_title(record), &series(record, &names), look));
-    parts.extend(why::sections(record, &names, look));
-    parts.push(facts(record, &names, look));
-    parts.push(notes::warnings(record, &names, look));
-    let parts: Vec<String> =
-        parts.into_iter().filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n")).collect();
-    finish(&(parts.join("\n\n") + "\n"), look.color)
-}
-
-/// Names for columns: a quarter of the line if that is enough for all, else a fifth, so that the verdict has room.
-fn column_names(record: &Record, look: &Look) -> Names {
-    let full = || record.plan.alternatives.iter().map(|alternative| alternative.name.as_str());
-    let roomy = Names::new(full(), (look.width / 4).clamp(10, 30), look);
-    if roomy.shortened() { Names::new(full(), (look.width / 5).clamp(10, 30), look) } else { roomy }
-}
-
-fn headline(record: &Record, look: &Look) -> Vec<String> {
-    let lines = wrap(&sentence(record, &long_names(record, look), look), look.width, 0);
-    lines.iter().map(|line| tone(Tone::Strong, line)).collect()
-}
-
-/// Names for running text: there a name may be longer than in a column, but two of them should fit on one line.
-fn long_names(record: &Record, look: &Look) -> Names {
-    let full = record.plan.alternatives.iter().map(|alternative| alternative.name.as_str());
-    Names::new(full, (look.width * 2 / 5).clamp(12, 48), look)
-}
-
-/// The command lines, where the names alone do not tell them.
-fn commands(record: &Record, names: &Names, look: &Look) -> Vec<String> {
-    const MOST: usize = 8;
-    let alternatives = &record.plan.alternatives;
-    if !names.shortened() && alternatives.iter().all(|a| a.name == a.command) {
-        return Vec::new();
-    }
-    let widest = alternatives.iter().map(|a| width(&names.show(&a.name))).max().unwrap_or(0);
-    let line = |a: &whyfaster_core::plan::Alternative| {
-        let name = names.show(&a.name);
-        let pad = " ".repeat(widest - width(&name));
-        let command = for_look(&a.command, look);
-        format!("  {name}{pad}  {}", shorten(&command, look.width.saturating_sub(widest + 4), look.unicode))
+    let names = Names::of(&record.plan.alternatives, look);
+    let parts = match look.detail {
+        Detail::Sentence => vec![headline(record, &names, look)],
+        Detail::Screen => first::parts(record, &names, look),
+        Detail::Tables | Detail::Everything => everything(record, &names, look),
     };
-    let mut lines: Vec<String> = alternatives.iter().take(MOST).map(line).collect();
-    if alternatives.len() > MOST {
-        lines.push(format!("  and {} more (--json)", alternatives.len() - MOST));
+    paragraphs(parts, look)
+}
+
+fn everything(record: &Record, names: &Names, look: &Look) -> Vec<Vec<String>> {
+    let mut parts = vec![headline(record, names, look)];
+    parts.push(notes::unequal_work(record, names, look));
+    parts.push(why::sentences(record, look));
+    parts.push(whole_legend(record, names, look));
+    parts.extend(tables(record, names, look));
+    parts.push(overview(record, names, look));
+    parts.push(chart(&chart_title(record), &series(record, names), look));
+    parts.extend(why::sections(record, names, look));
+    parts.push(facts(record, names, look));
+    parts.push(notes::warnings(record, names, look));
+    parts
+}
+
+/// The answer alone, for below the report of another program that runs one command after the other.
+pub fn answer(record: &Record, look: &Look) -> String {
+    let names = Names::of(&record.plan.alternatives, look);
+    let mut lines = headline(record, &names, look);
+    lines.extend(notes::unequal_work(record, &names, look));
+    // Given names stand in the report above, which says nothing of the command lines either.
+    if !record.plan.alternatives.iter().all(named) {
+        lines.extend(whole_legend(record, &names, look));
     }
-    lines
+    if record.plan.alternatives.len() > 1 {
+        let why = "The commands ran one after the other: what drifted meanwhile counts as a difference. 'whyfaster compare' runs them in turns.";
+        lines.extend(wrap(why, look.width, 2).iter().map(|line| tone(Tone::Quiet, line)));
+    }
+    finish(&(lines.join("\n") + "\n"), look.color)
+}
+
+/// Lines for a command in the legend, and commands.
+const LEGEND: (usize, usize) = (3, 8);
+
+/// What all names stand for.
+fn whole_legend(record: &Record, names: &Names, look: &Look) -> Vec<String> {
+    let alternatives = &record.plan.alternatives;
+    let (lines, commands) = (look.detail.most(LEGEND.0), look.detail.most(LEGEND.1));
+    let shown: Vec<&Alternative> = alternatives.iter().take(commands).collect();
+    let mut legend = legend(&shown, names, look, lines);
+    if alternatives.len() > commands && !legend.is_empty() {
+        legend.push(format!("  and {} more (-vv)", alternatives.len() - commands));
+    }
+    legend
 }
 
 /// A table per level, the summary over all levels, and what found no room.

@@ -1,16 +1,18 @@
 //! Golden screens: each is to be read as a person would.
 
 use whyfaster_core::crossover::{Crossover, NotPredicted, VerdictRange};
-use whyfaster_core::event::Status;
-use whyfaster_core::host::{NotMeasured, Warning};
+use whyfaster_core::missing::NotMeasured;
 use whyfaster_core::plan::{Loads, Mode};
 use whyfaster_core::record::Record;
+use whyfaster_core::status::Status;
 use whyfaster_core::verdict::Verdict;
+use whyfaster_core::warning::Warning;
 
 use super::fixture::{flip, level, look, one_level, record, row};
 use super::look::Look;
 use super::screen::screen;
 use super::text::width;
+use crate::display::Detail;
 
 fn check_width(text: &str, look: &Look) {
     for line in text.lines() {
@@ -74,10 +76,76 @@ fn every_width_holds() {
     }
 }
 
+/// The screen that one gets without options, which is bounded.
+fn first(record: &Record, columns: usize, unicode: bool) -> String {
+    let look = Look { detail: Detail::Screen, ..look(columns, unicode) };
+    let text = screen(record, &look);
+    check_width(&text, &look);
+    assert!(text.lines().count() <= 20, "{} lines\n{text}", text.lines().count());
+    text
+}
+
+fn doubtful() -> Record {
+    let mut record = flip();
+    for _ in 0..3 {
+        record.analysis.warnings.push(Warning {
+            caution: None,
+            what: "other programs used 59% of the machine's CPU time while batches ran".to_owned(),
+            remedy:
+                "Stop what else runs; intervals are wider for it, and at full load no time is to be trusted."
+                    .to_owned(),
+        });
+    }
+    record
+}
+
+#[test]
+fn the_first_screen_of_a_flip() {
+    insta::assert_snapshot!(first(&doubtful(), 80, true));
+}
+
+#[test]
+fn the_first_screen_has_no_words_of_the_trade() {
+    for record in [doubtful(), one_level(0.8, Verdict::Faster), one_level(0.991, Verdict::Undecided)] {
+        let text = first(&record, 80, true);
+        for word in ["makespan", "share", "bound", "receipt", " work ", "crossover"] {
+            assert!(!text.contains(word), "{word}: {text}");
+        }
+    }
+}
+
+#[test]
+fn the_first_screen_fits_every_width() {
+    for columns in [60, 70, 80, 132, 200] {
+        for record in [doubtful(), one_level(0.8, Verdict::Faster)] {
+            first(&record, columns, columns % 4 == 0);
+        }
+    }
+    let mut many = record(&[("awk 1 a", "awk 1 a"); 12], Loads::Fixed(vec![1]));
+    let rows: Vec<_> = (0..12).map(|at| row(1.0, 1.0, (at > 0).then_some((0.9, Verdict::Faster)))).collect();
+    for (at, it) in many.plan.alternatives.iter_mut().enumerate() {
+        it.name = format!("日本語のコマンド 日本語のコマンド {at}");
+        it.command.clone_from(&it.name);
+    }
+    level(&mut many, 1, &rows);
+    for columns in [60, 80, 200] {
+        first(&many, columns, true);
+    }
+}
+
+#[test]
+fn quiet_is_the_sentence() {
+    let quiet = Look { detail: Detail::Sentence, ..look(200, true) };
+    let text = screen(&one_level(0.8, Verdict::Faster), &quiet);
+    assert_eq!(text.lines().count(), 1, "{text}");
+    assert!(first(&one_level(0.8, Verdict::Faster), 200, true).starts_with(&text), "{text}");
+}
+
 #[test]
 fn one_level_is_short() {
     let mut record = one_level(0.626, Verdict::Faster);
     record.analysis.warnings.push(Warning {
+        caution: None,
         what: "4.2 processes were runnable before the start".to_owned(),
         remedy: "Stop what else runs, or raise --max-time.".to_owned(),
     });
@@ -103,15 +171,14 @@ fn a_level_that_was_not_measured() {
     let mut record = flip();
     record.plan.loads = Loads::Fixed(vec![1, 10, 100, 1000]);
     record.analysis.levels.iter_mut().flat_map(|l| &mut l.results).for_each(|r| r.run_delay_s = None);
-    record.analysis.not_measured.push(NotMeasured {
-        what: "load 1000".to_owned(),
-        why: "needs 3100 processes, pids.max allows 512 more. Raise the limit, or use --load 1,10,100."
-            .to_owned(),
-    });
-    record.analysis.not_measured.push(NotMeasured {
-        what: "run-queue delay".to_owned(),
-        why: "/proc/PID/schedstat is not there (the kernel has no CONFIG_SCHED_INFO).".to_owned(),
-    });
+    record.analysis.not_measured.push(NotMeasured::told(
+        "load 1000",
+        "needs 3100 processes, pids.max allows 512 more. Raise the limit, or use --load 1,10,100.",
+    ));
+    record.analysis.not_measured.push(NotMeasured::told(
+        "run-queue delay",
+        "/proc/PID/schedstat is not there (the kernel has no CONFIG_SCHED_INFO).",
+    ));
     insta::assert_snapshot!(shown(&record, 80, true));
 }
 
@@ -148,10 +215,10 @@ fn interrupted() {
     record.analysis.levels.truncate(1);
     record.analysis.crossovers[0].ranges.truncate(1);
     record.analysis.crossovers[0].measured_to = None;
-    record.analysis.not_measured.push(NotMeasured {
-        what: "load 10, load 100".to_owned(),
-        why: "interrupted. Run it again, or with fewer levels (--load 1,10).".to_owned(),
-    });
+    record.analysis.not_measured.push(NotMeasured::told(
+        "load 10, load 100",
+        "interrupted. Run it again, or with fewer levels (--load 1,10).",
+    ));
     insta::assert_snapshot!(shown(&record, 80, true));
 }
 
@@ -213,7 +280,11 @@ fn a_hostile_record_cannot_steer_the_terminal_or_panic() {
     level(&mut record, 0, &[row(0.0, 0.0, None), row(f64::INFINITY, 0.0, Some((f64::NAN, Verdict::Slower)))]);
     record.plan.baseline = 99;
     record.took_s = f64::NAN;
-    record.analysis.warnings.push(Warning { what: "a\x1b[31m\r".to_owned(), remedy: String::new() });
+    record.analysis.warnings.push(Warning {
+        caution: None,
+        what: "a\x1b[31m\r".to_owned(),
+        remedy: String::new(),
+    });
     for columns in [30, 80, 300] {
         let text = screen(&record, &look(columns, true));
         assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text:?}");

@@ -1,9 +1,16 @@
 //! A section of a report: a title, a table, and what found no room.
 
-use super::grid::{Column, Drawn, Grid, Group};
+use super::grid::{Drawn, Grid};
 use super::look::Look;
-use super::text::{Tone, for_look, shorten, tone, wrap, wrap_indented};
+use super::text::{Tone, finish, for_look, shorten, tone, wrap, wrap_indented};
 use super::units::Scale;
+
+/// Parts that say something, with an empty line between them.
+pub(super) fn paragraphs(parts: impl IntoIterator<Item = Vec<String>>, look: &Look) -> String {
+    let parts: Vec<String> =
+        parts.into_iter().filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n")).collect();
+    finish(&(parts.join("\n\n") + "\n"), look.color)
+}
 
 /// A title, the rows, and what was left out.
 pub(super) fn section(title: &str, grid: Grid, hidden: usize, look: &Look) -> Vec<String> {
@@ -32,17 +39,6 @@ pub(super) fn quiet(text: &str, look: &Look) -> Vec<String> {
     wrap_indented(text, look.width, 2).iter().map(|line| tone(Tone::Quiet, line)).collect()
 }
 
-/// A column of these rows.
-pub(super) fn column<T>(header: impl Into<String>, rows: &[T], cell: impl Fn(&T) -> String) -> Column {
-    Column::new(header, rows.iter().map(cell).collect())
-}
-
-/// A group of one column, called by its header.
-pub(super) fn single<T>(header: &'static str, unit: &str, rows: &[T], cell: impl Fn(&T) -> String) -> Group {
-    let title = if unit.is_empty() { header.to_owned() } else { format!("{header} {unit}") };
-    Group::new(header, vec![column(title, rows, cell)])
-}
-
 /// The unit in which the largest of these times reads best: the small ones matter less here.
 pub(super) fn scale(times: impl IntoIterator<Item = f64>, look: &Look) -> Scale {
     Scale::choose([times.into_iter().fold(0.0, f64::max)], look.time_unit)
@@ -51,4 +47,16 @@ pub(super) fn scale(times: impl IntoIterator<Item = f64>, look: &Look) -> Scale 
 /// A command as it is shown in a column.
 pub(super) fn name(command: &str, look: &Look) -> String {
     shorten(&for_look(command, look), 24, look.unicode)
+}
+
+/// Rows by the reason that they share, in the order in which the reasons come.
+pub(super) fn by_reason<'a>(rows: impl Iterator<Item = (&'a str, String)>) -> Vec<(&'a str, Vec<String>)> {
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for (why, row) in rows {
+        match reasons.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, rows)) => rows.push(row),
+            None => reasons.push((why, vec![row])),
+        }
+    }
+    reasons
 }

@@ -1,14 +1,15 @@
 //! The verdict in one sentence: who wins, by how much, and from what load on that changes.
 
 use whyfaster_core::analysis::{Comparison, Level, LevelResult};
-use whyfaster_core::event::Status;
 use whyfaster_core::plan::{Loads, Mode};
 use whyfaster_core::record::Record;
-use whyfaster_core::verdict::Verdict;
+use whyfaster_core::status::Status;
+use whyfaster_core::verdict::{Method, Verdict};
 
 use super::lead::Lead;
 use super::look::Look;
-use super::text::{Names, capitalise};
+use super::names::Names;
+use super::text::{Tone, capitalise, tone, wrap};
 use super::units::{count, duration, factor, percent, rounds, time};
 
 /// Alternatives beside the baseline that a sentence still names one by one.
@@ -16,12 +17,28 @@ const NAMED: usize = 3;
 
 /// The sentence for a record.
 pub fn sentence(record: &Record, names: &Names, look: &Look) -> String {
-    let body = Teller { record, names, look }.body();
+    let body = Teller { record, names, look }.body() + assumption(record);
     let took = duration(record.took_s);
     match record.status {
         Status::Complete => begin(&body, names),
         Status::Interrupted => format!("Partial, interrupted after {took}: {body}"),
         Status::Failed => format!("Partial, ended by an error after {took}: {body}"),
+    }
+}
+
+/// The answer in one sentence, as it stands at the top of a screen.
+pub(super) fn headline(record: &Record, names: &Names, look: &Look) -> Vec<String> {
+    let lines = wrap(&sentence(record, names, look), look.width, 0);
+    lines.iter().map(|line| tone(Tone::Strong, line)).collect()
+}
+
+/// What the intervals assume, where they assume something.
+fn assumption(record: &Record) -> &'static str {
+    let mut comparisons = record.analysis.levels.iter().flat_map(|level| &level.comparisons);
+    if comparisons.any(|it| it.method == Method::StudentT && it.low.is_some()) {
+        " (With so few rounds the interval is Student's t, which assumes normally distributed logarithms of the ratios.)"
+    } else {
+        ""
     }
 }
 
@@ -146,8 +163,13 @@ impl<'a> Teller<'a> {
         (!(plain && only)).then(|| self.at(load))
     }
 
-    fn same(&self) -> String {
-        format!("within {}", percent(self.record.plan.delta))
+    /// How far apart alternatives that are the same may be. A band that was asked for stands for itself.
+    fn same<'c>(&self, comparisons: impl IntoIterator<Item = &'c Comparison>) -> String {
+        let plan = &self.record.plan;
+        let reaches = |c: &Comparison| Some(c.low?.recip().max(c.high?) - 1.0);
+        let most = comparisons.into_iter().filter_map(reaches).fold(plan.delta, f64::max);
+        // Rounded up: it is a bound.
+        format!("within {}", percent((most * 1000.0 - 1e-6).ceil() / 1000.0))
     }
 
     /// Two alternatives.
@@ -159,7 +181,7 @@ impl<'a> Teller<'a> {
         match (story.as_slice(), winners.len()) {
             ([(load, only)], _) => {
                 let place = self.place(*load).map(|place| format!(", {place}")).unwrap_or_default();
-                format!("{}.", self.clause(only, &place))
+                format!("{}.", self.clause((*load, only), &place))
             }
             (_, 0) => self.no_winner(story),
             (_, 1) => self.one_winner(story, &decided),
@@ -169,7 +191,7 @@ impl<'a> Teller<'a> {
     }
 
     /// One comparison as a clause; `place` comes after the names.
-    fn clause(&self, c: &Comparison, place: &str) -> String {
+    fn clause(&self, (load, c): (u32, &Comparison), place: &str) -> String {
         let (alternative, baseline) = (self.name(&c.alternative), self.name(&c.baseline));
         match (c.verdict, Lead::of(c)) {
             (_, Some(lead)) => {
@@ -178,42 +200,76 @@ impl<'a> Teller<'a> {
             }
             (Verdict::Same, _) => {
                 let range = Self::range(c);
-                format!("{alternative} and {baseline} take the same time {}{place}{range}", self.same())
+                format!("{alternative} and {baseline} take the same time {}{place}{range}", self.same([c]))
             }
             _ => {
                 let ratio = factor(c.ratio);
                 let so_far = format!("{alternative} took {ratio} the time of {baseline}{}", Self::range(c));
-                format!("undecided after {}{place}: {so_far}; {}", rounds(c.rounds), self.more_rounds(c))
+                let (known, more) = (self.less_work(c), self.more_rounds(c, load));
+                format!("undecided after {}{place}: {so_far}; {known}{more}", rounds(c.rounds))
             }
         }
+    }
+
+    /// What is known all the same where the time is not: who does less work, which decides once every CPU is busy.
+    fn less_work(&self, c: &Comparison) -> String {
+        let Some(work) = c.work.filter(|work| work.excludes_one()) else { return String::new() };
+        let (less, name) =
+            if work.ratio < 1.0 { (work.inverse(), &c.alternative) } else { (work, &c.baseline) };
+        let range = match (less.low, less.high) {
+            (Some(low), Some(high)) => format!(" ({} to {})", factor(low), factor(high)),
+            _ => String::new(),
+        };
+        let name = self.name(name);
+        format!(
+            "{name} needs {} less CPU time{range}, which decides when every CPU is busy; ",
+            factor(less.ratio)
+        )
     }
 
     fn range(c: &Comparison) -> String {
         match (c.low, c.high) {
             (Some(low), Some(high)) => format!(" ({} to {})", factor(low), factor(high)),
-            _ => String::new(),
+            _ => c.less_sure.map_or_else(String::new, |less| {
+                let (low, high) = (factor(less.low), factor(less.high));
+                format!(" ({low} to {high}, at {:.0}% confidence only)", less.confidence * 100.0)
+            }),
         }
     }
 
-    fn more_rounds(&self, c: &Comparison) -> String {
-        let option = if self.record.plan.rounds.fixed { "--runs" } else { "--max-time" };
-        match c.rounds_needed {
-            Some(1) => format!("about 1 more round would tell (raise {option})"),
-            Some(needed) => format!("about {needed} more rounds would tell (raise {option})"),
-            None => format!("how many more rounds would tell is not known (raise {option})"),
+    fn more_rounds(&self, c: &Comparison, load: u32) -> String {
+        let Some(needed) = c.rounds_needed else {
+            return "how many more rounds would tell is not known".to_owned();
+        };
+        let rounds = if needed == 1 { "1 more round".to_owned() } else { format!("{needed} more rounds") };
+        let plan = &self.record.plan;
+        if plan.rounds.fixed {
+            return format!("about {rounds} would tell (raise --runs)");
         }
+        let more_s = f64::from(needed) * self.round_s(load);
+        format!("about {rounds} would tell ({}; raise --max-time)", duration(more_s))
+    }
+
+    /// What a round took at a load, about.
+    fn round_s(&self, load: u32) -> f64 {
+        let batches = || self.record.batches.iter().filter(move |batch| batch.load == load);
+        let rounds = batches().map(|batch| batch.round + 1).max().unwrap_or(1);
+        batches().map(|batch| batch.makespan_s).sum::<f64>() / f64::from(rounds)
     }
 
     fn no_winner(&self, story: &Story) -> String {
         let Some((load, first)) = story.first() else { return self.nothing() };
         if story.iter().all(|(_, c)| c.verdict == Verdict::Same) {
             let (a, b) = (self.name(&first.alternative), self.name(&first.baseline));
-            return format!("{a} and {b} take the same time {} at every measured load.", self.same());
+            return format!(
+                "{a} and {b} take the same time {} at every measured load.",
+                self.same(story.iter().map(|(_, c)| *c))
+            );
         }
         let (a, b) = (self.name(&first.alternative), self.name(&first.baseline));
         let most = story.iter().filter_map(|(_, c)| c.rounds_needed).max();
         let hardest = story.iter().find(|(_, c)| c.verdict == Verdict::Undecided && c.rounds_needed == most);
-        let more = hardest.map_or_else(|| self.at(*load), |(_, c)| self.more_rounds(c));
+        let more = hardest.map_or_else(|| self.at(*load), |(load, c)| self.more_rounds(c, *load));
         format!("no winner between {a} and {b}: {}; {more}.", self.open_loads(story, |_| true))
     }
 
@@ -225,8 +281,10 @@ impl<'a> Teller<'a> {
         };
         let same = Some(list(Verdict::Same)).filter(|l| !l.is_empty());
         let undecided = Some(list(Verdict::Undecided)).filter(|l| !l.is_empty());
+        let alike =
+            story.iter().filter(|(load, c)| c.verdict == Verdict::Same && which(*load)).map(|(_, c)| *c);
         let parts = [
-            same.map(|loads| format!("the same {} {loads}", self.same())),
+            same.map(|loads| format!("the same {} {loads}", self.same(alike))),
             undecided.map(|loads| format!("undecided {loads}")),
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
@@ -313,7 +371,7 @@ impl<'a> Teller<'a> {
                     format!("{name} takes {} as long{}", lead.factor(), lead.interval())
                 }
                 (_, Some(lead)) => format!("{name} is {} faster{}", lead.factor(), lead.interval()),
-                (Verdict::Same, _) => format!("{name} takes the same time {}", self.same()),
+                (Verdict::Same, _) => format!("{name} takes the same time {}", self.same([*c])),
                 _ => format!("{name} is undecided"),
             }
         };

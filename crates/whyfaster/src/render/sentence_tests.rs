@@ -5,12 +5,12 @@ use whyfaster_core::record::Record;
 use whyfaster_core::verdict::Verdict::{self, Faster, Same, Slower, Undecided};
 
 use super::fixture::{level, look, record, row};
+use super::names::Names;
 use super::sentence::sentence;
-use super::text::Names;
 
 fn said(record: &Record) -> String {
     let look = look(80, true);
-    let names = Names::new(record.plan.alternatives.iter().map(|a| a.name.as_str()), 40, &look);
+    let names = Names::of(&record.plan.alternatives, &look);
     sentence(record, &names, &look)
 }
 
@@ -33,7 +33,7 @@ fn one_level() {
     );
     assert_eq!(
         said(&pair(&[(1, 1.0, Same)])),
-        "new and base take the same time within 2% (0.970x to 1.02x)."
+        "new and base take the same time within 3.1% (0.970x to 1.02x)."
     );
     let mut cut = pair(&[(1, 0.5, Faster)]);
     cut.plan.loads = Loads::Fixed(vec![1, 10]);
@@ -42,7 +42,7 @@ fn one_level() {
     assert_eq!(
         text,
         "Undecided after 24 rounds: new took 0.980x the time of base (0.951x to 1.00x); about 30 more rounds would tell \
-         (raise --max-time)."
+         (59 s; raise --max-time)."
     );
 }
 
@@ -73,7 +73,7 @@ fn one_winner_but_not_everywhere() {
     let text = said(&pair(&[(1, 0.5, Faster), (10, 1.0, Same), (100, 0.99, Undecided)]));
     assert_eq!(
         text,
-        "new is 2.00x faster than base alone (1.96x to 2.06x); the same within 2% at 10 copies, undecided at 100 copies."
+        "new is 2.00x faster than base alone (1.96x to 2.06x); the same within 3.1% at 10 copies, undecided at 100 copies."
     );
     let text = said(&pair(&[(1, 1.0, Undecided), (10, 1.25, Slower), (100, 1.5, Slower)]));
     assert_eq!(
@@ -111,12 +111,12 @@ fn more_flips_than_one() {
 #[test]
 fn no_winner_at_any_load() {
     let text = said(&pair(&[(1, 1.0, Same), (10, 1.0, Same)]));
-    assert_eq!(text, "new and base take the same time within 2% at every measured load.");
+    assert_eq!(text, "new and base take the same time within 3.1% at every measured load.");
     let text = said(&pair(&[(1, 1.0, Same), (10, 0.99, Undecided)]));
     assert_eq!(
         text,
-        "No winner between new and base: the same within 2% alone, undecided at 10 copies; about 30 more rounds would tell \
-         (raise --max-time)."
+        "No winner between new and base: the same within 3.1% alone, undecided at 10 copies; about 30 more rounds would tell \
+         (1 min; raise --max-time)."
     );
 }
 

@@ -1,15 +1,15 @@
 //! The tables of a record: one per level, and one over all levels.
 
 use whyfaster_core::analysis::{Comparison, Level, LevelResult};
-use whyfaster_core::bounds::Bound;
 use whyfaster_core::plan::Mode;
 use whyfaster_core::record::Record;
 use whyfaster_core::stats::Estimate;
 use whyfaster_core::verdict::Verdict;
 
-use super::grid::{ABSENT, Column, Grid, Group};
+use super::grid::{ABSENT, Column, Grid, Group, or_absent};
 use super::look::Look;
-use super::text::{Names, Tone, tone};
+use super::names::Names;
+use super::text::{Tone, tone};
 use super::units::{Scale, count, digits, factor, memory_scale};
 use crate::display::Sort;
 
@@ -40,31 +40,28 @@ fn estimate_interval(estimate: &Estimate, scale: Scale) -> String {
 /// The table of one level: who, how long, against the baseline, and what it cost.
 pub fn level_grid(record: &Record, level: &Level, names: &Names, look: &Look) -> Grid {
     let rows = ordered(record, level, look);
-    let column = |header: String, cell: &dyn Fn(&LevelResult) -> String| {
-        Column::new(header, rows.iter().map(|row| cell(row)).collect())
-    };
+    let rows = rows.as_slice();
     let batch = matches!(record.plan.mode, Mode::Batch);
     // Where copies arrive for a fixed time, the makespan is that time and tells nothing.
-    let mut groups = vec![if batch { makespan_group(&rows, look) } else { latency_group(&rows, look) }];
+    let mut groups = vec![if batch { makespan_group(rows, look) } else { latency_group(rows, look) }];
     if !level.comparisons.is_empty() {
-        groups.extend(comparison_groups(&rows, level));
+        groups.extend(comparison_groups(rows, level));
     }
-    let [work, share, throughput] = work_groups(&rows, look);
+    let [work, share, throughput] = work_groups(rows, look);
     groups.push(work);
     if batch && level.load > 1 {
-        groups.push(latency_group(&rows, look));
+        groups.push(latency_group(rows, look));
     }
     groups.extend([share, throughput]);
     if !batch || level.load > 1 {
-        let slowdown = column("slowdown".into(), &|row| optional(row.slowdown, factor));
-        groups.push(Group::new("slowdown", vec![slowdown]));
+        groups.push(Group::of("slowdown", rows, |row| or_absent(row.slowdown, factor)));
     }
-    groups.extend(machine_groups(&rows, look));
-    Grid { key: column("alternative".into(), &|row| names.show(&row.alternative)), groups }
+    groups.extend(machine_groups(rows, look));
+    Grid { key: Column::of("alternative", rows, |row| names.show(&row.alternative)), groups }
 }
 
 /// The results of a level in the order in which they are shown.
-fn ordered<'a>(record: &Record, level: &'a Level, look: &Look) -> Vec<&'a LevelResult> {
+pub(super) fn ordered<'a>(record: &Record, level: &'a Level, look: &Look) -> Vec<&'a LevelResult> {
     let mut rows: Vec<&LevelResult> = level.results.iter().collect();
     let by_time = match look.sort {
         Sort::Auto => record.analysis.levels.len() == 1,
@@ -85,10 +82,6 @@ pub fn typical(record: &Record, result: &LevelResult) -> f64 {
     }
 }
 
-fn optional(value: Option<f64>, text: impl Fn(f64) -> String) -> String {
-    value.map_or_else(|| ABSENT.to_owned(), text)
-}
-
 fn makespan_group(rows: &[&LevelResult], look: &Look) -> Group {
     let scale = Scale::choose(rows.iter().map(|row| row.makespan_s.median), look.time_unit);
     // A batch with a timed-out copy lasted at least this long; how long, nobody knows.
@@ -100,8 +93,8 @@ fn makespan_group(rows: &[&LevelResult], look: &Look) -> Group {
     Group::new(
         "makespan",
         vec![
-            Column::new(format!("makespan {}", scale.name), rows.iter().map(median).collect()),
-            Column::new("interval", rows.iter().map(intervals).collect()),
+            Column::of(format!("makespan {}", scale.name), rows, median),
+            Column::of("interval", rows, intervals),
         ],
     )
 }
@@ -121,71 +114,53 @@ fn comparison_groups(rows: &[&LevelResult], level: &Level) -> [Group; 2] {
 
 fn work_groups(rows: &[&LevelResult], look: &Look) -> [Group; 3] {
     let scale = Scale::choose(rows.iter().map(|row| row.work_per_copy_s), look.time_unit);
-    let cells = |text: &dyn Fn(&LevelResult) -> String| rows.iter().map(|row| text(row)).collect::<Vec<_>>();
-    let parts = |row: &LevelResult| {
+    let work = Column::of(format!("work {}", scale.name), rows, |row| scale.number(row.work_per_copy_s));
+    let parts = Column::of("user + system", rows, |row| {
         format!("{} + {}", scale.number(row.user_per_copy_s), scale.number(row.system_per_copy_s))
-    };
+    });
+    let throughput = Column::of("copies/s", rows, |row| count(row.throughput_per_s));
     [
-        Group::new(
-            "work",
-            vec![
-                Column::new(format!("work {}", scale.name), cells(&|row| scale.number(row.work_per_copy_s))),
-                Column::new("user + system", cells(&parts)),
-            ],
-        ),
-        Group::new("share", vec![Column::new("share %", cells(&|row| digits(row.share * 100.0)))]),
-        Group::new("throughput", vec![Column::new("copies/s", cells(&|row| count(row.throughput_per_s)))]),
+        Group::new("work", vec![work, parts]),
+        Group::in_unit("share", "%", rows, |row| digits(row.share * 100.0)),
+        Group::new("throughput", vec![throughput]),
     ]
 }
 
 fn latency_group(rows: &[&LevelResult], look: &Look) -> Group {
     let scale = Scale::choose(rows.iter().map(|row| row.latency_s.p50), look.time_unit);
-    let column = |name: &str, value: &dyn Fn(&LevelResult) -> f64| {
-        Column::new(name, rows.iter().map(|row| scale.number(value(row))).collect())
-    };
+    let median = format!("latency {} p50", scale.name);
     Group::new(
         "latency",
         vec![
-            column(&format!("latency {} p50", scale.name), &|row| row.latency_s.p50),
-            column("p95", &|row| row.latency_s.p95),
-            column("p99", &|row| row.latency_s.p99),
+            Column::of(median, rows, |row| scale.number(row.latency_s.p50)),
+            Column::of("p95", rows, |row| scale.number(row.latency_s.p95)),
+            Column::of("p99", rows, |row| scale.number(row.latency_s.p99)),
         ],
     )
 }
 
 fn machine_groups(rows: &[&LevelResult], look: &Look) -> Vec<Group> {
-    let cells = |text: &dyn Fn(&LevelResult) -> String| rows.iter().map(|row| text(row)).collect::<Vec<_>>();
     let bounds = rows.iter().filter_map(|row| row.bound).map(|bound| bound.makespan_s);
-    let bound_scale = Scale::choose(bounds, look.time_unit);
-    let bound =
-        |row: &LevelResult, text: &dyn Fn(Bound) -> String| row.bound.map_or_else(|| ABSENT.to_owned(), text);
-    let delay_scale = Scale::choose(rows.iter().filter_map(|row| row.run_delay_s), look.time_unit);
+    let scale = Scale::choose(bounds, look.time_unit);
+    let bound = Column::of(format!("bound {}", scale.name), rows, |row| {
+        or_absent(row.bound, |bound| scale.number(bound.makespan_s))
+    });
+    let gap = Column::of("gap", rows, |row| or_absent(row.bound, |bound| factor(bound.gap)));
+    let scale = Scale::choose(rows.iter().filter_map(|row| row.run_delay_s), look.time_unit);
+    let delay = Column::of(format!("run-queue {}", scale.name), rows, |row| {
+        or_absent(row.run_delay_s, |delay| scale.number(delay))
+    });
     let (memory, bytes) = memory_scale(rows.iter().map(|row| row.max_rss_bytes));
     // Bytes to a float loses digits only beyond 9 PB.
-    let rss = |row: &LevelResult| digits(row.max_rss_bytes as f64 / bytes);
-    let switches = |row: &LevelResult| {
+    let rss = Column::of(format!("max RSS {memory}"), rows, |row| digits(row.max_rss_bytes as f64 / bytes));
+    let switches = Column::of("switches vol + invol", rows, |row| {
         format!("{} + {}", count(row.voluntary_switches), count(row.involuntary_switches))
-    };
+    });
     vec![
-        Group::new(
-            "bound and gap",
-            vec![
-                Column::new(
-                    format!("bound {}", bound_scale.name),
-                    cells(&|row| bound(row, &|b| bound_scale.number(b.makespan_s))),
-                ),
-                Column::new("gap", cells(&|row| bound(row, &|b| factor(b.gap)))),
-            ],
-        ),
-        Group::new(
-            "run-queue delay",
-            vec![Column::new(
-                format!("run-queue {}", delay_scale.name),
-                cells(&|row| optional(row.run_delay_s, |delay| delay_scale.number(delay))),
-            )],
-        ),
-        Group::new("memory", vec![Column::new(format!("max RSS {memory}"), cells(&rss))]),
-        Group::new("switches", vec![Column::new("switches vol + invol", cells(&switches))]),
+        Group::new("bound and gap", vec![bound, gap]),
+        Group::new("run-queue delay", vec![delay]),
+        Group::new("memory", vec![rss]),
+        Group::new("switches", vec![switches]),
     ]
 }
 
@@ -205,7 +180,7 @@ pub fn summary_grid(record: &Record, names: &Names, look: &Look) -> Grid {
             None => "not measured".to_owned(),
         };
         let bound = |load: &u32| {
-            optional(result(*load).and_then(|r| r.bound).map(|b| b.makespan_s), |b| scale.number(b))
+            or_absent(result(*load).and_then(|r| r.bound).map(|b| b.makespan_s), |b| scale.number(b))
         };
         let comparison = |load: u32| level(load)?.comparisons.iter().find(|c| c.alternative == name);
         let verdict = |load: &u32| {
@@ -215,11 +190,11 @@ pub fn summary_grid(record: &Record, names: &Names, look: &Look) -> Grid {
             )
         };
         let shown = names.show(name);
-        let time = Column::new(format!("{shown} {}", scale.name), loads.iter().map(makespan).collect());
-        let bound = Column::new("bound", loads.iter().map(bound).collect());
+        let time = Column::of(format!("{shown} {}", scale.name), &loads, makespan);
+        let bound = Column::of("bound", &loads, bound);
         groups.push(Group::new("more alternatives", vec![time, bound]));
         if loads.iter().any(|load| comparison(*load).is_some()) {
-            let ratio = Column::new(format!("{shown} ratio"), loads.iter().map(verdict).collect());
+            let ratio = Column::of(format!("{shown} ratio"), &loads, verdict);
             groups.push(Group::new("more alternatives", vec![ratio]));
         }
     }
@@ -227,7 +202,7 @@ pub fn summary_grid(record: &Record, names: &Names, look: &Look) -> Grid {
         Mode::Closed { .. } => "workers",
         Mode::Batch | Mode::Open { .. } => "copies",
     };
-    Grid { key: Column::new(key, loads.iter().map(u32::to_string).collect()), groups }
+    Grid { key: Column::of(key, &loads, u32::to_string), groups }
 }
 
 /// The loads that were asked for or measured, rising.

@@ -79,8 +79,23 @@ pub fn shorten(text: &str, max: usize, unicode: bool) -> String {
     short::shorten(text, max, gap(unicode))
 }
 
+/// The beginning, in at most `max` columns.
+pub fn beginning(text: &str, max: usize, unicode: bool) -> String {
+    if width(text) <= max {
+        return text.to_owned();
+    }
+    let mut room = max.saturating_sub(width(gap(unicode)));
+    let fits = |c: &char| {
+        let columns = width(c.encode_utf8(&mut [0; 4]));
+        let fits = columns <= room;
+        room = room.saturating_sub(columns);
+        fits
+    };
+    text.chars().take_while(fits).chain(gap(unicode).chars()).collect()
+}
+
 /// What stands in place of what is left out.
-fn gap(unicode: bool) -> &'static str {
+pub(super) fn gap(unicode: bool) -> &'static str {
     if unicode { "…" } else { ".." }
 }
 
@@ -109,65 +124,6 @@ pub fn wrap_indented(text: &str, columns: usize, indent: usize) -> Vec<String> {
     wrap(text, columns.saturating_sub(indent), 2).iter().map(|line| format!("{margin}{line}")).collect()
 }
 
-/// The names of the alternatives as they are shown: safe, short and still distinct.
-#[derive(Clone, Debug)]
-pub struct Names {
-    names: Vec<(String, String)>,
-    shortened: bool,
-}
-
-impl Names {
-    /// Names of at most `max` columns. Where shortening makes two alike, all get their number in front.
-    pub fn new<'a>(full: impl IntoIterator<Item = &'a str>, max: usize, look: &Look) -> Self {
-        let full: Vec<&str> = full.into_iter().collect();
-        let safe: Vec<String> = full.iter().map(|name| for_look(name, look)).collect();
-        let known: Vec<&str> = safe.iter().map(String::as_str).collect();
-        let cut = short::apart(&known, max, gap(look.unicode));
-        let mut short: Vec<String> = cut.into_iter().map(|it| it.text).collect();
-        let numbered = alike(&short);
-        if numbered {
-            let number = |(i, name): (usize, &String)| {
-                let number = format!("#{} ", i + 1);
-                format!("{number}{}", shorten(name, max.saturating_sub(width(&number)), look.unicode))
-            };
-            short = safe.iter().enumerate().map(number).collect();
-        }
-        let shortened = numbered || short != safe;
-        Self { names: full.into_iter().map(str::to_owned).zip(short).collect(), shortened }
-    }
-
-    /// The shown form of a name; a name that is not among the alternatives is made safe and shown whole.
-    pub fn show(&self, name: &str) -> String {
-        let known = self.names.iter().find(|(full, _)| full == name);
-        known.map_or_else(|| clean(name), |(_, short)| short.clone())
-    }
-
-    /// The shown form of the name at this place.
-    pub fn at(&self, index: usize) -> Option<String> {
-        self.names.get(index).map(|(_, short)| short.clone())
-    }
-
-    /// Whether the text begins with a shown name.
-    pub fn begins(&self, text: &str) -> bool {
-        self.names.iter().any(|(_, short)| text.starts_with(short.as_str()))
-    }
-
-    /// A text in which the names stand as they are shown: command lines may be long.
-    pub fn within(&self, text: &str) -> String {
-        let differing = self.names.iter().filter(|(full, short)| full != short && !full.is_empty());
-        differing.fold(text.to_owned(), |text, (full, short)| text.replace(full.as_str(), short))
-    }
-
-    /// Whether any shown name differs from the real one.
-    pub fn shortened(&self) -> bool {
-        self.shortened
-    }
-}
-
-fn alike(names: &[String]) -> bool {
-    names.iter().enumerate().any(|(i, name)| name.is_empty() || names[..i].contains(name))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,23 +135,18 @@ mod tests {
     }
 
     #[test]
+    fn a_beginning_keeps_to_its_room() {
+        assert_eq!(beginning("one two three", 9, true), "one two …");
+        assert_eq!(beginning("日本語日本語", 5, false), "日..");
+        assert_eq!(beginning("short", 5, false), "short");
+    }
+
+    #[test]
     fn the_middle_goes_first() {
         assert_eq!(shorten("awk -f prog.awk input.log", 13, true), "awk -f…ut.log");
         assert_eq!(shorten("awk -f prog.awk input.log", 13, false), "awk -f..t.log");
         assert_eq!(shorten("short", 13, true), "short");
         assert!(width(&shorten("日本語日本語日本語", 8, true)) <= 8);
-    }
-
-    #[test]
-    fn names_stay_distinct() {
-        let full = ["gzip --keep -1 input", "gzip --keep -2 input"];
-        let names = Names::new(full, 12, &look(80, true));
-        assert_eq!(full.map(|name| names.show(name)), ["gzip … -1 …", "gzip … -2 …"]);
-        assert!(names.shortened());
-        let full = ["a1 bbbbbbbb 1 ccccccc 1", "a1 bbbbbbbb 2 ccccccc 1", "a2 bbbbbbbb 1 ccccccc 2"];
-        let names = Names::new(full, 12, &look(80, true));
-        assert_eq!(full.map(|name| names.show(name)), ["#1 a1 b…cc 1", "#2 a1 b…cc 1", "#3 a2 b…cc 2"]);
-        assert!(!Names::new(["a", "b"], 12, &look(80, true)).shortened());
     }
 
     #[test]

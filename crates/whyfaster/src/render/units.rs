@@ -2,7 +2,7 @@
 
 use whyfaster_core::price::Unit;
 
-use super::grid::ABSENT;
+use super::grid::or_absent;
 use super::look::Look;
 use crate::display::TimeUnit;
 
@@ -99,6 +99,17 @@ fn bare(number: &str) -> &str {
 
 /// Three significant digits; whole numbers above a thousand keep all of theirs.
 pub fn digits(value: f64) -> String {
+    significant(value, 3)
+}
+
+/// A value with the digits that its interval supports: two where it reaches farther than this part of it to either side.
+pub fn supported(value: f64, low: Option<f64>, high: Option<f64>) -> String {
+    const VAGUE: f64 = 0.05;
+    let reach = low.zip(high).map(|(low, high)| (high - low) / 2.0);
+    significant(value, if reach.is_none_or(|reach| reach > VAGUE * value.abs()) { 2 } else { 3 })
+}
+
+fn significant(value: f64, figures: i32) -> String {
     if !value.is_finite() {
         return "-".to_owned();
     }
@@ -109,9 +120,9 @@ pub fn digits(value: f64) -> String {
         return format!("{value:.2e}");
     }
     // Formatting decides what rounding does to the magnitude: 9.996 becomes 1.000e1.
-    let rounded = format!("{value:.2e}");
+    let rounded = if figures == 2 { format!("{value:.1e}") } else { format!("{value:.2e}") };
     let magnitude: i32 = rounded.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0);
-    let decimals = usize::try_from(2 - magnitude).unwrap_or(0).min(12);
+    let decimals = usize::try_from(figures - 1 - magnitude).unwrap_or(0).min(12);
     format!("{value:.decimals$}")
 }
 
@@ -185,7 +196,7 @@ pub fn duration(seconds: f64) -> String {
 
 /// A price that may be missing.
 pub fn price_or_absent(value: Option<f64>, look: &Look) -> String {
-    value.map_or_else(|| ABSENT.to_owned(), |ns| price(ns, look))
+    or_absent(value, |ns| price(ns, look))
 }
 
 #[cfg(test)]

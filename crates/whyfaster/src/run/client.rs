@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 pub(crate) struct Launcher {
     child: Child,
     socket: UnixStream,
-    /// What hooks left running on purpose. All else that comes to be below this process belongs to a measured tree.
+    /// What hooks left running on purpose, and daemons of commands where these are kept. All else that comes to be below this process belongs to a measured tree.
     spared: Vec<Identity>,
 }
 
@@ -67,8 +67,7 @@ impl Launcher {
 
     fn start_as(words: &[&str]) -> Result<Self, Failure> {
         if launcher::proc_is_foreign() {
-            return Err(Failure::new(
-                Exit::Unfit,
+            return Err(Failure::unfit(
                 "/proc shows the processes of another PID namespace, so whyfaster cannot find those of its commands",
                 "mount the /proc of this namespace first: unshare --mount-proc, or mount -t proc proc /proc",
             ));
@@ -210,7 +209,12 @@ impl Launcher {
         match receive(&self.socket) {
             // What comes of a batch counts on columns of one length.
             Ok(Some((Reply::Done(outcome), _))) if !outcome.copies.even() => Err(self.lost()),
-            Ok(Some((reply, _))) => Ok(reply),
+            Ok(Some((reply, _))) => {
+                if let Reply::Done(outcome) = &reply {
+                    self.spared.extend(&outcome.daemons);
+                }
+                Ok(reply)
+            }
             Ok(None) | Err(_) => Err(self.lost()),
         }
     }

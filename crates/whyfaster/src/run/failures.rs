@@ -3,11 +3,10 @@
 use whyfaster_core::plan::{Input, Output};
 
 use super::protocol::{Step, Who};
-use super::resolve::Command;
 use crate::exit::{Exit, Failure, files_or};
 
 /// The error when a program cannot be executed.
-pub(super) fn cannot_execute(command: &Command, errno: i32) -> Failure {
+pub(super) fn cannot_execute(program: &str, errno: i32) -> Failure {
     let hint = match errno {
         libc::ENOEXEC => "it is no program: a script needs a '#!' line, or a shell to read it (leave out -N)",
         libc::ENOENT => "the file, or the interpreter after its '#!', does not exist",
@@ -18,11 +17,7 @@ pub(super) fn cannot_execute(command: &Command, errno: i32) -> Failure {
         libc::E2BIG => "its words and environment are too long together",
         _ => "run it by hand to see more",
     };
-    Failure::new(
-        Exit::CommandFailed,
-        format!("cannot execute '{}': {}", command.program, error_text(errno)),
-        hint,
-    )
+    Failure::new(Exit::CommandFailed, format!("cannot execute '{program}': {}", error_text(errno)), hint)
 }
 
 /// The error when something had to be opened or set before a command could run.
@@ -43,7 +38,9 @@ pub(super) fn cannot_prepare(
         Step::Output => (
             match output {
                 Output::File(path) => format!("opening the output '{}'", path.display()),
-                Output::Null | Output::Pipe | Output::Inherit => "opening its output".to_owned(),
+                Output::Auto | Output::Null | Output::Pipe | Output::Inherit => {
+                    "opening its output".to_owned()
+                }
             },
             "check --output: as whom the commands run must be able to write it",
         ),

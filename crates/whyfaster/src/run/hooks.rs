@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use whyfaster_core::plan::{Alternative, Shell};
+use whyfaster_core::run::Run;
 
 use super::client::Launcher;
 use super::interrupts::Interrupts;
@@ -46,6 +47,16 @@ impl Hook {
         }
     }
 
+    /// What hyperfine calls it.
+    fn noun(self) -> &'static str {
+        match self {
+            Hook::Setup => "setup",
+            Hook::Prepare => "preparation",
+            Hook::Conclude => "conclusion",
+            Hook::Cleanup => "cleanup",
+        }
+    }
+
     /// Its command line, if the alternative has one.
     pub(crate) fn of(self, alternative: &Alternative) -> Option<&str> {
         match self {
@@ -55,6 +66,12 @@ impl Hook {
             Hook::Cleanup => alternative.cleanup.as_deref(),
         }
     }
+}
+
+/// What a run is told of itself. The number is one in every run, as scripts calculate with it.
+pub(crate) fn told(run: Run) -> [(String, String); 2] {
+    let set = |name: &str, value: String| (name.to_owned(), value);
+    [set("HYPERFINE_ITERATION", run.number.to_string()), set("WHYFASTER_RUN", run.kind.name().to_owned())]
 }
 
 /// Runs hooks.
@@ -69,12 +86,12 @@ pub(crate) struct Hooks<'a> {
 }
 
 impl Hooks<'_> {
-    /// Runs a hook if the alternative has it. `iteration` is what `HYPERFINE_ITERATION` says.
+    /// Runs a hook if the alternative has it.
     pub(crate) fn run(
         &self,
         hook: Hook,
         alternative: &Alternative,
-        iteration: Option<&str>,
+        run: Option<Run>,
         launcher: &Launcher,
     ) -> Result<(), Failure> {
         let Some(line) = hook.of(alternative) else { return Ok(()) };
@@ -85,10 +102,14 @@ impl Hooks<'_> {
                 format!("the --{option} command '{line}' {what}"),
                 format!("run it by hand, or use --show-output to see what it says; --{option} must succeed"),
             )
+            .in_hyperfines(
+                format!("The {} command terminated with a non-zero exit code.", hook.noun()),
+                format!("The {} command failed:", hook.noun()),
+            )
         };
         // Counted before it starts: a signal that comes at once must end it too.
         let before = self.interrupts.count();
-        let spawned = self.spawn(line, alternative, iteration, launcher);
+        let spawned = self.spawn(line, alternative, run, launcher);
         let ended = spawned.map_err(|e| fail(format!("could not be run: {e}"))).map(|mut child| {
             let hook = identity(child.id() as i32);
             self.wait(&mut child, hook, before)
@@ -112,7 +133,7 @@ impl Hooks<'_> {
         &self,
         line: &str,
         alternative: &Alternative,
-        iteration: Option<&str>,
+        run: Option<Run>,
         launcher: &Launcher,
     ) -> io::Result<Child> {
         let default = ["sh".to_owned()];
@@ -128,9 +149,7 @@ impl Hooks<'_> {
             user.dress(&mut command);
         }
         command.envs(&alternative.env);
-        if let Some(iteration) = iteration {
-            command.env("HYPERFINE_ITERATION", iteration);
-        }
+        command.envs(run.into_iter().flat_map(told));
         // We block the signals that end a measurement, and a child inherits that: a hook could then not be asked to end, nor
         // could `kill` end a server that it starts.
         let announce = launcher.announcer()?;

@@ -41,7 +41,7 @@ impl Interrupts {
             let otherwise =
                 "signalfd(2) must be allowed: a filter of system calls, such as a container's, may forbid it";
             let hint = files_or(&error, otherwise);
-            Failure::new(Exit::Unfit, format!("cannot wait for signals: {error}"), hint)
+            Failure::unfit(format!("cannot wait for signals: {error}"), hint)
         })
     }
 

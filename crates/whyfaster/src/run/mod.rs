@@ -4,6 +4,7 @@
 //! another process. Nothing here prints.
 
 mod client;
+mod destination;
 mod failures;
 mod faults;
 mod held;

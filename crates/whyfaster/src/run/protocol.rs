@@ -1,6 +1,6 @@
 //! What the program and its launcher say to each other: one request, one reply, as length-prefixed JSON on a socket.
 //!
-//! The launcher is a process of its own so that the measured processes are forked from something small (a child starts
+//! The launcher is a process of its own so that the measured processes begin in something small (a child starts
 //! with its parent's resident memory on its account) and so that a subreaper stands above every measured tree.
 //!
 //! Neither side believes the other blindly: a message has a bound, and what has begun must come to its end in time.
@@ -19,8 +19,9 @@ use rustix::net::{
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use whyfaster_core::metric::Metric;
 use whyfaster_core::plan::{Input, Output};
-use whyfaster_core::sample::{Copies, Orphans};
+use whyfaster_core::sample::{Copies, Io, Orphans};
 
 /// What may be said, and how long it may be.
 pub(crate) trait Said: Serialize + DeserializeOwned {
@@ -41,6 +42,9 @@ impl Said for Reply {
 
 /// How long the rest of a message may take once it has begun. Nothing else is noticed meanwhile.
 const REST: Duration = Duration::from_secs(20);
+
+/// What most messages have room in.
+const USUAL_BYTES: u32 = 16 << 10;
 
 /// A process that cannot be mistaken for another one with the same id.
 pub(crate) type Identity = (i32, u64);
@@ -81,6 +85,12 @@ pub(crate) struct Request {
     pub(crate) user: Option<RunAs>,
     /// End a copy and its tree after this many seconds.
     pub(crate) timeout_s: Option<f64>,
+    /// What a copy started and left running stays.
+    pub(crate) keep_daemons: bool,
+    /// What the CPU is to count.
+    pub(crate) counters: Vec<Metric>,
+    /// The copies' peak memory is asked for: before their exec they are to have as little as can be.
+    pub(crate) peak_memory: bool,
     /// How the copies arrive.
     pub(crate) arrivals: Arrivals,
     /// What is asked of the batch.
@@ -169,14 +179,43 @@ pub(crate) struct Outcome {
     pub(crate) orphans: Orphans,
     /// Processes that could not be ended.
     pub(crate) left: Vec<Who>,
+    /// Processes that were left running, as asked.
+    pub(crate) daemons: Vec<Identity>,
     /// CPU seconds that the machine was busy meanwhile.
     pub(crate) machine_busy_s: Option<f64>,
     /// CPU seconds stolen meanwhile.
     pub(crate) steal_s: Option<f64>,
+    /// What the copies and what outlived them read and wrote, where the kernel tells.
+    pub(crate) io: Option<Io>,
     /// What a trial saw.
     pub(crate) needs: Option<Needs>,
     /// What a traced batch added up, or why it could not.
     pub(crate) account: Option<Result<Account, NoAccount>>,
+}
+
+impl Outcome {
+    /// Whether no copy was cut short or failed.
+    pub(crate) fn whole(&self) -> bool {
+        !self.copies.timed_out.contains(&true) && self.copies.status.iter().all(|&status| status == 0)
+    }
+
+    /// That of a batch which is only rehearsed.
+    pub(crate) fn of_rehearsal() -> Self {
+        Self {
+            ended: Ended::Normally,
+            released_ns: 0,
+            makespan_s: 0.0,
+            copies: Copies::default(),
+            orphans: Orphans::default(),
+            left: Vec::new(),
+            daemons: Vec::new(),
+            machine_busy_s: None,
+            steal_s: None,
+            io: None,
+            needs: None,
+            account: Some(Ok(Account::default())),
+        }
+    }
 }
 
 /// A process, for a message.
@@ -311,8 +350,11 @@ pub(crate) fn send<T: Said>(socket: &UnixStream, message: &T, fds: &[BorrowedFd<
     if !fds.is_empty() && !control.push(SendAncillaryMessage::ScmRights(fds)) {
         return Err(io::Error::other("too many descriptors for one message"));
     }
-    sendmsg(socket, &[io::IoSlice::new(&length)], &mut control, SendFlags::NOSIGNAL)?;
-    (&*socket).write_all(&body)
+    // At once, so that the other side is woken once.
+    let both = [io::IoSlice::new(&length), io::IoSlice::new(&body)];
+    let sent = sendmsg(socket, &both, &mut control, SendFlags::NOSIGNAL)?;
+    (&*socket).write_all(&length[sent.min(length.len())..])?;
+    (&*socket).write_all(&body[sent.saturating_sub(length.len())..])
 }
 
 /// The length of a message, if it may be so long.
@@ -352,8 +394,8 @@ pub(crate) fn receive<T: Said>(socket: &UnixStream) -> io::Result<Option<(T, Vec
         .flatten()
         .collect();
     let length = bounded::<T>(u32::from_le_bytes(length))?;
-    // Memory is taken for what has come, not for what was announced.
-    let mut body = Vec::new();
+    // Most messages come with one call into this. For more, memory is taken for what has come, not for what was announced.
+    let mut body = Vec::with_capacity(length.min(USUAL_BYTES) as usize);
     if rest.take(length.into()).read_to_end(&mut body)? < length as usize {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }

@@ -31,19 +31,21 @@ pub(crate) fn command(alternative: &Alternative, shell: &Shell, remedy: &str) ->
         }
     };
     let name = argv.first().ok_or_else(|| {
-        Failure::new(Exit::Usage, "the command is empty", "give the command line to measure as one argument")
+        Failure::usage("the command is empty", "give the command line to measure as one argument")
     })?;
     let remedy = match shell {
         Shell::None => format!("check the spelling; shell built-ins and pipelines need a shell: {remedy}"),
         Shell::Command(_) => "check the spelling, or leave out --shell".to_owned(),
     };
-    Ok(Command { program: program(name, &remedy)?, argv })
+    let program = program(name, &remedy).map_err(|failure| {
+        failure.in_hyperfine(format!("Failed to run command '{}'", alternative.command))
+    })?;
+    Ok(Command { program, argv })
 }
 
 fn words(line: &str, remedy: &str) -> Result<Vec<String>, Failure> {
     shell_words::split(line).map_err(|error| {
-        Failure::new(
-            Exit::Usage,
+        Failure::usage(
             format!("cannot split '{line}' into words: {error}"),
             format!("close the quote, or let a shell read the command: {remedy}"),
         )

@@ -3,18 +3,22 @@
 use std::time::Instant;
 
 use whyfaster_core::analysis::{
-    Analysis, Measured, RUN_QUEUE_DELAY, alpha_per_interval, analyse, least_rounds, level_name,
-    level_verdicts,
+    Analysis, Measured, alpha_per_interval, analyse, least_rounds, level_verdicts,
 };
 use whyfaster_core::bounds::capacity;
 use whyfaster_core::crossover::{MAX_BISECTIONS, bisect, ladder};
-use whyfaster_core::event::{Event, Status};
+use whyfaster_core::event::Event;
 use whyfaster_core::fit::{Need, fits};
-use whyfaster_core::host::{Host, NotMeasured};
+use whyfaster_core::host::Host;
+use whyfaster_core::missing::{NotMeasured, Obstacle, Quantity};
 use whyfaster_core::plan::{Loads, Mode, Output, Plan};
 use whyfaster_core::record::{Record, SCHEMA};
-use whyfaster_core::sample::{Batch, SchedAccount, Trial};
+use whyfaster_core::run::Rehearsed;
+use whyfaster_core::sample::{Arm, Batch, SchedAccount, Trial};
 use whyfaster_core::schedule::{Round, Scheduler, Standing, Step};
+use whyfaster_core::status::Status;
+use whyfaster_core::verdict::Verdict;
+use whyfaster_core::warning::Place;
 use whyfaster_core::why::Why;
 
 use super::interrupts::Interrupts;
@@ -22,7 +26,6 @@ use super::rig::{Ran, Rig};
 use super::why;
 use crate::exit::Failure;
 use crate::host;
-use crate::words;
 
 /// What the kernel holds for a process beside its pages, about: its stack, its page tables, its descriptors.
 const KERNEL_BYTES: u64 = 128 << 10;
@@ -36,26 +39,24 @@ pub struct Finished {
     pub failure: Option<Failure>,
 }
 
+/// What a plan would run, in its order: up to the least number of rounds, and without what depends on what is found. And what it would
+/// leave out.
+pub fn rehearse(plan: &Plan, interrupts: &Interrupts) -> Result<(Vec<Rehearsed>, Vec<NotMeasured>), Failure> {
+    let mut on = |_| {};
+    let mut session = Session::new(plan, interrupts, &mut on);
+    let mut rig = Rig::new(plan, interrupts)?.rehearsing();
+    session.run_on(&mut rig)?;
+    rig.clean_up(session.on)?;
+    Ok((rig.rehearsed(), session.not_measured))
+}
+
 /// Runs a plan. Events tell how far it is; they come between batches only.
 pub fn measure(plan: &Plan, interrupts: &Interrupts, on: &mut dyn FnMut(Event)) -> Result<Finished, Failure> {
-    let root = host::Root::real();
     let started = jiff::Timestamp::now().to_string();
-    let before = host::facts(&root);
-    let mut session = Session {
-        plan,
-        interrupts,
-        on,
-        clock: Instant::now(),
-        host: Host { before, ..Host::default() },
-        trials: Vec::new(),
-        batches: Vec::new(),
-        accounts: Vec::new(),
-        not_measured: Vec::new(),
-        why: Why::default(),
-    };
+    let mut session = Session::new(plan, interrupts, on);
     let ended = session.run();
     (session.on)(Event::Finished);
-    session.host.after = host::facts(&root).since(&session.host.before);
+    session.host.after = host::facts(&host::Root::real()).since(&session.host.before);
     let took_s = session.now_s();
     let (status, failure) = match ended {
         Ok(()) if interrupts.interrupted() => (Status::Interrupted, None),
@@ -97,7 +98,22 @@ struct Session<'a> {
     why: Why,
 }
 
-impl Session<'_> {
+impl<'a> Session<'a> {
+    fn new(plan: &'a Plan, interrupts: &'a Interrupts, on: &'a mut dyn FnMut(Event)) -> Self {
+        Self {
+            plan,
+            interrupts,
+            on,
+            clock: Instant::now(),
+            host: Host { before: host::facts(&host::Root::real()), ..Host::default() },
+            trials: Vec::new(),
+            batches: Vec::new(),
+            accounts: Vec::new(),
+            not_measured: Vec::new(),
+            why: Why::default(),
+        }
+    }
+
     fn now_s(&self) -> f64 {
         self.clock.elapsed().as_secs_f64()
     }
@@ -105,6 +121,7 @@ impl Session<'_> {
     fn run(&mut self) -> Result<(), Failure> {
         let mut rig = Rig::new(self.plan, self.interrupts)?;
         let ended = self.run_on(&mut rig);
+        self.trials = rig.trials().to_vec();
         // Also after a failure or an interrupt: what setup made is to be taken away.
         let cleaned = rig.clean_up(self.on);
         ended.and(cleaned)
@@ -116,7 +133,7 @@ impl Session<'_> {
             // The set-up may have been cut short: not every command is known.
             return Ok(());
         }
-        self.trials = rig.try_all(self.on)?;
+        rig.try_all(self.on)?;
         let loads = match (&self.plan.loads, self.plan.mode) {
             // The rate is the load; the number of copies is what comes of it.
             (_, Mode::Open { .. }) => vec![0],
@@ -125,7 +142,7 @@ impl Session<'_> {
         };
         // Without trials nothing is known beforehand; the first round tells.
         let mut alone = vec![(0.0, 0.0); self.plan.alternatives.len()];
-        for trial in &self.trials {
+        for trial in rig.trials() {
             alone[trial.alternative] = (trial.wall_s, trial.cpu_s);
         }
         if self.interrupts.interrupted() {
@@ -133,7 +150,10 @@ impl Session<'_> {
         }
         self.warm_up(rig, loads[0])?;
         self.levels(rig, &loads, &alone)?;
-        self.explain(rig);
+        if !rig.is_rehearsal() {
+            self.trials = rig.trials().to_vec();
+            self.explain(rig);
+        }
         Ok(())
     }
 
@@ -145,12 +165,7 @@ impl Session<'_> {
         let goes_on = || !rounds.max_time_hard || clock.elapsed().as_secs_f64() < until_s;
         let done = rig.warm_up(load, self.on, goes_on)?;
         if done < wanted && !self.interrupts.interrupted() {
-            self.not_measured.push(NotMeasured {
-                what: "warm-up".to_owned(),
-                why: format!(
-                    "{done} of {wanted} runs took half of --max-time; allow more time, or fewer --warmup"
-                ),
-            });
+            self.not_measured.push(NotMeasured::new(Quantity::WarmUp, Obstacle::WarmUpCut { done, wanted }));
         }
         Ok(())
     }
@@ -178,24 +193,26 @@ impl Session<'_> {
             clock: self.clock,
         };
         self.why = why::explain(rig, &so_far, self.on);
-        words::why::write(self.plan, &mut self.why);
-        self.not_measured.extend(words::why::left_out(&self.why));
     }
 
     /// Measures all levels.
     fn levels(&mut self, rig: &mut Rig<'_>, loads: &[u32], alone: &[(f64, f64)]) -> Result<(), Failure> {
-        let levels: Vec<(u32, u32)> = loads.iter().map(|&load| (load, self.least_rounds(load))).collect();
+        let least = least_rounds(self.plan, &self.host);
+        let levels: Vec<(u32, u32)> = loads.iter().map(|&load| (load, least)).collect();
         let mut scheduler = Scheduler::new(self.plan, &levels, alone, capacity(self.plan, &self.host));
         scheduler.keep(why::reserved_s(self.plan));
+        if rig.is_rehearsal() {
+            scheduler.rehearse();
+        }
         let mut bisected = Vec::new();
         loop {
             if self.interrupts.interrupted() {
                 return Ok(());
             }
             match scheduler.next(self.now_s()) {
-                Step::Round(round) if round.number == 0 && !self.fits(&round) => scheduler.give_up(),
+                Step::Round(round) if round.number == 0 && !self.fits(rig, &round) => scheduler.give_up(),
                 Step::Round(round) => self.round(rig, &mut scheduler, &round)?,
-                Step::Skip { load, why } => self.skip(load, why),
+                Step::Skip { load, why } => self.skip(load, why.into()),
                 Step::EndLevel { load, rounds } => {
                     self.account(rig, load)?;
                     (self.on)(Event::LevelEnd { load, rounds });
@@ -206,17 +223,12 @@ impl Session<'_> {
                 {
                     Some(load) => {
                         bisected.push(load);
-                        scheduler.add_level(load, self.least_rounds(load));
+                        scheduler.add_level(load, least);
                     }
                     None => return Ok(()),
                 },
             }
         }
-    }
-
-    /// Rounds without which there is no verdict at a load.
-    fn least_rounds(&self, load: u32) -> u32 {
-        least_rounds(self.plan, &self.host, load)
     }
 
     /// The next load to look at, where the answer changes between two that were measured.
@@ -226,17 +238,21 @@ impl Session<'_> {
         comparisons.filter(|_| auto).find_map(|comparison| bisect(&scheduler.verdicts(comparison)))
     }
 
-    fn skip(&mut self, load: u32, why: String) {
+    fn skip(&mut self, load: u32, why: Obstacle) {
         (self.on)(Event::LevelSkipped { load, why: why.clone() });
-        self.not_measured.push(NotMeasured { what: level_name(load), why });
+        self.not_measured.push(NotMeasured::new(Quantity::Level { load }, why));
     }
 
     /// Checks before the first round of a level that its copies fit into memory, process and file limits.
-    fn fits(&mut self, round: &Round) -> bool {
-        let processes = self.trials.iter().map(|trial| trial.peak_processes).max().unwrap_or(1).max(1);
-        let private = self.trials.iter().map(|trial| trial.peak_private_bytes).max().unwrap_or(0);
-        let together = self.trials.iter().map(|trial| trial.peak_memory_bytes).max().unwrap_or(0);
-        let piped = self.plan.alternatives.iter().any(|alternative| alternative.output == Output::Pipe);
+    fn fits(&mut self, rig: &Rig<'_>, round: &Round) -> bool {
+        let trials = rig.trials();
+        // Without a trial, what the copies before had at most is known, and how many processes they were is not.
+        let seen =
+            self.batches.iter().flat_map(|batch| &batch.copies.max_rss_bytes).copied().max().unwrap_or(0);
+        let processes = trials.iter().map(|trial| trial.peak_processes).max().unwrap_or(1).max(1);
+        let private = trials.iter().map(|trial| trial.peak_private_bytes).max().unwrap_or(seen);
+        let together = trials.iter().map(|trial| trial.peak_memory_bytes).max().unwrap_or(seen);
+        let piped = (0..self.plan.alternatives.len()).any(|index| rig.output(index) == Output::Pipe);
         let need = Need {
             processes,
             memory_bytes: private + u64::from(processes) * KERNEL_BYTES,
@@ -248,7 +264,7 @@ impl Session<'_> {
         match fits(&host::facts(&host::Root::real()), &need, round.load) {
             Ok(()) => true,
             Err(why) => {
-                self.skip(round.load, why);
+                self.skip(round.load, why.into());
                 false
             }
         }
@@ -260,36 +276,51 @@ impl Session<'_> {
             (self.on)(Event::LevelBegin { load: round.load, index: index + 1, of });
         }
         let (began_s, first) = (self.now_s(), self.batches.len());
-        for (position, &arm) in round.order.iter().enumerate() {
-            let left_s = round.left_s - (self.now_s() - began_s);
-            let (now_s, total_s) = (self.now_s(), self.now_s() + left_s);
-            (self.on)(Event::Batch {
-                load: round.load,
-                round: round.number + 1,
-                rounds: round.expected,
-                arm,
-                batch_s: round.batch_s,
-                left_s: left_s.max(0.0),
-                done: if total_s > 0.0 { (now_s / total_s).min(1.0) } else { 0.0 },
-            });
-            match rig.batch(arm, round, position as u32)? {
+        let mut present = None;
+        for (position, &(arm, number)) in (0..).zip(&round.order) {
+            if present.replace(arm) != Some(arm) {
+                rig.begin_block(arm, round.load, self.on)?;
+            }
+            self.announce(round, (arm, number), began_s);
+            match rig.batch(arm, (round.load, number), position)? {
+                Ran::Done(batch) if rig.is_rehearsal() => drop(batch),
                 Ran::Done(batch) => self.batches.push(batch),
                 Ran::Stopped => return Ok(()),
                 Ran::CannotRun(why) => {
-                    self.skip(round.load, why);
+                    self.skip(round.load, why.into());
                     scheduler.give_up();
                     return Ok(());
                 }
             }
         }
+        if rig.is_rehearsal() {
+            scheduler.observe(round, &[], 0.0, Standing { verdicts: vec![Verdict::Same], needed: None });
+            return Ok(());
+        }
         let standing = self.standing(round.load);
-        scheduler.observe(&self.batches[first..], self.now_s() - began_s, standing);
+        scheduler.observe(round, &self.batches[first..], self.now_s() - began_s, standing);
         Ok(())
+    }
+
+    /// Tells that a batch is about to begin.
+    fn announce(&mut self, round: &Round, (arm, number): (Arm, u32), began_s: f64) {
+        let now_s = self.now_s();
+        let left_s = (round.left_s - (now_s - began_s)).max(0.0);
+        let total_s = now_s + left_s;
+        (self.on)(Event::Batch {
+            load: round.load,
+            round: number + 1,
+            rounds: round.expected,
+            arm,
+            batch_s: round.batch_s,
+            left_s,
+            done: if total_s > 0.0 { (now_s / total_s).min(1.0) } else { 0.0 },
+        });
     }
 
     /// How the verdicts at a load stand.
     fn standing(&self, load: u32) -> Standing {
-        let alpha = alpha_per_interval(self.plan, &self.host, load);
+        let alpha = alpha_per_interval(self.plan, &self.host);
         let judgements =
             level_verdicts(self.plan, self.batches.iter().filter(|batch| batch.load == load), alpha);
         Standing {
@@ -300,19 +331,22 @@ impl Session<'_> {
 
     /// One traced batch of every alternative, untimed, after a level's rounds. It is left out when time is short.
     fn account(&mut self, rig: &mut Rig<'_>, load: u32) -> Result<(), Failure> {
+        // What is traced to its end cannot be left running.
+        if !self.plan.extra_runs() || self.plan.mode != Mode::Batch || self.plan.keep_daemons {
+            return Ok(());
+        }
+        if rig.is_rehearsal() {
+            return (0..self.plan.alternatives.len())
+                .try_for_each(|index| rig.account(index, load).map(|_| ()));
+        }
         let of_level: Vec<&Batch> = self.batches.iter().filter(|batch| batch.load == load).collect();
         let Some(last) = of_level.iter().map(|batch| batch.round).max() else { return Ok(()) };
         let round_s: f64 =
             of_level.iter().filter(|batch| batch.round == last).map(|batch| batch.makespan_s).sum();
         let rounds = self.plan.rounds;
-        if self.plan.mode != Mode::Batch {
-            return Ok(());
-        }
+        let delay = Quantity::RunQueueDelay { at: Place::of(self.plan.mode, vec![load]) };
         if rounds.max_time_hard && self.now_s() + 1.5 * round_s > rounds.max_time_s {
-            self.not_measured.push(NotMeasured {
-                what: format!("{RUN_QUEUE_DELAY} at {}", level_name(load)),
-                why: "no time was left of --max-time for its traced batch".to_owned(),
-            });
+            self.not_measured.push(NotMeasured::new(delay, Obstacle::NoTimeForTrace));
             return Ok(());
         }
         for alternative in 0..self.plan.alternatives.len() {
@@ -323,10 +357,7 @@ impl Session<'_> {
             match rig.account(alternative, load)? {
                 Ran::Done(account) => self.accounts.push(account),
                 Ran::CannotRun(why) => {
-                    self.not_measured.push(NotMeasured {
-                        what: format!("{RUN_QUEUE_DELAY} at {}", level_name(load)),
-                        why,
-                    });
+                    self.not_measured.push(NotMeasured::new(delay, why));
                     return Ok(());
                 }
                 Ran::Stopped => return Ok(()),

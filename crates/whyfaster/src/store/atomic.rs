@@ -20,8 +20,9 @@ use super::place::{Place, caller};
 use super::trouble;
 use crate::exit::Failure;
 
-/// Rights of a new file before the umask is taken off.
+/// Rights of a new file before the umask is taken off: for everybody, and for its owner alone.
 const NEW_FILE: u32 = 0o666;
+const PRIVATE: u32 = 0o600;
 
 /// Rights that a replaced file passes on.
 const RIGHTS: u32 = 0o7777;
@@ -40,8 +41,17 @@ enum Destination {
 
 /// Writes the file whole, or leaves everything as it was and says why.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let mut file = AtomicFile::create(path)?;
-    file.write_all(bytes).map_err(|error| trouble::writing(path, &error))?;
+    write(AtomicFile::create(path)?, bytes)
+}
+
+/// The same for a file that only its owner may read.
+pub(super) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    write(AtomicFile::with_rights(path, PRIVATE)?, bytes)
+}
+
+fn write(mut file: AtomicFile, bytes: &[u8]) -> Result<(), Failure> {
+    let path = file.path.clone();
+    file.write_all(bytes).map_err(|error| trouble::writing(&path, &error))?;
     file.commit()
 }
 
@@ -63,7 +73,11 @@ enum Made {
 impl AtomicFile {
     /// Begins the file.
     pub fn create(path: &Path) -> Result<Self, Failure> {
-        let made = begin(path).map_err(|error| trouble::writing(path, &error))?;
+        Self::with_rights(path, NEW_FILE)
+    }
+
+    fn with_rights(path: &Path, rights: u32) -> Result<Self, Failure> {
+        let made = begin(path, rights).map_err(|error| trouble::writing(path, &error))?;
         Ok(Self { path: path.to_owned(), made })
     }
 
@@ -92,17 +106,17 @@ impl Write for AtomicFile {
     }
 }
 
-fn begin(path: &Path) -> io::Result<Made> {
+fn begin(path: &Path, rights: u32) -> io::Result<Made> {
     let place = match destination(path)? {
         Destination::Stream(place) => return Ok(Made::Stream(place.stream()?.into())),
         Destination::File(place) => place,
     };
-    match nameless(&place) {
+    match nameless(&place, rights) {
         // Without /proc there is no way to give it a name.
         Ok(file) if handle(&file).exists() => Ok(Made::Unnamed { file, place }),
         Err(error) if !unsupported(&error) => Err(error),
         _ => {
-            let (file, spare) = named(&place)?;
+            let (file, spare) = named(&place, rights)?;
             Ok(Made::Named { file, place, spare })
         }
     }
@@ -125,8 +139,8 @@ pub fn check_writable(path: &Path) -> Result<Kept, Failure> {
             Ok(Kept { _pipe: if pipe { Some(place.stream()?) } else { None } })
         }
         Destination::File(place) => {
-            match nameless(&place) {
-                Err(error) if unsupported(&error) => drop(named(&place)?),
+            match nameless(&place, NEW_FILE) {
+                Err(error) if unsupported(&error) => drop(named(&place, NEW_FILE)?),
                 other => drop(other?),
             }
             Ok(Kept { _pipe: None })
@@ -155,9 +169,9 @@ fn destination(path: &Path) -> io::Result<Destination> {
     }
 }
 
-fn nameless(place: &Place) -> io::Result<File> {
+fn nameless(place: &Place, rights: u32) -> io::Result<File> {
     let flags = OFlags::TMPFILE | OFlags::WRONLY;
-    Ok(place.open(OsStr::new("."), flags, Mode::from_raw_mode(NEW_FILE))?.into())
+    Ok(place.open(OsStr::new("."), flags, Mode::from_raw_mode(rights))?.into())
 }
 
 /// The kernel, the file system, or a missing `/proc` does not allow the way without a name.
@@ -187,9 +201,9 @@ fn give_name(file: &File, place: &Place) -> io::Result<()> {
 }
 
 /// The way with a name, where the other does not work.
-fn named(place: &Place) -> io::Result<(File, Spare)> {
+fn named(place: &Place, rights: u32) -> io::Result<(File, Spare)> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
-    Spare::make(place, |name| Ok(place.open(name, flags, Mode::from_raw_mode(NEW_FILE))?.into()))
+    Spare::make(place, |name| Ok(place.open(name, flags, Mode::from_raw_mode(rights))?.into()))
 }
 
 /// A second name for an instant. Dropped, it is gone.

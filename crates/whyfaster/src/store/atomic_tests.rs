@@ -33,12 +33,12 @@ fn the_way_with_a_name_does_the_same() {
     let path = directory.path().join("r.json");
     let way = |bytes: &[u8]| {
         let place = Place::of(&path).unwrap();
-        let (file, spare) = named(&place).unwrap();
+        let (file, spare) = named(&place, super::NEW_FILE).unwrap();
         let mut file = AtomicFile { path: path.clone(), made: Made::Named { file, place, spare } };
         file.write_all(bytes).unwrap();
         file.commit().unwrap();
     };
-    drop(super::named(&Place::of(&path).unwrap()).unwrap());
+    drop(super::named(&Place::of(&path).unwrap(), super::NEW_FILE).unwrap());
     assert!(names(directory.path()).is_empty(), "half a file is left");
     way(b"one");
     way(b"two");

@@ -1,8 +1,20 @@
 //! A first look at a document: which one it is, and how much stands where. Nothing is kept, so a hostile one takes no memory.
 
 use std::fmt;
+use std::io::{self, Read};
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+
+/// Largest record that is read. A thousand copies in a hundred rounds of three arms make about 25 MiB.
+const MAX_BYTES: u64 = 256 << 20;
+
+/// Most values in a record. A hostile file of the largest size could hold 128 million, each many times larger in memory
+/// than on disk.
+pub(super) const MAX_VALUES: usize = 40_000_000;
+
+/// Most values outside of the fields that hold what was measured. What is read there may be set aside in between (fields that are
+/// not known, those of a flattened struct), where each value takes 32 bytes and more.
+pub(super) const MAX_OTHERS: usize = 4_000_000;
 
 /// What the first look tells.
 #[derive(Debug, Default)]
@@ -11,6 +23,28 @@ pub(super) struct Head {
     pub(super) schema: Option<String>,
     /// How many values stand in other fields than the named ones.
     pub(super) others: usize,
+}
+
+/// The bytes of a source, as far as they are a record.
+pub(super) fn bounded(source: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Why these bytes are more than anything that this program writes.
+pub(super) fn too_much(bytes: &[u8]) -> Option<String> {
+    if bytes.len() as u64 > MAX_BYTES {
+        return Some(format!("it is larger than {} MiB", MAX_BYTES >> 20));
+    }
+    let values = bytes.iter().filter(|byte| **byte == b',').count();
+    (values > MAX_VALUES).then(|| format!("it holds more than {MAX_VALUES} values"))
+}
+
+/// Why these are more values than are set aside while reading.
+pub(super) fn too_many(head: &Head) -> Option<String> {
+    (head.others > MAX_OTHERS)
+        .then(|| format!("it holds more than {MAX_OTHERS} values beside what was measured"))
 }
 
 /// Looks at a whole document.

@@ -3,8 +3,10 @@
 pub mod atomic;
 mod former;
 mod head;
+mod packed;
 mod place;
 pub mod read;
+pub mod recent;
 pub mod scratch;
 pub mod stdout;
 
@@ -20,8 +22,15 @@ use whyfaster_core::price::PriceList;
 use whyfaster_core::record::Record;
 use whyfaster_core::trace::record::TraceRecord;
 
-/// A record as the bytes of a file: JSON, indented, with a line end.
+/// A record as the bytes of a file: JSON on one line, its observed runs packed.
 pub fn record_bytes(record: &Record) -> serde_json::Result<Vec<u8>> {
+    let mut bytes = serde_json::to_vec(&packed::packed(record)?)?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// A record as other tools read it: JSON, indented, with a line end.
+pub fn record_json(record: &Record) -> serde_json::Result<Vec<u8>> {
     let mut bytes = serde_json::to_vec_pretty(record)?;
     bytes.push(b'\n');
     Ok(bytes)

@@ -11,20 +11,11 @@ use whyfaster_core::record::{self, Record};
 use whyfaster_core::trace::{self, record::TraceRecord};
 use whyfaster_core::validate::Invalid;
 
-use super::{former, head, trouble};
+use super::head::{self, bounded, too_many, too_much};
+use super::{former, packed, trouble};
 use crate::exit::{Exit, Failure};
+use crate::words::Tell;
 use crate::worker::foreign;
-
-/// Largest record that is read. A thousand copies in a hundred rounds of three arms make about 25 MiB.
-const MAX_BYTES: u64 = 256 << 20;
-
-/// Most values in a record. A hostile file of the largest size could hold 128 million, each many times larger in memory
-/// than on disk.
-const MAX_VALUES: usize = 40_000_000;
-
-/// Most values outside of the fields that hold what was measured. What is read there may be set aside in between (fields that are
-/// not known, those of a flattened struct), where each value takes 32 bytes and more.
-const MAX_OTHERS: usize = 4_000_000;
 
 /// A document that this program writes and reads again.
 trait Document: DeserializeOwned {
@@ -51,7 +42,9 @@ impl Document for Record {
     const OTHER_FILE: &'static str = "Name a file that 'whyfaster compare --record FILE' or '--json' wrote.";
 
     fn of(bytes: &[u8]) -> serde_json::Result<Self> {
-        former::record(bytes)
+        let mut record = former::record(bytes)?;
+        packed::unpack(&mut record)?;
+        Ok(record)
     }
 
     fn check(&self) -> Result<(), Invalid> {
@@ -76,6 +69,10 @@ impl Document for TraceRecord {
     const KIND: &'static str = "trace";
     const OTHER_FILE: &'static str = "Name a file that 'whyfaster trace --record FILE' or '--json' wrote.";
 
+    fn of(bytes: &[u8]) -> serde_json::Result<Self> {
+        former::trace(bytes)
+    }
+
     fn check(&self) -> Result<(), Invalid> {
         self.validate()
     }
@@ -97,7 +94,7 @@ fn prices(path: &Path, bytes: &[u8]) -> Result<PriceList, Failure> {
     let mut list: PriceList =
         if foreign::is_one(bytes) { bare(path, bytes)? } else { understood(path, bytes)? };
     list.reprice();
-    Ok(list)
+    Ok(list.told())
 }
 
 /// Whether a file begins as a price list does, of this program or of a bare worker.
@@ -187,21 +184,6 @@ fn called(path: &Path) -> String {
     if path == Path::new("-") { "standard input".to_owned() } else { format!("'{}'", path.display()) }
 }
 
-fn bounded(source: impl Read) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    source.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-/// Why these bytes are more than anything that this program writes.
-fn too_much(bytes: &[u8]) -> Option<String> {
-    if bytes.len() as u64 > MAX_BYTES {
-        return Some(format!("it is larger than {} MiB", MAX_BYTES >> 20));
-    }
-    let values = bytes.iter().filter(|byte| **byte == b',').count();
-    (values > MAX_VALUES).then(|| format!("it holds more than {MAX_VALUES} values"))
-}
-
 /// The document, or what is wrong and what to do.
 fn parse<D: Document>(bytes: &[u8]) -> Result<D, (String, &'static str)> {
     if bytes.is_empty() {
@@ -216,18 +198,17 @@ fn parse<D: Document>(bytes: &[u8]) -> Result<D, (String, &'static str)> {
         true => ("it is no object of JSON with a 'schema'".to_owned(), D::OTHER_FILE),
         false => explain::<D>(&error, bytes),
     })?;
-    let Some(schema) = head.schema else {
+    let Some(schema) = &head.schema else {
         return Err(("it is JSON without a 'schema'".to_owned(), D::OTHER_FILE));
     };
     if schema != D::SCHEMA {
-        let invalid = Invalid::schema(&schema, D::SCHEMA);
+        let invalid = Invalid::schema(schema, D::SCHEMA);
         if invalid.is_newer() {
             return Err((format!("a newer whyfaster wrote it ({invalid})"), "Update whyfaster to read it."));
         }
         return Err((invalid.to_string(), D::OTHER_FILE));
     }
-    if head.others > MAX_OTHERS {
-        let why = format!("it holds more than {MAX_OTHERS} values beside what was measured");
+    if let Some(why) = too_many(&head) {
         return Err((why, "It was changed. Measure again, or take an unchanged copy."));
     }
     let document = D::of(bytes).map_err(|error| explain::<D>(&error, bytes))?;

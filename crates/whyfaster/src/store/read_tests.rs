@@ -1,17 +1,18 @@
 //! Files that are whole, damaged, hostile, or none of ours.
 
+use super::super::head::{MAX_OTHERS, MAX_VALUES};
 use super::*;
 use crate::fixture::two_alternatives;
 use proptest::prelude::*;
 use std::path::PathBuf;
-use whyfaster_core::host::NotMeasured;
+use whyfaster_core::missing::NotMeasured;
 
 fn why(bytes: &[u8]) -> String {
     parse::<Record>(bytes).expect_err("this was accepted").0
 }
 
 fn changed(from: &str, to: &str) -> Vec<u8> {
-    let text = String::from_utf8(super::super::record_bytes(&two_alternatives()).unwrap()).unwrap();
+    let text = String::from_utf8(super::super::record_json(&two_alternatives()).unwrap()).unwrap();
     assert!(text.contains(from), "{from}");
     text.replacen(from, to, 1).into_bytes()
 }
@@ -41,8 +42,46 @@ fn what_is_written_follows_the_committed_schema() {
 }
 
 #[test]
+fn observed_runs_are_packed_in_a_file_and_come_back_as_they_were() {
+    let old = include_bytes!("../../../../tests/records/0.1.0-why.json");
+    let record = parse::<Record>(old).unwrap();
+    assert!(!record.why.traced.is_empty());
+    let bytes = super::super::record_bytes(&record).unwrap();
+    let json = serde_json::to_vec(&record).unwrap();
+    assert!(2 * bytes.len() < json.len(), "{} of {} bytes", bytes.len(), json.len());
+    let stored: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+    assert!(stored["observed"].is_string() && stored.get("traced").is_none());
+    assert_eq!(parse::<Record>(&bytes).unwrap(), record);
+}
+
+#[test]
+fn packed_runs_that_are_damaged_or_hostile_are_refused() {
+    let packed = |bytes: &[u8]| {
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        io::Write::write_all(&mut packer, bytes).unwrap();
+        data_encoding::BASE64.encode(&packer.finish().unwrap())
+    };
+    let refused = |observed: &str| {
+        let mut record = two_alternatives();
+        record.why.observed = Some(observed.to_owned());
+        let why = why(&serde_json::to_vec(&record).unwrap());
+        assert!(why.contains("wrong form") && why.contains("observed"), "{why}");
+        why
+    };
+    refused("no base64");
+    refused("bm8gZ3ppcA==");
+    let whole = packed(b"{}");
+    refused(&whole[..whole.len() / 8 * 4]);
+    refused(&packed(b"{\"traced\":[{}]}"));
+    refused(&packed(b"{\"traced\":["));
+    assert!(refused(&packed(&vec![b','; MAX_VALUES + 1])).contains("more than"));
+    let many = format!("{{\"later\":[{}0]}}", "0,".repeat(MAX_OTHERS));
+    assert!(refused(&packed(many.as_bytes())).contains("beside what was measured"));
+}
+
+#[test]
 fn an_analysis_that_is_redone_is_the_same() {
-    let of_runner = NotMeasured { what: "level 1000".to_owned(), why: "no memory".to_owned() };
+    let of_runner = NotMeasured::told("level 1000", "no memory");
     let mut record = two_alternatives();
     record.skipped.push(of_runner.clone());
     let once = crate::cmd::show::reanalysed(record);
@@ -75,7 +114,7 @@ fn files_that_are_none_are_named_with_the_next_step() {
 
 #[test]
 fn damage_is_told_apart() {
-    let whole = super::super::record_bytes(&two_alternatives()).unwrap();
+    let whole = super::super::record_json(&two_alternatives()).unwrap();
     assert!(why(&whole[..whole.len() / 2]).contains("ends in the middle"));
     for cut in
         ["{\"schema\": 0.", "{\n\"schema\": 1e", "{\"schema\": -", "{\"schema\": tru", "{\"schema\"", "{"]
@@ -126,14 +165,14 @@ proptest! {
 
     #[test]
     fn no_truncation_is_taken_for_a_record(cut in any::<prop::sample::Index>()) {
-        let whole = super::super::record_bytes(&two_alternatives()).unwrap();
+        let whole = super::super::record_json(&two_alternatives()).unwrap();
         let end = whole.trim_ascii_end().len();
         prop_assert!(parse::<Record>(&whole[..cut.index(end)]).is_err());
     }
 
     #[test]
     fn no_flipped_bytes_make_it_panic(flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8)) {
-        let mut bytes = super::super::record_bytes(&two_alternatives()).unwrap();
+        let mut bytes = super::super::record_json(&two_alternatives()).unwrap();
         for (place, byte) in flips {
             let place = place.index(bytes.len());
             bytes[place] ^= byte;

@@ -4,7 +4,28 @@ use std::fmt::Write as _;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
+use serde::Deserialize;
 use sha2::{Digest, Sha256};
+
+/// The generators that a study's file may name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Generator {
+    /// A log of `ifconfig`: blocks of a few lines, some of them with addresses.
+    IfconfigLog,
+    /// A table of six fields, the fifth a number that ends in 00 in one line of a hundred.
+    Table,
+}
+
+impl Generator {
+    /// Makes the input.
+    pub fn generate(self, seed: u64, lines: u32) -> Generated {
+        match self {
+            Self::IfconfigLog => ifconfig_log(seed, lines),
+            Self::Table => table(seed, lines),
+        }
+    }
+}
 
 /// A generated input and what the alternatives must make of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +37,7 @@ pub struct Generated {
 }
 
 /// A log of `ifconfig` blocks with exactly `lines` lines, and the digest of its addresses, one a line.
-pub fn ifconfig_log(seed: u64, lines: u32) -> Generated {
+fn ifconfig_log(seed: u64, lines: u32) -> Generated {
     let mut log = Log {
         random: Random(ChaCha8Rng::seed_from_u64(seed)),
         // A line of such a log has 55 bytes on average.
@@ -33,7 +54,7 @@ pub fn ifconfig_log(seed: u64, lines: u32) -> Generated {
 }
 
 /// A table with exactly `lines` lines of six fields, and the digest of the lines whose fifth field ends in 00.
-pub fn table(seed: u64, lines: u32) -> Generated {
+fn table(seed: u64, lines: u32) -> Generated {
     let mut random = Random(ChaCha8Rng::seed_from_u64(seed));
     let (mut text, mut chosen) = (String::with_capacity(lines as usize * 56), Sha256::new());
     for number in 0..lines {
@@ -50,7 +71,7 @@ pub fn table(seed: u64, lines: u32) -> Generated {
 }
 
 /// Bytes as hexadecimal digits.
-pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         // Writing to a String cannot fail.
         let _ = write!(text, "{byte:02x}");

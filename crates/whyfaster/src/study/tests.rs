@@ -1,133 +1,225 @@
-//! The embedded studies are whole, and their plans are what the options ask for.
+//! The studies of this program are whole, what is wrong in a study's file is named, and plans are what the sizes ask for.
 
 use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command as Process;
 
 use sha2::{Digest, Sha256};
-use whyfaster_core::claims::{Figure, Rule};
-use whyfaster_core::plan::Loads;
+use whyfaster_core::claims::{Rule, Share};
+use whyfaster_core::price::sample::row_id;
 
-use super::input::hexadecimal;
-use super::{Generated, Options, Study, WorkDir, all, check_needs, find};
+use super::*;
 use crate::exit::Exit;
+use crate::run::probe::select::{Wanted, select};
+use crate::worker::rows::variant;
 
-fn pipes() -> Study {
-    find("pipes").unwrap()
-}
-
-#[test]
-fn every_study_names_its_own_alternatives_and_files() {
-    for study in all().unwrap() {
-        let pair = study.pair();
-        for name in [pair.alternative, pair.baseline] {
-            assert!(study.alternatives.iter().any(|a| a.name == name), "{}: {name}", study.name);
-        }
-        assert!(!study.files.is_empty() && !study.claims.is_empty(), "{}", study.name);
-        let numbers: Vec<u32> = study.claims.iter().map(|claim| claim.number).collect();
-        assert_eq!(numbers, (1..=study.claims.len() as u32).collect::<Vec<_>>(), "{}", study.name);
-        for size in [&study.default, &study.full] {
-            assert!(size.loads.is_sorted() && size.loads[0] >= 1, "{}", study.name);
-        }
+fn commands(name: &str) -> (Study, Commands) {
+    let study = find(name).unwrap();
+    match study.measures.clone() {
+        Measures::Commands(commands) => (study, *commands),
+        Measures::Prices(_) => panic!("{name} is about prices"),
     }
 }
 
 #[test]
-fn every_load_that_a_claim_needs_is_measured_with_full() {
+fn every_study_is_whole() {
     for study in all().unwrap() {
+        assert!(!study.question.is_empty() && !study.claims.is_empty(), "{}", study.name);
+        let Measures::Commands(commands) = &study.measures else { continue };
+        // Whatever a claim needs is measured with the largest size.
+        let size = commands.size(false, true);
         for claim in &study.claims {
-            let loads = match claim.rule {
-                Rule::Verdict { load, .. } => vec![load],
-                Rule::SlowerStill { from, to } => vec![from, to],
-                Rule::RisesThroughout { least_levels } => study.full.loads[..least_levels].to_vec(),
+            let (loads, traced) = match &claim.rule {
+                Rule::Verdict { load, .. } => (vec![*load], false),
+                Rule::SlowerStill { from, to } => (vec![*from, *to], false),
+                Rule::RisesThroughout { least_levels } => (size.loads[..*least_levels].to_vec(), false),
+                Rule::OfTime(Share { share, .. }) | Rule::AtMost(Share { share, .. }) => {
+                    assert!((0.0..1.0).contains(share), "{} {}", study.name, claim.number);
+                    (vec![1], true)
+                }
+                _ => (Vec::new(), false),
             };
-            assert!(loads.iter().all(|load| study.full.loads.contains(load)), "claim {}", claim.number);
+            assert!(loads.iter().all(|load| size.loads.contains(load)), "{} {}", study.name, claim.number);
+            assert!(!traced || size.traced.is_some(), "{} {}", study.name, claim.number);
         }
     }
 }
 
+/// A file with one word changed is refused, and the error names that word and those that are known.
 #[test]
-fn the_articles_ratios_are_those_of_its_mean_times() {
-    let ratios: Vec<String> = pipes().article.figures.iter().map(|f| format!("{:.2}", f.ratio())).collect();
-    assert_eq!(ratios, ["0.58", "1.27", "1.38", "1.73"]);
-    let work: Vec<String> =
-        pipes().article.figures.iter().map(|f| format!("{:.2}", f.work_ratio())).collect();
-    assert_eq!(work, ["1.57", "1.40", "1.38", "1.73"]);
-    let busy = |f: &Figure| (f.baseline.user_s + f.baseline.system_s) / f.baseline.mean_s;
-    assert!((busy(&pipes().article.figures[2]) - 8.0).abs() < 0.1, "the machine line says 8 CPUs");
+fn an_unknown_word_is_named_with_those_that_are_known() {
+    let text = |name: &str| {
+        let (_, files) = STUDIES.iter().find(|(known, _)| *known == name).unwrap();
+        files.iter().find(|(file, _)| *file == DESCRIPTION).unwrap().1
+    };
+    let cases = [
+        ("placement", "\"question\"", "\"questions\"", ["`questions`", "`question`"]),
+        ("placement", "\"commands\":", "\"programs\":", ["`programs`", "`prices`"]),
+        ("placement", "\"drop_caches\"", "\"drop\"", ["`drop`", "`drop_caches`"]),
+        ("placement", "\"of_time\"", "\"of_times\"", ["`of_times`", "`at_most`"]),
+        ("placement", "\"behind_kernel\"", "\"behind\"", ["`behind`", "`avoidable_wait`"]),
+        ("placement", "\"stacks\"", "\"flames\"", ["`flames`", "`stacks`"]),
+        ("placement", "\"table\"", "\"grid\"", ["`grid`", "`ifconfig_log`"]),
+        ("placement", "\"kernel_decrypts\"", "\"zfs\"", ["`zfs`", "`directory`"]),
+        (
+            "placement",
+            "\"baseline\": \"file\"",
+            "\"baseline\": \"fil\"",
+            ["baseline names 'fil'", "file, cat"],
+        ),
+        (
+            "placement",
+            "\"alternative\": \"pinned\"",
+            "\"alternative\": \"pin\"",
+            ["claim 5 names 'pin'", "pinned"],
+        ),
+        ("placement", "{ \"command\": \"cat\"", "{ \"command\": \"dog\"", ["a figure names 'dog'", "cat"]),
+        ("placement", "@CPU@", "@CORE@", ["'@CORE@'", "@CPU@"]),
+        ("placement", "\"number\": 2", "\"number\": 3", ["claim 3", "2 is expected"]),
+        ("syscalls", "\"macosx-10.7\", ", "\"macosx-10.8\", ", ["built-in list", "'macosx-10.8'"]),
+        ("syscalls", "\"fstat/libc\"", "\"fstat/glibc\"", ["no row", "fstat/glibc"]),
+    ];
+    for (name, from, to, parts) in cases {
+        assert!(text(name).contains(from), "{from}");
+        let error = Study::read(name, &text(name).replacen(from, to, 1)).unwrap_err();
+        let said = format!("{error:#}");
+        for part in parts.into_iter().chain([format!("studies/{name}/study.json").as_str()]) {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+    }
+    assert!(format!("{:#}", find("pipe").unwrap_err()).contains("'pipe'"));
 }
 
 #[test]
-fn an_unknown_study_is_refused_with_the_names_that_exist() {
-    let error = find("pipe").unwrap_err();
-    let failure = error.downcast_ref::<crate::exit::Failure>().unwrap();
-    assert_eq!(failure.exit, Exit::Usage);
-    assert!(failure.message.contains("'pipe'"));
-    assert!(failure.hint.as_ref().unwrap().contains("pipes"));
+fn sizes_become_plans() {
+    let (_, pipes) = commands("pipes");
+    let plan = |size: &Size| pipes.plan(&pipes.run, size, 77, Some(4));
+    let small = plan(pipes.size(false, false));
+    assert_eq!((small.loads, small.seed, small.baseline), (Loads::Fixed(vec![1, 10, 100]), 77, 0));
+    assert!(small.rounds.max_time_hard && small.rounds.max_time_s <= 165.0 && small.check_output);
+    assert_eq!((small.shell, small.warmup), (Shell::None, 1));
+    let full = pipes.size(false, true);
+    assert_eq!((plan(full).loads, full.amount), (Loads::Fixed(vec![1, 10, 100, 1000]), 1_000_000));
+    let parameters = &plan(full).alternatives[1].parameters;
+    assert_eq!((parameters["lines"].as_str(), parameters["input_seed"].as_str()), ("1000000", "4"));
+
+    let (_, dispatch) = commands("dispatch");
+    let amounts =
+        [(false, false), (true, false), (false, true)].map(|(quick, full)| dispatch.size(quick, full).amount);
+    assert_eq!(amounts, [10_000, 1_000, 10_000]);
+    let plan = dispatch.plan(&dispatch.run, dispatch.size(true, false), 7, None);
+    assert!(plan.check_output && plan.shell != Shell::None && plan.alternatives[0].parameters.len() == 1);
+
+    let (_, placement) = commands("placement");
+    let plan = placement.plan(&placement.run, placement.size(true, false), 7, Some(2));
+    // What goes to a file is compared there.
+    assert!(!plan.check_output && plan.alternatives[0].output == Output::File("file.txt".into()));
 }
 
 #[test]
-fn options_change_the_plan() {
-    let study = pipes();
-    let plan = study.plan(&Options::default(), 77);
-    assert_eq!(plan.loads, Loads::Fixed(vec![1, 10, 100]));
-    assert_eq!((plan.seed, plan.baseline), (77, 0));
-    assert!(plan.rounds.max_time_hard && plan.rounds.max_time_s <= 165.0 && plan.check_output);
-    assert_eq!(study.generate(&Options::default()).text.lines().count(), 200_000);
-
-    let full = Options { full: true, seed: Some(5), max_time_s: Some(9.0), ..Options::default() };
-    let plan = study.plan(&full, 77);
-    assert_eq!(plan.loads, Loads::Fixed(vec![1, 10, 100, 1000]));
-    assert_eq!((plan.seed, plan.rounds.max_time_s), (5, 9.0));
-    assert_eq!((study.size(&full).amount, study.input_seed(&full)), (1_000_000, 5));
-
-    let loads = Options { loads: Some(Loads::Fixed(vec![3])), ..Options::default() };
-    assert_eq!(study.plan(&loads, 1).loads, Loads::Fixed(vec![3]));
+fn rounds_of_traces_go_on_as_long_as_there_is_time() {
+    let rounds = TracedRounds { least: 3, most: 9, part_of_time: 0.25 };
+    let after = |done, s| rounds.another(done, Duration::from_secs(s), 40.0);
+    assert!(after(0, 0) && after(2, 60), "the least is kept");
+    assert!(after(3, 7) && !after(3, 8), "a fourth as long as the others ends after 9.3 s, or too late");
+    assert!(!after(9, 1), "and there is a most");
+    let once = TracedRounds { least: 1, most: 1, part_of_time: 0.0 };
+    assert!(once.another(0, Duration::ZERO, 40.0) && !once.another(1, Duration::ZERO, 40.0));
 }
 
 #[test]
 fn a_missing_program_is_said_with_the_next_step() {
     let empty = tempfile::tempdir().unwrap();
-    let check = |path: &OsStr| check_needs("study pipes", &pipes().needs, path);
+    let check = |path: &OsStr| check_needs("study pipes", &find("pipes").unwrap().needs, path);
     let failure = check(empty.path().as_os_str()).unwrap_err();
     assert_eq!(failure.exit, Exit::Unfit);
     assert!(failure.message.contains("mawk"), "{}", failure.message);
     assert!(failure.hint.unwrap().contains("apt-get install mawk"));
 
     // A file that cannot be run, and an empty search path, do not count either.
-    std::fs::write(empty.path().join("mawk"), "no program").unwrap();
+    fs::write(empty.path().join("mawk"), "no program").unwrap();
     assert!(check(empty.path().as_os_str()).is_err());
     assert!(check(OsStr::new("")).is_err());
 }
 
-fn filled(study: &Study, input: &Generated) -> WorkDir {
-    let dir = WorkDir::make(&study.name).unwrap();
-    dir.fill(study.all_files(input)).unwrap();
-    dir
+#[test]
+fn a_command_that_cannot_run_is_left_out_and_named() {
+    let programs = tempfile::tempdir().unwrap();
+    let path = programs.path().as_os_str();
+    let (_, dispatch) = commands("dispatch");
+    let (there, left_out) = dispatch.fitting(1000, path, &[0, 1], Path::new("whyfaster"));
+    assert_eq!(there.len(), 5);
+    assert!(there.iter().all(|command| command.command.contains("1000") && !command.command.contains('@')));
+    assert_eq!(left_out, [("parallel".to_owned(), Unfit::NotInstalled("parallel".to_owned()))]);
+
+    let (_, placement) = commands("placement");
+    let fitting = |cpus: &[u32]| placement.fitting(9, path, cpus, Path::new("/a b/whyfaster"));
+    assert_eq!(fitting(&[5]).1, [("pinned".to_owned(), Unfit::OneCpu)]);
+    assert_eq!(fitting(&[0, 3]).1, [("pinned".to_owned(), Unfit::NotInstalled("taskset".to_owned()))]);
+    let taskset = programs.path().join("taskset");
+    fs::write(&taskset, "").unwrap();
+    fs::set_permissions(&taskset, fs::Permissions::from_mode(0o755)).unwrap();
+    let (there, left_out) = fitting(&[0, 3]);
+    assert!(left_out.is_empty());
+    let line = |name: &str| there.iter().find(|it| it.name == name).unwrap().command.clone();
+    assert!(line("pinned").starts_with("taskset -c 3 "));
+    assert!(line("advised").starts_with("'/a b/whyfaster' stage"));
 }
 
+/// Every command whose output is checked prints what the generator of its input expects.
 #[test]
-fn both_scripts_do_the_work_that_the_input_asks_for() {
-    let study = pipes();
-    let input = super::ifconfig_log(4, 5_000);
-    let dir = filled(&study, &input);
-    for alternative in &study.alternatives {
-        let words = shell_words::split(&alternative.command).unwrap();
-        let output = Process::new(&words[0]).args(&words[1..]).current_dir(dir.path()).output().unwrap();
-        assert!(output.status.success() && output.stderr.is_empty(), "{}", alternative.name);
-        assert_eq!(
-            hexadecimal(&Sha256::digest(&output.stdout)),
-            input.expected_sha256,
-            "{}",
-            alternative.name
-        );
+fn commands_do_the_work_that_the_input_asks_for() {
+    for (name, of) in [("pipes", 2), ("placement", 3)] {
+        let (study, commands) = commands(name);
+        let input = commands.input.as_ref().unwrap();
+        let made = input.generator.generate(input.seed, 5_000);
+        let files: Vec<_> =
+            study.files.iter().copied().chain([(input.file.as_str(), made.text.as_str())]).collect();
+        let dir = WorkDir::make(name, PlaceKind::Directory, &files, None).unwrap();
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let (there, _) = commands.fitting(5_000, &path, &[0, 1], Path::new("whyfaster"));
+        // The advice is the program's own, which a unit test is not; CPU 1 may not be ours.
+        let checked = there.iter().filter(|it| name == "pipes" || it.output.is_some());
+        let checked: Vec<_> =
+            checked.filter(|it| it.name != "advised").map(|it| it.command.replace("-c 1", "-c 0")).collect();
+        assert!(checked.len() == of || name == "placement" && checked.len() == of - 1, "{checked:?}");
+        for command in &checked {
+            let output = Process::new("sh").args(["-c", command]).current_dir(dir.path()).output().unwrap();
+            assert!(output.status.success() && output.stderr.is_empty(), "{command}");
+            assert_eq!(hexadecimal(&Sha256::digest(&output.stdout)), made.expected_sha256, "{command}");
+        }
     }
 }
 
 #[test]
 fn the_directory_is_removed_with_everything_in_it() {
-    let dir = filled(&pipes(), &super::ifconfig_log(4, 10));
+    let dir = WorkDir::make("pipes", PlaceKind::Directory, &[("a", "text")], None).unwrap();
     let path = dir.path().to_owned();
-    assert!(path.join("list.txt").is_file() && path.join("use-pipe.sh").is_file());
+    assert!(path.join("a").is_file() && dir.file_system().is_none());
     drop(dir);
     assert!(!path.exists());
+}
+
+/// The rows of a study, and no others, come out of its probes.
+#[test]
+fn a_study_measures_what_it_shows() {
+    let probes = whyfaster_probe::descriptions();
+    for (name, lines) in [("threads", 15), ("syscalls", 10)] {
+        let study = find(name).unwrap();
+        let Measures::Prices(prices) = &study.measures else { panic!("{name}") };
+        let (words, rows) = (prices.probes.clone(), study.measured_rows().unwrap());
+        let wanted = Wanted { words, rows: rows.clone(), cpus: vec![0, 1], ..Wanted::default() };
+        let selection = select(&probes, &wanted).unwrap();
+        assert_eq!(selection.lines.len(), lines, "{name}");
+        let ids: Vec<String> = selection
+            .lines
+            .iter()
+            .flat_map(|line| {
+                let probe = probes.iter().find(|probe| probe.name == line.probe).unwrap();
+                probe.measures.iter().map(|m| row_id(&probe.name, &variant(probe, &line.head(), m)))
+            })
+            .collect();
+        assert!(rows.iter().all(|row| ids.contains(row)), "{name}: {rows:?} of {ids:?}");
+    }
 }

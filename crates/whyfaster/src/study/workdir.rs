@@ -1,65 +1,50 @@
 //! The directory that a study runs in: made for one run, gone after it.
 
 use std::env;
-use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Access, access};
 use whyfaster_core::plan::{Because, User};
 
 use crate::exit::{Exit, Failure};
 use crate::store::Scratch;
 
-use super::article::Need;
+use super::place::{Made, Place, PlaceKind};
 
 /// A temporary directory with the study's files and its input. Dropping it removes it.
 #[derive(Debug)]
 pub struct WorkDir {
+    /// Where the work is done. Dropped before the directory that it lies in.
+    place: Box<dyn Place>,
     dir: Scratch,
-    /// Where the work is done: the directory itself or one below it.
-    below: PathBuf,
 }
 
 impl WorkDir {
-    /// Makes the directory of the study of this name.
-    pub fn make(study: &str) -> Result<Self, Failure> {
-        let dir = Scratch::make(study).map_err(|error| unwritable(&env::temp_dir(), &error))?;
-        Ok(Self { below: dir.path().to_owned(), dir })
-    }
-
-    /// Does work in a directory with these files, which is gone when this returns, however it returns.
-    pub fn with<'a, T>(
+    /// Makes the directory, with these files in it: name and content. It belongs to the user as whom the commands run.
+    pub fn make(
         name: &str,
-        files: impl IntoIterator<Item = (&'a str, &'a str)>,
+        place: PlaceKind,
+        files: &[(&str, &str)],
         user: Option<&User>,
-        work: impl FnOnce() -> anyhow::Result<T>,
-    ) -> anyhow::Result<T> {
-        let dir = Self::make(name)?;
-        dir.fill(files)?;
-        if let Some(user) = user {
-            dir.give_to(user)?;
-        }
-        let _entered = dir.enter()?;
-        work()
-    }
-
-    /// The work is done in this directory below it from now on.
-    pub fn work_in(&mut self, below: &Path) {
-        self.below = below.to_owned();
-    }
-
-    /// Writes files that the study's commands read: name and content.
-    pub fn fill<'a>(&self, files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<(), Failure> {
+    ) -> Result<Self, Failure> {
+        let dir = Scratch::make(name).map_err(|error| unwritable(&env::temp_dir(), &error))?;
+        let bytes: usize = files.iter().map(|(_, content)| content.len()).sum();
+        let made = Self { place: place.make(dir.path(), bytes as u64), dir };
         for (name, content) in files {
-            let path = self.path().join(name);
+            let path = made.place.path().join(name);
             fs::write(&path, content).map_err(|error| unwritable(&path, &error))?;
         }
-        Ok(())
+        user.map_or(Ok(()), |user| made.give_to(user))?;
+        Ok(made)
+    }
+
+    /// The file system that was made, where one was asked for.
+    pub fn file_system(&self) -> Option<Made> {
+        self.place.file_system()
     }
 
     /// Gives it, with all that is in it, to the user as whom the commands run, if that is another one.
-    pub fn give_to(&self, user: &User) -> Result<(), Failure> {
+    fn give_to(&self, user: &User) -> Result<(), Failure> {
         if user.because != Because::Sudo {
             return Ok(());
         }
@@ -77,7 +62,7 @@ impl WorkDir {
 
     /// Where it is.
     pub fn path(&self) -> &Path {
-        &self.below
+        self.place.path()
     }
 
     /// Makes it the working directory until the guard is dropped.
@@ -114,25 +99,4 @@ impl Drop for Entered {
         // Nothing to do about a directory that was removed meanwhile: the study is over, and nobody needs it now.
         let _ = env::set_current_dir(&self.left);
     }
-}
-
-/// Fails when a program that something (`who`: "study pipes") needs is not on the search path.
-pub fn check_needs(who: &str, needs: &[Need], search_path: &OsStr) -> Result<(), Failure> {
-    for need in needs {
-        if !is_on(search_path, &need.program) {
-            return Err(Failure::new(
-                Exit::Unfit,
-                format!("{who} needs {}, which is not on the search path", need.program),
-                need.install.clone(),
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// Whether a program is on the search path.
-pub(super) fn is_on(search_path: &OsStr, program: &str) -> bool {
-    env::split_paths(search_path)
-        .map(|directory| directory.join(program))
-        .any(|file| file.is_file() && access(&file, Access::EXEC_OK).is_ok())
 }

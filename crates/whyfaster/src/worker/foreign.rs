@@ -1,11 +1,12 @@
 //! A price list from what a bare worker wrote: `worker --all > list` on any machine, also one on which this program does not
 //! run. Several runs in one file, one behind the other, are its repetitions.
 
-use whyfaster_core::event::Status;
-use whyfaster_core::host::{NotMeasured, Warning};
+use whyfaster_core::missing::{NotMeasured, Obstacle, Quantity};
 use whyfaster_core::price::fingerprint::Fingerprint;
 use whyfaster_core::price::list::Clock;
 use whyfaster_core::price::{PriceList, SCHEMA, Unit};
+use whyfaster_core::status::Status;
+use whyfaster_core::warning::{Caution, Warning};
 use whyfaster_probe::Probe;
 
 use super::collect::Collector;
@@ -73,20 +74,13 @@ fn made(
         tsc_hz: hello.tsc_hz,
     };
     let took = collector.samples.iter().map(|series| series.elapsed_ns.iter().sum::<f64>()).sum::<f64>();
-    let missing = |what: &str, why: &str| NotMeasured { what: what.to_owned(), why: why.to_owned() };
-    let mut not_measured = vec![missing(
-        "CPU, hypervisor, mitigations, load of the machine",
-        "a worker alone tells its system and its clock only",
-    )];
-    not_measured.extend(collector.uncounted.take().map(|why| missing("system calls per operation", &why)));
-    not_measured.extend(unknown.iter().map(|name| missing(name, "this whyfaster does not know the probe")));
-    let mut warnings = Vec::new();
-    if ended < runs {
-        warnings.push(Warning {
-            what: "the worker's output ends in the middle: the list is partial".to_owned(),
-            remedy: "run the worker again, to its end".to_owned(),
-        });
-    }
+    let mut not_measured = vec![NotMeasured::new(Quantity::Machine, Obstacle::WorkerAlone)];
+    let uncounted = collector.uncounted.take();
+    not_measured.extend(uncounted.map(|why| NotMeasured::new(Quantity::CallsPerOperation, why)));
+    let probes = unknown.into_iter().map(|name| Quantity::Probe { name });
+    not_measured.extend(probes.map(|probe| NotMeasured::new(probe, Obstacle::UnknownProbe)));
+    let partial = (ended < runs).then(|| Warning::from(Caution::PartialList));
+    let warnings = Vec::from_iter(partial);
     let mut list = PriceList {
         schema: SCHEMA.to_owned(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -142,7 +136,11 @@ mod tests {
         assert_eq!((price.repetitions, price.median_ns.map(f64::round)), (7, Some(90.0)));
         assert_eq!(list.fingerprint.os.as_deref(), Some("FreeBSD"));
         assert_eq!(list.status, Status::Complete);
-        assert!(list.not_measured.iter().any(|missing| missing.what == "kqueue"));
+        assert!(
+            list.not_measured
+                .iter()
+                .any(|it| it.quantity == Some(Quantity::Probe { name: "kqueue".to_owned() }))
+        );
     }
 
     #[test]
@@ -150,7 +148,7 @@ mod tests {
         let probes = whyfaster_probe::descriptions();
         let cut = list(run(false).as_bytes(), &probes, "a box", "").unwrap();
         assert_eq!(cut.status, Status::Failed);
-        assert!(cut.warnings[0].what.contains("ends in the middle"));
+        assert_eq!(cut.warnings, [Warning::from(Caution::PartialList)]);
         assert!(list(b"hello\tprotocol=1\n", &probes, "", "").unwrap_err().contains("no price"));
         assert!(list(b"hello\tprotocol=2\n", &probes, "", "").unwrap_err().contains("line 1"));
         assert!(

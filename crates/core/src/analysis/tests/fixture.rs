@@ -1,11 +1,11 @@
 //! Made-up measurements: a plan, a machine with two CPUs, and batches whose times a closure gives.
 
-use std::collections::BTreeMap;
-
 use crate::analysis::{Analysis, Comparison, Level, Measured, analyse};
-use crate::host::{Host, HostFacts, NotMeasured};
+use crate::host::{Host, HostFacts};
+use crate::missing::{NotMeasured, Quantity};
 use crate::plan::{Alternative, FailurePolicy, Input, Loads, Mode, Output, Placement, Plan, Rounds, Shell};
 use crate::sample::{Arm, Batch, Copies, Orphans, SchedAccount};
+use crate::warning::Caution;
 
 #[derive(Clone)]
 pub(super) struct Fixture {
@@ -23,15 +23,8 @@ pub(super) const HIDDEN: Arm = Arm::HiddenCopy;
 pub(super) fn plan(names: &[&str], loads: &[u32]) -> Plan {
     let alternative = |name: &&str| Alternative {
         name: (*name).to_owned(),
-        given_name: None,
-        command: format!("run {name}"),
-        parameters: BTreeMap::new(),
-        env: BTreeMap::new(),
-        setup: None,
-        prepare: None,
-        conclude: None,
-        cleanup: None,
         output: Output::Null,
+        ..Alternative::new(format!("run {name}"))
     };
     Plan {
         alternatives: names.iter().map(alternative).collect(),
@@ -44,6 +37,7 @@ pub(super) fn plan(names: &[&str], loads: &[u32]) -> Plan {
         rounds: Rounds { min: 7, max: 100, fixed: false, max_time_s: 60.0, max_time_hard: false },
         warmup: 0,
         delta: 0.02,
+        delta_at_end: None,
         confidence: 0.95,
         seed: 42,
         timeout_s: None,
@@ -53,6 +47,10 @@ pub(super) fn plan(names: &[&str], loads: &[u32]) -> Plan {
         check_output: true,
         failures: FailurePolicy::Raise,
         fail_if_slower: None,
+        rounds_per_setup: None,
+        keep_daemons: false,
+        metrics: Vec::new(),
+        limits: Vec::new(),
         user: None,
         explain: None,
     }
@@ -78,10 +76,12 @@ pub(super) fn batch(load: u32, arm: Arm, round: u32, makespan_s: f64, work_s: f6
             involuntary_switches: vec![1; n],
             status: vec![0; n],
             timed_out: vec![false; n],
+            counters: None,
         },
         orphans: Orphans::default(),
         machine_busy_s: Some(f64::from(load) * work_s),
         steal_s: Some(0.0),
+        io: None,
     }
 }
 
@@ -136,12 +136,12 @@ pub(super) fn comparison(analysis: &Analysis, load: u32) -> &Comparison {
     &level(analysis, load).comparisons[0]
 }
 
-pub(super) fn warned(analysis: &Analysis, words: &str) -> bool {
-    analysis.warnings.iter().any(|warning| warning.what.contains(words) && !warning.remedy.is_empty())
+pub(super) fn warned(analysis: &Analysis, is: impl Fn(&Caution) -> bool) -> bool {
+    analysis.warnings.iter().filter_map(|warning| warning.caution.as_ref()).any(is)
 }
 
-pub(super) fn missing(analysis: &Analysis, what: &str) -> bool {
-    analysis.not_measured.iter().any(|gap| gap.what.contains(what) && !gap.why.is_empty())
+pub(super) fn missing(analysis: &Analysis, is: impl Fn(&Quantity) -> bool) -> bool {
+    analysis.not_measured.iter().filter_map(|gap| gap.quantity.as_ref()).any(is)
 }
 
 /// A little noise that is the same in every run: -1 to 1, balanced, differing by arm.

@@ -1,11 +1,11 @@
 //! Every warning and every gap: that it comes when it should, and not otherwise.
 
 use super::fixture::{BASE, Fixture, HIDDEN, OTHER, comparison, jitter, missing, warned};
-use crate::analysis::RUN_QUEUE_DELAY;
-use crate::host::NotMeasured;
-use crate::plan::Mode;
-use crate::sample::SchedAccount;
+use crate::missing::{NotMeasured, Obstacle, Quantity};
+use crate::plan::{Mode, Rounds};
+use crate::sample::{Io, SchedAccount};
 use crate::verdict::Verdict;
+use crate::warning::{Caution, Place};
 
 /// Two alternatives, 30% apart, with little noise and every account taken: nothing to complain of.
 fn clean() -> Fixture {
@@ -23,12 +23,12 @@ fn clean() -> Fixture {
 }
 
 /// The warning comes with the change and only with it.
-fn warns(words: &str, change: impl FnOnce(&mut Fixture)) {
+fn warns(is: impl Fn(&Caution) -> bool, change: impl FnOnce(&mut Fixture)) {
     let mut fixture = clean();
-    assert!(!warned(&fixture.analyse(), words), "without cause: {words}");
+    assert!(!warned(&fixture.analyse(), &is), "without cause");
     change(&mut fixture);
     let analysis = fixture.analyse();
-    assert!(warned(&analysis, words), "{words} not in {:#?}", analysis.warnings);
+    assert!(warned(&analysis, is), "not in {:#?}", analysis.warnings);
 }
 
 #[test]
@@ -40,30 +40,83 @@ fn a_clean_measurement_has_nothing_to_say() {
 
 #[test]
 fn noise() {
-    warns("its own hidden copy", |f| f.each(HIDDEN, |batch| batch.makespan_s *= 1.1));
-    warns("outlived the copy", |f| f.batches[0].orphans.reaped = 2);
-    warns("hypervisor", |f| f.each(BASE, |batch| batch.steal_s = Some(0.2 * batch.makespan_s)));
-    warns("other programs", |f| {
-        f.each(BASE, |batch| batch.machine_busy_s = Some(batch.work_s() + batch.makespan_s))
+    warns(
+        |it| matches!(it, Caution::HiddenCopyDiffers { at: Some(_) }),
+        |f| f.each(HIDDEN, |batch| batch.makespan_s *= 1.1),
+    );
+    warns(
+        |it| matches!(it, Caution::Outlived { processes: 2, ended: 0, .. }),
+        |f| f.batches[0].orphans.reaped = 2,
+    );
+    warns(
+        |it| matches!(it, Caution::StealDuringBatches { .. }),
+        |f| f.each(BASE, |batch| batch.steal_s = Some(0.2 * batch.makespan_s)),
+    );
+    warns(
+        |it| matches!(it, Caution::OthersDuringBatches { .. }),
+        |f| f.each(BASE, |batch| batch.machine_busy_s = Some(batch.work_s() + batch.makespan_s)),
+    );
+    warns(
+        |it| matches!(it, Caution::TimedOut { copies: 1, .. }),
+        |f| f.batches[0].copies.timed_out[0] = true,
+    );
+    warns(|it| matches!(it, Caution::Failed { copies: 1, .. }), |f| f.batches[0].copies.status[0] = 3);
+}
+
+#[test]
+fn a_winner_that_reads_far_less_may_leave_out_work() {
+    let reads = |f: &mut Fixture, arm, read_bytes| {
+        f.each(arm, |batch| {
+            batch.io = Some(Io { read_bytes: read_bytes * u64::from(batch.load), ..Io::default() })
+        });
+    };
+    let far_less =
+        |it: &Caution| matches!(it, Caution::ReadsFarLess { unread: true, winner, .. } if winner == "base");
+    warns(far_less, |f| {
+        reads(f, BASE, 100_000);
+        reads(f, OTHER, 10 << 20);
     });
-    warns("time-out ended", |f| f.batches[0].copies.timed_out[0] = true);
-    warns("status other than 0", |f| f.batches[0].copies.status[0] = 3);
+    let silent = |change: &dyn Fn(&mut Fixture)| {
+        let mut fixture = clean();
+        reads(&mut fixture, BASE, 100_000);
+        reads(&mut fixture, OTHER, 10 << 20);
+        change(&mut fixture);
+        assert!(!warned(&fixture.analyse(), |it| matches!(it, Caution::ReadsFarLess { .. })));
+    };
+    // It may have mapped all of it.
+    silent(&|f| f.each(BASE, |batch| batch.copies.max_rss_bytes.fill(11 << 20)));
+    // Twelve stages of a pipeline hand it on.
+    silent(&|f| f.plan.alternatives[1].command = "cat x | ".repeat(11) + "wc");
+    // It reads all that it names, and the loser reads that more than once.
+    silent(&|f| f.plan.alternatives[0].named_bytes = Some(100_000));
+    // The loser reads less, and nothing is known of one of them.
+    silent(&|f| reads(f, BASE, 100 << 20));
+    silent(&|f| f.each(BASE, |batch| batch.io = None));
 }
 
 #[test]
 fn facts_that_moved() {
-    warns("governor changed", |f| {
-        f.host.before.governor = Some("performance".to_owned());
-        f.host.after.governor = Some("powersave".to_owned());
-    });
-    warns("CPU clock", |f| {
-        f.host.before.clock_khz = Some(vec![3_000_000, 3_000_000]);
-        f.host.after.clock_khz = Some(vec![2_000_000, 2_000_000]);
-    });
-    warns("throttled 6 times", |f| {
-        f.host.before.cgroup_throttled = Some(3);
-        f.host.after.cgroup_throttled = Some(9);
-    });
+    warns(
+        |it| matches!(it, Caution::SettingChanged { .. }),
+        |f| {
+            f.host.before.governor = Some("performance".to_owned());
+            f.host.after.governor = Some("powersave".to_owned());
+        },
+    );
+    warns(
+        |it| matches!(it, Caution::ClockMoved { .. }),
+        |f| {
+            f.host.before.clock_khz = Some(vec![3_000_000, 3_000_000]);
+            f.host.after.clock_khz = Some(vec![2_000_000, 2_000_000]);
+        },
+    );
+    warns(
+        |it| matches!(it, Caution::Throttled { times: 6, .. }),
+        |f| {
+            f.host.before.cgroup_throttled = Some(3);
+            f.host.after.cgroup_throttled = Some(9);
+        },
+    );
     // What could be read only once is not a change.
     let mut fixture = clean();
     fixture.host.after.governor = Some("powersave".to_owned());
@@ -72,16 +125,24 @@ fn facts_that_moved() {
 
 #[test]
 fn span_under_load() {
-    warns("the span was taken at load 10", |f| f.batches.retain(|batch| batch.load == 10));
+    warns(
+        |it| matches!(it, Caution::SpanUnderLoad { load: 10 }),
+        |f| f.batches.retain(|batch| batch.load == 10),
+    );
 }
 
 #[test]
 fn single_rounds() {
-    warns("only one round ran at load 10", |f| f.batches.retain(|batch| batch.load == 1 || batch.round == 0));
+    let at = Place::Loads(vec![10]);
+    warns(
+        |it| *it == Caution::SingleRound { at: at.clone() },
+        |f| f.batches.retain(|batch| batch.load == 1 || batch.round == 0),
+    );
 }
 
 #[test]
 fn tails() {
+    let opposed = |it: &Caution| matches!(it, Caution::TailsOppose { .. });
     // Usually 10% faster, but now and then ten times as slow.
     let mut fixture = Fixture::two(&[1], 60, |_, arm, round| {
         let slow = if arm == OTHER && round % 5 == 0 { 10.0 } else { 1.0 };
@@ -90,9 +151,9 @@ fn tails() {
     let analysis = fixture.analyse();
     assert_eq!(comparison(&analysis, 1).verdict, Verdict::Faster);
     assert!(comparison(&analysis, 1).ratio_of_totals.unwrap().low.unwrap() > 1.0);
-    assert!(warned(&analysis, "opposite things"));
+    assert!(warned(&analysis, opposed));
     fixture.each(OTHER, |batch| batch.makespan_s = 0.9);
-    assert!(!warned(&fixture.analyse(), "opposite things"));
+    assert!(!warned(&fixture.analyse(), opposed));
 }
 
 /// On a full machine the other ends in half the time with no less work.
@@ -109,41 +170,50 @@ fn grabs(alternative_is_faster: bool) -> Fixture {
 fn more_share_is_not_less_work() {
     let analysis = grabs(true).analyse();
     assert_eq!(comparison(&analysis, 16).verdict, Verdict::Faster);
-    assert!(
-        warned(&analysis, "'other' took 0.50x the time of 'base' at load 16 with 1.00x the work"),
-        "{:?}",
-        analysis.warnings
-    );
+    let won = |by: &'static str| {
+        move |it: &Caution| match it {
+            Caution::MoreShareNotLessWork { winner, at, time, work, .. } => {
+                let half = (time - 0.5).abs() < 0.01 && (work - 1.0).abs() < 0.01;
+                winner == by && *at == Place::Loads(vec![16]) && half
+            }
+            _ => false,
+        }
+    };
+    assert!(warned(&analysis, won("other")), "{:?}", analysis.warnings);
     let mirrored = grabs(false).analyse();
-    assert!(warned(&mirrored, "'base' took 0.50x the time of 'other'"), "{:?}", mirrored.warnings);
+    assert!(warned(&mirrored, won("base")), "{:?}", mirrored.warnings);
     // Half the work in half the time is a saving.
     let mut saving = grabs(true);
     for arm in [BASE, HIDDEN] {
         saving.each(arm, |batch| batch.copies.user_s.iter_mut().for_each(|user| *user += 0.2));
     }
-    assert!(!warned(&saving.analyse(), "share of the machine"));
+    assert!(!warned(&saving.analyse(), |it| matches!(it, Caution::MoreShareNotLessWork { .. })));
 }
 
 #[test]
 fn below_the_floor() {
-    let fixture = Fixture::two(&[1], 20, |_, arm, round| {
-        let noise = if arm == HIDDEN { 0.3 * jitter(HIDDEN, round) } else { 0.0 };
-        (if arm == OTHER { 1.05 } else { 1.0 } + noise, 0.9)
+    // With a fixed number of rounds, the baseline's own runs are the floor: here every second one is much slower.
+    let mut fixture = Fixture::two(&[1], 20, |_, arm, round| {
+        let noise = if round % 2 == 1 { 0.3 + 0.3 * jitter(BASE, round) } else { 0.0 };
+        (if arm == OTHER { 1.05 * (1.0 + noise) } else { 1.0 + noise }, 0.9)
     });
+    fixture.batches.retain(|batch| batch.arm != HIDDEN);
+    fixture.plan.rounds = Rounds { fixed: true, min: 20, max: 20, ..fixture.plan.rounds };
     let analysis = fixture.analyse();
     assert_eq!(comparison(&analysis, 1).verdict, Verdict::Undecided);
-    assert!(warned(&analysis, "not above the floor"));
+    assert!(warned(&analysis, |it| matches!(it, Caution::BelowFloor { .. })));
 }
 
 #[test]
 fn tiny_effects() {
+    let layout = |it: &Caution| matches!(it, Caution::MaybeLayout { .. });
     let mut fixture = Fixture::two(&[1], 20, |_, arm, _| (if arm == OTHER { 1.005 } else { 1.0 }, 0.9));
     fixture.plan.delta = 0.001;
     let analysis = fixture.analyse();
     assert_eq!(comparison(&analysis, 1).verdict, Verdict::Slower);
-    assert!(warned(&analysis, "may be layout"));
+    assert!(warned(&analysis, layout));
     fixture.plan.delta = 0.02;
-    assert!(!warned(&fixture.analyse(), "may be layout"));
+    assert!(!warned(&fixture.analyse(), layout));
 }
 
 #[test]
@@ -152,7 +222,7 @@ fn a_winner_that_changes_twice() {
         (if arm == OTHER { [0.5, 2.0, 0.5][load as usize - 1] } else { 1.0 }, 0.5)
     });
     let analysis = fixture.analyse();
-    assert!(warned(&analysis, "changes 2 times"));
+    assert!(warned(&analysis, |it| matches!(it, Caution::FlipsBack { flips: 2, .. })));
     let crossover = &analysis.crossovers[0];
     assert_eq!((crossover.measured_from, crossover.measured_to), (Some(1), Some(2)));
 }
@@ -168,8 +238,9 @@ fn littles_law() {
         fixture.analyse()
     };
     // 20 copies of 1 s by 2 workers in 10 s fill them; of 0.8 s do not.
-    assert!(!warned(&closed(1.0), "number of workers"));
-    assert!(warned(&closed(0.8), "number of workers"));
+    let off = |it: &Caution| matches!(it, Caution::LittlesLaw { .. });
+    assert!(!warned(&closed(1.0), off));
+    assert!(warned(&closed(0.8), off));
 }
 
 #[test]
@@ -179,36 +250,45 @@ fn gaps() {
         change(&mut fixture);
         fixture.analyse()
     };
-    assert!(missing(&without(|f| f.accounts.clear()), RUN_QUEUE_DELAY));
-    assert!(missing(&without(|f| f.batches.retain(|b| b.load == 1)), "load 10"));
-    assert!(missing(&without(|f| f.batches.retain(|b| b.arm != HIDDEN)), "floor"));
-    assert!(missing(&without(|f| f.batches.retain(|b| b.arm != OTHER)), "span and work of 'other'"));
-    assert!(missing(&without(|f| f.batches.retain(|b| b.round < 5)), "interval of 'other' against 'base'"));
-    assert!(missing(&without(|f| f.batches[0].makespan_s = 0.0), "1 batch"));
-    assert!(missing(&without(|f| drop(f.batches.pop())), "comparison in 1 round"));
-    assert!(missing(
-        &without(|f| f.batches.iter_mut().for_each(|b| b.machine_busy_s = None)),
-        "other programs"
-    ));
+    let lacks = |change: fn(&mut Fixture), is: fn(&Quantity) -> bool| {
+        let analysis = without(change);
+        assert!(missing(&analysis, is), "{:#?}", analysis.not_measured);
+    };
+    lacks(|f| f.accounts.clear(), |it| matches!(it, Quantity::RunQueueDelay { .. }));
+    lacks(|f| f.batches.retain(|b| b.load == 1), |it| matches!(it, Quantity::Level { load: 10 }));
+    lacks(|f| f.batches.retain(|b| b.arm != HIDDEN), |it| matches!(it, Quantity::Floor));
+    lacks(
+        |f| f.batches.retain(|b| b.arm != OTHER),
+        |it| matches!(it, Quantity::SpanAndWork { alternative } if alternative == "other"),
+    );
+    lacks(|f| f.batches.retain(|b| b.round < 2), |it| matches!(it, Quantity::Interval { .. }));
+    lacks(|f| f.batches[0].makespan_s = 0.0, |it| matches!(it, Quantity::Batches { count: 1 }));
+    lacks(|f| drop(f.batches.pop()), |it| matches!(it, Quantity::Rounds { count: 1 }));
+    lacks(
+        |f| f.batches.iter_mut().for_each(|b| b.machine_busy_s = None),
+        |it| matches!(it, Quantity::OtherPrograms),
+    );
     let no_cpu = without(|f| {
         f.batches[1].copies.user_s.fill(0.0);
         f.batches[1].copies.system_s.fill(0.0);
     });
-    assert!(missing(&no_cpu, "work and share of 'other'"));
+    assert!(missing(&no_cpu, |it| matches!(it, Quantity::WorkAndShare { .. })));
     assert_eq!(comparison(&no_cpu, 1).work, None);
-    let no_cpus = without(|f| {
-        f.host.before.cpus_allowed = None;
-        f.host.before.cpus_online = None;
-    });
-    assert!(missing(&no_cpus, "CPUs"));
+    lacks(
+        |f| {
+            f.host.before.cpus_allowed = None;
+            f.host.before.cpus_online = None;
+        },
+        |it| matches!(it, Quantity::Cpus),
+    );
 }
 
 #[test]
 fn what_the_runner_said_is_passed_on_and_not_repeated() {
     let mut fixture = clean();
     fixture.accounts.clear();
-    let said =
-        NotMeasured { what: format!("{RUN_QUEUE_DELAY} of all"), why: "ptrace is not allowed".to_owned() };
+    let delay = Quantity::RunQueueDelay { at: Place::Loads(vec![1]) };
+    let said = NotMeasured::new(delay, Obstacle::from("ptrace is not allowed".to_owned()));
     fixture.not_measured.push(said.clone());
     assert_eq!(fixture.analyse().not_measured, [said]);
 }

@@ -89,7 +89,7 @@ impl Path {
             .collect();
         told.sort_by_key(|it| (it.slack, it.ns));
         let row = |it: &Alternative| PathAlternative {
-            command: labels.name(it.label).to_owned(),
+            command: labels.command(it.label).clone(),
             slack_s: seconds(it.slack),
             seconds: seconds(it.ns),
         };

@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use super::super::command::CommandName;
 use super::super::counts::Counts;
 use super::super::names::Abi;
 use super::super::report::{PathKind, PathRow, WorkKind};
-use super::super::{class, labels, work};
+use super::super::{class, work};
 
 /// Calls that are named.
 const NAMED: usize = 3;
@@ -19,10 +20,10 @@ type Times = BTreeMap<String, u64>;
 
 /// Names the calls of all rows that are in the kernel.
 pub(in super::super) fn tell_calls(path: &mut [PathRow], counts: &Counts, abi: Abi) {
-    let mut groups: BTreeMap<(String, &str), Times> = BTreeMap::new();
+    let mut groups: BTreeMap<(CommandName, &str), Times> = BTreeMap::new();
     for cell in &counts.calls {
         let kind: WorkKind = class::class(abi, cell.call).work(cell.file);
-        let command = labels::shown(&cell.by.name, cell.by.forked);
+        let command = cell.by.command();
         let times = groups.entry((command, kind.name())).or_default();
         *times.entry(abi.name(cell.call).into_owned()).or_default() += work::cpu(cell).unwrap_or(0);
     }

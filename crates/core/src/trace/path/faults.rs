@@ -47,7 +47,7 @@ mod tests {
 
     fn path(command: &str, seconds: f64) -> PathRow {
         PathRow {
-            command: command.to_owned(),
+            command: command.into(),
             kind: PathKind::User,
             what: None,
             holder: None,
@@ -62,7 +62,7 @@ mod tests {
     }
 
     fn work(command: &str, kind: WorkKind, seconds: f64) -> WorkRow {
-        let command = command.to_owned();
+        let command = command.into();
         WorkRow { command, kind, seconds, count: None, price_s: None, priced_s: None, estimated: false }
     }
 

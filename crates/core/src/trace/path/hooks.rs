@@ -50,6 +50,22 @@ impl Timeline {
         self.path.execs(&mut task.walk, task.label, to, so_far.call_run_ns);
     }
 
+    /// A task goes on without an exec. Its program begins here, or had begun before that was known.
+    pub(in super::super) fn path_lives_on(
+        &mut self,
+        tid: Tid,
+        to: Label,
+        begins: bool,
+        so_far: &Totals,
+        now: u64,
+    ) {
+        let Some(task) = self.known.tree.get_mut(&tid) else { return };
+        if matches!(task.state, State::Running(_)) {
+            task.walk.ran(now);
+        }
+        self.path.lives_on(&mut task.walk, to, begins, so_far.call_run_ns);
+    }
+
     /// The name of a task is known only now.
     pub(in super::super) fn path_renamed(&mut self, tid: Tid, to: Label) {
         if let Some(task) = self.known.tree.get_mut(&tid) {

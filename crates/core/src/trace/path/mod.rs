@@ -160,6 +160,19 @@ impl Path {
         (walk.before, walk.before_calls, walk.early) = (0, 0, 0);
     }
 
+    /// The task goes on without an exec, and nothing has to be loaded for that. Where its program had begun before, what it ran since
+    /// its path was last shared is the program's.
+    pub(super) fn lives_on(&mut self, walk: &mut Walk, to: Label, begins: bool, calls: Option<u64>) {
+        if let Some(calls) = calls {
+            walk.spent(calls);
+        }
+        if begins {
+            self.flush(walk);
+        }
+        walk.runs = self.keys.of(Key::Run(to));
+        walk.phase = Phase::Program;
+    }
+
     /// The program has started up, which took so much CPU time, and so much of that within calls.
     pub(super) fn started(&mut self, walk: &mut Walk, label: Label, run: u64, calls: u64) {
         let sums = self.startups.entry(label).or_default();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::super::command::CommandName;
 use super::super::labels::{Label, Labels};
 use super::super::ledger::{Avoided, seconds};
 use super::super::report::{Cause, PathKind, PathRow, SharerKind, WorkKind};
@@ -19,7 +20,7 @@ pub(in super::super) struct Accounts<'a> {
 }
 
 /// What makes one row.
-type Name<'a> = (&'a str, PathKind, Option<&'a str>, Option<SharerKind>, Option<Cause>);
+type Name<'a> = (&'a CommandName, PathKind, Option<&'a str>, Option<SharerKind>, Option<Cause>);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Amount {
@@ -46,7 +47,7 @@ impl Path {
                 (Key::Wait { by, holder, after }, number) => rows.waited(by, holder, after, number, &part),
                 (Key::Blocked { by, kind, what }, _) => {
                     let what = what.map(|label| with.labels.name(label));
-                    rows.add((with.labels.name(by), kind, what, None, None), part.ns, part.count);
+                    rows.add((with.labels.command(by), kind, what, None, None), part.ns, part.count);
                 }
             }
         }
@@ -79,7 +80,7 @@ impl<'a> Rows<'a> {
     }
 
     fn ran(&mut self, label: Label, run: Run, ns: u64, count: u32) {
-        let name = self.with.labels.name(label);
+        let name = self.with.labels.command(label);
         let kind = match run {
             Run::User | Run::EarlyUser => PathKind::User,
             Run::Startup => {
@@ -102,7 +103,7 @@ impl<'a> Rows<'a> {
 
     /// Time in the kernel is divided as the command's system calls are.
     fn in_kernel(&mut self, label: Label, ns: u64, count: u32) {
-        let name = self.with.labels.name(label);
+        let name = self.with.labels.command(label);
         let groups = self.with.commands.get(&label).map(|it| it.groups()).unwrap_or_default();
         let mut all: u64 = groups.iter().map(|(_, weight)| weight).sum();
         let mut left = ns;
@@ -117,7 +118,7 @@ impl<'a> Rows<'a> {
 
     fn waited(&mut self, by: Label, holder: Holder, after: Option<Cause>, number: u32, part: &Part) {
         let (kind, what) = (self.with.holder)(holder);
-        let name = (self.with.labels.name(by), PathKind::CpuWait, Some(what), Some(kind), after);
+        let name = (self.with.labels.command(by), PathKind::CpuWait, Some(what), Some(kind), after);
         match usize::try_from(number) {
             _ if number == wait::TIME => self.add(name, part.ns, part.count),
             Ok(at) if at < 6 => self.sums.entry(name).or_default().beside[at] += part.ns,
@@ -138,7 +139,7 @@ impl<'a> Rows<'a> {
             };
             let avoidable = avoidable.min(sum.ns);
             PathRow {
-                command: command.to_owned(),
+                command: command.clone(),
                 kind,
                 what: what.map(str::to_owned),
                 holder,

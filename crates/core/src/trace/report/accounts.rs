@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::super::command::CommandName;
+
 use super::super::event::FileKind;
 
 /// Why a task was blocked.
@@ -67,7 +69,8 @@ pub enum SharerKind {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PathRow {
     /// The command on it.
-    pub command: String,
+    #[serde(flatten)]
+    pub command: CommandName,
     /// What it did there.
     pub kind: PathKind,
     /// Beside the kind: the group of system calls, who held the CPU, who held the lock, or whom it waited for.
@@ -103,7 +106,8 @@ pub struct PathRow {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PathAlternative {
     /// The command that took most of what is not on the critical path.
-    pub command: String,
+    #[serde(flatten)]
+    pub command: CommandName,
     /// How much longer it could have been before it were the critical path.
     pub slack_s: f64,
     /// How much of it is not on the critical path.
@@ -178,7 +182,8 @@ impl PathKind {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkRow {
     /// The command.
-    pub command: String,
+    #[serde(flatten)]
+    pub command: CommandName,
     /// What it was spent on.
     pub kind: WorkKind,
     /// CPU time.
@@ -297,7 +302,8 @@ impl WorkKind {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TransferRow {
     /// The command.
-    pub command: String,
+    #[serde(flatten)]
+    pub command: CommandName,
     /// Reading or writing.
     pub direction: Direction,
     /// Through what.

@@ -2,11 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::super::check::CheckKind;
+
 /// Whether two accounts of the same thing agree.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Check {
-    /// What must agree.
+    /// What must agree; absent in a trace of an earlier version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<CheckKind>,
+    /// The same, in English.
     pub what: String,
     /// One side.
     pub left: f64,

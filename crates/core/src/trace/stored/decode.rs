@@ -63,6 +63,15 @@ impl<'a> Decoder<'a> {
         Ok(Event { at, cpu, what })
     }
 
+    /// What is told of a program behind its beginning.
+    fn behind_exec(&mut self, script: bool) -> Result<What, Damaged> {
+        let task = self.small()?;
+        Ok(match script {
+            true => What::Script { task, script: self.string()?, interpreter: self.string()? },
+            false => What::Pipes { task, input: self.number()?, output: self.number()? },
+        })
+    }
+
     fn what(&mut self, head: u8, cpu: u16) -> Result<What, Damaged> {
         let flag = |at: usize| head & FLAG[at] != 0;
         Ok(match head & 0x0f {
@@ -76,6 +85,7 @@ impl<'a> Decoder<'a> {
                 process: self.small()?,
                 allowed: self.words()?,
             },
+            kind::EXEC if flag(2) => What::LivesOn { task: self.small()?, so_far: self.totals(flag(1))? },
             kind::EXEC => What::Exec {
                 task: self.small()?,
                 former: self.small()?,
@@ -88,7 +98,7 @@ impl<'a> Decoder<'a> {
             kind::WAITS => {
                 What::Waits { task: self.small()?, left: *self.one_of(&LEFT)?, block: self.block()? }
             }
-            kind::PIPES => What::Pipes { task: self.small()?, input: self.number()?, output: self.number()? },
+            kind::PIPES => self.behind_exec(flag(0))?,
             kind::EXEC_FAILED => What::ExecFailed {
                 task: self.small()?,
                 errno: self.signed()?,

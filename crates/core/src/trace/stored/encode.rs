@@ -108,10 +108,12 @@ impl Recorder {
                 path.iter().for_each(|path| self.string(path));
                 self.totals(so_far);
             }
-            What::Pipes { task, input, output } => {
-                head(kind::PIPES);
-                self.numbers(&[u64::from(*task), *input, *output]);
+            What::LivesOn { task, so_far } => {
+                head(kind::EXEC | flag(1, so_far.unseen_ns > 0) | flag(2, true));
+                self.number(u64::from(*task));
+                self.totals(so_far);
             }
+            What::Pipes { .. } | What::Script { .. } => self.behind_exec(event, what),
             What::ExecFailed { task, path, errno } => {
                 head(kind::EXEC_FAILED | flag(0, path.is_some()));
                 self.numbers(&[u64::from(*task), zigzag(i64::from(*errno))]);
@@ -145,6 +147,23 @@ impl Recorder {
             What::Spent { .. } | What::Waits { .. } | What::Below { .. } | What::Stop => {}
             What::Switch { .. } | What::Wake { .. } | What::Queued { .. } | What::Migrate { .. } => {}
             What::Call(_) | What::Stack(_) => {}
+        }
+    }
+
+    /// What is told of a program behind its beginning.
+    fn behind_exec(&mut self, event: &Event, what: &What) {
+        match what {
+            What::Pipes { task, input, output } => {
+                self.head(kind::PIPES, event);
+                self.numbers(&[u64::from(*task), *input, *output]);
+            }
+            What::Script { task, script, interpreter } => {
+                self.head(kind::PIPES | flag(0, true), event);
+                self.number(u64::from(*task));
+                self.string(script);
+                self.string(interpreter);
+            }
+            _ => {}
         }
     }
 

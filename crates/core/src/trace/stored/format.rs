@@ -3,9 +3,10 @@
 use super::super::event::{Context, FileKind, Left, NotOurs, Softirq, TaskKind};
 
 /// How the bytes are written. Another number is another way.
-pub const FORMAT: &str = "whyfaster-schedule/2";
-/// The way before: without what was spent in system calls, start-ups, and the bitset of a wait. It is read as well.
-pub(super) const FORMER: &str = "whyfaster-schedule/1";
+pub const FORMAT: &str = "whyfaster-schedule/4";
+/// The ways before, which are read as well: without scripts; without children that go on without an exec; and also without what was spent in
+/// system calls, start-ups, and the bitset of a wait.
+pub(super) const FORMER: [&str; 3] = ["whyfaster-schedule/3", "whyfaster-schedule/2", "whyfaster-schedule/1"];
 
 /// CPUs that a kernel can be built for (`NR_CPUS` of `CONFIG_MAXSMP`).
 pub(super) const MOST_CPUS: usize = 8192;
@@ -25,6 +26,7 @@ pub(super) mod kind {
     pub(in super::super) const QUEUED: u8 = 2;
     pub(in super::super) const MIGRATE: u8 = 3;
     pub(in super::super) const FORK: u8 = 4;
+    /// With its third flag: it goes on without one.
     pub(in super::super) const EXEC: u8 = 5;
     pub(in super::super) const EXEC_FAILED: u8 = 6;
     pub(in super::super) const ALLOWED: u8 = 7;
@@ -32,6 +34,7 @@ pub(super) mod kind {
     pub(in super::super) const END: u8 = 8;
     pub(in super::super) const NAME: u8 = 9;
     pub(in super::super) const WORK: u8 = 10;
+    /// With its first flag: what runs a script.
     pub(in super::super) const PIPES: u8 = 11;
     pub(in super::super) const SPENT: u8 = 12;
     pub(in super::super) const STARTED: u8 = 13;

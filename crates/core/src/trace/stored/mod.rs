@@ -80,7 +80,7 @@ impl Stored {
     /// Numbers that no trace has would make sums overflow.
     fn check(&self) -> Result<(), Damaged> {
         let refuse = |why| Err(Damaged::at(0, why));
-        if self.format != FORMAT && self.format != FORMER {
+        if self.format != FORMAT && !FORMER.contains(&self.format.as_str()) {
             return refuse("it is written in a way that this version does not know");
         }
         let Setting { cores, open, avoidable_from_ns, .. } = &self.setting;

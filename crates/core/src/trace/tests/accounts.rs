@@ -1,12 +1,15 @@
 //! System calls, checks and costs, from what the tracer counted.
 
 use super::fixture::*;
+use crate::missing::Quantity;
+use crate::trace::check::CheckKind;
 use crate::trace::counts::{CallCell, CallGroup, Lives, OwnCost};
 use crate::trace::event::{CallNumber, FileKind, Totals};
+use crate::warning::{Caution, Warning};
 
 fn cell(name: &str, number: u32, entered: u64) -> CallCell {
     CallCell {
-        by: CallGroup { name: name.to_owned(), forked: false, process: None },
+        by: CallGroup { name: name.to_owned(), forked: false, subshell: false, process: None },
         call: CallNumber { number, compat: false },
         file: FileKind::None,
         entered,
@@ -41,7 +44,7 @@ fn counted(entered: u64, returned: u64) -> Script {
 #[test]
 fn a_row_a_command_and_call() {
     let mut script = counted(12, 11);
-    let forked = CallGroup { name: "sh".to_owned(), forked: true, process: None };
+    let forked = CallGroup { name: "sh".to_owned(), forked: true, subshell: false, process: None };
     script.counts.calls = vec![
         CallCell { errors: vec![(2, 3), (13, 1)], ..cell("job", 257, 10) },
         CallCell { by: forked, not_returned: 1, ..cell("sh", 231, 2) },
@@ -68,11 +71,9 @@ fn calls_that_do_not_add_up_fail_their_check() {
     let mut script = counted(12, 11);
     script.counts.calls = vec![cell("job", 1, 13)];
     let report = script.report();
-    let failed: Vec<&str> = report.checks.iter().filter(|it| !it.holds).map(|it| it.what.as_str()).collect();
-    assert_eq!(
-        failed,
-        ["calls entered, returned and not returned", "calls entered by the tasks, by the table"]
-    );
+    let failed: Vec<CheckKind> =
+        report.checks.iter().filter(|it| !it.holds).filter_map(|it| it.kind).collect();
+    assert_eq!(failed, [CheckKind::CallsReturned, CheckKind::CallsOfTable]);
 }
 
 #[test]
@@ -88,23 +89,16 @@ fn what_the_kernel_counted_and_the_stream_does_not_tell_fails_its_check() {
         ..script.counts.lives
     };
     script.counts.lives = told;
-    let failed = |script: &Script| -> Vec<String> {
+    let failed = |script: &Script| -> Vec<CheckKind> {
         let report = script.report();
-        report.checks.iter().filter(|it| !it.holds).map(|it| it.what.clone()).collect()
+        report.checks.iter().filter(|it| !it.holds).filter_map(|it| it.kind).collect()
     };
     // A fork returned, but no process was made.
-    assert_eq!(failed(&script), ["processes and threads made, by fork, vfork and clone that worked"]);
+    assert_eq!(failed(&script), [CheckKind::MadeByCalls]);
     script.counts.lives =
         Lives { forks: Some(1), exits: Some(2), calls_entered: Some(14), calls_returned: Some(14), ..told };
     script.counts.calls = vec![cell("job", 1, 13), cell("job", 57, 1)];
-    assert_eq!(
-        failed(&script),
-        [
-            "processes made, by the kernel and by the stream",
-            "processes ended, by the kernel and by the stream",
-            "calls entered by all tasks, by those whose record of their end came",
-        ]
-    );
+    assert_eq!(failed(&script), [CheckKind::Forks, CheckKind::Exits, CheckKind::CallsOfEnded]);
     let processes = script.report().processes;
     assert_eq!((processes.forks, processes.execs, processes.exits), (Some(1), Some(1), Some(2)));
 }
@@ -121,7 +115,7 @@ fn counted_calls_have_no_times() {
     }];
     let report = script.report();
     assert_eq!((report.syscalls[0].total_s, report.syscalls[0].cpu_s), (None, None));
-    assert!(report.not_measured.iter().any(|it| it.what == "time in system calls"));
+    assert!(report.not_measured.iter().any(|it| it.quantity == Some(Quantity::TimeInCalls)));
     assert_eq!(report.overhead.calls_share, None);
 }
 
@@ -134,8 +128,7 @@ fn shares_of_what_observing_cost() {
         switch_ns: Some(400.0),
         switches: 100,
         tool_ns: 20_000,
-        process_ns: None,
-        failed_exec_ns: None,
+        ..OwnCost::default()
     };
     script.facts.traced_over_untraced = Some(1.02);
     let overhead = script.report().overhead;
@@ -156,7 +149,22 @@ fn losses_and_rings_are_warned_of() {
     script.counts.lost.ring = 7;
     script.facts.steal_ns = Some(500_000);
     let report = script.report();
-    let warned = |what: &str| report.warnings.iter().any(|warning| warning.what.contains(what));
-    assert!(warned("7 records") && warned("io_uring") && warned("hypervisor"), "{:?}", report.warnings);
+    let warned = |caution: &Caution| report.warnings.iter().any(|it| it.caution.as_ref() == Some(caution));
+    assert!(warned(&Caution::Lost { records: 7 }) && warned(&Caution::IoUring), "{:?}", report.warnings);
+    let steal = |it: &Warning| matches!(it.caution, Some(Caution::StealDuringTrace { .. }));
+    assert!(report.warnings.iter().any(steal), "{:?}", report.warnings);
     assert!(report.lost.any());
+}
+
+#[test]
+fn a_name_that_is_missing_takes_nothing_from_the_counts() {
+    let mut script = counted(12, 12);
+    script.counts.calls = vec![cell("job", 1, 12)];
+    let whole = script.report();
+    script.counts.lost.string = 3;
+    let report = script.report();
+    let warned = |caution: &Caution| report.warnings.iter().any(|it| it.caution.as_ref() == Some(caution));
+    assert!(warned(&Caution::NamesUnread { paths: 3, stacks: 0 }), "{:?}", report.warnings);
+    assert_eq!((report.complete, report.lost.any()), (whole.complete, false), "{:?}", report.checks);
+    assert_eq!(report.warnings.len(), whole.warnings.len() + 1);
 }

@@ -4,6 +4,7 @@ use super::fixture::*;
 use crate::trace::Throttled;
 use crate::trace::event::{FileKind, Left, TaskKind, What};
 use crate::trace::report::{PathRow, SharerKind};
+use crate::warning::Caution;
 
 /// Preempted at 100 on CPU 0; whoever comes next runs until it is back.
 fn preempted(others: &[(u32, u64)]) -> Script {
@@ -85,7 +86,7 @@ fn a_long_wait_on_an_idle_cpu_is_throttling_if_the_quota_was_used_up() {
     script.facts.throttled = Some(Throttled { times: 1, ns: 40_000_000 });
     let report = script.report();
     assert_eq!(sharers(&report), [("job", "(CPU quota used up)", SharerKind::Throttled, 40_000)]);
-    assert!(report.warnings.iter().any(|warning| warning.what.contains("quota")));
+    assert!(report.warnings.iter().any(|it| matches!(it.caution, Some(Caution::QuotaUsedUp { .. }))));
     // Whoever has the CPU meanwhile.
     let mut told = Script::began(0, 10, "job");
     told.name(77, "cc1", TaskKind::Other)

@@ -1,6 +1,7 @@
 //! Streams with holes: what passed in them is unknown, and nothing lasts on beyond them by itself.
 
 use super::fixture::*;
+use crate::trace::check::CheckKind;
 use crate::trace::counts::{Lives, Lost};
 use crate::trace::event::{Context, FileKind, Left, Totals, What};
 use crate::trace::report::{Cause, Check, PathKind, TraceReport};
@@ -10,8 +11,8 @@ fn lost(script: &mut Script, us: u64) -> &mut Script {
     script.add(us, 0, What::Lost { records: 3 })
 }
 
-fn check<'a>(report: &'a TraceReport, begins: &str) -> &'a Check {
-    report.checks.iter().find(|check| check.what.starts_with(begins)).unwrap()
+fn check(report: &TraceReport, kind: CheckKind) -> &Check {
+    report.checks.iter().find(|check| check.kind == Some(kind)).unwrap()
 }
 
 fn unknown(report: &TraceReport, name: &str) -> u64 {
@@ -36,10 +37,10 @@ fn a_state_whose_end_was_lost_does_not_last_to_the_end() {
     assert_eq!(unknown(&report, "sh"), 0);
     // By the kernel both are gone, though one end was not seen: that is told, and fails its check.
     assert_eq!((report.processes.exits, report.processes.alive), (Some(2), Some(0)));
-    assert!(!check(&report, "processes still there").holds && !report.complete);
+    assert!(!check(&report, CheckKind::Alive).holds && !report.complete);
     assert_eq!(us(report.wall_s), 100_000);
-    let holds = ["sum of the tasks", "blocked time", "waiting of the tasks", "critical path"];
-    assert!(holds.iter().all(|what| check(&report, what).holds), "{:?}", report.checks);
+    let holds = [CheckKind::States, CheckKind::Blocked, CheckKind::Waiting, CheckKind::Path];
+    assert!(holds.iter().all(|kind| check(&report, *kind).holds), "{:?}", report.checks);
 }
 
 #[test]
@@ -130,7 +131,7 @@ fn records_that_came_late_are_a_loss_of_their_own() {
     let report = script.report();
     assert_eq!((report.lost.late, report.lost.gaps), (2, 0));
     assert!(report.lost.any() && !report.complete);
-    assert!(!check(&report, "records that came too late").holds);
+    assert!(!check(&report, CheckKind::Late).holds);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Levels that see less say so, and what they see is right.
 
 use super::fixture::*;
+use crate::missing::{Lack, NotMeasured, Obstacle, Quantity};
 use crate::trace::event::{Event, Left, Totals, What};
 use crate::trace::report::Level;
 use crate::trace::{Scheduling, Setting};
@@ -35,9 +36,11 @@ fn without_scheduling_records_the_kernels_sums_make_the_ledger() {
         (30, Some(10), Some(20))
     );
     assert_eq!((us(command(&report, "true").running_s)), 90);
-    let missing: Vec<&str> = report.not_measured.iter().map(|it| it.what.as_str()).collect();
-    for what in ["waits", "cpu_sharers", "avoidable_wait_s", "stages", "system calls", "failed execs"] {
-        assert!(missing.contains(&what), "{what} in {missing:?}");
+    let missing: Vec<Quantity> = report.not_measured.iter().filter_map(|it| it.quantity.clone()).collect();
+    let fields = ["waits", "cpu_sharers", "avoidable_wait_s", "stages"];
+    let fields = fields.map(|field| Quantity::Report { field: field.into() });
+    for quantity in fields.iter().chain(&[Quantity::SystemCalls, Quantity::FailedExecs]) {
+        assert!(missing.contains(quantity), "{quantity:?} in {missing:?}");
     }
     assert_eq!((report.avoidable_wait_s, report.processes.failed_execs), (None, None));
     assert_eq!((report.waits.len(), report.cpu_sharers.len(), report.stages.len()), (0, 0, 0));
@@ -65,8 +68,10 @@ fn bare_usage_knows_running_alone() {
     let row = &report.tasks[0];
     assert_eq!((us(row.running_s), row.runnable_s, row.blocked_s), (340, None, None));
     assert_eq!(command(&report, "job").blocked_s, None);
-    assert!(report.not_measured.iter().any(|it| it.what == "runnable_s, blocked_s"));
-    assert!(report.not_measured.iter().any(|it| it.what == "process tree"));
+    let missing =
+        |wanted: &Quantity| report.not_measured.iter().any(|it| it.quantity.as_ref() == Some(wanted));
+    assert!(missing(&Quantity::Report { field: "runnable_s, blocked_s".into() }));
+    assert!(missing(&Quantity::ProcessTree));
 }
 
 #[test]
@@ -83,7 +88,11 @@ fn switches_without_wake_ups_do_not_tell_waiting_from_being_blocked() {
     let report = script.report();
     sound(&report);
     assert_eq!(task(&report, 10), (300, 50, 650));
-    assert!(report.not_measured.iter().any(|it| it.what == "waits" && it.why.contains("woken")));
+    let waits = NotMeasured::new(
+        Quantity::Report { field: "waits".into() },
+        Obstacle::Level { lacks: Lack::WakeUps, full_listed: false },
+    );
+    assert!(report.not_measured.contains(&waits));
     assert_eq!(report.waits, []);
     assert_eq!(report.cpu_sharers, []);
     assert_eq!(report.avoidable_wait_s, None);

@@ -1,6 +1,7 @@
 //! What is written to a terminal and brought by a worker: whose it is, until when, and what it does to paths. By hand.
 
 use super::fixture::*;
+use crate::trace::check::CheckKind;
 use crate::trace::event::{Context, Event, FileKind, Left, TaskKind, What};
 use crate::trace::report::Cause;
 use crate::trace::report::PathKind::{Terminal, User};
@@ -41,7 +42,7 @@ fn brought(mut script: Script) -> Script {
 fn peer(script: &Script) -> (Option<String>, bool) {
     let report = script.report();
     assert!(
-        report.checks.iter().filter(|it| it.what.contains("path")).all(|it| it.holds),
+        report.checks.iter().filter(|it| it.kind == Some(CheckKind::Path)).all(|it| it.holds),
         "{:?}",
         report.checks
     );

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::fixture::*;
+use crate::trace::check::CheckKind;
 use crate::trace::event::{Context, Event, FileKind, Left, Tid, What};
 use crate::trace::report::TraceReport;
 
@@ -231,7 +232,7 @@ proptest! {
         let mut script = Script::began(0, 1, "tree");
         script.events.extend(events);
         let report = script.report();
-        for check in report.checks.iter().filter(|check| !check.what.starts_with("running")) {
+        for check in report.checks.iter().filter(|check| !matches!(check.kind, Some(CheckKind::Running | CheckKind::Work))) {
             prop_assert!(check.holds, "{:?}", check);
         }
         prop_assert!(report.avoidable_wait_s.unwrap() <= report.commands.iter().filter_map(|row| row.runnable_s).sum::<f64>() + 1e-9);
@@ -282,7 +283,7 @@ pub(in crate::trace) fn any_event() -> impl Strategy<Value = Event> {
             .prop_map(|(task, input, output)| What::Pipes { task, input, output }),
         1 => (tid.clone(), path, -1_i32..20).prop_map(|(task, path, errno)| What::ExecFailed { task, path, errno }),
         1 => (tid.clone(), allowed).prop_map(|(task, cpus)| What::Allowed { task, cpus }),
-        2 => (tid.clone(), tid.clone(), prop::option::of(-9_i32..9), used)
+        2 => (tid.clone(), tid.clone(), prop::option::of(-9_i32..9), used.clone())
             .prop_map(|(task, process, status, totals)| What::End { task, process, status, totals }),
         1 => (tid.clone(), tid.clone()).prop_map(|(task, process)| What::Name {
             task,
@@ -293,6 +294,7 @@ pub(in crate::trace) fn any_event() -> impl Strategy<Value = Event> {
         2 => (tid.clone(), 0_u64..500_000).prop_map(|(task, call_run_ns)| What::Spent { task, call_run_ns }),
         1 => (tid.clone(), 0_u64..500_000, 0_u64..500_000)
             .prop_map(|(task, run_ns, call_run_ns)| What::Started { task, run_ns, call_run_ns }),
+        1 => (tid.clone(), used.clone()).prop_map(|(task, so_far)| What::LivesOn { task, so_far }),
         1 => (tid.clone(), tid.clone()).prop_map(|(task, parent)| What::Below { task, parent }),
         1 => (tid.clone(), 0_u32..400, 0_u64..3).prop_map(|(task, number, inode)| What::Waits {
             task,

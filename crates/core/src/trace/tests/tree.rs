@@ -1,8 +1,9 @@
 //! Processes, the tree, searches.
 
 use super::fixture::*;
-use crate::trace::event::{Left, NotOurs, Skipped, What};
-use crate::trace::report::SkippedRow;
+use crate::trace::TraceReport;
+use crate::trace::event::{FileKind, Left, NotOurs, Skipped, What};
+use crate::trace::report::{PathKind, SkippedRow};
 
 /// sh makes three children on CPU 1: two run true, one stays sh; each takes 100.
 fn family() -> Script {
@@ -179,4 +180,39 @@ fn two_roots_are_one_tree() {
     assert_eq!(path(&report).iter().map(|row| row.3).sum::<u64>(), 150);
     let work: f64 = report.work.iter().map(|row| row.seconds).sum();
     assert_eq!(us(work), (90 + 38) + (60 + 20));
+}
+
+/// A shell waits for its child, which is told to go on without an exec after so much CPU time, and has 5.3 ms in all.
+fn subshell(told_us: u64) -> Script {
+    let mut script = Script::began(0, 10, "sh");
+    script.fork(100, 0, 10, 11, BOTH).wake(100, 0, 11, 10, 1).switch(100, 1, 0, 11, Left::Runnable);
+    script.sleep(200, 0, 10, 0, block(61, FileKind::None, 0));
+    script.add(100 + told_us, 1, What::LivesOn { task: 11, so_far: totals(told_us) });
+    script.wake(5400, 1, 10, 11, 0).end(5400, 1, 11, 0, 5300).switch(5400, 0, 0, 10, Left::Runnable);
+    script.end(5500, 0, 10, 0, 300);
+    script
+}
+
+#[test]
+fn a_child_that_goes_on_without_an_exec_is_a_program_of_its_own() {
+    let report = subshell(300).report();
+    sound(&report);
+    let ran = |report: &TraceReport, name: &str| us(command(report, name).running_s);
+    assert_eq!(
+        (ran(&report, "sh (forked)"), ran(&report, "sh (subshell)"), ran(&report, "sh")),
+        (300, 5000, 300)
+    );
+    let on_path = |report: &TraceReport, name: &str, kind| {
+        let rows = path(report);
+        rows.iter().filter(|row| row.0 == name && row.1 == kind).map(|row| row.3).sum::<u64>()
+    };
+    assert_eq!(on_path(&report, "sh (forked)", PathKind::Forked), 300);
+    assert_eq!(on_path(&report, "sh (subshell)", PathKind::User), 5000);
+    assert_eq!(report.tree[1].command, "sh (subshell)");
+    // More than the way to an exec takes: it was its own before that was known.
+    let report = subshell(4000).report();
+    sound(&report);
+    assert_eq!(ran(&report, "sh (subshell)"), 5300);
+    assert_eq!(on_path(&report, "sh (subshell)", PathKind::User), 5300);
+    assert!(report.commands.iter().all(|row| !row.command.is_forked()));
 }

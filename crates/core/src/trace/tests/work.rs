@@ -1,6 +1,8 @@
 //! What CPU time was spent on, by hand.
 
 use super::fixture::*;
+use crate::missing::Quantity;
+use crate::trace::check::CheckKind;
 use crate::trace::counts::{CallCell, CallGroup};
 use crate::trace::event::{CallNumber, FileKind, Left, Totals, What};
 use crate::trace::report::{Direction, PathKind, TraceReport, WorkKind};
@@ -9,7 +11,7 @@ use crate::trace::{Operation, Price};
 /// Calls that took so many microseconds of CPU each.
 fn cell(by: &str, forked: bool, number: u32, file: FileKind, (entered, cpu_us): (u64, u64)) -> CallCell {
     CallCell {
-        by: CallGroup { name: by.to_owned(), forked, process: None },
+        by: CallGroup { name: by.to_owned(), forked, subshell: false, process: None },
         call: CallNumber { number, compat: false },
         file,
         entered,
@@ -160,7 +162,7 @@ fn processes_and_execs_are_counted_once_and_priced() {
     assert_eq!(priced(WorkKind::Process, "sh"), Some(800));
     assert_eq!(priced(WorkKind::Exec, "true"), Some(120));
     assert_eq!((sum(&report, "sh"), sum(&report, "sh (forked)"), sum(&report, "true")), (5000, 200, 600));
-    let check = report.checks.iter().find(|check| check.what.starts_with("running time by what")).unwrap();
+    let check = report.checks.iter().find(|check| check.kind == Some(CheckKind::Work)).unwrap();
     assert_eq!((check.holds, us(check.left), us(check.right)), (true, 5800, 5800));
 }
 
@@ -168,7 +170,7 @@ fn processes_and_execs_are_counted_once_and_priced() {
 fn work_that_does_not_fit_the_cpu_time_fails_its_check() {
     let mut script = Script::began(0, 10, "job");
     let report = script.switch(10_000, 0, 10, 0, Left::Dead).ended(10_000, 10, used(9_500, 10, 0)).report();
-    let check = report.checks.iter().find(|check| check.what.starts_with("running time by what")).unwrap();
+    let check = report.checks.iter().find(|check| check.kind == Some(CheckKind::Work)).unwrap();
     assert_eq!((check.holds, us(check.left), us(check.right)), (false, 10_000, 9_500));
 }
 
@@ -190,8 +192,9 @@ fn calls_that_were_only_counted_are_one_group() {
         ("job", WorkKind::Pipe, 0, Some(9)),
     ];
     assert_eq!(work(&report), expected);
-    for what in ["work in the kernel by group of calls", "work of page faults"] {
-        assert!(report.not_measured.iter().any(|it| it.what == what), "{what}");
+    for quantity in [Quantity::WorkInKernel, Quantity::WorkOfPageFaults] {
+        let said = |it: &crate::missing::NotMeasured| it.quantity.as_ref() == Some(&quantity);
+        assert!(report.not_measured.iter().any(said), "{quantity:?}");
     }
 }
 

@@ -11,6 +11,7 @@ pub(super) const DEFINITION: Definition = Definition {
     counted: &[(Measure::CpusOthersBusy, |it| it.foreign.unwrap_or(0.0))],
     fact: |it| Fact::CpuContention {
         holders: it.slow.sharers.iter().take(2).map(|(name, _)| name.clone()).collect(),
+        both: it.slow.disturbed_like(it.fast),
     },
     change,
     winnable_s,

@@ -6,6 +6,7 @@ use super::super::facts::Side;
 use super::super::kinds::work_kind;
 use super::super::report::Account;
 use super::super::statement::{Fact, Measure};
+use crate::trace::command::CommandName;
 use crate::trace::report::{PathKind, PathRow, WorkKind, WorkRow};
 
 /// A cause: what of a run may belong to it, what is stated of it, and how it is put to the test.
@@ -18,6 +19,8 @@ pub(in crate::why) struct Definition {
     pub in_work: fn(&WorkRow, bool) -> bool,
     /// Whether the CPU time tells the command that does most of it, and the path only where that says nothing.
     pub by_work: bool,
+    /// Whether it is told by the functions in which it was found, too.
+    pub in_code: bool,
     /// What is counted on both sides.
     pub counted: &'static [Count],
     /// What a finding states.
@@ -37,11 +40,33 @@ pub(super) const BASE: Definition = Definition {
     on_path: |_, _| false,
     in_work: |_, _| false,
     by_work: false,
+    in_code: false,
     counted: &[],
     fact: |_| Fact::Unexplained { most: None, seconds: 0.0 },
     change: |_| Err(Untestable::NoCause),
     winnable_s: |it| it.finding.seconds,
 };
+
+impl Definition {
+    /// Whether CPU time that a program spent on this belongs to it.
+    pub(in crate::why) fn is_work(&self, kind: WorkKind) -> bool {
+        self.has_work(&CommandName::default(), kind, false)
+    }
+
+    /// Whether CPU time that this command spent on this belongs to it. `children`: as above.
+    pub(in crate::why) fn has_work(&self, command: &CommandName, kind: WorkKind, children: bool) -> bool {
+        let row = WorkRow {
+            command: command.clone(),
+            kind,
+            seconds: 0.0,
+            count: None,
+            price_s: None,
+            priced_s: None,
+            estimated: false,
+        };
+        (self.in_work)(&row, children)
+    }
+}
 
 /// What a finding is about.
 pub(in crate::why) struct About<'a> {

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use super::definition::{BASE, Definition};
+use super::definition::{About, BASE, Definition};
 use crate::trace::report::{PathKind, WorkKind};
 use crate::why::categories::Category;
 use crate::why::experiments::line::{Line, Word};
 use crate::why::experiments::{Change, Edit, ExperimentContext, SOME, Untestable};
 use crate::why::planned::{Before, Test, Variation};
+use crate::why::report::Account;
 use crate::why::statement::{Fact, Measure};
 
 pub(super) const DEFINITION: Definition = Definition {
@@ -15,11 +16,22 @@ pub(super) const DEFINITION: Definition = Definition {
     on_path: |row, _| matches!(row.kind, PathKind::Disk | PathKind::WriteBack),
     in_work: |row, _| row.kind == WorkKind::FileData,
     counted: &[(Measure::FileData, |it| it.file.bytes), (Measure::FileCalls, |it| it.file.calls)],
-    fact: |it| Fact::Disk { command: it.command() },
+    fact: |it| Fact::Disk { waits_s: Some(waits_s(it)), command: it.command() },
     change,
     winnable_s: |it| it.finding.seconds.max(warmable_s(it)),
     ..BASE
 };
+
+/// How much longer the slower one waits: what it costs beside that is the kernel's own code.
+fn waits_s(it: &About<'_>) -> f64 {
+    let waits = |account: &Account| -> f64 {
+        let rows = account.critical_path.iter();
+        rows.filter(|row| matches!(row.kind, PathKind::Disk | PathKind::WriteBack))
+            .map(|row| row.seconds)
+            .sum()
+    };
+    waits(it.accounts.0) - waits(it.accounts.1)
+}
 
 /// The page cache filled before every run of the slower one. Where nothing but the command itself can have dropped what it
 /// reads, that helps not; then the files of the faster one leave the cache.

@@ -4,6 +4,7 @@ mod compute;
 mod cpu_contention;
 mod definition;
 mod disk;
+mod files;
 mod lock;
 pub(super) mod misplacement;
 mod network;
@@ -33,6 +34,7 @@ pub(super) fn definition(cause: Cause) -> &'static Definition {
         Cause::Overlap => &overlap::DEFINITION,
         Cause::Compute => &compute::DEFINITION,
         Cause::PageFaults => &page_faults::DEFINITION,
+        Cause::Files => &files::DEFINITION,
         Cause::Disk => &disk::DEFINITION,
         Cause::Lock => &lock::DEFINITION,
         Cause::Sleep => &sleep::DEFINITION,

@@ -10,6 +10,7 @@ const KINDS: [WorkKind; 2] = [WorkKind::PageFaults, WorkKind::Memory];
 pub(super) const DEFINITION: Definition = Definition {
     on_path: |row, _| in_kernel(row, &KINDS),
     in_work: |row, _| KINDS.contains(&row.kind),
+    in_code: true,
     counted: &[(Measure::PageFaults, |it| it.faults)],
     fact: |it| Fact::PageFaults { pages: Pair { here: it.slow.faults, there: it.fast.faults } },
     change: |_| Err(Untestable::UsesMemory),

@@ -94,7 +94,7 @@ fn change(it: &ExperimentContext<'_>) -> Result<Change, Untestable> {
         let sure = reached >= REACHED && !it.scripted(&line);
         return Ok(instead(original, edited(original, edits), Edit::LargePieces, sure));
     }
-    if !line.pipeline || !it.machine.programs.contains_key("stdbuf") {
+    if !line.pipeline || !it.machine.programs.contains_key("stdbuf") || !it.has_c_buffers(&line) {
         return Err(if edits.is_empty() { Untestable::OwnPieces } else { Untestable::PiecesElsewhere });
     }
     let changed = before_each(original, &format!("stdbuf -i{BLOCK} -o{BLOCK} "));

@@ -13,6 +13,7 @@ pub(super) const DEFINITION: Definition = Definition {
     on_path: |row, _| row.kind == PathKind::Startup,
     in_work: |row, _| row.kind == WorkKind::Startup,
     by_work: true,
+    in_code: true,
     counted: &super::processes::COUNTED,
     fact: |it| Fact::Startup { command: it.command() },
     change,

@@ -2,6 +2,7 @@
 
 use super::super::answer::{answer, is_of};
 use super::super::cause::Cause;
+use super::super::causes::definition;
 use super::super::finding;
 use super::super::medians::{estimate, median};
 use super::super::planned::{Before, Planned};
@@ -156,6 +157,10 @@ fn refute(why: &mut Why, at: usize) {
         low: rest.low.map(|low| low + by),
         high: rest.high.map(|high| high + by),
     };
+    // Nor is it said as what the CPUs have more to do.
+    if let Some(decides) = &mut difference.decides {
+        decides.kinds.retain(|kind| !definition(refuted.cause).is_work(*kind));
+    }
     let (rest, difference) = (*rest, &*difference);
     why.findings.retain(|it| it.cause != Cause::Unexplained || !is_of(it, difference));
     let (mut slow, mut fast) = (difference.alternative.clone(), difference.baseline.clone());
@@ -165,6 +170,7 @@ fn refute(why: &mut Why, at: usize) {
         (low, high) = (high.map(|it| -it), low.map(|it| -it));
     }
     why.findings.push(Finding {
+        by_counts: false,
         cause: Cause::Unexplained,
         alternative: slow,
         against: fast,
@@ -174,6 +180,8 @@ fn refute(why: &mut Why, at: usize) {
         share: rest.median / difference.span_s.median,
         confirmed: None,
         fact: Some(Fact::Refuted { cause: refuted.cause }),
+        functions: Vec::new(),
+        samples: None,
         sentence: String::new(),
         remedy: String::new(),
         page: Cause::Unexplained.page(),

@@ -1,14 +1,16 @@
 //! Whether an edit of a command line reaches the cause: whether what makes it is a word of that line, or only called by one.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use super::context::ExperimentContext;
 use super::line::{Command, Line, Word};
 use crate::plan::Shell;
 use crate::trace::TraceReport;
+use crate::trace::command::CommandName;
 use crate::trace::event::FileKind;
+use crate::trace::report::TransferRow;
 use crate::why::categories::{is_look, misses, parents};
-use crate::why::kinds::base;
 use crate::why::medians::median;
 use crate::why::own_cost::is_exec;
 
@@ -23,6 +25,9 @@ const INTERPRETERS: [&str; 21] = [
 
 /// The shell's own ways to run what stands elsewhere.
 const ELSEWHERE: [&str; 3] = [".", "source", "eval"];
+
+/// Bytes that move at once through a buffer of the C library: 4096 for pipes and most files, and the last piece is a part of it.
+const C_BUFFER: RangeInclusive<u64> = 2048..=4096;
 
 /// The kernel keeps so many bytes of a program's name.
 const COMM: usize = 15;
@@ -45,7 +50,7 @@ impl ExperimentContext<'_> {
     /// Whether a program of this name ran on the slower side.
     fn ran(&self, name: &str) -> bool {
         let mut runs = self.given.traced.iter().filter(|it| it.alternative == self.places.0);
-        runs.any(|it| it.report.commands.iter().any(|row| base(&row.command) == comm(name)))
+        runs.any(|it| it.report.commands.iter().any(|row| row.command.program() == comm(name)))
     }
 
     /// Whether the commands that search PATH in vain are words of the line, or its shell.
@@ -53,7 +58,7 @@ impl ExperimentContext<'_> {
         let more = self.more(|report| {
             let parents = parents(report);
             let rows = report.syscalls.iter().filter(|row| is_exec(row) || is_look(row, &parents));
-            rows.filter_map(|row| Some((row.command.as_deref()?, misses(row) as f64))).collect()
+            rows.filter_map(|row| Some((row.command.as_ref()?, misses(row) as f64))).collect()
         });
         let mut names = words(&line.commands.iter().collect::<Vec<_>>());
         if let Shell::Command(shell) = &self.given.plan.shell {
@@ -68,7 +73,7 @@ impl ExperimentContext<'_> {
         let more = self.more(|report| {
             let socket = |file| matches!(file, FileKind::Socket | FileKind::UnixSocket);
             let rows = report.transfers.iter().filter(|row| !socket(row.file));
-            rows.map(|row| (row.command.as_str(), row.calls as f64)).collect()
+            rows.map(|row| (&row.command, row.calls as f64)).collect()
         });
         let mut reached = Vec::new();
         let mut before = false;
@@ -76,7 +81,24 @@ impl ExperimentContext<'_> {
             before = edited(command) || (before && command.piped);
             reached.extend(before.then_some(command));
         }
+        // Where no calls were seen, the only command makes them all.
+        if more.is_empty() && line.commands.len() == 1 && reached.len() == 1 {
+            return 1.0;
+        }
         part(&more, &words(&reached))
+    }
+
+    /// Whether stdbuf can change the pieces of a program of this line: it gives buffers to the C library, whose own are filled before they are
+    /// written or read again, and only where the dynamic loader starts the program. Other pieces are the program's choice.
+    pub(in crate::why) fn has_c_buffers(&self, line: &Line) -> bool {
+        let runs = self.given.traced.iter().filter(|it| it.alternative == self.places.0);
+        let rows: Vec<&TransferRow> = runs.flat_map(|it| &it.report.transfers).collect();
+        line.commands.iter().filter_map(Command::name).map(comm).any(|name| {
+            let mine = rows.iter().filter(|row| row.command.program() == name && row.calls > 0);
+            let most = mine.max_by_key(|row| row.calls);
+            let piece = most.map_or(0, |row| row.bytes / row.calls);
+            self.machine.dynamic.contains(name) && C_BUFFER.contains(&piece)
+        })
     }
 
     /// Whether the calls that change priorities are those of so many times `nice`.
@@ -84,10 +106,8 @@ impl ExperimentContext<'_> {
         let more = self.more(|report| {
             let rows = report.syscalls.iter();
             let rows = rows.filter(|row| crate::why::facts::PRIORITIES.contains(&row.name.as_str()));
-            rows.filter_map(|row| {
-                Some((row.command.as_deref()?, row.calls.saturating_sub(row.errors) as f64))
-            })
-            .collect()
+            rows.filter_map(|row| Some((row.command.as_ref()?, row.calls.saturating_sub(row.errors) as f64)))
+                .collect()
         });
         let all: f64 = more.values().sum();
         // The cast is of a small whole number.
@@ -95,13 +115,13 @@ impl ExperimentContext<'_> {
     }
 
     /// How much more of this the slower side has, by command: medians of the traced runs.
-    fn more(&self, of: impl Fn(&TraceReport) -> Vec<(&str, f64)>) -> ByCommand {
+    fn more(&self, of: impl Fn(&TraceReport) -> Vec<(&CommandName, f64)>) -> ByCommand {
         let side = |index: usize| -> ByCommand {
             let runs: Vec<ByCommand> = (self.given.traced.iter().filter(|it| it.alternative == index))
                 .map(|it| {
                     let mut sums = ByCommand::new();
                     for (command, n) in of(&it.report) {
-                        *sums.entry(base(command).to_owned()).or_default() += n;
+                        *sums.entry(command.program().to_owned()).or_default() += n;
                     }
                     sums
                 })

@@ -124,6 +124,8 @@ pub struct InPlace {
 pub enum Untestable {
     /// Computing cannot be taken out of a program.
     Computes,
+    /// What a program does with files cannot be left out from outside.
+    Files,
     /// The memory that a program uses cannot be taken from it.
     UsesMemory,
     /// A lock cannot be left out.

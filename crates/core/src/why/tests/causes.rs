@@ -6,7 +6,7 @@ use crate::trace::event::FileKind;
 use crate::trace::report::{Cause as Wait, Direction, PathKind, SharerKind, WorkKind};
 use crate::why::cause::Cause;
 use crate::why::report::{Finding, Why};
-use crate::why::statement::{Fact, Measure, Pair};
+use crate::why::statement::{Because, Fact, Measure, Pair};
 
 /// What both sides do.
 fn common() -> Trace {
@@ -214,7 +214,25 @@ fn overlap_lost_to_ones_own_processes() {
 #[test]
 fn compute() {
     let finding = first(common(), common().runs("awk", WorkKind::User, 0.05, 0), Cause::Compute, 0.05);
-    assert_eq!(finding.fact, Some(Fact::Compute { command: Some("awk".to_owned()) }));
+    assert_eq!(finding.fact, Some(Fact::Compute { command: Some("awk".to_owned()), starts: None }));
+}
+
+#[test]
+fn computing_that_each_start_repeats() {
+    let loops = |n: u64, starts: f64, computes: f64| {
+        common().runs("jq", WorkKind::Startup, starts, n).runs("jq", WorkKind::User, computes, 0)
+    };
+    let fact = |finding: Finding| match finding.fact {
+        Some(Fact::Compute { starts, .. }) => starts,
+        other => panic!("{other:?}"),
+    };
+    let finding = first(loops(1, 0.0001, 0.002), loops(50, 0.005, 0.1), Cause::Compute, 0.098);
+    assert_eq!(fact(finding), Some(Pair { here: 50.0, there: 1.0 }));
+    // Each start has more to do than all of the other side, or there are as many starts.
+    let finding = first(loops(1, 0.0001, 0.002), loops(3, 0.0003, 0.1), Cause::Compute, 0.098);
+    assert_eq!(fact(finding), None);
+    let finding = first(loops(50, 0.005, 0.002), loops(50, 0.005, 0.1), Cause::Compute, 0.098);
+    assert_eq!(fact(finding), None);
 }
 
 #[test]
@@ -266,11 +284,11 @@ fn sleep() {
 fn cpu_contention() {
     let waits = |s: f64| common().queues("spin", (SharerKind::Other, "hog"), None, (s, 0.0, 0.0));
     let finding = first(waits(0.0001), waits(0.05), Cause::CpuContention, 0.05);
-    assert_eq!(finding.fact, Some(Fact::CpuContention { holders: vec!["hog".to_owned()] }));
+    assert_eq!(finding.fact, Some(Fact::CpuContention { holders: vec!["hog".to_owned()], both: true }));
 }
 
 #[test]
-fn waiting_on_a_machine_that_is_equally_busy_belongs_to_what_runs_longer() {
+fn what_others_take_from_both_is_a_line_of_its_own_and_no_part_of_what_runs_longer() {
     let busy = |user: f64| {
         Trace::new().runs("x", WorkKind::User, user, 0).queues(
             "x",
@@ -279,13 +297,21 @@ fn waiting_on_a_machine_that_is_equally_busy_belongs_to_what_runs_longer() {
             (user * 2.0, 0.0, 0.0),
         )
     };
-    first(busy(0.05), busy(0.1), Cause::Compute, 0.15);
+    let scene = Scene::of(&busy(0.05).0, &busy(0.1).0);
+    let (why, others) = (scene.explain(), vec!["rustc".to_owned()]);
+    let told: Vec<_> = why.findings.iter().map(|it| (it.cause, (it.seconds * 100.0).round())).collect();
+    // Twice as long as it computes, and behind it all the same.
+    assert_eq!(told, [(Cause::Compute, 5.0), (Cause::CpuContention, 10.0)]);
+    assert_eq!(why.findings[1].fact, Some(Fact::CpuContention { holders: others, both: true }));
+    assert!(matches!(why.answer.unwrap().because, Because::Cause { finding: 0, .. }));
     // Others do more beside 'b' only.
     let mut scene = Scene::of(&busy(0.05).0, &busy(0.1).0);
     for batch in scene.batches.iter_mut().filter(|it| it.arm == Arm::Alternative(1)) {
         batch.machine_busy_s = batch.machine_busy_s.map(|busy| busy + batch.makespan_s);
     }
-    assert_eq!(scene.explain().findings[0].cause, Cause::CpuContention);
+    let why = scene.explain();
+    let slowed = &why.findings[1];
+    assert!(matches!(slowed.fact, Some(Fact::CpuContention { both: false, .. })), "{slowed:#?}");
 }
 
 #[test]
@@ -344,6 +370,17 @@ fn share() {
     let throttled = common().queues("spin", (SharerKind::Throttled, ""), None, (0.08, 0.0, 0.0));
     let finding = first(common(), throttled, Cause::Share, 0.08);
     assert_eq!(finding.fact, Some(Fact::Throttled));
+}
+
+#[test]
+fn files() {
+    let looks = |calls: u64, seconds: f64| common().runs("ls", WorkKind::FileMetadata, seconds, calls);
+    let finding = first(looks(10, 0.0001), looks(4_000, 0.03), Cause::Files, 0.0299);
+    let calls = Pair { here: 4_000.0, there: 10.0 };
+    assert_eq!(finding.fact, Some(Fact::Files { names: Some(calls), command: Some("ls".to_owned()) }));
+    let reads = |seconds: f64| common().runs("diff", WorkKind::FileData, seconds, 30);
+    let finding = first(reads(0.001), reads(0.03), Cause::Files, 0.029);
+    assert_eq!(finding.fact, Some(Fact::Files { names: None, command: Some("diff".to_owned()) }));
 }
 
 #[test]

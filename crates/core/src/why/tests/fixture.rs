@@ -6,6 +6,7 @@ use crate::plan::{Alternative, Plan};
 use crate::sample::{Arm, Batch, Copies, Orphans};
 use crate::stats::Estimate;
 use crate::trace::TraceReport;
+use crate::trace::command::CommandName;
 use crate::trace::counts::OwnCost;
 use crate::trace::event::FileKind;
 use crate::trace::report::{
@@ -18,7 +19,7 @@ use crate::why::{ExplainInput, Why, explain};
 /// A row of the path.
 pub(in crate::why) fn path(command: &str, kind: PathKind, what: Option<&str>, seconds: f64) -> PathRow {
     PathRow {
-        command: command.to_owned(),
+        command: CommandName::read(command),
         kind,
         what: what.map(str::to_owned),
         holder: None,
@@ -35,7 +36,7 @@ pub(in crate::why) fn path(command: &str, kind: PathKind, what: Option<&str>, se
 /// A row of the work.
 pub(in crate::why) fn work(command: &str, kind: WorkKind, seconds: f64) -> WorkRow {
     WorkRow {
-        command: command.to_owned(),
+        command: CommandName::read(command),
         kind,
         seconds,
         count: None,
@@ -48,7 +49,7 @@ pub(in crate::why) fn work(command: &str, kind: WorkKind, seconds: f64) -> WorkR
 /// A command that ran on these CPUs.
 pub(in crate::why) fn command(name: &str, cpus: Vec<u16>) -> CommandRow {
     CommandRow {
-        command: name.to_owned(),
+        command: name.into(),
         tasks: 1,
         running_user_s: None,
         running_kernel_s: None,
@@ -97,6 +98,7 @@ pub(in crate::why) fn result(name: &str, makespan_s: f64, work_s: f64) -> LevelR
         run_delay_s: None,
         bound: None,
         timed_out: 0,
+        metrics: Vec::new(),
     }
 }
 
@@ -209,10 +211,12 @@ fn batch(arm: Arm, round: u32, (wall_s, cpu_s): (f64, f64)) -> Batch {
             involuntary_switches: vec![1],
             status: vec![0],
             timed_out: vec![false],
+            counters: None,
         },
         orphans: Orphans::default(),
         machine_busy_s: Some(cpu_s * factor),
         steal_s: None,
+        io: None,
     }
 }
 
@@ -243,7 +247,7 @@ impl Trace {
         let (path_kind, what) = match kind {
             WorkKind::User => (PathKind::User, None),
             WorkKind::Startup => (PathKind::Startup, None),
-            _ if command.ends_with(" (forked)") => (PathKind::Forked, None),
+            _ if CommandName::read(command).is_forked() => (PathKind::Forked, None),
             _ => (PathKind::Kernel, Some(kind.name())),
         };
         self.0.wall_s += seconds;
@@ -298,7 +302,7 @@ impl Trace {
         self.0.processes.execs = Some(execs);
         let row = |parent, command: &str| TreeRow {
             parent,
-            command: command.to_owned(),
+            command: command.into(),
             processes: 1,
             cpu_s: 0.0,
             life_s: 0.0,
@@ -310,7 +314,7 @@ impl Trace {
     /// Calls that failed.
     pub(in crate::why) fn fails(mut self, command: &str, name: &str, calls: u64, failed_s: f64) -> Self {
         self.0.syscalls.push(SyscallRow {
-            command: Some(command.to_owned()),
+            command: Some(CommandName::read(command)),
             pid: None,
             name: name.to_owned(),
             calls,
@@ -347,7 +351,7 @@ impl Trace {
         calls: u64,
         bytes: u64,
     ) -> Self {
-        let command = "x".to_owned();
+        let command = "x".into();
         self.0.transfers.push(TransferRow { command, direction, file, calls, bytes, cpu_s: None });
         self
     }

@@ -41,6 +41,7 @@ fn scene(cpu_s: f64, batch: TraceReport) -> Scene {
             involuntary_switches: vec![1; 10],
             status: vec![0; 10],
             timed_out: vec![false; 10],
+            counters: None,
         };
         batch
     };

@@ -2,7 +2,7 @@
 
 use super::experiments::{common, machine, planned};
 use super::fixture::Scene;
-use crate::trace::report::PathKind;
+use crate::trace::report::{PathKind, WorkKind};
 use crate::why::cause::Cause;
 use crate::why::report::{Experiment, Outcome, Why};
 use crate::why::statement::{Because, Fact, Then};
@@ -106,6 +106,20 @@ fn conclusions_go_into_findings_and_the_answer() {
     let answer = why.answer.unwrap();
     assert_eq!(answer.because, Because::Unknown);
     assert!(!matches!(answer.then, Some(Then::Experiment { .. })), "{answer:?}");
+}
+
+#[test]
+fn what_was_refuted_is_not_said_in_other_words() {
+    // 'b' needs 0.1 s more CPU time for making processes, and putting as many into 'a' won nothing.
+    let makes = |n: u64, s: f64| common().makes(n, 0).runs("sh", WorkKind::Process, s, n);
+    let (mut why, one) = planned((makes(1, 0.001), "a"), (makes(100, 0.1), "b"));
+    assert_eq!((why.findings[0].cause, one.sure), (Cause::Processes, true), "{why:#?}");
+    let experiment = judge(&one, &why, &[0.2; 7], &[0.2; 7]);
+    conclude(&mut why, vec![experiment]);
+    assert_eq!(why.experiments[0].outcome, Outcome::Refuted);
+    assert!(matches!(why.answer.unwrap().because, Because::MoreWork { on: None, .. }));
+    let decides = why.differences[0].decides.as_ref().unwrap();
+    assert!(!decides.kinds.contains(&WorkKind::Process), "{decides:?}");
 }
 
 #[test]

@@ -78,7 +78,7 @@ fn the_command_named_is_the_one_that_computes_more() {
     let why = Scene::of(&of(0.1, 1).0, &of(0.15, 5).0).explain();
     assert_eq!(causes(&why.findings), [(Cause::Compute, "b"), (Cause::Processes, "b")]);
     let first = &why.findings[0];
-    assert_eq!(first.fact, Some(Fact::Compute { command: Some("awk".to_owned()) }));
+    assert_eq!(first.fact, Some(Fact::Compute { command: Some("awk".to_owned()), starts: None }));
     assert_eq!(first.evidence[0].measure, Some(Measure::CpuTime));
     let runs = Measure::Path { command: "awk".to_owned(), part: PathKind::User, what: None };
     assert_eq!(first.evidence[1].measure, Some(runs));
@@ -266,6 +266,10 @@ proptest! {
         }
         for finding in &why.findings {
             prop_assert!(finding.seconds > 0.0);
+            // Whoever computes longer does not do so for longer than it has CPU time.
+            let of = why.accounts.iter().find(|it| it.alternative == finding.alternative).unwrap();
+            let cpu_s = of.parallelism.unwrap() * of.untraced_s;
+            prop_assert!(finding.cause != Cause::Compute || finding.seconds <= cpu_s * 1.05 + 1e-9, "{finding:#?} {cpu_s}");
             prop_assert!(finding.low.is_none_or(|low| low <= finding.seconds));
             prop_assert!(finding.high.is_none_or(|high| high >= finding.seconds));
         }

@@ -1,7 +1,9 @@
 //! Tests of the whole way from hand-made reports to findings.
 
 mod causes;
+mod counted;
 mod experiments;
+mod functions;
 mod growth;
 mod judging;
 mod mixed;

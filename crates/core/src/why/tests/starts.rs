@@ -57,7 +57,7 @@ fn programs_that_take_the_place_of_others_are_put_in_without_a_process() {
 /// A stage of a pipeline.
 fn stage(command: &str) -> StageRow {
     StageRow {
-        command: command.to_owned(),
+        command: command.into(),
         pipeline: 0,
         processes: 1,
         reads_from: Vec::new(),

@@ -3,12 +3,18 @@
 use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{ArgAction, Args, ValueEnum, ValueHint};
+use whyfaster_core::metric::Limit;
 use whyfaster_core::plan::Loads;
 
-use super::hyperfine::{DisplayArgs, ExportArgs, HyperfineArgs};
+use super::detail::KeepArgs;
+use super::files::FileArgs;
+use super::hyperfine::{DisplayArgs, ExportFormatArgs, HyperfineArgs};
 use super::why::WhyArgs;
 use crate::cli::numbers;
+use crate::display::Hyperfine;
+use crate::metric::{self, Chosen};
+use crate::render::export::Exporter;
 
 /// `whyfaster compare`.
 #[derive(Clone, Debug, Args)]
@@ -18,15 +24,29 @@ pub struct CompareArgs {
     #[arg(value_hint = ValueHint::CommandString)]
     pub commands: Vec<String>,
 
+    /// By whose name we are called, if not our own.
+    #[arg(skip)]
+    pub called: Option<Hyperfine>,
+
+    /// hyperfine's hidden `--debug-mode`.
+    #[arg(skip)]
+    pub pretend: bool,
+
     /// As in hyperfine.
     #[command(flatten)]
     pub hyperfine: HyperfineArgs,
+    /// What is measured beside the time.
+    #[command(flatten)]
+    pub metrics: MetricArgs,
     /// The screen, as in hyperfine.
     #[command(flatten)]
     pub display: DisplayArgs,
     /// Exports, as in hyperfine.
+    #[command(flatten, next_help_heading = "Exports, as in hyperfine ('-' is standard output)")]
+    pub export: FileArgs<Exporter>,
+    /// Whose formats exports have.
     #[command(flatten)]
-    pub export: ExportArgs,
+    pub export_format: ExportFormatArgs,
     /// How many copies, and how they arrive.
     #[command(flatten)]
     pub load: LoadArgs,
@@ -46,6 +66,26 @@ pub struct CompareArgs {
     #[command(flatten)]
     pub output: OutputArgs,
 }
+
+/// What is measured beside the time.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "As in hyperfine")]
+pub struct MetricArgs {
+    /// Compare metrics: default, time, all, or a list
+    ///
+    /// Metrics are time_wall_clock, time_cpu, time_user, time_system, memory_peak_resident, cpu_cycles, instructions,
+    /// cache_references, cache_misses and branch_misses; a unit may stand behind each, such as memory_peak_resident:MiB. All are
+    /// of the whole process tree. 'default' is wall time and memory, 'time' the four times. (From hyperfine 2.0.)
+    #[arg(long, value_name = "LIST", value_parser = |s: &str| metric::list(s).map(MetricList))]
+    pub metrics: Option<MetricList>,
+}
+
+/// A list of metrics as one value (clap takes a bare `Vec` for a repeated option).
+#[derive(Clone, Debug, PartialEq)]
+pub struct MetricList(
+    /// The metrics, each once, in the order in which they were given.
+    pub Vec<Chosen>,
+);
 
 /// How copies arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -71,7 +111,7 @@ pub enum PlacementWord {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Load")]
 pub struct LoadArgs {
-    /// Copies at once: a list such as 1,10,100, or 'auto' [default: 1]
+    /// Copies at once, such as 1,10,100, or auto [default: 1]
     ///
     /// Each level runs that many copies of one alternative, never mixed with another. 'auto' takes 1, half, all, twice
     /// and four times the CPUs, 10, 100 and 1000, and then searches between the levels where the answer changes.
@@ -102,7 +142,7 @@ pub struct StatisticsArgs {
     /// Begin nothing that would end after TIME
     ///
     /// Such as 90s or 5m. It is then a hard limit that also cuts --min-runs short. Without it, rounds go on until each verdict is clear or
-    /// about a minute has passed, but never fewer than --min-runs.
+    /// about ten seconds have passed (with --load a minute), but never fewer than --min-runs and than an interval needs.
     #[arg(long, value_name = "TIME", value_parser = numbers::duration)]
     pub max_time: Option<f64>,
 
@@ -128,10 +168,17 @@ pub struct StatisticsArgs {
 
     /// Do not compare what the alternatives print
     ///
-    /// Otherwise each alternative runs once, untimed, and its standard output must be the same as that of the others.
-    /// Exit statuses must agree in every run.
+    /// Otherwise each alternative runs once, untimed, and its standard output must be the same as that of the others. With --runs the
+    /// first warm-up run tells; without one, nothing is compared. The untimed run is made all the same where --output is auto.
     #[arg(long)]
     pub no_check_output: bool,
+
+    /// Print what would run, and run nothing
+    ///
+    /// Every execution in its order, with its hooks and environment, up to the least number of rounds. With the printed --seed the
+    /// measurement runs in that order.
+    #[arg(long, conflicts_with_all = ["json", "record"])]
+    pub dry_run: bool,
 }
 
 /// Where the copies run.
@@ -147,6 +194,13 @@ pub struct PlacementArgs {
     /// Run the copies on these CPUs only, such as 0-3,5
     #[arg(long, value_name = "CPUS", value_parser = |s: &str| numbers::cpu_list(s).map(CpuList))]
     pub pin: Option<CpuList>,
+
+    /// Leave running what a command started
+    ///
+    /// Otherwise what outlives the command is ended after each run, so that it cannot disturb the next one. What runs on is in no
+    /// number.
+    #[arg(long, hide_short_help = true)]
+    pub keep_daemons: bool,
 
     /// Empty the page cache before every timed run (needs root)
     #[arg(long, hide_short_help = true)]
@@ -181,11 +235,22 @@ pub struct OutputArgs {
     /// If an alternative is slower than the baseline by more than PERCENT [default: --delta]. It fails only when the whole interval lies above, never on a middle value alone. Where the interval does not
     /// decide, it passes with a warning, unless --fail-on-inconclusive is given.
     #[arg(long, value_name = "PERCENT", num_args = 0..=1, require_equals = true, default_missing_value = "")]
-    #[arg(value_parser = optional_percent)]
+    #[arg(value_parser = optional_percent, group = "gate")]
     pub fail_if_slower: Option<Allowance>,
 
-    /// Exit with 4 if --fail-if-slower could not be decided
-    #[arg(long, requires = "fail_if_slower", hide_short_help = true)]
+    /// Exit with 3 if a metric is above a limit
+    ///
+    /// CONDITION is one of --metrics and a percentage over the baseline, such as 'memory_peak_resident>5%', or an amount that
+    /// no command may exceed, such as 'time_user>200ms'. As with --fail-if-slower the whole interval must lie above. May be given
+    /// more than once.
+    #[arg(long, value_name = "CONDITION", value_parser = metric::limit, action = ArgAction::Append)]
+    #[arg(group = "gate", hide_short_help = true)]
+    pub fail_if: Vec<Limit>,
+
+    /// Exit with 4 if a gate could not be decided
+    ///
+    /// Of --fail-if-slower or --fail-if.
+    #[arg(long, requires = "gate", hide_short_help = true)]
     pub fail_on_inconclusive: bool,
 
     /// Write the record to FILE
@@ -193,6 +258,10 @@ pub struct OutputArgs {
     /// With every raw sample; '-' is standard output. 'whyfaster show FILE' prints it again.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub record: Option<PathBuf>,
+
+    /// Whether it is kept.
+    #[command(flatten)]
+    pub keep: KeepArgs,
 
     /// Print JSON instead of the report
     ///

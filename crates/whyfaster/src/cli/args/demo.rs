@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use super::compare::UserArgs;
+use super::detail::KeepArgs;
 use super::prices::ViewArgs;
 use crate::cli::numbers;
 
@@ -24,6 +25,10 @@ pub struct DemoArgs {
     /// 'whyfaster show FILE' prints it again.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub record: Option<PathBuf>,
+
+    /// Whether it is kept.
+    #[command(flatten)]
+    pub keep: KeepArgs,
 
     /// Print the record as JSON on standard output instead of the report
     #[arg(long, help_heading = "Output")]

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, ValueHint};
 
+use super::detail::DetailArgs;
 use crate::cli::numbers;
-use crate::display::{Sort, Style, TimeUnit};
+use crate::display::{Hyperfine, Sort, Style, TimeUnit};
 
 /// Options that mean what they mean in hyperfine 1.x.
 #[derive(Clone, Debug, Args)]
@@ -17,7 +18,7 @@ pub struct HyperfineArgs {
     #[arg(short, long, value_name = "NUM", default_value_t = 0, hide_default_value = true)]
     pub warmup: u32,
 
-    /// Run at least NUM rounds [default: 10]
+    /// Run at least NUM rounds [default: as many as an interval needs; of a single command 10]
     #[arg(short, long, value_name = "NUM", value_parser = numbers::count, hide_short_help = true)]
     pub min_runs: Option<u32>,
 
@@ -25,16 +26,20 @@ pub struct HyperfineArgs {
     #[arg(short = 'M', long, value_name = "NUM", value_parser = numbers::count, hide_short_help = true)]
     pub max_runs: Option<u32>,
 
-    /// Run exactly NUM rounds
+    /// Run each exactly NUM times, and nothing else
     ///
-    /// The number is then fixed beforehand, so that a narrower kind of interval is valid (the sign test for a fixed
-    /// number instead of the e-process for an open one).
+    /// Only the runs of --warmup come on top: there is no trial, no second run of the baseline for the noise floor, no run for the
+    /// run-queue delay, and no observed run unless --why asks for it. As the number is fixed beforehand, a narrower kind of interval
+    /// is valid (the sign test instead of the e-process; below 6 rounds Student's t, which assumes that the logarithms of the ratios
+    /// are normally distributed). For N rounds with all that belongs to them: --min-runs N --max-runs N.
     #[arg(short, long, value_name = "NUM", value_parser = numbers::count, conflicts_with_all = ["min_runs", "max_runs"])]
     pub runs: Option<u32>,
 
     /// Run CMD once before the first round
     ///
-    /// Once for each command. For what must be there but does not count, such as compiling. Parameters are put in.
+    /// Once for each command. For what must be there but does not count, such as compiling. Parameters are put in. Where that makes it
+    /// differ between commands, they share a state that each sets up for itself: then it runs before every block of runs of its command,
+    /// followed by the warm-up runs, and --cleanup behind.
     #[arg(short, long, value_name = "CMD", value_hint = ValueHint::CommandString)]
     pub setup: Option<String>,
 
@@ -102,8 +107,8 @@ pub struct HyperfineArgs {
 
     /// Send what timed runs print to WHERE
     ///
-    /// null, pipe, inherit, or a file [default: null]. 'pipe' goes through a pipe and is thrown away, for programs that do less work when they see /dev/null. A file
-    /// needs a slash in its name ('./out'). Given once for all commands or once for each.
+    /// auto, null, pipe, inherit, or a file [default: auto]. 'auto' is null, unless an untimed run shows that a command does less work when it sees /dev/null: then
+    /// pipe, where a reader throws all away. With --runs it is null. A file needs a slash in its name ('./out'). Given once for all commands or once for each.
     #[arg(long, value_name = "WHERE", action = ArgAction::Append, conflicts_with = "show_output")]
     pub output: Vec<String>,
 
@@ -130,8 +135,18 @@ pub struct StartArgs {
     ///
     /// A name, a path, a command line, 'default' (sh) or 'none'. 'none' starts the command itself, split into words; pipes and other things of the shell are then unknown. The
     /// shell's own time is part of every run, the same for all commands, and is not subtracted.
-    #[arg(short = 'S', long, value_name = "SHELL", overrides_with = "shell", value_hint = ValueHint::CommandString)]
+    #[arg(long, value_name = "SHELL", overrides_with = "shell", value_hint = ValueHint::CommandString)]
     pub shell: Option<String>,
+
+    /// The same as --shell=default
+    ///
+    /// As in hyperfine 2. A shell's name behind it, as in hyperfine 1, is taken for the shell where another command follows.
+    #[arg(short = 'S', conflicts_with_all = ["shell", "no_shell"], hide_short_help = true)]
+    pub default_shell: bool,
+
+    /// Whether `shell` stood behind `-S`.
+    #[arg(skip)]
+    pub named_behind_s: bool,
 
     /// The same as --shell=none
     #[arg(short = 'N', conflicts_with = "shell")]
@@ -180,31 +195,20 @@ pub struct DisplayArgs {
     /// Short forms (us, ms, s, min, h) work too. CSV and JSON are always in seconds.
     #[arg(short = 'u', long, value_name = "UNIT", hide_possible_values = true, hide_short_help = true)]
     pub time_unit: Option<TimeUnit>,
+
+    /// How much is printed.
+    #[command(flatten)]
+    pub detail: DetailArgs,
 }
 
-/// Exports in hyperfine's formats.
-#[derive(Clone, Debug, Default, Args)]
+/// Whose formats exports have.
+#[derive(Clone, Copy, Debug, Default, Args)]
 #[command(next_help_heading = "Exports, as in hyperfine ('-' is standard output)")]
-pub struct ExportArgs {
-    /// Write hyperfine's AsciiDoc table to FILE
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, hide_short_help = true)]
-    pub export_asciidoc: Option<PathBuf>,
-
-    /// Write hyperfine's CSV to FILE
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, hide_short_help = true)]
-    pub export_csv: Option<PathBuf>,
-
-    /// Write hyperfine's JSON to FILE
+pub struct ExportFormatArgs {
+    /// Write files as hyperfine1 or hyperfine2 does [default: hyperfine1]
     ///
-    /// With every single time. For loads, intervals and verdicts use --record or --json.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub export_json: Option<PathBuf>,
-
-    /// Write hyperfine's Markdown table to FILE
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub export_markdown: Option<PathBuf>,
-
-    /// Write hyperfine's Org table to FILE
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, hide_short_help = true)]
-    pub export_orgmode: Option<PathBuf>,
+    /// hyperfine 2 writes JSON of schema 2, CSV with a group of columns for each of --metrics, and tables of the first of them with
+    /// its change against the first command.
+    #[arg(long, value_name = "VERSION", hide_possible_values = true, hide_short_help = true)]
+    pub export_format: Option<Hyperfine>,
 }

@@ -2,6 +2,8 @@
 
 mod compare;
 mod demo;
+mod detail;
+mod files;
 mod hyperfine;
 mod manual;
 mod others;
@@ -10,18 +12,20 @@ mod trace;
 mod why;
 
 pub use compare::{
-    Allowance, CompareArgs, CpuList, LoadArgs, ModeWord, OutputArgs, PlacementArgs, PlacementWord,
-    StatisticsArgs, UserArgs,
+    Allowance, CompareArgs, CpuList, LoadArgs, MetricArgs, MetricList, ModeWord, OutputArgs, PlacementArgs,
+    PlacementWord, StatisticsArgs, UserArgs,
 };
 pub use demo::DemoArgs;
-pub use hyperfine::{DisplayArgs, ExportArgs, HyperfineArgs, StartArgs};
+pub use detail::{DetailArgs, KeepArgs};
+pub use files::FileArgs;
+pub use hyperfine::{DisplayArgs, ExportFormatArgs, HyperfineArgs, StartArgs};
 pub use manual::{CompletionsArgs, ManArgs};
 pub use others::{DoctorArgs, ShowArgs, StudyArgs};
 pub use prices::{InsideArgs, MachinesArgs, PricesArgs, ViewArgs};
 pub use trace::{
     LevelWord, ObserveArgs, StreamArgs, TraceArgs, TraceOutputArgs, TraceRowsArgs, TraceShowArgs,
 };
-pub use why::WhyArgs;
+pub use why::{WhyArgs, WhyWord};
 
 use clap::{ArgAction, Parser, Subcommand};
 

@@ -6,18 +6,28 @@ use clap::{Args, ValueHint};
 use whyfaster_core::plan::Loads;
 
 use super::compare::UserArgs;
-use super::hyperfine::{DisplayArgs, ExportArgs};
-use super::trace::{TraceFilesArgs, TraceRowsArgs};
+use super::detail::KeepArgs;
+use super::files::FileArgs;
+use super::hyperfine::{DisplayArgs, ExportFormatArgs};
+use super::trace::TraceRowsArgs;
 use super::why::WhyArgs;
 use crate::cli::numbers;
 use crate::display::{CallSort, Style};
+use crate::render::export::Exporter;
+use crate::render::trace::outputs::TraceFile;
 
 /// `whyfaster show`.
 #[derive(Clone, Debug, Args)]
 pub struct ShowArgs {
-    /// The record, or the price list ('-' is standard input)
+    /// The record, or the price list ('-' is standard input) [default: the last that was kept]
+    ///
+    /// A file, or the name of one that --list has.
     #[arg(value_name = "RECORD", value_hint = ValueHint::FilePath)]
-    pub record: PathBuf,
+    pub record: Option<PathBuf>,
+
+    /// List the records that were kept, the last first
+    #[arg(long, conflicts_with_all = ["record", "json"], help_heading = "Output")]
+    pub list: bool,
 
     /// Print it as JSON, with the analysis redone
     #[arg(long, help_heading = "Output")]
@@ -28,7 +38,7 @@ pub struct ShowArgs {
     pub rows: TraceRowsArgs,
     /// The files of a trace.
     #[command(flatten, next_help_heading = "Files of a trace")]
-    pub files: TraceFilesArgs,
+    pub files: FileArgs<TraceFile>,
 
     /// Order of the table of system calls of a trace: time, calls, errors or name [default: time]
     #[arg(long, value_name = "ORDER", hide_possible_values = true, help_heading = "Report of a trace")]
@@ -38,8 +48,11 @@ pub struct ShowArgs {
     #[command(flatten)]
     pub display: DisplayArgs,
     /// Exports, as in hyperfine.
+    #[command(flatten, next_help_heading = "Exports, as in hyperfine ('-' is standard output)")]
+    pub export: FileArgs<Exporter>,
+    /// Whose formats exports have.
     #[command(flatten)]
-    pub export: ExportArgs,
+    pub export_format: ExportFormatArgs,
 }
 
 /// `whyfaster study`.
@@ -53,19 +66,13 @@ pub struct StudyArgs {
     #[arg(long, help_heading = "Load")]
     pub full: bool,
 
-    /// Take a smaller size (study dispatch, study placement)
+    /// Take a smaller size, or of a study of prices less time
     #[arg(long, conflicts_with = "full", help_heading = "Load")]
     pub quick: bool,
 
-    /// Copies at once instead of the study's own levels: a list such as 1,10
+    /// Copies at once instead of the study's own levels, where it has several: a list such as 1,10
     #[arg(long, value_name = "LIST", value_parser = numbers::loads, help_heading = "Load")]
     pub load: Option<Loads>,
-
-    /// Set these price lists beside the article's, each in a column of its own (study threads, study syscalls)
-    ///
-    /// Lists that 'whyfaster prices --inside KIND --record FILE' wrote, those of a bare worker, and built-in ones.
-    #[arg(long = "with", value_name = "LIST", value_delimiter = ',', value_hint = ValueHint::FilePath, help_heading = "Output")]
-    pub with: Vec<PathBuf>,
 
     /// Begin nothing that would end after this time, such as 90s or 5m
     #[arg(long, value_name = "TIME", value_parser = numbers::duration, help_heading = "Statistics")]
@@ -75,7 +82,7 @@ pub struct StudyArgs {
     #[arg(long, value_name = "NUM", value_parser = numbers::seed, help_heading = "Statistics")]
     pub seed: Option<u64>,
 
-    /// Write a flame graph of each of the two alternatives in question into DIR (study placement)
+    /// Write a flame graph of each of the two commands in question into DIR
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Output")]
     pub flamegraphs: Option<PathBuf>,
 
@@ -89,6 +96,10 @@ pub struct StudyArgs {
     /// Write the record, with every raw sample, to FILE ('-' is standard output)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub record: Option<PathBuf>,
+
+    /// Whether it is kept.
+    #[command(flatten)]
+    pub keep: KeepArgs,
 
     /// Print the record as JSON on standard output instead of the report
     #[arg(long, help_heading = "Output")]

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use super::compare::CpuList;
+use super::detail::{DetailArgs, KeepArgs};
 use crate::cli::numbers;
 use crate::display::{Style, TimeUnit};
-use whyfaster_core::price::kind::Kind;
+use crate::run::inside::{Asked, KINDS};
 
 /// `whyfaster prices`.
 #[derive(Clone, Debug, Default, Args)]
@@ -61,9 +62,13 @@ pub struct PricesArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub record: Option<PathBuf>,
 
+    /// Whether it is kept.
+    #[command(flatten)]
+    pub keep: KeepArgs,
+
     /// Write the prices as comma-separated values to FILE ('-' is standard output)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
-    pub csv: Option<PathBuf>,
+    pub export_csv: Option<PathBuf>,
 
     /// Print the price list as JSON on standard output instead of the report
     #[arg(long, help_heading = "Output")]
@@ -79,12 +84,8 @@ pub struct PricesArgs {
 #[command(next_help_heading = "Inside")]
 pub struct InsideArgs {
     /// Measure inside another kernel, behind an emulator, or on another machine
-    ///
-    /// gvisor, gvisor:systrap or gvisor:ptrace; uml or uml:FILE; qemu-user:ARCH; qemu:KERNEL (guest instructions), qemu-timed:KERNEL, qemu-kvm:KERNEL with an
-    /// image file, debian:VERSION or ubuntu:VERSION; ssh:HOST; command:WORDS (a launcher such as taskset, chroot or docker run; '{}' stands
-    /// for the worker's path, which otherwise comes last).
-    #[arg(long, value_name = "KIND", conflicts_with = "pin")]
-    pub inside: Option<Kind>,
+    #[arg(long, value_name = "KIND", conflicts_with = "pin", long_help = places())]
+    pub inside: Option<Asked>,
 
     /// Download a kernel that is not in the cache, with apt and a state of our own
     #[arg(long)]
@@ -160,4 +161,16 @@ pub struct ViewArgs {
     /// Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]
     #[arg(long, value_name = "UNIT", hide_possible_values = true)]
     pub time_unit: Option<TimeUnit>,
+
+    /// How much is printed.
+    #[command(flatten)]
+    pub detail: DetailArgs,
+}
+
+/// Every kind of place, as the long help says it.
+fn places() -> String {
+    let kinds = KINDS.map(|kind| format!("{}{}: {}.", kind.word, kind.form, kind.help));
+    let first = "Measure inside another kernel, behind an emulator, or on another machine";
+    let last = "KERNEL is an image file, debian:VERSION or ubuntu:VERSION.";
+    format!("{first}\n\n{}\n{last}", kinds.join("\n"))
 }

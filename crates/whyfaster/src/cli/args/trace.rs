@@ -2,12 +2,15 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{ArgGroup, Args, ValueEnum, ValueHint};
 
 use super::compare::{CpuList, UserArgs};
+use super::detail::{DetailArgs, KeepArgs};
+use super::files::FileArgs;
 use super::hyperfine::StartArgs;
 use crate::cli::numbers;
-use crate::display::{By, CallSort, Style, TimeUnit};
+use crate::display::{By, CallSort, Registered, Style, TimeUnit};
+use crate::render::trace::outputs::TraceFile;
 
 /// `whyfaster trace`.
 #[derive(Clone, Debug, Default, Args)]
@@ -144,6 +147,10 @@ pub struct TraceShowArgs {
     /// Show times in UNIT: microsecond, millisecond, second, minute or hour
     #[arg(short = 'u', long, value_name = "UNIT", hide_possible_values = true)]
     pub time_unit: Option<TimeUnit>,
+
+    /// How much is printed.
+    #[command(flatten)]
+    pub detail: DetailArgs,
 }
 
 /// Which rows the tables of a trace have; also when it is shown again.
@@ -161,7 +168,7 @@ pub struct TraceRowsArgs {
 
 /// What is written.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Output")]
+#[command(next_help_heading = "Output", group = stacks())]
 pub struct TraceOutputArgs {
     /// Write the record to FILE ('-' is standard output)
     ///
@@ -173,35 +180,21 @@ pub struct TraceOutputArgs {
     #[arg(long)]
     pub keep_schedule: bool,
 
+    /// Whether it is kept.
+    #[command(flatten)]
+    pub keep: KeepArgs,
+
     /// Print the record as JSON on standard output instead of the report
     #[arg(long)]
     pub json: bool,
 
     /// Timelines and stacks.
     #[command(flatten)]
-    pub files: TraceFilesArgs,
+    pub files: FileArgs<TraceFile>,
 }
 
-/// Files that are made of the stream, also when a trace is shown again whose record kept it.
-#[derive(Clone, Debug, Default, Args)]
-#[command(group = clap::ArgGroup::new("stacks").args(["flamegraph", "folded"]).multiple(true))]
-pub struct TraceFilesArgs {
-    /// Write a trace for the Perfetto user interface to FILE
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub perfetto: Option<PathBuf>,
-
-    /// Write flame graphs, on and off the CPU, to FILE (SVG)
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub flamegraph: Option<PathBuf>,
-
-    /// Write folded stacks, on and off the CPU, to FILE
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub folded: Option<PathBuf>,
-}
-
-impl TraceFilesArgs {
-    /// Every file, if it is wanted.
-    pub fn each(&self) -> [Option<&PathBuf>; 3] {
-        [self.perfetto.as_ref(), self.flamegraph.as_ref(), self.folded.as_ref()]
-    }
+/// The files that need stacks.
+fn stacks() -> ArgGroup {
+    let files = TraceFile::all().iter().filter(|file| file.of_stacks());
+    ArgGroup::new("stacks").args(files.map(|file| file.option().name)).multiple(true)
 }

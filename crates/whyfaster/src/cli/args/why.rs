@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use whyfaster_core::plan::Explain;
 
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
 
 /// How far a difference is explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -46,7 +46,7 @@ impl WhyArgs {
         }
         if self.why_rounds.is_some() {
             let message = "--why-rounds and --why=no exclude each other: nothing is observed";
-            return Err(Failure::new(Exit::Usage, message, "leave one of them out"));
+            return Err(Failure::usage(message, "leave one of them out"));
         }
         Ok(None)
     }

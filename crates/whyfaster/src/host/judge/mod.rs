@@ -108,7 +108,7 @@ mod tests {
     fn the_reason_for_not_measured_is_shown() {
         let finding = found("governor", |f| {
             f.governor = None;
-            f.missing.push(whyfaster_core::host::NotMeasured { what: "governor".into(), why: "gone".into() });
+            f.missing.push(whyfaster_core::missing::NotMeasured::told("governor", "gone"));
         });
         assert_eq!(finding.value, "not measured: gone");
     }

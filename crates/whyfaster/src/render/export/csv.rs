@@ -1,22 +1,28 @@
-//! hyperfine's CSV: one line a result, always in seconds. Single times and exit codes have no place in it.
+//! Comma-separated values: of results hyperfine's, one line a result, always in seconds, in which single times and exit codes have no
+//! place; of a price list one line a row.
 
 use ::csv::Writer;
 
-use super::hyperfine::Outcome;
+use whyfaster_core::price::PriceList;
+
+use super::exporter::Exporter;
+use super::hyperfine::{Outcome, parameters};
+use crate::display::FileOption;
+use crate::render::look::Look;
+
+/// Comma-separated values.
+pub static EXPORTER: Exporter = Exporter {
+    option: FileOption { name: "export-csv", help: "Write hyperfine's CSV to FILE", more: "", short: false },
+    results,
+    results_2: super::csv_2::results,
+    prices: Some(prices),
+};
 
 const COLUMNS: [&str; 8] = ["command", "mean", "stddev", "median", "user", "system", "min", "max"];
 
-pub(super) fn write(results: &[Outcome]) -> anyhow::Result<Vec<u8>> {
+fn results(results: &[Outcome], _: &Look) -> anyhow::Result<Vec<u8>> {
     let mut writer = Writer::from_writer(Vec::new());
-    // As in hyperfine the first result names the columns; all results of one plan have the same parameters, but for a
-    // reference, whose columns stay empty.
-    let parameters: Vec<&String> = results
-        .iter()
-        .map(|r| &r.parameters)
-        .max_by_key(|p| p.len())
-        .into_iter()
-        .flat_map(|p| p.keys())
-        .collect();
+    let parameters = parameters(results);
     let names = parameters.iter().map(|name| format!("parameter_{name}"));
     writer.write_record(COLUMNS.iter().map(|column| (*column).to_owned()).chain(names))?;
     for result in results {
@@ -28,6 +34,52 @@ pub(super) fn write(results: &[Outcome]) -> anyhow::Result<Vec<u8>> {
         let fields =
             std::iter::once(result.command.clone()).chain(numbers.map(|n| n.to_string())).chain(values);
         writer.write_record(fields)?;
+    }
+    Ok(writer.into_inner()?)
+}
+
+/// The prices as comma-separated values, nanoseconds; what is not there is empty.
+fn prices(list: &PriceList) -> anyhow::Result<Vec<u8>> {
+    let mut writer = Writer::from_writer(Vec::new());
+    writer.write_record([
+        "group",
+        "name",
+        "variant",
+        "unit",
+        "floor_ns",
+        "median_ns",
+        "p99_ns",
+        "low_ns",
+        "high_ns",
+        "mean_ns",
+        "switches",
+        "involuntary",
+        "syscalls",
+        "migrations",
+        "apart",
+        "bytes_per_s",
+        "samples",
+        "rejected",
+        "not_measured",
+        "floor_instructions",
+        "median_instructions",
+        "p99_instructions",
+    ])?;
+    let number = |value: Option<f64>| value.map_or_else(String::new, |v| v.to_string());
+    for price in &list.prices {
+        let text = [&price.group, &price.name, &price.variant, &price.unit].map(Clone::clone);
+        let times =
+            [price.floor_ns, price.median_ns, price.p99_ns, price.low_ns, price.high_ns, price.mean_ns];
+        let receipt = &price.receipt;
+        let counts =
+            [receipt.switches, receipt.involuntary, receipt.syscalls, receipt.migrations, receipt.apart];
+        let mut row: Vec<String> = text.to_vec();
+        row.extend(times.into_iter().chain(counts).chain([price.bytes_per_s]).map(number));
+        row.extend([price.samples.to_string(), price.rejected.total().to_string()]);
+        row.push(price.not_measured.clone().unwrap_or_default());
+        let figures = price.instructions.unwrap_or_default();
+        row.extend([figures.floor, figures.median, figures.p99].map(number));
+        writer.write_record(row)?;
     }
     Ok(writer.into_inner()?)
 }

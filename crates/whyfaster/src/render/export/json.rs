@@ -2,14 +2,27 @@
 
 use serde::Serialize;
 
+use super::exporter::Exporter;
 use super::hyperfine::Outcome;
+use crate::display::FileOption;
+use crate::render::look::Look;
+
+pub(super) static EXPORTER: Exporter = Exporter {
+    option: FileOption {
+        more: "With every single time. For loads, intervals and verdicts use --record or --json.",
+        ..FileOption::new("export-json", "Write hyperfine's JSON to FILE").short()
+    },
+    results,
+    results_2: super::json_2::results,
+    prices: None,
+};
 
 #[derive(Serialize)]
 struct Document<'a> {
     results: &'a [Outcome],
 }
 
-pub(super) fn write(results: &[Outcome]) -> anyhow::Result<Vec<u8>> {
+fn results(results: &[Outcome], _: &Look) -> anyhow::Result<Vec<u8>> {
     let mut bytes = serde_json::to_vec_pretty(&Document { results })?;
     bytes.push(b'\n');
     Ok(bytes)

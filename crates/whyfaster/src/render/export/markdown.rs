@@ -1,8 +1,18 @@
 //! The Markdown table.
 
-use super::markup::{Align, Markup};
+use super::exporter::Exporter;
+use super::markup::{Align, Markup, table};
+use super::markup_2;
+use crate::display::FileOption;
 
-pub(super) struct Markdown;
+pub(super) static EXPORTER: Exporter = Exporter {
+    option: FileOption::new("export-markdown", "Write hyperfine's Markdown table to FILE").short(),
+    results: table::<Markdown>,
+    results_2: markup_2::table::<Markdown>,
+    prices: None,
+};
+
+struct Markdown;
 
 impl Markup for Markdown {
     fn row(cells: &[&str]) -> String {

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use super::hyperfine::Outcome;
 use crate::display::{Sort, TimeUnit};
+use crate::render::look::Look;
 
 /// How a column stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,10 +36,12 @@ pub(super) trait Markup {
 }
 
 /// The table of these results.
-pub(super) fn table<M: Markup>(results: &[Outcome], unit: Option<TimeUnit>, sort: Sort) -> Vec<u8> {
-    let unit = unit.unwrap_or_else(|| results.first().map_or(TimeUnit::Second, |first| fitting(first.mean)));
+pub(super) fn table<M: Markup>(results: &[Outcome], look: &Look) -> anyhow::Result<Vec<u8>> {
+    let unit = look
+        .time_unit
+        .unwrap_or_else(|| results.first().map_or(TimeUnit::Second, |first| fitting(first.mean)));
     let mut rows: Vec<&Outcome> = results.iter().collect();
-    if sort == Sort::MeanTime {
+    if look.sort == Sort::MeanTime {
         rows.sort_by(|a, b| a.load.cmp(&b.load).then(a.mean.total_cmp(&b.mean)));
     }
     let symbol = symbol(unit);
@@ -47,8 +50,7 @@ pub(super) fn table<M: Markup>(results: &[Outcome], unit: Option<TimeUnit>, sort
     table += &M::row(&["Command", &titles[0], &titles[1], &titles[2], "Relative"]);
     table += &M::divider(&ALIGNS);
     for result in rows {
-        // A line end in a name would end the row.
-        let command = M::code(&result.shown.replace(['\n', '\r'], " ").replace('|', "\\|"));
+        let command = M::code(&cell(&result.shown));
         let mut mean = number(result.mean, unit);
         if let Some(stddev) = result.stddev {
             let _ = write!(mean, " ± {}", number(stddev, unit));
@@ -57,31 +59,53 @@ pub(super) fn table<M: Markup>(results: &[Outcome], unit: Option<TimeUnit>, sort
         table += &M::row(&[&command, &mean, &min, &max, &relative(result, results)]);
     }
     table += M::foot();
-    table.into_bytes()
+    Ok(table.into_bytes())
 }
 
-/// How much slower a result is than its reference: the fastest of the level, or the named reference. To a named one a
-/// result may also be faster; hyperfine 1.21 then writes how much faster, and says which of the two it is.
-fn relative(result: &Outcome, results: &[Outcome]) -> String {
+/// A name for a cell: a line end in it would end the row.
+pub(super) fn cell(name: &str) -> String {
+    name.replace(['\n', '\r'], " ").replace('|', "\\|")
+}
+
+/// How a result stands to its reference.
+pub(super) struct Relation {
+    /// The slower mean over the faster one.
+    pub(super) ratio: f64,
+    /// Standard deviation of that, if it has one.
+    pub(super) deviation: Option<f64>,
+    /// Which of the two means is larger.
+    pub(super) order: Ordering,
+}
+
+/// What a result is held against: the named reference, or the fastest of its level.
+pub(super) fn reference<'a>(result: &Outcome, results: &'a [Outcome]) -> Option<&'a Outcome> {
     let level = || results.iter().filter(|other| other.load == result.load);
     let named = level().find(|other| other.is_named_reference);
-    let Some(reference) = named.or_else(|| level().min_by(|a, b| a.mean.total_cmp(&b.mean))) else {
-        return String::new();
-    };
-    let is_reference = std::ptr::eq(result, reference);
+    named.or_else(|| level().min_by(|a, b| a.mean.total_cmp(&b.mean)))
+}
+
+pub(super) fn relation(result: &Outcome, reference: &Outcome) -> Relation {
     let order = result.mean.total_cmp(&reference.mean);
     let (fast, slow) = if order == Ordering::Less { (result, reference) } else { (reference, result) };
     let ratio = if order == Ordering::Equal { 1.0 } else { slow.mean / fast.mean };
+    // Propagation of uncertainty of a quotient of independent quantities.
+    let deviations = result.stddev.zip(reference.stddev);
+    let deviation = deviations.map(|(a, b)| ratio * (a / result.mean).hypot(b / reference.mean));
+    // A mean of 0 has no relative deviation.
+    Relation { ratio, deviation: deviation.filter(|it| it.is_finite()), order }
+}
+
+/// How much slower a result is than its reference. Than a named one a result may also be faster; hyperfine 1.21 then writes how much
+/// faster, and says which of the two it is.
+fn relative(result: &Outcome, results: &[Outcome]) -> String {
+    let Some(reference) = reference(result, results) else { return String::new() };
+    let is_reference = std::ptr::eq(result, reference);
+    let Relation { ratio, deviation, order } = relation(result, reference);
     let mut text = format!("{ratio:.2}");
-    if let (false, Some(a), Some(b)) = (is_reference, result.stddev, reference.stddev) {
-        // Propagation of uncertainty of a quotient of independent quantities.
-        let deviation = ratio * (a / result.mean).hypot(b / reference.mean);
-        // A mean of 0 has no relative deviation.
-        if deviation.is_finite() {
-            let _ = write!(text, " ± {deviation:.2}");
-        }
+    if let Some(deviation) = deviation.filter(|_| !is_reference) {
+        let _ = write!(text, " ± {deviation:.2}");
     }
-    if named.is_some() {
+    if reference.is_named_reference {
         text += match order {
             _ if is_reference => " (reference)",
             Ordering::Less => " (faster)",
@@ -93,7 +117,7 @@ fn relative(result: &Outcome, results: &[Outcome]) -> String {
 }
 
 /// The unit in which hyperfine shows this many seconds.
-fn fitting(seconds: f64) -> TimeUnit {
+pub(super) fn fitting(seconds: f64) -> TimeUnit {
     if seconds < 1e-3 {
         TimeUnit::Microsecond
     } else if seconds < 1.0 {
@@ -103,7 +127,8 @@ fn fitting(seconds: f64) -> TimeUnit {
     }
 }
 
-fn symbol(unit: TimeUnit) -> &'static str {
+/// The sign of a unit.
+pub(super) fn symbol(unit: TimeUnit) -> &'static str {
     match unit {
         TimeUnit::Microsecond => "µs",
         TimeUnit::Millisecond => "ms",
@@ -114,7 +139,7 @@ fn symbol(unit: TimeUnit) -> &'static str {
 }
 
 /// Seconds in a unit, with hyperfine's digits.
-fn number(seconds: f64, unit: TimeUnit) -> String {
+pub(super) fn number(seconds: f64, unit: TimeUnit) -> String {
     match unit {
         TimeUnit::Microsecond => format!("{:.1}", seconds * 1e6),
         TimeUnit::Millisecond => format!("{:.1}", seconds * 1e3),

@@ -1,35 +1,41 @@
 //! Exports in hyperfine's formats, so that scripts written for hyperfine go on working. Last step: a record to bytes.
 //!
-//! `hyperfine` makes hyperfine's results from a record; each other file writes one format. The field names, their order,
-//! the columns and the digits are those of hyperfine 1.20; the golden files in `golden/` were written by it.
+//! Each format is a file that says what option asks for it and writes it; `hyperfine` makes hyperfine's results from a
+//! record, which the formats share. The field names, their order, the columns and the digits are those of hyperfine 1.20
+//! or, in the files that end in `_2`, of 2.0; the golden files in `golden/` were written by them.
 
 mod asciidoc;
 mod csv;
+mod csv_2;
+mod exporter;
 mod hyperfine;
 mod json;
+mod json_2;
 mod markdown;
 mod markup;
+mod markup_2;
 mod orgmode;
+mod report;
+mod report_2;
 #[cfg(test)]
 mod tests;
 
-use whyfaster_core::record::Record;
+use crate::display::{FileOption, Registered};
 
-use crate::display::{Format, Sort, TimeUnit};
+pub use self::csv::EXPORTER as CSV;
+pub use self::exporter::{Exporter, OfPrices};
+pub use self::report::report;
 
-/// The bytes of an export. `time_unit` and `sort` act on the tables only, as in hyperfine.
-pub fn export(
-    record: &Record,
-    format: Format,
-    time_unit: Option<TimeUnit>,
-    sort: Sort,
-) -> anyhow::Result<Vec<u8>> {
-    let results = hyperfine::results(record);
-    match format {
-        Format::Json => json::write(&results),
-        Format::Csv => csv::write(&results),
-        Format::Markdown => Ok(markup::table::<markdown::Markdown>(&results, time_unit, sort)),
-        Format::Asciidoc => Ok(markup::table::<asciidoc::Asciidoc>(&results, time_unit, sort)),
-        Format::Orgmode => Ok(markup::table::<orgmode::Orgmode>(&results, time_unit, sort)),
+/// The formats. hyperfine writes them in this order too; it shows when several go to standard output.
+static EXPORTERS: [&Exporter; 5] =
+    [&asciidoc::EXPORTER, &json::EXPORTER, &csv::EXPORTER, &markdown::EXPORTER, &orgmode::EXPORTER];
+
+impl Registered for Exporter {
+    fn all() -> &'static [&'static Self] {
+        &EXPORTERS
+    }
+
+    fn option(&self) -> &FileOption {
+        &self.option
     }
 }

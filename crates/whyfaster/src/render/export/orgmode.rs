@@ -1,8 +1,18 @@
 //! The Emacs Org table.
 
-use super::markup::{Align, Markup};
+use super::exporter::Exporter;
+use super::markup::{Align, Markup, table};
+use super::markup_2;
+use crate::display::FileOption;
 
-pub(super) struct Orgmode;
+pub(super) static EXPORTER: Exporter = Exporter {
+    option: FileOption::new("export-orgmode", "Write hyperfine's Org table to FILE"),
+    results: table::<Orgmode>,
+    results_2: markup_2::table::<Orgmode>,
+    prices: None,
+};
+
+struct Orgmode;
 
 impl Markup for Orgmode {
     fn row(cells: &[&str]) -> String {

@@ -3,14 +3,16 @@
 
 use clap::Parser;
 use serde_json::Value;
+use whyfaster_core::metric::Metric;
 use whyfaster_core::plan::{Alternative, Mode, Plan};
 use whyfaster_core::record::Record;
-use whyfaster_core::sample::{Arm, Batch};
+use whyfaster_core::sample::{Arm, Batch, Counters};
 
-use super::export;
+use super::{Exporter, asciidoc, csv, json, markdown, orgmode};
 use crate::cli::{Args, HostSeed, Outputs, Verb, resolve};
-use crate::display::{Format, Sort, TimeUnit};
+use crate::display::{Hyperfine, TimeUnit};
 use crate::fixture::{batch, record, two_alternatives};
+use crate::render::look::{Environment, Look};
 
 /// The plan and the outputs of hyperfine's words.
 fn resolved(line: &str) -> (Plan, Outputs) {
@@ -47,8 +49,18 @@ fn batches(golden: &Value) -> Vec<Batch> {
     batches
 }
 
-fn text(record: &Record, format: Format, outputs: &Outputs) -> String {
-    String::from_utf8(export(record, format, outputs.time_unit, outputs.sort).unwrap()).unwrap()
+fn look(outputs: &Outputs) -> Look {
+    Look {
+        time_unit: outputs.time_unit,
+        sort: outputs.sort,
+        metrics: outputs.metrics.clone(),
+        hyperfine: outputs.hyperfine,
+        ..Look::detect(outputs.style, false, &Environment::default())
+    }
+}
+
+fn text(record: &Record, format: &Exporter, outputs: &Outputs) -> String {
+    String::from_utf8(format.export(record, &look(outputs)).unwrap()).unwrap()
 }
 
 macro_rules! golden {
@@ -60,12 +72,80 @@ macro_rules! golden {
         // What only measures the noise must not appear.
         record.batches.push(batch(1, Arm::HiddenCopy, 0, 99.0));
         let ours = |format| text(&record, format, &outputs);
-        assert_eq!(ours(Format::Json), include_str!(concat!("golden/", $name, ".json")));
-        assert_eq!(ours(Format::Csv), include_str!(concat!("golden/", $name, ".csv")));
-        assert_eq!(ours(Format::Markdown), include_str!(concat!("golden/", $name, ".md")));
-        assert_eq!(ours(Format::Asciidoc), include_str!(concat!("golden/", $name, ".adoc")));
-        assert_eq!(ours(Format::Orgmode), include_str!(concat!("golden/", $name, ".org")));
+        assert_eq!(ours(&json::EXPORTER), include_str!(concat!("golden/", $name, ".json")));
+        assert_eq!(ours(&csv::EXPORTER), include_str!(concat!("golden/", $name, ".csv")));
+        assert_eq!(ours(&markdown::EXPORTER), include_str!(concat!("golden/", $name, ".md")));
+        assert_eq!(ours(&asciidoc::EXPORTER), include_str!(concat!("golden/", $name, ".adoc")));
+        assert_eq!(ours(&orgmode::EXPORTER), include_str!(concat!("golden/", $name, ".org")));
     }};
+}
+
+/// The batches that gave hyperfine 2's numbers, which it writes for every run.
+fn batches_2(golden: &Value) -> Vec<Batch> {
+    let mut batches = Vec::new();
+    for (index, result) in golden["results"].as_array().unwrap().iter().enumerate() {
+        for (round, run) in result["measurements"].as_array().unwrap().iter().enumerate() {
+            let value = |metric: &str| run[metric]["value"].as_f64().unwrap();
+            let mut one = batch(1, Arm::Alternative(index), round as u32, value("time_wall_clock"));
+            one.copies.user_s = vec![value("time_user")];
+            one.copies.system_s = vec![value("time_system")];
+            one.copies.max_rss_bytes = vec![value("memory_peak_resident") as u64];
+            one.copies.status = vec![i32::try_from(run["exit_code"].as_i64().unwrap()).unwrap()];
+            batches.push(one);
+        }
+    }
+    batches
+}
+
+macro_rules! golden_2 {
+    ($name:literal, $line:literal) => {{
+        let mut json: Value = serde_json::from_str(include_str!(concat!("golden/", $name, ".json"))).unwrap();
+        let (plan, outputs) = resolved(concat!("--export-format hyperfine2 ", $line));
+        let mut record = two_alternatives();
+        (record.plan, record.batches) = (plan, batches_2(&json));
+        let ours = |format| text(&record, format, &outputs);
+        let mut our_json: Value = serde_json::from_str(&ours(&json::EXPORTER)).unwrap();
+        let (theirs, our_metadata) = (json["metadata"].take(), our_json["metadata"].take());
+        let keys = |object: &Value| object.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        assert_eq!(keys(&our_metadata), keys(&theirs));
+        assert_eq!(our_metadata["hyperfine_version"], theirs["hyperfine_version"]);
+        assert_eq!(our_json, json);
+        assert_eq!(ours(&csv::EXPORTER), include_str!(concat!("golden/", $name, ".csv")));
+        assert_eq!(ours(&markdown::EXPORTER), include_str!(concat!("golden/", $name, ".md")));
+        assert_eq!(ours(&asciidoc::EXPORTER), include_str!(concat!("golden/", $name, ".adoc")));
+        assert_eq!(ours(&orgmode::EXPORTER), include_str!(concat!("golden/", $name, ".org")));
+    }};
+}
+
+#[test]
+fn files_are_as_in_hyperfine_2() {
+    golden_2!("plain-2", "-N -r 2 'sleep 0.05' 'sleep 0.02' 'echo a|b'");
+    golden_2!(
+        "metrics-2",
+        "--metrics memory_peak_resident:KiB,time_wall_clock:us,time_system -r 2 -L n 1,2 --env 'A={n}' -n 'sleeps {n}' 'sleep 0.01'"
+    );
+    golden_2!("one-run-2", "-r 1 -i 'false' 'sleep 0.01'");
+    golden_2!("shell-2", "-S -r 2 -n pipe 'seq 30000 | wc -l' 'exit 0'");
+}
+
+#[test]
+fn counters_have_no_unit_and_what_was_not_counted_is_absent() {
+    let mut record = simple(|record| record.plan.metrics = vec![Metric::Instructions, Metric::CacheMisses]);
+    for batch in &mut record.batches {
+        let columns = [(Metric::Instructions, vec![1000])].into();
+        batch.copies.counters = Some(Counters { columns, ..Counters::default() });
+    }
+    let outputs = Outputs { hyperfine: Hyperfine::Two, ..Outputs::default() };
+    let json: Value = serde_json::from_str(&text(&record, &json::EXPORTER, &outputs)).unwrap();
+    assert_eq!(json["primary_metric"], "instructions");
+    let run = &json["results"][0]["measurements"][0];
+    assert_eq!(run["instructions"], serde_json::json!({"value": 1000}));
+    assert!(run.get("cache_misses").is_none() && run["time_cpu"]["unit"] == "second");
+    assert!(json["results"][0]["summary"]["instructions"].get("unit").is_none());
+    let csv = text(&record, &csv::EXPORTER, &outputs);
+    assert!(csv.starts_with("command,instructions_unit,") && !csv.contains("cache_misses"), "{csv}");
+    assert!(csv.contains(",count,1000,0,1000,1000,1000"), "{csv}");
+    assert!(text(&record, &markdown::EXPORTER, &outputs).contains("Mean Instructions [k] | Change | Factor"));
 }
 
 #[test]
@@ -112,7 +192,7 @@ fn simple(change: impl FnOnce(&mut Record)) -> Record {
 }
 
 fn markdown(record: &Record) -> String {
-    text(record, Format::Markdown, &Outputs::default())
+    text(record, &markdown::EXPORTER, &Outputs::default())
 }
 
 #[test]
@@ -128,7 +208,7 @@ fn a_named_reference_is_what_tables_relate_to() {
 #[test]
 fn levels_are_results_of_their_own_and_related_within_a_level() {
     let record = two_alternatives();
-    let json: Value = serde_json::from_str(&text(&record, Format::Json, &Outputs::default())).unwrap();
+    let json: Value = serde_json::from_str(&text(&record, &json::EXPORTER, &Outputs::default())).unwrap();
     let loads: Vec<&str> = json["results"]
         .as_array()
         .unwrap()
@@ -139,7 +219,7 @@ fn levels_are_results_of_their_own_and_related_within_a_level() {
     let table = markdown(&record);
     assert_eq!(table.matches("| 1.00 |").count(), 2, "one reference a level: {table}");
     assert!(table.contains("`sleep 0.1 (load = 2)`"), "{table}");
-    let csv = text(&record, Format::Csv, &Outputs::default());
+    let csv = text(&record, &csv::EXPORTER, &Outputs::default());
     assert!(csv.starts_with("command,mean,stddev,median,user,system,min,max,parameter_load\n"), "{csv}");
 }
 
@@ -149,7 +229,7 @@ fn a_parameter_called_load_keeps_its_value() {
     for alternative in &mut record.plan.alternatives {
         alternative.parameters.insert("load".to_owned(), "high".to_owned());
     }
-    let json: Value = serde_json::from_str(&text(&record, Format::Json, &Outputs::default())).unwrap();
+    let json: Value = serde_json::from_str(&text(&record, &json::EXPORTER, &Outputs::default())).unwrap();
     assert_eq!(json["results"][0]["parameters"]["load"], "high");
     assert_eq!(json["results"][0]["parameters"]["load_"], "1");
 }
@@ -161,7 +241,7 @@ fn a_run_of_many_copies_is_one_time_and_the_cost_of_one_copy() {
     batches[0].copies.status = vec![-15, 0, 0, 0];
     batches[0].orphans.user_s = 2.0;
     let record = record(vec![Alternative::new("a")], vec![4], batches);
-    let json: Value = serde_json::from_str(&text(&record, Format::Json, &Outputs::default())).unwrap();
+    let json: Value = serde_json::from_str(&text(&record, &json::EXPORTER, &Outputs::default())).unwrap();
     let result = &json["results"][0];
     assert_eq!(result["times"], serde_json::json!([8.0]));
     assert_eq!(result["user"], 4.5, "half of 8 s a copy, and a quarter of the orphans' 2 s");
@@ -176,15 +256,15 @@ fn in_the_closed_mode_a_run_is_a_copy() {
         record(vec![Alternative::new("a")], vec![2], vec![batch(2, Arm::Alternative(0), 0, 5.0)]);
     record.plan.mode = Mode::Closed { duration_s: 5.0 };
     record.batches[0].copies.wall_s = vec![1.0, 2.0];
-    let json: Value = serde_json::from_str(&text(&record, Format::Json, &Outputs::default())).unwrap();
+    let json: Value = serde_json::from_str(&text(&record, &json::EXPORTER, &Outputs::default())).unwrap();
     assert_eq!(json["results"][0]["times"], serde_json::json!([1.0, 2.0]));
 }
 
 #[test]
 fn units_have_hyperfine_s_digits() {
     let of = |unit| {
-        let bytes = export(&simple(|_| ()), Format::Markdown, Some(unit), Sort::Auto).unwrap();
-        String::from_utf8(bytes).unwrap().lines().nth(2).unwrap().to_owned()
+        let outputs = Outputs { time_unit: Some(unit), ..Outputs::default() };
+        text(&simple(|_| ()), &markdown::EXPORTER, &outputs).lines().nth(2).unwrap().to_owned()
     };
     assert!(of(TimeUnit::Microsecond).contains("| 210000.0 ± 10000.0 | 200000.0 | 220000.0 |"));
     assert!(of(TimeUnit::Millisecond).contains("| 210.0 ± 10.0 |"));
@@ -195,9 +275,9 @@ fn units_have_hyperfine_s_digits() {
 #[test]
 fn nothing_measured_is_an_empty_list_and_not_an_error() {
     let record = record(vec![Alternative::new("a")], vec![1], Vec::new());
-    assert_eq!(text(&record, Format::Json, &Outputs::default()), "{\n  \"results\": []\n}\n");
+    assert_eq!(text(&record, &json::EXPORTER, &Outputs::default()), "{\n  \"results\": []\n}\n");
     assert_eq!(markdown(&record).lines().count(), 2);
-    assert_eq!(text(&record, Format::Csv, &Outputs::default()).lines().count(), 1);
+    assert_eq!(text(&record, &csv::EXPORTER, &Outputs::default()).lines().count(), 1);
 }
 
 #[test]
@@ -209,12 +289,12 @@ fn backticks_in_a_command_stay_readable() {
 #[test]
 fn a_line_end_in_a_name_ends_no_row() {
     let record = simple(|record| record.plan.alternatives[0].name = "one\r\n| two |  three".to_owned());
-    let row = |language: Format| {
+    let row = |language: &Exporter| {
         let (_, outputs) = resolved("true");
         let table = text(&record, language, &outputs);
         table.lines().find(|line| line.contains("one")).unwrap_or_default().to_owned()
     };
-    for language in [Format::Markdown, Format::Asciidoc, Format::Orgmode] {
+    for language in [&markdown::EXPORTER, &asciidoc::EXPORTER, &orgmode::EXPORTER] {
         assert!(row(language).contains("one  \\| two \\|  three"), "{}", row(language));
     }
 }

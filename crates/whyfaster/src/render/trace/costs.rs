@@ -4,8 +4,9 @@ use whyfaster_core::trace::counts::{CpuLost, Lost};
 use whyfaster_core::trace::report::{Check, CommandRow, Level, Overhead, TraceReport, Untraced};
 
 use super::super::look::Look;
-use super::super::text::{Tone, capitalise, for_look, tone, wrap, wrap_indented};
+use super::super::text::{Tone, for_look, tone, wrap, wrap_indented};
 use super::super::units::{digits, factor, percent};
+use crate::display::Detail;
 
 /// Measured and calibrated cost disagree from this factor on.
 const APART: f64 = 1.5;
@@ -23,7 +24,11 @@ pub(super) fn level(report: &TraceReport, as_whom: Option<&str>, look: &Look) ->
         Level::Rusage => "rusage: only what the kernel adds up for a parent",
     };
     let whom = as_whom.map_or_else(String::new, |whom| format!("; it ran as {}", for_look(whom, look)));
-    let more = if report.level == Level::Full { "" } else { "; what a level more would add stands below" };
+    let more = match report.level {
+        Level::Full => "",
+        _ if look.detail >= Detail::Tables => "; what a level more would add stands below",
+        _ => "; -v says what a level more would add",
+    };
     wrap(&format!("level: {what}{whom}{more}"), look.width, 2)
 }
 
@@ -203,33 +208,6 @@ fn fine_percent(share: f64) -> String {
     } else {
         percent((share * 1000.0).round() / 1000.0)
     }
-}
-
-/// The warnings, then what this level could not see, with the reason.
-pub(super) fn notes(report: &TraceReport, look: &Look) -> Vec<String> {
-    let mut lines = Vec::new();
-    for warning in &report.warnings {
-        let what = for_look(&warning.what, look);
-        let text = format!(
-            "{} {}. {}",
-            tone(Tone::Unsure, "warning:"),
-            what.trim_end_matches('.'),
-            capitalise(&for_look(&warning.remedy, look))
-        );
-        lines.extend(wrap(&text, look.width, 2));
-    }
-    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for missing in &report.not_measured {
-        match reasons.iter_mut().find(|(why, _)| *why == missing.why) {
-            Some((_, whats)) => whats.push(&missing.what),
-            None => reasons.push((&missing.why, vec![&missing.what])),
-        }
-    }
-    for (why, whats) in reasons {
-        let text = format!("{}: {}", for_look(&whats.join(", "), look), for_look(why, look));
-        lines.extend(wrap(&format!("{} {text}", tone(Tone::Unsure, "not measured:")), look.width, 2));
-    }
-    lines
 }
 
 #[cfg(test)]

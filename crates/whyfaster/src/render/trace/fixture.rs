@@ -1,6 +1,7 @@
 //! Reports made by hand after real ones, for the tests of renderers.
 
-use whyfaster_core::host::{NotMeasured, Warning};
+use whyfaster_core::missing::NotMeasured;
+use whyfaster_core::trace::command::CommandName;
 use whyfaster_core::trace::counts::{CpuLost, Lost};
 use whyfaster_core::trace::event::FileKind;
 use whyfaster_core::trace::report::{
@@ -8,14 +9,15 @@ use whyfaster_core::trace::report::{
     Processes, SearchRow, SharerKind, SharerRow, StageRow, SyscallRow, TraceReport, TransferRow, TreeRow,
     Untraced, WaitRow, WorkKind, WorkRow,
 };
+use whyfaster_core::warning::Warning;
 
 fn tree(parent: Option<usize>, command: &str, processes: u64, cpu_s: f64, life_s: f64) -> TreeRow {
-    TreeRow { parent, command: command.to_owned(), processes, cpu_s, life_s }
+    TreeRow { parent, command: CommandName::read(command), processes, cpu_s, life_s }
 }
 
 fn command(command: &str, tasks: u64, [user, kernel, wait, avoidable, blocked]: [f64; 5]) -> CommandRow {
     CommandRow {
-        command: command.to_owned(),
+        command: CommandName::read(command),
         tasks,
         running_user_s: Some(user),
         running_kernel_s: Some(kernel),
@@ -41,7 +43,7 @@ pub(crate) fn call(
     [total, cpu, wait]: [f64; 3],
 ) -> SyscallRow {
     SyscallRow {
-        command: Some(command.to_owned()),
+        command: Some(CommandName::read(command)),
         pid: None,
         name: name.to_owned(),
         calls,
@@ -62,7 +64,7 @@ pub(crate) fn call(
 
 fn wait(command: &str, cause: Cause, peer: Option<&str>, seconds: f64, count: u64) -> WaitRow {
     WaitRow {
-        command: command.to_owned(),
+        command: CommandName::read(command),
         cause,
         peer: peer.map(str::to_owned),
         seconds,
@@ -72,12 +74,12 @@ fn wait(command: &str, cause: Cause, peer: Option<&str>, seconds: f64, count: u6
 }
 
 fn sharer(command: &str, sharer: &str, kind: SharerKind, seconds: f64) -> SharerRow {
-    SharerRow { command: command.to_owned(), sharer: sharer.to_owned(), kind, seconds }
+    SharerRow { command: CommandName::read(command), sharer: sharer.to_owned(), kind, seconds }
 }
 
 fn part(command: &str, kind: PathKind, what: Option<&str>, seconds: f64, count: u64) -> PathRow {
     PathRow {
-        command: command.to_owned(),
+        command: CommandName::read(command),
         kind,
         what: what.map(str::to_owned),
         holder: None,
@@ -103,7 +105,7 @@ fn behind(
 }
 
 fn beside(command: &str, slack_s: f64, seconds: f64) -> PathAlternative {
-    PathAlternative { command: command.to_owned(), slack_s, seconds }
+    PathAlternative { command: CommandName::read(command), slack_s, seconds }
 }
 
 fn dispatch_path() -> Vec<PathRow> {
@@ -126,7 +128,7 @@ fn dispatch_path() -> Vec<PathRow> {
 fn spent(command: &str, kind: WorkKind, seconds: f64, count: Option<u64>, price_s: Option<f64>) -> WorkRow {
     let priced_s = price_s.zip(count).map(|(price, count)| price * count as f64);
     let estimated = kind == WorkKind::PageFaults;
-    WorkRow { command: command.to_owned(), kind, seconds, count, price_s, priced_s, estimated }
+    WorkRow { command: CommandName::read(command), kind, seconds, count, price_s, priced_s, estimated }
 }
 
 fn dispatch_work() -> Vec<WorkRow> {
@@ -143,7 +145,7 @@ fn dispatch_work() -> Vec<WorkRow> {
 
 fn moved(command: &str, direction: Direction, file: FileKind, calls: u64, bytes: u64) -> TransferRow {
     TransferRow {
-        command: command.to_owned(),
+        command: CommandName::read(command),
         direction,
         file,
         calls,
@@ -224,7 +226,7 @@ pub(crate) fn dispatch() -> TraceReport {
         commands: dispatch_commands(),
         syscalls: dispatch_calls(),
         searches: vec![SearchRow {
-            command: "xargs (forked)".to_owned(),
+            command: CommandName::new("xargs", true),
             program: "sh".to_owned(),
             searches: 10_000,
             misses: 100_000,
@@ -266,7 +268,7 @@ pub(crate) fn dispatch() -> TraceReport {
 }
 
 fn check(what: &str, left: f64, right: f64, holds: bool) -> Check {
-    Check { what: what.to_owned(), left, right, within: 0.01, holds }
+    Check { kind: None, what: what.to_owned(), left, right, within: 0.01, holds }
 }
 
 fn stage(
@@ -276,7 +278,7 @@ fn stage(
     bottleneck: bool,
 ) -> StageRow {
     StageRow {
-        command: command.to_owned(),
+        command: CommandName::read(command),
         pipeline: 0,
         processes: 1,
         reads_from: reads_from.to_vec(),
@@ -346,6 +348,7 @@ pub(crate) fn pipeline() -> TraceReport {
         checks: vec![check("running time against the scheduler's own sum", 0.416, 0.431, false)],
         overhead: Overhead { calibrated_share: Some(0.0004), ..Overhead::default() },
         warnings: vec![Warning {
+            caution: None,
             what: "412 records were lost, so times may be too small".to_owned(),
             remedy: "take a larger ring".to_owned(),
         }],
@@ -365,10 +368,7 @@ pub(crate) fn unprivileged() -> TraceReport {
         cpus: Vec::new(),
         ..row.clone()
     };
-    let missing = |what: &str| NotMeasured {
-        what: what.to_owned(),
-        why: "needs CAP_BPF and CAP_PERFMON: run it with sudo".to_owned(),
-    };
+    let missing = |what: &str| NotMeasured::told(what, "needs CAP_BPF and CAP_PERFMON: run it with sudo");
     TraceReport {
         wall_s: full.wall_s,
         level: Level::Unprivileged,

@@ -1,39 +1,34 @@
-//! Where the tree spent its time, by stack: folded stacks, and a flame graph of them.
+//! Where the tree spent its time, by stack.
 //!
-//! Two roots stand beside each other. "on-CPU" counts the clock's samples, each for the time between two of them.
-//! "off-CPU" takes the stack at which a task blocked, below the cause, for as long as it was blocked; "waiting for a
-//! CPU" is a cause of its own. Values are microseconds.
+//! On a CPU the clock's samples are counted, each for the time between two of them. Off it the stack at which a task
+//! blocked counts, with the cause, for as long as it was blocked; waiting for a CPU is a state of its own.
 
 use std::collections::HashMap;
 
-use anyhow::Context as _;
-use inferno::flamegraph::{Options, from_lines};
 use whyfaster_core::trace::cause::cause;
 use whyfaster_core::trace::event::{Block, Context, Event, Left, Skipped, Stack, Tid, What};
+use whyfaster_core::trace::report::Cause;
 
 use super::sentence::cause_words;
 use super::who::Who;
 
-/// Different stacks that are kept; time of others is counted below "(more stacks than are kept)".
+/// Different stacks that are kept, and what stands for the command of all others.
 const STACKS: usize = 100_000;
+const MORE: &str = "(more stacks than are kept)";
 /// Frames of a stack that was not taken.
 const UNKNOWN: &str = "(stack not taken)";
 /// The frame of a task between its birth and its first time on a CPU.
-const NOT_YET_RUN: &str = ";(not yet run)";
+const NOT_YET_RUN: &str = "(not yet run)";
 /// Frames at addresses where no file is mapped: code made at run time, or what a walk by frame pointers finds in code that
 /// keeps none. Their numbers are different in every stack, so that nothing would fold.
 const UNRESOLVED: &str = "(unresolved)";
-
-/// The flame graph of no stack.
-const NOTHING: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"480\" height=\"40\">\
-    <text x=\"10\" y=\"25\">no stack was taken: the command ended too soon</text></svg>\n";
 
 /// Collects the stacks of a stream.
 #[derive(Debug)]
 pub struct Flame {
     who: Who,
     sample_ns: u64,
-    stacks: HashMap<String, u64>,
+    stacks: HashMap<Place, u64>,
     tasks: HashMap<Tid, Off>,
 }
 
@@ -50,12 +45,31 @@ struct Off {
     tree: bool,
 }
 
-/// Folded stacks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Flames {
-    /// Stack and nanoseconds, sorted by the stack.
-    lines: Vec<(String, u64)>,
+/// What a task does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum State {
+    /// It runs.
+    Running,
+    /// It waits for a CPU.
+    Runnable,
+    /// It is blocked, and by what.
+    Blocked(Cause),
 }
+
+/// A command in a state, and its stack.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// What it does.
+    pub state: State,
+    /// The command.
+    pub command: String,
+    /// The frames, the outermost first, parted by ';', which no frame holds; those of the kernel end in `_[k]`.
+    pub frames: String,
+}
+
+/// Nanoseconds at each place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Flames(pub Vec<(Place, u64)>);
 
 impl Flame {
     /// Collects samples that were taken this many times a second.
@@ -89,19 +103,16 @@ impl Flame {
 
     /// What was collected. Waits that had not ended are not in it: how long they last, nobody knows.
     pub fn finish(self) -> Flames {
-        let mut lines: Vec<(String, u64)> = self.stacks.into_iter().collect();
-        lines.sort();
-        Flames { lines }
+        Flames(self.stacks.into_iter().collect())
     }
 
     fn stack(&mut self, stack: &Stack) {
-        let frames = folded(&stack.user, &stack.kernel);
+        let frames = joined(&stack.user, &stack.kernel);
         if stack.blocking {
             self.tasks.entry(stack.task).or_default().stack = Some(frames);
             return;
         }
-        let line = format!("on-CPU;{};{frames}", clean(&self.who.command(stack.task)));
-        self.add(line, self.sample_ns);
+        self.add(stack.task, State::Running, frames, self.sample_ns);
     }
 
     fn switched_out(&mut self, task: Tid, left: Left, block: Option<Block>, at: u64) {
@@ -118,12 +129,8 @@ impl Flame {
         if let Some((since, left, block)) = off.blocked.take() {
             let stack = off.stack.take();
             off.runnable = Some(at);
-            self.blocked(
-                task,
-                cause_words(cause(left, block.as_ref(), Some(context))),
-                stack,
-                at.saturating_sub(since),
-            );
+            let state = State::Blocked(cause(left, block.as_ref(), Some(context)));
+            self.add(task, state, stack.unwrap_or_else(|| UNKNOWN.to_owned()), at.saturating_sub(since));
         }
     }
 
@@ -133,40 +140,31 @@ impl Flame {
         let fresh = std::mem::take(&mut off.fresh);
         // Its wake-up was not seen.
         if let Some((since, left, block)) = off.blocked.take() {
-            self.blocked(
-                task,
-                cause_words(cause(left, block.as_ref(), None)),
-                stack,
-                at.saturating_sub(since),
-            );
+            let state = State::Blocked(cause(left, block.as_ref(), None));
+            self.add(task, state, stack.unwrap_or_else(|| UNKNOWN.to_owned()), at.saturating_sub(since));
         } else if let Some(since) = off.runnable.take()
             && off.tree
         {
-            let born = if fresh { NOT_YET_RUN } else { "" };
-            let line = format!("off-CPU;waiting for a CPU;{}{born}", clean(&self.who.command(task)));
-            self.add(line, at.saturating_sub(since));
+            let frames = if fresh { NOT_YET_RUN.to_owned() } else { String::new() };
+            self.add(task, State::Runnable, frames, at.saturating_sub(since));
         }
     }
 
-    fn blocked(&mut self, task: Tid, why: &str, stack: Option<String>, ns: u64) {
-        let frames = stack.unwrap_or_else(|| UNKNOWN.to_owned());
-        self.add(format!("off-CPU;{why};{};{frames}", clean(&self.who.command(task))), ns);
-    }
-
-    fn add(&mut self, line: String, ns: u64) {
-        if let Some(sum) = self.stacks.get_mut(&line) {
+    fn add(&mut self, task: Tid, state: State, frames: String, ns: u64) {
+        let place = Place { state, command: clean(&self.who.command(task)), frames };
+        if let Some(sum) = self.stacks.get_mut(&place) {
             *sum += ns;
         } else if self.stacks.len() < STACKS {
-            self.stacks.insert(line, ns);
+            self.stacks.insert(place, ns);
         } else {
-            let root = line.split(';').next().unwrap_or_default();
-            *self.stacks.entry(format!("{root};(more stacks than are kept)")).or_default() += ns;
+            let rest = Place { state, command: MORE.to_owned(), frames: String::new() };
+            *self.stacks.entry(rest).or_default() += ns;
         }
     }
 }
 
 /// Outermost frame first; frames of the kernel carry the mark that flame graph programs colour by.
-fn folded(user: &[String], kernel: &[String]) -> String {
+fn joined(user: &[String], kernel: &[String]) -> String {
     let name = |frame: &String| if is_address(frame) { UNRESOLVED.to_owned() } else { clean(frame) };
     let user = user.iter().rev().map(name);
     let kernel = kernel.iter().rev().map(|frame| format!("{}_[k]", clean(frame)));
@@ -197,40 +195,21 @@ fn clean(frame: &str) -> String {
         .collect()
 }
 
-impl Flames {
-    /// Whether nothing was collected that can be shown.
-    pub fn is_empty(&self) -> bool {
-        self.folded().is_empty()
-    }
-
-    /// Folded stacks, as flame graph programs read them: a stack, a space, microseconds.
-    pub fn folded(&self) -> String {
-        let line = |(stack, ns): &(String, u64)| {
-            let us = (ns + 500) / 1000;
-            (us > 0).then(|| format!("{stack} {us}\n"))
-        };
-        self.lines.iter().filter_map(line).collect()
-    }
-
-    /// A flame graph; one that says so where there is nothing to draw.
-    pub fn svg(&self, title: &str) -> anyhow::Result<Vec<u8>> {
-        let folded = self.folded();
-        if folded.is_empty() {
-            return Ok(NOTHING.as_bytes().to_vec());
+impl State {
+    /// What it is off the CPU for; `None` on it.
+    pub fn waits(self) -> Option<&'static str> {
+        match self {
+            Self::Running => None,
+            Self::Runnable => Some("waiting for a CPU"),
+            Self::Blocked(cause) => Some(cause_words(cause)),
         }
-        let mut options = Options::default();
-        options.title = title.to_owned();
-        options.subtitle = Some("time by stack: on a CPU, and off it by cause".to_owned());
-        options.count_name = "us".to_owned();
-        let mut svg = Vec::new();
-        from_lines(&mut options, folded.lines(), &mut svg).context("cannot draw the flame graph")?;
-        Ok(svg)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::render::trace::outputs::{folded, svg};
     use whyfaster_core::trace::event::{FileKind, Softirq, TaskKind};
 
     fn at(at: u64, what: What) -> Event {
@@ -273,7 +252,7 @@ mod tests {
         let command = "sort (forked)";
         let stack = "ma:in;leaf;outer_[k];inner_[k]";
         assert_eq!(
-            flames().folded(),
+            folded(&flames()),
             format!(
                 "off-CPU;waiting for a CPU;{command} 500\noff-CPU;waiting for a disk;{command};{stack} 3000\non-CPU;{command};{stack} 2000\n"
             )
@@ -295,7 +274,7 @@ mod tests {
         ] {
             flame.push(&event);
         }
-        let folded = flame.finish().folded();
+        let folded = folded(&flame.finish());
         assert!(folded.contains("(forked);(not yet run) 500\n"), "{folded}");
         let all: u64 = folded.lines().filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok()).sum();
         assert_eq!(all, 1000, "the child once, the parent once: {folded}");
@@ -304,28 +283,31 @@ mod tests {
     #[test]
     fn the_graph_is_an_svg_with_the_frames_in_it() {
         let flames = flames();
-        let svg = String::from_utf8(flames.svg("sort <input>").unwrap()).unwrap();
+        let drawn = |flames, title| String::from_utf8(svg(flames, title).unwrap()).unwrap();
+        let graph = drawn(&flames, "sort <input>");
         for part in ["<svg", "sort &lt;input&gt;", "waiting for a disk", "inner"] {
-            assert!(svg.contains(part), "{part}");
+            assert!(graph.contains(part), "{part}");
         }
         let none = Flame::new(99).finish();
-        assert!(none.is_empty() && String::from_utf8(none.svg("").unwrap()).unwrap().contains("no stack"));
+        assert!(folded(&none).is_empty());
+        assert!(drawn(&none, "").contains("no stack"));
     }
 
     #[test]
     fn numbers_without_a_file_are_one_frame() {
         let frames = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let user = frames(&["leaf", "0x10", "0xfd", "sort+0xca6", "main"]);
-        assert_eq!(folded(&user, &frames(&["0xffff"])), "main;sort+0xca6;(unresolved);leaf;0xffff_[k]");
+        assert_eq!(joined(&user, &frames(&["0xffff"])), "main;sort+0xca6;(unresolved);leaf;0xffff_[k]");
     }
 
     #[test]
     fn memory_is_bounded_and_no_time_is_lost() {
         let mut flame = Flame::new(1000);
         for i in 0..STACKS + 5 {
-            flame.add(format!("on-CPU;f{i}"), 1_000);
+            flame.add(7, State::Running, format!("f{i}"), 1_000);
         }
         assert_eq!(flame.stacks.len(), STACKS + 1);
-        assert_eq!(flame.stacks["on-CPU;(more stacks than are kept)"], 5_000);
+        let more = flame.stacks.iter().find(|(place, _)| place.command == MORE);
+        assert_eq!(more.map(|(_, ns)| *ns), Some(5_000));
     }
 }

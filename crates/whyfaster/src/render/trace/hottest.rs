@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::flame::Flames;
+
 /// Innermost frames that tell stacks apart: more of them would split what is one place for a reader.
 const FRAMES: usize = 3;
 
@@ -24,31 +26,26 @@ pub struct Hot {
     pub seconds: f64,
 }
 
-/// The places with the most time of folded stacks, the longest first.
-pub fn hottest(folded: &str, most: usize) -> Vec<Hot> {
-    let mut sums: BTreeMap<(String, &str, Vec<&str>), u64> = BTreeMap::new();
-    for (stack, us) in folded.lines().filter_map(|line| line.rsplit_once(' ')) {
-        let mut frames = stack.split(';');
-        let state = match frames.next() {
-            Some("off-CPU") => frames.next().unwrap_or_default().to_owned(),
-            _ => "running".to_owned(),
-        };
-        let command = frames.next().unwrap_or_default();
-        let mut frames: Vec<&str> = frames.collect();
+/// The places with the most time, the longest first.
+pub fn hottest(flames: &Flames, most: usize) -> Vec<Hot> {
+    let mut sums: BTreeMap<(&str, &str, Vec<&str>), u64> = BTreeMap::new();
+    for (place, ns) in &flames.0 {
+        let mut frames: Vec<&str> = place.frames.split(';').filter(|frame| !frame.is_empty()).collect();
         // All that blocks ends in the scheduler: what called it says more.
         let calls = frames.iter().rposition(|frame| !SCHEDULER.contains(frame)).map_or(0, |at| at + 1);
         frames.truncate(calls);
         let inner = frames[frames.len().saturating_sub(FRAMES)..].to_vec();
-        *sums.entry((state, command, inner)).or_default() += us.parse::<u64>().unwrap_or(0);
+        let state = place.state.waits().unwrap_or("running");
+        *sums.entry((state, &place.command, inner)).or_default() += ns;
     }
     let mut hot: Vec<Hot> = sums
         .into_iter()
-        .map(|((state, command, frames), us)| Hot {
-            state,
+        .map(|((state, command, frames), ns)| Hot {
+            state: state.to_owned(),
             command: command.to_owned(),
             frames: frames.into_iter().map(str::to_owned).collect(),
-            // Microseconds of a run are far below 2^53.
-            seconds: us as f64 / 1e6,
+            // Nanoseconds of a run are far below 2^53.
+            seconds: ns as f64 / 1e9,
         })
         .collect();
     hot.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
@@ -58,20 +55,29 @@ pub fn hottest(folded: &str, most: usize) -> Vec<Hot> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::flame::{Place, State};
     use super::*;
+    use whyfaster_core::trace::report::Cause;
 
     #[test]
     fn places_are_summed_and_the_longest_come_first() {
-        let folded = "off-CPU;waiting for a disk;awk;main;a;b;c_[k];schedule_[k];__schedule_[k] 300\n\
-            off-CPU;waiting for a CPU;awk 50\n\
-            on-CPU;awk;main;a;b;c 200\non-CPU;awk;other;a;b;c 250\n";
-        let hot = hottest(folded, 2);
+        let disk = State::Blocked(Cause::Disk);
+        let at = |state, frames: &str, us: u64| {
+            (Place { state, command: "awk".to_owned(), frames: frames.to_owned() }, us * 1000)
+        };
+        let flames = Flames(vec![
+            at(disk, "main;a;b;c_[k];schedule_[k];__schedule_[k]", 300),
+            at(State::Runnable, "", 50),
+            at(State::Running, "main;a;b;c", 200),
+            at(State::Running, "other;a;b;c", 250),
+        ]);
+        let hot = hottest(&flames, 2);
         assert_eq!((hot[0].state.as_str(), hot[0].seconds), ("running", 450e-6));
         assert_eq!(hot[0].frames, ["a", "b", "c"]);
         assert_eq!((hot[1].state.as_str(), hot[1].command.as_str()), ("waiting for a disk", "awk"));
         assert_eq!(hot[1].frames, ["a", "b", "c_[k]"], "the scheduler's own frames say nothing");
-        let all = hottest(folded, 9);
+        let all = hottest(&flames, 9);
         assert_eq!((all.len(), all[2].frames.len(), all[2].command.as_str()), (3, 0, "awk"));
-        assert!(hottest("", 5).is_empty());
+        assert!(hottest(&Flames::default(), 5).is_empty());
     }
 }

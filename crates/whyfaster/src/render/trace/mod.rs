@@ -1,4 +1,4 @@
-//! A trace on the screen: one sentence, the level, then a section for each question. Sections without content are left
+//! A trace on the screen: one sentence, then as many sections as were asked for, one for each question. Sections without content are left
 //! out; what could not be seen stands under "not measured".
 
 pub mod calls;
@@ -6,8 +6,8 @@ mod costs;
 pub mod flame;
 pub mod hottest;
 mod next;
+pub mod outputs;
 pub(super) mod path;
-pub mod perfetto;
 mod sentence;
 mod shown;
 mod skipped;
@@ -22,20 +22,66 @@ pub(crate) mod fixture;
 mod tests;
 
 use whyfaster_core::trace::record::EndedBy;
-use whyfaster_core::trace::report::TraceReport;
+use whyfaster_core::trace::report::{Level, TraceReport};
 
+use super::first;
 use super::look::Look;
-use super::text::{Tone, finish, for_look, shorten, tone, wrap};
+use super::names::Names;
+use super::notes;
+use super::section::paragraphs;
+use super::text::{Tone, for_look, shorten, tone, wrap};
 use super::units::time;
+use crate::display::Detail;
 pub use shown::Shown;
 
-/// The whole screen; empty for `--style none`.
+/// The screen in the detail that was asked for; empty for `--style none`.
 pub fn screen(report: &TraceReport, shown: &Shown, look: &Look) -> String {
     if look.quiet {
         return String::new();
     }
-    let sections = [
-        head(report, shown, look),
+    let parts = match look.detail {
+        Detail::Sentence => vec![said(report, shown, look)],
+        Detail::Screen => first(report, shown, look),
+        Detail::Tables => everything(report, shown, look),
+        Detail::Everything => everything(report, &Shown { top: 0, ..shown.clone() }, look),
+    };
+    paragraphs(parts, look)
+}
+
+/// Rows of a table on the first screen.
+const ROWS: usize = 4;
+
+/// The first screen: what it did, what to do next, where the time went, and by whom.
+fn first(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<Vec<String>> {
+    let more = first::more(look);
+    let mut head = head(report, shown, look);
+    if report.level != Level::Full {
+        head.extend(costs::level(report, None, look));
+    }
+    head.extend(skipped::skipped(&report.skipped, look));
+    // An empty line before each of the other parts.
+    let mut room = first::LINES.saturating_sub(head.len() + more.len() + 3);
+    let doubts = notes::doubts(&report.warnings, [], &Names::of(&[], look), look, room.min(5));
+    room -= doubts.len();
+    head.extend(doubts);
+    let mut part = |table: &dyn Fn(&Shown) -> Vec<String>| {
+        // A title and the names of the columns, then rows, then how many rows there are besides.
+        let drawn = (1..=ROWS).rev().map(|top| table(&Shown { top, ..shown.clone() }));
+        let fits = drawn.into_iter().find(|lines| lines.len() <= room).unwrap_or_default();
+        room -= fits.len();
+        fits
+    };
+    let path = part(&|shown| path::chain(&report.critical_path, shown.top, look));
+    let commands = part(&|shown| times::commands(report, shown, look));
+    vec![head, path, commands, more]
+}
+
+fn everything(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<Vec<String>> {
+    let mut head = head(report, shown, look);
+    head.extend(costs::level(report, shown.as_whom.as_deref(), look));
+    head.extend(skipped::skipped(&report.skipped, look));
+    vec![
+        head,
         times::tree(report, shown, look),
         times::commands(report, shown, look),
         syscalls::tables(report, shown, look),
@@ -48,22 +94,22 @@ pub fn screen(report: &TraceReport, shown: &Shown, look: &Look) -> String {
         path::transfers(&report.transfers, shown.top, look),
         costs::losses(report, look),
         costs::own(report, look),
-        costs::notes(report, look),
-    ];
-    let shown: Vec<String> =
-        sections.into_iter().filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n")).collect();
-    finish(&(shown.join("\n\n") + "\n"), look.color)
+        notes::statements(&report.warnings, &report.not_measured, &Names::of(&[], look), look),
+    ]
 }
 
 fn head(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<String> {
     let command = shorten(&for_look(&shown.command, look), look.width.saturating_sub(2), look.unicode);
     let mut lines = vec![command];
-    let said = sentence::sentence(report, shown.followed, look) + &ended(shown, look);
-    lines.extend(wrap(&said, look.width, 0).iter().map(|line| tone(Tone::Strong, line)));
+    lines.extend(said(report, shown, look));
     lines.extend(next::next(report, look).iter().flat_map(|next| wrap(next, look.width, 2)));
-    lines.extend(costs::level(report, shown.as_whom.as_deref(), look));
-    lines.extend(skipped::skipped(&report.skipped, look));
     lines
+}
+
+/// The sentence.
+fn said(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<String> {
+    let said = sentence::sentence(report, shown.followed, look) + &ended(shown, look);
+    wrap(&said, look.width, 0).iter().map(|line| tone(Tone::Strong, line)).collect()
 }
 
 /// What ended the command, if not itself, and how it ended, if not well.

@@ -4,12 +4,14 @@ use whyfaster_core::trace::report::{Avoidable, Level, PathKind, SharerKind, Trac
 
 use super::super::look::Look;
 use super::super::units::time;
-use super::sentence::{COMPUTING, IN_KERNEL, WAITING, of_tasks, of_wall, whole_percent};
+use super::sentence::{Doing, of_tasks, of_wall, whole_percent};
 
 /// Waiting for a CPU is spoken of from this share of the tasks' time on.
 const WORTH: f64 = 0.05;
 /// A holder of the CPU is what to act on from this share of the waiting on.
 const MATTERS: f64 = 0.2;
+/// The cost of observing is spoken of here from this share of the wall time on.
+const DEAR: f64 = 0.1;
 
 /// Where records were lost for want of room.
 const MORE_ROOM: &str = "next: trace it again with more room for records (--ring-size), or ask for less (--count-only, no --calls)";
@@ -24,13 +26,14 @@ pub(super) fn next(report: &TraceReport, look: &Look) -> Option<String> {
         return (report.lost.ring > 0).then(|| MORE_ROOM.to_owned());
     }
     let (_, shares) = of_tasks(report);
-    let waiting = shares.iter().any(|(what, share)| *what == WAITING && *share >= WORTH);
+    let waiting = shares.iter().any(|(what, share)| *what == Doing::WAITING && *share >= WORTH);
     let along = of_wall(report);
     let first = if along.is_empty() { &shares } else { &along };
-    let most = first.iter().map(|(what, _)| *what).find(|what| *what != WAITING);
+    let most = first.iter().map(|(what, _)| *what).find(|what| *what != Doing::WAITING);
     let mut said: Vec<String> = waiting.then(|| behind_whom(report, look)).flatten().into_iter().collect();
-    let observing = most.is_some_and(|most| [COMPUTING, PathKind::User.words()].contains(&most))
-        && !super::costs::observed_itself(report).is_empty();
+    let computing = matches!(most, Some(Doing::Computing | Doing::OnPath(PathKind::User)));
+    let dear = report.overhead.calibrated_share.is_some_and(|share| share >= DEAR);
+    let observing = computing && dear && !super::costs::observed_itself(report).is_empty();
     said.extend(most.map(|most| {
         match observing {
             // A flame graph would show the functions that call.
@@ -109,16 +112,16 @@ fn behind_whom(report: &TraceReport, look: &Look) -> Option<String> {
 }
 
 /// Which output says more of what took the most time.
-fn where_to_look(most: &str) -> &'static str {
+fn where_to_look(most: Doing) -> &'static str {
     match most {
-        most if [COMPUTING, PathKind::User.words()].contains(&most) => {
+        Doing::Computing | Doing::OnPath(PathKind::User) => {
             "--flamegraph FILE shows in which functions it computed"
         }
-        most if most == PathKind::Startup.words() => {
+        Doing::OnPath(PathKind::Startup) => {
             "fewer or smaller programs would shorten their start-up; --calls shows what they open and map"
         }
-        most if most == PathKind::Forked.words() => "--calls shows what the children do before their exec",
-        most if [IN_KERNEL, PathKind::Kernel.words()].contains(&most) => {
+        Doing::OnPath(PathKind::Forked) => "--calls shows what the children do before their exec",
+        Doing::InKernel | Doing::OnPath(PathKind::Kernel) => {
             "the system calls below show what it asked of the kernel, --flamegraph FILE from where"
         }
         _ => "--flamegraph FILE shows from where it waited, --calls the calls one by one",
@@ -166,7 +169,22 @@ mod tests {
     #[test]
     fn where_records_are_missing_the_next_step_is_to_have_them() {
         assert_eq!(said(|report| report.lost.ring = 1), MORE_ROOM);
-        assert_eq!(said(|report| report.lost.string = 1), "");
+        assert_eq!(said(|report| report.lost.late = 1), "");
+        assert_eq!(said(|report| report.lost.string = 1), said(|_| ()), "only a name is missing");
+    }
+
+    #[test]
+    fn a_cheap_observing_is_not_called_much() {
+        let observed = |calibrated_share| {
+            said(|report| {
+                report.commands.iter_mut().for_each(|row| row.runnable_s = Some(0.0));
+                report.critical_path.retain(|row| row.kind == PathKind::User);
+                (report.overhead.calls_s, report.overhead.calibrated_share) =
+                    (Some(1e6), Some(calibrated_share));
+            })
+        };
+        assert!(observed(0.4).contains("much of its user code is the observing"), "{}", observed(0.4));
+        assert!(observed(0.005).contains("--flamegraph"), "{}", observed(0.005));
     }
 
     #[test]

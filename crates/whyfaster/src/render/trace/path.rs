@@ -6,9 +6,9 @@ use whyfaster_core::trace::report::{
 };
 use whyfaster_core::trace::table::{Folded, Timed, fold};
 
-use super::super::grid::{ABSENT, Grid};
+use super::super::grid::{ABSENT, Column, Grid, Group, or_absent};
 use super::super::look::Look;
-use super::super::section::{column, name, scale, section, single};
+use super::super::section::{name, scale, section};
 use super::super::text::{shorten, wrap_indented};
 use super::super::units::{digits, memory_scale, time};
 use super::sentence::thousands;
@@ -43,6 +43,17 @@ fn share(seconds: f64, all_s: f64) -> String {
 /// Which chain of running and waiting took from the beginning to the end.
 pub(crate) fn critical_path(report: &TraceReport, top: usize, look: &Look) -> Vec<String> {
     let path = &report.critical_path;
+    let mut lines = chain(path, top, look);
+    if !lines.is_empty() {
+        lines.extend(beside_idle(path, look));
+    }
+    let nearly = nearly_as_long(&report.critical_alternatives, report.wall_s, look);
+    lines.extend(nearly.iter().flat_map(|text| wrap_indented(text, look.width, 2)));
+    lines
+}
+
+/// The chain alone.
+pub(super) fn chain(path: &[PathRow], top: usize, look: &Look) -> Vec<String> {
     if path.is_empty() {
         return Vec::new();
     }
@@ -55,17 +66,13 @@ pub(crate) fn critical_path(report: &TraceReport, top: usize, look: &Look) -> Ve
     let scale = scale(rows.iter().map(|row| row.seconds), look);
     let times = |row: &Part| if row.count > 0 { thousands(row.count) } else { ABSENT.to_owned() };
     let groups = vec![
-        single("time", scale.name, &rows, |row| super::shown::number(scale, row.seconds)),
-        single("share", "", &rows, |row| share(row.seconds, folded.all_s)),
-        single("times", "", &rows, times),
+        Group::in_unit("time", scale.name, &rows, |row| super::shown::number(scale, row.seconds)),
+        Group::of("part", &rows, |row| share(row.seconds, folded.all_s)),
+        Group::of("times", &rows, times),
     ];
-    let grid = Grid { key: column("on the critical path", &rows, |row| row.what.clone()), groups };
-    let title = "critical path: what took from the beginning to the end; the parts sum to the wall time";
-    let mut lines = section(title, grid, 0, look);
-    lines.extend(beside_idle(path, look));
-    let nearly = nearly_as_long(&report.critical_alternatives, report.wall_s, look);
-    lines.extend(nearly.iter().flat_map(|text| wrap_indented(text, look.width, 2)));
-    lines
+    let grid = Grid { key: Column::of("on the critical path", &rows, |row| row.what.clone()), groups };
+    let title = "critical path: from the beginning to the end; the parts sum to the wall time";
+    section(title, grid, 0, look)
 }
 
 /// Alternatives that are named; the others are in `--json`.
@@ -197,19 +204,16 @@ pub(crate) fn work(work: &[WorkRow], top: usize, look: &Look) -> Vec<String> {
         rows.push((others(folded.others), folded.others_s, None));
     }
     let scale = scale(rows.iter().map(|(_, seconds, _)| *seconds), look);
-    let priced =
-        |value: Option<f64>| value.map_or_else(|| ABSENT.to_owned(), |v| super::shown::number(scale, v));
+    let priced = |value: Option<f64>| or_absent(value, |v| super::shown::number(scale, v));
     let mut groups = vec![
-        single("CPU", scale.name, &rows, |(_, seconds, _)| super::shown::number(scale, *seconds)),
-        single("share", "", &rows, |(_, seconds, _)| share(*seconds, folded.all_s)),
-        single("operations", "", &rows, |(.., row)| {
-            row.and_then(|row| row.count).map_or_else(|| ABSENT.to_owned(), thousands)
-        }),
+        Group::in_unit("CPU", scale.name, &rows, |(_, seconds, _)| super::shown::number(scale, *seconds)),
+        Group::of("share", &rows, |(_, seconds, _)| share(*seconds, folded.all_s)),
+        Group::of("operations", &rows, |(.., row)| or_absent(row.and_then(|row| row.count), thousands)),
     ];
     if folded.rows.iter().any(|row| row.priced_s.is_some()) {
-        groups.push(single("at its price", "", &rows, |(.., row)| priced(row.and_then(|row| row.priced_s))));
+        groups.push(Group::of("at its price", &rows, |(.., row)| priced(row.and_then(|row| row.priced_s))));
     }
-    let grid = Grid { key: column("work", &rows, |(what, ..)| what.clone()), groups };
+    let grid = Grid { key: Column::of("work", &rows, |(what, ..)| what.clone()), groups };
     let mut title = "work: what CPU time was spent on; the parts sum to the CPU time".to_owned();
     if estimated {
         title += "; estimated = count times price, out of user code";
@@ -236,16 +240,14 @@ pub(crate) fn transfers(transfers: &[TransferRow], top: usize, look: &Look) -> V
     };
     let each = |row: &&TransferRow| size(row.bytes / row.calls.max(1));
     let all = |row: &&TransferRow| size(row.bytes);
-    let cpu = |row: &&TransferRow| {
-        row.cpu_s.map_or_else(|| ABSENT.to_owned(), |cpu| super::shown::number(scale, cpu))
-    };
+    let cpu = |row: &&TransferRow| or_absent(row.cpu_s, |cpu| super::shown::number(scale, cpu));
     let grid = Grid {
-        key: column("data moved", rows, through),
+        key: Column::of("data moved", rows, through),
         groups: vec![
-            single("bytes", "", rows, all),
-            single("calls", "", rows, |row| thousands(row.calls)),
-            single("a call", "", rows, each),
-            single("CPU", scale.name, rows, cpu),
+            Group::of("bytes", rows, all),
+            Group::of("calls", rows, |row| thousands(row.calls)),
+            Group::of("a call", rows, each),
+            Group::in_unit("CPU", scale.name, rows, cpu),
         ],
     };
     section("data moved by system calls", grid, hidden, look)

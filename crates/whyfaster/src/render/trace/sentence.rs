@@ -1,6 +1,6 @@
 //! What the command spent its time on, in one sentence.
 
-use whyfaster_core::trace::report::{Cause, CommandRow, Level, TraceReport};
+use whyfaster_core::trace::report::{Cause, CommandRow, Level, PathKind, TraceReport};
 
 use super::super::look::Look;
 use super::super::text::for_look;
@@ -11,12 +11,35 @@ const WORTH: f64 = 0.05;
 /// Fewer CPUs than this are none to speak of.
 const HARDLY: f64 = 0.01;
 
-/// Waiting for a CPU.
-pub(super) const WAITING: &str = "waiting for a CPU";
-/// Running outside of system calls.
-pub(super) const COMPUTING: &str = "computing";
-/// Running within them.
-pub(super) const IN_KERNEL: &str = "working in the kernel";
+/// What time went to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Doing {
+    /// Running, where user code and the kernel are not told apart.
+    Running,
+    /// Running outside of system calls.
+    Computing,
+    /// Running within them.
+    InKernel,
+    /// What a task on the critical path did.
+    OnPath(PathKind),
+    /// What a task was blocked on.
+    Blocked(Cause),
+}
+
+impl Doing {
+    /// Waiting for a CPU.
+    pub(super) const WAITING: Self = Self::OnPath(PathKind::CpuWait);
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Computing => "computing",
+            Self::InKernel => "working in the kernel",
+            Self::OnPath(kind) => kind.words(),
+            Self::Blocked(cause) => cause_words(cause),
+        }
+    }
+}
 
 /// The sentence.
 pub(super) fn sentence(report: &TraceReport, followed: bool, look: &Look) -> String {
@@ -84,8 +107,8 @@ pub(super) fn whole_percent(share: f64) -> String {
 
 /// What the time went to, and which time that is: the wall time where the critical path is known, else that of the tasks.
 fn spent(report: &TraceReport, look: &Look) -> Option<String> {
-    let percents = |shares: &[(&str, f64)]| {
-        list(shares.iter().map(|(what, share)| format!("{} {what}", whole_percent(*share))))
+    let percents = |shares: &[(Doing, f64)]| {
+        list(shares.iter().map(|(what, share)| format!("{} {}", whole_percent(*share), what.words())))
     };
     if let Some(said) = percents(&of_wall(report)) {
         return Some(format!("; along its critical path that was {said}"));
@@ -102,23 +125,23 @@ fn spent(report: &TraceReport, look: &Look) -> Option<String> {
 }
 
 /// What stood on the critical path, as shares of the wall time, the largest first.
-pub(super) fn of_wall(report: &TraceReport) -> Vec<(&'static str, f64)> {
-    let mut parts: Vec<(&'static str, f64)> = Vec::new();
+pub(super) fn of_wall(report: &TraceReport) -> Vec<(Doing, f64)> {
+    let mut parts: Vec<(Doing, f64)> = Vec::new();
     for row in &report.critical_path {
-        add(&mut parts, row.kind.words(), row.seconds);
+        add(&mut parts, Doing::OnPath(row.kind), row.seconds);
     }
     worth(parts, report.wall_s)
 }
 
-fn add(parts: &mut Vec<(&'static str, f64)>, words: &'static str, seconds: f64) {
-    match parts.iter_mut().find(|(known, _)| *known == words) {
+fn add(parts: &mut Vec<(Doing, f64)>, what: Doing, seconds: f64) {
+    match parts.iter_mut().find(|(known, _)| *known == what) {
         Some((_, sum)) => *sum += seconds,
-        None => parts.push((words, seconds)),
+        None => parts.push((what, seconds)),
     }
 }
 
 /// As shares of all, the largest first; what is too little for a word is left out.
-fn worth(mut parts: Vec<(&'static str, f64)>, all: f64) -> Vec<(&'static str, f64)> {
+fn worth(mut parts: Vec<(Doing, f64)>, all: f64) -> Vec<(Doing, f64)> {
     parts.iter_mut().for_each(|(_, seconds)| *seconds /= all);
     parts.retain(|(_, share)| *share >= WORTH);
     parts.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -132,22 +155,22 @@ fn for_itself(cause: Cause) -> bool {
 
 /// What the tasks did: their lives without their waits for one another, and shares of them, the largest first. A level
 /// that cannot tell waiting for a CPU from being blocked knows no share.
-pub(super) fn of_tasks(report: &TraceReport) -> (f64, Vec<(&'static str, f64)>) {
+pub(super) fn of_tasks(report: &TraceReport) -> (f64, Vec<(Doing, f64)>) {
     // Where nobody saw what was waited for, the parts that were seen are not the whole.
     if report.level != Level::Full || report.commands.iter().any(|c| c.runnable_s.is_none()) {
         return (0.0, Vec::new());
     }
     let sum = |part: fn(&CommandRow) -> f64| report.commands.iter().map(part).sum::<f64>();
-    let mut parts: Vec<(&'static str, f64)> = vec![(WAITING, sum(|c| c.runnable_s.unwrap_or(0.0)))];
+    let mut parts: Vec<(Doing, f64)> = vec![(Doing::WAITING, sum(|c| c.runnable_s.unwrap_or(0.0)))];
     let known = report.commands.iter().all(|c| c.running_user_s.is_some() && c.running_kernel_s.is_some());
     if known {
-        parts.push((COMPUTING, sum(|c| c.running_user_s.unwrap_or(0.0))));
-        parts.push((IN_KERNEL, sum(|c| c.running_kernel_s.unwrap_or(0.0))));
+        parts.push((Doing::Computing, sum(|c| c.running_user_s.unwrap_or(0.0))));
+        parts.push((Doing::InKernel, sum(|c| c.running_kernel_s.unwrap_or(0.0))));
     } else {
-        parts.push(("running", sum(|c| c.running_s)));
+        parts.push((Doing::Running, sum(|c| c.running_s)));
     }
     for wait in report.waits.iter().filter(|wait| !for_itself(wait.cause)) {
-        add(&mut parts, cause_words(wait.cause), wait.seconds);
+        add(&mut parts, Doing::Blocked(wait.cause), wait.seconds);
     }
     let all: f64 = parts.iter().map(|(_, seconds)| seconds).sum();
     if all > 0.0 { (all, worth(parts, all)) } else { (0.0, Vec::new()) }

@@ -3,9 +3,9 @@
 use whyfaster_core::trace::report::{SyscallRow, TraceReport};
 use whyfaster_core::trace::table::{table, total};
 
-use super::super::grid::{ABSENT, Drawn, Grid, Group};
+use super::super::grid::{ABSENT, Column, Drawn, Grid, Group, or_absent};
 use super::super::look::Look;
-use super::super::section::{column, left, name, quiet, scale};
+use super::super::section::{left, name, quiet, scale};
 use super::super::text::{Tone, for_look, tone, wrap};
 use super::super::units::{Scale, digits, time};
 use super::shown::Shown;
@@ -99,26 +99,25 @@ impl View<'_> {
 
     fn grid(&self, label: &str, rows: &[&SyscallRow]) -> Grid {
         let scale = self.scale;
-        let number =
-            |value: Option<f64>| value.map_or_else(|| ABSENT.to_owned(), |v| super::shown::number(scale, v));
+        let number = |value: Option<f64>| or_absent(value, |v| super::shown::number(scale, v));
         let mut groups = Vec::new();
-        let calls = column("calls", rows, |row| row.calls.to_string());
-        let errors = column("errors", rows, |row| blank(row.errors));
+        let calls = Column::of("calls", rows, |row| row.calls.to_string());
+        let errors = Column::of("errors", rows, |row| blank(row.errors));
         if self.all.total_s.is_some() {
             groups.push(Group::new(
                 "time",
                 vec![
-                    column("% time", rows, |row| share(row.total_s, self.all.total_s)),
-                    column(seconds_header(scale), rows, |row| number(row.total_s)),
-                    column("usecs/call", rows, |row| per_call(row)),
+                    Column::of("% time", rows, |row| share(row.total_s, self.all.total_s)),
+                    Column::of(seconds_header(scale), rows, |row| number(row.total_s)),
+                    Column::of("usecs/call", rows, |row| per_call(row)),
                     calls,
                     errors,
                 ],
             ));
-            groups.push(Group::new("inside", vec![column("cpu/wait/block", rows, |row| inside(row))]));
+            groups.push(Group::new("inside", vec![Column::of("cpu/wait/block", rows, |row| inside(row))]));
             groups.push(Group::new(
                 "longest",
-                vec![column(format!("longest {}", scale.name), rows, |row| number(row.max_s))],
+                vec![Column::of(format!("longest {}", scale.name), rows, |row| number(row.max_s))],
             ));
         } else {
             groups.push(Group::new("calls", vec![calls, errors]));
@@ -126,17 +125,16 @@ impl View<'_> {
         if rows.iter().any(|row| row.not_returned > 0) {
             groups.push(Group::new(
                 "not returned",
-                vec![column("no return", rows, |row| blank(row.not_returned))],
+                vec![Column::of("no return", rows, |row| blank(row.not_returned))],
             ));
         }
         if rows.iter().any(|row| row.begun_before + row.going_on > 0) {
-            groups.push(Group::new("in progress", vec![column("in progress", rows, |row| in_progress(row))]));
+            groups.push(Group::of("in progress", rows, |row| in_progress(row)));
         }
         if rows.iter().any(|row| row.errors > 0) {
-            groups
-                .push(Group::new("errors by name", vec![column("errors by name", rows, |row| errnos(row))]));
+            groups.push(Group::of("errors by name", rows, |row| errnos(row)));
         }
-        Grid { key: column(label, rows, |row| for_look(&row.name, self.look)), groups }
+        Grid { key: Column::of(label, rows, |row| for_look(&row.name, self.look)), groups }
     }
 }
 

@@ -80,7 +80,7 @@ fn rows_beyond_the_limit_are_counted() {
 #[test]
 fn foreign_names_cannot_steer_the_terminal() {
     let mut report = pipeline();
-    report.commands[0].command = "ev\x1b[31mil\n\u{202E}".to_owned();
+    report.commands[0].command = "ev\x1b[31mil\n\u{202E}".into();
     report.waits[0].peer = Some("\x07bell".to_owned());
     let text = shown(&report, &Shown::of("a\x1b[2Jb\nc"), 80, false);
     assert!(!text.contains('\x1b') && !text.contains('\x07') && text.starts_with("a[2Jb c\n"), "{text}");

@@ -3,9 +3,9 @@
 use whyfaster_core::cpu_list;
 use whyfaster_core::trace::report::{CommandRow, TraceReport, TreeRow};
 
-use super::super::grid::{ABSENT, Grid, Group};
+use super::super::grid::{ABSENT, Column, Grid, Group, or_absent};
 use super::super::look::Look;
-use super::super::section::{column, name, scale, section, single};
+use super::super::section::{name, scale, section};
 use super::super::text::{Tone, tone, wrap_indented};
 use super::super::units::{count, percent};
 use super::sentence::{of, thousands};
@@ -29,11 +29,11 @@ pub(super) fn tree(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<Stri
     let cpu = scale(rows.iter().map(|(_, row)| row.cpu_s), look);
     let life = scale(rows.iter().map(|(_, row)| row.life_s), look);
     let grid = Grid {
-        key: column("command, below who started it", &rows, |(label, _)| label.clone()),
+        key: Column::of("command, below who started it", &rows, |(label, _)| label.clone()),
         groups: vec![
-            single("processes", "", &rows, |(_, row)| thousands(row.processes)),
-            single("CPU", cpu.name, &rows, |(_, row)| super::shown::number(cpu, row.cpu_s)),
-            single("lives", life.name, &rows, |(_, row)| super::shown::number(life, row.life_s)),
+            Group::of("processes", &rows, |(_, row)| thousands(row.processes)),
+            Group::in_unit("CPU", cpu.name, &rows, |(_, row)| super::shown::number(cpu, row.cpu_s)),
+            Group::in_unit("lives", life.name, &rows, |(_, row)| super::shown::number(life, row.life_s)),
         ],
     };
     section(&processes(report), grid, hidden, look)
@@ -92,34 +92,33 @@ pub(super) fn commands(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<
     let values =
         |row: &&CommandRow| [Some(row.running_s), row.runnable_s, row.blocked_s, Some(row.unknown_s)];
     let scale = scale(rows.iter().flat_map(values).flatten(), look);
-    let number =
-        |value: Option<f64>| value.map_or_else(|| ABSENT.to_owned(), |v| super::shown::number(scale, v));
-    let whole = |value: Option<u64>| value.map_or_else(|| ABSENT.to_owned(), |v| count(v as f64));
+    let number = |value: Option<f64>| or_absent(value, |v| super::shown::number(scale, v));
+    let whole = |value: Option<u64>| or_absent(value, |v| count(v as f64));
     let switches = |row: &&CommandRow| format!("{} + {}", whole(row.voluntary), whole(row.involuntary));
     let mut running = vec![
-        column("user", &rows, |row| number(row.running_user_s)),
-        column("kernel", &rows, |row| number(row.running_kernel_s)),
+        Column::of("user", &rows, |row| number(row.running_user_s)),
+        Column::of("kernel", &rows, |row| number(row.running_kernel_s)),
     ];
     if rows.iter().any(|row| row.running_user_s.is_none()) {
-        running.insert(0, column("running", &rows, |row| number(Some(row.running_s))));
+        running.insert(0, Column::of("running", &rows, |row| number(Some(row.running_s))));
     }
     // Time in a hole of the stream: in no state.
     let unknown = rows.iter().any(|row| row.unknown_s > 0.0);
     let mut groups = vec![
         Group::new("running", running),
-        single("wait CPU", "", &rows, |row| number(row.runnable_s)),
-        single("avoidable", "", &rows, |row| number(row.avoidable_s)),
-        single("blocked", "", &rows, |row| number(row.blocked_s)),
-        single("tasks", "", &rows, |row| thousands(row.tasks)),
-        single("switches vol + invol", "", &rows, switches),
-        single("faults", "", &rows, |row| whole(row.faults)),
-        single("moves", "", &rows, |row| whole(row.migrations)),
-        single("CPUs", "", &rows, |row| cpus(&row.cpus)),
+        Group::of("wait CPU", &rows, |row| number(row.runnable_s)),
+        Group::of("avoidable", &rows, |row| number(row.avoidable_s)),
+        Group::of("blocked", &rows, |row| number(row.blocked_s)),
+        Group::of("tasks", &rows, |row| thousands(row.tasks)),
+        Group::of("switches vol + invol", &rows, switches),
+        Group::of("faults", &rows, |row| whole(row.faults)),
+        Group::of("moves", &rows, |row| whole(row.migrations)),
+        Group::of("CPUs", &rows, |row| cpus(&row.cpus)),
     ];
     if unknown {
-        groups.insert(4, single("not known", "", &rows, |row| number(Some(row.unknown_s))));
+        groups.insert(4, Group::of("not known", &rows, |row| number(Some(row.unknown_s))));
     }
-    let grid = Grid { key: column("command", &rows, |row| name(&row.command, look)), groups };
+    let grid = Grid { key: Column::of("command", &rows, |row| name(&row.command, look)), groups };
     let parts = match rows.iter().all(|row| row.runnable_s.is_some()) {
         true if unknown => ": running + waiting for a CPU + blocked + not known (records were lost) = life",
         true => ": running + waiting for a CPU + blocked = life",
@@ -159,7 +158,7 @@ mod tests {
     use super::*;
 
     fn row(parent: Option<usize>) -> TreeRow {
-        TreeRow { parent, command: "x".to_owned(), processes: 1, cpu_s: 0.0, life_s: 0.0 }
+        TreeRow { parent, command: "x".into(), processes: 1, cpu_s: 0.0, life_s: 0.0 }
     }
 
     #[test]

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use whyfaster_core::trace::report::{Cause, SharerKind, SharerRow, StageRow, TraceReport, WaitRow};
 use whyfaster_core::trace::table::{Folded, fold};
 
-use super::super::grid::{ABSENT, Grid, Group};
+use super::super::grid::{ABSENT, Column, Grid, Group, or_absent};
 use super::super::look::Look;
-use super::super::section::{column, name, quiet, scale, section, single};
+use super::super::section::{name, quiet, scale, section};
 use super::super::text::{Tone, for_look, tone, wrap_indented};
 use super::super::units::{digits, time};
 use super::sentence::{of, thousands};
@@ -38,14 +38,14 @@ pub(super) fn causes(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<St
         format!("{} {}{peer}", name(&row.command, look), waited(row.cause))
     };
     let mut groups = vec![
-        single("time", scale.name, &rows, |row| super::shown::number(scale, row.seconds)),
-        single("times", "", &rows, |row| thousands(row.count)),
-        single("each", "", &rows, each),
+        Group::in_unit("time", scale.name, &rows, |row| super::shown::number(scale, row.seconds)),
+        Group::of("times", &rows, |row| thousands(row.count)),
+        Group::of("each", &rows, each),
     ];
     if rows.iter().any(|row| row.unfinished > 0) {
-        groups.push(single("unfinished", "", &rows, |row| thousands(row.unfinished)));
+        groups.push(Group::of("unfinished", &rows, |row| thousands(row.unfinished)));
     }
-    let grid = Grid { key: column("blocked", &rows, text), groups };
+    let grid = Grid { key: Column::of("blocked", &rows, text), groups };
     section("blocked: who waited for what, and who was at the other end", grid, hidden, look)
 }
 
@@ -92,10 +92,12 @@ pub(super) fn sharers(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<S
             false => ABSENT.to_owned(),
         };
         let grid = Grid {
-            key: column("who waited: behind whom", &rows, |(who, _)| who.clone()),
+            key: Column::of("who waited: behind whom", &rows, |(who, _)| who.clone()),
             groups: vec![
-                single("time", scale.name, &rows, |(_, seconds)| super::shown::number(scale, *seconds)),
-                single("share", "", &rows, |(_, seconds)| share(*seconds)),
+                Group::in_unit("time", scale.name, &rows, |(_, seconds)| {
+                    super::shown::number(scale, *seconds)
+                }),
+                Group::of("share", &rows, |(_, seconds)| share(*seconds)),
             ],
         };
         lines.extend(section("waiting for a CPU: who held it", grid, 0, look));
@@ -199,23 +201,23 @@ fn stages_of(report: &TraceReport, rows: &[(usize, &StageRow)], look: &Look) -> 
         format!("{} {}{from}", index + 1, name(&row.command, look))
     };
     let part = |header: &'static str, value: fn(&StageRow) -> f64| {
-        single(header, "", rows, |(_, row)| super::shown::number(scale, value(row)))
+        Group::of(header, rows, |(_, row)| super::shown::number(scale, value(row)))
     };
     let grid = Grid {
-        key: column("stage < reads from", rows, label),
+        key: Column::of("stage < reads from", rows, label),
         groups: vec![
             part("running", |row| row.running_s),
             Group::new(
                 "waits for the others",
                 vec![
-                    column("starved", rows, |(_, row)| super::shown::number(scale, row.starved_s)),
-                    column("held up", rows, |(_, row)| super::shown::number(scale, row.held_up_s)),
+                    Column::of("starved", rows, |(_, row)| super::shown::number(scale, row.starved_s)),
+                    Column::of("held up", rows, |(_, row)| super::shown::number(scale, row.held_up_s)),
                 ],
             ),
             part("wait CPU", |row| row.runnable_s),
             part("otherwise", |row| row.other_s),
-            single("slack", "", rows, |(_, row)| {
-                row.slack_s.map_or_else(|| ABSENT.to_owned(), |slack| super::shown::number(scale, slack))
+            Group::of("slack", rows, |(_, row)| {
+                or_absent(row.slack_s, |slack| super::shown::number(scale, slack))
             }),
             part("life", |row| row.life_s),
         ],

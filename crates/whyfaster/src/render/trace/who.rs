@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use whyfaster_core::trace::command::CommandName;
 use whyfaster_core::trace::event::{Event, Pid, TaskKind, Tid, What};
 
 /// Ended tasks whose names are still known. Bounds the memory of a stream with any number of short tasks.
@@ -34,7 +35,7 @@ pub(super) struct Known {
 impl Known {
     /// The command as the report has it.
     pub(super) fn command(&self) -> String {
-        if self.forked { format!("{} (forked)", self.name) } else { self.name.clone() }
+        CommandName::new(&self.name, self.forked).to_string()
     }
 }
 

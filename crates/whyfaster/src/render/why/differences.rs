@@ -4,11 +4,11 @@ use whyfaster_core::stats::Estimate;
 use whyfaster_core::trace::report::{PathKind, SharerKind, WorkKind};
 use whyfaster_core::why::report::{Account, PathDelta};
 
-use super::super::grid::{ABSENT, Grid};
-use super::super::section::single;
+use super::super::grid::{Grid, Group, or_absent};
+use super::super::look::Look;
 use super::super::text::wrap_indented;
 use super::super::trace::path::nearly_as_long;
-use super::super::units::{digits, time};
+use super::super::units::{count, digits, time};
 use super::shown::{Shown, ends, labels, shown, signed};
 use crate::clean::clean;
 
@@ -42,8 +42,8 @@ fn table(it: &Shown<'_>, title: &str, what: &str, mut rows: Vec<Row>, last: Row)
     let grid = Grid {
         key: labels(what, rows.iter().map(|(label, _)| label.clone()), it.look),
         groups: vec![
-            single("more", scale.name, &rows, |(_, estimate)| signed(scale, estimate.median)),
-            single("interval", "", &rows, |(_, estimate)| ends(scale, estimate)),
+            Group::in_unit("more", scale.name, &rows, |(_, estimate)| signed(scale, estimate.median)),
+            Group::of("interval", &rows, |(_, estimate)| ends(scale, estimate)),
         ],
     };
     it.section(title, grid)
@@ -105,8 +105,9 @@ pub(super) fn accounts(it: &Shown<'_>) -> Vec<String> {
         let unseen: f64 = unseen.map(|row| row.seconds).sum();
         let cost = match () {
             () if account.own_cost_s > 0.0 => format!(
-                "; {} taken out as the cost of observing",
-                time(account.own_cost_s, it.look.time_unit)
+                "; {} taken out as the cost of observing{}",
+                time(account.own_cost_s, it.look.time_unit),
+                sampling(account, it.look)
             ),
             // The observed runs met a quieter machine.
             () if unseen >= UNSEEN * account.untraced_s => {
@@ -114,15 +115,19 @@ pub(super) fn accounts(it: &Shown<'_>) -> Vec<String> {
             }
             () => String::new(),
         };
-        let cpus = account.parallelism.map_or_else(|| ABSENT.to_owned(), digits);
+        let cpus = or_absent(account.parallelism, digits);
         let beside = nearly_as_long(&account.critical_alternatives, account.untraced_s, it.look);
         let beside = beside.map(|text| format!("; {text}")).unwrap_or_default();
+        let observed = match account.rounds {
+            0 => String::new(),
+            rounds => {
+                format!(", {} observed ({rounds} rounds{cost})", time(account.traced_s, it.look.time_unit))
+            }
+        };
         format!(
-            "{}: {} untraced, {} observed ({} rounds{cost}); CPUs busy on average: {cpus}{beside}",
+            "{}: {} untraced{observed}; CPUs busy on average: {cpus}{beside}",
             it.names.show(&account.alternative),
             time(account.untraced_s, it.look.time_unit),
-            time(account.traced_s, it.look.time_unit),
-            account.rounds,
         )
     };
     let lines = [of(slow), of(fast)].into_iter().flatten().map(line);
@@ -143,6 +148,17 @@ fn step(delta: &PathDelta) -> String {
         (PathKind::Lock, Some(holder)) => format!("waiting for a lock of {holder}"),
         (PathKind::Outside, Some(other)) => format!("waiting for {other}"),
         (kind, _) => kind.words().to_owned(),
+    }
+}
+
+/// What of that the samples of the code took.
+fn sampling(account: &Account, look: &Look) -> String {
+    match account.samples > 0.0 {
+        true => {
+            let seconds = time(account.sampling_s, look.time_unit);
+            format!(", {seconds} of it for {} samples of the code", count(account.samples))
+        }
+        false => String::new(),
     }
 }
 

@@ -5,9 +5,9 @@ use whyfaster_core::stats::Estimate;
 use whyfaster_core::why::report::{Evidence, Experiment, Finding, Outcome};
 use whyfaster_core::why::{Cause, Why, agrees};
 
-use super::super::grid::{ABSENT, Grid};
+use super::super::grid::{ABSENT, Grid, Group, or_absent};
 use super::super::look::Look;
-use super::super::section::{section, single};
+use super::super::section::section;
 use super::super::text::{Tone, tone, wrap_indented};
 use super::super::units::{Scale, count, time};
 use super::shown::{Shown, ends, labels, share, shown, signed};
@@ -75,10 +75,10 @@ pub(super) fn table(it: &Shown<'_>) -> Vec<String> {
     let grid = Grid {
         key: labels("cause", rows.iter().map(|row| row.what.to_owned()), it.look),
         groups: vec![
-            single("costs it", scale.name, &rows, |row| signed(scale, row.seconds.median)),
-            single("share", "", &rows, |row| share(row.share, 1.0)),
-            single("confirmed", "", &rows, confirmed),
-            single("interval", "", &rows, |row| ends(scale, &row.seconds)),
+            Group::in_unit("costs it", scale.name, &rows, |row| signed(scale, row.seconds.median)),
+            Group::of("share", &rows, |row| share(row.share, 1.0)),
+            Group::of("confirmed", &rows, confirmed),
+            Group::of("interval", &rows, |row| ends(scale, &row.seconds)),
         ],
     };
     let wall = |name: &str| it.why.accounts.iter().find(|account| account.alternative == name);
@@ -137,16 +137,16 @@ pub(super) fn experiments(why: &Why, look: &Look) -> Vec<String> {
         why.experiments.iter().map(|it| it.predicted_s.abs()).filter(|seconds| *seconds > 0.0),
         look.time_unit,
     );
-    let won = |it: &Experiment| it.won_s.map_or_else(|| ABSENT.to_owned(), |won| scale.number(won.median));
-    let between = |it: &Experiment| it.won_s.map_or_else(|| ABSENT.to_owned(), |won| ends(scale, &won));
+    let won = |it: &Experiment| or_absent(it.won_s, |won| scale.number(won.median));
+    let between = |it: &Experiment| or_absent(it.won_s, |won| ends(scale, &won));
     let rows = &why.experiments;
     let grid = Grid {
         key: labels("cause", rows.iter().map(|it| title(it.cause).to_owned()), look),
         groups: vec![
-            single("predicted", scale.name, rows, |it| scale.number(it.predicted_s)),
-            single("won", "", rows, won),
-            single("outcome", "", rows, |it| outcome(it.outcome)),
-            single("interval", "", rows, between),
+            Group::in_unit("predicted", scale.name, rows, |it| scale.number(it.predicted_s)),
+            Group::of("won", rows, won),
+            Group::of("outcome", rows, |it| outcome(it.outcome)),
+            Group::of("interval", rows, between),
         ],
     };
     let mut lines = section(

@@ -8,11 +8,12 @@ use whyfaster_core::why::Why;
 use whyfaster_core::why::report::{Evidence, Growth, Prediction};
 use whyfaster_core::why::statement::Measure;
 
-use super::super::grid::{ABSENT, Grid};
+use super::super::grid::{Grid, Group, or_absent};
 use super::super::look::Look;
-use super::super::section::{section, single};
+use super::super::names::Names;
+use super::super::section::section;
 use super::super::table::interval;
-use super::super::text::{Names, wrap_indented};
+use super::super::text::wrap_indented;
 use super::super::units::{Scale, deviation};
 use super::shown::{labels, shown};
 
@@ -32,9 +33,7 @@ pub(super) fn predictions(record: &Record, names: &Names, look: &Look) -> Vec<St
         return Vec::new();
     }
     let scale = Scale::choose(rows.iter().map(|it| it.predicted_s), look.time_unit);
-    let optional =
-        |value: Option<f64>, text: &dyn Fn(f64) -> String| value.map_or_else(|| ABSENT.to_owned(), text);
-    let error = |it: &&Prediction| optional(it.measured_s, &|seconds| deviation(it.predicted_s / seconds));
+    let error = |it: &&Prediction| or_absent(it.measured_s, |seconds| deviation(it.predicted_s / seconds));
     let measured = |it: &&Prediction| {
         it.measured_s.map_or_else(|| "not measured".to_owned(), |seconds| scale.number(seconds))
     };
@@ -43,10 +42,10 @@ pub(super) fn predictions(record: &Record, names: &Names, look: &Look) -> Vec<St
     let grid = Grid {
         key: labels("copies", rows.iter().map(label), look),
         groups: vec![
-            single("predicted", scale.name, &rows, |it| scale.number(it.predicted_s)),
-            single("measured", "", &rows, measured),
-            single("error", "", &rows, error),
-            single("interval", "", &rows, ends),
+            Group::in_unit("predicted", scale.name, &rows, |it| scale.number(it.predicted_s)),
+            Group::of("measured", &rows, measured),
+            Group::of("error", &rows, error),
+            Group::of("interval", &rows, ends),
         ],
     };
     let mut lines = section("predicted makespans, from other levels alone", grid, 0, look);
@@ -92,8 +91,8 @@ pub(super) fn what_grows(growth: &Growth, names: &Names, look: &Look) -> Vec<Str
     let grid = Grid {
         key: labels("of one copy", rows.iter().map(|row| row.what.clone()), look),
         groups: vec![
-            single("alone", scale.name, &rows, |row| scale.number(row.here)),
-            single("among the others", "", &rows, |row| scale.number(row.there)),
+            Group::in_unit("alone", scale.name, &rows, |row| scale.number(row.here)),
+            Group::of("among the others", &rows, |row| scale.number(row.there)),
         ],
     };
     let of = names.show(&growth.alternative);

@@ -6,9 +6,10 @@ use whyfaster_core::why::report::Difference;
 
 use super::super::grid::{ABSENT, Column, Grid};
 use super::super::look::Look;
+use super::super::names::Names;
 use super::super::section::section;
 use super::super::table::interval;
-use super::super::text::{Names, for_look, shorten};
+use super::super::text::{for_look, shorten};
 use super::super::units::{Scale, percent};
 use crate::clean::clean;
 

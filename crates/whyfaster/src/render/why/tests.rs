@@ -9,12 +9,15 @@ use whyfaster_core::why::report::{
     Account, Difference, Evidence, Experiment, Finding, Growth, Outcome, PathDelta, Prediction, ShareDelta,
     WorkDelta,
 };
-use whyfaster_core::why::statement::{Answer, Because, Measure, Pair};
+use whyfaster_core::why::statement::{Answer, Because, Fact, Measure, Missing, Pair, Refusal};
 use whyfaster_core::why::{Cause, Why};
 
+use crate::display::Detail;
 use crate::render::fixture::{level, look, record, row};
+use crate::render::look::Look;
 use crate::render::screen::screen;
 use crate::render::text::width;
+use crate::words::Tell;
 
 const SLOW: &str = "cat log | cat | wc -l";
 const FAST: &str = "wc -l < log";
@@ -26,6 +29,7 @@ fn about(median: f64) -> Estimate {
 fn finding(cause: Cause, alternative: &str, seconds: f64, confirmed: Option<bool>) -> Finding {
     let against = if alternative == SLOW { FAST } else { SLOW };
     Finding {
+        by_counts: false,
         cause,
         alternative: alternative.to_owned(),
         against: against.to_owned(),
@@ -35,6 +39,8 @@ fn finding(cause: Cause, alternative: &str, seconds: f64, confirmed: Option<bool
         share: if alternative == SLOW { seconds / 0.02 } else { -seconds / 0.02 },
         confirmed,
         fact: None,
+        functions: Vec::new(),
+        samples: None,
         sentence: format!("'{alternative}' copies 20.1 MiB through pipes, '{against}' none."),
         remedy: "Leave out stages that only pass data on.".to_owned(),
         page: "docs/src/causes/pipe_copy.md".to_owned(),
@@ -68,12 +74,14 @@ fn account(name: &str, untraced_s: f64, own_cost_s: f64) -> Account {
         untraced_s,
         critical_path: Vec::new(),
         critical_alternatives: vec![PathAlternative {
-            command: "wc".to_owned(),
+            command: "wc".into(),
             slack_s: 0.02 * untraced_s,
             seconds: 0.5 * untraced_s,
         }],
         work: Vec::new(),
         own_cost_s,
+        samples: 230.0,
+        sampling_s: 0.0009,
         parallelism: Some(1.8),
     }
 }
@@ -86,6 +94,7 @@ fn difference() -> Difference {
         seconds: about(seconds),
     };
     Difference {
+        by_counts: false,
         alternative: FAST.to_owned(),
         baseline: SLOW.to_owned(),
         ratio: None,
@@ -105,6 +114,8 @@ fn difference() -> Difference {
         share: vec![ShareDelta { holder: SharerKind::Tree, avoidable: true, seconds: about(-0.005) }],
         unexplained_s: about(-0.002),
         noise_s: None,
+        others: None,
+        dearer_to_observe_s: None,
         decides: None,
         deciding: format!("At every load '{FAST}' has the shorter time."),
     }
@@ -273,11 +284,9 @@ fn an_explanation_on_120_columns() {
 #[test]
 fn two_differences_are_called_what_they_are() {
     let mut record = explained();
-    assert!(shown(&record, 120, false).contains("20.0 ms longer than wc -l < log, alone\n"));
+    assert!(shown(&record, 120, false).contains("20.0 ms longer than B, alone\n"));
     record.why.accounts[0].untraced_s = 0.034;
-    assert!(
-        shown(&record, 120, false).contains("20.0 ms longer than wc -l < log, alone, in a typical round\n")
-    );
+    assert!(shown(&record, 120, false).contains("20.0 ms longer than B, alone, in a typical round\n"));
 }
 
 #[test]
@@ -291,7 +300,7 @@ fn one_level_only_leaves_predictions_to_the_document() {
 fn time_that_was_not_seen_is_said() {
     let mut record = explained();
     let unseen = PathRow {
-        command: "(not observed)".to_owned(),
+        command: "(not observed)".into(),
         kind: PathKind::Unobserved,
         what: None,
         holder: None,
@@ -326,6 +335,25 @@ fn what_cannot_be_explained_is_said_in_one_line() {
 }
 
 #[test]
+fn a_command_that_mends_it_can_be_pasted() {
+    let mut record = explained();
+    let command = "sudo setcap cap_bpf,cap_perfmon+ep \"$(command -v whyfaster)\"".to_owned();
+    let missing = Missing {
+        what: "CAP_BPF and CAP_PERFMON".to_owned(),
+        why: "this process does not have it".to_owned(),
+        remedy: "run it with sudo, or once".to_owned(),
+        command: Some(command.clone()),
+    };
+    record.why =
+        Why { refusals: vec![Refusal::Needs { missing: vec![missing], asked: false }], ..Why::default() };
+    let record = record.told();
+    let line = format!("needs CAP_BPF and CAP_PERFMON: run it with sudo, or once: {command}");
+    assert_eq!(record.why.refused, Some(line));
+    let text = shown(&record, 80, true);
+    assert!(text.contains(&format!("sudo, or once:\n    {command}\n")), "{text}");
+}
+
+#[test]
 fn a_difference_without_a_cause_is_a_result() {
     let mut record = explained();
     record.why.summary.clear();
@@ -335,21 +363,22 @@ fn a_difference_without_a_cause_is_a_result() {
 }
 
 #[test]
-fn a_command_line_that_is_called_by_its_number_is_shown_with_it() {
+fn the_first_screen_says_why_and_what_to_do() {
     let mut record = explained();
-    record.plan.alternatives[0].name = format!("{SLOW} -c -m -l -L");
-    record.why.summary = vec!["Command 1 takes 30.0 ms.".to_owned()];
     record.why.answer = Some(Answer {
-        slower: record.plan.alternatives[0].name.clone(),
+        slower: SLOW.to_owned(),
+        ratio: None,
         faster: FAST.to_owned(),
         seconds: Pair { here: 0.03, there: 0.01 },
         about: false,
-        because: Because::Unknown,
+        because: Because::Cause { finding: 0, whole_s: 0.02, agrees: true },
         then: None,
         load_decides: false,
     });
-    let text = shown(&record, 100, false);
-    assert!(text.contains("command 1: cat log | cat | wc -l -c") && !text.contains("command 2"), "{text}");
+    record.why.findings[0].fact =
+        Some(Fact::MorePipeData { bytes: Pair { here: f64::from(1 << 24), there: 0.0 } });
+    let text = screen(&record, &Look { detail: Detail::Screen, ..look(80, false) });
+    insta::assert_snapshot!(text);
 }
 
 #[test]

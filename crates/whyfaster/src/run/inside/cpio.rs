@@ -3,7 +3,7 @@
 
 /// A file of the archive.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry<'a> {
+pub(super) struct Entry<'a> {
     /// Path without a leading slash.
     pub name: &'a str,
     /// Type and permissions, as in stat(2).
@@ -13,14 +13,14 @@ pub struct Entry<'a> {
 }
 
 /// Directory that everybody may read.
-pub const DIRECTORY: u32 = 0o040_755;
+pub(super) const DIRECTORY: u32 = 0o040_755;
 /// Program.
-pub const PROGRAM: u32 = 0o100_755;
+pub(super) const PROGRAM: u32 = 0o100_755;
 /// File.
-pub const FILE: u32 = 0o100_644;
+pub(super) const FILE: u32 = 0o100_644;
 
 /// The archive. Nothing in it depends on the time, so that the same files are the same bytes.
-pub fn archive(entries: &[Entry<'_>]) -> Vec<u8> {
+pub(super) fn archive(entries: &[Entry<'_>]) -> Vec<u8> {
     let mut out = Vec::new();
     for (number, entry) in entries.iter().enumerate() {
         one(&mut out, number + 1, entry);

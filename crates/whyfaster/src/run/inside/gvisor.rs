@@ -1,72 +1,54 @@
 //! `gvisor`: the worker inside gVisor's kernel, which is a program of this machine.
 
-use std::path::PathBuf;
 use std::process::Command;
-use std::time::Duration;
 
-use super::guest::{About, Guest, Options, directory, write};
-use super::process::{self, Start};
+use whyfaster_core::warning::Caution;
+
+use super::guest::{Asked, Guest, Kind, Options, directory, write};
+use super::process::Start;
 use super::{tools, workers};
 use crate::exit::Failure;
-use crate::run::interrupts::Interrupts;
-use crate::run::probe::site::{Site, Take};
-use crate::run::probe::worker::Ended;
-use crate::store::Scratch;
-use whyfaster_core::price::kind::Platform;
+
+pub(super) static KIND: Kind = Kind {
+    word: "gvisor",
+    form: "[:systrap|:ptrace]",
+    help: "in gVisor's kernel, a sandbox for every repetition",
+    needs: "a platform, systrap or ptrace",
+    read: |platform| match platform {
+        "" => Ok("systrap".to_owned()),
+        "systrap" | "ptrace" => Ok(platform.to_owned()),
+        other => Err(format!(
+            "gVisor's platform is systrap or ptrace, not '{other}' (its kvm needs a CPU with virtualization of its own, \
+             which most virtual machines lack)"
+        )),
+    },
+    open,
+};
 
 const GET: &str = "gVisor has no Debian package: 'go install gvisor.dev/gvisor/runsc@latest' builds it, or see gvisor.dev/docs";
 
-/// A sandbox for every repetition.
-#[derive(Debug)]
-pub struct Gvisor {
-    platform: Platform,
-    runsc: PathBuf,
-    directory: Scratch,
-    silence: Duration,
-}
-
-impl Gvisor {
-    /// Finds `runsc`.
-    pub fn open(platform: Platform, options: &Options) -> Result<Self, Failure> {
-        let runsc = tools::find(&["runsc"], GET)?;
-        let directory = directory()?;
-        write(&directory.path().join("worker"), &workers::own_or_given(options)?, 0o755)?;
-        Ok(Self { platform, runsc, directory, silence: options.silence })
-    }
-}
-
-impl Site for Gvisor {
-    fn run(&self, plan: &str, interrupts: &Interrupts, take: &mut Take<'_>) -> Result<Ended, Failure> {
-        let root = self.directory.path();
+fn open(asked: &Asked, options: &Options) -> Result<Guest, Failure> {
+    let runsc = tools::find(&["runsc"], GET)?;
+    let version = tools::version(&runsc, "--version");
+    let directory = directory()?;
+    write(&directory.path().join("worker"), &workers::own_or_given(options)?, 0o755)?;
+    let platform = asked.behind.clone();
+    let mechanism = format!("gVisor, platform {platform}");
+    let guest = Guest::new(asked, options, move |plan, _| {
+        let root = directory.path();
         let file = root.join("plan");
         write(&file, plan.as_bytes(), 0o644)?;
-        let mut command = Command::new(&self.runsc);
+        let mut command = Command::new(&runsc);
         // Its state goes into our directory, so that nothing stays in /run.
-        command.arg("--root").arg(root.join("state")).arg(format!("--platform={}", self.platform.word()));
+        command.arg("--root").arg(root.join("state")).arg(format!("--platform={platform}"));
         if !rustix::process::geteuid().is_root() {
             command.arg("--rootless");
         }
         // Cgroups and the network would be set up on this machine, and no probe needs them.
         command.args(["--network=none", "--ignore-cgroups", "do"]);
         command.arg(root.join("worker")).arg("--plan").arg(&file);
-        let what = format!("runsc --platform={}", self.platform.word());
-        let start =
-            Start { command, what, input: Vec::new(), hold: false, silence: self.silence, console: None };
-        process::run(start, interrupts, take)
-    }
-}
-
-impl Guest for Gvisor {
-    fn about(&self) -> About {
-        About {
-            mechanism: format!("gVisor, platform {}", self.platform.word()),
-            version: tools::version(&self.runsc, "--version"),
-            here: true,
-            caveats: vec![(
-                "gVisor takes a wish for a CPU and does not keep it: rows of the same and of another CPU do not differ in placement",
-                "compare rows that need one CPU only",
-            )],
-            ..About::default()
-        }
-    }
+        Ok(Some(Start::new(command, format!("runsc --platform={platform}"), "")))
+    });
+    let caveats = vec![Caution::PinNotKept];
+    Ok(Guest { mechanism, version, caveats, ..guest })
 }

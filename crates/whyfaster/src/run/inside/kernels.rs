@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use super::guest::directory;
 use super::{tools, workers};
 use crate::exit::{Exit, Failure, nearest};
+use crate::store::Scratch;
 
 /// An instruction set whose kernels can be fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,8 +103,7 @@ fn packaged(words: &str, fetch: bool, only: Option<Arch>) -> Result<PathBuf, Fai
     let (distribution, version) = named(words)?;
     let arch = distribution.archive.arch;
     if only.is_some_and(|only| only != arch) {
-        return Err(Failure::new(
-            Exit::Usage,
+        return Err(Failure::usage(
             format!("'{words}' is a kernel for {}, and the machine that is emulated is x86-64", arch.name()),
             "name a kernel for x86-64, such as debian:6.12",
         ));
@@ -113,8 +113,7 @@ fn packaged(words: &str, fetch: bool, only: Option<Arch>) -> Result<PathBuf, Fai
         return Ok(kept);
     }
     if !fetch {
-        return Err(Failure::new(
-            Exit::Usage,
+        return Err(Failure::usage(
             format!("the kernel '{words}' is not in the cache"),
             "add --fetch to download it with apt (up to 100 MB of lists, 10 to 30 MB of kernel) into '~/.cache/whyfaster'",
         ));
@@ -126,8 +125,7 @@ fn packaged(words: &str, fetch: bool, only: Option<Arch>) -> Result<PathBuf, Fai
 /// The distribution and the version that these words name.
 fn named(words: &str) -> Result<(&'static Distribution, &str), Failure> {
     let Some((name, version)) = words.split_once(':') else {
-        return Err(Failure::new(
-            Exit::Usage,
+        return Err(Failure::usage(
             format!("'{words}' is neither a kernel image nor a version in the cache"),
             "name an image file, or debian:VERSION or ubuntu:VERSION, and add --fetch to download it",
         ));
@@ -137,12 +135,12 @@ fn named(words: &str) -> Result<(&'static Distribution, &str), Failure> {
             Some(like) => format!("did you mean '{like}:{version}'?"),
             None => "name an image file, or debian:VERSION or ubuntu:VERSION".to_owned(),
         };
-        return Err(Failure::new(Exit::Usage, format!("'{words}' is no kernel image"), hint));
+        return Err(Failure::usage(format!("'{words}' is no kernel image"), hint));
     };
     let plain =
         !version.is_empty() && version.bytes().all(|b| b.is_ascii_alphanumeric() || b".+-~".contains(&b));
     if !plain {
-        return Err(Failure::new(Exit::Usage, format!("'{version}' is no version"), "such as debian:6.12"));
+        return Err(Failure::usage(format!("'{version}' is no version"), "such as debian:6.12"));
     }
     Ok((distribution, version))
 }
@@ -166,17 +164,13 @@ fn sound(path: &Path, arch: Arch) -> Result<PathBuf, Failure> {
         Ok(_) if arch.begins(&head) => return Ok(path.to_owned()),
         Ok(_) => format!("'{}' is no kernel image for {}", path.display(), arch.name()),
     };
-    Err(Failure::new(Exit::Usage, wrong, "name a vmlinuz, such as one in /boot, or debian:VERSION"))
+    Err(Failure::usage(wrong, "name a vmlinuz, such as one in /boot, or debian:VERSION"))
 }
 
 fn store() -> Result<PathBuf, Failure> {
     let cache = workers::cache().map(|cache| cache.join("kernels"));
     cache.ok_or_else(|| {
-        Failure::new(
-            Exit::Unfit,
-            "neither XDG_CACHE_HOME nor HOME is set",
-            "set one of them, or name an image file",
-        )
+        Failure::unfit("neither XDG_CACHE_HOME nor HOME is set", "set one of them, or name an image file")
     })
 }
 
@@ -224,6 +218,19 @@ impl Apt {
             found.extend(names.lines().map(str::to_owned));
         }
         Ok(best(&found, version, distribution.flavours))
+    }
+
+    /// What is in a package, downloaded and not installed.
+    fn unpacked(&self, package: &str) -> Result<Scratch, Failure> {
+        let (download, root) = (directory()?, directory()?);
+        self.run("apt-get", &["-qq", "download", package], download.path())?;
+        let files = std::fs::read_dir(download.path()).ok().into_iter().flatten().flatten();
+        let mut files = files.map(|entry| entry.path());
+        let file = files.find(|path| path.extension().is_some_and(|extension| extension == "deb"));
+        let mut unpack = Command::new("dpkg-deb");
+        unpack.arg("-x").arg(file.ok_or_else(|| broken(package, "apt downloaded no package"))?);
+        unpack.arg(root.path());
+        run(unpack, "dpkg-deb").map(|_| root)
     }
 }
 
@@ -286,28 +293,18 @@ fn fetched(distribution: &Distribution, version: &str, kept: &Path) -> Result<()
         package = apt.package(distribution, version)?;
     }
     let package = package.ok_or_else(|| {
-        Failure::new(
-            Exit::Usage,
+        Failure::usage(
             format!("{} offers no kernel {version} for virtual machines", distribution.name),
             "'apt-cache search linux-image' shows what there is; an image file works as well",
         )
     })?;
-    let directory = directory()?;
-    let work = directory.path();
-    apt.run("apt-get", &["-qq", "download", &package], work)?;
-    let names = std::fs::read_dir(work).ok().into_iter().flatten().flatten().map(|entry| entry.path());
-    let file = names.into_iter().find(|path| path.extension().is_some_and(|e| e == "deb"));
-    let file = file.ok_or_else(|| broken(&package, "apt downloaded no package"))?;
-    let mut unpack = Command::new("dpkg-deb");
-    unpack.arg("-x").arg(&file).arg(work.join("root"));
-    run(unpack, "dpkg-deb")?;
-    let image = vmlinuz(&work.join("root")).ok_or_else(|| broken(&package, "there is no vmlinuz in it"))?;
+    let unpacked = apt.unpacked(&package)?;
+    let image = vmlinuz(unpacked.path()).ok_or_else(|| broken(&package, "there is no vmlinuz in it"))?;
     sound(&image, distribution.archive.arch)?;
     let bytes = std::fs::read(&image).map_err(|error| broken(&package, &error.to_string()))?;
     made(kept.parent().unwrap_or(Path::new(".")))?;
-    crate::store::write_atomic(kept, &bytes).map_err(|error| {
-        Failure::new(Exit::Unfit, format!("'{}': {error:#}", kept.display()), "make room in the cache")
-    })
+    crate::store::write_atomic(kept, &bytes)
+        .map_err(|error| Failure::unfit(format!("'{}': {error:#}", kept.display()), "make room in the cache"))
 }
 
 fn broken(package: &str, why: &str) -> Failure {
@@ -340,29 +337,18 @@ fn ubuntu_keyring() -> Result<PathBuf, Failure> {
         return Ok(kept);
     }
     let apt = Apt::of(&DEBIAN)?;
-    let directory = directory()?;
-    let work = directory.path();
-    if apt.run("apt-get", &["-qq", "download", "ubuntu-keyring"], work).is_err() {
+    let unpacked = apt.unpacked("ubuntu-keyring").or_else(|_| {
         apt.run("apt-get", &["-qq", "update"], &apt.work)?;
-        apt.run("apt-get", &["-qq", "download", "ubuntu-keyring"], work)?;
-    }
-    let names = std::fs::read_dir(work).ok().into_iter().flatten().flatten().map(|entry| entry.path());
-    let file = names.into_iter().find(|path| path.extension().is_some_and(|e| e == "deb"));
-    let mut unpack = Command::new("dpkg-deb");
-    unpack
-        .arg("-x")
-        .arg(file.ok_or_else(|| broken("ubuntu-keyring", "apt downloaded no package"))?)
-        .arg(work.join("root"));
-    run(unpack, "dpkg-deb")?;
-    let found = work.join("root/usr/share/keyrings/ubuntu-archive-keyring.gpg");
+        apt.unpacked("ubuntu-keyring")
+    })?;
+    let found = unpacked.path().join("usr/share/keyrings/ubuntu-archive-keyring.gpg");
     std::fs::copy(&found, &kept).map_err(|error| broken("ubuntu-keyring", &error.to_string()))?;
     Ok(kept)
 }
 
 fn made(directory: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(directory).map_err(|error| {
-        Failure::new(
-            Exit::Unfit,
+        Failure::unfit(
             format!("cannot make '{}': {error}", directory.display()),
             "set XDG_CACHE_HOME to a directory that you may write to",
         )
@@ -371,14 +357,13 @@ fn made(directory: &Path) -> Result<(), Failure> {
 
 fn kept(path: &Path, text: &str) -> Result<(), Failure> {
     std::fs::write(path, text).map_err(|error| {
-        Failure::new(Exit::Unfit, format!("cannot write '{}': {error}", path.display()), "make room there")
+        Failure::unfit(format!("cannot write '{}': {error}", path.display()), "make room there")
     })
 }
 
 fn run(mut command: Command, program: &str) -> Result<String, Failure> {
-    let failed = |why: String| {
-        Failure::new(Exit::Unfit, format!("{program}: {why}"), "check the network, or name an image file")
-    };
+    let failed =
+        |why: String| Failure::unfit(format!("{program}: {why}"), "check the network, or name an image file");
     let output = command.stdin(Stdio::null()).output().map_err(|error| failed(error.to_string()))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();

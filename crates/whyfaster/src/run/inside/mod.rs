@@ -1,37 +1,98 @@
 //! Prices elsewhere: the worker inside another kernel, behind an emulator, on another machine, or behind any launcher.
 //!
-//! One file a [`Kind`] opens it as a [`guest::Guest`], [`process`] runs a program and ends it with all
-//! that it started, [`session`] measures and labels the list. [`workers`] has the worker for other instruction sets,
+//! Each kind of place is a file: how it is asked for, and how it is opened as a [`Guest`]. `process` runs a program and ends it with
+//! all that it started, `session` measures and labels the list. `workers` has the worker for other instruction sets,
 //! [`kernels`] the images of other kernels.
 
-pub mod command;
-pub mod cpio;
+mod command;
+mod cpio;
 pub mod guest;
-pub mod gvisor;
+mod gvisor;
 pub mod kernels;
-pub mod process;
-pub mod qemu;
-pub mod qemu_user;
+mod process;
+mod qemu;
+mod qemu_user;
 pub mod session;
-pub mod ssh;
-pub mod tools;
-pub mod uml;
-pub mod workers;
+mod ssh;
+mod tools;
+mod uml;
+mod workers;
 
-use whyfaster_core::price::kind::Kind;
+use std::str::FromStr;
 
-pub use self::guest::{About, Guest, Options};
+pub use self::guest::{Asked, Guest, Kind, Options};
 
-use crate::exit::Failure;
+/// The kinds of places, in the order of the help.
+pub static KINDS: [&Kind; 8] = [
+    &gvisor::KIND,
+    &uml::KIND,
+    &qemu_user::KIND,
+    &qemu::COUNTED,
+    &qemu::TIMED,
+    &qemu::KVM,
+    &ssh::KIND,
+    &command::KIND,
+];
 
-/// Opens a place. Nothing is started that stays, and what is made on a disk goes with the guest.
-pub fn open(kind: &Kind, options: &Options) -> Result<Box<dyn Guest>, Failure> {
-    Ok(match kind {
-        Kind::Gvisor { platform } => Box::new(gvisor::Gvisor::open(*platform, options)?),
-        Kind::Uml { kernel } => Box::new(uml::Uml::open(kernel.as_deref(), options)?),
-        Kind::QemuUser { arch } => Box::new(qemu_user::QemuUser::open(arch, options)?),
-        Kind::Qemu { kernel, how } => Box::new(qemu::Qemu::open(kernel, *how, options)?),
-        Kind::Ssh { host } => Box::new(ssh::Ssh::open(host, options)),
-        Kind::Command { words } => Box::new(command::Launcher::open(words, options)?),
-    })
+impl FromStr for Asked {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (word, behind) =
+            text.split_once(':').map_or((text, None), |(word, rest)| (word, Some(rest.trim())));
+        let Some(kind) = KINDS.iter().find(|kind| kind.word == word) else {
+            let all: Vec<String> = KINDS.iter().map(|kind| format!("{}{}", kind.word, kind.form)).collect();
+            return Err(format!("there is no kind '{word}'; there are {}", all.join(", ")));
+        };
+        let may_stand_alone = kind.form.starts_with('[');
+        match behind.unwrap_or_default() {
+            "" if behind.is_some() || !may_stand_alone => Err(format!("'{word}:' needs {}", kind.needs)),
+            behind => Ok(Self { kind, behind: (kind.read)(behind)? }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_read_and_written() {
+        for (text, written) in [
+            ("gvisor", "gvisor:systrap"),
+            ("gvisor:ptrace", "gvisor:ptrace"),
+            ("uml", "uml"),
+            ("uml:/opt/linux", "uml:/opt/linux"),
+            ("qemu-user:aarch64", "qemu-user:aarch64"),
+            ("qemu:debian:6.12", "qemu:debian:6.12"),
+            ("qemu-timed:/boot/vmlinuz", "qemu-timed:/boot/vmlinuz"),
+            ("qemu-kvm:/boot/vmlinuz", "qemu-kvm:/boot/vmlinuz"),
+            ("ssh:user@host", "ssh:user@host"),
+            ("command:taskset  -c 0", "command:taskset -c 0"),
+            ("command:nsenter '-t 1' {}", "command:nsenter '-t 1' {}"),
+        ] {
+            let asked: Asked = text.parse().unwrap();
+            assert_eq!(asked.to_string(), written);
+            assert_eq!(written.parse::<Asked>().unwrap().to_string(), written);
+        }
+    }
+
+    #[test]
+    fn what_is_none_says_what_is() {
+        for (text, why) in [
+            ("docker", "there is no kind 'docker'"),
+            ("gvisor:kvm", "systrap or ptrace"),
+            ("uml:", "needs a kernel"),
+            ("qemu-user", "needs an instruction set"),
+            ("qemu-user:../x", "no instruction set"),
+            ("qemu:", "needs a kernel"),
+            ("ssh:-oProxyCommand=x", "no host"),
+            ("ssh:a b", "no host"),
+            ("command:", "needs a program"),
+            ("command:'a", "command:"),
+        ] {
+            let said = text.parse::<Asked>().map(drop).map_err(|e| format!("{text} {e}")).unwrap_err();
+            assert!(said.contains(why), "{said}");
+        }
+    }
 }

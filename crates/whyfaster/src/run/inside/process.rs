@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -33,20 +34,30 @@ const MAX_LINE: usize = 1 << 16;
 const RECORDS: [&str; 8] = ["hello", "begin", "sample", "receipt", "verify", "unavailable", "error", "done"];
 
 /// What to start.
-#[expect(missing_debug_implementations, reason = "it holds a closure")]
-pub struct Start<'a> {
-    /// The program.
-    pub command: Command,
-    /// What to call it in errors.
-    pub what: String,
-    /// What it is given on its standard input.
-    pub input: Vec<u8>,
+#[derive(Debug)]
+pub(super) struct Start {
+    command: Command,
+    what: String,
+    input: Vec<u8>,
+    hold: bool,
+    console: Option<PathBuf>,
+}
+
+impl Start {
+    /// A program, what errors call it, and what it is given on its standard input.
+    pub(super) fn new(command: Command, what: impl Into<String>, input: impl Into<Vec<u8>>) -> Self {
+        Self { command, what: what.into(), input: input.into(), hold: false, console: None }
+    }
+
     /// Its standard input stays open until the worker is done: its end tells the far side that we are gone.
-    pub hold: bool,
-    /// How long nothing may come.
-    pub silence: Duration,
-    /// More lines to show when something went wrong, such as those of a serial console.
-    pub console: Option<&'a dyn Fn() -> String>,
+    pub(super) fn held(self) -> Self {
+        Self { hold: true, ..self }
+    }
+
+    /// Lines of this file, such as those of a serial console, are its own too.
+    pub(super) fn with_console(self, file: PathBuf) -> Self {
+        Self { console: Some(file), ..self }
+    }
 }
 
 /// The last lines that were no records.
@@ -75,9 +86,47 @@ impl Console {
     }
 }
 
+/// A worker that did not come to the end of its plan.
+#[derive(Debug)]
+pub(super) struct Lost {
+    what: String,
+    why: String,
+    /// Whether it had begun.
+    pub(super) began: bool,
+    /// The exit status of what ran it.
+    pub(super) status: Option<i32>,
+    lines: Console,
+}
+
+impl Lost {
+    /// Whether a line of its own, or of its console, has this in it.
+    pub(super) fn said(&self, text: &str) -> bool {
+        self.lines.0.iter().any(|line| line.contains(text))
+    }
+
+    /// The failure, with what to do about it where that is known.
+    pub(super) fn failure(&self, remedy: Option<(Exit, String)>) -> Failure {
+        let Self { what, why, began, lines, .. } = self;
+        let state = if *began { "the worker had begun" } else { "the worker never began" };
+        let mut message = format!("{what}: {why}; {state}");
+        let said: Vec<String> = lines.telling().iter().map(|line| format!("  {line}")).collect();
+        if !said.is_empty() {
+            message = format!("{message}; its last lines:\n{}", said.join("\n"));
+        }
+        let usual = "the lines above are its own; --silence TIME waits longer for a slow one";
+        let (exit, hint) = remedy.unwrap_or_else(|| (Exit::Error, usual.to_owned()));
+        Failure::new(exit, message, hint)
+    }
+}
+
 /// Runs it; every record of the worker goes to `take`. It is gone when this returns.
-pub fn run(start: Start<'_>, interrupts: &Interrupts, take: &mut Take<'_>) -> Result<Ended, Failure> {
-    let Start { command, what, input, hold, silence, console } = start;
+pub(super) fn run(
+    start: Start,
+    silence: Duration,
+    interrupts: &Interrupts,
+    take: &mut Take<'_>,
+) -> Result<Result<Ended, Lost>, Failure> {
+    let Start { command, what, input, hold, console } = start;
     let mut group = begin(&command, &what)?;
     let feeder = feed(&mut group.child, input, hold);
     let mut reading = Reading::of(&mut group.child)?;
@@ -90,42 +139,29 @@ pub fn run(start: Start<'_>, interrupts: &Interrupts, take: &mut Take<'_>) -> Re
     reading.drain();
     drop(group);
     drop(feeder);
-    match ended {
-        Ok(Ended::Interrupted) => Ok(Ended::Interrupted),
-        Ok(Ended::Whole) if reading.done => Ok(Ended::Whole),
-        Ok(Ended::Whole) => Err(lost(&what, &ended_with(status), &reading, console)),
-        Err(Stop::Silent) => {
-            let why = format!("nothing came from the worker for {} s", silence.as_secs());
-            Err(lost(&what, &why, &reading, console))
-        }
-        Err(Stop::Panicked) => Err(lost(&what, "its kernel gave up", &reading, console)),
-        Err(Stop::Failed(failure)) => Err(failure),
-        Err(Stop::Broken(error)) => {
-            Err(lost(&what, &format!("reading from it failed: {error}"), &reading, console))
-        }
-    }
+    let why = match ended {
+        Ok(Ended::Interrupted) => return Ok(Ok(Ended::Interrupted)),
+        Ok(Ended::Whole) if reading.done => return Ok(Ok(Ended::Whole)),
+        Ok(Ended::Whole) => ended_with(status.as_ref()),
+        Err(Stop::Silent) => format!("nothing came from the worker for {} s", silence.as_secs()),
+        Err(Stop::Panicked) => "its kernel gave up".to_owned(),
+        Err(Stop::Broken(error)) => format!("reading from it failed: {error}"),
+        Err(Stop::Failed(failure)) => return Err(failure),
+    };
+    let mut lines = Console::default();
+    let file = console.and_then(|file| std::fs::read(file).ok()).unwrap_or_default();
+    String::from_utf8_lossy(&file).lines().for_each(|line| lines.take(line));
+    reading.console.0.iter().for_each(|line| lines.take(line));
+    let status = status.and_then(Result::ok).and_then(|status| status.code());
+    Ok(Err(Lost { what, why, began: reading.hello, status, lines }))
 }
 
-fn ended_with(status: Option<io::Result<ExitStatus>>) -> String {
+fn ended_with(status: Option<&io::Result<ExitStatus>>) -> String {
     match status {
         Some(Ok(status)) => format!("it ended with {status} before the plan did"),
         Some(Err(error)) => format!("it ended before the plan did ({error})"),
         None => "it ended before the plan did".to_owned(),
     }
-}
-
-fn lost(what: &str, why: &str, reading: &Reading, console: Option<&dyn Fn() -> String>) -> Failure {
-    let mut lines = Console::default();
-    console.map(|console| console()).unwrap_or_default().lines().for_each(|line| lines.take(line));
-    reading.console.0.iter().for_each(|line| lines.take(line));
-    let said: Vec<String> = lines.telling().iter().map(|line| format!("  {line}")).collect();
-    let state = if reading.hello { "the worker had begun" } else { "the worker never began" };
-    let mut message = format!("{what}: {why}; {state}");
-    if !said.is_empty() {
-        message = format!("{message}; its last lines:\n{}", said.join("\n"));
-    }
-    let hint = "the lines above are its own; --silence TIME waits longer for a slow one";
-    Failure::new(Exit::Error, message, hint)
 }
 
 /// Why reading stopped.
@@ -268,8 +304,7 @@ fn begin(command: &Command, what: &str) -> Result<Group, Failure> {
     });
     started.map_err(|error| {
         let program = command.get_program().to_string_lossy().into_owned();
-        Failure::new(
-            Exit::Unfit,
+        Failure::unfit(
             format!("{what}: cannot start '{program}': {error}"),
             "check that it is installed and that you may run it",
         )

@@ -1,4 +1,4 @@
-//! `qemu:KERNEL`: a bare kernel in an emulated machine, the worker as its first process.
+//! `qemu:KERNEL`, `qemu-timed:KERNEL`, `qemu-kvm:KERNEL`: a bare kernel in an emulated machine, the worker as its first process.
 //!
 //! Under instruction counting (`-icount shift=0,sleep=off`) the machine's clocks advance by a nanosecond for every
 //! instruction of the guest and not otherwise (QEMU, "TCG Instruction Counting"). So the time stamp counter, which the worker
@@ -8,24 +8,76 @@
 //! Before it measures, the worker sleeps `SETTLE_S` seconds of the guest: kernels from 6.12 on put work off at boot, and
 //! without this pause their prices came out two to five times too high. A pause costs nothing: a guest that only waits is moved on.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use whyfaster_core::price::Unit;
+use whyfaster_core::warning::Caution;
 
 use super::cpio::{DIRECTORY, Entry, FILE, PROGRAM, archive};
-use super::guest::{About, Guest, Options, directory, write};
-use super::process::{self, Start};
+use super::guest::{Asked, Guest, Kind, Options, directory, write};
+use super::process::Start;
 use super::{kernels, tools, workers};
 use crate::exit::{Exit, Failure};
-use crate::run::interrupts::Interrupts;
-use crate::run::probe::site::{Site, Take};
-use crate::run::probe::worker::Ended;
-use crate::store::Scratch;
-use whyfaster_core::price::kind::How;
 
-const PROGRAM_NAME: &str = "qemu-system-x86_64";
+pub(super) static COUNTED: Kind = Kind {
+    word: "qemu",
+    help: "first process of a bare kernel under instruction counting, whose prices are guest instructions",
+    open: |asked, options| {
+        let caveats = vec![Caution::OnlyInstructions];
+        let mechanism = "a bare kernel, QEMU counting instructions".to_owned();
+        let guest = open(How::Counted, asked, options)?;
+        Ok(Guest { mechanism, unit: Unit::GuestInstructions, here: false, caveats, ..guest })
+    },
+    ..KIND
+};
+
+pub(super) static TIMED: Kind = Kind {
+    word: "qemu-timed",
+    help: "the same, plainly emulated, whose prices are times of the emulator",
+    open: |asked, options| {
+        let caveats = vec![Caution::TimesOfAnEmulator];
+        let mechanism = "a bare kernel, emulated by QEMU: times of the emulator".to_owned();
+        Ok(Guest { mechanism, caveats, ..open(How::Timed, asked, options)? })
+    },
+    ..KIND
+};
+
+pub(super) static KVM: Kind = Kind {
+    word: "qemu-kvm",
+    help: "the same under KVM",
+    open: |asked, options| {
+        let guest = open(How::Kvm, asked, options)?;
+        let hint = "KVM opens but does not carry this guest: a machine that is virtual itself often lacks what an ordinary \
+                    kernel needs; use qemu: or qemu-timed:";
+        let remedy = Box::new(move |_: &_| Some((Exit::Error, hint.to_owned())));
+        let mechanism = "a bare kernel under KVM".to_owned();
+        Ok(Guest { mechanism, silence: guest.silence.min(KVM_SILENCE), remedy, ..guest })
+    },
+    ..KIND
+};
+
+/// What they have in common.
+const KIND: Kind = Kind {
+    word: "",
+    form: ":KERNEL",
+    help: "",
+    needs: "a kernel: an image file, debian:VERSION or ubuntu:VERSION",
+    read: |kernel| Ok(kernel.to_owned()),
+    open: |asked, options| open(How::Timed, asked, options),
+};
+
+/// How the machine is emulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum How {
+    /// Every instruction is counted.
+    Counted,
+    /// Plain emulation.
+    Timed,
+    /// The CPU's own virtualization.
+    Kvm,
+}
 
 /// Seconds of the guest before it measures.
 const SETTLE_S: u32 = 20;
@@ -33,152 +85,85 @@ const SETTLE_S: u32 = 20;
 /// A guest under KVM that runs at all says something within this time.
 const KVM_SILENCE: Duration = Duration::from_secs(60);
 
-/// An emulated machine.
-#[derive(Debug)]
-pub struct Qemu {
-    program: PathBuf,
-    image: PathBuf,
-    worker: Vec<u8>,
-    how: How,
-    silence: Duration,
-    directory: Scratch,
+/// Finds the emulator and the kernel.
+fn open(how: How, asked: &Asked, options: &Options) -> Result<Guest, Failure> {
+    let get = "apt install --no-install-recommends qemu-system-x86 seabios";
+    let program = tools::find(&["qemu-system-x86_64"], get)?;
+    let version = tools::version(&program, "--version");
+    let worker = workers::of("x86_64", options)?;
+    if how == How::Kvm {
+        kvm()?;
+    }
+    let image = kernels::image(&asked.behind, options.fetch)?;
+    let file = asked.behind.rsplit('/').next().unwrap_or_default();
+    let directory = directory()?;
+    let guest = Guest::new(asked, options, move |plan, _| {
+        let files = [
+            Entry { name: "dev", mode: DIRECTORY, bytes: &[] },
+            Entry { name: "proc", mode: DIRECTORY, bytes: &[] },
+            Entry { name: "tmp", mode: DIRECTORY, bytes: &[] },
+            Entry { name: "init", mode: PROGRAM, bytes: &worker },
+            Entry { name: "plan", mode: FILE, bytes: plan.as_bytes() },
+        ];
+        let (initrd, console) = (directory.path().join("initrd"), directory.path().join("console"));
+        write(&initrd, &archive(&files), 0o600)?;
+        let mut command = Command::new(&program);
+        command.args(machine(how)).args(["-kernel".as_ref(), image.as_os_str()]);
+        command.args(["-initrd".as_ref(), initrd.as_os_str()]).args(ports(&console));
+        let what = format!("the kernel '{}' in QEMU", image.display());
+        Ok(Some(Start::new(command, what, "").held().with_console(console)))
+    });
+    let short = format!("{}:{file}", asked.kind.word);
+    Ok(Guest { short, version, cpus: Some(vec![0]), at_once: true, ..guest })
 }
 
-impl Qemu {
-    /// Finds the emulator and the kernel.
-    pub fn open(kernel: &str, how: How, options: &Options) -> Result<Self, Failure> {
-        let program =
-            tools::find(&[PROGRAM_NAME], "apt install --no-install-recommends qemu-system-x86 seabios")?;
-        let worker = workers::of("x86_64", options)?;
-        let mut silence = options.silence;
-        if how == How::Kvm {
-            kvm()?;
-            silence = silence.min(KVM_SILENCE);
-        }
-        let image = kernels::image(kernel, options.fetch)?;
-        Ok(Self { program, image, worker, how, silence, directory: directory()? })
-    }
+/// The machine, and what its kernel is told.
+fn machine(how: How) -> Vec<String> {
+    let (accel, cpu): (&[&str], _) = match how {
+        How::Counted => (&COUNTING, "max,-rdrand,-rdseed"),
+        How::Timed => (&["-accel", "tcg,thread=single"], "max"),
+        How::Kvm => (&["-accel", "kvm"], "host"),
+    };
+    let mut words = vec!["-M", "q35", "-cpu", cpu, "-smp", "1", "-m", "2048"];
+    words.extend(accel);
+    words.extend(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-monitor", "none"]);
+    let settle = if how == How::Counted { SETTLE_S } else { 2 };
+    let clock = if how == How::Counted { " WORKER_CLOCK=tsc nokaslr norandmaps" } else { "" };
+    let told = format!("console=ttyS0 panic=-1 WORKER_OUT=/dev/ttyS1 WORKER_SETTLE={settle}{clock}");
+    words.extend(["-append", &told]);
+    words.into_iter().map(str::to_owned).collect()
+}
 
-    fn command(&self) -> Command {
-        let mut command = Command::new(&self.program);
-        let root = self.directory.path();
-        let (accel, cpu): (&[&str], _) = match self.how {
-            How::Counted => (&COUNTED, "max,-rdrand,-rdseed"),
-            How::Timed => (&["-accel", "tcg,thread=single"], "max"),
-            How::Kvm => (&["-accel", "kvm"], "host"),
-        };
-        command.args(["-M", "q35", "-cpu", cpu, "-smp", "1", "-m", "2048"]).args(accel);
-        command.args([
-            "-nodefaults",
-            "-no-user-config",
-            "-display",
-            "none",
-            "-no-reboot",
-            "-monitor",
-            "none",
-        ]);
-        // The kernel's console goes to a file, the records through a port of their own: no message cuts a record in two.
-        command.arg("-chardev").arg(format!("file,id=console,path={}", self.console().display()));
-        command.args(["-serial", "chardev:console", "-chardev", "stdio,id=records,signal=off"]);
-        command.args(["-serial", "chardev:records"]);
-        command.arg("-kernel").arg(&self.image).arg("-initrd").arg(root.join("initrd"));
-        let settle = if self.how == How::Counted { SETTLE_S } else { 2 };
-        let clock = if self.how == How::Counted { " WORKER_CLOCK=tsc nokaslr norandmaps" } else { "" };
-        command
-            .arg("-append")
-            .arg(format!("console=ttyS0 panic=-1 WORKER_OUT=/dev/ttyS1 WORKER_SETTLE={settle}{clock}"));
-        command
-    }
-
-    fn console(&self) -> PathBuf {
-        self.directory.path().join("console")
-    }
+/// The kernel's console goes to a file, the records through a port of their own: no message cuts a record in two.
+fn ports(console: &Path) -> Vec<String> {
+    let console = format!("file,id=console,path={}", console.display());
+    let records = "stdio,id=records,signal=off";
+    let words = [
+        "-chardev",
+        &console,
+        "-serial",
+        "chardev:console",
+        "-chardev",
+        records,
+        "-serial",
+        "chardev:records",
+    ];
+    words.map(str::to_owned).to_vec()
 }
 
 /// An emulated processor whose time is its count of instructions, and nothing that differs from boot to boot: the date is
 /// fixed, and neither the host's random numbers (`-cpu max,-rdrand,-rdseed`) nor random addresses (`nokaslr norandmaps`:
 /// Documentation/admin-guide/kernel-parameters.txt) change how many page tables a process has, which alone moves fork by 3%.
-const COUNTED: [&str; 6] =
+const COUNTING: [&str; 6] =
     ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-rtc", "base=2026-01-01,clock=vm"];
 
 /// Whether KVM may work here at all.
 fn kvm() -> Result<(), Failure> {
     let opened = std::fs::OpenOptions::new().read(true).write(true).open("/dev/kvm");
     opened.map(drop).map_err(|error| {
-        Failure::new(
-            Exit::Unfit,
-            format!("KVM cannot be used here: /dev/kvm: {error}"),
+        Failure::unfit(format!("KVM cannot be used here: /dev/kvm: {error}"),
             "it needs a CPU with virtualization, not switched off, and the right to open the device (group kvm); \
              qemu: and qemu-timed: work without it",
         )
     })
-}
-
-impl Site for Qemu {
-    fn run(&self, plan: &str, interrupts: &Interrupts, take: &mut Take<'_>) -> Result<Ended, Failure> {
-        let files = [
-            Entry { name: "dev", mode: DIRECTORY, bytes: &[] },
-            Entry { name: "proc", mode: DIRECTORY, bytes: &[] },
-            Entry { name: "tmp", mode: DIRECTORY, bytes: &[] },
-            Entry { name: "init", mode: PROGRAM, bytes: &self.worker },
-            Entry { name: "plan", mode: FILE, bytes: plan.as_bytes() },
-        ];
-        write(&self.directory.path().join("initrd"), &archive(&files), 0o600)?;
-        let path = self.console();
-        let console = || String::from_utf8_lossy(&std::fs::read(&path).unwrap_or_default()).into_owned();
-        let start = Start {
-            command: self.command(),
-            what: format!("the kernel '{}' in QEMU", self.image.display()),
-            input: Vec::new(),
-            hold: true,
-            silence: self.silence,
-            console: Some(&console),
-        };
-        let ended = process::run(start, interrupts, take);
-        ended.map_err(|failure| match self.how {
-            How::Kvm => Failure {
-                hint: Some(
-                    "KVM opens but does not carry this guest: a machine that is virtual itself often lacks what an ordinary \
-                     kernel needs; use qemu: or qemu-timed:"
-                        .to_owned(),
-                ),
-                ..failure
-            },
-            _ => failure,
-        })
-    }
-
-    fn at_once(&self) -> bool {
-        true
-    }
-}
-
-impl Guest for Qemu {
-    fn about(&self) -> About {
-        let (mechanism, unit) = match self.how {
-            How::Counted => ("a bare kernel, QEMU counting instructions", Unit::GuestInstructions),
-            How::Timed => ("a bare kernel, emulated by QEMU: times of the emulator", Unit::Nanoseconds),
-            How::Kvm => ("a bare kernel under KVM", Unit::Nanoseconds),
-        };
-        let counted = (
-            "instructions say nothing about what one costs: caches, page tables and mitigations that only slow down are not in them",
-            "compare them with instructions of other kernels only",
-        );
-        let emulated = (
-            "these are times of an emulator: its translation is in every one of them",
-            "compare ratios within this list",
-        );
-        About {
-            mechanism: mechanism.to_owned(),
-            version: tools::version(&self.program, "--version"),
-            unit,
-            cpus: Some(vec![0]),
-            here: self.how != How::Counted,
-            caveats: match self.how {
-                How::Counted => vec![counted],
-                How::Timed => vec![emulated],
-                How::Kvm => Vec::new(),
-            },
-        }
-    }
 }

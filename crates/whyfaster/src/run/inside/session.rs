@@ -3,9 +3,10 @@
 use std::cell::RefCell;
 
 use whyfaster_core::event::Event;
-use whyfaster_core::host::{HostFacts, Warning};
+use whyfaster_core::host::HostFacts;
 use whyfaster_core::price::{Inside, PriceList, Unit};
 use whyfaster_core::stats::quantile;
+use whyfaster_core::warning::Warning;
 use whyfaster_probe::Probe;
 
 use super::super::interrupts::Interrupts;
@@ -13,17 +14,16 @@ use super::super::probe::select::{Wanted, select};
 use super::super::probe::session::{self, Measured, Request};
 use super::super::probe::site::{Site, Take};
 use super::super::probe::worker::Ended;
-use super::guest::{About, Guest};
-use crate::exit::{Exit, Failure};
+use super::guest::Guest;
+use crate::exit::Failure;
 use crate::worker::protocol::{Hello, Record, parse};
-use whyfaster_core::price::kind::Kind;
 
 /// A loop of two instructions a turn. Where instructions are counted it must cost two.
 const CALIBRATION: &str = "two_instructions";
 
 /// A guest that is listened to for what the worker says of itself.
 struct Greeted<'a> {
-    guest: &'a dyn Guest,
+    guest: &'a Guest,
     hello: RefCell<Option<Hello>>,
 }
 
@@ -43,9 +43,9 @@ impl Site for Greeted<'_> {
 }
 
 /// The CPUs that the worker may use there; `None` if we were interrupted. It is asked where that is not known.
-pub fn cpus(guest: &dyn Guest, interrupts: &Interrupts) -> Result<Option<Vec<u32>>, Failure> {
-    if let Some(cpus) = guest.about().cpus {
-        return Ok(Some(cpus));
+pub fn cpus(guest: &Guest, interrupts: &Interrupts) -> Result<Option<Vec<u32>>, Failure> {
+    if let Some(cpus) = &guest.cpus {
+        return Ok(Some(cpus.clone()));
     }
     let greeted = Greeted { guest, hello: RefCell::new(None) };
     match greeted.run("end\n", interrupts, &mut |_| Ok(()))? {
@@ -60,21 +60,19 @@ pub fn cpus(guest: &dyn Guest, interrupts: &Interrupts) -> Result<Option<Vec<u32
 pub fn measure(
     probes: &[Probe],
     request: &Request,
-    guest: &dyn Guest,
-    kind: &Kind,
+    guest: &Guest,
     interrupts: &Interrupts,
     on: &mut dyn FnMut(&Event),
 ) -> Result<Measured, Failure> {
-    let about = guest.about();
     let greeted = Greeted { guest, hello: RefCell::new(None) };
     let mut request = request.clone();
-    if about.unit == Unit::GuestInstructions {
+    if guest.unit == Unit::GuestInstructions {
         calibrate(probes, &mut request)?;
     }
     let mut measured = session::measure(probes, &request, &greeted, interrupts, on);
     let hello = greeted.hello.take().unwrap_or_default();
-    label(&mut measured.list, kind, &about, &hello);
-    if about.unit == Unit::GuestInstructions {
+    label(&mut measured.list, guest, &hello);
+    if guest.unit == Unit::GuestInstructions {
         let calibration = calibrated(&mut measured.list);
         if let Some(inside) = &mut measured.list.inside {
             inside.calibration = calibration;
@@ -119,8 +117,7 @@ fn exact(calibration: f64) -> bool {
 }
 
 fn refused(found: f64) -> Failure {
-    Failure::new(
-        Exit::Unfit,
+    Failure::unfit(
         format!(
             "the list is refused: a loop of exactly 2 instructions was counted as {found:.3}, so these are no counts of instructions"
         ),
@@ -129,43 +126,37 @@ fn refused(found: f64) -> Failure {
 }
 
 /// Says what was measured where. What this machine knows of itself stays only where it is true of the place.
-fn label(list: &mut PriceList, kind: &Kind, about: &About, hello: &Hello) {
+fn label(list: &mut PriceList, guest: &Guest, hello: &Hello) {
     let told = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
-    list.unit = about.unit;
+    list.unit = guest.unit;
     list.name = match told(&hello.release) {
-        Some(release) => format!("{}, {} {release}", kind.short(), hello.os),
-        None => kind.short(),
+        Some(release) => format!("{}, {} {release}", guest.short, hello.os),
+        None => guest.short.clone(),
     };
     list.inside = Some(Inside {
-        kind: kind.to_string(),
-        mechanism: about.mechanism.clone(),
-        version: about.version.clone(),
+        kind: guest.asked.clone(),
+        mechanism: guest.mechanism.clone(),
+        version: guest.version.clone(),
         kernel: told(&hello.release),
         machine: told(&hello.machine),
         calibration: None,
     });
     let fingerprint = &mut list.fingerprint;
-    let own_kernel = matches!(kind, Kind::Command { .. } | Kind::QemuUser { .. });
-    if !own_kernel {
+    if !guest.own_kernel {
         let here = std::mem::take(&mut fingerprint.facts);
         fingerprint.facts = HostFacts {
             kernel: told(&hello.release),
-            cpu_model: here.cpu_model.filter(|_| about.here),
-            hypervisor: about.here.then(|| about.mechanism.clone()),
-            cpus_allowed: about.cpus.clone().or_else(|| hello.cpus.clone()),
+            cpu_model: here.cpu_model.filter(|_| guest.here),
+            hypervisor: guest.here.then(|| guest.mechanism.clone()),
+            cpus_allowed: guest.cpus.clone().or_else(|| hello.cpus.clone()),
             ..HostFacts::default()
         };
         (fingerprint.mitigations, fingerprint.seccomp) = (None, None);
     }
     fingerprint.facts.machine = told(&hello.machine);
-    if !about.here {
+    if !guest.here {
         (fingerprint.steal_during, fingerprint.others_during) = (None, None);
         list.warnings.clear();
     }
-    list.warnings.extend(
-        about
-            .caveats
-            .iter()
-            .map(|(what, remedy)| Warning { what: (*what).to_owned(), remedy: (*remedy).to_owned() }),
-    );
+    list.warnings.extend(guest.caveats.iter().cloned().map(Warning::from));
 }

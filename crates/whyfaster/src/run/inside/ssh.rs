@@ -8,25 +8,41 @@ use std::cell::RefCell;
 use std::process::Command;
 use std::time::Duration;
 
-use super::guest::{About, Guest, Options};
-use super::process::{self, Start};
+use super::guest::{Asked, Guest, Kind, Options};
+use super::process::{self, Lost, Start};
 use super::{tools, workers};
 use crate::exit::{Exit, Failure};
 use crate::run::interrupts::Interrupts;
-use crate::run::probe::site::{Site, Take};
 use crate::run::probe::worker::Ended;
+
+pub(super) static KIND: Kind = Kind {
+    word: "ssh",
+    form: ":HOST",
+    help: "on another machine, through your own ssh and its configuration",
+    needs: "a host",
+    // ssh would take it for an option.
+    read: |host| match host.starts_with('-') || host.contains(char::is_whitespace) {
+        true => Err(format!("'{host}' is no host")),
+        false => Ok(host.to_owned()),
+    },
+    open,
+};
+
+/// Exit statuses of the script: there is no room, or the worker does not run there.
+const NO_ROOM: i32 = 90;
+const NOT_RUN: i32 = 92;
 
 /// What runs over there; `@SIZE@` bytes of worker, then `@PLAN@` bytes of plan come in. For the Bourne shell of any system.
 const SCRIPT: &str = r#"
-say() { echo "whyfaster-remote: $*" >&2; exit 90; }
-d=$(mktemp -d "${TMPDIR:-/tmp}/whyfaster-XXXXXX") || say "no directory can be made in ${TMPDIR:-/tmp}"
+say() { echo "whyfaster-remote: $2" >&2; exit "$1"; }
+d=$(mktemp -d "${TMPDIR:-/tmp}/whyfaster-XXXXXX") || say @ROOM@ "no directory can be made in ${TMPDIR:-/tmp}"
 w=
 trap 'test -n "$w" && kill "$w" 2>/dev/null; rm -rf "$d"' EXIT
 trap 'exit 91' HUP INT TERM PIPE
 umask 077
-head -c @ALL@ >"$d/all" && test "$(wc -c <"$d/all")" -eq @ALL@ || say "no room for the worker in $d (it needs about 3 MiB)"
+head -c @ALL@ >"$d/all" && test "$(wc -c <"$d/all")" -eq @ALL@ || say @ROOM@ "no room for the worker in $d (it needs about 3 MiB)"
 head -c @SIZE@ "$d/all" >"$d/worker" && tail -c @PLAN@ "$d/all" >"$d/plan" && test "$(wc -c <"$d/plan")" -eq @PLAN@ &&
-    test "$(wc -c <"$d/worker")" -eq @SIZE@ && chmod 700 "$d/worker" || say "no room for the worker in $d (it needs about 3 MiB)"
+    test "$(wc -c <"$d/worker")" -eq @SIZE@ && chmod 700 "$d/worker" || say @ROOM@ "no room for the worker in $d (it needs about 3 MiB)"
 rm -f "$d/all"
 exec 3<&0
 TMPDIR=$d "$d/worker" --plan "$d/plan" </dev/null &
@@ -36,60 +52,71 @@ c=$!
 wait "$w"; s=$?
 w=
 kill "$c" 2>/dev/null
-test $s -eq 126 && say "$d does not allow programs to run there, or the worker is for another machine: it is $(uname -sm)"
+test $s -eq 126 && say @OTHER@ "$d does not allow programs to run there, or the worker is for another machine: it is $(uname -sm)"
 exit $s
 "#;
 
+/// Nothing is connected yet.
+fn open(asked: &Asked, options: &Options) -> Result<Guest, Failure> {
+    let host = asked.behind.clone();
+    let far = Far { host: host.clone(), options: options.clone(), worker: RefCell::new(None) };
+    let guest = Guest::new(asked, options, move |plan, interrupts| far.start(plan, interrupts));
+    Ok(Guest {
+        mechanism: format!("on {host}, over ssh"),
+        here: false,
+        at_once: true,
+        remedy: Box::new(move |lost| remedy(&host, lost)),
+        ..guest
+    })
+}
+
 /// Another machine.
-#[derive(Debug)]
-pub struct Ssh {
+struct Far {
     host: String,
     options: Options,
     /// The worker for that machine, once it is known which one it is.
     worker: RefCell<Option<Vec<u8>>>,
 }
 
-impl Ssh {
-    /// Nothing is connected yet.
-    pub fn open(host: &str, options: &Options) -> Self {
-        Self { host: host.to_owned(), options: options.clone(), worker: RefCell::new(None) }
+impl Far {
+    fn start(&self, plan: &str, interrupts: &Interrupts) -> Result<Option<Start>, Failure> {
+        let Some(mut input) = self.worker(interrupts)? else { return Ok(None) };
+        let size = input.len();
+        input.extend_from_slice(plan.as_bytes());
+        let script = SCRIPT
+            .replace("@ALL@", &input.len().to_string())
+            .replace("@SIZE@", &size.to_string())
+            .replace("@PLAN@", &plan.len().to_string())
+            .replace("@ROOM@", &NO_ROOM.to_string())
+            .replace("@OTHER@", &NOT_RUN.to_string());
+        Ok(Some(self.remote(&script, input)?.held()))
     }
 
-    fn command(&self, remote: &str) -> Result<Command, Failure> {
-        let ssh = tools::find(&["ssh"], "apt install openssh-client")?;
-        let mut command = Command::new(ssh);
+    /// A script for the shell over there.
+    fn remote(&self, script: &str, input: impl Into<Vec<u8>>) -> Result<Start, Failure> {
+        let mut command = Command::new(tools::find(&["ssh"], "apt install openssh-client")?);
         // A question (password, unknown host key) could not be answered: we are not the terminal's foreground.
         command.args(["-T", "-o", "BatchMode=yes", "--", &self.host]);
-        command.arg(format!("exec /bin/sh -c {}", shell_words::quote(remote)));
-        Ok(command)
+        command.arg(format!("exec /bin/sh -c {}", shell_words::quote(script)));
+        Ok(Start::new(command, format!("ssh {}", self.host), input))
     }
 
-    /// The machine's own name of its instruction set and system.
+    /// The machine's own name of its system and instruction set; `None` if we were interrupted.
     fn machine(&self, interrupts: &Interrupts) -> Result<Option<(String, String)>, Failure> {
         let mut said = None;
-        let start = Start {
-            command: self
-                .command(r#"printf 'hello\tos=%s\tmachine=%s\ndone\t\n' "$(uname -s)" "$(uname -m)""#)?,
-            what: format!("ssh {}", self.host),
-            input: Vec::new(),
-            hold: false,
-            silence: self.options.silence.min(Duration::from_secs(60)),
-            console: None,
-        };
-        let ended = process::run(start, interrupts, &mut |line| {
+        let ask = r#"printf 'hello\tos=%s\tmachine=%s\ndone\t\n' "$(uname -s)" "$(uname -m)""#;
+        let silence = self.options.silence.min(Duration::from_secs(60));
+        let ended = process::run(self.remote(ask, "")?, silence, interrupts, &mut |line| {
             let field =
                 |key: &str| line.split('\t').find_map(|part| part.strip_prefix(key)).map(str::to_owned);
             said = field("os=").zip(field("machine=")).or(said.take());
             Ok(())
-        });
-        match ended.map_err(|failure| self.explained(failure))? {
+        })?;
+        match ended.map_err(|lost| lost.failure(remedy(&self.host, &lost)))? {
             Ended::Interrupted => Ok(None),
             Ended::Whole => said.map(Some).ok_or_else(|| {
-                Failure::new(
-                    Exit::Error,
-                    format!("ssh {}: it did not tell what machine it is", self.host),
-                    "it needs uname",
-                )
+                let message = format!("ssh {}: it did not tell what machine it is", self.host);
+                Failure::new(Exit::Error, message, "it needs uname")
             }),
         }
     }
@@ -100,8 +127,7 @@ impl Ssh {
         }
         let Some((os, machine)) = self.machine(interrupts)? else { return Ok(None) };
         if os != "Linux" && self.options.worker.is_none() {
-            return Err(Failure::new(
-                Exit::Unfit,
+            return Err(Failure::unfit(
                 format!("{} runs {os} on {machine}, and this program carries a worker for Linux", self.host),
                 "build the worker for it (the book says how) and name it with --worker FILE",
             ));
@@ -110,67 +136,28 @@ impl Ssh {
         *self.worker.borrow_mut() = Some(worker.clone());
         Ok(Some(worker))
     }
-
-    /// What to do about the usual reasons why ssh gives up.
-    fn explained(&self, failure: Failure) -> Failure {
-        let host = &self.host;
-        let (exit, hint) = if failure.message.contains("Host key verification failed") {
-            (
-                Exit::Unfit,
-                format!(
-                    "whyfaster accepts no unknown host key for you: connect once with 'ssh {host}', check the key, and try again"
-                ),
-            )
-        } else if failure.message.contains("Permission denied") {
-            (
-                Exit::Unfit,
-                format!(
-                    "whyfaster answers no question for a password: make 'ssh -o BatchMode=yes {host} true' work first"
-                ),
-            )
-        } else if failure.message.contains("whyfaster-remote: no ") {
-            (
-                Exit::Unfit,
-                format!(
-                    "make room on {host}; to use another directory there, set TMPDIR for its non-interactive shells"
-                ),
-            )
-        } else if failure.message.contains("whyfaster-remote: ") {
-            (
-                Exit::Unfit,
-                "name a worker for that machine with --worker FILE, or set TMPDIR over there".to_owned(),
-            )
-        } else if failure.message.contains("never began") {
-            (Exit::Unfit, format!("make 'ssh -o BatchMode=yes {host} true' work first"))
-        } else {
-            return failure;
-        };
-        Failure { exit, hint: Some(hint), message: failure.message }
-    }
 }
 
-impl Site for Ssh {
-    fn run(&self, plan: &str, interrupts: &Interrupts, take: &mut Take<'_>) -> Result<Ended, Failure> {
-        let Some(mut input) = self.worker(interrupts)? else { return Ok(Ended::Interrupted) };
-        let size = input.len();
-        input.extend_from_slice(plan.as_bytes());
-        let script = SCRIPT
-            .replace("@ALL@", &input.len().to_string())
-            .replace("@SIZE@", &size.to_string())
-            .replace("@PLAN@", &plan.len().to_string());
-        let command = self.command(&script)?;
-        let what = format!("ssh {}", self.host);
-        let start = Start { command, what, input, hold: true, silence: self.options.silence, console: None };
-        process::run(start, interrupts, take).map_err(|failure| self.explained(failure))
-    }
-
-    fn at_once(&self) -> bool {
-        true
-    }
-}
-
-impl Guest for Ssh {
-    fn about(&self) -> About {
-        About { mechanism: format!("on {}, over ssh", self.host), here: false, ..About::default() }
-    }
+/// What to do about the usual reasons why ssh gives up.
+fn remedy(host: &str, lost: &Lost) -> Option<(Exit, String)> {
+    let hint = if lost.said("Host key verification failed") {
+        format!(
+            "whyfaster accepts no unknown host key for you: connect once with 'ssh {host}', check the key, and try again"
+        )
+    } else if lost.said("Permission denied") {
+        format!(
+            "whyfaster answers no question for a password: make 'ssh -o BatchMode=yes {host} true' work first"
+        )
+    } else if lost.status == Some(NO_ROOM) {
+        format!(
+            "make room on {host}; to use another directory there, set TMPDIR for its non-interactive shells"
+        )
+    } else if lost.status == Some(NOT_RUN) {
+        "name a worker for that machine with --worker FILE, or set TMPDIR over there".to_owned()
+    } else if !lost.began {
+        format!("make 'ssh -o BatchMode=yes {host} true' work first")
+    } else {
+        return None;
+    };
+    Some((Exit::Unfit, hint))
 }

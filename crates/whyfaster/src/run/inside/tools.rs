@@ -4,19 +4,15 @@ use std::env;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
 
 /// The program of one of these names, the first that PATH has. Where none is there: how to get it.
-pub fn find(names: &[&str], package: &str) -> Result<PathBuf, Failure> {
+pub(super) fn find(names: &[&str], package: &str) -> Result<PathBuf, Failure> {
     let path = env::var_os("PATH").unwrap_or_default();
     let directories: Vec<PathBuf> = env::split_paths(&path).collect();
     let found = names.iter().find_map(|name| directories.iter().map(|dir| dir.join(name)).find(runs));
     found.ok_or_else(|| {
-        Failure::new(
-            Exit::Unfit,
-            format!("there is no program '{}' on PATH", names.join("' or '")),
-            package.to_owned(),
-        )
+        Failure::unfit(format!("there is no program '{}' on PATH", names.join("' or '")), package.to_owned())
     })
 }
 
@@ -25,7 +21,7 @@ fn runs(file: &PathBuf) -> bool {
 }
 
 /// The first line that a program prints with this option.
-pub fn version(program: &PathBuf, option: &str) -> Option<String> {
+pub(super) fn version(program: &PathBuf, option: &str) -> Option<String> {
     let output = Command::new(program).arg(option).stdin(Stdio::null()).output().ok()?;
     let text = if output.stdout.is_empty() { output.stderr } else { output.stdout };
     let line = String::from_utf8_lossy(&text).lines().next()?.trim().to_owned();
@@ -35,6 +31,7 @@ pub fn version(program: &PathBuf, option: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exit::Exit;
 
     #[test]
     fn a_missing_program_names_its_package() {

@@ -8,14 +8,14 @@ use sha2::{Digest, Sha256};
 
 use super::guest::{Options, directory, write};
 use super::tools;
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
 use crate::store;
 
 /// The instruction set of this program, as `uname -m` calls it.
-pub const OWN: &str = std::env::consts::ARCH;
+pub(super) const OWN: &str = std::env::consts::ARCH;
 
 /// The worker that the user named, else the carried one.
-pub fn own_or_given(options: &Options) -> Result<Vec<u8>, Failure> {
+pub(super) fn own_or_given(options: &Options) -> Result<Vec<u8>, Failure> {
     match &options.worker {
         Some(path) => given(path),
         None => Ok(whyfaster_probe::worker().to_vec()),
@@ -23,7 +23,7 @@ pub fn own_or_given(options: &Options) -> Result<Vec<u8>, Failure> {
 }
 
 /// The worker for an instruction set.
-pub fn of(arch: &str, options: &Options) -> Result<Vec<u8>, Failure> {
+pub(super) fn of(arch: &str, options: &Options) -> Result<Vec<u8>, Failure> {
     match &options.worker {
         Some(path) => given(path),
         None if arch == OWN => Ok(whyfaster_probe::worker().to_vec()),
@@ -34,11 +34,11 @@ pub fn of(arch: &str, options: &Options) -> Result<Vec<u8>, Failure> {
 fn given(path: &Path) -> Result<Vec<u8>, Failure> {
     let bytes = std::fs::read(path).map_err(|error| {
         let message = format!("--worker: cannot read '{}': {error}", path.display());
-        Failure::new(Exit::Usage, message, "name the worker that you built; the book says how")
+        Failure::usage(message, "name the worker that you built; the book says how")
     })?;
     if bytes.len() < 64 {
         let message = format!("--worker: '{}' is no program", path.display());
-        return Err(Failure::new(Exit::Usage, message, "name the worker that you built; the book says how"));
+        return Err(Failure::usage(message, "name the worker that you built; the book says how"));
     }
     Ok(bytes)
 }
@@ -58,8 +58,7 @@ fn cross(arch: &str) -> Option<(&'static str, &'static str)> {
 
 fn compiled(arch: &str) -> Result<Vec<u8>, Failure> {
     let Some((compiler, packages)) = cross(arch) else {
-        return Err(Failure::new(
-            Exit::Unfit,
+        return Err(Failure::unfit(
             format!("there is no worker for '{arch}' in this program, and no cross compiler for it is known"),
             "build one from the sources (the book says how) and name it with --worker FILE",
         ));
@@ -80,7 +79,7 @@ fn compiled(arch: &str) -> Result<Vec<u8>, Failure> {
 }
 
 /// The directory in which this program keeps what can be made or fetched again.
-pub fn cache() -> Option<PathBuf> {
+pub(super) fn cache() -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     Some(set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))?.join("whyfaster"))
 }
@@ -101,14 +100,7 @@ fn compile(compiler: &Path, arch: &str) -> Result<Vec<u8>, Failure> {
     let directory = directory()?;
     let root = directory.path();
     for (name, text) in whyfaster_probe::sources() {
-        let path = root.join(name);
-        if let Some(parent) = path.parent() {
-            let made = std::fs::create_dir_all(parent);
-            made.map_err(|e| {
-                Failure::new(Exit::Unfit, format!("'{}': {e}", parent.display()), "set TMPDIR")
-            })?;
-        }
-        write(&path, text.as_bytes(), 0o600)?;
+        write(&root.join(name), text.as_bytes(), 0o600)?;
     }
     let version = format!("-DWORKER_VERSION=\"{}\"", env!("CARGO_PKG_VERSION"));
     let sources = whyfaster_probe::sources().iter().map(|(name, _)| *name);
@@ -122,7 +114,7 @@ fn compile(compiler: &Path, arch: &str) -> Result<Vec<u8>, Failure> {
         .output();
     let failed = |why: String| {
         let what = format!("cannot compile the worker for {arch} with '{}': {why}", compiler.display());
-        Failure::new(Exit::Unfit, what, "build it yourself and name it with --worker FILE")
+        Failure::unfit(what, "build it yourself and name it with --worker FILE")
     };
     let output = output.map_err(|error| failed(error.to_string()))?;
     if !output.status.success() {
@@ -133,14 +125,10 @@ fn compile(compiler: &Path, arch: &str) -> Result<Vec<u8>, Failure> {
 }
 
 /// Lets other users into a directory of ours, because a launcher may become one of them.
-pub fn open_to_all(directory: &Path) -> Result<(), Failure> {
+pub(super) fn open_to_all(directory: &Path) -> Result<(), Failure> {
     use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(directory, std::fs::Permissions::from_mode(0o755)).map_err(|error| {
-        Failure::new(
-            Exit::Unfit,
-            format!("'{}': {error}", directory.display()),
-            "set TMPDIR to a directory of yours",
-        )
+        Failure::unfit(format!("'{}': {error}", directory.display()), "set TMPDIR to a directory of yours")
     })
 }
 

@@ -11,8 +11,10 @@ use super::super::protocol::{
 };
 use super::account;
 use super::copy::Blueprint;
+use super::counting::{self, Counted, Opened};
 use super::gate::{Gate, Used, now_ns};
 use super::reap::{NoChild, Reaped, Signals, Woken, microseconds, next, seconds};
+use super::spawn::Spawner;
 use super::tree;
 
 /// How often a trial is looked at.
@@ -24,6 +26,7 @@ struct Live {
     row: Option<usize>,
     /// Its place at the gate.
     slot: usize,
+    counters: Opened,
 }
 
 /// A batch under way.
@@ -32,6 +35,7 @@ pub(super) struct Run<'a> {
     blueprint: &'a Blueprint,
     pub(super) signals: &'a Signals,
     gate: Gate,
+    spawner: Spawner<'a>,
     /// Processes of ours that are no copies.
     pub(super) helpers: Vec<Identity>,
     live: HashMap<i32, Live>,
@@ -50,10 +54,11 @@ pub(super) struct Run<'a> {
     pub(super) account: Option<Result<Account, NoAccount>>,
     pub(super) released_ns: u64,
     exec_errno: Option<i32>,
+    /// Some counter leaves the kernel out.
+    user_only: bool,
 }
 
 /// What is known of a released copy.
-#[derive(Clone, Copy)]
 struct Row {
     intended_ns: u64,
     started_ns: Option<u64>,
@@ -62,11 +67,29 @@ struct Row {
     timed_out: bool,
 }
 
-#[derive(Clone, Copy)]
 struct End {
     at_ns: u64,
     status: i32,
     usage: libc::rusage,
+    counted: Counted,
+}
+
+/// Why a copy does not stand at the gate.
+enum NotCreated {
+    /// We were told to stop.
+    Stopped,
+    Failed(LaunchError),
+}
+
+impl NotCreated {
+    /// What that means for a batch under way.
+    fn ended(self) -> Ended {
+        match self {
+            NotCreated::Stopped => Ended::Aborted,
+            NotCreated::Failed(LaunchError::Prepare { errno, .. }) => Ended::ExecFailed { errno },
+            NotCreated::Failed(LaunchError::Fork { .. }) => Ended::Overloaded,
+        }
+    }
 }
 
 /// How many copies a batch needs at the gate at most.
@@ -96,6 +119,7 @@ impl<'a> Run<'a> {
             blueprint,
             signals,
             gate: Gate::new(slots)?,
+            spawner: Spawner::new(slots)?,
             helpers,
             live: HashMap::with_capacity(slots),
             free_slots: (0..slots).rev().collect(),
@@ -110,10 +134,11 @@ impl<'a> Run<'a> {
             account: (request.purpose == Purpose::Account).then(|| Ok(Account::default())),
             released_ns: 0,
             exec_errno: None,
+            user_only: false,
         })
     }
 
-    /// Creates the first copies and waits until they stand at the gate. Says whether they do, or we were told to stop.
+    /// Creates the first copies. Says whether they stand at the gate, or we were told to stop.
     pub(super) fn create(&mut self) -> Result<bool, LaunchError> {
         let first = match self.request.arrivals {
             Arrivals::Rate { rate_per_s, duration_s, most } => {
@@ -122,46 +147,51 @@ impl<'a> Run<'a> {
             other => slots(other),
         };
         for _ in 0..first {
-            self.create_one().map_err(|error| LaunchError::Fork {
-                copy: self.created as u32 + 1,
-                errno: error.raw_os_error().unwrap_or(libc::EAGAIN),
-            })?;
+            match self.create_one() {
+                Ok(()) => {}
+                Err(NotCreated::Stopped) => return Ok(false),
+                Err(NotCreated::Failed(error)) => return Err(error),
+            }
         }
-        while (self.gate.arrived(first as u32) as usize) < first && !self.lost_one() {
+        if self.lost_one(None) {
+            return Err(LaunchError::Fork { copy: self.created as u32, errno: libc::ENOMEM });
+        }
+        Ok(true)
+    }
+
+    /// Creates a copy and waits until it stands at the gate.
+    fn create_one(&mut self) -> Result<(), NotCreated> {
+        let copy = self.created as u32 + 1;
+        let not_forked = |errno| NotCreated::Failed(LaunchError::Fork { copy, errno });
+        let index = self.free_slots.pop().ok_or(not_forked(libc::EAGAIN))?;
+        let slot = self.gate.slot(index);
+        slot.reset();
+        let pid = self
+            .spawner
+            .create(&self.gate, self.blueprint, index, self.created)
+            .map_err(|error| not_forked(error.raw_os_error().unwrap_or(libc::EAGAIN)))?;
+        self.created += 1;
+        // There is room for it, and nothing may be allocated until the copy stands at the gate.
+        self.live.insert(pid, Live { row: None, slot: index, counters: Opened::new() });
+        while !self.gate.arrived(self.created) {
+            if self.lost_one(Some(pid)) {
+                return Err(not_forked(libc::ENOMEM));
+            }
             // A copy can be held up for ever on its way: opening a file may wait for a network or a device.
             if self.signals.told_to_stop() {
-                return Ok(false);
+                // SAFETY: takes no pointer; the child was not reaped. It must not go on in our memory.
+                unsafe { libc::kill(pid, libc::SIGKILL) };
+                return Err(NotCreated::Stopped);
             }
         }
-        let failed = self.live.values().find_map(|copy| self.gate.slot(copy.slot).failure());
-        match failed {
-            Some((step, errno)) => Err(LaunchError::Prepare { step, errno }),
-            None if self.lost_one() => {
-                Err(LaunchError::Fork { copy: self.created as u32, errno: libc::ENOMEM })
-            }
-            None => Ok(true),
+        if let Some((step, errno)) = slot.failure() {
+            return Err(NotCreated::Failed(LaunchError::Prepare { step, errno }));
         }
-    }
-
-    /// Whether a copy died before it came to the gate without saying why (the kernel ran out of memory, say).
-    fn lost_one(&self) -> bool {
-        self.prepared.iter().any(|&pid| {
-            let mut info = std::mem::MaybeUninit::<libc::siginfo_t>::zeroed();
-            let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-            // SAFETY: the pointer is to memory of ours; WNOWAIT leaves the child to be reaped in its turn.
-            unsafe {
-                libc::waitid(libc::P_PID, pid as u32, info.as_mut_ptr(), flags) == 0
-                    && info.assume_init().si_pid() == pid
-            }
-        })
-    }
-
-    fn create_one(&mut self) -> io::Result<()> {
-        let slot = self.free_slots.pop().ok_or_else(|| io::Error::from_raw_os_error(libc::EAGAIN))?;
-        self.gate.slot(slot).reset();
-        let pid = self.blueprint.fork(&self.gate, slot, self.created)?;
-        self.live.insert(pid, Live { row: None, slot });
-        self.created += 1;
+        let counters = counting::open(&self.request.counters, pid);
+        self.user_only |= counters.values().flatten().any(|counter| counter.user_only);
+        if let Some(copy) = self.live.get_mut(&pid) {
+            copy.counters = counters;
+        }
         self.prepared.push_back(pid);
         if let Some(Ok(_)) = self.account
             && let Err(error) = account::seize(pid)
@@ -172,10 +202,23 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
+    /// Whether a copy on its way to the gate or there died without saying why (the kernel ran out of memory, say).
+    fn lost_one(&self, on_its_way: Option<i32>) -> bool {
+        on_its_way.into_iter().chain(self.prepared.iter().copied()).any(|pid| {
+            let mut info = std::mem::MaybeUninit::<libc::siginfo_t>::zeroed();
+            let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+            // SAFETY: the pointer is to memory of ours; WNOWAIT leaves the child to be reaped in its turn.
+            unsafe {
+                libc::waitid(libc::P_PID, pid as u32, info.as_mut_ptr(), flags) == 0
+                    && info.assume_init().si_pid() == pid
+            }
+        })
+    }
+
     /// Releases the next prepared copy; its latency counts from `intended_ns`.
-    fn release_one(&mut self, intended_ns: u64) -> io::Result<()> {
+    fn release_one(&mut self, intended_ns: u64) -> Result<(), Ended> {
         if self.prepared.is_empty() {
-            self.create_one()?;
+            self.create_one().map_err(NotCreated::ended)?;
         }
         let Some(pid) = self.prepared.pop_front() else { return Ok(()) };
         self.note_release(pid, intended_ns);
@@ -220,7 +263,7 @@ impl<'a> Run<'a> {
                         run.release_one(now)?;
                     }
                     while run.prepared.len() < spares(workers as usize) && now < until_ns {
-                        run.create_one()?;
+                        run.create_one().map_err(NotCreated::ended)?;
                     }
                     Ok(None)
                 })
@@ -231,14 +274,14 @@ impl<'a> Run<'a> {
                 self.until_done(|run| {
                     while run.rows.len() < copies && intended(run.rows.len()) <= now_ns() {
                         if run.outstanding >= most as usize {
-                            return Err(io::Error::from_raw_os_error(libc::EAGAIN));
+                            return Err(Ended::Overloaded);
                         }
                         run.release_one(intended(run.rows.len()))?;
                     }
                     while run.prepared.len() < spares(most as usize)
                         && run.rows.len() + run.prepared.len() < copies
                     {
-                        run.create_one()?;
+                        run.create_one().map_err(NotCreated::ended)?;
                     }
                     Ok((run.rows.len() < copies).then(|| intended(run.rows.len())))
                 })
@@ -253,9 +296,12 @@ impl<'a> Run<'a> {
 
     /// Waits until no released copy is left. `pace` releases further copies when it is time and says when it wants to be
     /// called again; it is called after every wake-up.
-    fn until_done(&mut self, mut pace: impl FnMut(&mut Self) -> io::Result<Option<u64>>) -> Ended {
+    fn until_done(&mut self, mut pace: impl FnMut(&mut Self) -> Result<Option<u64>, Ended>) -> Ended {
         loop {
-            let Ok(wanted_ns) = pace(self) else { return Ended::Overloaded };
+            let wanted_ns = match pace(self) {
+                Ok(wanted_ns) => wanted_ns,
+                Err(ended) => return ended,
+            };
             if self.outstanding == 0 && wanted_ns.is_none() {
                 return Ended::Normally;
             }
@@ -336,10 +382,11 @@ impl<'a> Run<'a> {
             }
             return;
         }
-        if self.helpers.iter().any(|helper| helper.0 == child.pid) {
-            return;
-        }
+        // A copy goes first: it may have the number of a daemon that was left running and has ended since.
         let Some(copy) = self.live.remove(&child.pid) else {
+            if self.helpers.iter().any(|helper| helper.0 == child.pid) {
+                return;
+            }
             self.orphans.reaped += 1;
             self.orphans.user_s += seconds(child.usage.ru_utime);
             self.orphans.system_s += seconds(child.usage.ru_stime);
@@ -353,7 +400,9 @@ impl<'a> Run<'a> {
             let row = &mut self.rows[row];
             row.started_ns = slot.started_ns();
             row.used = slot.used();
-            row.end = Some(End { at_ns: child.at_ns, status: child.code(), usage: child.usage });
+            let counted = counting::read(copy.counters);
+            let at_ns = self.signals.ended(child.pid).unwrap_or(child.at_ns);
+            row.end = Some(End { at_ns, status: child.code(), usage: child.usage, counted });
             self.outstanding -= 1;
         }
         self.free_slots.push(copy.slot);
@@ -362,6 +411,19 @@ impl<'a> Run<'a> {
     /// Copies whose end was not told yet.
     pub(super) fn alive(&self) -> usize {
         self.live.len()
+    }
+
+    /// What the copies left running, where that is to stay. What the time-out cut short leaves nothing behind.
+    pub(super) fn daemons(&mut self) -> Vec<Identity> {
+        self.reap();
+        let cut = self.rows.iter().any(|row| row.timed_out);
+        if !self.request.keep_daemons || cut || !self.live.is_empty() {
+            return Vec::new();
+        }
+        let daemons: Vec<Identity> =
+            tree::below_this().into_iter().filter(|process| !self.helpers.contains(process)).collect();
+        self.orphans.left_running = daemons.len() as u32;
+        daemons
     }
 
     /// Ends all that is left of the batch: copies never released, copies cut short, and what outlived its copy. Returns what
@@ -393,8 +455,9 @@ impl<'a> Run<'a> {
         let mut copies = Copies::default();
         let counted_from_intended = matches!(self.request.arrivals, Arrivals::Rate { .. });
         let (mut first_ns, mut last_ns) = (u64::MAX, 0);
+        let mut counted = Vec::new();
         for row in &self.rows {
-            let (Some(end), Some(started_ns)) = (row.end, row.started_ns) else { continue };
+            let (Some(end), Some(started_ns)) = (&row.end, row.started_ns) else { continue };
             let start_ns = if counted_from_intended { row.intended_ns } else { started_ns };
             first_ns = first_ns.min(start_ns);
             last_ns = last_ns.max(end.at_ns);
@@ -410,7 +473,9 @@ impl<'a> Run<'a> {
                 .push((end.usage.ru_nivcsw as u64).saturating_sub(row.used.involuntary));
             copies.status.push(end.status);
             copies.timed_out.push(row.timed_out);
+            counted.push(&end.counted);
         }
+        copies.counters = counting::columns(&counted, self.user_only);
         (copies, last_ns.saturating_sub(first_ns) as f64 / 1e9)
     }
 }

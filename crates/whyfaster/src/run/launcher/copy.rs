@@ -1,6 +1,7 @@
-//! The child's side: from the fork, past the gate, to the exec.
+//! The child's side: from its creation, past the gate, to the exec.
 
 use std::ffi::{CStr, CString, OsString};
+use std::marker::PhantomData;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
@@ -31,9 +32,20 @@ pub(super) struct Blueprint {
     user: Option<RunAs>,
     /// Whether somebody looks into the copies.
     observed: bool,
+    /// The copies' peak memory is asked for.
+    peak_memory: bool,
     together: bool,
     /// The limit on open files that copies get back, where the launcher raised its own.
     files: Option<Rlimit>,
+}
+
+/// What `execve` takes: the words and the environment of one copy.
+pub(super) struct Words<'a> {
+    argv: Vec<*const libc::c_char>,
+    env: Vec<*const libc::c_char>,
+    /// The string of the environment that is not the blueprint's.
+    _copy: CString,
+    _of: PhantomData<&'a Blueprint>,
 }
 
 /// Where one of the two output streams goes.
@@ -71,40 +83,45 @@ impl Blueprint {
             realtime: request.realtime,
             user: request.user.clone(),
             observed: matches!(request.purpose, Purpose::Account | Purpose::Traced | Purpose::Observed),
+            peak_memory: request.peak_memory,
             together: matches!(request.arrivals, Arrivals::Together { .. }),
             files,
         })
     }
 
-    /// Forks a copy. In the parent returns its process id; the child never returns.
-    pub(super) fn fork(&self, gate: &Gate, index: usize, number: usize) -> io::Result<i32> {
-        // SAFETY: this process has one thread, so the child may use everything, allocation included.
-        let launcher = unsafe { libc::getpid() };
-        // SAFETY: as above.
-        match unsafe { libc::fork() } {
-            -1 => Err(io::Error::last_os_error()),
-            0 => self.become_copy(gate, index, number, launcher),
-            pid => Ok(pid),
-        }
+    /// What a copy has in common with the launcher until its exec: the memory. Not where that counts (the kernel takes what a process
+    /// had then into its peak), nor where somebody looks into the copy, who would see all that is the launcher's.
+    pub(super) fn in_common(&self) -> libc::c_int {
+        if self.observed || self.peak_memory { 0 } else { libc::CLONE_VM }
     }
 
-    fn become_copy(&self, gate: &Gate, index: usize, number: usize, launcher: i32) -> ! {
+    /// Makes the calling process a copy: to the gate, past it, and to the exec.
+    pub(super) fn become_copy(&self, gate: &Gate, index: usize, launcher: i32, words: &Words<'_>) -> ! {
         let slot = gate.slot(index);
         if let Err((step, error)) = self.settle(index, launcher) {
             slot.fail(step, error.raw_os_error().unwrap_or(libc::EIO));
             gate.arrive();
             exit_now();
         }
-        let env = self.with_copy_number(number);
-        let (argv, envp) = (pointers(&self.argv), pointers(&env));
         gate.arrive();
         gate.wait(index, self.together);
         let used = used_so_far();
         slot.stamp(used, now_ns());
         // SAFETY: both arrays end with a null pointer and point to strings that live until the process image is replaced.
-        unsafe { libc::execve(self.program.as_ptr(), argv.as_ptr(), envp.as_ptr()) };
+        unsafe { libc::execve(self.program.as_ptr(), words.argv.as_ptr(), words.env.as_ptr()) };
         slot.fail(Step::Exec, io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO));
         exit_now();
+    }
+
+    /// The words of the copy with this number.
+    pub(super) fn words(&self, number: usize) -> Words<'_> {
+        let copy = CString::new(format!("WHYFASTER_COPY={number}")).unwrap_or_default();
+        Words {
+            argv: pointers(self.argv.iter()),
+            env: pointers(self.env.iter().chain([&copy])),
+            _copy: copy,
+            _of: PhantomData,
+        }
     }
 
     /// Session, signals, CPUs, streams, user: what may need privileges comes before they are given up.
@@ -159,12 +176,6 @@ impl Blueprint {
         }
         Ok(())
     }
-
-    fn with_copy_number(&self, number: usize) -> Vec<CString> {
-        let mut env = self.env.clone();
-        env.extend(CString::new(format!("WHYFASTER_COPY={number}")));
-        env
-    }
 }
 
 impl Stream {
@@ -214,8 +225,8 @@ unsafe fn die_with(launcher: i32) {
     }
 }
 
-fn pointers(strings: &[CString]) -> Vec<*const libc::c_char> {
-    strings.iter().map(|string| string.as_ptr()).chain([ptr::null()]).collect()
+fn pointers<'a>(strings: impl Iterator<Item = &'a CString>) -> Vec<*const libc::c_char> {
+    strings.map(|string| string.as_ptr()).chain([ptr::null()]).collect()
 }
 
 pub(super) fn c_path(path: &Path) -> io::Result<CString> {

@@ -8,6 +8,9 @@ use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
+use rustix::thread::futex;
+use rustix::time::Timespec;
+
 use super::super::protocol::Step;
 
 /// What all copies share.
@@ -99,19 +102,20 @@ impl Gate {
         }
     }
 
-    /// Waits a moment for another copy to arrive; returns how many have.
-    pub(super) fn arrived(&self, wanted: u32) -> u32 {
-        let seen = self.head().arrived.load(Ordering::Acquire);
-        if seen < wanted {
+    /// Waits a moment for another copy to arrive. Says whether so many have.
+    pub(super) fn arrived(&self, wanted: usize) -> bool {
+        let arrived = || self.head().arrived.load(Ordering::Acquire);
+        let seen = arrived();
+        if (seen as usize) < wanted {
             wait(&self.head().arrived, seen, Some(Duration::from_millis(20)));
         }
-        self.head().arrived.load(Ordering::Acquire)
+        arrived() as usize >= wanted
     }
 
     /// Releases all copies that wait together.
     pub(super) fn open_all(&self) {
         self.head().open.store(1, Ordering::Release);
-        wake(&self.head().open, i32::MAX);
+        wake(&self.head().open, i32::MAX as u32);
     }
 
     /// Releases one copy.
@@ -173,19 +177,17 @@ impl Slot {
     }
 }
 
-/// `FUTEX_WAIT` on a word that processes share: returns when woken, when the word is no longer `value`, or in time.
+/// `FUTEX_WAIT` on a word that processes share: returns when woken, when the word is no longer `value`, or in time. This and
+/// [`wake`] leave `errno` alone, which copies and the launcher have in common until their exec.
 fn wait(word: &AtomicU32, value: u32, timeout: Option<Duration>) {
-    let timeout =
-        timeout.map(|t| libc::timespec { tv_sec: t.as_secs() as i64, tv_nsec: i64::from(t.subsec_nanos()) });
-    let timeout = timeout.as_ref().map_or(ptr::null(), |t| t as *const libc::timespec);
-    // SAFETY: the word lives in a mapping that outlives the call; the timespec too. All errors mean "look again".
-    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, value, timeout) };
+    let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
+    // All errors mean "look again".
+    let _ = futex::wait(word, futex::Flags::empty(), value, timeout.as_ref());
 }
 
 /// `FUTEX_WAKE` for this many waiters.
-fn wake(word: &AtomicU32, waiters: i32) {
-    // SAFETY: the word lives in a mapping that outlives the call.
-    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, waiters) };
+fn wake(word: &AtomicU32, waiters: u32) {
+    let _ = futex::wake(word, futex::Flags::empty(), waiters);
 }
 
 /// `CLOCK_MONOTONIC`, nanoseconds.

@@ -6,15 +6,19 @@
 mod account;
 mod batch;
 mod copy;
+mod counting;
 mod drain;
 mod gate;
 pub mod keeper;
+mod moved;
 mod observed;
 mod reap;
+mod spawn;
 mod tree;
 
 pub(crate) use tree::{below_this, end_all, end_tree, identity, proc_is_foreign};
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -66,12 +70,19 @@ fn serve(attached: bool) -> io::Result<()> {
     let socket = UnixStream::from(take_stdin()?);
     let machine = MachineCounters::open(&Root::real()).ok();
     let mut hook = None;
+    let daemons = RefCell::new(Vec::new());
     let served = answer(&socket, &mut hook, |request, streams| {
         signals.clear();
         // If who started us has died, nobody would read the answer.
-        signals.program_lives().then(|| match run(request, streams, &signals, machine.as_ref(), &socket) {
-            Ok(outcome) => Reply::Done(Box::new(outcome)),
-            Err(error) => Reply::Failed(error),
+        signals.program_lives().then(|| {
+            let ran = run(request, streams, &signals, machine.as_ref(), (&socket, &daemons.borrow()));
+            match ran {
+                Ok(outcome) => {
+                    daemons.borrow_mut().extend(&outcome.daemons);
+                    Reply::Done(Box::new(outcome))
+                }
+                Err(error) => Reply::Failed(error),
+            }
         })
     });
     if let Some(hook) = hook {
@@ -113,7 +124,7 @@ fn run(
     streams: Vec<OwnedFd>,
     signals: &Signals,
     machine: Option<&MachineCounters>,
-    socket: &UnixStream,
+    (socket, daemons): (&UnixStream, &[Identity]),
 ) -> Result<Outcome, LaunchError> {
     let prepare = |step: Step| {
         move |error: io::Error| LaunchError::Prepare {
@@ -125,7 +136,8 @@ fn run(
     let stdin = (request.purpose == Purpose::Observed).then(|| streams.pop()).flatten();
     let (stdout, stderr, drain, files) = outputs(request, streams).map_err(prepare(Step::Output))?;
     let blueprint = Blueprint::new(request, stdin, stdout, stderr, files).map_err(prepare(Step::Words))?;
-    let helpers = drain.iter().filter_map(|drain| identity(drain.pid)).collect();
+    let helpers =
+        drain.iter().filter_map(|drain| identity(drain.pid)).chain(daemons.iter().copied()).collect();
     let mut run = Run::new(request, &blueprint, signals, helpers).map_err(prepare(Step::Memory))?;
     let created = match run.create().map(|created| created && run.hold(socket)) {
         Ok(created) => created,
@@ -134,14 +146,17 @@ fn run(
             return Err(error);
         }
     };
+    let moved_before = moved::by_reaped();
     let before = machine.and_then(MachineCounters::read);
     let ended = if created { run.time(socket) } else { Ended::Aborted };
     let after = machine.and_then(MachineCounters::read);
-    let left = run.end(ended == Ended::Aborted);
+    let kept = if ended == Ended::Normally { run.daemons() } else { Vec::new() };
+    let left = if kept.is_empty() { run.end(ended == Ended::Aborted) } else { Vec::new() };
     let ended = match (ended, signals.strange()) {
         (Ended::Aborted, Some((signal, by))) => Ended::Signalled { signal, by },
         (ended, _) => ended,
     };
+    let io = moved_before.zip(moved::by_reaped()).map(|(before, after)| after.since(&before));
     let (copies, makespan_s) = run.copies();
     let between = before.zip(after);
     let outcome = Outcome {
@@ -151,8 +166,10 @@ fn run(
         copies,
         orphans: run.orphans,
         left,
+        daemons: kept,
         machine_busy_s: between.map(|(before, after)| after.busy_s - before.busy_s),
         steal_s: between.map(|(before, after)| after.steal_s - before.steal_s),
+        io,
         needs: (request.purpose == Purpose::Trial).then_some(run.needs),
         account: run.account.take(),
     };
@@ -180,7 +197,7 @@ fn outputs(request: &Request, streams: Vec<OwnedFd>) -> io::Result<Outputs> {
         };
     }
     let (stdout, stderr, drain, files) = match &request.output {
-        Output::Null => (null()?, null()?, None, None),
+        Output::Auto | Output::Null => (null()?, null()?, None, None),
         Output::Inherit => (Stream::Inherited, Stream::Inherited, None, None),
         Output::File(path) => {
             let open = || {

@@ -1,6 +1,6 @@
 //! Waiting for children, and what they leave behind.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::time::Duration;
@@ -60,6 +60,8 @@ pub(super) struct Signals {
     program: Option<Pid>,
     /// The first signal that somebody else sent to end us, and who.
     strange: RefCell<Option<(i32, Who)>>,
+    /// Which child the last wait told to have ended, and when that was.
+    ended: Cell<Option<(i32, u64)>>,
 }
 
 impl Signals {
@@ -86,7 +88,7 @@ impl Signals {
             }
             set
         };
-        Self { set, program: getppid(), strange: RefCell::new(None) }
+        Self { set, program: getppid(), strange: RefCell::new(None), ended: Cell::new(None) }
     }
 
     /// Whether the program that started us lives.
@@ -97,6 +99,12 @@ impl Signals {
     /// The signal that somebody else than the program sent to end us, if one came since [`Self::clear`], and who sent it.
     pub(super) fn strange(&self) -> Option<(i32, Who)> {
         self.strange.take()
+    }
+
+    /// When this child had ended, if that is what the last wait was for: sooner than it can be known from reaping it, as
+    /// that takes the kernel a while.
+    pub(super) fn ended(&self, child: i32) -> Option<u64> {
+        self.ended.get().filter(|&(pid, _)| pid == child).map(|(_, at_ns)| at_ns)
     }
 
     /// Sleeps until a child changed, a signal tells us to stop, or the clock shows `until_ns`.
@@ -128,6 +136,10 @@ impl Signals {
         // outlives the call.
         let (signal, info) =
             unsafe { (libc::sigtimedwait(set, info.as_mut_ptr(), timeout), info.assume_init()) };
+        let named = signal == libc::SIGCHLD
+            && [libc::CLD_EXITED, libc::CLD_KILLED, libc::CLD_DUMPED].contains(&info.si_code);
+        // SAFETY: the kernel filled it, and this signal names the child.
+        self.ended.set(named.then(|| (unsafe { info.si_pid() }, now_ns())));
         match signal {
             libc::SIGCHLD => Woken::Child,
             -1 => Woken::Time,

@@ -6,7 +6,7 @@ use whyfaster_core::price::pace::COMPUTE;
 use whyfaster_core::price::sample::row_id;
 use whyfaster_probe::{Batch, GROUPS, Probe};
 
-use crate::exit::{Exit, Failure, nearest};
+use crate::exit::{Failure, nearest};
 use crate::worker::protocol::Head;
 use crate::worker::rows::variant;
 
@@ -298,7 +298,7 @@ fn known(probes: &[Probe], word: &str) -> Result<(), Failure> {
         None => "'whyfaster prices --list' shows all of them".to_owned(),
     };
     let shown: String = word.chars().take(80).collect();
-    Err(Failure::new(Exit::Usage, format!("there is no probe or group '{shown}'"), hint))
+    Err(Failure::usage(format!("there is no probe or group '{shown}'"), hint))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Which lines words become.
 
 use super::*;
+use crate::exit::Exit;
 
 fn probes() -> Vec<Probe> {
     let probe = |name: &str, group: &str, variants: &str, batch: &str| {

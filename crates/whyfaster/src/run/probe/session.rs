@@ -7,11 +7,14 @@ use std::time::{Duration, Instant};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
-use whyfaster_core::event::{Event, Status};
-use whyfaster_core::host::{Host, NotMeasured, Warning, moved};
+use whyfaster_core::event::Event;
+use whyfaster_core::host::{Host, moved};
+use whyfaster_core::missing::{NotMeasured, Quantity};
 use whyfaster_core::price::fingerprint::Fingerprint;
 use whyfaster_core::price::list::Clock;
 use whyfaster_core::price::{PriceList, SCHEMA, Unit};
+use whyfaster_core::status::Status;
+use whyfaster_core::warning::Warning;
 use whyfaster_probe::Probe;
 
 use super::super::interrupts::Interrupts;
@@ -125,11 +128,11 @@ fn name() -> String {
 }
 
 fn uncounted(why: String) -> NotMeasured {
-    NotMeasured { what: "system calls per operation".to_owned(), why }
+    NotMeasured::new(Quantity::CallsPerOperation, why)
 }
 
 fn warnings(host: &Host) -> Vec<Warning> {
-    moved(&host.before, &host.after)
+    moved(&host.before, &host.after).into_iter().map(Warning::from).collect()
 }
 
 /// Rows that never began get their reason, and all stand in the order of the selection.

@@ -64,8 +64,7 @@ impl Worker {
         let bytes = whyfaster_probe::worker();
         let made = memory(bytes).or_else(|_| temporary(bytes)).and_then(|worker| worker.given_to(user));
         made.map_err(|error| {
-            Failure::new(
-                Exit::Unfit,
+            Failure::unfit(
                 format!("cannot make the worker into a file that can be run: {error}"),
                 "set TMPDIR to a directory that you may write to and that is not mounted noexec",
             )
@@ -151,8 +150,7 @@ impl Running {
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit());
         let mut group = Group::start(&mut command, GRACE).map_err(|error| {
-            Failure::new(
-                Exit::Unfit,
+            Failure::unfit(
                 format!("cannot start the worker: {error}"),
                 "run 'whyfaster doctor': it says what this machine allows",
             )

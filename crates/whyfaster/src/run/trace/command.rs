@@ -6,12 +6,13 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use whyfaster_core::host::{NotMeasured, Warning};
+use whyfaster_core::missing::{NotMeasured, Quantity};
 use whyfaster_core::plan::{Alternative, Input, Output};
 use whyfaster_core::stats::quantile::median;
 use whyfaster_core::trace::plan::TracePlan;
 use whyfaster_core::trace::record::{EndedBy, Runs};
 use whyfaster_core::trace::report::{Level, Untraced};
+use whyfaster_core::warning::{Caution, Warning};
 use whyfaster_trace::unprivileged::{Bare, bare};
 
 use super::super::client::{Launcher, NoOutcome};
@@ -25,16 +26,13 @@ use super::level::Chosen;
 use super::observer::{Observer, Take};
 use super::terminal::Terminal;
 use super::watched::{Say, Watched};
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
 
 /// So many Ctrl-C within two seconds end the command whatever it makes of them.
 const PATIENCE: usize = 3;
 
 /// Seconds for all untraced runs together: whoever traces a long command does not want to wait for it again and again.
 const BUDGET_S: f64 = 10.0;
-
-/// How the report calls what is made here.
-const RATIO: &str = "overhead.traced_over_untraced";
 
 /// Starts the command and watches it.
 pub(super) fn watch(
@@ -79,7 +77,8 @@ pub(super) fn watch(
     watched.failure = watch.not_ended(&outcome);
     watched.facts.warnings.append(&mut watch.warnings);
     if watch.late {
-        watched.facts.warnings.push(too_late());
+        // It does not end where the key was pressed that the command died of.
+        watched.facts.warnings.push(Caution::InterruptSeenLate.into());
     }
     let died = died_of(&watch.keys, watched.exit_status);
     watched.interrupted = watch.stop == Some(EndedBy::Signal) || died;
@@ -190,7 +189,7 @@ impl Watch<'_> {
         self.warnings = observer.without_rights();
         let counts = observer.finish(take).map_err(observing)?;
         if let Some(Ended::ExecFailed { errno }) = outcome.as_ref().map(|outcome| &outcome.ended) {
-            return Err(cannot_execute(self.command, *errno));
+            return Err(cannot_execute(&self.command.program, *errno));
         }
         Ok((outcome, counts))
     }
@@ -227,6 +226,9 @@ impl Watch<'_> {
             realtime: false,
             user: RunAs::of(self.plan.user.as_ref()),
             timeout_s: None,
+            keep_daemons: false,
+            counters: Vec::new(),
+            peak_memory: false,
             arrivals: Arrivals::Together { copies: 1 },
             purpose,
         }
@@ -237,7 +239,7 @@ impl Watch<'_> {
         match error {
             NoOutcome::Failure(failure) => failure,
             NoOutcome::Launch(LaunchError::Fork { copy, errno }) => {
-                Failure::new(Exit::Unfit, cannot_create(copy, errno), "free what is short, then try again")
+                Failure::unfit(cannot_create(copy, errno), "free what is short, then try again")
             }
             NoOutcome::Launch(LaunchError::Prepare { step, errno }) => {
                 let (input, output) = (&self.plan.input, &self.plan.output);
@@ -278,17 +280,6 @@ fn died_of(keys: &[Key], status: Option<i32>) -> bool {
     keys.iter().any(|key| status == Some(-key.signal))
 }
 
-/// What to know of a trace that does not end where the key was pressed that the command died of.
-fn too_late() -> Warning {
-    Warning {
-        what: "the command died of Ctrl-C, but what came from the key on had been explained before that showed"
-            .to_owned(),
-        remedy: "waits that the key ended have it as their cause: the command and what it started took more than a second to \
-                 end, or made too many records meanwhile"
-            .to_owned(),
-    }
-}
-
 /// Runs the command untraced as often as the plan and the time allow.
 fn run_untraced(watch: &mut Watch<'_>, watched: &mut Watched, say: Say<'_>) -> Result<(), Failure> {
     let why = match reason_against(watch, watched) {
@@ -301,7 +292,7 @@ fn run_untraced(watch: &mut Watch<'_>, watched: &mut Watched, say: Say<'_>) -> R
     };
     match why {
         Ok(ratio) => watched.facts.traced_over_untraced = Some(ratio),
-        Err(why) => watched.facts.not_measured.push(NotMeasured { what: RATIO.to_owned(), why }),
+        Err(why) => watched.facts.not_measured.push(NotMeasured::new(Quantity::MeasuredOverhead, why)),
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Which level is to be had: the best one, or the one that was asked for.
 
-use whyfaster_core::host::NotMeasured;
+use whyfaster_core::missing::{NotMeasured, Obstacle, Quantity};
 use whyfaster_core::trace::plan::{LevelChoice, Target, TracePlan};
 use whyfaster_core::trace::report::Level;
 use whyfaster_trace::unprivileged::{Seized, Tracing, possible};
@@ -18,15 +18,15 @@ pub(super) struct Chosen {
     pub(super) switches: bool,
     /// Why it is not a better one, and what would give that.
     pub(super) not_measured: Vec<NotMeasured>,
+    /// The same for an error, a line each.
+    because: Vec<String>,
 }
 
 /// Opens the observer of the level that the plan asks for.
 pub(super) fn choose(plan: &TracePlan) -> Result<Chosen, Failure> {
     let chosen = match plan.level {
         LevelChoice::Full => full(plan).map_err(|missing| {
-            Failure::new(
-                Exit::Unfit,
-                format!("the full level is not to be had here: {missing}"),
+            Failure::unfit(format!("the full level is not to be had here: {missing}"),
                 "do what it says, or leave --level out to take what there is; 'whyfaster doctor' lists the levels",
             )
         })?,
@@ -35,16 +35,19 @@ pub(super) fn choose(plan: &TracePlan) -> Result<Chosen, Failure> {
             Err(missing) => {
                 let mut chosen = match refused(plan) {
                     None => seized(plan, Tracing::Events)?,
-                    Some(refused) => Chosen { not_measured: vec![refused], ..bare() },
+                    Some(why) => Chosen {
+                        because: vec![format!("a level with ptrace: {why}")],
+                        not_measured: vec![NotMeasured::new(Quantity::PtraceLevel, why)],
+                        ..bare()
+                    },
                 };
-                chosen.not_measured.extend(why(&missing));
+                chosen.because.extend(missing.missing.iter().map(Missing::to_string));
+                chosen.not_measured.extend(missing.missing.iter().map(|it| of_full_level(it, true)));
                 chosen
             }
         },
-        LevelChoice::Unprivileged | LevelChoice::Ptrace if let Some(refused) = refused(plan) => {
-            return Err(Failure::new(
-                Exit::Unfit,
-                format!("{} is not to be had here: {}", refused.what, refused.why),
+        LevelChoice::Unprivileged | LevelChoice::Ptrace if let Some(why) = refused(plan) => {
+            return Err(Failure::unfit(format!("a level with ptrace is not to be had here: {why}"),
                 "without --level it takes what there is: the times of the command as a whole",
             ));
         }
@@ -57,25 +60,30 @@ pub(super) fn choose(plan: &TracePlan) -> Result<Chosen, Failure> {
 
 /// The level that sees only the end.
 fn bare() -> Chosen {
-    Chosen { level: Level::Rusage, observer: Observer::Nothing, switches: false, not_measured: Vec::new() }
+    Chosen {
+        level: Level::Rusage,
+        observer: Observer::Nothing,
+        switches: false,
+        not_measured: Vec::new(),
+        because: Vec::new(),
+    }
 }
 
 /// Why no command of ours can be traced by ptrace. Of a tree that runs already only the attempt on it tells.
-fn refused(plan: &TracePlan) -> Option<NotMeasured> {
+fn refused(plan: &TracePlan) -> Option<String> {
     if !matches!(plan.target, Target::Command(_)) {
         return None;
     }
     let why = possible().err()?;
     let remedy = "sudo sysctl kernel.yama.ptrace_scope=1 allows it, in a container --cap-add SYS_PTRACE";
-    Some(NotMeasured { what: "a level with ptrace".to_owned(), why: format!("{why}; {remedy}") })
+    Some(format!("{why}; {remedy}"))
 }
 
 /// What was asked for and the level cannot give.
 fn check(plan: &TracePlan, chosen: Chosen) -> Result<Chosen, Failure> {
     let unfit = |what: &str, hint: &str| {
-        let why: Vec<String> =
-            chosen.not_measured.iter().map(|it| format!("\n  {}: {}", it.what, it.why)).collect();
-        Err(Failure::new(Exit::Unfit, format!("{what}{}", why.concat()), hint))
+        let why: Vec<String> = chosen.because.iter().map(|line| format!("\n  {line}")).collect();
+        Err(Failure::unfit(format!("{what}{}", why.concat()), hint))
     };
     let calls = matches!(chosen.level, Level::Full | Level::Ptrace);
     if plan.each_call && !calls {
@@ -108,12 +116,16 @@ fn check(plan: &TracePlan, chosen: Chosen) -> Result<Chosen, Failure> {
 
 fn full(plan: &TracePlan) -> Result<Chosen, Unsupported> {
     let full = Full::open(&wanted(plan))?;
-    let not_measured = full.left_out().iter().map(left_out).collect();
-    Ok(Chosen { level: Level::Full, observer: Observer::Full(Box::new(full)), switches: false, not_measured })
+    let not_measured = full.left_out().iter().map(|it| of_full_level(it, false)).collect();
+    let because = full.left_out().iter().map(Missing::to_string).collect();
+    let observer = Observer::Full(Box::new(full));
+    Ok(Chosen { level: Level::Full, observer, switches: false, not_measured, because })
 }
 
-fn left_out(missing: &Missing) -> NotMeasured {
-    NotMeasured { what: missing.what.clone(), why: format!("{}; {}", missing.why, missing.remedy) }
+/// What the full level goes without, or what it was refused for.
+fn of_full_level(missing: &Missing, refused: bool) -> NotMeasured {
+    let quantity = Quantity::FullLevel { part: missing.what.clone(), refused };
+    NotMeasured::new(quantity, format!("{}; {}", missing.why, missing.advice()))
 }
 
 fn seized(plan: &TracePlan, tracing: Tracing) -> Result<Chosen, Failure> {
@@ -131,25 +143,15 @@ fn seized(plan: &TracePlan, tracing: Tracing) -> Result<Chosen, Failure> {
     // Those who run already would need an event for each thread on each CPU.
     let own = matches!(plan.target, Target::Command(_));
     let switches = own && seized.switches().is_ok();
-    let mut not_measured = Vec::new();
+    let (mut not_measured, mut because) = (Vec::new(), Vec::new());
     if let (Level::Unprivileged, true, Err(why)) = (level, own, seized.switches()) {
-        not_measured.push(NotMeasured { what: "switch records".to_owned(), why: why.to_owned() });
+        because.push(format!("switch records: {why}"));
+        not_measured.push(NotMeasured::new(Quantity::SwitchRecords, why.to_owned()));
     }
     if switches && plan.blocking_stacks {
-        not_measured.push(NotMeasured {
-            what: "stacks of the kernel, and of where tasks block".to_owned(),
-            why: "without privileges only the stacks of user code that runs are given; the full level takes all".to_owned(),
-        });
+        not_measured.push(NotMeasured::new(Quantity::KernelStacks, Obstacle::OnlyUserStacks));
     }
-    Ok(Chosen { level, observer: Observer::Seized(Box::new(seized)), switches, not_measured })
-}
-
-fn why(missing: &Unsupported) -> Vec<NotMeasured> {
-    let entry = |missing: &Missing| NotMeasured {
-        what: format!("the full level: {}", missing.what),
-        why: format!("{}; {}", missing.why, missing.remedy),
-    };
-    missing.missing.iter().map(entry).collect()
+    Ok(Chosen { level, observer: Observer::Seized(Box::new(seized)), switches, not_measured, because })
 }
 
 /// What of the plan the observer must know.

@@ -15,18 +15,18 @@ mod watched;
 
 use std::time::Instant;
 
-use whyfaster_core::event::Status;
-use whyfaster_core::host::{Host, NotMeasured};
+use whyfaster_core::host::Host;
+use whyfaster_core::missing::{NotMeasured, Quantity};
+use whyfaster_core::status::Status;
 use whyfaster_core::trace::Analysis;
 use whyfaster_core::trace::event::Event;
 use whyfaster_core::trace::plan::{Target, TracePlan};
 use whyfaster_core::trace::record::{SCHEMA, TraceRecord};
-use whyfaster_core::trace::report::TraceReport;
 use whyfaster_core::trace::stored::Recorder;
 
 use super::faults;
 use super::interrupts::Interrupts;
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
 use crate::host;
 use watched::Say;
 
@@ -84,14 +84,14 @@ pub fn observe(
         None => (None, None),
     };
     if let Some(why) = too_long {
-        watched.facts.not_measured.push(NotMeasured { what: "schedule".to_owned(), why });
+        watched.facts.not_measured.push(NotMeasured::new(Quantity::Schedule, why));
     }
     let report = analysis.finish(&watched.counts, &watched.facts);
-    let failure = watched.failure.or_else(|| plan.strict.then(|| incomplete(&report)).flatten());
-    let status = match (&failure, watched.interrupted) {
-        (_, true) => Status::Interrupted,
-        (Some(_), _) => Status::Failed,
-        (None, _) => Status::Complete,
+    let failure = watched.failure;
+    let status = match watched.interrupted {
+        true => Status::Interrupted,
+        false if failure.is_some() || plan.strict && !report.adds_up() => Status::Failed,
+        false => Status::Complete,
     };
     let record = TraceRecord {
         schema: SCHEMA.to_owned(),
@@ -108,32 +108,4 @@ pub fn observe(
         schedule,
     };
     Ok(Observed { record, failure })
-}
-
-/// `--strict`: anything that was lost, and accounts that do not fit together.
-fn incomplete(report: &TraceReport) -> Option<Failure> {
-    let lost = &report.lost;
-    let classes = [
-        ("records in the ring", lost.ring),
-        ("counters", lost.map),
-        ("tasks", lost.storage),
-        ("strings", lost.string),
-        ("stacks", lost.stack),
-        ("runs of a program", lost.recursion),
-        ("times of late records", lost.late),
-    ];
-    let mut said: Vec<String> = classes
-        .iter()
-        .filter(|(_, lost)| *lost > 0)
-        .map(|(what, lost)| format!("{lost} {what} lost"))
-        .collect();
-    let broken = report.checks.iter().filter(|check| !check.holds);
-    said.extend(broken.map(|check| format!("{}: {} is not {}", check.what, check.left, check.right)));
-    (!said.is_empty()).then(|| {
-        Failure::new(
-            Exit::Unfit,
-            format!("--strict: the trace is not complete: {}", said.join("; ")),
-            "allow more room with --ring-size, observe less (--count-only, no --calls), or leave --strict out",
-        )
-    })
 }

@@ -3,9 +3,9 @@
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
-use whyfaster_core::host::Warning;
 use whyfaster_core::trace::counts::Counts;
 use whyfaster_core::trace::event::Event;
+use whyfaster_core::warning::{Caution, Warning};
 use whyfaster_trace::unprivileged::Seized;
 use whyfaster_trace::{Full, TraceError};
 
@@ -125,14 +125,7 @@ impl Observer {
     pub(in crate::run) fn without_rights(&self) -> Vec<Warning> {
         let Self::Seized(seized) = self else { return Vec::new() };
         let warning = |program: &PathBuf| {
-            Warning {
-            what: format!(
-                "'{}' ran without its set-user-ID rights or capabilities: the kernel takes them from who is traced by ptrace",
-                program.display()
-            ),
-            remedy: "what it did then is not what it does untraced; trace as root, or at --level full, which needs no ptrace"
-                .to_owned(),
-        }
+            Warning::from(Caution::WithoutRights { program: program.display().to_string() })
         };
         seized.without_rights().iter().map(warning).collect()
     }

@@ -39,8 +39,7 @@ pub(super) fn watch(
         Target::Command(_) => Ok(0),
     };
     if found.map_err(failed)? == 0 {
-        return Err(Failure::new(
-            Exit::Unfit,
+        return Err(Failure::unfit(
             format!("--follow: no process was found in {}", plan.target.words()),
             "name a process, or a cgroup with processes in it",
         ));

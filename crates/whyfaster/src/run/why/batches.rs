@@ -96,7 +96,7 @@ pub(super) fn run(
             let wanted = Wanted {
                 alternative: one.alternative,
                 copies: one.load,
-                iteration: &format!("why-load-{turn}"),
+                number: turn,
                 facts: at.map(|at| observing.facts[at].clone()).unwrap_or_default(),
                 untraced_s: one.makespan_s,
             };

@@ -20,7 +20,6 @@ use super::super::stage;
 use super::elf;
 use super::so_far::SoFar;
 use crate::exit::Failure;
-use crate::words;
 
 /// Rounds of an experiment at most; so many make an interval that is narrower than the whole range.
 const MOST: u32 = 11;
@@ -50,7 +49,7 @@ pub(super) fn confirm(
         let mut measured = Measured::default();
         if let Ok(test) = one.test.clone() {
             // What is expected is said before anybody can know what comes out.
-            on(Event::Predicted(words::why::announced(so_far.plan, &one, (index + 1, of))));
+            on(Event::Predicted { number: index + 1, of, planned: Box::new(one.clone()) });
             let mut experiment = Experimenting { rig, so_far, on, number: (index + 1, of), left_s };
             let ended = experiment.run(one.alternative, &test, &mut measured);
             // A run that a signal ended says nothing of what can be tested.
@@ -123,8 +122,7 @@ impl Experimenting<'_, '_, '_> {
             let mut seconds = [None; 2];
             for changed in [changed_first, !changed_first] {
                 let variation = if changed { &test.changed } else { &test.control };
-                let iteration = format!("experiment-{number}-{round}");
-                match self.rig.varied(alternative, variation, &iteration) {
+                match self.rig.varied(alternative, variation, round) {
                     Ok(Ran::Done(outcome)) => seconds[usize::from(changed)] = Some(outcome.makespan_s),
                     Ok(Ran::Stopped) => return Ok(()),
                     Ok(Ran::CannotRun(why)) => return Err(Untestable::CannotRun { why }),

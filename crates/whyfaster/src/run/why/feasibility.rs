@@ -24,6 +24,8 @@ pub(super) enum Feasibility {
     Nothing,
     /// It cannot be done, or makes no sense: why.
     Refused(Refusal),
+    /// The full level is not to be had: why. These alternatives, the baseline among them, are counted.
+    Counted(Vec<usize>, Refusal),
     /// These alternatives, the baseline among them, are observed.
     Traced(Vec<usize>),
 }
@@ -69,16 +71,16 @@ pub(super) fn feasibility(so_far: &SoFar<'_>) -> Feasibility {
     if differing.is_empty() {
         return if_asked(Refusal::NothingDiffers);
     }
+    let mut traced = vec![plan.baseline];
+    traced.extend(differing);
+    traced.sort_unstable();
     let found = support();
     if !found.full() {
-        return Feasibility::Refused(needs(&found.missing, wanted));
+        return Feasibility::Counted(traced, needs(&found.missing, wanted));
     }
     if so_far.now_s() >= so_far.until_s() {
         return Feasibility::Refused(Refusal::NoTime);
     }
-    let mut traced = vec![plan.baseline];
-    traced.extend(differing);
-    traced.sort_unstable();
     Feasibility::Traced(traced)
 }
 
@@ -109,6 +111,7 @@ fn needs(missing: &[whyfaster_trace::Missing], wanted: &Explain) -> Refusal {
         what: it.what.clone(),
         why: it.why.clone(),
         remedy: it.remedy.clone(),
+        command: it.command.clone(),
     };
     Refusal::Needs { missing: missing.iter().map(one).collect(), asked: wanted.asked }
 }

@@ -2,10 +2,11 @@
 //! measured so far to an explanation; what follows from the runs is computed in the core.
 //!
 //! `feasibility` decides if there is anything to explain, `tracer` observes one run, `rounds` all of them, `batches` many copies at
-//! once, `confirm` makes the experiments.
+//! once, `counts` what needs no privileges, `confirm` makes the experiments.
 
 mod batches;
 mod confirm;
+mod counts;
 mod elf;
 mod feasibility;
 mod prices;
@@ -31,7 +32,7 @@ use tracer::{Observing, Tracer};
 const OBSERVING: f64 = 0.55;
 
 /// Explains what was measured, if that is wanted and can be done. What goes wrong on the way ends the explanation and is
-/// told in it: the verdicts stand. Its texts are not written.
+/// told in it: the verdicts stand.
 pub(super) fn explain(rig: &mut Rig<'_>, so_far: &SoFar<'_>, on: &mut dyn FnMut(Event)) -> Why {
     let mut explained = Why::default();
     let Some(wanted) = &so_far.plan.explain else { return explained };
@@ -40,6 +41,19 @@ pub(super) fn explain(rig: &mut Rig<'_>, so_far: &SoFar<'_>, on: &mut dyn FnMut(
     match feasibility::feasibility(so_far) {
         Feasibility::Nothing => {}
         Feasibility::Refused(why) => explained.refusals = vec![why],
+        Feasibility::Counted(alternatives, why) => {
+            // Without these runs there still is what the timed ones say.
+            let counted = counts::run(rig, so_far, &alternatives, &mut explained, on);
+            made_anew(&mut explained, so_far);
+            explained.refusals = vec![why];
+            let ended = counted.and_then(|()| match wanted.confirm && !so_far.interrupts.interrupted() {
+                true => confirm::confirm(rig, so_far, so_far.until_s(), &mut explained, on),
+                false => Ok(()),
+            });
+            if let Err(failure) = ended {
+                explained.refusals.push(Refusal::Ended { error: failure.message, hint: failure.hint });
+            }
+        }
         Feasibility::Traced(alternatives) => {
             if let Err(failure) = observe(rig, so_far, &alternatives, wanted, &mut explained, on) {
                 explained.refusals = vec![Refusal::Ended { error: failure.message, hint: failure.hint }];

@@ -73,8 +73,7 @@ pub(super) fn run(
             let left_s = f64::from(rounds - round) * longest_s.max(round_s);
             on(Event::Traced { round: round + 1, rounds, alternative, left_s });
             let facts = observing.facts[place].clone();
-            let iteration = &format!("why-{round}");
-            let wanted = Wanted { alternative, copies: 1, iteration, facts, untraced_s: alone[place] };
+            let wanted = Wanted { alternative, copies: 1, number: round, facts, untraced_s: alone[place] };
             match observing.tracer.run(rig, so_far.interrupts, wanted)? {
                 Ran::Done(run) => {
                     seen.push(Traced { alternative, round, report: run.report, own: run.own });
@@ -112,7 +111,7 @@ pub(super) fn order(seed: u64, round: u32, count: usize) -> Vec<usize> {
 }
 
 /// Median wall time of one untraced copy alone.
-fn alone_s(batches: &[Batch], alternative: usize) -> f64 {
+pub(super) fn alone_s(batches: &[Batch], alternative: usize) -> f64 {
     let alone = |batch: &&Batch| batch.load == 1 && batch.arm == Arm::Alternative(alternative);
     let walls: Vec<f64> =
         batches.iter().filter(alone).flat_map(|batch| batch.copies.wall_s.iter().copied()).collect();

@@ -17,6 +17,10 @@ use super::super::trace::observer::Observer;
 use crate::exit::Failure;
 use crate::host::Root;
 
+/// Samples of the code, on every CPU. One takes a few microseconds: half a percent of the time. Not a thousand, so that nothing that happens
+/// every millisecond is found each time.
+const SAMPLES_PER_S: u32 = 997;
+
 /// The programs in the kernel, loaded once for all runs, and what they told of the machine so far.
 #[derive(Debug)]
 pub(super) struct Tracer {
@@ -38,12 +42,12 @@ pub(super) struct Observing {
 
 /// What is to be observed.
 #[derive(Debug)]
-pub(super) struct Wanted<'a> {
+pub(super) struct Wanted {
     pub(super) alternative: usize,
     /// Copies at once.
     pub(super) copies: u32,
-    /// What tells it from other runs, for the command.
-    pub(super) iteration: &'a str,
+    /// Its number among the observed runs.
+    pub(super) number: u32,
     /// What is known of it beside the stream.
     pub(super) facts: Facts,
     /// How long it takes otherwise.
@@ -62,7 +66,12 @@ pub(super) struct Seen {
 impl Tracer {
     /// Loads and attaches the programs, and measures what they cost. The program behind `launcher` is one of ours.
     pub(super) fn open(launcher: i32) -> Result<Self, Failure> {
-        let full = Full::open(&whyfaster_trace::Wanted::default()).map_err(|missing| {
+        let wanted = whyfaster_trace::Wanted {
+            samples_per_s: Some(SAMPLES_PER_S),
+            count_samples: true,
+            ..whyfaster_trace::Wanted::default()
+        };
+        let full = Full::open(&wanted).map_err(|missing| {
             Failure::new(crate::exit::Exit::Unfit, missing.to_string(), "'whyfaster doctor' lists the levels")
         })?;
         let mut observer = Observer::Full(Box::new(full));
@@ -77,7 +86,7 @@ impl Tracer {
         &mut self,
         rig: &mut Rig<'_>,
         interrupts: &Interrupts,
-        wanted: Wanted<'_>,
+        wanted: Wanted,
     ) -> Result<Ran<Seen>, Failure> {
         let Self { setting, observer, names } = self;
         let mut analysis = Analysis::new(setting.clone());
@@ -94,7 +103,7 @@ impl Tracer {
         let around = Around::begin();
         let mut turn = |_| if interrupts.interrupted() { Turn::Stop } else { Turn::GoOn(POLL) };
         let what = (wanted.alternative, wanted.copies);
-        let ran = rig.traced(what, wanted.iteration, &mut |launcher, request| {
+        let ran = rig.traced(what, wanted.number, &mut |launcher, request| {
             Follow { launcher, observer, interrupts }.run(request, None, &mut turn, &mut take)
         });
         let Wanted { mut facts, untraced_s, copies, .. } = wanted;

@@ -6,10 +6,12 @@ use std::path::Path;
 
 use rustix::fs::{Advice, fadvise};
 use whyfaster_core::plan::{Alternative, Placement};
+use whyfaster_core::run::{Run, RunKind};
+use whyfaster_core::sample::Arm;
 use whyfaster_core::why::{Before, Variation};
 
 use super::super::client::NoOutcome;
-use super::super::protocol::{Arrivals, Outcome, Purpose, Request};
+use super::super::protocol::{Arrivals, Outcome, Request};
 use super::super::resolve;
 use super::super::rig::{Ran, Rig, drop_caches};
 use crate::exit::{Exit, Failure};
@@ -20,15 +22,15 @@ impl Rig<'_> {
         &mut self,
         index: usize,
         variation: &Variation,
-        iteration: &str,
+        number: u32,
     ) -> Result<Ran<Outcome>, Failure> {
         let alternative =
             Alternative { command: variation.command.clone(), ..self.plan.alternatives[index].clone() };
         let command = resolve::command(&alternative, &self.plan.shell, resolve::WITHOUT_N)?;
         let arrivals = Arrivals::Together { copies: 1 };
-        let called = format!("an experiment ('{}')", variation.command);
         let interrupts = self.interrupts;
-        self.launch_with(index, (arrivals, Purpose::Time), (iteration, &called), &mut |launcher, request| {
+        let run = Run { kind: RunKind::Experiment, number };
+        self.launch_with((Arm::Alternative(index), 1), arrivals, run, &mut |launcher, request| {
             let request = Request {
                 program: command.program.clone(),
                 argv: command.argv.clone(),

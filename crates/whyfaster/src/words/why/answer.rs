@@ -1,14 +1,18 @@
 //! The answer in at most three sentences, for somebody who reads nothing else.
 
+use whyfaster_core::trace::report::WorkKind;
 use whyfaster_core::why::Why;
 use whyfaster_core::why::report::Finding;
 use whyfaster_core::why::statement::{Answer, Because, Then};
 
 use super::called::Called;
-use super::causes::{clause, noun, said};
+use super::causes::{clause, noun, said, unobserved};
 use super::experiments::confirmation;
 use super::load;
 use super::numbers::{percent, time, times, upper};
+
+/// Others who have this part of the CPUs disturb what runs beside them.
+const DISTURBED: f64 = 0.05;
 
 /// Who is faster, why, and what changes when many run.
 pub(super) fn sentences(answer: &Answer, why: &Why, called: &Called) -> Vec<String> {
@@ -25,15 +29,15 @@ pub(super) fn sentences(answer: &Answer, why: &Why, called: &Called) -> Vec<Stri
 
 /// Who takes longer, and how much.
 fn head(answer: &Answer, called: &Called) -> String {
-    format!(
-        "{} takes {}, {}{} as long as {} ({})",
-        upper(&called.of(&answer.slower)),
-        time(answer.seconds.here),
-        if answer.about { "about " } else { "" },
-        times(answer.seconds.here / answer.seconds.there),
-        called.of(&answer.faster),
-        time(answer.seconds.there)
-    )
+    let (slower, faster) = (upper(&called.of(&answer.slower)), called.of(&answer.faster));
+    let (here, there) = (time(answer.seconds.here), time(answer.seconds.there));
+    let ratio = times(answer.ratio.unwrap_or(answer.seconds.here / answer.seconds.there));
+    match answer.about {
+        false => format!("{slower} takes {here}, {ratio} as long as {faster} ({there})"),
+        true => format!(
+            "{slower} takes {ratio} as long as {faster} in a typical round (median times: {here} and {there})"
+        ),
+    }
 }
 
 /// Why, behind that.
@@ -44,13 +48,13 @@ fn because(answer: &Answer, why: &Why, called: &Called) -> String {
         Some((finding, said(finding, "it", called)?))
     };
     let text = match answer.because {
-        Because::Noise { seconds } => {
-            return format!(
-                "; why cannot be told, because times differ here by up to {} for no reason",
-                time(seconds)
-            );
-        }
+        Because::Noise { seconds, others } => return noise(seconds, others),
+        Because::Waits { seconds } => return format!("; {}", waits("it", seconds)),
+        Because::MoreWork { seconds, on } => return format!("; {}", more_work("it", seconds, on)),
         Because::Unknown => None,
+        Because::MoreThanAll { finding: at, .. } if why.findings.get(at).is_some_and(|it| it.by_counts) => {
+            finding(at).map(|(_, said)| format!("; the difference fits this: {}", said.what))
+        }
         Because::MoreThanAll { finding: at, against } => finding(at).map(|(it, said)| {
             let back = against.and_then(|at| why.findings.get(at)).map(|it| {
                 let (who, lost) = (called.of(&it.alternative), time(it.seconds));
@@ -69,6 +73,9 @@ fn because(answer: &Answer, why: &Why, called: &Called) -> String {
             };
             let share = percent(it.share);
             let part = match said.costs {
+                _ if it.by_counts => {
+                    return format!("; {} of {whole} ({share}) fit this: {}", time(it.seconds), said.what);
+                }
                 // A little more than all of it is said as all of it.
                 _ if it.share >= 0.995 => format!("all of {whole} is"),
                 Some(_) => format!("{} of {whole} ({share}) are", time(it.seconds)),
@@ -88,6 +95,24 @@ fn because(answer: &Answer, why: &Why, called: &Called) -> String {
     }
 }
 
+/// What hides the cause.
+fn noise(seconds: f64, others: Option<f64>) -> String {
+    let disturbed = match others {
+        Some(part) if part >= DISTURBED => {
+            format!(", while other programs had {} of the CPUs", percent(part))
+        }
+        Some(part) => format!(", though other programs had only {} of the CPUs", percent(part)),
+        None => String::new(),
+    };
+    let differ = time(seconds);
+    format!("; why cannot be told, because times of one command differ here by up to {differ}{disturbed}")
+}
+
+/// What nobody saw.
+pub(super) fn waits(it: &str, seconds: f64) -> String {
+    format!("{it} is on no CPU for {} longer, and nothing shows what it waits for", time(seconds))
+}
+
 /// The second sentence.
 fn then(then: &Then, why: &Why, called: &Called) -> String {
     match then {
@@ -102,13 +127,23 @@ fn then(then: &Then, why: &Why, called: &Called) -> String {
         Then::Experiment { experiment } => why
             .experiments
             .get(*experiment)
-            .map_or(String::new(), |it| format!("An experiment confirmed it: {}.", confirmation(it))),
+            .map_or(String::new(), |it| format!("An experiment confirmed it: {}.", confirmation(it, called))),
         Then::Unexplained { seconds } => format!("What takes the other {} is not known.", time(*seconds)),
-        Then::MoreWork { seconds, on } => {
-            let most = on.map(|it| format!(", most of that for {}", it.words())).unwrap_or_default();
-            format!("It needs {} more CPU time{most}.", time(*seconds))
+        Then::ByCounts { cost_s } => format!(
+            "Observing them took {} longer than this difference allows: the cause is told by counts and CPU time, its seconds are about right.",
+            time(cost_s.abs())
+        ),
+        Then::NotObserved { finding } => {
+            why.findings.get(*finding).map_or(String::new(), |it| format!("That goes {}.", unobserved(it)))
         }
+        Then::MoreWork { seconds, on } => format!("{}.", more_work("It", *seconds, *on)),
     }
+}
+
+/// What more the CPUs have to do.
+pub(super) fn more_work(it: &str, seconds: f64, on: Option<WorkKind>) -> String {
+    let most = on.map(|it| format!(", most of that for {}", it.words())).unwrap_or_default();
+    format!("{it} needs {} more CPU time{most}", time(seconds))
 }
 
 /// Whether an experiment confirmed a cause, in brackets.

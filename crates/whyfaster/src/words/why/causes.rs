@@ -5,6 +5,7 @@ use whyfaster_core::why::report::Finding;
 use whyfaster_core::why::statement::{Fact, Measure, Pair};
 
 use super::called::Called;
+use super::functions::located;
 use super::measures::measure;
 use super::numbers::{amount, count, often, plural, quoted, time, upper};
 
@@ -19,6 +20,7 @@ pub fn title(cause: Cause) -> &'static str {
         Cause::Overlap => "less overlap on other CPUs",
         Cause::Compute => "computing",
         Cause::PageFaults => "memory, page faults",
+        Cause::Files => "work with files",
         Cause::Disk => "waiting for a disk",
         Cause::Lock => "waiting for a lock",
         Cause::Sleep => "sleeping",
@@ -41,6 +43,7 @@ pub(super) fn noun(cause: Cause) -> &'static str {
         Cause::Overlap => "doing one thing after the other",
         Cause::Compute => "computing",
         Cause::PageFaults => "using more memory",
+        Cause::Files => "working with files",
         Cause::Disk => "waiting for the disk",
         Cause::Lock => "waiting for locks",
         Cause::Sleep => "sleeping",
@@ -50,51 +53,96 @@ pub(super) fn noun(cause: Cause) -> &'static str {
     }
 }
 
+/// What is this part of something is called all of it.
+const MOSTLY: f64 = 0.9;
+
+/// What could be done: in a few words, and what is added where there is room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Remedy {
+    /// A sentence without its full stop.
+    pub short: &'static str,
+    /// The rest of it.
+    pub more: &'static str,
+}
+
+impl Remedy {
+    /// All of it.
+    pub fn whole(self) -> String {
+        format!("{}{}", self.short, self.more)
+    }
+}
+
 /// What could be done.
-pub(super) fn remedy(cause: Cause) -> &'static str {
-    match cause {
-        Cause::Processes => {
-            "Do more in one process: a builtin instead of a program, xargs with many arguments, one awk for several tools."
-        }
+#[expect(clippy::too_many_lines, reason = "one arm a cause")]
+pub(super) fn remedy(finding: &Finding) -> Remedy {
+    let of = |short, more| Remedy { short, more };
+    match finding.cause {
+        Cause::Processes => of(
+            "Do more in one process",
+            ": a builtin instead of a program, xargs with many arguments, one awk for several tools.",
+        ),
         Cause::PathSearch => {
-            "Call programs by their full path, or put the directory that has them first in PATH."
+            of("Call programs by their full path", ", or put the directory that has them first in PATH.")
         }
-        Cause::Startup => {
-            "Start the program less often and give it more to do each time, or take one that loads less."
-        }
-        Cause::SmallIo => {
-            "Read and write in larger pieces: a larger block size, full instead of line buffering, a program that reads lines in blocks."
-        }
-        Cause::PipeCopy => {
-            "Leave out stages that only pass data on (cat FILE | X is X < FILE), or cut the data down in the first stage."
-        }
-        Cause::Overlap => {
-            "Run independent parts at the same time: a pipeline instead of a file in between, & and wait, xargs -P. It pays only while CPUs are free."
-        }
+        Cause::Compute if matches!(finding.fact, Some(Fact::Compute { starts: Some(_), .. })) => of(
+            "Start the program once and give it all there is to do",
+            ": most programs take many files or lines.",
+        ),
+        Cause::Startup => of(
+            "Start the program less often and give it more to do each time",
+            ", or take one that loads less.",
+        ),
+        Cause::SmallIo => of(
+            "Read and write in larger pieces",
+            ": a larger block size, full instead of line buffering, a program that reads lines in blocks.",
+        ),
+        Cause::PipeCopy => of(
+            "Leave out stages that only pass data on (cat FILE | X is X < FILE)",
+            ", or cut the data down in the first stage.",
+        ),
+        Cause::Overlap => of(
+            "Run independent parts at the same time",
+            ": a pipeline instead of a file in between, & and wait, xargs -P. It pays only while CPUs are free.",
+        ),
         Cause::Compute => {
-            "The program itself computes more: a simpler pattern, a better algorithm, another tool; a profile of its code says where."
+            of("The program itself computes more: take another algorithm, pattern or tool", ".")
         }
-        Cause::PageFaults => {
-            "Use less memory or use it again: smaller buffers, streaming instead of reading everything, huge pages."
-        }
-        Cause::Disk => {
-            "Keep the data in memory (read it before), read less of it, or write without waiting for the disk where that is safe."
-        }
-        Cause::Lock => {
-            "Hold the lock for a shorter time, give every worker a lock of its own, or start fewer workers."
-        }
-        Cause::Sleep => {
-            "Wait for the event itself instead of sleeping: wait, inotifywait, a pipe, or a shorter interval."
-        }
+        Cause::PageFaults => of(
+            "Use less memory or use it again",
+            ": smaller buffers, streaming instead of reading everything, huge pages.",
+        ),
+        Cause::Files => of(
+            "Look at fewer names and attributes, and read each file once",
+            ": ls without -l, find -printf instead of stat, pieces that fit into the CPU's caches.",
+        ),
+        Cause::Disk => of(
+            "Keep the data in memory (read it before) or read less of it",
+            ", or write without waiting for the disk where that is safe.",
+        ),
+        Cause::Lock => of(
+            "Hold the lock for a shorter time or give every worker a lock of its own",
+            ", or start fewer workers.",
+        ),
+        Cause::Sleep => of(
+            "Wait for the event itself instead of sleeping",
+            ": wait, inotifywait, a pipe, or a shorter interval.",
+        ),
         Cause::CpuContention => {
-            "Measure on a quiet machine, or give the command CPUs of its own (--cpus, a cpuset)."
+            of("Measure on a quiet machine", ", or give the command CPUs of its own (--cpus, a cpuset).")
         }
-        Cause::Misplacement => {
-            "Let it run on more CPUs (taskset, cpuset), or keep its stages and what shares their CPU apart."
+        Cause::Misplacement => of(
+            "Let it run on more CPUs (taskset, cpuset)",
+            ", or keep its stages and what shares their CPU apart.",
+        ),
+        Cause::Share => {
+            of("Remove nice, or raise the quota of its cgroup", "; compare both with the same priority.")
         }
-        Cause::Share => "Remove nice, or raise the quota of its cgroup; compare both with the same priority.",
-        Cause::Network => "Ask less often: fewer and larger requests, several at the same time, a cache.",
-        Cause::Unexplained => "See the accounts of both alternatives: whyfaster show --json has every row.",
+        Cause::Network => {
+            of("Ask less often", ": fewer and larger requests, several at the same time, a cache.")
+        }
+        Cause::Unexplained => {
+            of("See the accounts of both alternatives", ": whyfaster show --json has every row.")
+        }
     }
 }
 
@@ -116,9 +164,25 @@ pub(super) fn sentence(finding: &Finding, called: &Called) -> Option<String> {
 pub(super) fn clause(finding: &Finding, called: &Called) -> Option<String> {
     let Said { what, costs, more } = said(finding, &called.of(&finding.alternative), called)?;
     Some(match costs {
+        _ if finding.by_counts && finding.confirmed != Some(true) => {
+            format!("{what}{more}; that goes {}", unobserved(finding))
+        }
         Some(costs) => format!("{what}; that {costs} it {}{more}", time(finding.seconds)),
         None => format!("{what}{more}"),
     })
+}
+
+/// By what a cause is told that no run observed, and what that leaves open.
+pub(super) fn unobserved(finding: &Finding) -> String {
+    let seconds = time(finding.seconds);
+    match finding.cause {
+        Cause::Sleep | Cause::Disk | Cause::Lock | Cause::Network => {
+            "by its calls, and by how much longer it is on no CPU in the timed runs; it was not observed"
+                .to_owned()
+        }
+        Cause::CpuContention => "by the scheduler's account of one run; it was not observed".to_owned(),
+        _ => format!("by counts; how much of the {seconds} it takes was not observed"),
+    }
 }
 
 /// What a finding states. `subject` stands at the beginning for the alternative that it makes slower.
@@ -146,9 +210,10 @@ pub(super) fn said(finding: &Finding, subject: &str, called: &Called) -> Option<
             often(misses.here),
             fewer(*misses, often, "never"),
         )),
-        Fact::Startup { command } => {
-            longer(&format!("takes {cost} longer to load and start its programs"), mostly(command))
-        }
+        Fact::Startup { command } => longer(
+            &format!("takes {cost} longer to load and start its programs"),
+            mostly(command) + &located(finding),
+        ),
         Fact::SmallIo { calls, number, bytes } => costs(format!(
             "{subject} moves its data in {} {} of {} each, and {}",
             count(number.here),
@@ -170,15 +235,39 @@ pub(super) fn said(finding: &Finding, subject: &str, called: &Called) -> Option<
             longer(&format!("takes {cost} longer to copy its data through pipes"), String::new())
         }
         Fact::Overlap { cpus, bottleneck } => overlap(&slow, &fast, *cpus, bottleneck.as_deref()),
-        Fact::Compute { command } => {
-            longer(&format!("computes {cost} longer in its programs' own code"), mostly(command))
+        Fact::Compute { command, starts } => {
+            let often = starts.map(|it| {
+                format!(", which it starts {}, and {fast} {}", often(it.here), fewer(it, often, "never"))
+            });
+            let more = mostly(command) + &often.unwrap_or_default() + &located(finding);
+            longer(&format!("computes {cost} longer in its programs' own code"), more)
         }
         Fact::PageFaults { pages } => costs(format!(
-            "{subject} touches {} new pages of memory, and {fast} {}",
+            "{subject} touches {} new pages of memory, and {fast} {}{}",
             count(pages.here),
             fewer(*pages, count, "none"),
+            located(finding),
         )),
-        Fact::Disk { command } => longer(&format!("waits {cost} longer for the disk"), mostly(command)),
+        Fact::Files { names: Some(calls), .. } if calls.here > calls.there => costs(format!(
+            "{subject} looks up names and attributes of files {}, and {fast} {}",
+            often(calls.here),
+            fewer(*calls, often, "never"),
+        )),
+        Fact::Files { names, command } => {
+            let on = if names.is_some() { "names and attributes" } else { "data" };
+            longer(&format!("spends {cost} more in the kernel on the {on} of files"), mostly(command))
+        }
+        Fact::Disk { waits_s, command } => match waits_s {
+            Some(waits_s) if *waits_s < MOSTLY * finding.seconds => longer(
+                &format!("takes {cost} longer for the disk"),
+                format!(
+                    "{} ({} of waiting, the rest in the kernel's code)",
+                    mostly(command),
+                    time(waits_s.max(0.0))
+                ),
+            ),
+            _ => longer(&format!("waits {cost} longer for the disk"), mostly(command)),
+        },
         Fact::Lock { holder } => {
             let held = holder.as_ref().map(|it| format!(" that {} held", quoted(it)));
             longer(&format!("waits {cost} longer for locks"), held.unwrap_or_default())
@@ -186,7 +275,12 @@ pub(super) fn said(finding: &Finding, subject: &str, called: &Called) -> Option<
         Fact::Sleep { command } => {
             longer(&format!("sleeps {cost} longer, with nothing to do"), by(command, &slow))
         }
-        Fact::CpuContention { holders } => {
+        Fact::CpuContention { holders, both: true } => {
+            let names: Vec<String> = holders.iter().map(|it| quoted(it)).collect();
+            let named = if names.is_empty() { String::new() } else { format!(" ({})", names.join(" and ")) };
+            longer(&format!("waits {cost} longer for CPUs that other programs had{named}"), String::new())
+        }
+        Fact::CpuContention { holders, both: false } => {
             let names: Vec<String> = holders.iter().map(|it| quoted(it)).collect();
             let taken = match &names[..] {
                 [] => String::new(),

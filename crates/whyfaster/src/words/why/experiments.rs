@@ -1,6 +1,6 @@
 //! Experiments: what is changed, what is expected, what came out.
 
-use whyfaster_core::stats::Estimate;
+use whyfaster_core::stats::quantile::median;
 use whyfaster_core::why::report::Experiment;
 use whyfaster_core::why::{Edit, Pace, Planned, Repeated, Shown, Untestable};
 
@@ -103,24 +103,25 @@ pub(super) fn prediction(it: &Experiment, called: &Called) -> String {
     edit.map_or(String::new(), |edit| expected(edit, (it.put_in, it.sure), it.predicted_s, &changed))
 }
 
-/// What a confirmation says, without a full stop.
-pub(super) fn confirmation(it: &Experiment) -> String {
-    it.won_s.map_or(String::new(), |won| format!("with the change ({}), {}", it.change, shrank(&won, it)))
-}
-
-fn shrank(won: &Estimate, it: &Experiment) -> String {
-    let predicted = time(it.predicted_s);
-    let won_s = time(won.median);
-    match won.median > 0.0 {
-        true => format!("the difference shrank by {won_s} ({predicted} were predicted)"),
-        false => format!("the difference did not shrink (it grew by {won_s}; {predicted} were predicted)"),
-    }
+/// What a confirmation says, without a full stop: both times of the experiment itself, for the machine may have changed since the
+/// difference was measured.
+pub(super) fn confirmation(it: &Experiment, called: &Called) -> String {
+    let times = median(&it.changed_s).zip(median(&it.control_s));
+    times.map_or(String::new(), |(changed_s, control_s)| {
+        let changed = called.of(&it.alternative);
+        format!(
+            "with the change ({}), {changed} took {} instead of {}",
+            it.change,
+            time(changed_s),
+            time(control_s)
+        )
+    })
 }
 
 /// What came out. `None`: a record of an older version, which has only the text.
-pub(super) fn sentence(it: &Experiment) -> Option<String> {
+pub(super) fn sentence(it: &Experiment, called: &Called) -> Option<String> {
     let shown = it.shown.as_ref()?;
-    let with = |end: &str| upper(&format!("{}{end}.", confirmation(it)));
+    let with = |end: &str| upper(&format!("{}{end}.", confirmation(it, called)));
     let text = match shown {
         Shown::NotTestable { why } => format!("Not testable: {}.", untestable(why)),
         Shown::NotRun => "It was planned and not run: the time was over.".to_owned(),
@@ -165,6 +166,7 @@ fn too_much(it: &Experiment) -> String {
 fn untestable(why: &Untestable) -> String {
     let text = match why {
         Untestable::Computes => "computing cannot be taken out of a program from outside",
+        Untestable::Files => "what a program does with files cannot be left out from outside",
         Untestable::UsesMemory => "the memory that a program uses cannot be taken from it from outside",
         Untestable::Locks => "a lock cannot be left out from outside without changing what is computed",
         Untestable::Network => "the other end of the network is not under control",

@@ -16,6 +16,7 @@ pub(super) fn measure(it: &Measure) -> String {
         Measure::BytesPerPipeWrite => "bytes per write to a pipe",
         Measure::FileCalls => "reads and writes of files and devices",
         Measure::BytesPerFileCall => "bytes per read or write",
+        Measure::NameCalls => "calls for names and attributes of files",
         Measure::PipeData => "data through pipes",
         Measure::FileData => "data of files and devices",
         Measure::SocketCalls => "calls on sockets",

@@ -13,12 +13,17 @@ pub(super) fn time(seconds: f64) -> String {
         s if s >= 0.999_5e-6 => (s * 1e6, "us"),
         s => (s * 1e9, "ns"),
     };
+    format!("{} {unit}", three_figures(value))
+}
+
+/// A number of 1 or more.
+fn three_figures(value: f64) -> String {
     let decimals = match value {
         v if v >= 99.95 => 0,
         v if v >= 9.995 => 1,
         _ => 2,
     };
-    format!("{value:.decimals$} {unit}")
+    format!("{value:.decimals$}")
 }
 
 /// A count that may be a median between two counts.
@@ -32,9 +37,9 @@ pub(super) fn amount(n: f64) -> String {
     bytes(n.max(0.0).round() as u64)
 }
 
-/// "1.9 times".
+/// "1.91 times", with the figures that the headline gives a ratio.
 pub(super) fn times(factor: f64) -> String {
-    if factor >= 9.95 { format!("{factor:.0} times") } else { format!("{factor:.2} times") }
+    format!("{} times", three_figures(factor))
 }
 
 /// A share in percent.
@@ -90,7 +95,7 @@ mod tests {
         assert_eq!(plural(1.0, "process", "processes"), "1 process");
         assert_eq!([0.0, 1.0, 1234.0].map(often), ["never", "once", "1,234 times"]);
         assert_eq!(quoted(&"x".repeat(50)).len(), 42);
-        assert_eq!((times(1.5).as_str(), times(20.4).as_str()), ("1.50 times", "20 times"));
-        assert_eq!((upper("command 2 waits").as_str(), upper("")), ("Command 2 waits", String::new()));
+        assert_eq!((times(1.5).as_str(), times(20.4).as_str()), ("1.50 times", "20.4 times"));
+        assert_eq!((upper("it waits").as_str(), upper("")), ("It waits", String::new()));
     }
 }

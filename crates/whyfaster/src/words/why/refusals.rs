@@ -1,7 +1,6 @@
 //! Why nothing is explained, and what of an explanation was left out.
 
-use whyfaster_core::host::NotMeasured;
-use whyfaster_core::trace::report::Level;
+use whyfaster_core::missing::NotMeasured;
 use whyfaster_core::why::Why;
 use whyfaster_core::why::statement::{BatchLeftOut, LeftOut, Missing, Refusal, RoundsLeftOut};
 
@@ -12,10 +11,6 @@ use super::numbers::time;
 pub(super) fn refusal(it: &Refusal, called: &Called) -> String {
     let both = |of: &[String; 2]| format!("{} and {}", called.of(&of[0]), called.of(&of[1]));
     match it {
-        Refusal::Level { level } => format!(
-            "the traces are of level {}, which does not see why a process waits: run as root, or see 'whyfaster doctor'",
-            level_name(*level)
-        ),
         Refusal::NoPath => "the traces have no critical path".to_owned(),
         Refusal::NoCopyAlone => {
             "no copy ran alone: explain needs load 1 in batch or closed mode (--load 1,N), to compare with"
@@ -74,22 +69,35 @@ pub(super) fn refusal(it: &Refusal, called: &Called) -> String {
 
 const INTERRUPTED: &str = "interrupted";
 
-fn level_name(level: Level) -> &'static str {
-    match level {
-        Level::Rusage => "rusage",
-        Level::Unprivileged => "unprivileged",
-        Level::Ptrace => "ptrace",
-        Level::Full => "full",
+/// Why there is no explanation, or what would make the one that there is certain, and a command that mends it, which is to stand on a line
+/// of its own.
+pub fn unexplained(why: &Why) -> Option<(String, Option<&str>)> {
+    let refused = why.refused.as_ref()?;
+    let answered = why.answer.is_some();
+    if let [Refusal::Needs { missing, .. }] = why.refusals.as_slice()
+        && let [Missing { what, remedy, command, .. }] = missing.as_slice()
+    {
+        let how = match answered {
+            true => format!("to observe it, {remedy}"),
+            false => format!("not explained: needs {what}: {remedy}"),
+        };
+        let colon = if command.is_some() { ":" } else { "" };
+        return Some((format!("{how}{colon}"), command.as_deref()));
     }
+    Some((format!("{}: {refused}", if answered { "not observed" } else { "not explained" }), None))
 }
 
 /// What is missing, in one line: long for who asked, short for who did not.
 fn needs(missing: &[Missing], asked: bool) -> String {
+    let advice = |it: &Missing| match &it.command {
+        Some(command) => format!("{}: {command}", it.remedy),
+        None => it.remedy.clone(),
+    };
     match missing {
-        [only] => format!("needs {}: {}", only.what, only.remedy),
+        [only] => format!("needs {}: {}", only.what, advice(only)),
         all if asked => {
             let all: Vec<String> =
-                all.iter().map(|it| format!("{}: {}; {}", it.what, it.why, it.remedy)).collect();
+                all.iter().map(|it| format!("{}: {}; {}", it.what, it.why, advice(it))).collect();
             format!("needs {}", all.join("; "))
         }
         all => {
@@ -117,7 +125,7 @@ pub fn left_out(why: &Why) -> Vec<NotMeasured> {
             LeftOut::Prices { why } => ("prices of operations".to_owned(), why.clone()),
             LeftOut::Rest => ("the rest of the explanation".to_owned(), INTERRUPTED.to_owned()),
         };
-        NotMeasured { what, why }
+        NotMeasured::told(what, why)
     };
     why.left_out.iter().map(one).collect()
 }

@@ -2,8 +2,8 @@
 
 use whyfaster_core::plan::{Alternative, Plan};
 use whyfaster_core::stats::Estimate;
-use whyfaster_core::trace::report::{Level, PathKind, WorkKind};
-use whyfaster_core::why::report::{Experiment, Finding, Growth, Outcome};
+use whyfaster_core::trace::report::{PathKind, WorkKind};
+use whyfaster_core::why::report::{Experiment, Finding, Function, Growth, Outcome, Wrapper};
 use whyfaster_core::why::statement::*;
 use whyfaster_core::why::{Cause, Edit, InPlace, Pace, Repeated, Shown, Untestable};
 
@@ -11,7 +11,8 @@ use super::*;
 
 fn plan() -> Plan {
     let long = "i=0; while [ $i -lt 100 ]; do /bin/true; i=$((i+1)); done";
-    Plan::new(vec![Alternative::new("a"), Alternative::new("b"), Alternative::new(long)], 1)
+    let named = |name: &str| Alternative { given_name: Some(name.to_owned()), ..Alternative::new(name) };
+    Plan::new(vec![named("a"), named("b"), Alternative::new(long)], 1)
 }
 
 fn pair(here: f64, there: f64) -> Pair {
@@ -25,6 +26,7 @@ fn name(text: &str) -> Option<String> {
 /// 'b' takes 15.5 ms longer than 'a'.
 fn finding(cause: Cause, fact: Fact) -> Finding {
     Finding {
+        by_counts: false,
         cause,
         alternative: "b".to_owned(),
         against: "a".to_owned(),
@@ -34,11 +36,28 @@ fn finding(cause: Cause, fact: Fact) -> Finding {
         share: 0.5,
         confirmed: None,
         fact: Some(fact),
+        functions: Vec::new(),
+        samples: None,
         sentence: String::new(),
         remedy: String::new(),
         page: cause.page(),
         evidence: Vec::new(),
     }
+}
+
+#[test]
+fn what_goes_by_counts_says_so_until_an_experiment_confirms_it() {
+    let of = |cause, fact, confirmed| {
+        let finding = Finding { by_counts: true, confirmed, ..finding(cause, fact) };
+        let mut why = Why { findings: vec![finding], ..Why::default() };
+        write(&plan().alternatives, &mut why);
+        why.findings.remove(0).sentence
+    };
+    let more = || Fact::MoreProcesses { processes: pair(201.0, 1.0) };
+    let said = of(Cause::Processes, more(), None);
+    let confirmed = of(Cause::Processes, more(), Some(true));
+    let sleeps = of(Cause::Sleep, Fact::Sleep { command: None }, None);
+    insta::assert_snapshot!([said, confirmed, sleeps].join("\n"));
 }
 
 fn facts() -> Vec<(Cause, Fact)> {
@@ -57,17 +76,25 @@ fn facts() -> Vec<(Cause, Fact)> {
         (Cause::PipeCopy, Fact::DearerPipes),
         (Cause::Overlap, Fact::Overlap { cpus: pair(0.96, 1.44), bottleneck: name("awk") }),
         (Cause::Overlap, Fact::Overlap { cpus: pair(1.5, 1.44), bottleneck: None }),
-        (Cause::Compute, Fact::Compute { command: name("awk") }),
+        (Cause::Compute, Fact::Compute { command: name("awk"), starts: None }),
+        (Cause::Compute, Fact::Compute { command: name("jq"), starts: Some(pair(300.0, 1.0)) }),
         (Cause::PageFaults, Fact::PageFaults { pages: pair(90_000.0, 1.0) }),
-        (Cause::Disk, Fact::Disk { command: None }),
+        (Cause::Disk, Fact::Disk { waits_s: None, command: None }),
+        (Cause::Disk, Fact::Disk { waits_s: Some(0.0101), command: name("dd") }),
         (Cause::Lock, Fact::Lock { holder: name("locks") }),
         (Cause::Sleep, Fact::Sleep { command: name("sleep") }),
-        (Cause::CpuContention, Fact::CpuContention { holders: vec!["hog".to_owned(), "cc".to_owned()] }),
+        (
+            Cause::CpuContention,
+            Fact::CpuContention { holders: vec!["hog".to_owned(), "cc".to_owned()], both: false },
+        ),
         (Cause::Misplacement, Fact::Confined { cpus: pair(1.0, 2.0) }),
         (Cause::Misplacement, waits(name("kworker"), false)),
         (Cause::Misplacement, waits(None, true)),
         (Cause::Share, Fact::Throttled),
         (Cause::Share, Fact::LowPriority),
+        (Cause::Files, Fact::Files { names: Some(pair(4_013.0, 12.0)), command: name("ls") }),
+        (Cause::Files, Fact::Files { names: Some(pair(12.0, 12.0)), command: name("ls") }),
+        (Cause::Files, Fact::Files { names: None, command: name("diff") }),
         (Cause::Network, Fact::Network { command: name("net") }),
         (Cause::Unexplained, Fact::Unexplained { most: Some(row), seconds: 0.0123 }),
         (Cause::Unexplained, Fact::Refuted { cause: Cause::Sleep }),
@@ -80,7 +107,7 @@ fn findings() {
         findings: facts().into_iter().map(|(cause, fact)| finding(cause, fact)).collect(),
         ..Why::default()
     };
-    write(&plan(), &mut why);
+    write(&plan().alternatives, &mut why);
     let lines: Vec<String> = why
         .findings
         .iter()
@@ -96,6 +123,7 @@ fn findings() {
 fn answers(why: &mut Why, because: Because, then: Option<Then>) -> String {
     why.answer = Some(Answer {
         slower: "b".to_owned(),
+        ratio: None,
         faster: "a".to_owned(),
         seconds: pair(0.08, 0.04),
         about: false,
@@ -103,8 +131,70 @@ fn answers(why: &mut Why, because: Because, then: Option<Then>) -> String {
         then,
         load_decides: false,
     });
-    write(&plan(), why);
+    write(&plan().alternatives, why);
     why.summary.join(" ")
+}
+
+#[test]
+fn scripts_before_programs_are_said_with_their_part_of_the_time() {
+    let of = |alternative: &str, times, seconds| Wrapper {
+        alternative: alternative.to_owned(),
+        script: "/opt/shims/python3".to_owned(),
+        interpreter: "bash".to_owned(),
+        program: "python3.11".to_owned(),
+        times,
+        seconds,
+        of_s: 0.06,
+    };
+    let said = |wrappers| {
+        let mut why = Why { wrappers, ..Why::default() };
+        write(&plan().alternatives, &mut why);
+        why.summary.join("\n")
+    };
+    assert_eq!(said(vec![of("a", 1.0, 0.002)]), "", "a small part of the time is not spoken of");
+    let begins = "'python3' is a bash script here (/opt/shims/python3) that begins python3.11: it takes";
+    assert_eq!(said(vec![of("a", 1.0, 0.041)]), format!("{begins} 41.0 ms of the 60.0 ms of 'a'."));
+    let two = said(vec![of("a", 1.0, 0.041), of("b", 100.0, 4.1)]);
+    assert_eq!(two, format!("{begins} 41.0 ms of the 60.0 ms of 'a' and 41.0 ms in 'b', 100 times."));
+}
+
+#[test]
+fn functions_are_said_with_their_file_their_caller_and_how_many_samples() {
+    let function = |symbol, file, called_from, share| Function {
+        symbol: name(symbol).filter(|it| !it.is_empty()),
+        file: name(file).filter(|it| !it.is_empty()),
+        called_from,
+        command: "node".to_owned(),
+        share,
+        seconds: share * 0.0155,
+        samples: pair(1000.0 * share, 0.0),
+    };
+    let of = |functions: Vec<Function>, samples| {
+        let mut it = finding(Cause::Compute, Fact::Compute { command: None, starts: None });
+        (it.functions, it.samples) = (functions, samples);
+        let mut why = Why { findings: vec![it], ..Why::default() };
+        write(&plan().alternatives, &mut why);
+        let it = why.findings.remove(0);
+        format!("{}\n  {}", it.sentence, it.remedy)
+    };
+    let some = Some(pair(1000.0, 0.0));
+    let libc = "/usr/lib/x86_64-linux-gnu/libc.so.6";
+    let all = [
+        of(Vec::new(), None),
+        of(Vec::new(), Some(pair(9.0, 0.0))),
+        of(vec![function("f", "/bin/x", None, 0.05)], some),
+        of(
+            vec![
+                function("__strcoll_l", libc, name("compare"), 0.7),
+                function("", "/usr/bin/sort", name(libc), 0.2),
+                function("g", "", None, 0.1),
+            ],
+            some,
+        ),
+        of(vec![function("", "", None, 0.99)], some),
+        of(vec![function("_PyEval_EvalFrameDefault", "/usr/lib/libpython3.11.so.1.0", None, 0.996)], some),
+    ];
+    insta::assert_snapshot!(all.join("\n"));
 }
 
 #[test]
@@ -122,7 +212,8 @@ fn answers_say_every_number_once() {
         all.push(answers(&mut why, cause(), None));
         all.push(answers(&mut why, Because::MoreThanAll { finding: 0, against: None }, None));
     }
-    let (more, less) = (Fact::MoreProcesses { processes: pair(61.0, 1.0) }, Fact::Compute { command: None });
+    let (more, less) =
+        (Fact::MoreProcesses { processes: pair(61.0, 1.0) }, Fact::Compute { command: None, starts: None });
     let mut why = Why {
         findings: vec![finding(Cause::Processes, more), finding(Cause::Compute, less)],
         ..Why::default()
@@ -138,10 +229,26 @@ fn answers_say_every_number_once() {
     all.push(answers(&mut why, unlike, Some(Then::Unexplained { seconds: 0.016 })));
     why.experiments = vec![experiment(Some(Edit::NoSleep), Shown::Confirmed)];
     all.push(answers(&mut why, cause(), Some(Then::Experiment { experiment: 0 })));
-    all.push(answers(&mut why, Because::Noise { seconds: 0.02 }, None));
+    all.push(answers(&mut why, Because::Noise { seconds: 0.02, others: None }, None));
+    all.push(answers(&mut why, Because::Noise { seconds: 0.02, others: Some(0.58) }, None));
     let more = Then::MoreWork { seconds: 0.03, on: Some(WorkKind::Pipe) };
     all.push(answers(&mut why, Because::Unknown, Some(more)));
     insta::assert_snapshot!(all.join("\n"));
+}
+
+#[test]
+fn the_ratio_of_an_answer_is_the_verdicts() {
+    let mut why =
+        Why { findings: vec![finding(Cause::Sleep, Fact::Sleep { command: None })], ..Why::default() };
+    answers(&mut why, Because::Unknown, None);
+    let mut said = |ratio, about| {
+        why.answer = why.answer.take().map(|it| Answer { ratio: Some(ratio), about, ..it });
+        write(&plan().alternatives, &mut why);
+        why.summary.join(" ")
+    };
+    assert!(said(1.99, false).starts_with("'b' takes 80.0 ms, 1.99 times as long as 'a' (40.0 ms)"));
+    let about = "'b' takes 1.91 times as long as 'a' in a typical round (median times: 80.0 ms and 40.0 ms)";
+    assert!(said(1.91, true).starts_with(about), "{}", said(1.91, true));
 }
 
 fn decides(work: WorkTold, from: Option<FlipLoad>) -> Deciding {
@@ -159,7 +266,7 @@ fn decides(work: WorkTold, from: Option<FlipLoad>) -> Deciding {
 
 #[test]
 fn load_decides() {
-    let called = Called::new(&plan());
+    let called = Called::new(&plan().alternatives);
     let (measured, predicted) = (FlipLoad::Measured { from: 1, to: 10 }, FlipLoad::Predicted { load: 3.4 });
     let mut all: Vec<String> = [
         decides(WorkTold::Flips, Some(measured)),
@@ -226,8 +333,8 @@ fn experiment(edit: Option<Edit>, shown: Shown) -> Experiment {
         won_s: Some(seconds(if shown == Shown::Refuted { -0.001 } else { 0.0155 })),
         rounds: 11,
         outcome: Outcome::Undecided,
-        control_s: Vec::new(),
-        changed_s: Vec::new(),
+        control_s: vec![0.03, 0.0301],
+        changed_s: vec![if shown == Shown::Refuted { 0.031 } else { 0.0145 }],
         pace: None,
         shown: Some(shown),
         sentence: String::new(),
@@ -236,7 +343,7 @@ fn experiment(edit: Option<Edit>, shown: Shown) -> Experiment {
 
 fn written(experiment: Experiment) -> Experiment {
     let mut why = Why { experiments: vec![experiment], ..Why::default() };
-    write(&plan(), &mut why);
+    write(&plan().alternatives, &mut why);
     why.experiments.remove(0)
 }
 
@@ -304,6 +411,7 @@ fn what_cannot_be_tested_is_said_with_the_reason() {
         Untestable::Computes,
         Untestable::UsesMemory,
         Untestable::Locks,
+        Untestable::Files,
         Untestable::Network,
         Untestable::NoCause,
         Untestable::SleepsItself,
@@ -356,10 +464,10 @@ fn refusals_say_what_to_do() {
         what: what.to_owned(),
         why: "it is not there".to_owned(),
         remedy: "run it with sudo".to_owned(),
+        command: None,
     };
     let no_time = |made, asked, hard| RoundsLeftOut::NoTime { made, asked, hard };
     let refusals = vec![
-        Refusal::Level { level: Level::Unprivileged },
         Refusal::NoPath,
         Refusal::NoCopyAlone,
         Refusal::NoCommonRound { of: both() },
@@ -398,7 +506,7 @@ fn refusals_say_what_to_do() {
         ],
         ..Why::default()
     };
-    let called = Called::new(&plan());
+    let called = Called::new(&plan().alternatives);
     let mut all: Vec<String> = refusals.iter().map(|it| refusals::refusal(it, &called)).collect();
     all.extend(left_out(&why).into_iter().map(|it| format!("{}: {}", it.what, it.why)));
     insta::assert_snapshot!(all.join("\n"));

@@ -1,0 +1,78 @@
+//! Whether all do the same work, by what they read and write: a command that leaves some of it out is not faster at the same.
+
+use super::context::Context;
+use super::results::{Analysis, Comparison, Level};
+use super::rounds::median_of;
+use crate::plan::Output;
+use crate::sample::{Arm, Batch, Io};
+use crate::verdict::Verdict;
+use crate::warning::Caution;
+
+/// Less than this part of what the other one reads is far less.
+const FAR_LESS: f64 = 0.25;
+
+pub(super) fn warnings(context: &Context<'_>, analysis: &Analysis) -> Vec<Caution> {
+    let mut warnings: Vec<Caution> = does_less_unread(context).collect();
+    let level = analysis.levels.iter().find(|level| !level.comparisons.is_empty());
+    warnings.extend(level.into_iter().flat_map(|level| {
+        level.comparisons.iter().filter_map(|comparison| reads_far_less(context, level, comparison))
+    }));
+    warnings
+}
+
+/// Commands that do less when nobody reads what they write, where that decided where the timed ones wrote.
+fn does_less_unread<'a>(context: &'a Context<'_>) -> impl Iterator<Item = Caution> + 'a {
+    context.measured.trials.iter().filter_map(|trial| {
+        let (unread, read) = trial.does_less_unread()?;
+        Some(Caution::DoesLessUnread {
+            alternative: context.name(trial.alternative).to_owned(),
+            unread,
+            read,
+        })
+    })
+}
+
+/// One that took less time and reads far less than the other one, also if all that its memory ever held had been mapped from the
+/// input, but did not read all that its command line names. Counts of bytes are as sure where the times are not.
+fn reads_far_less(context: &Context<'_>, level: &Level, comparison: &Comparison) -> Option<Caution> {
+    let (winner, loser) = match comparison.verdict {
+        Verdict::Same => return None,
+        _ if comparison.ratio < 1.0 => (&comparison.alternative, &comparison.baseline),
+        _ => (&comparison.baseline, &comparison.alternative),
+    };
+    let index = |name: &str| context.alternatives().find(|&index| context.name(index) == name);
+    let (winner, loser) = (index(winner)?, index(loser)?);
+    let batches = |index: usize| -> Option<Vec<&Batch>> {
+        Some(context.levels.get(&level.load)?.get(&Arm::Alternative(index))?.values().copied().collect())
+    };
+    // The kernel counts for every batch or for none.
+    let read = |batches: &[&Batch]| {
+        let a_copy = |io: Io, batch: &Batch| io.read_bytes as f64 / batch.copies.len() as f64;
+        batches.first()?.io?;
+        Some(median_of(batches, |batch| batch.io.map_or(0.0, |io| a_copy(io, batch))))
+    };
+    let (of_winner, of_loser) = (batches(winner)?, batches(loser)?);
+    let held = |batch: &Batch| batch.copies.max_rss_bytes.iter().copied().max().unwrap_or(0) as f64;
+    let (little, much) = (read(&of_winner)?, read(&of_loser)?);
+    // Every stage of a pipeline reads what the one before it wrote.
+    let alternatives = &context.measured.plan.alternatives;
+    let stages = 1 + alternatives.get(loser)?.command.matches('|').count();
+    let far_less = little / FAR_LESS + median_of(&of_winner, held) <= much / stages as f64;
+    // The loser reads something again and again, as a shell does that reads line by line.
+    let all = alternatives.get(winner)?.named_bytes.is_some_and(|named| little >= named as f64);
+    // Who prints nothing does not look where it would go.
+    let trials = &context.measured.trials;
+    let prints = trials.iter().find(|trial| trial.alternative == winner).is_none_or(|it| it.stdout_bytes > 0);
+    let unread = match alternatives.get(winner)?.output {
+        Output::Null => prints,
+        Output::Auto => prints && trials.iter().all(|trial| trial.destinations.is_none()),
+        Output::Pipe | Output::Inherit | Output::File(_) => false,
+    };
+    (far_less && !all).then(|| Caution::ReadsFarLess {
+        winner: context.name(winner).to_owned(),
+        loser: context.name(loser).to_owned(),
+        winner_bytes: little.round() as u64,
+        loser_bytes: much.round() as u64,
+        unread,
+    })
+}

@@ -1,0 +1,211 @@
+//! What became of a claim, and the numbers that decided it.
+
+use serde::Serialize;
+
+use crate::missing::Obstacle;
+use crate::price::paired::Lacking;
+use crate::price::sum::{Doubt, SumCheck};
+use crate::trace::tally::Quantity;
+use crate::verdict::{Ratio, Verdict};
+
+/// What became of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It holds here.
+    Holds,
+    /// It does not hold here.
+    DoesNotHold,
+    /// What was measured does not decide it.
+    Undecided,
+}
+
+/// A claim as this machine sees it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Judgement {
+    /// The claim's number.
+    pub number: u32,
+    /// What is claimed.
+    pub text: String,
+    /// Whether it holds here.
+    pub outcome: Outcome,
+    /// What decided it, or why nothing did.
+    pub evidence: Evidence,
+}
+
+/// What decided a claim, or why it is undecided.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind", content = "of")]
+pub enum Evidence {
+    /// Nothing of what the claim is about was measured.
+    NotMeasured,
+    /// There is no comparison at a load.
+    NotCompared(NotCompared),
+    /// The comparisons at these loads.
+    Compared(Vec<AtLoad>),
+    /// How the ratio moves from one load to a higher one, where a rise by less than delta is none.
+    Step([AtLoad; 2], Change),
+    /// So many levels were compared, and so many are needed.
+    FewLevels(usize, usize),
+    /// This command was not traced.
+    NotTraced(String),
+    /// Too many of the traced runs tell nothing.
+    SilentTraces(SilentTraces),
+    /// What the traces counted.
+    Traced(Traced),
+    /// A row has no price.
+    NoPrice(NoPrice),
+    /// A row against others, in their order.
+    Ordered(Vec<Against>),
+    /// Parts against their whole.
+    Sum(SumCheck),
+    /// The system calls of an operation of this row; null: they were not counted.
+    Syscalls(String, Option<f64>),
+    /// A row here over the same row of the list of this name.
+    OverReference(String, Ratio),
+    /// This row has no price in the list of this name.
+    NotInReference(String, String),
+}
+
+/// Why there is no comparison at a load.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NotCompared {
+    /// The load.
+    pub load: u32,
+    /// Whether it was measured, but not in one round of both.
+    pub measured: bool,
+    /// Why it was not measured, where that is known.
+    pub reason: Option<Obstacle>,
+}
+
+/// A comparison at a load.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct AtLoad {
+    /// The load.
+    pub load: u32,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Alternative over baseline.
+    #[serde(flatten)]
+    pub ratio: Ratio,
+}
+
+/// How a ratio moves from one load to a higher one.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// It rises.
+    Rises,
+    /// It falls.
+    Falls,
+    /// If it rises at all, then by no more than this fraction.
+    Flat(f64),
+    /// The intervals overlap.
+    Unclear,
+}
+
+/// Traced runs that tell nothing.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SilentTraces {
+    /// Of what.
+    pub quantity: Quantity,
+    /// The command whose run it is.
+    pub command: String,
+    /// Why the first of them does not.
+    pub because: Silence,
+    /// How many tell nothing.
+    pub silent: usize,
+    /// Of so many.
+    pub runs: usize,
+}
+
+/// Why a traced run tells nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Silence {
+    /// The level of observation does not see it.
+    NotMeasured,
+    /// Other programs had this part of the CPUs, so that waits may be due to them.
+    OthersBusy(f64),
+    /// It took so many times as long as untraced runs.
+    Disturbed(f64),
+    /// There is too little of it to compare with.
+    TooLittle,
+}
+
+/// What traced runs counted: a part, with how far it may be off.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Traced {
+    /// Of what.
+    pub quantity: Quantity,
+    /// The alternative.
+    pub alternative: String,
+    /// The baseline, where it is compared with that and not with its own time.
+    pub baseline: Option<String>,
+    /// What the alternative has, median over the runs.
+    pub value: f64,
+    /// What the baseline has, or the alternative's time.
+    pub whole: f64,
+    /// The one over the other.
+    #[serde(flatten)]
+    pub part: Ratio,
+    /// Runs that tell something.
+    pub told: usize,
+    /// All of them.
+    pub runs: usize,
+    /// The part that was claimed.
+    pub claimed: f64,
+}
+
+/// Why a row has no price.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NoPrice {
+    /// The row.
+    pub row: String,
+    /// What the list says of it.
+    pub reason: Option<Obstacle>,
+}
+
+/// A row against another one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind", content = "of")]
+pub enum Against {
+    /// One of them has no price.
+    NoPrice(NoPrice),
+    /// These two have no repetition in common.
+    NotPaired(String, String),
+    /// Their ratio.
+    Ratio(RowRatio),
+}
+
+/// The ratio of two rows, over the repetitions that both have.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RowRatio {
+    /// The other row.
+    pub other: String,
+    /// The row over the other.
+    #[serde(flatten)]
+    pub ratio: Ratio,
+    /// The repetitions that it takes to tell the ratio from 1; null where the interval does.
+    pub lacking: Option<Lacking>,
+    /// Whether the floors say the opposite of what the interval says: noise moves the one, the operation both.
+    pub floors_disagree: bool,
+}
+
+impl Judgement {
+    /// Whether more repetitions would have decided it.
+    pub fn lacks_repetitions(&self) -> bool {
+        let helps = |lacking: &Lacking| lacking.more().is_some();
+        let lacks = match &self.evidence {
+            Evidence::Ordered(against) => against
+                .iter()
+                .any(|it| matches!(it, Against::Ratio(RowRatio { lacking: Some(it), .. }) if helps(it))),
+            Evidence::Sum(SumCheck { doubt: Some(Doubt::Repetitions(it)), .. }) => helps(it),
+            _ => false,
+        };
+        lacks && self.outcome == Outcome::Undecided
+    }
+}
+
+/// What a rule says of a claim.
+pub(super) type Decision = (Outcome, Evidence);

@@ -1,0 +1,170 @@
+//! What is claimed, by which rule it is decided, and what was measured for that.
+
+use serde::Deserialize;
+
+use crate::analysis::Analysis;
+use crate::price::PriceList;
+use crate::trace::tally::{Quantity, Tally};
+use crate::verdict::Verdict;
+
+/// A claim of an article, in our words, and the rule that decides it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// Its number within the study.
+    pub number: u32,
+    /// What is claimed.
+    pub text: String,
+    /// The alternative that it is about, where that is not the study's.
+    #[serde(default)]
+    pub alternative: Option<String>,
+    /// What decides it.
+    pub rule: Rule,
+}
+
+/// How a claim is decided. A row of prices is `name/variant`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
+pub enum Rule {
+    /// The comparison with the baseline has this verdict.
+    Verdict {
+        /// At this load.
+        #[serde(default = "alone")]
+        load: u32,
+        /// The verdict that the claim needs.
+        verdict: Verdict,
+    },
+    /// At `to` the alternative is slower, and its ratio is above the one at `from`: the intervals do not touch.
+    SlowerStill {
+        /// The lower load.
+        from: u32,
+        /// The higher load.
+        to: u32,
+    },
+    /// Over all measured levels the ratio rises from each to the next: no two neighbouring intervals touch.
+    RisesThroughout {
+        /// Fewer levels than this decide nothing.
+        least_levels: usize,
+    },
+    /// The alternative has at least this share of its own traced time.
+    OfTime(Share),
+    /// The alternative has at most this share of what the baseline has.
+    AtMost(Share),
+    /// The row costs less than each of the others.
+    Cheaper(Order),
+    /// The row costs more than each of the others.
+    Dearer(Order),
+    /// The parts cost together what the whole costs, within this share of the whole.
+    AddUp {
+        /// The parts.
+        parts: Vec<String>,
+        /// The whole.
+        whole: String,
+        /// As a fraction.
+        within: f64,
+    },
+    /// The row's receipt shows at most so many system calls an operation.
+    Syscalls {
+        /// The row.
+        row: String,
+        /// At most.
+        most: f64,
+    },
+    /// The row is cheaper here than in this built-in reference list.
+    CheaperThanReference {
+        /// The row.
+        row: String,
+        /// Name of the reference list.
+        reference: String,
+    },
+}
+
+fn alone() -> u32 {
+    1
+}
+
+/// A share of what a trace counts.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Share {
+    /// Of what.
+    pub quantity: Quantity,
+    /// As a fraction.
+    pub share: f64,
+}
+
+/// A row of prices and those that it is compared with.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Order {
+    /// The row.
+    pub row: String,
+    /// The others.
+    pub than: Vec<String>,
+}
+
+impl Claim {
+    /// The rows of prices that the claim rests on; none where it is about commands.
+    pub fn rows(&self) -> impl Iterator<Item = &str> {
+        let (row, others): (Option<&String>, &[String]) = match &self.rule {
+            Rule::Cheaper(order) | Rule::Dearer(order) => (Some(&order.row), &order.than),
+            Rule::AddUp { parts, whole, .. } => (Some(whole), parts),
+            Rule::Syscalls { row, .. } | Rule::CheaperThanReference { row, .. } => (Some(row), &[]),
+            Rule::Verdict { .. }
+            | Rule::SlowerStill { .. }
+            | Rule::RisesThroughout { .. }
+            | Rule::OfTime(_)
+            | Rule::AtMost(_) => (None, &[]),
+        };
+        row.into_iter().chain(others).map(String::as_str)
+    }
+
+    /// Intervals of prices that the claim rests on.
+    pub(super) fn intervals(&self) -> usize {
+        match &self.rule {
+            Rule::Cheaper(order) | Rule::Dearer(order) => order.than.len(),
+            _ => self.rows().count().min(1),
+        }
+    }
+}
+
+/// The two alternatives that a study is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pair<'a> {
+    /// Name of the alternative.
+    pub alternative: &'a str,
+    /// Name of the baseline.
+    pub baseline: &'a str,
+}
+
+/// What a study measured: runs of commands, or prices. Whatever is absent leaves the claims about it undecided.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Measured<'a> {
+    /// Runs of commands.
+    pub runs: Option<Runs<'a>>,
+    /// Prices.
+    pub prices: Option<Prices<'a>>,
+}
+
+/// Runs of commands.
+#[derive(Clone, Copy, Debug)]
+pub struct Runs<'a> {
+    /// The alternatives that claims are about unless they name another.
+    pub pair: Pair<'a>,
+    /// What follows from the untraced runs. Its intervals hold together at the record's confidence, so two of them that do
+    /// not touch order the two ratios at that confidence.
+    pub analysis: &'a Analysis,
+    /// Ratios nearer to 1 than this are the same.
+    pub delta: f64,
+    /// What the traces counted, by command; more than one of a command are its runs, in order.
+    pub tallies: &'a [(String, Tally)],
+}
+
+/// Prices of this machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Prices<'a> {
+    /// The list of this machine.
+    pub list: &'a PriceList,
+    /// The lists that claims name.
+    pub references: &'a [(String, PriceList)],
+}

@@ -1,0 +1,141 @@
+//! Samples of the clock, counted by place: no stack is streamed, and nothing gets its name before the run is over. Naming reads the
+//! symbols of whole files, on CPUs that the run wants.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+use std::time::SystemTime;
+
+use whyfaster_core::trace::command::CommandName;
+use whyfaster_core::trace::event::Tid;
+use whyfaster_core::trace::report::{Code, Sampled, SampledRow, WorkKind};
+
+use super::images::{Images, Place};
+use super::perf_map::PerfMaps;
+use super::programs::types;
+use super::symbols::{Symbols, addresses, calling};
+
+/// What is counted together.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    /// The number of the command that its calls are counted under.
+    group: u32,
+    kind: WorkKind,
+    /// Innermost first.
+    frames: Vec<Place>,
+}
+
+/// A sample of a program that may be starting up still: what comes tells.
+#[derive(Debug)]
+struct Early {
+    task: Tid,
+    at: u64,
+    /// CPU time since its exec.
+    run: u64,
+    /// As what it counts if its program had started up; `None`: not at all.
+    otherwise: Option<WorkKind>,
+    key: Key,
+}
+
+/// What was counted of one run.
+#[derive(Debug)]
+pub(crate) struct Profile {
+    counted: HashMap<Key, u64>,
+    early: Vec<Early>,
+    /// Start-ups that are over: when that was told, and how much CPU time they took, by task.
+    started: HashMap<Tid, Vec<(u64, u64)>>,
+    began: SystemTime,
+}
+
+impl Default for Profile {
+    fn default() -> Self {
+        Self { counted: HashMap::new(), early: Vec::new(), started: HashMap::new(), began: SystemTime::now() }
+    }
+}
+
+impl Profile {
+    /// Counts a sample.
+    pub(crate) fn take(&mut self, r: &types::stack_record, frames: &[u8], images: &mut Images) {
+        let frames = addresses(frames);
+        let (kernel, user) = frames.split_at(usize::from(r.kernel_frames).min(frames.len()));
+        // In the kernel, and for no call: a page fault, but for what interrupts take.
+        let otherwise = match () {
+            () if kernel.is_empty() => Some(WorkKind::User),
+            () if r.in_call == 0 => Some(WorkKind::PageFaults),
+            () => None,
+        };
+        if r.group == 0 || user.is_empty() {
+            return;
+        }
+        let frames = calling(user).map(|address| images.place(r.process, r.head.at, address)).collect();
+        let key = |kind| Key { group: r.group, kind, frames };
+        match otherwise {
+            _ if r.starting != 0 => {
+                let (task, at, run) = (r.head.task, r.head.at, r.run);
+                self.early.push(Early { task, at, run, otherwise, key: key(WorkKind::Startup) });
+            }
+            Some(kind) => *self.counted.entry(key(kind)).or_default() += 1,
+            None => {}
+        }
+    }
+
+    /// The start-up of a program is over.
+    pub(crate) fn started(&mut self, task: Tid, at: u64, run: u64) {
+        self.started.entry(task).or_default().push((at, run));
+    }
+
+    /// What was counted, with names, by the commands that `command` knows by their numbers.
+    pub(crate) fn finish(
+        mut self,
+        per_s: u32,
+        symbols: &mut Symbols,
+        command: &dyn Fn(u32) -> Option<CommandName>,
+    ) -> Sampled {
+        self.settle();
+        let mut maps = PerfMaps::since(self.began);
+        let mut rows: BTreeMap<(CommandName, WorkKind, Code), u64> = BTreeMap::new();
+        for (key, samples) in self.counted {
+            let Some(command) = command(key.group) else { continue };
+            let code = code(&key.frames, symbols, &mut maps);
+            *rows.entry((command, key.kind, code)).or_default() += samples;
+        }
+        let row = |((command, kind, code), samples)| SampledRow { command, kind, code, samples };
+        let mut functions: Vec<SampledRow> = rows.into_iter().map(row).collect();
+        functions.sort_by_key(|row| Reverse(row.samples));
+        Sampled { per_s, functions }
+    }
+
+    /// A sample belongs to a start-up if it came before that had taken its CPU time. One whose end was never told is none.
+    fn settle(&mut self) {
+        for Early { task, at, run, otherwise, mut key } in self.early.drain(..) {
+            let ends = self.started.get(&task).into_iter().flatten();
+            let of_startup = ends.filter(|(told, _)| *told >= at).min().is_some_and(|(_, took)| run <= *took);
+            if !of_startup {
+                let Some(kind) = otherwise else { continue };
+                key.kind = kind;
+            }
+            *self.counted.entry(key).or_default() += 1;
+        }
+    }
+}
+
+/// The function of a stack, and what called it. Where an interpreter says what its code is, that is the function: the innermost one
+/// that it named.
+fn code(frames: &[Place], symbols: &mut Symbols, maps: &mut PerfMaps) -> Code {
+    let mut named = frames.iter().map(|place| match place {
+        Place::Memory(process, address) => maps.find(*process, *address).unwrap_or_default(),
+        Place::File(file, _) => {
+            Code { symbol: symbols.symbol(place), file: Some(file.display().to_string()), called_from: None }
+        }
+    });
+    let all: Vec<Code> = named.by_ref().collect();
+    let of_script = |code: &Code, place: &Place| matches!(place, Place::Memory(..)) && code.symbol.is_some();
+    let at = frames.iter().zip(&all).position(|(place, code)| of_script(code, place)).unwrap_or(0);
+    let Some(it) = all.get(at).cloned() else { return Code::default() };
+    // Without frame pointers a walk may miss callers, and end in what is none; code without a name is no help either.
+    let caller = all[at + 1..].iter().find(|code| {
+        let other = (&code.symbol, &code.file) != (&it.symbol, &it.file);
+        other && code.file.is_some() && (code.symbol.is_some() || code.file != it.file)
+    });
+    let called_from = caller.and_then(|code| code.symbol.clone().or_else(|| code.file.clone()));
+    Code { called_from, ..it }
+}

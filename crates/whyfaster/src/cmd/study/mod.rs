@@ -1,0 +1,94 @@
+//! `whyfaster study`: lists the studies, or runs one and sets its article beside this machine.
+//!
+//! The way of a datum: the study's file ([`Study`]) → what is measured (`commands`, `prices`) → [`findings`], in which every claim
+//! is judged → the report, or JSON.
+
+pub mod commands;
+pub mod findings;
+mod prices;
+mod report;
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Write;
+
+use self::commands::Machine;
+use super::compare::measured;
+use super::results;
+use crate::cli::args::StudyArgs;
+use crate::cli::{HostSeed, Outputs};
+use crate::exit::{Exit, Failure, say};
+use crate::run::interrupts::Interrupts;
+use crate::run::trace::observe;
+use crate::store;
+use crate::study::{self, Measures, Study};
+
+/// Runs the verb.
+pub fn run(args: &StudyArgs) -> anyhow::Result<Exit> {
+    let outputs = Outputs::of_study(args)?;
+    let _kept = results::check(&outputs)?;
+    let Some(name) = &args.name else {
+        store::to_stdout(list()?.as_bytes())?;
+        return Ok(Exit::Ok);
+    };
+    let study = study::find(name)?;
+    bears_on(&study, args)?;
+    let here = HostSeed::here();
+    let mut out = Vec::new();
+    let ended = match &study.measures {
+        Measures::Commands(commands) => {
+            let interrupts = Interrupts::take_over()?;
+            let mut machine = Machine {
+                time: &mut |plan| Ok(measured(plan, &outputs, &interrupts)?),
+                trace: &mut |plan, sink| observe(plan, &interrupts, &mut |text| say(text), sink),
+                here: &here,
+            };
+            commands::run(&study, commands, args, &outputs, &mut machine, &mut out)
+        }
+        Measures::Prices(prices) => prices::run(&study, prices, args, &outputs, &here, &mut out),
+    };
+    let printed = store::to_stdout(&out);
+    match ended? {
+        Exit::Interrupted if printed.is_ok() && !out.is_empty() => {
+            say("interrupted: what had been measured is above");
+            Ok(Exit::Interrupted)
+        }
+        Exit::Interrupted => {
+            say("interrupted");
+            Ok(Exit::Interrupted)
+        }
+        exit => printed.map(|()| exit),
+    }
+}
+
+/// Every study, its question, and where it comes from.
+pub fn list() -> anyhow::Result<String> {
+    let mut out = String::new();
+    for Study { name, title, question, article, .. } in study::all()? {
+        writeln!(out, "{name}  {title}")?;
+        writeln!(out, "  {question}")?;
+        writeln!(out, "  Source: {}. Run it with `whyfaster study {name}`.", article.source)?;
+    }
+    Ok(out)
+}
+
+/// Refuses options that this study has no use for.
+fn bears_on(study: &Study, args: &StudyArgs) -> Result<(), Failure> {
+    let (loads, prices) = match &study.measures {
+        Measures::Commands(commands) => (commands.sizes.default.loads.len() > 1, false),
+        Measures::Prices(_) => (false, true),
+    };
+    let one_copy =
+        if prices { "prices single operations, so there is no load" } else { "runs one copy at a time" };
+    let (option, why, instead) = if args.load.is_some() && !loads {
+        ("--load", one_copy, "run 'whyfaster study pipes'")
+    } else if args.flamegraphs.is_some() && prices {
+        ("--flamegraphs", "runs no commands", "run 'whyfaster study placement'")
+    } else {
+        return Ok(());
+    };
+    Err(Failure::usage(
+        format!("{option}: study {} {why}", study.name),
+        format!("leave {option} away, or {instead}"),
+    ))
+}

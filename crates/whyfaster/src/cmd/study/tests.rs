@@ -1,0 +1,252 @@
+//! What was measured is set beside the article, and said.
+
+use whyfaster_core::analysis::{Comparison, Level};
+use whyfaster_core::claims::{Judgement, Outcome};
+use whyfaster_core::missing::NotMeasured;
+use whyfaster_core::record::Record;
+use whyfaster_core::trace::occupancy::CpuRow;
+use whyfaster_core::trace::report::{SharerKind, SharerRow, TraceReport};
+use whyfaster_core::trace::tally::Tally;
+use whyfaster_core::verdict::{Method, Verdict};
+
+use super::findings::{Figures, Findings, Observed, Placed, TracedRun, kernel};
+use super::report::Measured;
+use super::*;
+use crate::display::Detail;
+use crate::reference;
+use crate::render::fixture::look;
+use crate::render::look::Look;
+use crate::render::trace::flame::{Flames, Place, State};
+use crate::render::trace::hottest::hottest;
+use crate::study::{Commands, Kind, Made, Unfit};
+
+fn commands(name: &str) -> (Study, Commands) {
+    let study = study::find(name).unwrap();
+    match study.measures.clone() {
+        Measures::Commands(commands) => (study, *commands),
+        Measures::Prices(_) => panic!("{name} is about prices"),
+    }
+}
+
+fn compared(alternative: &str, baseline: &str, ratio: f64, verdict: Verdict) -> Comparison {
+    Comparison {
+        alternative: alternative.to_owned(),
+        baseline: baseline.to_owned(),
+        ratio,
+        low: Some(ratio * 0.95),
+        high: Some(ratio * 1.05),
+        less_sure: None,
+        verdict,
+        rounds: 6,
+        rounds_needed: None,
+        method: Method::SignEProcess,
+        ratio_of_totals: None,
+        work: None,
+        share: None,
+        reason: None,
+        metrics: Vec::new(),
+    }
+}
+
+/// A record of the small size, with these comparisons of one copy alone.
+fn record(commands: &Commands, comparisons: Vec<Comparison>) -> Record {
+    let mut record = crate::fixture::record(Vec::new(), vec![1], Vec::new());
+    record.plan = commands.plan(&commands.run[..4], commands.size(true, false), 1, None);
+    record.analysis.levels = vec![Level { load: 1, results: Vec::new(), comparisons, floor: None }];
+    record
+}
+
+fn dispatched() -> Vec<Comparison> {
+    vec![
+        compared("split", "xargs", 0.39, Verdict::Faster),
+        compared("xargs, 100 a process", "xargs", 0.02, Verdict::Faster),
+    ]
+}
+
+fn outcomes(claims: &[Judgement]) -> Vec<Outcome> {
+    claims.iter().map(|claim| claim.outcome).collect()
+}
+
+/// The screen that one gets without options, which is bounded.
+fn first(study: &Study, found: &Findings, measured: Measured<'_>) -> String {
+    for width in [60, 80, 200] {
+        let look = Look { detail: Detail::Screen, ..look(width, false) };
+        let text = report::text(study, found, measured, &look).unwrap();
+        assert!(text.lines().count() <= 40, "{} lines\n{text}", text.lines().count());
+        assert!(text.lines().all(|line| line.len() <= width), "{text}");
+    }
+    report::text(study, found, measured, &Look { detail: Detail::Screen, ..look(80, false) }).unwrap()
+}
+
+fn told(study: &Study, found: &Findings, measured: Measured<'_>) -> String {
+    let short = first(study, found, measured);
+    assert!(found.claims.iter().all(|claim| short.contains(&format!("  {}. ", claim.number))), "{short}");
+    let look = look(100, false);
+    let text = report::text(study, found, measured, &look).unwrap();
+    match measured {
+        // The record's own screen is tested elsewhere.
+        Measured::Record(record) => text.replace(&crate::render::screen::screen(record, &look), ""),
+        Measured::List(_) => text,
+    }
+}
+
+#[test]
+fn loads_stand_beside_the_article() {
+    let (study, commands) = commands("pipes");
+    let mut record = crate::fixture::record(Vec::new(), vec![1], Vec::new());
+    record.plan = commands.plan(&commands.run, commands.size(false, false), 1, Some(4));
+    let level = |load, ratio, verdict| Level {
+        load,
+        results: Vec::new(),
+        comparisons: vec![compared("use-pipe", "no-pipe", ratio, verdict)],
+        floor: None,
+    };
+    record.analysis.levels = vec![
+        level(1, 0.75, Verdict::Faster),
+        level(10, 1.31, Verdict::Slower),
+        level(100, 1.4, Verdict::Slower),
+    ];
+    let found = Findings::of_commands(&study, &commands, &record, Observed::default());
+    let figure = study.figure("no-pipe", 100).unwrap();
+    assert!((figure.work_s() / figure.real_s - 8.0).abs() < 0.1, "the machine line says 8 CPUs");
+    insta::assert_snapshot!(told(&study, &found, Measured::Record(&record)));
+}
+
+#[test]
+fn counts_of_the_whole_tree_contradict_the_article() {
+    let (study, commands) = commands("dispatch");
+    let tally = |forks: u64, own_forks, own_waits, cpu| Tally {
+        forks: Some(forks),
+        execs: Some(forks + 1),
+        failed_execs: Some(0),
+        waits: Some(forks + own_waits),
+        own_forks: Some(own_forks),
+        own_waits: Some(own_waits),
+        own_fork_wait_cpu_s: Some(cpu),
+        traced_s: 0.4,
+        work_s: 0.5,
+        ..Tally::default()
+    };
+    let tallies = vec![
+        ("xargs".to_owned(), tally(2_002, 1_000, 2_800, 0.09)),
+        ("split".to_owned(), tally(1_006, 4, 4, 0.001)),
+    ];
+    let left_out = vec![("parallel".to_owned(), Unfit::NotInstalled("parallel".to_owned()))];
+    let record = record(&commands, dispatched());
+    let observed = Observed { tallies, left_out, ..Observed::default() };
+    let found = Findings::of_commands(&study, &commands, &record, observed);
+    use Outcome::{DoesNotHold, Holds};
+    assert_eq!(outcomes(&found.claims), [Holds, Holds, Holds, DoesNotHold, Holds]);
+    insta::assert_snapshot!(told(&study, &found, Measured::Record(&record)));
+}
+
+#[test]
+fn without_a_trace_counts_decide_nothing() {
+    let (study, commands) = commands("dispatch");
+    let why = NotMeasured::told("system calls", "this kernel has no BTF");
+    let record = record(&commands, dispatched());
+    let observed = Observed { missing: vec![why], ..Observed::default() };
+    let found = Findings::of_commands(&study, &commands, &record, observed);
+    assert_eq!(found.claims[1].outcome, Outcome::Undecided);
+    let text = told(&study, &found, Measured::Record(&record));
+    assert!(
+        text.contains("could not be counted") && text.contains("system calls: this kernel has no BTF"),
+        "{text}"
+    );
+}
+
+fn placed(alternative: &str, avoidable: f64) -> (Placed, Tally) {
+    let row = |cpu, who: &str, kind, seconds| CpuRow { cpu, who: who.to_owned(), kind, seconds };
+    let report = TraceReport {
+        wall_s: 2.0,
+        avoidable_wait_s: Some(avoidable),
+        avoidable_longest_s: Some(0.01),
+        cpu_sharers: vec![SharerRow {
+            command: "awk".into(),
+            sharer: "kworker decrypt".to_owned(),
+            kind: SharerKind::Kernel,
+            seconds: avoidable,
+        }],
+        ..TraceReport::default()
+    };
+    let tally = Tally::of(&report, "awk");
+    let cpus = vec![
+        row(0, "awk", SharerKind::Tree, 1.5),
+        row(0, "kworker decrypt", SharerKind::Kernel, 0.25),
+        row(1, "kworker decrypt", SharerKind::Kernel, 0.25),
+        row(1, "(idle)", SharerKind::Idle, 1.75),
+    ];
+    let mut placed = Placed::of(alternative, &report, &tally, cpus.clone());
+    placed.runs.push(TracedRun::of(&tally, &cpus));
+    let frames = "main;getline;read_[k]".to_owned();
+    let place = Place { state: State::Running, command: "awk".to_owned(), frames };
+    placed.hottest = hottest(&Flames(vec![(place, 1_000_000)]), 5);
+    (placed, tally)
+}
+
+#[test]
+fn waits_decide_and_the_report_says_who_ran_where() {
+    let (study, commands) = commands("placement");
+    let record = record(&commands, vec![compared("cat", "file", 0.8, Verdict::Faster)]);
+    let (file, of_file) = placed("file", 0.4);
+    let (cat, of_cat) = placed("cat", 0.01);
+    let tallies = vec![("file".to_owned(), of_file), ("cat".to_owned(), of_cat)];
+    let judged = |tallies: Vec<(String, Tally)>| {
+        let observed = Observed { tallies, ..Observed::default() };
+        outcomes(&Findings::of_commands(&study, &commands, &record, observed).claims[1..4])
+    };
+    let again = |file_s, cat_s| {
+        let more = [("file", file_s), ("cat", cat_s)].map(|(name, s)| (name.to_owned(), placed(name, s).1));
+        judged(tallies.iter().cloned().chain(more).collect())
+    };
+    use Outcome::{Holds, Undecided};
+    assert_eq!(judged(tallies.clone()), [Holds; 3]);
+    assert_eq!(again(0.4, 0.01), [Holds; 3]);
+    // What one run says and another one denies is open; next to nothing is no measure.
+    assert_eq!(again(0.4, 0.4), [Holds, Holds, Undecided]);
+    let little = [("file", 0.0004), ("cat", 0.008)].map(|(name, s)| (name.to_owned(), placed(name, s).1));
+    assert_eq!(judged(little.to_vec())[2], Undecided);
+    assert_eq!(kernel(&file.cpus), [("kworker decrypt".to_owned(), 0.5)]);
+
+    let made = Made { kind: Kind::Plain, why_not: vec!["only root can mount one".to_owned()] };
+    let observed =
+        Observed { tallies, placed: vec![file, cat], file_system: Some(made), ..Observed::default() };
+    let found = Findings::of_commands(&study, &commands, &record, observed);
+    insta::assert_snapshot!(told(&study, &found, Measured::Record(&record)));
+}
+
+/// A reference list in the place of this machine: its claims are undecided for want of a spread, its rows are there.
+#[test]
+fn findings_about_prices_need_only_a_list() {
+    let study = study::find("syscalls").unwrap();
+    let debian = reference::find("debian-2.6.32").unwrap().unwrap();
+    let found = Findings::of_prices(&study, &debian).unwrap();
+    let Figures::Prices(figures) = &found.figures else { panic!("{found:?}") };
+    assert_eq!(figures.rows[0].here_ns, figures.rows[0].article_ns[1]);
+    assert_eq!(figures.checks.len(), 4);
+    insta::assert_snapshot!(told(&study, &found, Measured::List(&debian)));
+}
+
+#[test]
+fn options_that_a_study_has_no_use_for_are_refused() {
+    use clap::Parser;
+    let refused = |words: &[&str]| {
+        let line = ["whyfaster", "study"].iter().chain(words);
+        let args = crate::cli::args::Args::try_parse_from(line).unwrap();
+        let Some(crate::cli::args::Verb::Study(args)) = args.verb else { panic!("{words:?}") };
+        bears_on(&study::find(args.name.as_deref().unwrap()).unwrap(), &args)
+            .err()
+            .map(|failure| failure.message)
+    };
+    let said = |words: &[&str], part: &str| {
+        let said = refused(words).unwrap_or_default();
+        assert!(said.contains(part), "{words:?}: {said}");
+    };
+    said(&["threads", "--load", "10"], "so there is no load");
+    said(&["placement", "--load", "10"], "one copy at a time");
+    said(&["threads", "--flamegraphs", "x"], "runs no commands");
+    assert_eq!(refused(&["pipes", "--load", "1,10", "--full"]), None);
+    assert_eq!(refused(&["placement", "--quick", "--flamegraphs", "x"]), None);
+    assert_eq!(refused(&["pipes", "--quick", "--flamegraphs", "x"]), None);
+    assert_eq!(refused(&["syscalls", "--quick"]), None);
+}

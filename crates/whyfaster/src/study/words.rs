@@ -1,0 +1,43 @@
+//! What a study met beside its claims: commands left out, places, what was not compared or traced.
+
+use serde::{Serialize, Serializer};
+use whyfaster_core::claims::NotCompared;
+use whyfaster_core::missing::NotMeasured;
+
+use super::needs::{LeftOut, Unfit};
+use super::place::Kind;
+use crate::words::{claims, missing};
+
+/// Why a command cannot run here.
+pub fn unfit(why: &Unfit) -> String {
+    match why {
+        Unfit::NotInstalled(program) => format!("{program} is not installed"),
+        Unfit::OneCpu => "there is only one CPU".to_owned(),
+    }
+}
+
+/// What a file system does when it is read.
+pub fn file_system(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Encrypted => "an encrypted directory (fscrypt on ext4): kernel workers decrypt what is read",
+        Kind::Compressed => "btrfs with compression: kernel workers decompress what is read",
+        Kind::Plain => {
+            "the file system that was there: no thread of the kernel works for its reads as in the article"
+        }
+    }
+}
+
+/// Commands left out as JSON: pairs of a name and why.
+pub fn left_out<S: Serializer>(left_out: &[LeftOut], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(left_out.iter().map(|(name, why)| (name, unfit(why))))
+}
+
+/// What traces could not see as JSON: a text each.
+pub fn not_traced<S: Serializer>(not_traced: &[NotMeasured], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(not_traced.iter().map(missing::line))
+}
+
+/// Why there is no comparison as JSON: a text, or null.
+pub fn not_compared<S: Serializer>(missing: &Option<NotCompared>, serializer: S) -> Result<S::Ok, S::Error> {
+    missing.as_ref().map(claims::not_compared).serialize(serializer)
+}

@@ -1,0 +1,96 @@
+//! Why one alternative is faster, for the few lines that the first screen has for it.
+
+use whyfaster_core::plan::Alternative;
+use whyfaster_core::why::Why;
+use whyfaster_core::why::report::Finding;
+use whyfaster_core::why::statement::{Answer, Because, Refusal, Then};
+
+use super::answer::{more_work, waits};
+use super::called::Called;
+use super::causes::{Remedy, Said, remedy, said};
+use super::load::when_full;
+use super::numbers::{percent, time};
+
+/// Why, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Brief {
+    /// The main reason, its size, and whether an experiment confirmed it; without a full stop.
+    pub because: String,
+    /// The same with a detail that can be left out.
+    pub in_detail: String,
+    /// What could be done.
+    pub remedy: Option<Remedy>,
+    /// Who wins once the CPUs are full, where that is another one.
+    pub when_full: Option<String>,
+}
+
+/// What the explanation comes to; `None` where there is none.
+pub fn brief(alternatives: &[Alternative], why: &Why) -> Option<Brief> {
+    let called = Called::new(alternatives);
+    let Some(answer) = &why.answer else {
+        // Records of earlier versions have the sentence alone.
+        let because = why.summary.first()?.trim_end_matches('.').to_owned();
+        return Some(Brief { in_detail: because.clone(), because, remedy: None, when_full: None });
+    };
+    let finding = match answer.because {
+        Because::Cause { finding, .. } | Because::MoreThanAll { finding, .. } => why.findings.get(finding),
+        Because::Noise { .. } | Because::Unknown | Because::MoreWork { .. } | Because::Waits { .. } => None,
+    };
+    let between = |it: &&whyfaster_core::why::report::Difference| {
+        [&answer.slower, &answer.faster].contains(&&it.alternative)
+            && [&answer.slower, &answer.faster].contains(&&it.baseline)
+    };
+    let deciding = why.differences.iter().find(between).and_then(|it| it.decides.as_ref());
+    let (because, in_detail) = because(answer, finding, why, &called);
+    Some(Brief {
+        because,
+        in_detail,
+        remedy: finding.map(remedy),
+        when_full: deciding.filter(|_| answer.load_decides).map(|it| when_full(it, &called)),
+    })
+}
+
+fn because(answer: &Answer, finding: Option<&Finding>, why: &Why, called: &Called) -> (String, String) {
+    let slower = called.of(&answer.slower);
+    let told = finding.and_then(|it| Some((it, said(it, &slower, called)?)));
+    let text = match (&answer.because, told) {
+        (Because::Noise { seconds, .. }, _) => {
+            format!("it cannot be told, because times of one command differ here by up to {}", time(*seconds))
+        }
+        (Because::Waits { seconds }, _) => waits(&slower, *seconds),
+        (Because::MoreWork { seconds, on }, _) => more_work(&slower, *seconds, *on),
+        (_, Some((it, said))) => return cause(it, said, answer, why),
+        (_, None) => "no cause that is known explains it".to_owned(),
+    };
+    (text.clone(), text)
+}
+
+/// The cause, what part of the difference it is, and what an experiment said; and the same in detail.
+fn cause(finding: &Finding, said: Said, answer: &Answer, why: &Why) -> (String, String) {
+    let Said { what, costs, more } = said;
+    let size = match (costs, finding.share) {
+        (_, all) if all >= 0.995 => "all of the difference".to_owned(),
+        (Some(_), share) => format!("{} ({}) of the difference", time(finding.seconds), percent(share)),
+        (None, share) => format!("{} of the difference", percent(share)),
+    };
+    let tested = matches!(answer.then, Some(Then::Experiment { experiment })
+        if why.experiments.get(experiment).is_some_and(|it| it.cause == finding.cause));
+    let confirmed = tested || finding.confirmed == Some(true);
+    let confirmed = match finding.by_counts {
+        _ if confirmed => ", confirmed by an experiment",
+        true => ", by counts, not observed",
+        false => "",
+    };
+    (format!("{what}: {size}{confirmed}"), format!("{what}{more}: {size}{confirmed}"))
+}
+
+/// Whether nothing is explained for no other reason than that nothing differs.
+pub fn nothing_to_explain(why: &Why) -> bool {
+    let nothing = |it: &Refusal| {
+        matches!(
+            it,
+            Refusal::Same { .. } | Refusal::Undecided { .. } | Refusal::OneCommand | Refusal::NothingDiffers
+        )
+    };
+    !why.refusals.is_empty() && why.refusals.iter().all(nothing)
+}

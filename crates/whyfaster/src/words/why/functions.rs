@@ -1,0 +1,64 @@
+//! In which functions a finding is.
+
+use whyfaster_core::why::Located;
+use whyfaster_core::why::report::{Finding, Function};
+
+use super::numbers::{count, percent};
+
+/// ": 70% of that in `__strcoll_l` (libc.so.6), called from `compare`", behind what is said of a cause that code takes.
+pub(super) fn located(finding: &Finding) -> String {
+    match finding.located() {
+        None => String::new(),
+        Some(Located::NotSampled) => " (its code was not sampled)".to_owned(),
+        Some(Located::Few { samples }) => {
+            format!(" (in which functions is not told: too few samples, {})", count(samples))
+        }
+        Some(Located::Spread) => ", spread over many functions".to_owned(),
+        Some(Located::In(functions)) => {
+            let first =
+                functions.iter().take(1).map(|it| format!("{} of that in {}", percent(it.share), code(it)));
+            let others = functions.iter().skip(1).map(|it| format!("{} in {}", percent(it.share), code(it)));
+            let all: Vec<String> = first.chain(others).collect();
+            let samples = finding.samples.map_or(0.0, |it| it.here);
+            format!(": {} ({} samples)", all.join(", "), count(samples))
+        }
+    }
+}
+
+/// A function with its file and what called it.
+fn code(it: &Function) -> String {
+    let file = it.file.as_deref().map(base);
+    let place = match (&it.symbol, file) {
+        (Some(symbol), Some(file)) => format!("`{symbol}` ({file})"),
+        (Some(symbol), None) => format!("`{symbol}`"),
+        (None, Some(file)) => format!("{file} (no symbols)"),
+        (None, None) => format!("code that {} makes at run time (no symbols)", it.command),
+    };
+    let caller = it.called_from.as_deref().map(|from| match from.starts_with('/') {
+        true => format!(", called from {}", base(from)),
+        false => format!(", called from `{from}`"),
+    });
+    place + &caller.unwrap_or_default()
+}
+
+/// A path without its directories.
+fn base(path: &str) -> &str {
+    path.rsplit('/').next().filter(|it| !it.is_empty()).unwrap_or(path)
+}
+
+/// How the functions of a script can be seen, where only those of what runs it were.
+pub(super) fn how_to_see_more(finding: &Finding) -> Option<&'static str> {
+    let Some(Located::In(functions)) = finding.located() else { return None };
+    functions.iter().find_map(|it| match (it.file.as_deref().map(base), it.command.as_str()) {
+        (Some(file), _) if file.starts_with("python") || file.starts_with("libpython") => Some(
+            "Run with `python3 -X perf` (3.12 and later, built with frame pointers), the functions of the script are named.",
+        ),
+        (None, "node") if it.symbol.is_none() => {
+            Some("Run with `node --perf-basic-prof`, the functions of the script are named.")
+        }
+        (None, _) if it.symbol.is_none() => {
+            Some("What makes its code at run time can name it in /tmp/perf-PID.map, if it has an option for that.")
+        }
+        _ => None,
+    })
+}

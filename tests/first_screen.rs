@@ -1,0 +1,69 @@
+//! What stands first on the screen after a comparison of everyday commands: nothing of it contradicts the rest.
+
+#![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
+
+mod support;
+
+use support::needs::{full, needs, tool};
+use support::trace::traced;
+use support::{Sandbox, alone, list, number};
+
+/// The word before these words, which stand somewhere in the text.
+#[track_caller]
+fn before<'a>(text: &'a str, words: &str) -> &'a str {
+    let at = text.find(words).unwrap_or_else(|| panic!("no '{words}': {text}"));
+    text[..at].split_whitespace().last().unwrap()
+}
+
+#[test]
+fn one_fact_has_one_ratio() {
+    needs!(full());
+    let _alone = alone();
+    let place = Sandbox::new();
+    place.write("lines", "a line of words\n".repeat(200_000));
+    let record = place.file("record");
+    let words = [
+        "--why=observe",
+        "--record",
+        &record,
+        "grep -c words lines",
+        "awk '/words/{n++} END{print n}' lines",
+    ];
+    let screen = place.compare(&words).ok().flowing();
+    let ratio = before(&screen, " faster than").trim_end_matches('x');
+    assert_eq!(before(&screen, " times as long as"), ratio, "{screen}");
+    assert_eq!(screen.matches(" times as long").count(), 1, "{screen}");
+    let answer = &place.record("record")["answer"];
+    assert!((number(&answer["ratio"]) / ratio.parse::<f64>().unwrap() - 1.0).abs() < 0.01, "{answer:#}");
+}
+
+#[test]
+fn a_path_that_cannot_be_read_is_a_name_that_is_missing() {
+    needs!(full());
+    needs!(tool("perl"));
+    let _alone = alone();
+    let place = Sandbox::new();
+    let exec_of_nothing = format!("syscall({}, 1, 0, 0) for 1..3", libc::SYS_execve);
+    let trace = traced(&place, &["perl", "-e", &exec_of_nothing]);
+    assert!(number(&trace["lost"]["string"]) >= 3.0, "{:#}", trace["lost"]);
+    let kinds: Vec<&str> = list(&trace["warnings"]).iter().filter_map(|it| it["kind"].as_str()).collect();
+    assert!(kinds.contains(&"names_unread") && !kinds.contains(&"lost"), "{:#}", trace["warnings"]);
+    assert_eq!(trace["complete"], true, "{:#}", trace["checks"]);
+}
+
+#[test]
+fn waiting_for_a_disk_is_told_from_the_kernels_code_for_it() {
+    needs!(full());
+    let _alone = alone();
+    let place = Sandbox::new();
+    let record = place.file("record");
+    let words = ["--why=observe", "--record", &record, "--no-check-output", "-m", "9", "-M", "9"];
+    let dd = "dd if=/dev/zero of=out bs=4k count=300";
+    place.compare(&[&words[..], &[&format!("{dd} oflag=dsync"), dd]].concat()).ok();
+    let record = place.record("record");
+    let found = list(&record["findings"]).iter().find(|it| it["cause"] == "disk");
+    let found = found.unwrap_or_else(|| panic!("{:#} {:#}", record["findings"], record["refused"]));
+    let (waits, all) = (number(&found["fact"]["waits_s"]), number(&found["seconds"]));
+    let sentence = found["sentence"].as_str().unwrap();
+    assert_eq!(sentence.contains(" waits "), waits >= 0.9 * all, "{waits} s of {all}: {sentence}");
+}

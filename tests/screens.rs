@@ -1,0 +1,93 @@
+//! The screens that one gets without asking for more, from stored records: their size, and that colour adds nothing.
+
+#![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
+
+mod support;
+
+use std::path::{Path, PathBuf};
+
+use support::Sandbox;
+use unicode_width::UnicodeWidthStr;
+
+const RECORDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/records");
+
+fn records() -> Vec<PathBuf> {
+    let files = std::fs::read_dir(RECORDS).unwrap().map(|entry| entry.unwrap().path());
+    let records: Vec<PathBuf> =
+        files.filter(|file| file.extension().is_some_and(|it| it == "json")).collect();
+    assert!(records.len() >= 5, "{records:?}");
+    records
+}
+
+/// `show` with these options and variables.
+fn shown(file: &Path, options: &[&str], variables: &[(&str, &str)]) -> String {
+    let place = Sandbox::new();
+    let mut command = place.whyfaster(&[&["show", file.to_str().unwrap()], options].concat());
+    command.envs(variables.iter().copied());
+    place.finish(command).ok().out
+}
+
+/// Lines that a screen may have: those of prices are lists.
+fn most(file: &Path) -> usize {
+    if file.to_str().unwrap().contains("prices") { 40 } else { 20 }
+}
+
+#[test]
+fn every_default_fits_a_screen() {
+    for file in records() {
+        for columns in ["60", "80", "200"] {
+            for locale in ["C", "C.UTF-8"] {
+                let screen = shown(&file, &[], &[("COLUMNS", columns), ("LC_ALL", locale)]);
+                let lines = screen.lines().count();
+                assert!(lines <= most(&file), "{file:?} has {lines} lines at {columns} columns:\n{screen}");
+                for line in screen.lines() {
+                    assert!(line.width() <= columns.parse().unwrap(), "{file:?} at {columns}: {line}");
+                    assert!(locale != "C" || line.is_ascii(), "{file:?}: {line}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn more_is_asked_for_by_option() {
+    for file in records() {
+        let [quiet, screen, tables, everything] =
+            [&["-q"][..], &[], &["-v"], &["-vv"]].map(|options| shown(&file, options, &[]));
+        let count = |text: &str| text.lines().count();
+        assert!((1..=3).contains(&count(&quiet)), "{file:?}: {quiet}");
+        assert!(screen.contains(quiet.trim_end()), "{file:?}: {quiet}\n{screen}");
+        assert!(count(&screen) < count(&tables) && count(&tables) <= count(&everything), "{file:?}");
+        assert!(screen.contains("-v: "), "{file:?}: where is the rest? {screen}");
+    }
+}
+
+#[test]
+fn colour_says_nothing_that_the_words_do_not() {
+    for file in records() {
+        let coloured = shown(&file, &["--style", "color"], &[]);
+        assert!(coloured.contains('\u{1b}'), "{file:?}: {coloured}");
+        let plain = shown(&file, &[], &[("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")]);
+        assert_eq!(anstream::adapter::strip_str(&coloured).to_string(), plain, "{file:?}");
+    }
+}
+
+#[test]
+fn machines_fit_a_screen_too() {
+    let place = Sandbox::new();
+    let lists = ["debian-2.6.32", "macosx-10.7", "athlon64-x2", "openindiana-151a2"];
+    for count in [2, 4] {
+        for columns in ["60", "80", "200"] {
+            let shown = |options: &[&str]| {
+                let mut command = place.whyfaster(&[&["machines"], &lists[..count], options].concat());
+                command.env("COLUMNS", columns);
+                place.finish(command).ok().out
+            };
+            let [quiet, screen, tables] = [&["-q"][..], &[], &["-v"]].map(shown);
+            let lines = screen.lines().count();
+            assert!(lines <= 40 && lines < tables.lines().count(), "{lines} lines\n{screen}");
+            assert!(screen.starts_with(quiet.trim_end()) && screen.contains("-v: "), "{quiet}\n{screen}");
+            assert!(screen.lines().all(|line| line.width() <= columns.parse().unwrap()), "{screen}");
+        }
+    }
+}
