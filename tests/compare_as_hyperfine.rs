@@ -546,6 +546,8 @@ fn a_metric_above_its_limit_fails() {
     ran(&["--fail-if", "memory_peak_resident>50%"])
         .expect(3, &["gate: peak memory of 'x=", "50% above", "times the baseline"]);
     ran(&["--fail-if", "memory_peak_resident>10MiB"]).expect(3, &["above 10.0 MiB"]);
+    let two = ["-r", "2", "--no-check-output", "--why=no", "--fail-if", "memory_peak_resident>10MiB"];
+    place.compare(&[&two[..], &["x=1", LARGE]].concat()).expect(3, &["above 10.0 MiB"]);
     ran(&["--fail-if", "memory_peak_resident>100000%", "--fail-if", "memory_peak_resident>1GB"]).ok();
     let few = ["-r", "1", "--fail-if", "memory_peak_resident>1%", "x=1", "x=2"];
     place

@@ -5,11 +5,9 @@
 
 mod support;
 
-use std::os::unix::process::CommandExt;
-
 use serde_json::Value;
 use support::needs::{full, needs, tool};
-use support::{Ran, Sandbox, alone, number, trace};
+use support::{Sandbox, alone, number, trace};
 
 fn sum(rows: &Value) -> f64 {
     rows.as_array().unwrap().iter().map(|row| number(&row["seconds"])).sum()
@@ -18,21 +16,8 @@ fn sum(rows: &Value) -> f64 {
 /// The record of a comparison that is explained, and what was said on standard error.
 fn explained(place: &Sandbox, options: &[&str], slow: &str, fast: &str) -> (Value, String) {
     let words = [&["compare", "--why", "--json", "--no-check-output"], options, &[slow, fast]].concat();
-    let ran = undisturbed(place, &words);
+    let ran = place.undisturbed(&words);
     (ran.json(), ran.err)
-}
-
-/// The program where no ordinary task can take a CPU from it: on a busy machine others are a cause of their own.
-fn undisturbed(place: &Sandbox, words: &[&str]) -> Ran {
-    let mut command = place.whyfaster(words);
-    // SAFETY: a plain system call between fork and exec; where it is not permitted nothing changes.
-    unsafe {
-        command.pre_exec(|| {
-            libc::sched_setscheduler(0, libc::SCHED_RR, &libc::sched_param { sched_priority: 1 });
-            Ok(())
-        })
-    };
-    place.finish(command)
 }
 
 /// The cause of this name, which must make the slower one slower and be the largest.
@@ -78,7 +63,7 @@ fn a_planted_sleep_is_found_predicted_and_confirmed() {
     assert_eq!(found["confirmed"], true, "{:#}", record["experiments"]);
     sums_hold(&record);
     let experiment = &record["experiments"][0];
-    assert!(experiment["control_s"].as_array().unwrap().len() >= 6, "{experiment:#}");
+    assert!(experiment["control_s"].as_array().unwrap().len() >= 3, "{experiment:#}");
     // Told before it was made, in the words that are stored.
     let prediction = experiment["prediction"].as_str().unwrap();
     assert!(said.contains(prediction), "'{prediction}' was not said: {said}");
@@ -171,7 +156,7 @@ fn a_record_is_explained_again_from_its_traces() {
     let place = Sandbox::new();
     let file = place.file("r.json");
     let words = ["compare", "-v", "--why", "--why-rounds", "6", "--record", &file, "sleep 0.1; true", "true"];
-    let ran = undisturbed(&place, &words).ok();
+    let ran = place.undisturbed(&words).ok();
     assert!(ran.out.contains("sleeps") && ran.out.contains("span: what of the critical path"), "{}", ran.out);
     let stored = place.record("r.json");
     let shown = place.run(&["show", "-v", &file]);
@@ -205,9 +190,9 @@ fn the_record_of_a_small_comparison_is_small_and_holds_every_observed_run() {
     let dd = |size: u32, count: u32| format!("dd if=/dev/zero of=/dev/null bs={size} count={count}");
     let file = place.file("r.json");
     // As many as there are rounds at most.
-    let options = ["--why-rounds", "15", "--record", &file];
+    let options = ["--why-rounds", "22", "--record", &file];
     let (record, _) = explained(&place, &options, &dd(1, 20_000), &dd(1000, 20));
-    assert_eq!(record["traced"].as_array().unwrap().len(), 30, "{}", record["refused"]);
+    assert_eq!(record["traced"].as_array().unwrap().len(), 44, "{}", record["refused"]);
     let bytes = place.read("r.json").len();
     assert!(bytes <= SMALL, "{bytes} bytes");
     // Whoever reads the file gets them, with this program or without.

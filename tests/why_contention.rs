@@ -124,7 +124,7 @@ fn others_are_kept_away_and_nobody_stays_in_the_real_time_class() {
     // Others than the hogs may hide what they cost; that they are the wrong cause must not come out.
     assert!(["confirmed", "undecided"].iter().any(|it| one["outcome"] == *it), "{one:#}");
     assert!(one["prediction"].as_str().unwrap().contains("real-time class"), "{one:#}");
-    assert!(one["control_s"].as_array().unwrap().len() >= 6, "{one:#}");
+    assert!(one["control_s"].as_array().unwrap().len() >= 3, "{one:#}");
     assert_eq!(place.alive().len(), hogs.0.len(), "{:#?}", place.alive());
     assert!(hogs.ids().into_iter().all(|pid| class(pid) == libc::SCHED_OTHER));
     // Without the privilege nothing is tried, and it is said what is missing.

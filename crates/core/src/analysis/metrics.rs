@@ -8,7 +8,8 @@ use crate::metric::Metric;
 use crate::missing::{NotMeasured, Obstacle, Quantity};
 use crate::plan::Mode;
 use crate::sample::Batch;
-use crate::stats::Observation;
+use crate::stats::looks::Precision;
+use crate::stats::{Observation, sign};
 use crate::verdict::{Ratio, Verdict, judge};
 
 /// The metric of one batch, as it counts: the time as in every comparison, the memory of the largest copy, of all else
@@ -31,12 +32,21 @@ fn value(batch: &Batch, metric: Metric, mode: Mode) -> Option<Observation> {
     value.is_finite().then_some(known)
 }
 
-/// What an alternative shows: the median over rounds with its interval, of every metric that all of its batches have.
+/// What an alternative shows: the median over rounds with its interval, of every metric that all of its batches have. Few rounds have the interval of
+/// their mean, so that a limit can be held against it.
 pub(super) fn estimates(context: &Context<'_>, batches: &[&Batch]) -> Vec<MetricEstimate> {
     let (plan, mode) = (context.measured.plan, context.mode());
     let of = |&metric: &Metric| {
         let values: Option<Vec<_>> = batches.iter().map(|batch| value(batch, metric, mode)).collect();
-        Some(MetricEstimate { metric, estimate: estimate(&values?, alpha(plan)) })
+        let (values, alpha) = (values?, alpha(plan));
+        let mut estimate = estimate(&values, alpha);
+        if estimate.low.is_none() && estimate.high.is_none() && values.len() < sign::min_rounds(alpha) {
+            // Cut short, the number was not fixed after all.
+            let fixed = plan.rounds.fixed && values.len() == plan.rounds.max as usize;
+            let few = Precision { alpha, fixed }.interval(&values);
+            (estimate.low, estimate.high) = few.unzip();
+        }
+        Some(MetricEstimate { metric, estimate })
     };
     plan.metrics.iter().filter_map(of).collect()
 }

@@ -5,6 +5,7 @@
 
 pub mod bootstrap;
 pub mod eprocess;
+pub mod looks;
 pub mod quantile;
 pub mod ranks;
 pub mod scalability;

@@ -299,9 +299,9 @@ fn failed_s(row: &SyscallRow, dearer_s: f64) -> f64 {
 fn failed_execs<'a>(run: &Run<'a>) -> BTreeMap<&'a CommandName, f64> {
     let mut failed: BTreeMap<&'a CommandName, f64> = BTreeMap::new();
     for row in run.report.syscalls.iter().filter(|row| is_exec(row) && row.errors > 0) {
-        let dearer_s = run.call_s / 2.0 + run.failed_exec_s;
         let Some(command) = &row.command else { continue };
-        *failed.entry(command).or_default() += failed_s(row, dearer_s);
+        // What is told of each is told behind its end.
+        *failed.entry(command).or_default() += failed_s(row, run.call_s / 2.0);
     }
     for (label, seconds) in &mut failed {
         // Of a child between fork and exec all rows are one category, as they are on the path.

@@ -5,18 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::account::Alternative;
 use super::input::Untraced;
 use super::kinds::is_calls;
-use super::medians::estimate;
+use super::medians::{estimate, of_rounds};
 use super::own_cost::Run;
 use super::report::{PathDelta, ShareDelta, WorkDelta};
 use super::rules::AROUND_A_CALL_S;
 use crate::stats::Estimate;
+use crate::stats::looks::Precision;
 use crate::trace::report::{PathKind, SharerKind, WorkKind, WorkRow};
 
 /// Differences of the sums by key, over the rounds in which both ran; the largest first.
 fn deltas<K: Ord + Clone>(
     alternative: &Alternative<'_>,
     baseline: &Alternative<'_>,
-    alpha: f64,
+    precision: Precision,
     sums: impl Fn(&Run<'_>) -> BTreeMap<K, f64>,
 ) -> Vec<(K, Estimate)> {
     let by_round = |side: &Alternative<'_>| -> BTreeMap<u32, BTreeMap<K, f64>> {
@@ -28,13 +29,17 @@ fn deltas<K: Ord + Clone>(
     let get = |sums: &BTreeMap<K, f64>, key: &K| sums.get(key).copied().unwrap_or(0.0);
     let of = |key: &K| pairs.iter().map(|(a, b)| get(a, key) - get(b, key)).collect::<Vec<_>>();
     let mut rows: Vec<(K, Estimate)> =
-        keys.into_iter().map(|key| (key.clone(), estimate(&of(key), alpha))).collect();
+        keys.into_iter().map(|key| (key.clone(), of_rounds(&of(key), precision))).collect();
     rows.retain(|(_, seconds)| seconds.median != 0.0);
     rows.sort_by(|a, b| b.1.median.abs().total_cmp(&a.1.median.abs()));
     rows
 }
 
-pub(super) fn path(alternative: &Alternative<'_>, baseline: &Alternative<'_>, alpha: f64) -> Vec<PathDelta> {
+pub(super) fn path(
+    alternative: &Alternative<'_>,
+    baseline: &Alternative<'_>,
+    precision: Precision,
+) -> Vec<PathDelta> {
     let sums = |run: &Run<'_>| {
         let mut sums: BTreeMap<(PathKind, Option<String>, bool), f64> = BTreeMap::new();
         for row in &run.path {
@@ -44,10 +49,14 @@ pub(super) fn path(alternative: &Alternative<'_>, baseline: &Alternative<'_>, al
         sums
     };
     let row = |((kind, what, waking_up), seconds)| PathDelta { kind, what, waking_up, seconds };
-    deltas(alternative, baseline, alpha, sums).into_iter().map(row).collect()
+    deltas(alternative, baseline, precision, sums).into_iter().map(row).collect()
 }
 
-pub(super) fn work(alternative: &Alternative<'_>, baseline: &Alternative<'_>, alpha: f64) -> Vec<WorkDelta> {
+pub(super) fn work(
+    alternative: &Alternative<'_>,
+    baseline: &Alternative<'_>,
+    precision: Precision,
+) -> Vec<WorkDelta> {
     let sums = |run: &Run<'_>| {
         let mut sums: BTreeMap<WorkKind, f64> = BTreeMap::new();
         for row in &run.work {
@@ -57,7 +66,7 @@ pub(super) fn work(alternative: &Alternative<'_>, baseline: &Alternative<'_>, al
         sums
     };
     let row = |(kind, seconds)| WorkDelta { kind, seconds };
-    deltas(alternative, baseline, alpha, sums).into_iter().map(row).collect()
+    deltas(alternative, baseline, precision, sums).into_iter().map(row).collect()
 }
 
 /// The way into system calls and out of them belongs to the kinds of the calls. A tracer sees it as user code, of which it is
@@ -82,7 +91,7 @@ fn around_calls(sums: &mut BTreeMap<WorkKind, f64>, work: &[WorkRow]) {
 pub(super) fn share(
     alternative: &Alternative<'_>,
     baseline: &Alternative<'_>,
-    alpha: f64,
+    precision: Precision,
 ) -> Vec<ShareDelta> {
     let sums = |run: &Run<'_>| {
         let mut sums: BTreeMap<(SharerKind, bool), f64> = BTreeMap::new();
@@ -95,7 +104,7 @@ pub(super) fn share(
         sums
     };
     let row = |((holder, avoidable), seconds)| ShareDelta { holder, avoidable, seconds };
-    deltas(alternative, baseline, alpha, sums).into_iter().map(row).collect()
+    deltas(alternative, baseline, precision, sums).into_iter().map(row).collect()
 }
 
 /// Difference of the untraced runs, paired by round. `None` without a round in which both have the number.

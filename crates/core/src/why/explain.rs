@@ -16,6 +16,7 @@ use super::rules::Pair;
 use super::statement::Refusal;
 use super::wrapped;
 use crate::stats::Estimate;
+use crate::stats::looks::Precision;
 use crate::trace::report::Level;
 use crate::verdict::Verdict;
 
@@ -91,6 +92,8 @@ impl Both<'_> {
         let (alternative, baseline) = (self.alternative, self.baseline);
         // A damaged record may have any confidence; here it stays a probability.
         let alpha = (1.0 - self.given.plan.confidence).clamp(1e-12, 0.5);
+        let fixed = self.given.plan.explain.as_ref().is_some_and(|it| it.rounds.is_some());
+        let precision = Precision { alpha, fixed };
         let of_wall = |it: &input::Untraced| Some(it.wall_s);
         let wall_s = delta_rows::untraced(&alternative.untraced, &baseline.untraced, alpha, of_wall);
         let verdict = self.given.comparison(alternative.name).map(|it| it.verdict);
@@ -104,13 +107,13 @@ impl Both<'_> {
             why.refusals.push(Refusal::NoCommonRound { of });
             return None;
         };
-        let mut difference = self.difference(wall_s, alpha);
+        let mut difference = self.difference(wall_s, precision);
         let refusal = if observed { refuse::pair(alternative, baseline, &wall_s, verdict) } else { None };
         let counts = refusal.as_ref().map(|it| refuse::leaves_counts(it, (alternative, baseline)));
         difference.by_counts = counts.unwrap_or(!observed);
         why.refusals.extend(refusal);
         if counts != Some(false) {
-            let findings = self.findings(&mut difference, alpha);
+            let findings = self.findings(&mut difference, precision);
             // Counts that show nothing are no result.
             let shown = !difference.by_counts || findings.iter().any(|it| it.cause != Cause::Unexplained);
             why.findings.extend(findings.into_iter().filter(|_| shown));
@@ -119,7 +122,7 @@ impl Both<'_> {
     }
 
     /// The findings of the difference, which is told what they leave of it.
-    fn findings(&self, difference: &mut Difference, alpha: f64) -> Vec<Finding> {
+    fn findings(&self, difference: &mut Difference, precision: Precision) -> Vec<Finding> {
         let (alternative, baseline) = (self.alternative, self.baseline);
         let (here, there) = (&self.sides[alternative.index], &self.sides[baseline.index]);
         let wall_s = difference.span_s;
@@ -128,7 +131,7 @@ impl Both<'_> {
             baseline: (baseline, &there.0, &there.1),
             wall_s,
             floor_s: floor_s(floor(self.given), (alternative.untraced_s, baseline.untraced_s), &wall_s),
-            alpha,
+            precision,
             by_counts: difference.dearer_to_observe_s.is_some() && !difference.by_counts,
             unobserved: difference.by_counts,
         };
@@ -153,24 +156,25 @@ impl Both<'_> {
     }
 
     /// The rows of the difference. All of it counts as unexplained until there are findings.
-    fn difference(&self, wall_s: Estimate, alpha: f64) -> Difference {
+    fn difference(&self, wall_s: Estimate, precision: Precision) -> Difference {
         let (alternative, baseline) = (self.alternative, self.baseline);
-        let work = delta_rows::work(alternative, baseline, alpha);
+        let work = delta_rows::work(alternative, baseline, precision);
         let traced_work =
             Estimate { median: work.iter().map(|row| row.seconds.median).sum(), low: None, high: None };
-        let work_s = delta_rows::untraced(&alternative.untraced, &baseline.untraced, alpha, |it| it.cpu_s)
-            .unwrap_or(traced_work);
+        let work_s =
+            delta_rows::untraced(&alternative.untraced, &baseline.untraced, precision.alpha, |it| it.cpu_s)
+                .unwrap_or(traced_work);
         Difference {
             alternative: alternative.name.to_owned(),
             baseline: baseline.name.to_owned(),
             ratio: self.given.comparison(alternative.name).map(|it| it.ratio),
             span_s: wall_s,
-            path: delta_rows::path(alternative, baseline, alpha),
+            path: delta_rows::path(alternative, baseline, precision),
             deciding: String::new(),
             decides: deciding(self.given, (alternative.name, baseline.name), &work_s, &work),
             dearer: dearer(self.given, (alternative.name, baseline.name), &work_s),
             work_s,
-            share: delta_rows::share(alternative, baseline, alpha),
+            share: delta_rows::share(alternative, baseline, precision),
             unexplained_s: wall_s,
             noise_s: None,
             others: self.others(),

@@ -8,10 +8,11 @@ use super::causes::{About, definition};
 use super::difference::Deltas;
 use super::facts::Side;
 use super::functions;
-use super::medians::estimate;
+use super::medians::of_rounds;
 use super::report::{Account, Finding};
 use super::rules::{Causes, Pair, alone, causes};
 use crate::stats::Estimate;
+use crate::stats::looks::Precision;
 
 /// Part of the cost of observing that the calibration placed, and that may have fallen elsewhere all the same.
 const MISPLACED_COST: f64 = 0.25;
@@ -19,8 +20,11 @@ const MISPLACED_COST: f64 = 0.25;
 /// Part of the rounds that must agree on the sign of a cause.
 const AGREE: f64 = 0.7;
 
+/// From so many rounds on that is enough.
+const SOME: usize = 7;
+
 /// A part of the difference that is told by CPU time or by who had the CPU is told from this share on, however noisy wall times are.
-const LARGE: f64 = 0.1;
+pub(super) const LARGE: f64 = 0.1;
 
 /// Where observing cost more than the difference, a cause is told from this share on: the largest.
 const BY_COUNTS: f64 = 0.5;
@@ -52,7 +56,7 @@ pub(super) struct Sides<'a> {
     pub wall_s: Estimate,
     /// How far the noise reaches, seconds.
     pub floor_s: f64,
-    pub alpha: f64,
+    pub precision: Precision,
     /// Observing cost more than the difference: what is told is what counts and CPU time show.
     pub by_counts: bool,
     /// No observed run can be used: see [`super::counted`].
@@ -70,8 +74,8 @@ pub(super) fn findings(sides: &Sides<'_>, deltas: &Deltas) -> (Vec<Finding>, Est
     all.remove(&Cause::Unexplained);
     let found: BTreeMap<Cause, Estimate> = all
         .into_iter()
-        .map(|(cause, seconds)| (cause, interval(cause, seconds, &rounds, sides.alpha)))
-        .filter(|(cause, seconds)| sides.tells(*cause, seconds) && agree(*cause, seconds.median, &rounds))
+        .map(|(cause, seconds)| (cause, interval(cause, seconds, &rounds, sides.precision)))
+        .filter(|(cause, seconds)| sides.tells(*cause, seconds) && agree(*cause, seconds, &rounds))
         .collect();
     let rest = sides.wall_s.median - found.values().map(|it| it.median).sum::<f64>();
     let mut findings: Vec<Finding> = found
@@ -109,17 +113,19 @@ fn moved(whole: Estimate, rest: f64) -> Estimate {
     Estimate { median: rest, low: whole.low.map(|low| low + by), high: whole.high.map(|high| high + by) }
 }
 
-/// Whether most rounds say the same. The interval need not exclude 0: of seven rounds it is the whole range, and the verdict,
-/// which rests on the untraced runs, has excluded chance already.
-fn agree(cause: Cause, seconds: f64, rounds: &[Causes]) -> bool {
-    let same = rounds.iter().filter(|causes| causes.get(&cause).is_some_and(|it| it * seconds > 0.0)).count();
-    same as f64 >= AGREE * rounds.len() as f64
+/// Whether most rounds say the same. From seven rounds on the interval need not exclude 0: of seven it is the whole range, and the verdict,
+/// which rests on the untraced runs, has excluded chance already. That fewer agree is chance too often.
+fn agree(cause: Cause, part: &Estimate, rounds: &[Causes]) -> bool {
+    let same =
+        rounds.iter().filter(|causes| causes.get(&cause).is_some_and(|it| it * part.median > 0.0)).count();
+    let sure = part.low.zip(part.high).is_none_or(|(low, high)| low * high > 0.0);
+    same as f64 >= AGREE * rounds.len() as f64 && (sure || rounds.len() >= SOME)
 }
 
 /// The interval over the rounds. It holds the median of the parts, which need not be the median of what follows from them.
-fn interval(cause: Cause, seconds: f64, rounds: &[Causes], alpha: f64) -> Estimate {
+fn interval(cause: Cause, seconds: f64, rounds: &[Causes], precision: Precision) -> Estimate {
     let values: Vec<f64> = rounds.iter().map(|causes| causes.get(&cause).copied().unwrap_or(0.0)).collect();
-    let of = estimate(&values, alpha);
+    let of = of_rounds(&values, precision);
     Estimate {
         median: seconds,
         low: of.low.map(|low| low.min(seconds)),

@@ -1,6 +1,7 @@
 //! Medians with their intervals, and parts that are brought to a sum. No step: the helpers of the others.
 
 use crate::stats::Estimate;
+use crate::stats::looks::Precision;
 use crate::stats::{Observation, quantile, sign};
 
 /// The median with the interval of the sign test at error probability `alpha`. No values: 0 without an interval.
@@ -9,6 +10,15 @@ pub(super) fn estimate(values: &[f64], alpha: f64) -> Estimate {
     let interval = sign::median_interval(&observations, alpha);
     let (low, high) = interval.unzip();
     Estimate { median: median(values), low, high }
+}
+
+/// The median of observed rounds, in their order, with its interval.
+pub(super) fn of_rounds(rounds: &[f64], precision: Precision) -> Estimate {
+    let observations: Vec<Observation> = rounds.iter().map(|&value| value.into()).collect();
+    let (low, high) = precision.interval(&observations).unzip();
+    let median = median(rounds);
+    // Few rounds have an interval of their mean.
+    Estimate { median, low: low.map(|low| low.min(median)), high: high.map(|high| high.max(median)) }
 }
 
 /// The median; 0 of nothing.

@@ -45,6 +45,7 @@ mod explain;
 
 mod experiments;
 mod planned;
+mod settled;
 mod wrapped;
 
 mod stored;
@@ -60,4 +61,5 @@ pub use functions::Located;
 pub use input::ExplainInput;
 pub use planned::{Before, Machine, Planned, Test, Variation};
 pub use report::Why;
+pub use settled::{REACH_ENOUGH, Settling};
 pub use stored::again;

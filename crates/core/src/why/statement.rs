@@ -371,7 +371,7 @@ pub struct Missing {
 }
 
 /// Why fewer rounds were observed than wanted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum RoundsLeftOut {
@@ -381,6 +381,19 @@ pub enum RoundsLeftOut {
         made: u32,
         /// Rounds that were asked for, if any were.
         asked: Option<u32>,
+        /// The time was limited by --max-time.
+        hard: bool,
+    },
+    /// The time was over before the causes were known well enough.
+    Unsettled {
+        /// Rounds that were made.
+        made: u32,
+        /// How far the interval of a cause reaches to either side, as a part of the difference; null: none has one.
+        reach: Option<f64>,
+        /// Rounds that would be enough, about.
+        rounds: u32,
+        /// What the additional ones take, seconds.
+        seconds: f64,
         /// The time was limited by --max-time.
         hard: bool,
     },

@@ -44,7 +44,8 @@ pub(super) struct Taken {
     pub rest: f64,
 }
 
-/// Takes `cost` out of the rows. First goes what the calibration places, by weight; then waits behind other programs give what they
+/// Takes `cost` out of the rows. First goes what the calibration places, by weight, but no more of what runs than the CPU time that observing took (`cpu_s`): a
+/// wall time that became longer by more than that met others. Then waits behind other programs give what they
 /// have, for these differ with the machine; the rest comes out of all rows, see `unplaced`. A cost below zero of the work (its CPU was
 /// slower untraced) makes the rows longer in the same way.
 pub(super) fn take(
@@ -59,7 +60,7 @@ pub(super) fn take(
         return Taken { by_weight: 0.0, rest: 0.0 };
     }
     let cost = cost.min(sum * MOST);
-    let by_weight = calibrated(rows, weights, cost);
+    let by_weight = calibrated(rows, (weights, places), cost, cpu_s);
     let mut rest = cost - by_weight;
     rest -= alike(rows, places, rest.max(0.0), |place| place == Place::Foreign);
     unplaced(rows, places, rest, cpu_s.map(|cpu_s| (cpu_s - by_weight).max(0.0)));
@@ -67,15 +68,27 @@ pub(super) fn take(
 }
 
 /// Takes out what the calibration explains, and says how much that was.
-fn calibrated(rows: &mut [&mut f64], weights: &[f64], cost: f64) -> f64 {
+fn calibrated(
+    rows: &mut [&mut f64],
+    (weights, places): (&[f64], &[Place]),
+    cost: f64,
+    cpu_s: Option<f64>,
+) -> f64 {
     let weight: f64 = weights.iter().sum();
     if weight <= 0.0 {
         return 0.0;
     }
-    let explained = cost.clamp(0.0, weight * BETWEEN_WORK);
+    let explained = cost.clamp(0.0, weight * BETWEEN_WORK) / weight;
+    let placed = || places.iter().copied().chain(std::iter::repeat(Place::Other));
+    let running: f64 = weights.iter().zip(placed()).filter(|it| it.1 == Place::Runs).map(|it| it.0).sum();
+    let of_running = match cpu_s {
+        Some(cpu_s) if running > 0.0 && explained > 0.0 => (cpu_s.max(0.0) / running).min(explained),
+        _ => explained,
+    };
     let mut taken = 0.0;
-    for (row, part) in rows.iter_mut().zip(weights) {
-        let part = (explained * part / weight).min(**row * MOST);
+    for ((row, weight), place) in rows.iter_mut().zip(weights).zip(placed()) {
+        let each = if place == Place::Runs { of_running } else { explained };
+        let part = (weight * each).min(**row * MOST);
         **row -= part;
         taken += part;
     }

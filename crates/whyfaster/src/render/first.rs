@@ -20,7 +20,7 @@ use super::table::{interval, loads, ordered, typical, verdict_word};
 use super::text::{Tone, for_look, tone, wrap};
 use super::units::{Scale, digits, supported};
 use super::why;
-use crate::words::why::{Brief, brief};
+use crate::words::why::{Brief, brief, more_time};
 
 /// Lines of the whole screen.
 pub(super) const LINES: usize = 20;
@@ -48,7 +48,10 @@ impl Room {
 
 /// The parts of the screen, each set off from the next by an empty line. What matters most takes its lines first.
 pub(super) fn parts(record: &Record, names: &Names, look: &Look) -> Vec<Vec<String>> {
-    let more = more(look);
+    let mut more = more(look);
+    if let Some(text) = more_time(&record.why) {
+        more.extend(wrap(&text, look.width, 2).iter().map(|line| tone(Tone::Quiet, line)));
+    }
     let mut room = Room(LINES - more.len());
     let mut answer = room.take(headline(record, names, look));
     // Empty lines before the table, the reasons, and what is said last.

@@ -184,14 +184,9 @@ impl<'a> Session<'a> {
 
     /// After the verdicts: why they are so.
     fn explain(&mut self, rig: &mut Rig<'_>) {
-        let so_far = why::SoFar {
-            plan: self.plan,
-            host: &self.host,
-            batches: &self.batches,
-            analysis: &self.analysis(),
-            interrupts: self.interrupts,
-            clock: self.clock,
-        };
+        let analysis = self.analysis();
+        let of = ((self.plan, &self.host), (&self.batches[..], &analysis));
+        let so_far = why::SoFar::by_now(of.0, of.1, self.interrupts, self.clock);
         self.why = why::explain(rig, &so_far, self.on);
     }
 

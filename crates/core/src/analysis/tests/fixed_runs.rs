@@ -1,6 +1,7 @@
 //! Numbers of runs that were fixed beforehand, with nothing besides: few rounds, no hidden copy, blocks behind a setup.
 
 use super::fixture::{BASE, Fixture, HIDDEN, OTHER, comparison, jitter, missing};
+use crate::metric::Metric;
 use crate::missing::Quantity;
 use crate::verdict::{Method, Verdict};
 
@@ -32,6 +33,25 @@ fn a_few_rounds_are_judged_by_students_t() {
     let mut cut = fixed(5, 1.5);
     cut.batches.retain(|batch| batch.round < 4);
     assert_eq!(comparison(&cut.analyse(), 1).verdict, Verdict::Undecided);
+}
+
+#[test]
+fn a_few_rounds_are_enough_for_a_limit_of_a_metric() {
+    let interval = |fixture: &mut Fixture| {
+        fixture.plan.metrics = vec![Metric::TimeCpu];
+        let estimate = fixture.analyse().levels[0].results[1].metrics[0].estimate;
+        estimate.low.zip(estimate.high)
+    };
+    for rounds in [2, 3, 5, 6] {
+        let (low, high) = interval(&mut fixed(rounds, 1.5)).unwrap();
+        assert!(low < 1.5 && high > 1.5 && high - low < 0.5, "{rounds}: {low} {high}");
+    }
+    assert_eq!(interval(&mut fixed(1, 1.5)), None);
+    // Where the rounds end by what they show, looking several times widens it.
+    let mut open = fixed(3, 1.5);
+    open.plan.rounds.fixed = false;
+    let (open, fixed) = (interval(&mut open).unwrap(), interval(&mut fixed(3, 1.5)).unwrap());
+    assert!(open.1 - open.0 > fixed.1 - fixed.0, "{open:?} {fixed:?}");
 }
 
 #[test]

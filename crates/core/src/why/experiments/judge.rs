@@ -4,15 +4,16 @@ use super::super::answer::{answer, is_of};
 use super::super::cause::Cause;
 use super::super::causes::definition;
 use super::super::finding;
-use super::super::medians::{estimate, median};
+use super::super::medians::{median, of_rounds};
 use super::super::planned::{Before, Planned};
 use super::super::report::{Experiment, Finding, Outcome, Why};
 use super::super::statement::Fact;
 use super::statement::{Pace, Shown};
 use crate::stats::Estimate;
+use crate::stats::looks::Precision;
 
-/// Error probability of the interval of what an experiment won.
-const ALPHA: f64 = 0.05;
+/// The interval of what an experiment won. It ends when that says something.
+const PRECISION: Precision = Precision { alpha: 0.05, fixed: false };
 
 /// The part of what was predicted that must go for a finding to be confirmed. Less than this on the whole interval refutes.
 const ENOUGH: f64 = 0.5;
@@ -33,7 +34,7 @@ pub fn judge(planned: &Planned, why: &Why, control_s: &[f64], changed_s: &[f64])
     let sign = if planned.put_in { -1.0 } else { 1.0 };
     let won: Vec<f64> =
         control_s.iter().zip(changed_s).map(|(control, changed)| sign * (control - changed)).collect();
-    let won_s = (planned.test.is_ok() && !won.is_empty()).then(|| estimate(&won, ALPHA));
+    let won_s = (planned.test.is_ok() && !won.is_empty()).then(|| of_rounds(&won, PRECISION));
     let pace = finding.zip(won_s).and_then(|(finding, _)| pace(why, finding, planned, control_s));
     let shown = match (&planned.test, won_s) {
         (Err(why), _) => Shown::NotTestable { why: why.clone() },

@@ -95,11 +95,14 @@ fn a_cost_that_the_calibration_places_is_taken_out() {
 }
 
 #[test]
-fn too_few_traced_rounds_have_no_interval() {
+fn two_observed_rounds_have_no_interval_and_three_have_one() {
     let mut scene = Scene::of(&computes(0.1).0, &computes(0.2).0);
     scene.traced.retain(|it| it.round < 3);
-    let why = scene.explain();
-    assert_eq!((why.findings.len(), why.findings[0].low), (1, None));
+    let [finding] = &scene.explain().findings[..] else { panic!("one finding") };
+    let (low, high) = (finding.low.unwrap(), finding.high.unwrap());
+    assert!(low > 0.0 && low <= finding.seconds && finding.seconds <= high, "{low} {high}");
+    scene.traced.retain(|it| it.round < 2);
+    assert_eq!(scene.explain().findings[0].low, None);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use std::{env, fs};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use whyfaster_core::event::Event;
+use whyfaster_core::stats::looks;
 use whyfaster_core::why::report::{Experiment, Outcome};
 use whyfaster_core::why::statement::LeftOut;
 use whyfaster_core::why::{self, Machine, Planned, Shown, Test, Untestable, Why};
@@ -21,10 +22,10 @@ use super::elf;
 use super::so_far::SoFar;
 use crate::exit::Failure;
 
-/// Rounds of an experiment at most; so many make an interval that is narrower than the whole range.
+/// Rounds of an experiment at most.
 const MOST: u32 = 11;
-/// Rounds below which an experiment tells nothing: the least that has a 95% interval by the sign test.
-const LEAST: u32 = 6;
+/// Rounds below which an experiment tells nothing.
+const LEAST: u32 = looks::FIRST as u32;
 
 /// Seconds by which one run exceeds the command it runs, about.
 const PER_RUN_S: f64 = 0.01;
@@ -33,7 +34,6 @@ const PER_RUN_S: f64 = 0.01;
 pub(super) fn confirm(
     rig: &mut Rig<'_>,
     so_far: &SoFar<'_>,
-    until_s: f64,
     explained: &mut Why,
     on: &mut dyn FnMut(Event),
 ) -> Result<(), Failure> {
@@ -45,13 +45,22 @@ pub(super) fn confirm(
         if so_far.interrupts.interrupted() {
             break;
         }
-        let left_s = (until_s - so_far.now_s()).max(0.0) / testable(&planned[index..]).max(1) as f64;
+        let (ends, now_s) = (so_far.ends(), so_far.now_s());
+        let share = |until_s: f64| (until_s - now_s).max(0.0) / testable(&planned[index..]).max(1) as f64;
+        let first = testable(&planned[..index]) == 0;
+        let left = Left {
+            usual_s: share(ends.usual_s),
+            least_s: if first { share(ends.last_s) } else { share(ends.usual_s) },
+        };
         let mut measured = Measured::default();
         if let Ok(test) = one.test.clone() {
             // What is expected is said before anybody can know what comes out.
             on(Event::Predicted { number: index + 1, of, planned: Box::new(one.clone()) });
-            let mut experiment = Experimenting { rig, so_far, on, number: (index + 1, of), left_s };
-            let ended = experiment.run(one.alternative, &test, &mut measured);
+            let mut experiment = Experimenting { rig, so_far, on, number: (index + 1, of), left };
+            let says = |measured: &Measured| {
+                why::judge(&one, explained, &measured.control_s, &measured.changed_s).outcome
+            };
+            let ended = experiment.run(one.alternative, &test, &mut measured, says);
             // A run that a signal ended says nothing of what can be tested.
             if let (Err(why), false) = (ended, so_far.interrupts.interrupted()) {
                 one.test = Err(why);
@@ -89,31 +98,47 @@ struct Measured {
     changed_s: Vec<f64>,
 }
 
+/// Seconds for an experiment.
+#[derive(Clone, Copy, Debug)]
+struct Left {
+    /// For all of its rounds.
+    usual_s: f64,
+    /// For those without which it tells nothing.
+    least_s: f64,
+}
+
 struct Experimenting<'a, 'b, 'c> {
     rig: &'a mut Rig<'b>,
     so_far: &'a SoFar<'c>,
     on: &'a mut dyn FnMut(Event),
     number: (usize, usize),
-    left_s: f64,
+    left: Left,
 }
 
 impl Experimenting<'_, '_, '_> {
-    /// Runs both ways in turns, into `measured`. The error says why it tells nothing.
-    fn run(&mut self, alternative: usize, test: &Test, measured: &mut Measured) -> Result<(), Untestable> {
+    /// Runs both ways in turns, into `measured`, until that says something. The error says why it tells nothing.
+    fn run(
+        &mut self,
+        alternative: usize,
+        test: &Test,
+        measured: &mut Measured,
+        says: impl Fn(&Measured) -> Outcome,
+    ) -> Result<(), Untestable> {
         let began_s = self.so_far.now_s();
         let mut rng = ChaCha8Rng::seed_from_u64(self.so_far.plan.seed ^ self.number.0 as u64);
         let mut rounds = MOST;
         for round in 0..MOST {
             if round > 0 {
                 let spent_s = self.so_far.now_s() - began_s;
-                let affordable = self.left_s / (spent_s / f64::from(round) + PER_RUN_S);
-                rounds = (affordable as u32).min(MOST);
-                if rounds < LEAST {
+                let affordable = |left_s: f64| (left_s / (spent_s / f64::from(round) + PER_RUN_S)) as u32;
+                if affordable(self.left.least_s) < LEAST {
                     let seconds = spent_s / f64::from(round) * f64::from(LEAST);
                     return Err(Untestable::NoTime { rounds: LEAST, seconds });
                 }
+                rounds = affordable(self.left.usual_s).clamp(LEAST, MOST);
             }
-            if round >= rounds {
+            let looked = round >= LEAST && looks::next(round as usize - 1) == round as usize;
+            if round >= rounds || looked && says(measured) != Outcome::Undecided {
                 break;
             }
             let (number, of) = self.number;

@@ -61,7 +61,7 @@ pub(super) fn run(
         explained.traced.clear();
         for &alternative in alternatives {
             let (alone_s, most_s) = most(&alternative);
-            if so_far.now_s() + alone_s > so_far.until_s() {
+            if so_far.now_s() + alone_s > so_far.ends().last_s {
                 return Ok(());
             }
             on(Event::Traced { round: 1, rounds: 1, alternative, left_s: alone_s });

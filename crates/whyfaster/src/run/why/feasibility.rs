@@ -78,7 +78,7 @@ pub(super) fn feasibility(so_far: &SoFar<'_>) -> Feasibility {
     if !found.full() {
         return Feasibility::Counted(traced, needs(&found.missing, wanted));
     }
-    if so_far.now_s() >= so_far.until_s() {
+    if so_far.now_s() >= so_far.ends().last_s {
         return Feasibility::Refused(Refusal::NoTime);
     }
     Feasibility::Traced(traced)

@@ -25,6 +25,7 @@ use crate::exit::Failure;
 
 use feasibility::Feasibility;
 pub(super) use feasibility::reserved_s;
+use so_far::Ends;
 pub(super) use so_far::SoFar;
 use tracer::{Observing, Tracer};
 
@@ -47,7 +48,7 @@ pub(super) fn explain(rig: &mut Rig<'_>, so_far: &SoFar<'_>, on: &mut dyn FnMut(
             made_anew(&mut explained, so_far);
             explained.refusals = vec![why];
             let ended = counted.and_then(|()| match wanted.confirm && !so_far.interrupts.interrupted() {
-                true => confirm::confirm(rig, so_far, so_far.until_s(), &mut explained, on),
+                true => confirm::confirm(rig, so_far, &mut explained, on),
                 false => Ok(()),
             });
             if let Err(failure) = ended {
@@ -82,15 +83,15 @@ fn observe(
     explained: &mut Why,
     on: &mut dyn FnMut(Event),
 ) -> Result<(), Failure> {
-    let (began_s, until_s) = (so_far.now_s(), so_far.until_s());
+    let (began_s, ends) = (so_far.now_s(), so_far.ends());
     let part = if wanted.confirm { OBSERVING } else { 1.0 };
-    let usual_s = began_s + (until_s - began_s) * part;
+    let usual_s = began_s + (ends.usual_s - began_s) * part;
     let facts = prices::facts(so_far, alternatives, explained);
     let tracer = Tracer::open(rig.launcher())?;
     let mut observing = Observing { tracer, alternatives: alternatives.to_vec(), facts };
     let planned = batches::planned(so_far, alternatives, explained);
     let kept_s = batches::kept_s(&planned, usual_s - so_far.now_s());
-    let until = rounds::Until { usual_s: usual_s - kept_s, last_s: until_s };
+    let until = Ends { usual_s: usual_s - kept_s, ..ends };
     let traced = rounds::run(rig, so_far, &mut observing, (wanted, until), explained, on);
     if traced.is_ok() {
         batches::run(rig, so_far, &mut observing, (&planned, usual_s), explained, on);
@@ -103,7 +104,7 @@ fn observe(
         explained.refusals.extend(rounds::none_made(explained));
     }
     if wanted.confirm && !so_far.interrupts.interrupted() {
-        confirm::confirm(rig, so_far, until_s, explained, on)?;
+        confirm::confirm(rig, so_far, explained, on)?;
     }
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! The observed rounds: every alternative once in each, in random order.
+//! The observed rounds: every alternative once in each, in random order. They end when they have told enough, when more of them tell nothing
+//! more, or when the time is over.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -6,39 +7,48 @@ use rand_chacha::ChaCha8Rng;
 use whyfaster_core::event::Event;
 use whyfaster_core::plan::Explain;
 use whyfaster_core::sample::{Arm, Batch};
+use whyfaster_core::stats::looks;
 use whyfaster_core::stats::quantile::median;
-use whyfaster_core::why::Why;
 use whyfaster_core::why::report::Traced;
 use whyfaster_core::why::statement::{LeftOut, Refusal, RoundsLeftOut};
+use whyfaster_core::why::{self, Settling, Why};
 
 use super::super::rig::{Ran, Rig};
-use super::so_far::SoFar;
+use super::so_far::{Ends, SoFar};
 use super::tracer::{Observing, Wanted};
 use crate::exit::Failure;
 
-/// Rounds at which a 95% interval by the sign test is not just the whole range.
-const USUAL: u32 = 7;
-/// Rounds at most unless asked for more.
-const MOST: u32 = 15;
-/// Rounds below which there is no 95% interval at all: 2 * 0.5^6 is 3%, 2 * 0.5^5 is 6%.
-const WITH_INTERVAL: u32 = 6;
+/// Rounds below which there is no interval. They go before experiments.
+const LEAST: u32 = looks::FIRST as u32;
+/// Rounds at most unless asked for more: each is kept in the record.
+const MOST: u32 = 22;
+/// Rounds that are suggested at most.
+const SUGGESTED: f64 = 100.0;
 
 /// Seconds that an observed run takes beside the command.
 const PER_RUN_S: f64 = 0.05;
 
-/// When the observed rounds are over, seconds after the beginning.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Until {
-    /// So that time is left for experiments.
-    pub(super) usual_s: f64,
-    /// The end of all.
-    pub(super) last_s: f64,
+/// What is made of it.
+struct Aim {
+    /// Rounds that were asked for.
+    asked: Option<u32>,
+    settling: Settling,
 }
 
-impl Until {
-    /// For who asked for an explanation the rounds without which there is none go before experiments.
-    fn of(self, round: u32, asked: bool) -> f64 {
-        if asked && round < WITH_INTERVAL { self.last_s } else { self.usual_s }
+impl Aim {
+    /// Of so many rounds, at how many one looks next, or ends.
+    fn next(&self, made: u32) -> u32 {
+        let look = u32::try_from(looks::next(made as usize)).unwrap_or(MOST);
+        self.asked.unwrap_or(look.min(MOST))
+    }
+
+    /// Whether more rounds are of any use after so many, as the runs so far are explained.
+    fn goes_on(&mut self, made: u32, explain: impl FnOnce() -> Why) -> bool {
+        if self.asked.is_some() || self.next(made - 1) != made {
+            return true;
+        }
+        self.settling.look(&explain());
+        !self.settling.settled() && !self.settling.stuck()
     }
 }
 
@@ -47,21 +57,29 @@ pub(super) fn run(
     rig: &mut Rig<'_>,
     so_far: &SoFar<'_>,
     observing: &mut Observing,
-    (wanted, until): (&Explain, Until),
+    (wanted, ends): (&Explain, Ends),
     explained: &mut Why,
     on: &mut dyn FnMut(Event),
 ) -> Result<(), Failure> {
     let alternatives = observing.alternatives.clone();
     let alone: Vec<f64> = alternatives.iter().map(|index| alone_s(so_far.batches, *index)).collect();
     let round_s = alone.iter().map(|seconds| seconds + PER_RUN_S).sum::<f64>();
-    let rounds = how_many(wanted, round_s, until.usual_s - so_far.now_s());
+    let mut aim = Aim { asked: wanted.rounds, settling: Settling::default() };
     let mut longest_s: f64 = 0.0;
-    let mut done = 0;
-    'rounds: for round in 0..rounds {
+    let (mut done, mut out_of_time) = (0, false);
+    'rounds: for round in 0..wanted.rounds.unwrap_or(MOST) {
         let began_s = so_far.now_s();
-        // The first one is made whatever it takes, unless a limit was asked for.
+        let rounds = aim.next(round);
+        let left_s = f64::from(rounds - round) * longest_s.max(round_s);
+        // The first one is made whatever it takes, unless a limit was asked for. Behind the least, rounds that do not reach the next look
+        // tell nothing.
         let limited = so_far.plan.rounds.max_time_hard || round > 0 && wanted.rounds.is_none();
-        if limited && began_s + longest_s.max(round_s) > until.of(round, wanted.asked) {
+        let (takes_s, until_s) = match round < LEAST || wanted.rounds.is_some() {
+            true => (longest_s.max(round_s), ends.last_s),
+            false => (left_s, ends.usual_s),
+        };
+        if limited && began_s + takes_s > until_s {
+            out_of_time = true;
             break;
         }
         let mut seen = Vec::new();
@@ -70,7 +88,6 @@ pub(super) fn run(
             if so_far.interrupts.interrupted() {
                 break 'rounds;
             }
-            let left_s = f64::from(rounds - round) * longest_s.max(round_s);
             on(Event::Traced { round: round + 1, rounds, alternative, left_s });
             let facts = observing.facts[place].clone();
             let wanted = Wanted { alternative, copies: 1, number: round, facts, untraced_s: alone[place] };
@@ -89,15 +106,32 @@ pub(super) fn run(
         explained.traced.append(&mut seen);
         longest_s = longest_s.max(so_far.now_s() - began_s);
         done = round + 1;
+        if !aim.goes_on(done, || why::explain(&so_far.given(explained))) {
+            break;
+        }
     }
-    left_out(done, wanted, so_far, explained);
+    if !so_far.interrupts.interrupted() {
+        let hard = so_far.plan.rounds.max_time_hard;
+        let why = match out_of_time {
+            true if done < wanted.rounds.unwrap_or(LEAST) => {
+                Some(RoundsLeftOut::NoTime { made: done, asked: wanted.rounds, hard })
+            }
+            true => Some(unsettled(&aim, done, longest_s, hard)),
+            false => None,
+        };
+        explained.left_out.extend(why.map(|why| LeftOut::Rounds { why }));
+    }
     Ok(())
 }
 
-/// How many rounds are aimed at.
-fn how_many(wanted: &Explain, round_s: f64, left_s: f64) -> u32 {
-    let affordable = (left_s / round_s.max(1e-3)) as u32;
-    wanted.rounds.unwrap_or_else(|| affordable.clamp(USUAL, MOST))
+/// What more rounds would bring: intervals become narrower with the square root of their number.
+fn unsettled(aim: &Aim, made: u32, round_s: f64, hard: bool) -> RoundsLeftOut {
+    let reach = aim.settling.reach();
+    let enough = reach.map_or(0.0, |reach| f64::from(made) * (reach / why::REACH_ENOUGH).powi(2));
+    let enough = enough.clamp(f64::from(made + 1), SUGGESTED) as usize;
+    let rounds = u32::try_from(looks::next(enough - 1)).unwrap_or(MOST);
+    let seconds = f64::from(rounds - made) * round_s;
+    RoundsLeftOut::Unsettled { made, reach, rounds, seconds, hard }
 }
 
 /// The order of a round; the same seed and round give the same.
@@ -118,14 +152,6 @@ pub(super) fn alone_s(batches: &[Batch], alternative: usize) -> f64 {
     median(&walls).unwrap_or(0.0)
 }
 
-fn left_out(made: u32, wanted: &Explain, so_far: &SoFar<'_>, explained: &mut Why) {
-    if !so_far.interrupts.interrupted() && made < wanted.rounds.unwrap_or(WITH_INTERVAL) {
-        let hard = so_far.plan.rounds.max_time_hard;
-        let why = RoundsLeftOut::NoTime { made, asked: wanted.rounds, hard };
-        explained.left_out.push(LeftOut::Rounds { why });
-    }
-}
-
 /// Why there is no explanation where no round could be made. It is to stand where the explanation would.
 pub(super) fn none_made(explained: &Why) -> Option<Refusal> {
     let rounds = |it: &LeftOut| match it {
@@ -140,18 +166,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_many_rounds_as_time_allows_and_an_interval_needs() {
-        let wanted = Explain::default();
-        assert_eq!(how_many(&wanted, 0.1, 30.0), MOST);
-        assert_eq!(how_many(&wanted, 3.0, 30.0), 10);
-        assert_eq!(how_many(&wanted, 20.0, 30.0), USUAL);
-        assert_eq!(how_many(&Explain { rounds: Some(3), ..wanted }, 0.1, 30.0), 3);
+    fn one_looks_at_set_numbers_of_rounds_and_stops_where_nothing_is_gained() {
+        let mut aim = Aim { asked: None, settling: Settling::default() };
+        let explained_at = std::cell::RefCell::new(Vec::new());
+        let made = (1..=MOST).find(|made| {
+            !aim.goes_on(*made, || {
+                explained_at.borrow_mut().push(*made);
+                Why::default()
+            })
+        });
+        // Nothing is explained, and four looks in a row say so.
+        assert_eq!((made, explained_at.into_inner()), (Some(7), vec![3, 4, 5, 7]));
+        let mut asked = Aim { asked: Some(9), settling: Settling::default() };
+        assert!(
+            (1..=9).all(|made| asked.goes_on(made, || unreachable!("a number that was asked for is made")))
+        );
+        assert_eq!((aim.next(0), aim.next(15), aim.next(21), asked.next(3)), (3, 22, 22, 9));
     }
 
     #[test]
-    fn rounds_that_were_asked_for_go_before_experiments() {
-        let until = Until { usual_s: 4.0, last_s: 5.0 };
-        assert_eq!((until.of(0, true), until.of(WITH_INTERVAL, true), until.of(0, false)), (5.0, 4.0, 4.0));
+    fn what_more_rounds_would_bring_is_told() {
+        let aim = Aim { asked: None, settling: Settling::default() };
+        let told = unsettled(&aim, 5, 2.0, false);
+        assert_eq!(
+            told,
+            RoundsLeftOut::Unsettled { made: 5, reach: None, rounds: 7, seconds: 4.0, hard: false }
+        );
     }
 
     #[test]

@@ -24,7 +24,7 @@ use called::Called;
 
 pub use brief::{Brief, brief, nothing_to_explain};
 pub use causes::title;
-pub use refusals::{left_out, unexplained};
+pub use refusals::{left_out, more_time, unexplained};
 
 /// Writes the texts of an explanation beside what they say. Texts of older versions, which have no kinds beside them, stay.
 pub fn write(alternatives: &[Alternative], why: &mut Why) {

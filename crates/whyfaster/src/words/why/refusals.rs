@@ -1,11 +1,12 @@
 //! Why nothing is explained, and what of an explanation was left out.
 
 use whyfaster_core::missing::NotMeasured;
+use whyfaster_core::stats::looks;
 use whyfaster_core::why::Why;
 use whyfaster_core::why::statement::{BatchLeftOut, LeftOut, Missing, Refusal, RoundsLeftOut};
 
 use super::called::Called;
-use super::numbers::time;
+use super::numbers::{percent, time};
 
 /// Why nothing is explained, or not this pair.
 pub(super) fn refusal(it: &Refusal, called: &Called) -> String {
@@ -87,6 +88,17 @@ pub fn unexplained(why: &Why) -> Option<(String, Option<&str>)> {
     Some((format!("{}: {refused}", if answered { "not observed" } else { "not explained" }), None))
 }
 
+/// What more time would bring to the causes, in a few words; `None`: nothing that is known.
+pub fn more_time(why: &Why) -> Option<String> {
+    why.left_out.iter().find_map(|it| match it {
+        LeftOut::Rounds { why: RoundsLeftOut::Unsettled { rounds, seconds, hard, .. } } => {
+            let allow = if *hard { " of --max-time" } else { "" };
+            Some(format!("--why-rounds {rounds}: surer causes, for about {} more{allow}", time(*seconds)))
+        }
+        _ => None,
+    })
+}
+
 /// What is missing, in one line: long for who asked, short for who did not.
 fn needs(missing: &[Missing], asked: bool) -> String {
     let advice = |it: &Missing| match &it.command {
@@ -130,25 +142,40 @@ pub fn left_out(why: &Why) -> Vec<NotMeasured> {
     why.left_out.iter().map(one).collect()
 }
 
-/// Rounds at which a 95% interval by the sign test is not just the whole range, and below which there is none: those of the runner.
-const ROUNDS: (u32, u32) = (7, 6);
+/// Rounds below which there is no interval.
+const LEAST: usize = looks::FIRST;
 
 fn rounds(it: &RoundsLeftOut) -> String {
-    let (usual, least) = ROUNDS;
     match it {
         RoundsLeftOut::CannotRun { why } => why.clone(),
         RoundsLeftOut::NoTime { made, asked, hard } => {
             let limit = if *hard { " of --max-time" } else { "" };
             match asked {
                 None if *made == 0 => {
-                    format!("no time was left{limit}; allow more, or take --why-rounds {usual}")
+                    format!("no time was left{limit}; allow more, or take --why-rounds {LEAST}")
                 }
                 Some(asked) => format!("{made} of {asked} were made: no more time was left{limit}"),
                 None => format!(
-                    "{made} were made, and an interval needs {least}: no more time was left{limit}; --why-rounds {usual} takes \
+                    "{made} were made, and an interval needs {LEAST}: no more time was left{limit}; --why-rounds {LEAST} takes \
                      the time"
                 ),
             }
+        }
+        RoundsLeftOut::Unsettled { made, reach, rounds, seconds, hard } => {
+            let (limit, allow) = match hard {
+                true => (" of --max-time", ", which this must allow"),
+                false => ("", ""),
+            };
+            let known = match reach {
+                Some(reach) => {
+                    format!("each cause is known to {} of the difference", percent(*reach))
+                }
+                None => "no cause is sure".to_owned(),
+            };
+            format!(
+                "{made} were made, by which {known}: no more time was left{limit}; --why-rounds {rounds} takes {} more{allow}",
+                time(*seconds)
+            )
         }
     }
 }

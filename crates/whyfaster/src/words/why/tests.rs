@@ -467,6 +467,7 @@ fn refusals_say_what_to_do() {
         command: None,
     };
     let no_time = |made, asked, hard| RoundsLeftOut::NoTime { made, asked, hard };
+    let unsettled = |reach, hard| RoundsLeftOut::Unsettled { made: 5, reach, rounds: 11, seconds: 7.2, hard };
     let refusals = vec![
         Refusal::NoPath,
         Refusal::NoCopyAlone,
@@ -489,7 +490,7 @@ fn refusals_say_what_to_do() {
         Refusal::NoTime,
         Refusal::Interrupted,
         Refusal::NotObserved { why: no_time(0, None, true) },
-        Refusal::NotObserved { why: no_time(3, None, false) },
+        Refusal::NotObserved { why: no_time(2, None, false) },
         Refusal::NotObserved { why: no_time(3, Some(7), false) },
         Refusal::NotObserved { why: RoundsLeftOut::CannotRun { why: "no such file".to_owned() } },
         Refusal::Ended { error: "the ring broke".to_owned(), hint: name("mend it") },
@@ -497,6 +498,8 @@ fn refusals_say_what_to_do() {
     let batch = |why| LeftOut::Batch { of: of(), load: 10, why };
     let why = Why {
         left_out: vec![
+            LeftOut::Rounds { why: unsettled(Some(0.31), false) },
+            LeftOut::Rounds { why: unsettled(None, true) },
             LeftOut::BatchMode { load: 10 },
             batch(BatchLeftOut::Processes { processes: 101_000.0, most: 100_000.0 }),
             batch(BatchLeftOut::NoTime { takes_s: 4.8, left_s: 2.0 }),

@@ -1,0 +1,103 @@
+//! Explanations of programs that nobody prepared, each of which was explained wrongly or not at all: compilers, locales, shells, `env`.
+//! Counts and kinds, not times.
+
+mod support;
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+use support::needs::{Need, full, needs, provided, tool};
+use support::{Sandbox, alone, list, number};
+
+/// The comparison with its explanation, as JSON.
+fn explained(place: &Sandbox, options: &[&str], slow: &str, fast: &str) -> Value {
+    let words = [&["compare", "--json", "--no-check-output"], options, &[slow, fast]].concat();
+    place.undisturbed(&words).json()
+}
+
+/// The first cause, which is that of the slower one, given first.
+#[track_caller]
+fn first<'a>(record: &'a Value, cause: &str) -> &'a Value {
+    let found = &record["findings"][0];
+    let name = &record["plan"]["alternatives"][0]["name"];
+    let told = (found["cause"].as_str(), &found["alternative"]);
+    assert_eq!(told, (Some(cause), name), "{:#} {:#}", record["findings"], record["refused"]);
+    found
+}
+
+/// C functions that keep an optimiser busy.
+fn source(functions: u32) -> String {
+    let mut text = String::new();
+    for i in 0..functions {
+        let _ = writeln!(
+            text,
+            "int f{i}(int *a, int n) {{ int s = {i}; for (int j = 0; j < n; j++) {{ if (a[j] % {m} == 0) s += a[j] * {i}; \
+             else s ^= a[j] << {k}; }} return s; }}",
+            m = i % 13 + 2,
+            k = i % 7
+        );
+    }
+    text
+}
+
+#[test]
+fn a_difference_of_many_times_leaves_time_for_its_cause_under_a_limit() {
+    needs!(full());
+    needs!(tool("gcc"));
+    let _alone = alone();
+    let place = Sandbox::new();
+    place.write("f.c", source(800));
+    let compile = |level: u32| format!("gcc -O{level} -c -o f{level}.o f.c");
+    let record = explained(&place, &["--max-time", "25s"], &compile(2), &compile(0));
+    let found = first(&record, "compute");
+    assert!(number(&found["share"]) > 0.5 && record["refused"].is_null(), "{found:#} {}", record["refused"]);
+    let file = found["functions"][0]["file"].as_str().unwrap();
+    assert!(file.ends_with("cc1"), "{:#}", found["functions"]);
+    assert!(list(&record["traced"]).len() >= 2, "at least one observed round of two");
+}
+
+/// The sources of a locale other than C's.
+fn locale() -> Need {
+    tool("localedef")?;
+    provided(
+        std::path::Path::new("/usr/share/i18n/locales/en_US").exists(),
+        "the sources of locales (package locales)",
+    )
+}
+
+#[test]
+fn the_order_of_a_locale_is_named_by_the_function_that_compares() {
+    needs!(full());
+    needs!(locale());
+    let _alone = alone();
+    let place = Sandbox::new();
+    std::fs::create_dir(place.path("locales")).unwrap();
+    place.shell("localedef -i en_US -f UTF-8 locales/en_US.UTF-8").ok();
+    let words: String =
+        (0..100_000_u32).map(|i| format!("word {:x}\n", i.wrapping_mul(2_654_435_761))).collect();
+    place.write("words", words);
+    let slow = format!("LOCPATH={} LC_ALL=en_US.UTF-8 sort --parallel=1 words", place.file("locales"));
+    let record = explained(&place, &["--why=observe"], &slow, "LC_ALL=C sort --parallel=1 words");
+    let found = first(&record, "compute");
+    let first = &found["functions"][0];
+    assert!(first["symbol"].as_str().is_some_and(|it| it.contains("strcoll")), "{:#}", found["functions"]);
+    assert!(found["sentence"].as_str().unwrap().contains("strcoll"), "{found:#}");
+}
+
+/// A PATH that has so many directories before the first that has the program.
+fn searched(directories: u32) -> String {
+    format!("PATH=$(printf '/nowhere/%s:' $(seq {directories}))$PATH; for i in $(seq 60); do env true; done")
+}
+
+#[test]
+fn execs_that_find_nothing_are_a_search_of_path_and_no_computing() {
+    needs!(full());
+    let _alone = alone();
+    let place = Sandbox::new();
+    let record =
+        explained(&place, &["--why=observe"], &searched(400), "for i in $(seq 60); do env true; done");
+    let found = first(&record, "path_search");
+    let misses = &found["fact"]["misses"];
+    assert!(number(&misses["here"]) - number(&misses["there"]) >= 24_000.0, "{found:#}");
+    assert!(number(&found["share"]) > 0.5, "{:#}", record["findings"]);
+}
