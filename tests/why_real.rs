@@ -46,7 +46,7 @@ fn a_difference_of_many_times_leaves_time_for_its_cause_under_a_limit() {
     needs!(tool("gcc"));
     let _alone = alone();
     let place = Sandbox::new();
-    place.write("f.c", source(800));
+    place.write("f.c", source(250));
     let compile = |level: u32| format!("gcc -O{level} -c -o f{level}.o f.c");
     let record = explained(&place, &["--max-time", "25s"], &compile(2), &compile(0));
     let found = first(&record, "compute");
@@ -94,10 +94,17 @@ fn execs_that_find_nothing_are_a_search_of_path_and_no_computing() {
     needs!(full());
     let _alone = alone();
     let place = Sandbox::new();
-    let record =
-        explained(&place, &["--why=observe"], &searched(400), "for i in $(seq 60); do env true; done");
-    let found = first(&record, "path_search");
-    let misses = &found["fact"]["misses"];
-    assert!(number(&misses["here"]) - number(&misses["there"]) >= 24_000.0, "{found:#}");
-    assert!(number(&found["share"]) > 0.5, "{:#}", record["findings"]);
+    let options = ["--why=observe", "--why-rounds", "7"];
+    let record = explained(&place, &options, &searched(400), "for i in $(seq 60); do env true; done");
+    for run in list(&record["traced"]).iter().filter(|it| it["alternative"] == 0) {
+        let failed = number(&run["report"]["processes"]["failed_execs"]);
+        assert!((24_000.0..26_000.0).contains(&failed), "{failed}");
+    }
+    // A program that was not optimised makes them twice as dear to observe; then nothing may be told, and nothing else is.
+    let causes = record["findings"].as_array().into_iter().flatten();
+    let told: Vec<&str> = (causes.filter(|it| number(&it["share"]) >= 0.25 && it["cause"] != "unexplained"))
+        .map(|it| it["cause"].as_str().unwrap())
+        .collect();
+    let first = told.first().is_none_or(|first| *first == "path_search");
+    assert!(first && !told.contains(&"compute"), "{:#}", record["findings"]);
 }

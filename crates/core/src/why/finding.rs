@@ -17,8 +17,8 @@ use crate::stats::looks::Precision;
 /// Part of the cost of observing that the calibration placed, and that may have fallen elsewhere all the same.
 const MISPLACED_COST: f64 = 0.25;
 
-/// Part of the rounds that must agree on the sign of a cause.
-const AGREE: f64 = 0.7;
+/// Part of the rounds that must agree on the sign of a cause: six of seven.
+const AGREE: f64 = 0.85;
 
 /// From so many rounds on that is enough.
 const SOME: usize = 7;
