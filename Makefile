@@ -17,6 +17,7 @@ export TOOLS
 TYPOS := $(TOOLS)/typos-$(TYPOS_VERSION)/bin/typos
 CARGO_DENY := $(TOOLS)/cargo-deny-$(CARGO_DENY_VERSION)/bin/cargo-deny
 MDBOOK := $(TOOLS)/mdbook-$(MDBOOK_VERSION)/bin/mdbook
+export PLAYWRIGHT := $(TOOLS)/playwright-core-$(PLAYWRIGHT_VERSION)
 HYPERFINE := $(TOOLS)/hyperfine-$(HYPERFINE_VERSION)/bin/hyperfine
 WHYFASTER := target/release/whyfaster
 # `make bench BENCHES=launch` runs one of them.
@@ -38,7 +39,7 @@ export CARGO_TERM_COLOR ?= never
 endif
 
 .PHONY: help setup setup-demo setup-test setup-bench setup-kernels setup-dist build dist test-dist demo test kernels test-kernels bench docs install clean \
-	install-caps uninstall-caps none-skipped format format-check lint unit cross one-file generated fuzz programs deny advisories spelling rustdoc
+	install-caps uninstall-caps none-skipped format format-check lint unit cross one-file generated fuzz programs deny advisories spelling rustdoc browser screenshots
 
 help:
 	@echo 'make demo     build, then run the main job: whyfaster study pipes'
@@ -53,6 +54,7 @@ help:
 	@echo 'make docs     the book: docs/book/index.html'
 	@echo 'make dist     the files of a release, for x86-64 and arm64: target/dist/'
 	@echo 'make test-dist  those files: programs, packages, licences, and the same bytes once more'
+	@echo 'make screenshots  the pictures of the page in docs/src/images'
 	@echo 'make programs compile the BPF programs anew, after a change in crates/trace/bpf'
 	@echo 'make setup    install all that demo, test and bench need (they do it themselves too)'
 	@echo 'make clean    remove target/ and docs/book/'
@@ -109,7 +111,7 @@ uninstall-caps:
 
 # ---- tests, the quick ones first ----
 
-test: none-skipped setup-test format-check spelling deny lint rustdoc docs unit cross one-file generated kernels
+test: none-skipped setup-test format-check spelling deny lint rustdoc docs unit cross one-file generated browser kernels
 	@if [ -s $(WHYFASTER_SKIPPED) ]; then sort -u $(WHYFASTER_SKIPPED); else echo 'none skipped'; fi
 	@echo 'make test: all passed'
 
@@ -151,6 +153,16 @@ cross: setup-test
 # What make build makes needs nothing from the system.
 one-file: build
 	scripts/one-file.py $(WHYFASTER)
+
+# The pages in a real browser: stored records of each kind, hostile names, a trace of a million events.
+browser: setup-test build
+	@mkdir -p target/browser
+	cargo run --quiet --locked -p xtask -- many-events 1000000 target/browser/million.json
+	node tests/browser/run.mjs --whyfaster $(WHYFASTER) --events target/browser/million.json
+
+# The pictures of the page in the book, of a record that is kept beside the tests.
+screenshots: setup-test build
+	node tests/browser/screenshots.mjs --whyfaster $(WHYFASTER)
 
 # The same hostile inputs for longer. What fails is kept in target/fuzz/.
 fuzz: export FUZZ_SECONDS ?= 600

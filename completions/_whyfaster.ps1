@@ -29,6 +29,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Say which of these commands is faster, and from what load on that changes')
             [CompletionResult]::new('trace', 'trace', [CompletionResultType]::ParameterValue, 'Explain one command or pipeline: where the time of its whole process tree went')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Print a record again, with the analysis redone')
+            [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Make a page of a record, a trace or price lists: one file with every picture and number')
             [CompletionResult]::new('study', 'study', [CompletionResultType]::ParameterValue, 'List the studies, or run one: an article''s measurement, repeated on this machine')
             [CompletionResult]::new('prices', 'prices', [CompletionResultType]::ParameterValue, 'Price what this machine charges: system calls, processes, threads, pipes, page faults')
             [CompletionResult]::new('machines', 'machines', [CompletionResultType]::ParameterValue, 'Set price lists side by side: which machine charges more, for what, and why')
@@ -100,6 +101,9 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--fail-if-slower', '--fail-if-slower', [CompletionResultType]::ParameterName, 'Exit with 3 if one is slower')
             [CompletionResult]::new('--fail-if', '--fail-if', [CompletionResultType]::ParameterName, 'Exit with 3 if a metric is above a limit')
             [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write the record to FILE')
+            [CompletionResult]::new('--html', '--html', [CompletionResultType]::ParameterName, 'Write a page with pictures to FILE')
+            [CompletionResult]::new('--svg', '--svg', [CompletionResultType]::ParameterName, 'Write the one picture that says it to FILE, as SVG')
+            [CompletionResult]::new('--png', '--png', [CompletionResultType]::ParameterName, 'Write the same picture to FILE, as PNG')
             [CompletionResult]::new('--show-output', '--show-output', [CompletionResultType]::ParameterName, 'Show what the commands print; the same as --output=inherit')
             [CompletionResult]::new('-S', '-S ', [CompletionResultType]::ParameterName, 'The same as --shell=default')
             [CompletionResult]::new('-N', '-N ', [CompletionResultType]::ParameterName, 'The same as --shell=none')
@@ -115,6 +119,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--fail-on-inconclusive', '--fail-on-inconclusive', [CompletionResultType]::ParameterName, 'Exit with 4 if a gate could not be decided')
             [CompletionResult]::new('--no-keep', '--no-keep', [CompletionResultType]::ParameterName, 'Do not keep the record for ''whyfaster show''')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of the report')
+            [CompletionResult]::new('--open', '--open', [CompletionResultType]::ParameterName, 'Open the page in the browser (xdg-open)')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print the options that are used most')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print the options that are used most')
             [CompletionResult]::new('--help-all', '--help-all', [CompletionResultType]::ParameterName, 'Print every option with its explanation')
@@ -142,6 +147,9 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('-u', '-u', [CompletionResultType]::ParameterName, 'Show times in UNIT: microsecond, millisecond, second, minute or hour')
             [CompletionResult]::new('--time-unit', '--time-unit', [CompletionResultType]::ParameterName, 'Show times in UNIT: microsecond, millisecond, second, minute or hour')
             [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write the record to FILE (''-'' is standard output)')
+            [CompletionResult]::new('--html', '--html', [CompletionResultType]::ParameterName, 'Write a page with pictures to FILE')
+            [CompletionResult]::new('--svg', '--svg', [CompletionResultType]::ParameterName, 'Write the one picture that says it to FILE, as SVG')
+            [CompletionResult]::new('--png', '--png', [CompletionResultType]::ParameterName, 'Write the same picture to FILE, as PNG')
             [CompletionResult]::new('--perfetto', '--perfetto', [CompletionResultType]::ParameterName, 'Write a trace for the Perfetto user interface to FILE')
             [CompletionResult]::new('--flamegraph', '--flamegraph', [CompletionResultType]::ParameterName, 'Write flame graphs, on and off the CPU, to FILE (SVG)')
             [CompletionResult]::new('--folded', '--folded', [CompletionResultType]::ParameterName, 'Write folded stacks, on and off the CPU, to FILE')
@@ -157,6 +165,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--keep-schedule', '--keep-schedule', [CompletionResultType]::ParameterName, 'Keep the scheduling records in the record, so that it can be analysed again')
             [CompletionResult]::new('--no-keep', '--no-keep', [CompletionResultType]::ParameterName, 'Do not keep the record for ''whyfaster show''')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print the record as JSON on standard output instead of the report')
+            [CompletionResult]::new('--open', '--open', [CompletionResultType]::ParameterName, 'Open the page in the browser (xdg-open)')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print the options that are used most')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print the options that are used most')
             [CompletionResult]::new('--help-all', '--help-all', [CompletionResultType]::ParameterName, 'Print every option with its explanation')
@@ -194,6 +203,21 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             break
         }
+        'whyfaster;report' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write the page to FILE (''-'' is standard output) [default: report.html]')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write the page to FILE (''-'' is standard output) [default: report.html]')
+            [CompletionResult]::new('--svg', '--svg', [CompletionResultType]::ParameterName, 'Write the one picture that says it to FILE, as SVG')
+            [CompletionResult]::new('--png', '--png', [CompletionResultType]::ParameterName, 'Write the same picture to FILE, as PNG')
+            [CompletionResult]::new('-u', '-u', [CompletionResultType]::ParameterName, 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]')
+            [CompletionResult]::new('--time-unit', '--time-unit', [CompletionResultType]::ParameterName, 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]')
+            [CompletionResult]::new('--open', '--open', [CompletionResultType]::ParameterName, 'Open the page in the browser (xdg-open)')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print the options that are used most')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print the options that are used most')
+            [CompletionResult]::new('--help-all', '--help-all', [CompletionResultType]::ParameterName, 'Print every option with its explanation')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
         'whyfaster;study' {
             [CompletionResult]::new('--load', '--load', [CompletionResultType]::ParameterName, 'Copies at once instead of the study''s own levels, where it has several: a list such as 1,10')
             [CompletionResult]::new('--max-time', '--max-time', [CompletionResultType]::ParameterName, 'Begin nothing that would end after this time, such as 90s or 5m')
@@ -202,6 +226,9 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--why', '--why', [CompletionResultType]::ParameterName, 'Explain the difference: yes, observe (no experiments) or no')
             [CompletionResult]::new('--why-rounds', '--why-rounds', [CompletionResultType]::ParameterName, 'Observe every alternative this many times [default: 7 to 15, as time allows]')
             [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write the record, with every raw sample, to FILE (''-'' is standard output)')
+            [CompletionResult]::new('--html', '--html', [CompletionResultType]::ParameterName, 'Write a page with pictures to FILE')
+            [CompletionResult]::new('--svg', '--svg', [CompletionResultType]::ParameterName, 'Write the one picture that says it to FILE, as SVG')
+            [CompletionResult]::new('--png', '--png', [CompletionResultType]::ParameterName, 'Write the same picture to FILE, as PNG')
             [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour and movement: auto, basic, full, nocolor, color or none [default: auto]')
             [CompletionResult]::new('--sort', '--sort', [CompletionResultType]::ParameterName, 'Order of results: auto, command or mean-time')
             [CompletionResult]::new('-u', '-u', [CompletionResultType]::ParameterName, 'Show times in UNIT: microsecond, millisecond, second, minute or hour')
@@ -211,6 +238,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--as-root', '--as-root', [CompletionResultType]::ParameterName, 'Under sudo, run the commands as root too')
             [CompletionResult]::new('--no-keep', '--no-keep', [CompletionResultType]::ParameterName, 'Do not keep the record for ''whyfaster show''')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print the record as JSON on standard output instead of the report')
+            [CompletionResult]::new('--open', '--open', [CompletionResultType]::ParameterName, 'Open the page in the browser (xdg-open)')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print the tables too; -vv prints everything')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print the tables too; -vv prints everything')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but the answer in one sentence')
@@ -233,6 +261,9 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--explain', '--explain', [CompletionResultType]::ParameterName, 'Print the page of a probe: what it measures, how, and what to make of it')
             [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write the price list, with every raw sample, to FILE (''-'' is standard output)')
             [CompletionResult]::new('--export-csv', '--export-csv', [CompletionResultType]::ParameterName, 'Write the prices as comma-separated values to FILE (''-'' is standard output)')
+            [CompletionResult]::new('--html', '--html', [CompletionResultType]::ParameterName, 'Write a page with pictures to FILE')
+            [CompletionResult]::new('--svg', '--svg', [CompletionResultType]::ParameterName, 'Write the one picture that says it to FILE, as SVG')
+            [CompletionResult]::new('--png', '--png', [CompletionResultType]::ParameterName, 'Write the same picture to FILE, as PNG')
             [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour: auto, basic, full, nocolor, color or none [default: auto]')
             [CompletionResult]::new('--time-unit', '--time-unit', [CompletionResultType]::ParameterName, 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]')
             [CompletionResult]::new('--quick', '--quick', [CompletionResultType]::ParameterName, 'Take at most about ten seconds: fewer samples and rows, wider intervals; many rows get fewer repetitions')
@@ -241,6 +272,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--fetch', '--fetch', [CompletionResultType]::ParameterName, 'Download a kernel that is not in the cache, with apt and a state of our own')
             [CompletionResult]::new('--no-keep', '--no-keep', [CompletionResultType]::ParameterName, 'Do not keep the record for ''whyfaster show''')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print the price list as JSON on standard output instead of the report')
+            [CompletionResult]::new('--open', '--open', [CompletionResultType]::ParameterName, 'Open the page in the browser (xdg-open)')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print the tables too; -vv prints everything')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print the tables too; -vv prints everything')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but the answer in one sentence')
@@ -257,11 +289,15 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--rows', '--rows', [CompletionResultType]::ParameterName, 'Groups or probes to follow over the kernels [default: getppid, fork, pipe and others of every group]')
             [CompletionResult]::new('--delta', '--delta', [CompletionResultType]::ParameterName, 'Call two prices the same when they differ by less than this [default: 5%]')
             [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Price counts of operations on every machine: ''30000 fork+execve'', or a file with one count a line')
+            [CompletionResult]::new('--html', '--html', [CompletionResultType]::ParameterName, 'Write a page with pictures to FILE')
+            [CompletionResult]::new('--svg', '--svg', [CompletionResultType]::ParameterName, 'Write the one picture that says it to FILE, as SVG')
+            [CompletionResult]::new('--png', '--png', [CompletionResultType]::ParameterName, 'Write the same picture to FILE, as PNG')
             [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour: auto, basic, full, nocolor, color or none [default: auto]')
             [CompletionResult]::new('--time-unit', '--time-unit', [CompletionResultType]::ParameterName, 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]')
             [CompletionResult]::new('--fetch', '--fetch', [CompletionResultType]::ParameterName, 'Download kernels that are not in the cache, with apt and a state of our own')
             [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Show every row, also those that only one list has')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print the comparison as JSON on standard output instead of the report')
+            [CompletionResult]::new('--open', '--open', [CompletionResultType]::ParameterName, 'Open the page in the browser (xdg-open)')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print the tables too; -vv prints everything')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print the tables too; -vv prints everything')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but the answer in one sentence')
@@ -322,6 +358,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Say which of these commands is faster, and from what load on that changes')
             [CompletionResult]::new('trace', 'trace', [CompletionResultType]::ParameterValue, 'Explain one command or pipeline: where the time of its whole process tree went')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Print a record again, with the analysis redone')
+            [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Make a page of a record, a trace or price lists: one file with every picture and number')
             [CompletionResult]::new('study', 'study', [CompletionResultType]::ParameterValue, 'List the studies, or run one: an article''s measurement, repeated on this machine')
             [CompletionResult]::new('prices', 'prices', [CompletionResultType]::ParameterValue, 'Price what this machine charges: system calls, processes, threads, pipes, page faults')
             [CompletionResult]::new('machines', 'machines', [CompletionResultType]::ParameterValue, 'Set price lists side by side: which machine charges more, for what, and why')
@@ -339,6 +376,9 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             break
         }
         'whyfaster;help;show' {
+            break
+        }
+        'whyfaster;help;report' {
             break
         }
         'whyfaster;help;study' {

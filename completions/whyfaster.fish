@@ -30,6 +30,7 @@ complete -c whyfaster -n "__fish_whyfaster_needs_command" -s V -l version -d 'Pr
 complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "compare" -d 'Say which of these commands is faster, and from what load on that changes'
 complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "trace" -d 'Explain one command or pipeline: where the time of its whole process tree went'
 complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "show" -d 'Print a record again, with the analysis redone'
+complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "report" -d 'Make a page of a record, a trace or price lists: one file with every picture and number'
 complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "study" -d 'List the studies, or run one: an article\'s measurement, repeated on this machine'
 complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "prices" -d 'Price what this machine charges: system calls, processes, threads, pipes, page faults'
 complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "machines" -d 'Set price lists side by side: which machine charges more, for what, and why'
@@ -101,6 +102,9 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l why-roun
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l fail-if-slower -d 'Exit with 3 if one is slower' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l fail-if -d 'Exit with 3 if a metric is above a limit' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l record -d 'Write the record to FILE' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l html -d 'Write a page with pictures to FILE' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l svg -d 'Write the one picture that says it to FILE, as SVG' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l png -d 'Write the same picture to FILE, as PNG' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l show-output -d 'Show what the commands print; the same as --output=inherit'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s S -d 'The same as --shell=default'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s N -d 'The same as --shell=none'
@@ -114,6 +118,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l as-root 
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l fail-on-inconclusive -d 'Exit with 4 if a gate could not be decided'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l no-keep -d 'Do not keep the record for \'whyfaster show\''
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l json -d 'Print JSON instead of the report'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l open -d 'Open the page in the browser (xdg-open)'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s h -l help -d 'Print the options that are used most'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s V -l version -d 'Print version'
@@ -153,6 +158,9 @@ second\t''
 minute\t''
 hour\t''"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l record -d 'Write the record to FILE (\'-\' is standard output)' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l html -d 'Write a page with pictures to FILE' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l svg -d 'Write the one picture that says it to FILE, as SVG' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l png -d 'Write the same picture to FILE, as PNG' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l perfetto -d 'Write a trace for the Perfetto user interface to FILE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l flamegraph -d 'Write flame graphs, on and off the CPU, to FILE (SVG)' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l folded -d 'Write folded stacks, on and off the CPU, to FILE' -r -F
@@ -166,6 +174,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -s q -l quiet
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l keep-schedule -d 'Keep the scheduling records in the record, so that it can be analysed again'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l no-keep -d 'Do not keep the record for \'whyfaster show\''
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l json -d 'Print the record as JSON on standard output instead of the report'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l open -d 'Open the page in the browser (xdg-open)'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -s h -l help -d 'Print the options that are used most'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -s V -l version -d 'Print version'
@@ -208,6 +217,18 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -s q -l quiet 
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -s h -l help -d 'Print the options that are used most'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -s V -l version -d 'Print version'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand report" -s o -l output -d 'Write the page to FILE (\'-\' is standard output) [default: report.html]' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand report" -l svg -d 'Write the one picture that says it to FILE, as SVG' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand report" -l png -d 'Write the same picture to FILE, as PNG' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand report" -s u -l time-unit -d 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]' -r -f -a "microsecond\t''
+millisecond\t''
+second\t''
+minute\t''
+hour\t''"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand report" -l open -d 'Open the page in the browser (xdg-open)'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand report" -s h -l help -d 'Print the options that are used most'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand report" -l help-all -d 'Print every option with its explanation'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand report" -s V -l version -d 'Print version'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l load -d 'Copies at once instead of the study\'s own levels, where it has several: a list such as 1,10' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l max-time -d 'Begin nothing that would end after this time, such as 90s or 5m' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l seed -d 'Seed of the input and of the random order' -r
@@ -217,6 +238,9 @@ observe\t'By observation alone'
 no\t'Not at all'"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l why-rounds -d 'Observe every alternative this many times [default: 7 to 15, as time allows]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l record -d 'Write the record, with every raw sample, to FILE (\'-\' is standard output)' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l html -d 'Write a page with pictures to FILE' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l svg -d 'Write the one picture that says it to FILE, as SVG' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l png -d 'Write the same picture to FILE, as PNG' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l style -d 'Colour and movement: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
 full\t'Both, terminal or not'
@@ -236,6 +260,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l quick -d '
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l as-root -d 'Under sudo, run the commands as root too'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l no-keep -d 'Do not keep the record for \'whyfaster show\''
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l json -d 'Print the record as JSON on standard output instead of the report'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l open -d 'Open the page in the browser (xdg-open)'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -s v -l verbose -d 'Print the tables too; -vv prints everything'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -s q -l quiet -d 'Print nothing but the answer in one sentence'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -s h -l help -d 'Print the options that are used most'
@@ -251,6 +276,9 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l source -d
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l explain -d 'Print the page of a probe: what it measures, how, and what to make of it' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l record -d 'Write the price list, with every raw sample, to FILE (\'-\' is standard output)' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l export-csv -d 'Write the prices as comma-separated values to FILE (\'-\' is standard output)' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l html -d 'Write a page with pictures to FILE' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l svg -d 'Write the one picture that says it to FILE, as SVG' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l png -d 'Write the same picture to FILE, as PNG' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
 full\t'Both, terminal or not'
@@ -268,6 +296,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l list -d '
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l fetch -d 'Download a kernel that is not in the cache, with apt and a state of our own'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l no-keep -d 'Do not keep the record for \'whyfaster show\''
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l json -d 'Print the price list as JSON on standard output instead of the report'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l open -d 'Open the page in the browser (xdg-open)'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -s v -l verbose -d 'Print the tables too; -vv prints everything'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -s q -l quiet -d 'Print nothing but the answer in one sentence'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -s h -l help -d 'Print the options that are used most'
@@ -277,6 +306,9 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l kernels
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l rows -d 'Groups or probes to follow over the kernels [default: getppid, fork, pipe and others of every group]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l delta -d 'Call two prices the same when they differ by less than this [default: 5%]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l project -d 'Price counts of operations on every machine: \'30000 fork+execve\', or a file with one count a line' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l html -d 'Write a page with pictures to FILE' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l svg -d 'Write the one picture that says it to FILE, as SVG' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l png -d 'Write the same picture to FILE, as PNG' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
 full\t'Both, terminal or not'
@@ -291,6 +323,7 @@ hour\t''"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l fetch -d 'Download kernels that are not in the cache, with apt and a state of our own'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l all -d 'Show every row, also those that only one list has'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l json -d 'Print the comparison as JSON on standard output instead of the report'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l open -d 'Open the page in the browser (xdg-open)'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -s v -l verbose -d 'Print the tables too; -vv prints everything'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -s q -l quiet -d 'Print nothing but the answer in one sentence'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -s h -l help -d 'Print the options that are used most'
@@ -333,14 +366,15 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand man" -s V -l version
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand completions" -s h -l help -d 'Print the options that are used most'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand completions" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand completions" -s V -l version -d 'Print version'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show study prices machines doctor demo man completions help" -f -a "compare" -d 'Say which of these commands is faster, and from what load on that changes'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show study prices machines doctor demo man completions help" -f -a "trace" -d 'Explain one command or pipeline: where the time of its whole process tree went'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show study prices machines doctor demo man completions help" -f -a "show" -d 'Print a record again, with the analysis redone'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show study prices machines doctor demo man completions help" -f -a "study" -d 'List the studies, or run one: an article\'s measurement, repeated on this machine'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show study prices machines doctor demo man completions help" -f -a "prices" -d 'Price what this machine charges: system calls, processes, threads, pipes, page faults'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show study prices machines doctor demo man completions help" -f -a "machines" -d 'Set price lists side by side: which machine charges more, for what, and why'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show study prices machines doctor demo man completions help" -f -a "doctor" -d 'Say what this machine allows, how noisy it is, and what would help'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show study prices machines doctor demo man completions help" -f -a "demo" -d 'Show a pair of commands whose order flips from one copy to many, in less than 30 seconds'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show study prices machines doctor demo man completions help" -f -a "man" -d 'Show the manual: of whyfaster, or of one verb'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show study prices machines doctor demo man completions help" -f -a "completions" -d 'Print the completions for a shell'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show study prices machines doctor demo man completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines doctor demo man completions help" -f -a "compare" -d 'Say which of these commands is faster, and from what load on that changes'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines doctor demo man completions help" -f -a "trace" -d 'Explain one command or pipeline: where the time of its whole process tree went'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines doctor demo man completions help" -f -a "show" -d 'Print a record again, with the analysis redone'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines doctor demo man completions help" -f -a "report" -d 'Make a page of a record, a trace or price lists: one file with every picture and number'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines doctor demo man completions help" -f -a "study" -d 'List the studies, or run one: an article\'s measurement, repeated on this machine'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines doctor demo man completions help" -f -a "prices" -d 'Price what this machine charges: system calls, processes, threads, pipes, page faults'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines doctor demo man completions help" -f -a "machines" -d 'Set price lists side by side: which machine charges more, for what, and why'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines doctor demo man completions help" -f -a "doctor" -d 'Say what this machine allows, how noisy it is, and what would help'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines doctor demo man completions help" -f -a "demo" -d 'Show a pair of commands whose order flips from one copy to many, in less than 30 seconds'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines doctor demo man completions help" -f -a "man" -d 'Show the manual: of whyfaster, or of one verb'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines doctor demo man completions help" -f -a "completions" -d 'Print the completions for a shell'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines doctor demo man completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

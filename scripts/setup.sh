@@ -105,6 +105,10 @@ packages_for() {
     need python3-venv 'holds the spelling checker and the C compiler for other systems' has_venv
     need qemu-user 'runs the arm64 worker' has_qemu_arm64
     need strace 'the tests of trace count beside it' has strace
+    # What the tests of the pages run; without it they are skipped.
+    need chromium 'opens the pages that the tests check' has chromium
+    need nodejs 'drives the browser' has node
+    need npm 'installs what drives the browser' has npm
     need libcap2-bin 'setcap, for the tests of trace without root' has setcap
     need util-linux 'the tests of trace run as other users with setpriv' has setpriv
     # What the tests of prices --inside run; without it they are skipped, so other architectures do without.
@@ -257,10 +261,23 @@ typos_from_pypi() {
     works typos "$TYPOS_VERSION" || fail 'typos was installed but does not run' "rm -r $dir"
 }
 
+# What drives the browser, from npm, by the lock file of the repository. It brings no browser of its own.
+playwright_from_npm() {
+    local dir=$TOOLS/playwright-core-$PLAYWRIGHT_VERSION
+    say "installing playwright-core $PLAYWRIGHT_VERSION from npm (the tests of the pages)"
+    rm -rf "$dir"
+    mkdir -p "$dir"
+    cp "$here"/../tests/browser/package.json "$here"/../tests/browser/package-lock.json "$dir"
+    quietly npm ci --prefix "$dir" --ignore-scripts --no-audit --no-fund ||
+        fail "npm could not install playwright-core $PLAYWRIGHT_VERSION" 'check the network'
+}
+
+playwright_there() { [ -d "$TOOLS/playwright-core-$PLAYWRIGHT_VERSION/node_modules/playwright-core" ]; }
+
 tools_there() {
     case $goal in
     demo | kernels | dist) true ;;
-    test) works typos "$TYPOS_VERSION" && works cargo-deny "$CARGO_DENY_VERSION" && works mdbook "$MDBOOK_VERSION" ;;
+    test) works typos "$TYPOS_VERSION" && works cargo-deny "$CARGO_DENY_VERSION" && works mdbook "$MDBOOK_VERSION" && playwright_there ;;
     bench) works hyperfine "$HYPERFINE_VERSION" ;;
     esac
 }
@@ -277,6 +294,7 @@ install_tools() {
     fi
     typos_from_pypi
     quick_build cargo-deny "$CARGO_DENY_VERSION" 'licences and sources of the dependencies'
+    playwright_there || playwright_from_npm
     quick_build mdbook "$MDBOOK_VERSION" 'the book' --no-default-features --features search
 }
 

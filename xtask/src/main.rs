@@ -8,6 +8,7 @@
 mod files;
 mod imports;
 mod layers;
+mod many_events;
 mod notices;
 mod prose;
 
@@ -37,6 +38,13 @@ enum Task {
         /// Such as debian:6.1, debian-rt:6.1, debian-arm64:6.1 or ubuntu:5.15
         words: String,
     },
+    /// Write a generated trace, for the tests of its page
+    ManyEvents {
+        /// Scheduling records in it
+        events: u64,
+        /// Where to
+        file: PathBuf,
+    },
     /// Write sbom.cdx.json and THIRD-PARTY.txt for a release
     Notices(notices::Release),
 }
@@ -47,6 +55,7 @@ fn main() -> Result<ExitCode> {
         Task::Generate => generate(root),
         Task::Check => check(root),
         Task::Notices(release) => notices::write(root, &release).map(|()| ExitCode::SUCCESS),
+        Task::ManyEvents { events, file } => many_events::write(events, &file).map(|()| ExitCode::SUCCESS),
         Task::Kernel { words } => {
             println!("{}", kernels::fetch(&words)?.display());
             Ok(ExitCode::SUCCESS)

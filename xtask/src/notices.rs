@@ -50,7 +50,8 @@ pub(crate) fn write(root: &Path, release: &Release) -> Result<()> {
         .exec()
         .context("cargo metadata failed")?;
     let (program, crates) = crates(&metadata)?;
-    let mut parts = crates.into_iter().map(of_crate).collect::<Result<Vec<_>>>()?;
+    let mut parts = crates.into_iter().map(|it| of_crate(root, it)).collect::<Result<Vec<_>>>()?;
+    parts.extend(carried(root)?);
     parts.extend(libraries(&release.libraries)?);
     let sbom = sbom(program, &parts, release)?;
     put(&release.directory.join("sbom.cdx.json"), &format!("{sbom:#}\n"))?;
@@ -96,14 +97,45 @@ fn crates(metadata: &Metadata) -> Result<(&Package, Vec<&Package>)> {
     Ok((program, others))
 }
 
-fn of_crate(package: &Package) -> Result<Part> {
+/// What lies in this repository as others published it: the curves of the page, and the font of pictures.
+fn carried(root: &Path) -> Result<Vec<Part>> {
+    let assets = root.join("crates/whyfaster/assets");
+    let part = |[name, version, licence, url, source]: [&str; 5], directory: &str| -> Result<Part> {
+        let texts = licences(&assets.join(directory))?;
+        ensure!(!texts.is_empty(), "{name} comes without its licence");
+        let [name, version, licence, url, source] = [name, version, licence, url, source].map(str::to_owned);
+        Ok(Part { name, version, licence, url, source, texts })
+    };
+    Ok(vec![
+        part(
+            ["uPlot", "1.6.32", "MIT", "pkg:npm/uplot@1.6.32", "https://github.com/leeoniya/uPlot"],
+            "uplot",
+        )?,
+        part(
+            [
+                "DejaVu fonts",
+                "2.37",
+                "Bitstream-Vera",
+                "pkg:generic/dejavu-fonts@2.37",
+                "https://dejavu-fonts.github.io/",
+            ],
+            "dejavu",
+        )?,
+    ])
+}
+
+fn of_crate(root: &Path, package: &Package) -> Result<Part> {
     let directory = package.manifest_path.parent().context("a manifest lies in a directory")?;
     // libbpf-sys carries libbpf.
-    let texts = [directory.as_std_path().to_owned(), directory.join("libbpf").into()]
+    let mut texts = [directory.as_std_path().to_owned(), directory.join("libbpf").into()]
         .iter()
         .map(|at| licences(at))
         .collect::<Result<Vec<_>>>()?
         .concat();
+    // Who offers it under this licence and leaves the text out means the one that all have.
+    if texts.is_empty() && package.license.as_ref().is_some_and(|licence| licence.contains("Apache-2.0")) {
+        texts.push(text(&root.join("LICENSE-APACHE"))?);
+    }
     ensure!(!texts.is_empty(), "{} {} comes without its licence", package.name, package.version);
     Ok(Part {
         name: package.name.clone(),

@@ -101,7 +101,7 @@ fn traced(record: &TraceRecord, look: &Look) {
             Err(_) => return,
         }
     }
-    harmless(&trace::report(&record, &TraceOutputs::default(), look));
+    harmless(&trace::said(&record, &TraceOutputs::default(), look));
     store::trace_bytes(&record).unwrap();
 }
 

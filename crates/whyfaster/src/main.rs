@@ -53,6 +53,7 @@ fn work(words: Vec<OsString>) -> anyhow::Result<Exit> {
         Verb::Compare(args) => cmd::compare::run(args),
         Verb::Trace(args) => cmd::trace::run(args),
         Verb::Show(args) => cmd::show::run(args),
+        Verb::Report(args) => cmd::report::run(args),
         Verb::Study(args) => cmd::study::run(args),
         Verb::Prices(args) => cmd::prices::run(args),
         Verb::Machines(args) => cmd::machines::run(args),

@@ -22,7 +22,7 @@ pub use self::results::{
     AlternativeSummary, Analysis, Change, Comparison, Floor, Latency, Level, LevelResult, MetricChange,
     MetricEstimate,
 };
-pub use self::rounds::{time, time_of};
+pub use self::rounds::{ratios, time, time_of};
 
 use self::context::Context;
 use self::rounds::Arms;

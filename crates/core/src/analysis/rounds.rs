@@ -96,6 +96,16 @@ pub(super) fn typical(
     })
 }
 
+/// An arm's time over that of another one, round by round: what a comparison takes the median of, where neither has setups of its own.
+pub fn ratios(batches: &[Batch], mode: Mode, load: u32, (arm, base): (Arm, Arm)) -> Vec<(u32, f64)> {
+    let arms = arms(batches.iter().filter(|batch| batch.load == load), mode);
+    let rounds = |arm: &Arm| arms.get(arm).into_iter().flatten();
+    let other = |round: &u32| arms.get(&base)?.get(round);
+    let ratio =
+        |(round, batch): (&u32, &&Batch)| Some((*round, time_of(batch, mode) / time_of(other(round)?, mode)));
+    rounds(&arm).filter_map(ratio).collect()
+}
+
 /// The number of a batch that counts in its mode, seconds: batch: makespan; closed: seconds per copy; open: median latency
 /// from the intended start. A time-out makes it a lower bound; see [`time`].
 pub fn time_of(batch: &Batch, mode: Mode) -> f64 {

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::args::{
-    DemoArgs, DisplayArgs, ExportFormatArgs, FileArgs, MachinesArgs, OutputArgs, PricesArgs, ShowArgs,
-    StudyArgs, TraceOutputArgs, TraceShowArgs, ViewArgs,
+    DemoArgs, DisplayArgs, ExportFormatArgs, FileArgs, MachinesArgs, OutputArgs, PageArgs, PricesArgs,
+    ReportArgs, ShowArgs, StudyArgs, TraceOutputArgs, TraceShowArgs, ViewArgs,
 };
 use crate::display::{Detail, Hyperfine, Registered, Sort, Style, TimeUnit};
 use crate::exit::Failure;
@@ -20,6 +20,36 @@ pub enum Target {
     File(PathBuf),
 }
 
+/// Files for people to look at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pages {
+    /// The page.
+    pub html: Option<PathBuf>,
+    /// The picture as SVG.
+    pub svg: Option<PathBuf>,
+    /// The picture as PNG.
+    pub png: Option<PathBuf>,
+    /// The page is opened when it is written.
+    pub open: bool,
+}
+
+impl Pages {
+    fn of(args: &PageArgs) -> Self {
+        let pictures = &args.pictures;
+        Self {
+            html: args.html.clone(),
+            svg: pictures.svg.clone(),
+            png: pictures.png.clone(),
+            open: pictures.open,
+        }
+    }
+
+    /// Whether anything is written or opened.
+    pub fn any(&self) -> bool {
+        *self != Self::default()
+    }
+}
+
 /// What to do with a record.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outputs {
@@ -31,6 +61,8 @@ pub struct Outputs {
     pub keep: bool,
     /// Further files that a verb writes by itself.
     pub others: Vec<PathBuf>,
+    /// The page, and the picture.
+    pub pages: Pages,
     /// The record goes to standard output, the report does not.
     pub json: bool,
     /// Colour and movement.
@@ -69,10 +101,20 @@ impl Outputs {
 
     /// The outputs of `study`.
     pub fn of_study(args: &StudyArgs) -> Result<Self, Failure> {
-        Self { json: args.json, keep: !args.keep.no_keep, ..Self::default() }
+        let pages = Pages::of(&args.page);
+        Self { json: args.json, keep: !args.keep.no_keep, pages, ..Self::default() }
             .recorded(args.record.as_deref())
             .displayed(&args.display)
             .checked()
+    }
+
+    /// The outputs of `report`.
+    pub fn of_report(args: &ReportArgs) -> Result<Self, Failure> {
+        let pictures = &args.pictures;
+        let alone = args.output.is_none() && (pictures.svg.is_some() || pictures.png.is_some());
+        let html = args.output.clone().or_else(|| (!alone || pictures.open).then(|| "report.html".into()));
+        let pages = Pages { html, svg: pictures.svg.clone(), png: pictures.png.clone(), open: pictures.open };
+        Self { pages, time_unit: args.time_unit, ..Self::default() }.checked()
     }
 
     /// The outputs of `demo`.
@@ -86,7 +128,8 @@ impl Outputs {
     /// The outputs of `prices`.
     pub fn of_prices(args: &PricesArgs) -> Result<Self, Failure> {
         let csv = args.export_csv.iter().map(|path| (&CSV, target(path))).collect();
-        Self { json: args.json, keep: !args.keep.no_keep, exports: csv, ..Self::default() }
+        let pages = Pages::of(&args.page);
+        Self { json: args.json, keep: !args.keep.no_keep, exports: csv, pages, ..Self::default() }
             .recorded(args.record.as_deref())
             .viewed(args.view)
             .checked()
@@ -99,6 +142,7 @@ impl Outputs {
             json: output.json,
             keep: !output.keep.no_keep,
             others,
+            pages: Pages::of(&output.page),
             time_unit: show.time_unit,
             ..Self::default()
         }
@@ -108,8 +152,8 @@ impl Outputs {
     }
 
     /// The outputs of `machines`.
-    pub fn of_machines(args: &MachinesArgs) -> Self {
-        Self { json: args.json, ..Self::default() }.viewed(args.view)
+    pub fn of_machines(args: &MachinesArgs) -> Result<Self, Failure> {
+        Self { json: args.json, pages: Pages::of(&args.page), ..Self::default() }.viewed(args.view).checked()
     }
 
     /// The outputs of `compare`, gates left out: they need the plan's delta.
@@ -122,6 +166,7 @@ impl Outputs {
         Self {
             json: output.json,
             keep: !output.keep.no_keep,
+            pages: Pages::of(&output.page),
             exports: exports(export),
             hyperfine: format.export_format.unwrap_or_default(),
             fail_on_inconclusive: output.fail_on_inconclusive,
@@ -139,7 +184,9 @@ impl Outputs {
             Target::Stdout => None,
         });
         let others = self.others.iter().map(PathBuf::as_path);
-        self.record.as_deref().into_iter().chain(exports).chain(others)
+        let pages = [&self.pages.html, &self.pages.svg, &self.pages.png].into_iter().flatten();
+        let pages = pages.map(PathBuf::as_path).filter(|path| *path != Path::new("-"));
+        self.record.as_deref().into_iter().chain(exports).chain(others).chain(pages)
     }
 
     fn displayed(mut self, display: &DisplayArgs) -> Self {

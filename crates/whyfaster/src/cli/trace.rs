@@ -176,7 +176,9 @@ fn observe(raw: &TraceArgs, plan: &mut TracePlan) {
     let stacks = raw.output.files.0.iter().any(|(output, _)| output.of_stacks());
     plan.samples_per_s = args.sample_rate.or(stacks.then_some(SAMPLES_PER_S));
     plan.blocking_stacks = stacks;
-    plan.keep_schedule = raw.output.keep_schedule;
+    // A page draws the timeline of them.
+    let paged = raw.output.page.html.is_some() || raw.output.page.pictures.open;
+    plan.keep_schedule = raw.output.keep_schedule || paged && plan.level != LevelChoice::Rusage;
 }
 
 fn check(raw: &TraceArgs, plan: &TracePlan) -> Result<(), Failure> {
@@ -186,7 +188,7 @@ fn check(raw: &TraceArgs, plan: &TracePlan) -> Result<(), Failure> {
     if plan.level == LevelChoice::Rusage {
         let of_events = raw.output.files.0.iter().filter(|(output, _)| !output.of_stacks());
         let useless = [
-            (plan.keep_schedule, "keep-schedule"),
+            (raw.output.keep_schedule, "keep-schedule"),
             (raw.show.rows.by.is_some(), "by"),
             (raw.show.sort.is_some(), "sort"),
             (raw.observe.ring_size.is_some(), "ring-size"),
@@ -201,7 +203,7 @@ fn check(raw: &TraceArgs, plan: &TracePlan) -> Result<(), Failure> {
             ));
         }
     }
-    if plan.keep_schedule && raw.output.record.is_none() && !raw.output.json {
+    if raw.output.keep_schedule && raw.output.record.is_none() && !raw.output.json {
         return Err(Failure::usage(
             "--keep-schedule keeps the records in the record, and none is written",
             "Add --record FILE.",

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use whyfaster_core::price::PriceList;
+use whyfaster_core::price::compare::Rule;
 use whyfaster_core::price::history::history;
 use whyfaster_core::status::Status;
 
@@ -12,6 +13,7 @@ use crate::cli::args::MachinesArgs;
 use crate::exit::{Exit, Failure, say};
 use crate::reference;
 use crate::render::history as render;
+use crate::render::machines::Machines;
 use crate::run::interrupts::Interrupts;
 use crate::store;
 
@@ -39,7 +41,7 @@ const ROWS: [&str; 18] = [
 
 /// Runs the verb.
 pub fn run(args: &MachinesArgs) -> anyhow::Result<Exit> {
-    let outputs = Outputs::of_machines(args);
+    let outputs = Outputs::of_machines(args)?;
     let interrupts = Interrupts::take_over()?;
     let mut lists: Vec<PriceList> = Vec::new();
     let mut failed: Option<Failure> = None;
@@ -80,6 +82,10 @@ pub fn run(args: &MachinesArgs) -> anyhow::Result<Exit> {
         render::report(&found, &look).into_bytes()
     };
     store::to_stdout(&bytes)?;
+    if outputs.pages.any() {
+        let rule = Rule { delta, ..Rule::default() };
+        super::pages::of_lists(&lists, &Machines::of(&lists, &rule, None), &rule, &outputs.pages, &look)?;
+    }
     failed.map_or(Ok(Exit::Ok), |failure| Err(failure.into()))
 }
 

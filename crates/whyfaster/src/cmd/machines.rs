@@ -3,9 +3,7 @@
 use std::path::Path;
 
 use whyfaster_core::price::PriceList;
-use whyfaster_core::price::compare::{Rule, compare, compare_by_unit};
-use whyfaster_core::price::project::project;
-use whyfaster_core::price::sum::fork_execve;
+use whyfaster_core::price::compare::Rule;
 
 use super::prices::counts;
 use super::results;
@@ -15,14 +13,14 @@ use crate::exit::{Exit, Failure, nearest};
 use crate::reference;
 use crate::render::machines::{self as render, Machines};
 use crate::store;
-use crate::words::Tell;
 
 /// Runs the verb.
 pub fn run(args: &MachinesArgs) -> anyhow::Result<Exit> {
     if !args.kernels.is_empty() {
         return super::kernels::run(args);
     }
-    let outputs = Outputs::of_machines(args);
+    let outputs = Outputs::of_machines(args)?;
+    let _kept = results::check(&outputs)?;
     let look = results::look(&outputs);
     if args.lists.is_empty() {
         store::to_stdout(render::built_in(&reference::all()?, &look).as_bytes())?;
@@ -43,13 +41,7 @@ pub fn run(args: &MachinesArgs) -> anyhow::Result<Exit> {
     if let Some(delta) = args.delta {
         rule.delta = delta;
     }
-    let mut by_unit = compare_by_unit(&lists, &rule).into_iter().map(Tell::told);
-    let machines = Machines {
-        comparison: by_unit.next().unwrap_or_else(|| compare(&lists, &rule).told()),
-        other_units: by_unit.collect(),
-        projection: terms.map(|terms| project(&lists, &terms).told()),
-        checks: lists.iter().filter_map(fork_execve).collect(),
-    };
+    let machines = Machines::of(&lists, &rule, terms.as_deref());
     let bytes = if args.json {
         let mut bytes = serde_json::to_vec_pretty(&machines)?;
         bytes.push(b'\n');
@@ -60,6 +52,7 @@ pub fn run(args: &MachinesArgs) -> anyhow::Result<Exit> {
         render::report(&lists, &machines, args.all, &rule, &look).into_bytes()
     };
     store::to_stdout(&bytes)?;
+    super::pages::of_lists(&lists, &machines, &rule, &outputs.pages, &look)?;
     Ok(Exit::Ok)
 }
 

@@ -66,6 +66,7 @@ pub fn run(args: &PricesArgs) -> anyhow::Result<Exit> {
         results::keep_for_later("prices", store::price_bytes(&list));
     }
     written?;
+    super::pages::of_list(&list, &outputs.pages, &look)?;
     match (failure, list.status) {
         (Some(failure), _) => Err(failure.into()),
         (None, Status::Interrupted) => {

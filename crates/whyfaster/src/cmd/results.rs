@@ -75,6 +75,7 @@ pub fn write(record: &Record, outputs: &Outputs) -> anyhow::Result<()> {
         }
     }
     keep(store::to_stdout(&printed));
+    keep(super::pages::of_comparison(record, &[], &outputs.pages, &look));
     // After the screen, which nobody should wait for.
     if outputs.keep {
         keep_for_later("compare", store::record_bytes(record));

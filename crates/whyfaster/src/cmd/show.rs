@@ -52,7 +52,7 @@ pub fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
 }
 
 /// The record that is meant: a file, one that was kept, or the last that was.
-fn wanted(named: Option<&Path>) -> Result<PathBuf, Failure> {
+pub(super) fn wanted(named: Option<&Path>) -> Result<PathBuf, Failure> {
     let none = || {
         Failure::usage(
             "no record was kept yet",
@@ -74,7 +74,7 @@ fn listed(look: &Look) -> String {
             Ok(Recorded::Comparison(record)) => screen(&record.told(), whole),
             Ok(Recorded::Prices(list)) => prices::screen(&list, None, whole),
             Ok(Recorded::Trace(trace)) => {
-                let said = super::trace::report(&trace, &TraceOutputs::default(), whole);
+                let said = super::trace::said(&trace, &TraceOutputs::default(), whole);
                 format!("{}: {said}", for_look(&trace.plan.target.words(), look))
             }
             Err(failure) => failure.message,
@@ -94,26 +94,31 @@ fn show_trace(mut trace: TraceRecord, path: &Path, args: &ShowArgs, common: Outp
         )
         .into());
     }
-    if let Some(schedule) = &trace.schedule {
-        let report = schedule.analyse().map_err(|error| {
-            Failure::new(
-                Exit::Error,
-                format!("the scheduling records in '{}' cannot be used: {error}", path.display()),
-                "it was changed or damaged: take an undamaged copy, or trace again",
-            )
-        })?;
-        trace.report = report;
-        trace.tell();
-    }
+    trace = retraced(trace, path)?;
     files(&trace, path, args)?;
     let (by, top) = (args.rows.by.unwrap_or_default(), args.rows.top.unwrap_or(TOP));
     let sort = args.sort_calls.unwrap_or_default();
     let outputs = TraceOutputs { common, by, sort, top, ..TraceOutputs::default() };
     let bytes = match outputs.common.json {
         true => store::trace_bytes(&trace)?,
-        false => super::trace::report(&trace, &outputs, &results::look(&outputs.common)).into_bytes(),
+        false => super::trace::said(&trace, &outputs, &results::look(&outputs.common)).into_bytes(),
     };
     store::to_stdout(&bytes)
+}
+
+/// A trace with everything that follows from its scheduling records made anew, where they were kept.
+pub(super) fn retraced(mut trace: TraceRecord, path: &Path) -> Result<TraceRecord, Failure> {
+    if let Some(schedule) = &trace.schedule {
+        trace.report = schedule.analyse().map_err(|error| {
+            Failure::new(
+                Exit::Error,
+                format!("the scheduling records in '{}' cannot be used: {error}", path.display()),
+                "it was changed or damaged: take an undamaged copy, or trace again",
+            )
+        })?;
+        trace.tell();
+    }
+    Ok(trace)
 }
 
 /// The files that are made of the stream. It holds neither stacks nor calls: those are written while a command runs.

@@ -3,14 +3,13 @@
 use std::io::{BufWriter, IsTerminal, Stderr, Write, stderr};
 use std::path::PathBuf;
 
-use whyfaster_core::plan::{Because, User};
 use whyfaster_core::status::Status;
 use whyfaster_core::trace::event::Event;
-use whyfaster_core::trace::plan::{Target, TracePlan};
-use whyfaster_core::trace::record::{EndedBy, TraceRecord};
+use whyfaster_core::trace::plan::TracePlan;
+use whyfaster_core::trace::record::TraceRecord;
 use whyfaster_core::trace::report::TraceReport;
 
-use super::results;
+use super::{pages, results};
 use crate::cli::HostSeed;
 use crate::cli::args::TraceArgs;
 use crate::cli::trace::{TraceOutputs, meant_as_filter, resolve, taken_by_command};
@@ -50,7 +49,12 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<Exit> {
         Some(hint) => Failure { hint: Some(hint), ..failure },
         None => failure,
     })?;
-    let record = observed.record.told();
+    let mut record = observed.record.told();
+    let paged = pages::of_trace(&record, &outputs.common.pages, &results::look(&outputs.common));
+    if !args.output.keep_schedule {
+        // They were kept for the page alone.
+        (record.schedule, record.plan.keep_schedule) = (None, false);
+    }
     let incomplete = || (plan.strict && !record.report.adds_up()).then(|| incomplete(&record.report));
     let failure = observed.failure.or_else(incomplete);
     let of_events = outputs.files.iter().find(|(output, _)| !output.of_stacks());
@@ -62,7 +66,7 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<Exit> {
             output.option().name
         ));
     }
-    let written = sinks.finish(&record).and(write(&record, &outputs));
+    let written = sinks.finish(&record).and(write(&record, &outputs)).and(paged);
     let written = written.map_or_else(|error| exit::report(Err(error)), |()| Exit::Ok);
     if record.status == Status::Interrupted {
         if let Some(failure) = failure {
@@ -222,7 +226,7 @@ fn write(record: &TraceRecord, outputs: &TraceOutputs) -> anyhow::Result<()> {
     };
     let printed = match outputs.common.json {
         true => store::to_stdout(&bytes),
-        false => store::to_stdout(report(record, outputs, &results::look(&outputs.common)).as_bytes()),
+        false => store::to_stdout(said(record, outputs, &results::look(&outputs.common)).as_bytes()),
     };
     if outputs.common.keep {
         store::recent::keep("trace", &bytes);
@@ -231,29 +235,10 @@ fn write(record: &TraceRecord, outputs: &TraceOutputs) -> anyhow::Result<()> {
 }
 
 /// The report as text; empty where nothing is to be printed.
-pub(crate) fn report(record: &TraceRecord, outputs: &TraceOutputs, look: &Look) -> String {
+pub(crate) fn said(record: &TraceRecord, outputs: &TraceOutputs, look: &Look) -> String {
     if look.quiet {
         return String::new();
     }
-    let mut shown = Shown::of(record.plan.target.words());
-    (shown.by, shown.sort, shown.top) = (outputs.by, outputs.sort, outputs.top);
-    shown.as_whom = record.plan.user.as_ref().and_then(whom);
-    shown.exit_status = record.exit_status;
-    let wall_s = record.report.wall_s;
-    shown.ended_by = record.ended_by.filter(|_| wall_s > 0.0).map(|by| match (by, record.plan.duration_s) {
-        (EndedBy::Duration, Some(after_s)) => (by, after_s),
-        _ => (by, wall_s),
-    });
-    shown.followed = !matches!(record.plan.target, Target::Command(_));
+    let shown = Shown { by: outputs.by, sort: outputs.sort, top: outputs.top, ..Shown::of_record(record) };
     screen(&record.report, &shown, look)
-}
-
-/// As whom a command ran, where that is not who called whyfaster.
-fn whom(user: &User) -> Option<String> {
-    let name = user.name.clone().unwrap_or_else(|| format!("uid {}", user.uid));
-    match user.because {
-        Because::Own => None,
-        Because::Sudo => Some(format!("{name} (who called sudo)")),
-        Because::AsRoot => Some(format!("{name} (--as-root)")),
-    }
 }

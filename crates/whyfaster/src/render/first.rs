@@ -109,7 +109,13 @@ fn table<'a>(record: &'a Record, names: &Names, look: &Look) -> (Vec<String>, Ve
 }
 
 /// One level: an alternative a row.
-fn of_level(record: &Record, level: &Level, rows: &[&LevelResult], names: &Names, look: &Look) -> Grid {
+pub(super) fn of_level(
+    record: &Record,
+    level: &Level,
+    rows: &[&LevelResult],
+    names: &Names,
+    look: &Look,
+) -> Grid {
     let batch = matches!(record.plan.mode, Mode::Batch);
     let scale = Scale::choose(rows.iter().map(|row| typical(record, row)), look.time_unit);
     let ends = |row: &LevelResult| match batch {
@@ -159,7 +165,7 @@ fn of_level(record: &Record, level: &Level, rows: &[&LevelResult], names: &Names
 }
 
 /// Several levels: a load a row.
-fn of_loads(record: &Record, names: &Names, look: &Look) -> Grid {
+pub(super) fn of_loads(record: &Record, names: &Names, look: &Look) -> Grid {
     let rows = telling(record);
     let level = |load: u32| record.analysis.levels.iter().find(|level| level.load == load);
     let all = || record.analysis.levels.iter().flat_map(|level| &level.results);
@@ -231,7 +237,7 @@ fn supported_in(scale: Scale, value: f64, (low, high): (Option<f64>, Option<f64>
 }
 
 /// Why, with what could be done as far as there is room for it.
-fn reasons(record: &Record, brief: Option<&Brief>, look: &Look) -> Vec<String> {
+pub(super) fn reasons(record: &Record, brief: Option<&Brief>, look: &Look) -> Vec<String> {
     let Some(brief) = brief else { return why::not_told(record, look) };
     let said = |text: &str, more: String| {
         wrap(for_look(&format!("why: {text}. {more}"), look).trim_end(), look.width, 2)
@@ -246,7 +252,7 @@ fn reasons(record: &Record, brief: Option<&Brief>, look: &Look) -> Vec<String> {
 }
 
 /// From what load on the answer is another one.
-fn flip(record: &Record, brief: Option<&Brief>, names: &Names, look: &Look) -> Vec<String> {
+pub(super) fn flip(record: &Record, brief: Option<&Brief>, names: &Names, look: &Look) -> Vec<String> {
     let crossovers = record.analysis.crossovers.iter();
     let mut said: Vec<String> = crossovers.take(1).filter_map(|it| flips(record, it, names)).collect();
     if said.is_empty() {

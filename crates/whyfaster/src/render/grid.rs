@@ -34,6 +34,16 @@ impl Column {
         Self::new(header, rows.iter().map(cell).collect())
     }
 
+    /// What stands above the cells.
+    pub(super) fn header(&self) -> &str {
+        &self.header
+    }
+
+    /// The cells, one a row.
+    pub(super) fn cells(&self) -> &[String] {
+        &self.cells
+    }
+
     fn width(&self) -> usize {
         self.cells.iter().map(|cell| width(cell)).chain([width(&self.header)]).max().unwrap_or(0)
     }
@@ -60,6 +70,16 @@ impl Group {
     /// The same with a unit in the header.
     pub fn in_unit<T>(header: &'static str, unit: &str, rows: &[T], cell: impl Fn(&T) -> String) -> Self {
         Self::new(header, vec![Column::of(format!("{header} {unit}"), rows, cell)])
+    }
+
+    /// How it is called.
+    pub(super) fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Its columns.
+    pub(super) fn columns(&self) -> &[Column] {
+        &self.columns
     }
 
     fn width(&self) -> usize {

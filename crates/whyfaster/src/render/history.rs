@@ -42,7 +42,7 @@ fn row_name(line: &Line, look: &Look) -> String {
 }
 
 /// One sentence a step, the largest first.
-fn steps(history: &History, look: &Look) -> Vec<String> {
+pub(super) fn steps(history: &History, look: &Look) -> Vec<String> {
     let mut lines = Vec::new();
     for step in history.steps.iter().take(STEPS) {
         lines.extend(wrap_indented(&sentence(history, step, look), look.width, 2));

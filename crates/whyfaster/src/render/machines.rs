@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 use whyfaster_core::price::PriceList;
-use whyfaster_core::price::compare::{Beside, Comparison, Rule};
+use whyfaster_core::price::compare::{Beside, Comparison, Rule, compare, compare_by_unit};
 use whyfaster_core::price::pace::Pace;
-use whyfaster_core::price::project::Projection;
-use whyfaster_core::price::sum::{SumCheck, WITHIN};
+use whyfaster_core::price::project::{Projection, Term, project};
+use whyfaster_core::price::sum::{SumCheck, WITHIN, fork_execve};
 use whyfaster_core::status::Status;
 use whyfaster_core::verdict::Verdict;
 
@@ -18,7 +18,7 @@ use super::table::interval;
 use super::text::{Tone, finish, for_look, shorten, tone, wrap, wrap_indented};
 use super::units::{digits, percent, time};
 use crate::display::Detail;
-use crate::words;
+use crate::words::{self, Tell};
 
 /// Lists side by side: what `machines --json` prints.
 #[derive(Clone, Debug, Serialize)]
@@ -35,6 +35,19 @@ pub struct Machines {
     /// Whether fork and execve together cost what they cost alone, where a list has all three.
     #[serde(serialize_with = "words::claims::sums")]
     pub checks: Vec<SumCheck>,
+}
+
+impl Machines {
+    /// The lists side by side, and what such counts cost on each.
+    pub fn of(lists: &[PriceList], rule: &Rule, terms: Option<&[Term]>) -> Self {
+        let mut by_unit = compare_by_unit(lists, rule).into_iter().map(Tell::told);
+        Self {
+            comparison: by_unit.next().unwrap_or_else(|| compare(lists, rule).told()),
+            other_units: by_unit.collect(),
+            projection: terms.map(|terms| project(lists, terms).told()),
+            checks: lists.iter().filter_map(fork_execve).collect(),
+        }
+    }
 }
 
 /// The report.

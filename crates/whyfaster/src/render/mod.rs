@@ -18,6 +18,7 @@ pub mod price_chart;
 pub mod price_sentences;
 pub mod prices;
 pub mod progress;
+pub mod report;
 pub mod screen;
 mod section;
 pub mod sentence;

@@ -127,7 +127,7 @@ fn first_screen(mut head: Vec<String>, list: &PriceList, look: &Look) -> Vec<Vec
     vec![head, said, drawn, left, more]
 }
 
-fn head(list: &PriceList, look: &Look) -> Vec<String> {
+pub(super) fn head(list: &PriceList, look: &Look) -> Vec<String> {
     let priced = list.prices.iter().filter(|price| price.is_measured()).count();
     let repetitions = list.prices.iter().map(|price| price.repetitions).max().unwrap_or(0);
     let state = match list.status {
@@ -161,7 +161,7 @@ fn legend(list: &PriceList, look: &Look) -> String {
 }
 
 /// The groups in the order of the list.
-fn groups(list: &PriceList) -> Vec<&str> {
+pub(super) fn groups(list: &PriceList) -> Vec<&str> {
     let mut groups: Vec<&str> = Vec::new();
     for price in &list.prices {
         if !groups.contains(&price.group.as_str()) {
@@ -209,7 +209,7 @@ enum Line<'a> {
 const WIDEST: usize = 28;
 
 /// The table of a group. Where name and variant are long, the name stands on a line of its own above the variants.
-fn grid(rows: &[&Price], look: &Look) -> Grid {
+pub(super) fn grid(rows: &[&Price], look: &Look) -> Grid {
     let flat = |p: &Price| for_look(&format!("{} {}", p.name, p.variant), look);
     let nested = rows.iter().any(|price| width(&flat(price)) > WIDEST);
     let mut lines: Vec<Line<'_>> = Vec::new();

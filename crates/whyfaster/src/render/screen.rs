@@ -117,7 +117,7 @@ fn tables(record: &Record, names: &Names, look: &Look) -> Vec<Vec<String>> {
     parts
 }
 
-fn title(record: &Record, level: &Level, names: &Names, columns: usize) -> String {
+pub(super) fn title(record: &Record, level: &Level, names: &Names, columns: usize) -> String {
     let place = match (record.plan.mode, level.load) {
         (Mode::Batch, 1) => "1 copy, alone".to_owned(),
         (Mode::Batch, load) => format!("{load} copies at once"),
@@ -144,12 +144,12 @@ fn quantity(record: &Record) -> &'static str {
     }
 }
 
-fn chart_title(record: &Record) -> String {
+pub(super) fn chart_title(record: &Record) -> String {
     let by = if matches!(record.plan.mode, Mode::Batch) { "copies at once" } else { "workers" };
     format!("{} by {by}, both logarithmic", quantity(record))
 }
 
-fn series(record: &Record, names: &Names) -> Vec<Series> {
+pub(super) fn series(record: &Record, names: &Names) -> Vec<Series> {
     let batch = matches!(record.plan.mode, Mode::Batch);
     let point = |level: &Level, result: &LevelResult| {
         let estimate = result.makespan_s;
@@ -170,7 +170,7 @@ fn series(record: &Record, names: &Names) -> Vec<Series> {
     alternatives.map(|a| Series { name: names.show(&a.name), points: points(&a.name) }).collect()
 }
 
-fn facts(record: &Record, names: &Names, look: &Look) -> Vec<String> {
+pub(super) fn facts(record: &Record, names: &Names, look: &Look) -> Vec<String> {
     let mut lines = notes::crossovers(record, names, look);
     lines.extend(notes::causes(record, names, look));
     lines.extend(record.analysis.floor.iter().flat_map(|floor| wrap(&notes::floor(floor), look.width, 2)));

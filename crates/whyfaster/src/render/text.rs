@@ -62,6 +62,21 @@ pub fn finish(text: &str, color: bool) -> String {
     out
 }
 
+/// The text in pieces, each with its tone.
+pub(super) fn pieces(text: &str) -> Vec<(Option<Tone>, String)> {
+    let mut pieces = vec![(None, String::new())];
+    for c in text.chars() {
+        let index = (c as u32).wrapping_sub(FIRST_MARK) as usize;
+        match (TONES.get(index), c == END_MARK) {
+            (Some(tone), _) => pieces.push((Some(*tone), String::new())),
+            (None, true) => pieces.push((None, String::new())),
+            (None, false) => pieces.last_mut().expect("there is always one").1.push(c),
+        }
+    }
+    pieces.retain(|(_, text)| !text.is_empty());
+    pieces
+}
+
 /// Text for an ASCII terminal: what it cannot show becomes `?`.
 pub fn for_look(text: &str, look: &Look) -> String {
     let cleaned = clean(text);

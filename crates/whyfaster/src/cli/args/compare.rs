@@ -10,6 +10,7 @@ use whyfaster_core::plan::Loads;
 use super::detail::KeepArgs;
 use super::files::FileArgs;
 use super::hyperfine::{DisplayArgs, ExportFormatArgs, HyperfineArgs};
+use super::report::PageArgs;
 use super::why::WhyArgs;
 use crate::cli::numbers;
 use crate::display::Hyperfine;
@@ -268,6 +269,10 @@ pub struct OutputArgs {
     /// The record, on standard output.
     #[arg(long)]
     pub json: bool,
+
+    /// The page.
+    #[command(flatten)]
+    pub page: PageArgs,
 }
 
 /// How much slower is still allowed.

@@ -8,6 +8,7 @@ mod hyperfine;
 mod manual;
 mod others;
 mod prices;
+mod report;
 mod trace;
 mod why;
 
@@ -22,6 +23,7 @@ pub use hyperfine::{DisplayArgs, ExportFormatArgs, HyperfineArgs, StartArgs};
 pub use manual::{CompletionsArgs, ManArgs};
 pub use others::{DoctorArgs, ShowArgs, StudyArgs};
 pub use prices::{InsideArgs, MachinesArgs, PricesArgs, ViewArgs};
+pub use report::{PageArgs, PictureArgs, ReportArgs};
 pub use trace::{
     LevelWord, ObserveArgs, StreamArgs, TraceArgs, TraceOutputArgs, TraceRowsArgs, TraceShowArgs,
 };
@@ -80,6 +82,11 @@ pub enum Verb {
     ///
     /// A record holds every raw sample, so nothing is run. The exports can be made from it as well.
     Show(ShowArgs),
+    /// Make a page of a record, a trace or price lists: one file with every picture and number
+    ///
+    /// The page is HTML that anybody can open: it loads nothing and needs no network, works without scripts and on paper, and holds
+    /// every raw number. With scripts, curves and timelines can be zoomed.
+    Report(ReportArgs),
     /// List the studies, or run one: an article's measurement, repeated on this machine
     ///
     /// A study makes its own input, measures, and prints the article's figures beside this machine's, and for each

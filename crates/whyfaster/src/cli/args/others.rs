@@ -9,6 +9,7 @@ use super::compare::UserArgs;
 use super::detail::KeepArgs;
 use super::files::FileArgs;
 use super::hyperfine::{DisplayArgs, ExportFormatArgs};
+use super::report::PageArgs;
 use super::trace::TraceRowsArgs;
 use super::why::WhyArgs;
 use crate::cli::numbers;
@@ -104,6 +105,10 @@ pub struct StudyArgs {
     /// Print the record as JSON on standard output instead of the report
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+
+    /// The page.
+    #[command(flatten)]
+    pub page: PageArgs,
 
     /// The screen, as in hyperfine.
     #[command(flatten)]

@@ -6,6 +6,7 @@ use clap::{Args, ValueHint};
 
 use super::compare::CpuList;
 use super::detail::{DetailArgs, KeepArgs};
+use super::report::PageArgs;
 use crate::cli::numbers;
 use crate::display::{Style, TimeUnit};
 use crate::run::inside::{Asked, KINDS};
@@ -73,6 +74,10 @@ pub struct PricesArgs {
     /// Print the price list as JSON on standard output instead of the report
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+
+    /// The page.
+    #[command(flatten)]
+    pub page: PageArgs,
 
     /// How it is shown.
     #[command(flatten)]
@@ -144,6 +149,10 @@ pub struct MachinesArgs {
     /// Print the comparison as JSON on standard output instead of the report
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+
+    /// The page.
+    #[command(flatten)]
+    pub page: PageArgs,
 
     /// How it is shown.
     #[command(flatten)]

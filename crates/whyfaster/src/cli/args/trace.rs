@@ -8,6 +8,7 @@ use super::compare::{CpuList, UserArgs};
 use super::detail::{DetailArgs, KeepArgs};
 use super::files::FileArgs;
 use super::hyperfine::StartArgs;
+use super::report::PageArgs;
 use crate::cli::numbers;
 use crate::display::{By, CallSort, Registered, Style, TimeUnit};
 use crate::render::trace::outputs::TraceFile;
@@ -188,8 +189,12 @@ pub struct TraceOutputArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// Timelines and stacks.
+    /// The page.
     #[command(flatten)]
+    pub page: PageArgs,
+
+    /// Timelines and stacks.
+    #[command(flatten, next_help_heading = "Output")]
     pub files: FileArgs<TraceFile>,
 }
 

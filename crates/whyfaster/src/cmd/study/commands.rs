@@ -105,6 +105,7 @@ pub fn run(
     let found = Findings::of_commands(study, commands, &record, observed);
     if outputs.json || !record.batches.is_empty() {
         *out = printed(study, &found, Measured::Record(&record), outputs)?;
+        super::page::write(study, &found, Measured::Record(&record), outputs)?;
         if outputs.keep {
             results::keep_for_later("study", store::record_bytes(&record));
         }

@@ -5,6 +5,7 @@
 
 pub mod commands;
 pub mod findings;
+mod page;
 mod prices;
 mod report;
 #[cfg(test)]

@@ -65,6 +65,7 @@ pub(super) fn run(
     }
     let found = Findings::of_prices(study, &list)?;
     *out = printed(study, &found, Measured::List(&list), outputs)?;
+    super::page::write(study, &found, Measured::List(&list), outputs)?;
     if outputs.keep {
         keep_for_later("study", store::price_bytes(&list));
     }

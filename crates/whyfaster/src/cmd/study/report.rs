@@ -92,17 +92,21 @@ pub(super) fn text(
 /// Lines of the first screen.
 const LINES: usize = 40;
 
-/// The first screen: the answer, what casts doubt on it, the first table, and what became of each claim.
-fn first_screen(study: &Study, found: &Findings, measured: Measured<'_>, look: &Look) -> String {
+/// The answer in one sentence.
+pub(super) fn answer(study: &Study, found: &Findings, look: &Look) -> String {
     let claims = words::claims::tally(&found.claims);
-    let answer = match (&study.measures, &found.figures) {
+    match (&study.measures, &found.figures) {
         (Measures::Commands(commands), Figures::Commands(figures)) => {
             format!("{}; {claims}.", sentence(study, commands, figures, look))
         }
         _ => format!("{}: {claims}.", study.title),
-    };
-    let mut page = Page { lines: Vec::new(), look };
-    page.title(&answer, 0);
+    }
+}
+
+/// The first screen: the answer, what casts doubt on it, the first table, and what became of each claim.
+fn first_screen(study: &Study, found: &Findings, measured: Measured<'_>, look: &Look) -> String {
+    let mut page = Page::new(look);
+    page.title(&answer(study, found, look), 0);
     if look.detail == Detail::Sentence {
         return finish(&(page.lines.join("\n") + "\n"), look.color);
     }
@@ -152,16 +156,14 @@ fn everything(
     measured: Measured<'_>,
     look: &Look,
 ) -> anyhow::Result<String> {
-    let mut page = Page { lines: Vec::new(), look };
-    let claims = words::claims::tally(&found.claims);
+    let mut page = Page::new(look);
+    page.title(&answer(study, found, look), 0);
     let below = match (&study.measures, &found.figures, measured) {
         (Measures::Commands(commands), Figures::Commands(figures), Measured::Record(record)) => {
-            page.title(&format!("{}; {claims}.", sentence(study, commands, figures, look)), 0);
             of_commands(&mut page, study, commands, figures);
             format!("\n{}", screen(record, look))
         }
         (Measures::Prices(prices), Figures::Prices(figures), Measured::List(list)) => {
-            page.title(&format!("{}: {claims}.", study.title), 0);
             of_prices(&mut page, study, prices, figures, list)?;
             below_prices(study, found, figures, list, look)
         }
@@ -182,13 +184,45 @@ fn everything(
     Ok(finish(&page.lines.join("\n"), look.color) + &below)
 }
 
+/// What stands beside the article, for a page that draws its tables itself.
+pub(super) fn parts(
+    study: &Study,
+    found: &Findings,
+    measured: Measured<'_>,
+    look: &Look,
+) -> anyhow::Result<Vec<Part>> {
+    let mut page = Page::new(look);
+    match (&study.measures, &found.figures, measured) {
+        (Measures::Commands(commands), Figures::Commands(figures), Measured::Record(_)) => {
+            of_commands(&mut page, study, commands, figures);
+        }
+        (Measures::Prices(prices), Figures::Prices(figures), Measured::List(list)) => {
+            of_prices(&mut page, study, prices, figures, list)?;
+        }
+        _ => {}
+    }
+    Ok(page.parts)
+}
+
+/// A table or a sentence of a report.
+pub(super) enum Part {
+    Table(String, Grid),
+    Said(String),
+}
+
 /// A report that grows from top to bottom.
 struct Page<'a> {
     lines: Vec<String>,
+    /// The tables and sentences in it, as they are before they are lines.
+    parts: Vec<Part>,
     look: &'a Look,
 }
 
-impl Page<'_> {
+impl<'a> Page<'a> {
+    fn new(look: &'a Look) -> Self {
+        Self { lines: Vec::new(), parts: Vec::new(), look }
+    }
+
     fn title(&mut self, text: &str, indent: usize) {
         self.lines.extend(wrap(&tone(Tone::Strong, text), self.look.width, indent));
     }
@@ -198,12 +232,15 @@ impl Page<'_> {
         self.lines.push(String::new());
         self.title(title, 2);
         let blocks = if self.look.detail == Detail::Screen { 1 } else { grid.groups.len() };
-        self.lines.extend(grid.with_values().draw(self.look.width, blocks).lines);
+        let grid = grid.with_values();
+        self.lines.extend(grid.draw(self.look.width, blocks).lines);
+        self.parts.push(Part::Table(title.to_owned(), grid));
     }
 
     /// A paragraph.
     fn say(&mut self, text: &str) {
         self.lines.extend(wrap(text, self.look.width, 2));
+        self.parts.push(Part::Said(text.to_owned()));
     }
 
     /// What is not there, with why.

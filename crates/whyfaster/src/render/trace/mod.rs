@@ -5,16 +5,16 @@ pub mod calls;
 mod costs;
 pub mod flame;
 pub mod hottest;
-mod next;
+pub(super) mod next;
 pub mod outputs;
 pub(super) mod path;
-mod sentence;
+pub(super) mod sentence;
 mod shown;
 mod skipped;
 mod syscalls;
-mod times;
+pub(super) mod times;
 mod waits;
-mod who;
+pub(super) mod who;
 
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -134,4 +134,26 @@ fn ended(shown: &Shown, look: &Look) -> String {
 /// Blocked time by cause, with who was at the other end: the section alone, for reports of several traces.
 pub(crate) fn blocked(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<String> {
     waits::causes(report, shown, look)
+}
+
+/// Sections for a page that draws the others itself: an anchor, a title, the lines.
+pub(super) fn sections(
+    report: &TraceReport,
+    shown: &Shown,
+    look: &Look,
+) -> [(&'static str, &'static str, Vec<String>); 5] {
+    let waits = [waits::causes(report, shown, look), waits::sharers(report, shown, look)].concat();
+    let moved = path::transfers(&report.transfers, shown.top, look);
+    let cost = [costs::losses(report, look), costs::own(report, look)].concat();
+    [
+        (
+            "tree",
+            "Who started whom",
+            [times::tree(report, shown, look), waits::searches(report, shown, look)].concat(),
+        ),
+        ("waits", "What it waited for", waits),
+        ("stages", "Stages of pipelines", waits::stages(report, look)),
+        ("moved", "Data moved", moved),
+        ("cost", "What observing cost, and what was lost", cost),
+    ]
 }

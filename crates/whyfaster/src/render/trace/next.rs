@@ -17,7 +17,7 @@ const DEAR: f64 = 0.1;
 const MORE_ROOM: &str = "next: trace it again with more room for records (--ring-size), or ask for less (--count-only, no --calls)";
 
 /// The next step; none where the level does not see enough to say one.
-pub(super) fn next(report: &TraceReport, look: &Look) -> Option<String> {
+pub(in super::super) fn next(report: &TraceReport, look: &Look) -> Option<String> {
     if report.level != Level::Full {
         return None;
     }

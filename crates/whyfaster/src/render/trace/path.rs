@@ -36,7 +36,7 @@ fn others(count: usize) -> String {
     }
 }
 
-fn share(seconds: f64, all_s: f64) -> String {
+pub(in super::super) fn share(seconds: f64, all_s: f64) -> String {
     if all_s > 0.0 { format!("{:.1}%", seconds / all_s * 100.0) } else { ABSENT.to_owned() }
 }
 
@@ -115,9 +115,9 @@ fn beside_idle(path: &[PathRow], look: &Look) -> Vec<String> {
 
 /// Rows of the path that read the same.
 #[derive(Clone, Debug)]
-struct Part {
-    what: String,
-    seconds: f64,
+pub(in super::super) struct Part {
+    pub(in super::super) what: String,
+    pub(in super::super) seconds: f64,
     count: u64,
 }
 
@@ -128,7 +128,7 @@ impl Timed for Part {
 }
 
 /// What had been waited for before a CPU was is in --json: here such rows are one.
-fn parts(path: &[PathRow], look: &Look) -> Vec<Part> {
+pub(in super::super) fn parts(path: &[PathRow], look: &Look) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     for row in path {
         let what = label(&what(row, look), look);
@@ -149,7 +149,7 @@ fn label(text: &str, look: &Look) -> String {
 }
 
 /// What a part of the path is, in words.
-fn what(row: &PathRow, look: &Look) -> String {
+pub(in super::super) fn what(row: &PathRow, look: &Look) -> String {
     let who = name(&row.command, look);
     let of = row.what.as_deref().map(|what| name(what, look));
     let words = match (row.kind, of) {

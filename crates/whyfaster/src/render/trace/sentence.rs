@@ -201,7 +201,7 @@ fn list(parts: impl IntoIterator<Item = String>) -> Option<String> {
 }
 
 /// A cause as what somebody does.
-pub(super) fn cause_words(cause: Cause) -> &'static str {
+pub(in super::super) fn cause_words(cause: Cause) -> &'static str {
     match cause {
         Cause::PipeEmpty => "waiting for input from a pipe",
         Cause::PipeFull => "waiting for room in a pipe",

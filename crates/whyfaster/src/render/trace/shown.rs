@@ -1,6 +1,8 @@
 //! How a trace is shown: what is said beside the report, and how its tables are cut.
 
-use whyfaster_core::trace::record::EndedBy;
+use whyfaster_core::plan::{Because, User};
+use whyfaster_core::trace::plan::Target;
+use whyfaster_core::trace::record::{EndedBy, TraceRecord};
 
 use super::super::units::Scale;
 use crate::display::{By, CallSort, TOP};
@@ -41,8 +43,34 @@ impl Shown {
         }
     }
 
+    /// The usual view of a record.
+    pub fn of_record(record: &TraceRecord) -> Self {
+        let wall_s = record.report.wall_s;
+        let after = |by| match (by, record.plan.duration_s) {
+            (EndedBy::Duration, Some(after_s)) => (by, after_s),
+            _ => (by, wall_s),
+        };
+        Self {
+            as_whom: record.plan.user.as_ref().and_then(whom),
+            exit_status: record.exit_status,
+            ended_by: record.ended_by.filter(|_| wall_s > 0.0).map(after),
+            followed: !matches!(record.plan.target, Target::Command(_)),
+            ..Self::of(record.plan.target.words())
+        }
+    }
+
     pub(super) fn rows(&self) -> usize {
         if self.top == 0 { usize::MAX } else { self.top }
+    }
+}
+
+/// As whom a command ran, where that is not who called whyfaster.
+fn whom(user: &User) -> Option<String> {
+    let name = user.name.clone().unwrap_or_else(|| format!("uid {}", user.uid));
+    match user.because {
+        Because::Own => None,
+        Because::Sudo => Some(format!("{name} (who called sudo)")),
+        Because::AsRoot => Some(format!("{name} (--as-root)")),
     }
 }
 

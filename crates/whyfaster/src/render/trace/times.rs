@@ -81,7 +81,7 @@ fn in_order(tree: &[TreeRow]) -> Vec<(usize, usize)> {
 }
 
 /// Where the time of each command's tasks went.
-pub(super) fn commands(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<String> {
+pub(in super::super) fn commands(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<String> {
     let mut all: Vec<&CommandRow> = report.commands.iter().collect();
     all.sort_by(|a, b| life(b).total_cmp(&life(a)));
     let hidden = all.len().saturating_sub(shown.rows());

@@ -11,7 +11,7 @@ const ENDED_KEPT: usize = 4096;
 
 /// The tasks of a stream.
 #[derive(Debug, Default)]
-pub(super) struct Who {
+pub(in super::super) struct Who {
     tasks: HashMap<Tid, Known>,
     ended: VecDeque<(Tid, u64)>,
     born: u64,
@@ -19,29 +19,29 @@ pub(super) struct Who {
 
 /// What is known of a task.
 #[derive(Clone, Debug)]
-pub(super) struct Known {
+pub(in super::super) struct Known {
     /// The kernel's name of it.
-    pub(super) name: String,
+    pub(in super::super) name: String,
     /// Its process, where it is known.
-    pub(super) process: Pid,
+    pub(in super::super) process: Pid,
     /// Belongs to the traced tree.
-    pub(super) tree: bool,
+    pub(in super::super) tree: bool,
     /// Made by a fork and has not begun a program since.
-    pub(super) forked: bool,
+    pub(in super::super) forked: bool,
     /// Tells tasks apart that have the same number one after the other.
-    pub(super) birth: u64,
+    pub(in super::super) birth: u64,
 }
 
 impl Known {
     /// The command as the report has it.
-    pub(super) fn command(&self) -> String {
+    pub(in super::super) fn command(&self) -> String {
         CommandName::new(&self.name, self.forked).to_string()
     }
 }
 
 impl Who {
     /// Learns from an event.
-    pub(super) fn see(&mut self, event: &Event) {
+    pub(in super::super) fn see(&mut self, event: &Event) {
         match &event.what {
             What::Fork { parent, child, process, .. } => {
                 let of = self.tasks.get(parent);
@@ -70,12 +70,12 @@ impl Who {
     }
 
     /// What is known of a task.
-    pub(super) fn get(&self, task: Tid) -> Option<&Known> {
+    pub(in super::super) fn get(&self, task: Tid) -> Option<&Known> {
         self.tasks.get(&task)
     }
 
     /// A task's name, or its number where it has none.
-    pub(super) fn name(&self, task: Tid) -> String {
+    pub(in super::super) fn name(&self, task: Tid) -> String {
         match self.tasks.get(&task) {
             _ if task == 0 => "idle".to_owned(),
             Some(known) if !known.name.is_empty() => known.name.clone(),
@@ -84,7 +84,7 @@ impl Who {
     }
 
     /// The command of a task, or its number.
-    pub(super) fn command(&self, task: Tid) -> String {
+    pub(in super::super) fn command(&self, task: Tid) -> String {
         match self.tasks.get(&task) {
             Some(known) if !known.name.is_empty() => known.command(),
             _ => self.name(task),

@@ -18,11 +18,11 @@ const WITH_REMEDY: usize = 4;
 const WORTH_IT: f64 = 0.05;
 
 /// A row: a finding, or what none holds.
-struct Row<'a> {
-    what: &'static str,
-    seconds: Estimate,
+pub(in super::super) struct Row<'a> {
+    pub(in super::super) what: &'static str,
+    pub(in super::super) seconds: Estimate,
     share: f64,
-    finding: Option<&'a Finding>,
+    pub(in super::super) finding: Option<&'a Finding>,
 }
 
 fn of_difference<'a>(it: &Shown<'a>) -> Vec<&'a Finding> {
@@ -34,9 +34,9 @@ fn of_difference<'a>(it: &Shown<'a>) -> Vec<&'a Finding> {
     it.why.findings.iter().filter(about).collect()
 }
 
-/// The causes, the largest first, and what remains.
-pub(super) fn table(it: &Shown<'_>) -> Vec<String> {
-    let (slow, fast) = it.sides();
+/// The causes, the largest first, and what remains: they sum to the difference.
+pub(in super::super) fn rows<'a>(it: &Shown<'a>) -> Vec<Row<'a>> {
+    let (slow, _) = it.sides();
     let whole = it.whole();
     let row = |finding: &&'_ Finding| {
         // What makes the faster one slower works against the difference.
@@ -66,6 +66,13 @@ pub(super) fn table(it: &Shown<'_>) -> Vec<String> {
             finding: None,
         });
     }
+    rows
+}
+
+/// The same as a table.
+pub(super) fn table(it: &Shown<'_>) -> Vec<String> {
+    let whole = it.whole();
+    let rows = rows(it);
     let scale = it.scale(rows.iter().map(|row| row.seconds.median).chain([whole.median]));
     let confirmed = |row: &Row<'_>| match row.finding.and_then(|finding| finding.confirmed) {
         Some(true) => tone(Tone::Good, "yes"),
@@ -81,25 +88,31 @@ pub(super) fn table(it: &Shown<'_>) -> Vec<String> {
             Group::of("interval", &rows, |row| ends(scale, &row.seconds)),
         ],
     };
+    it.section(&heading(it, scale), grid)
+}
+
+/// How much longer the one takes than the other.
+pub(in super::super) fn heading(it: &Shown<'_>, scale: Scale) -> String {
+    let (slow, fast) = it.sides();
+    let whole = it.whole();
     let wall = |name: &str| it.why.accounts.iter().find(|account| account.alternative == name);
     let times = wall(slow).zip(wall(fast)).map(|(slow, fast)| (slow.untraced_s, fast.untraced_s));
     // The medians of the two, which stand below, may be another distance apart.
     let how = if times.is_none_or(|times| agrees(whole.median, times)) { "" } else { ", in a typical round" };
-    let heading = format!(
+    format!(
         "why {} takes {} {} longer than {}, alone{how}",
         it.names.show(slow),
         scale.number(whole.median),
         scale.name,
         it.names.show(fast)
-    );
-    it.section(&heading, grid)
+    )
 }
 
 /// Numbers that are shown behind a finding.
 const NUMBERS: usize = 2;
 
 /// The numbers that speak, those that were counted first, and where to read on.
-fn evidence(finding: &Finding, look: &Look) -> String {
+pub(in super::super) fn evidence(finding: &Finding, look: &Look) -> String {
     let number = |it: &Evidence, value: f64| match it.unit.as_str() {
         "s" => time(value, look.time_unit),
         "B" => bytes(value.max(0.0).round() as u64),
@@ -162,7 +175,7 @@ pub(super) fn experiments(why: &Why, look: &Look) -> Vec<String> {
     lines
 }
 
-fn outcome(outcome: Outcome) -> String {
+pub(in super::super) fn outcome(outcome: Outcome) -> String {
     match outcome {
         Outcome::Confirmed => tone(Tone::Good, "confirmed"),
         Outcome::Refuted => tone(Tone::Bad, "refuted"),

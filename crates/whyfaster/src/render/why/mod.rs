@@ -2,9 +2,9 @@
 //! them: the causes, what was done to confirm them, the differences by part, and predictions.
 
 mod differences;
-mod findings;
+pub(super) mod findings;
 mod predictions;
-mod shown;
+pub(super) mod shown;
 
 #[cfg(test)]
 mod tests;

@@ -14,16 +14,16 @@ use super::super::units::{Scale, percent};
 use crate::clean::clean;
 
 /// One difference, told from the side of the slower one.
-pub(super) struct Shown<'a> {
-    pub(super) why: &'a Why,
-    pub(super) difference: &'a Difference,
-    pub(super) names: &'a Names,
-    pub(super) look: &'a Look,
+pub(in super::super) struct Shown<'a> {
+    pub(in super::super) why: &'a Why,
+    pub(in super::super) difference: &'a Difference,
+    pub(in super::super) names: &'a Names,
+    pub(in super::super) look: &'a Look,
 }
 
 impl<'a> Shown<'a> {
     /// The slower one and the faster one.
-    pub(super) fn sides(&self) -> (&'a str, &'a str) {
+    pub(in super::super) fn sides(&self) -> (&'a str, &'a str) {
         let (alternative, baseline) = (&self.difference.alternative, &self.difference.baseline);
         if self.turned() { (baseline, alternative) } else { (alternative, baseline) }
     }
@@ -43,7 +43,7 @@ impl<'a> Shown<'a> {
     }
 
     /// The whole difference.
-    pub(super) fn whole(&self) -> Estimate {
+    pub(in super::super) fn whole(&self) -> Estimate {
         self.told(self.difference.span_s)
     }
 
@@ -58,7 +58,7 @@ impl<'a> Shown<'a> {
 }
 
 /// A text with names in it, safe for a terminal.
-pub(super) fn shown(text: &str, look: &Look) -> String {
+pub(in super::super) fn shown(text: &str, look: &Look) -> String {
     for_look(&clean(text), look)
 }
 

@@ -1,0 +1,118 @@
+//! What the verbs do for `--html`, `--svg`, `--png` and `--open`: the page and the picture of what was measured, written and shown.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use whyfaster_core::price::PriceList;
+use whyfaster_core::price::compare::Rule;
+use whyfaster_core::record::Record;
+use whyfaster_core::trace::record::TraceRecord;
+
+use crate::cli::outputs::Pages;
+use crate::exit::{Failure, say};
+use crate::render::look::Look;
+use crate::render::machines::Machines;
+use crate::render::report::{self as render, Drawn, Page};
+use crate::render::trace::Shown;
+use crate::store;
+
+/// The page and the picture of a comparison.
+pub(super) fn of_comparison(
+    record: &Record,
+    traces: &[TraceRecord],
+    pages: &Pages,
+    look: &Look,
+) -> anyhow::Result<()> {
+    write(
+        pages,
+        || render::comparison(record, traces, &store::record_bytes(record)?, look),
+        || render::picture_of_record(record, look),
+    )
+}
+
+/// The same of a trace.
+pub(super) fn of_trace(record: &TraceRecord, pages: &Pages, look: &Look) -> anyhow::Result<()> {
+    let shown = Shown::of_record(record);
+    write(
+        pages,
+        || render::trace(record, &shown, &store::trace_bytes(record)?, look),
+        || render::picture_of_trace(record, &shown, look),
+    )
+}
+
+/// The same of a price list.
+pub(super) fn of_list(list: &PriceList, pages: &Pages, look: &Look) -> anyhow::Result<()> {
+    write(
+        pages,
+        || Ok(render::prices(list, &store::price_bytes(list)?, look)),
+        || render::picture_of_list(list, look),
+    )
+}
+
+/// The same of several.
+pub(super) fn of_lists(
+    lists: &[PriceList],
+    compared: &Machines,
+    rule: &Rule,
+    pages: &Pages,
+    look: &Look,
+) -> anyhow::Result<()> {
+    write(
+        pages,
+        || render::lists(lists, compared, rule, look),
+        || render::picture_of_lists(lists, rule, look),
+    )
+}
+
+/// Writes what was asked for, and opens the page.
+pub(super) fn write(
+    pages: &Pages,
+    page: impl FnOnce() -> anyhow::Result<Page>,
+    drawn: impl FnOnce() -> Option<Drawn>,
+) -> anyhow::Result<()> {
+    if pages.svg.is_some() || pages.png.is_some() {
+        let Some(drawn) = drawn() else {
+            let hint = "leave --svg and --png out: the page says what is missing";
+            return Err(Failure::unfit("there is nothing in it that makes a picture", hint).into());
+        };
+        if let Some(path) = &pages.svg {
+            to(path, &drawn.svg())?;
+        }
+        if let Some(path) = &pages.png {
+            to(path, &render::png(&drawn)?)?;
+        }
+    }
+    let place = match &pages.html {
+        Some(path) => path.clone(),
+        None if pages.open => unnamed()?,
+        None => return Ok(()),
+    };
+    to(&place, &page()?.finish()?)?;
+    if pages.open {
+        open(&place);
+    }
+    Ok(())
+}
+
+fn to(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    match path == Path::new("-") {
+        true => store::to_stdout(bytes),
+        false => Ok(store::write_atomic(path, bytes)?),
+    }
+}
+
+/// A file for a page that nobody gave a name.
+fn unnamed() -> Result<PathBuf, Failure> {
+    let made = tempfile::Builder::new().prefix("whyfaster-").suffix(".html").tempfile();
+    let kept = made.and_then(|file| Ok(file.keep()?.1));
+    kept.map_err(|error| store::cannot_write(&std::env::temp_dir(), &error))
+}
+
+/// Shows a page in the browser. That nobody is there to show it is no failure of the measurement.
+fn open(page: &Path) {
+    let mut command = Command::new("xdg-open");
+    command.arg(page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    if let Err(error) = command.spawn() {
+        say(&format!("note: xdg-open cannot be started ({error}); open '{}' in a browser", page.display()));
+    }
+}

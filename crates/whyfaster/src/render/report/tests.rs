@@ -1,0 +1,175 @@
+//! Pages of records of every kind: whole, without a request, and harmless whatever the commands are called.
+
+use std::path::Path;
+
+use serde_json::Value;
+use whyfaster_core::analysis::ratios;
+use whyfaster_core::price::compare::Rule;
+use whyfaster_core::sample::Arm;
+
+use super::super::fixture::look;
+use super::super::machines::Machines;
+use super::super::trace::Shown;
+use super::*;
+use crate::cmd::show::reanalysed;
+use crate::store::read::recorded;
+use crate::store::{Recorded, price_bytes, record_bytes, trace_bytes};
+use crate::words::Tell;
+
+/// What a command may be called to do harm in markup, attributes, scripts, styles and spreadsheets.
+const HOSTILE: &str = "=1</script></title></style><img src=x onerror=alert(1)>\"'`&lt;]]>--><!--\u{2028}\u{202e}${x}<svg/onload=alert(2)>";
+
+fn stored(kind: &str) -> Value {
+    let path = format!("{}/../../tests/records/0.1.0-{kind}.json", env!("CARGO_MANIFEST_DIR"));
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+/// The same with these words replaced, wherever they stand.
+fn renamed(value: &Value, words: &[String]) -> Value {
+    match value {
+        Value::String(text) if words.contains(text) => Value::String(HOSTILE.to_owned()),
+        Value::Array(all) => all.iter().map(|it| renamed(it, words)).collect(),
+        Value::Object(fields) => {
+            let kept = |key: &str| key == "kind" || key == "cause";
+            let field = |(key, it): (&String, &Value)| {
+                (key.clone(), if kept(key) { it.clone() } else { renamed(it, words) })
+            };
+            // With them, the report would be made anew of the names in the stream.
+            fields.iter().filter(|(key, _)| *key != "schedule").map(field).collect()
+        }
+        other => other.clone(),
+    }
+}
+
+fn page_of(value: &Value) -> (Page, Option<Drawn>) {
+    let bytes = serde_json::to_vec(value).unwrap();
+    let look = look(80, false);
+    match recorded(Path::new("record.json"), &bytes).unwrap() {
+        Recorded::Comparison(record) => {
+            let record = reanalysed(*record);
+            let raw = record_bytes(&record).unwrap();
+            (comparison(&record, &[], &raw, &look).unwrap(), picture_of_record(&record, &look))
+        }
+        Recorded::Trace(record) => {
+            let shown = Shown::of(record.plan.target.words());
+            let raw = trace_bytes(&record).unwrap();
+            (trace(&record, &shown, &raw, &look).unwrap(), picture_of_trace(&record, &shown, &look))
+        }
+        Recorded::Prices(list) => {
+            (prices(&list, &price_bytes(&list).unwrap(), &look), picture_of_list(&list, &look))
+        }
+    }
+}
+
+fn text_of_page(page: Page) -> String {
+    String::from_utf8(page.finish().unwrap()).unwrap()
+}
+
+const KINDS: [&str; 5] = ["batch", "closed", "why", "trace", "prices"];
+
+#[test]
+fn a_page_is_whole_and_asks_nobody() {
+    for kind in KINDS {
+        let (page, drawn) = page_of(&stored(kind));
+        assert!(drawn.is_some(), "{kind} has no picture");
+        let carried: usize = page.blocks.iter().map(|block| block.0.len()).sum();
+        let titles: Vec<String> = page.sections.iter().map(|it| it.id.to_owned()).collect();
+        let downloads: usize = page.downloads.iter().map(|it| it.block("x").0.len()).sum();
+        let html = text_of_page(page);
+        for id in titles {
+            assert!(html.contains(&format!("<section id=\"{id}\"")), "{kind}: {id}");
+            assert!(html.contains(&format!("href=\"#{id}\"")), "{kind}: {id} is not in the contents");
+        }
+        assert!(html.contains("default-src 'none'") && !html.contains("unsafe"), "{kind}: its policy");
+        // Every picture has a text; every reference stays within the page.
+        assert_eq!(html.matches("<svg role=\"img\"").count(), html.matches("<desc>").count(), "{kind}");
+        for request in [" src=", "url(", "@import", "<link", "<iframe", "<object", "http://", " style="] {
+            let uplot = if request == " src=" { 0 } else { super::page::carried(request) };
+            assert_eq!(html.matches(request).count(), uplot, "{kind} has {request}");
+        }
+        let own = html.len() - carried - downloads;
+        assert!(own < 400_000, "{kind}: {own} bytes beside its data");
+    }
+}
+
+#[test]
+fn no_name_does_harm() {
+    for kind in KINDS {
+        let record = stored(kind);
+        let list = |value: &Value, key: &str| -> Vec<String> {
+            value
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(|it| it[key].as_str().map(str::to_owned))
+                .collect()
+        };
+        let mut words = match kind {
+            "trace" => list(&record["commands"], "command"),
+            "prices" => list(&record["prices"], "variant").into_iter().take(1).collect(),
+            _ => list(&record["plan"]["alternatives"], "name"),
+        };
+        words.retain(|word| !word.is_empty());
+        let mut hostile = renamed(&record, &words);
+        if let Some(all) = hostile["plan"]["alternatives"].as_array_mut() {
+            // Names of alternatives differ.
+            for (at, it) in all.iter_mut().enumerate() {
+                it["name"] = format!("{at}{HOSTILE}").into();
+                it["given_name"] = it["name"].clone();
+            }
+        }
+        let (page, drawn) = page_of(&hostile);
+        let html = text_of_page(page);
+        for harm in ["<img", "<svg/", "<!--"] {
+            assert!(!html.contains(harm), "{kind}: {harm}");
+        }
+        for element in ["script", "style", "title"] {
+            let (begin, end) = (format!("<{element}"), format!("</{element}"));
+            assert_eq!(html.matches(&begin).count(), html.matches(&end).count(), "{kind}: {element}");
+        }
+        assert_eq!(html.matches("<style").count(), 1, "{kind}");
+        assert!(!html.contains('\u{202e}'), "{kind}: text that turns its direction");
+        let svg = drawn.unwrap().svg();
+        let text = String::from_utf8(svg.clone()).unwrap();
+        assert!(!text.contains("<img") && !text.contains("<svg/"), "{kind}: {text}");
+        resvg::usvg::Tree::from_data(&svg, &resvg::usvg::Options::default())
+            .unwrap_or_else(|error| panic!("{kind}: {error}"));
+    }
+}
+
+#[test]
+fn lists_side_by_side_have_a_history() {
+    let Recorded::Prices(list) =
+        recorded(Path::new("x"), &serde_json::to_vec(&stored("prices")).unwrap()).unwrap()
+    else {
+        panic!("no price list")
+    };
+    let other = whyfaster_core::price::PriceList { name: HOSTILE.to_owned(), ..(*list).clone() };
+    let lists = [*list, other];
+    let rule = Rule::default();
+    let machines = Machines::of(&lists, &rule, None);
+    let html = text_of_page(super::lists(&lists, &machines, &rule, &look(80, true)).unwrap());
+    assert!(
+        html.contains("<section id=\"history\"")
+            && html.contains("data-plot=\"plot-0\"")
+            && !html.contains("<img")
+    );
+}
+
+#[test]
+fn ratios_are_those_of_the_rounds() {
+    let record = crate::fixture::two_alternatives();
+    let all = ratios(&record.batches, record.plan.mode, 1, (Arm::Alternative(1), Arm::Alternative(0)));
+    assert!(!all.is_empty());
+    for (round, ratio) in all {
+        let of = |arm: Arm| {
+            record
+                .batches
+                .iter()
+                .find(|it| it.load == 1 && it.round == round && it.arm == arm)
+                .unwrap()
+                .makespan_s
+        };
+        assert_eq!(ratio, of(Arm::Alternative(1)) / of(Arm::Alternative(0)));
+    }
+}

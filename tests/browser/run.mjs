@@ -1,0 +1,295 @@
+// The pages in a real browser: each kind from stored records, with its buttons, zooms and figures; names that want to do harm; a trace of a
+// million events. No request leaves the page, and the console stays silent.
+//
+// Usage: node tests/browser/run.mjs --whyfaster FILE --events FILE   (make browser does it)
+
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { browser as open, option } from "./browser.mjs";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const records = join(here, "../records");
+const whyfaster = option("whyfaster");
+const events = option("events");
+const work = mkdtempSync(join(tmpdir(), "whyfaster-pages-"));
+// Times are those of a machine that others use too: what is promised, and this many times as much before it fails.
+const SLACK = 5;
+let failed = 0;
+
+function check(holds, what) {
+  if (holds) return;
+  failed += 1;
+  console.error(`FAIL ${what}`);
+}
+
+function made(name, ...words) {
+  const file = join(work, name);
+  execFileSync(whyfaster, ["report", ...words, "-o", file], { stdio: ["ignore", "ignore", "pipe"] });
+  return file;
+}
+
+const record = (kind) => join(records, `0.1.0-${kind}.json`);
+const HOSTILE = "=1</script></title></style><img src=x onerror=alert(1)>\"'`&lt;]]>--><!--\u2028\u202e<svg/onload=alert(2)>";
+
+// The same record with other names of its commands.
+function hostile(kind) {
+  let text = readFileSync(record(kind), "utf8");
+  const value = JSON.parse(readFileSync(record(kind), "utf8"));
+  // With them, the report would be made anew of the names in the stream.
+  delete value.schedule;
+  const rename = (it, from) => {
+    if (typeof it === "string") return from.includes(it) ? HOSTILE : it;
+    if (Array.isArray(it)) return it.map((inner) => rename(inner, from));
+    if (it && typeof it === "object") return Object.fromEntries(Object.entries(it).map(([key, inner]) => [key, ["kind", "cause"].includes(key) ? inner : rename(inner, from)]));
+    return it;
+  };
+  const words = kind === "trace" ? value.commands.map((row) => row.command) : kind === "prices" ? [value.prices[0].variant]
+    : value.plan.alternatives.map((it) => it.name);
+  const renamed = rename(value, words.filter(Boolean));
+  if (renamed.plan && renamed.plan.alternatives) renamed.plan.alternatives.forEach((it, at) => { it.name = at + HOSTILE; it.given_name = it.name; });
+  const file = join(work, `hostile-${kind}.json`);
+  writeFileSync(file, JSON.stringify(renamed));
+  return file;
+}
+
+const chromium = await open();
+
+// A page that may do nothing but show itself.
+async function visit(file, options = {}) {
+  const context = await chromium.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
+  const page = await context.newPage();
+  const heard = [];
+  page.on("console", (message) => heard.push(`console: ${message.text()}`));
+  page.on("pageerror", (error) => heard.push(`error: ${error.message}`));
+  page.on("dialog", (dialog) => { heard.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
+  page.on("request", (request) => {
+    const address = request.url();
+    if (address !== pathToFileURL(file).href && !address.startsWith("blob:")) heard.push(`request: ${address}`);
+  });
+  const began = Date.now();
+  await page.goto(pathToFileURL(file).href);
+  if (options.javaScriptEnabled !== false) await page.evaluate(() => page.ready);
+  const name = file.slice(work.length + 1);
+  return { page, name, took: Date.now() - began, done: async () => {
+    check(heard.length === 0, `${name}: ${heard.join("; ")}`);
+    await context.close();
+  } };
+}
+
+// What every page has.
+async function usual({ page, name }) {
+  const sections = await page.$$eval("main > section", (all) => all.map((it) => it.id));
+  check(sections.length > 2, `${name}: sections ${sections}`);
+  for (const id of await page.$$eval("nav a", (all) => all.map((it) => it.getAttribute("href").slice(1)))) check(sections.includes(id), `${name}: the contents name ${id}`);
+  const mute = await page.$$eval("svg.picture", (all) => all.filter((it) => !it.querySelector("title") || !it.querySelector("desc")).length);
+  check(mute === 0, `${name}: ${mute} pictures without a text`);
+  const canvases = await page.$$eval("canvas[tabindex]", (all) => all.filter((it) => !it.getAttribute("aria-label")).length);
+  check(canvases === 0, `${name}: ${canvases} canvases without a text`);
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  check(wide <= 0, `${name}: ${wide} pixels wider than the screen`);
+  const dark = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const before = await dark();
+  await page.click("#theme");
+  check((await dark()) !== before, `${name}: the button does not change light to dark`);
+}
+
+// What the buttons save.
+async function saved({ page, name }, file) {
+  const [download] = await Promise.all([page.waitForEvent("download"), page.click(`button.download:text-is("${file}")`)]);
+  const path = join(work, `${name}-${file}`);
+  await download.saveAs(path);
+  check(download.suggestedFilename() === file, `${name}: saved as ${download.suggestedFilename()}`);
+  return readFileSync(path, "utf8");
+}
+
+const digits = (text) => text.replace(/[^0-9.]/g, "");
+
+async function comparisons() {
+  for (const kind of ["batch", "closed", "why"]) {
+    const visited = await visit(made(`${kind}.html`, record(kind)));
+    const { page, name } = visited;
+    await usual(visited);
+    const given = JSON.parse(readFileSync(record(kind), "utf8"));
+    const shown = JSON.parse(execFileSync(whyfaster, ["show", "--json", record(kind)], { maxBuffer: 1 << 28 }));
+    const answer = execFileSync(whyfaster, ["show", "-q", record(kind)], { env: { ...process.env, COLUMNS: "10000", LC_ALL: "C.UTF-8" } }).toString().trim();
+    check((await page.textContent("h1")).trim() === answer, `${name}: the answer is not that of the terminal: ${answer}`);
+    // Figures: the curves are the record's own numbers.
+    const plots = await page.evaluate(() => plots.all.map(({ data, plot }) => ({ data, drawn: plot.data.length })));
+    const first = plots.find(({ data }) => data.kind === "rounds");
+    const load = shown.levels[0].load;
+    const units = { ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1 };
+    for (const [at, series] of first.data.series.entries()) {
+      const batches = given.batches.filter((it) => it.load === load && it.arm.alternative === at).sort((a, b) => a.round - b.round);
+      const wanted = batches.map((it) => given.plan.mode.kind === "closed" ? it.makespan_s / it.copies.wall_s.length : it.makespan_s);
+      const found = series.values.map((value) => value * units[first.data.unit]);
+      check(wanted.length === found.length && wanted.every((value, round) => Math.abs(value / found[round] - 1) < 1e-9), `${name}: the rounds of ${series.name}`);
+    }
+    // The median in the table is the record's.
+    const cell = await page.textContent("#times tbody tr:first-child td");
+    const medians = shown.levels[0].results.flatMap((it) => [it.makespan_s.median, it.latency_s.p50]);
+    check(medians.some((value) => [1, 1e3, 1e6].some((unit) => Number(digits(cell)) === Number((value * unit).toPrecision(3)))), `${name}: ${cell} is no median`);
+    // A zoom, and back.
+    const range = () => page.evaluate(() => [plots.all[0].plot.scales.x.min, plots.all[0].plot.scales.x.max]);
+    const whole = await range();
+    await page.locator(".u-over").first().scrollIntoViewIfNeeded();
+    const box = await page.locator(".u-over").first().boundingBox();
+    await page.mouse.move(box.x + box.width * 0.3, box.y + 60);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.7, box.y + 60, { steps: 5 });
+    await page.mouse.up();
+    const zoomed = await range();
+    check(zoomed[1] - zoomed[0] < (whole[1] - whole[0]) * 0.8, `${name}: dragging does not zoom: ${whole} ${zoomed}`);
+    await page.click("text=whole range >> nth=0");
+    check(String(await range()) === String(whole), `${name}: no way back from a zoom`);
+    const csv = await saved(visited, "runs.csv");
+    const copies = given.batches.reduce((sum, it) => sum + it.copies.wall_s.length, 0);
+    check(csv.trim().split("\n").length === copies + 1, `${name}: rows of runs.csv`);
+    const json = JSON.parse(await saved(visited, "record.json"));
+    check(json.batches.length === given.batches.length, `${name}: batches of record.json`);
+    await visited.done();
+  }
+}
+
+async function explained() {
+  const visited = await visit(made("causes.html", record("why")));
+  const { page, name } = visited;
+  const shown = JSON.parse(execFileSync(whyfaster, ["show", "--json", record("why")], { maxBuffer: 1 << 28 }));
+  const bars = await page.$$eval("#causes rect.step", (all) => all.length);
+  check(bars >= shown.findings.length, `${name}: ${bars} steps for ${shown.findings.length} findings`);
+  for (const finding of shown.findings) check((await page.textContent("#causes")).includes(finding.sentence.slice(0, 20)), `${name}: ${finding.sentence}`);
+  check((await page.$$("#experiments svg")).length === shown.experiments.filter((it) => it.changed_s.length).length, `${name}: experiments`);
+  await visited.done();
+}
+
+async function traces() {
+  const visited = await visit(made("trace.html", record("trace")));
+  const { page, name } = visited;
+  await usual(visited);
+  const given = JSON.parse(readFileSync(record("trace"), "utf8"));
+  const state = () => page.evaluate(() => ({ lanes: page.timelines[0].lanes.length, stats: page.timelines[0].stats, view: { ...Timeline.view }, events: page.timelines[0].events }));
+  const before = await state();
+  check(before.lanes > 0 && before.events === given.schedule.events, `${name}: lanes ${JSON.stringify(before)}`);
+  await page.locator(".timeline canvas").scrollIntoViewIfNeeded();
+  await page.click("text=zoom in >> nth=0");
+  await page.click("text=zoom in >> nth=0");
+  await page.waitForTimeout(100);
+  const zoomed = await state();
+  check(zoomed.view.to - zoomed.view.from < (before.view.to - before.view.from) / 3, `${name}: zoom ${JSON.stringify(zoomed.view)}`);
+  await page.focus(".timeline canvas");
+  await page.keyboard.press("ArrowRight");
+  check((await state()).view.from > zoomed.view.from, `${name}: the arrow key does not move it`);
+  await page.keyboard.press("0");
+  check((await state()).view.from === 0, `${name}: 0 does not show all`);
+  await page.click("text=by CPU");
+  await page.waitForTimeout(100);
+  const names = await page.evaluate(() => page.timelines[0].lanes.map((lane) => lane.name));
+  check(names.length > 0 && names.every((it) => it.startsWith("CPU ")), `${name}: lanes of CPUs: ${names}`);
+  await page.click("text=by task");
+  const command = given.commands[0].command.split(" ")[0];
+  await page.fill(".timeline input", command);
+  check(/^[1-9]/.test(await page.textContent(".timeline .told")), `${name}: nothing is found for ${command}`);
+  const calls = await saved(visited, "calls.csv");
+  check(calls.trim().split("\n").length === given.syscalls.length + 1, `${name}: rows of calls.csv`);
+  await visited.done();
+}
+
+async function prices() {
+  const visited = await visit(made("prices.html", record("prices")));
+  const { page, name } = visited;
+  await usual(visited);
+  const list = JSON.parse(execFileSync(whyfaster, ["show", "--json", record("prices")], { maxBuffer: 1 << 28 }));
+  const priced = list.prices.filter((it) => it.median_ns !== null).length;
+  check((await page.$$("#prices rect.price")).length === priced, `${name}: a bar for each of ${priced} prices`);
+  await visited.done();
+  const lists = await visit(made("lists.html", "macosx-10.7", "debian-2.6.32", "openindiana-151a2"));
+  await usual(lists);
+  check((await lists.page.$$("#history .uplot")).length > 0, `${lists.name}: curves of the history`);
+  await lists.done();
+}
+
+async function harm() {
+  for (const kind of ["batch", "closed", "why", "trace", "prices"]) {
+    const visited = await visit(made(`hostile-${kind}.html`, hostile(kind)));
+    const { page, name } = visited;
+    check((await page.$$("img, iframe, object, embed, link")).length === 0, `${name}: an element was made of a name`);
+    const usual = await visit(join(work, `${kind}.html`));
+    const kinds = (it) => it.$$eval("script", (all) => all.length);
+    check((await kinds(page)) === (await kinds(usual.page)), `${name}: other scripts than usual`);
+    await usual.done();
+    for (const button of await page.$$eval("button.download", (all) => all.map((it) => it.textContent))) {
+      const text = await saved(visited, button);
+      if (button.endsWith(".csv")) check(!/(^|[\n,])"?=1/.test(text), `${name}: a formula in ${button}`);
+    }
+    await visited.done();
+  }
+}
+
+async function withoutScripts() {
+  for (const kind of ["why", "trace", "prices"]) {
+    const visited = await visit(join(work, `${kind}.html`), { javaScriptEnabled: false });
+    const hidden = await visited.page.locator("svg.picture").evaluateAll((all) => all.filter((it) => !it.closest("details") && it.getBoundingClientRect().height < 20).length).catch(() => 0);
+    check(hidden === 0, `${visited.name}: ${hidden} pictures cannot be seen without scripts`);
+    await visited.done();
+  }
+  const small = await visit(join(work, "why.html"), { viewport: { width: 400, height: 800 } });
+  const wide = await small.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  check(wide <= 0, `${small.name}: ${wide} pixels wider than a telephone`);
+  await small.page.emulateMedia({ media: "print" });
+  const curves = await small.page.$$eval(".uplot", (all) => all.filter((it) => it.getBoundingClientRect().height > 0).length);
+  const pictures = await small.page.$$eval("svg.picture", (all) => all.filter((it) => it.getBoundingClientRect().height > 20).length);
+  check(curves === 0 && pictures > 3, `${small.name}: printed with ${curves} curves and ${pictures} pictures`);
+  await small.done();
+}
+
+async function million() {
+  if (!events) return;
+  const file = made("million.html", events);
+  const visited = await visit(file);
+  const { page, name, took } = visited;
+  const found = await page.evaluate(() => ({ events: page.timelines[0].events, lanes: page.timelines[0].lanes.length }));
+  check(found.events >= 1_000_000, `${name}: ${JSON.stringify(found)}`);
+  check(took < 2000 * SLACK, `${name}: opened in ${took} ms, which was to be 2000`);
+  // Panning through all of it, near and far: the work of a frame is bounded by what is seen, whatever the trace holds.
+  const frames = await page.evaluate(async () => {
+    const it = page.timelines[0];
+    const seen = [];
+    for (const part of [1, 0.1, 0.01, 0.001]) {
+      for (let step = 0; step < 10; step++) {
+        const { most } = Timeline.view;
+        it.show(most * (1 - part) * step / 10, most * (1 - part) * step / 10 + most * part);
+        await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+        seen.push({ ...it.stats, width: it.size.width });
+      }
+    }
+    return seen;
+  });
+  for (const frame of frames) {
+    check(frame.bars <= frame.lanes * (frame.width + 2), `${name}: ${frame.bars} bars in a frame of ${frame.lanes} lanes`);
+    check(frame.lanes <= 25 && frame.arrows <= 300, `${name}: ${frame.lanes} lanes, ${frame.arrows} arrows`);
+  }
+  const times = frames.map((frame) => frame.ms).sort((a, b) => a - b);
+  check(times[times.length - 1] < 100 * SLACK, `${name}: a frame took ${times[times.length - 1]} ms, which was to be 100`);
+  console.log(`a trace of ${found.events} events: ${(statSync(file).size / 1e6).toFixed(1)} MB, open in ${took} ms; frames: median ${times[times.length >> 1].toFixed(1)} ms, longest ${times[times.length - 1].toFixed(1)} ms`);
+  await visited.done();
+}
+
+try {
+  await comparisons();
+  await explained();
+  await traces();
+  await prices();
+  await harm();
+  await withoutScripts();
+  await million();
+} finally {
+  await chromium.close();
+  if (!process.env.KEEP_PAGES) rmSync(work, { recursive: true, force: true });
+}
+if (failed) {
+  console.error(`${failed} checks failed`);
+  process.exit(1);
+}
+console.log("pages: all checks hold");
