@@ -39,7 +39,7 @@ export CARGO_TERM_COLOR ?= never
 endif
 
 .PHONY: help setup setup-demo setup-test setup-bench setup-kernels setup-dist build dist test-dist demo test kernels test-kernels bench docs install clean \
-	install-caps uninstall-caps none-skipped format format-check lint unit cross one-file generated fuzz programs deny advisories spelling rustdoc browser screenshots
+	install-caps uninstall-caps none-skipped format format-check lint unit drop-in scores cross one-file generated fuzz programs deny advisories spelling rustdoc browser screenshots
 
 help:
 	@echo 'make demo     build, then run the main job: whyfaster study pipes'
@@ -111,7 +111,7 @@ uninstall-caps:
 
 # ---- tests, the quick ones first ----
 
-test: none-skipped setup-test format-check spelling deny lint rustdoc docs unit cross one-file generated browser kernels
+test: none-skipped setup-test format-check spelling deny lint rustdoc docs unit drop-in scores cross one-file generated browser kernels
 	@if [ -s $(WHYFASTER_SKIPPED) ]; then sort -u $(WHYFASTER_SKIPPED); else echo 'none skipped'; fi
 	@echo 'make test: all passed'
 
@@ -145,6 +145,15 @@ lint:
 # Unit, property, end-to-end and documentation tests; hostile inputs for a minute (FUZZ_SECONDS), see fuzz/.
 unit:
 	cargo test --workspace --locked --no-fail-fast
+
+# hyperfine's own tests, of both versions, against the program that `unit` built. The crates are kept between clones.
+drop-in: setup-test
+	cargo build --quiet --locked -p whyfaster
+	bench/peers/hyperfine $(abspath $(or $(CARGO_TARGET_DIR),target))/debug/whyfaster $(TOOLS)/hyperfine-tests
+
+# What judges the records of bench/real.
+scores:
+	python3 -m unittest -q bench.test_real
 
 # The worker of `prices` for systems that are not at hand; the arm64 one also runs. Needs no more than a C compiler from PyPI.
 cross: setup-test
