@@ -4,6 +4,7 @@
 
 mod support;
 
+use serde_json::Value;
 use support::needs::{full, needs, tool};
 use support::trace::traced;
 use support::{Sandbox, alone, list, number};
@@ -51,19 +52,34 @@ fn a_path_that_cannot_be_read_is_a_name_that_is_missing() {
     assert_eq!(trace["complete"], true, "{:#}", trace["checks"]);
 }
 
+/// How often a test tries, where other programs had the CPUs for most of the difference.
+const TRIES: usize = 5;
+
 #[test]
 fn waiting_for_a_disk_is_told_from_the_kernels_code_for_it() {
     needs!(full());
     let _alone = alone();
+    for left in (0..TRIES).rev() {
+        let findings = findings_about_the_disk();
+        let Some(found) = list(&findings).iter().find(|it| it["cause"] == "disk") else {
+            // A wait for a CPU behind others can be larger than the disk's, and hide it.
+            let hidden = list(&findings).iter().any(|it| it["cause"] == "cpu_contention");
+            assert!(hidden && left > 0, "{findings:#}");
+            continue;
+        };
+        let (waits, all) = (number(&found["fact"]["waits_s"]), number(&found["seconds"]));
+        let sentence = found["sentence"].as_str().unwrap();
+        assert_eq!(sentence.contains(" waits "), waits >= 0.9 * all, "{waits} s of {all}: {sentence}");
+        return;
+    }
+}
+
+/// What is found of writes that wait for the disk, each, against writes that do not.
+fn findings_about_the_disk() -> Value {
     let place = Sandbox::new();
     let record = place.file("record");
     let words = ["--why=observe", "--record", &record, "--no-check-output", "-m", "9", "-M", "9"];
     let dd = "dd if=/dev/zero of=out bs=4k count=300";
     place.compare(&[&words[..], &[&format!("{dd} oflag=dsync"), dd]].concat()).ok();
-    let record = place.record("record");
-    let found = list(&record["findings"]).iter().find(|it| it["cause"] == "disk");
-    let found = found.unwrap_or_else(|| panic!("{:#} {:#}", record["findings"], record["refused"]));
-    let (waits, all) = (number(&found["fact"]["waits_s"]), number(&found["seconds"]));
-    let sentence = found["sentence"].as_str().unwrap();
-    assert_eq!(sentence.contains(" waits "), waits >= 0.9 * all, "{waits} s of {all}: {sentence}");
+    place.record("record")["findings"].clone()
 }
