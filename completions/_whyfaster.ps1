@@ -92,6 +92,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--max-time', '--max-time', [CompletionResultType]::ParameterName, 'Begin nothing that would end after TIME')
             [CompletionResult]::new('--delta', '--delta', [CompletionResultType]::ParameterName, 'Call a smaller difference none [default: 2%]')
             [CompletionResult]::new('--confidence', '--confidence', [CompletionResultType]::ParameterName, 'Confidence of all intervals together [default: 95%]')
+            [CompletionResult]::new('--pace', '--pace', [CompletionResultType]::ParameterName, 'Cancel changes of the CPU''s speed: auto, on or off [default: auto]')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of the random order [default: a fresh one, kept in the record]')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'End a copy after TIME; it counts as too slow')
             [CompletionResult]::new('--placement', '--placement', [CompletionResultType]::ParameterName, 'Sessions of the copies: session (each its own) or shared (one for all) [default: session]')

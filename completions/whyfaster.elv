@@ -88,6 +88,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --max-time 'Begin nothing that would end after TIME'
             cand --delta 'Call a smaller difference none [default: 2%]'
             cand --confidence 'Confidence of all intervals together [default: 95%]'
+            cand --pace 'Cancel changes of the CPU''s speed: auto, on or off [default: auto]'
             cand --seed 'Seed of the random order [default: a fresh one, kept in the record]'
             cand --timeout 'End a copy after TIME; it counts as too slow'
             cand --placement 'Sessions of the copies: session (each its own) or shared (one for all) [default: session]'

@@ -110,6 +110,7 @@ fn record(plan: &Plan, status: Status) -> Record {
         trials,
         batches: vec![batch()],
         sched_accounts: Vec::new(),
+        duets: Vec::new(),
         why: whyfaster_core::why::Why::default(),
         skipped: Vec::new(),
         analysis: Analysis { levels, ..Analysis::default() },

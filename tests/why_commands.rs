@@ -11,10 +11,24 @@ use support::needs::{full, needs, tool};
 use support::trace::{SPIN, assert_whole, compile, rows, traced};
 use support::{Sandbox, alone, list, number};
 
-/// The comparison with its explanation, as JSON.
+/// How often a comparison is made again whose difference other programs made, or hid.
+const TRIES: usize = 5;
+
+/// The comparison with its explanation, as JSON; the last try's in any case.
 fn explained(place: &Sandbox, options: &[&str], slow: &str, fast: &str) -> Value {
     let words = [&["compare", "--why", "--json", "--no-check-output"], options, &[slow, fast]].concat();
-    place.run(&words).json()
+    let mut tries = (0..TRIES).map(|_| place.run(&words).json());
+    let by_others = |record: &Value| {
+        let first = &record["findings"][0]["cause"];
+        first.is_null() || first == "cpu_contention"
+    };
+    let mut record = tries.next().unwrap();
+    while by_others(&record)
+        && let Some(again) = tries.next()
+    {
+        record = again;
+    }
+    record
 }
 
 /// The first cause of the slower one, which is given first.
@@ -155,7 +169,7 @@ fn functions_of_a_program_with_symbols_have_their_names_and_those_of_a_script_th
     assert_eq!(first["file"], spin, "{first:#}");
     let script = "function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2) }\nfib(+process.argv[2])\n";
     place.write("fib.js", script);
-    let [slow, fast] = ["34", "5"].map(|n| format!("node --perf-basic-prof fib.js {n}"));
+    let [slow, fast] = ["37", "5"].map(|n| format!("node --perf-basic-prof fib.js {n}"));
     let record = explained(&place, &["--why=observe", "--why-rounds", "7"], &slow, &fast);
     for run in rows(&record, "traced") {
         let sampled = run["report"]["sampled"]["functions"].as_array().unwrap();

@@ -39,6 +39,15 @@ pub enum Event {
         /// Part of the measurement that is done, 0 to 1.
         done: f64,
     },
+    /// An alternative and the baseline are about to run at once.
+    Duet {
+        /// Index of the alternative.
+        alternative: usize,
+        /// Its number among those of this alternative, from 1.
+        round: u32,
+        /// How many there will be.
+        rounds: u32,
+    },
     /// An untimed traced batch for the scheduling account.
     Account {
         /// Its load.

@@ -108,6 +108,11 @@ pub enum Quantity {
         /// Where.
         at: Place,
     },
+    /// The CPU time of an alternative against the baseline's, both at once on one CPU.
+    Duets {
+        /// The alternative.
+        alternative: String,
+    },
     /// Whether the alternatives write the same.
     Outputs,
     /// The untimed runs before the first round.
@@ -240,6 +245,22 @@ pub enum Obstacle {
     DoesNotFit(Shortage),
     /// No time was left for a traced batch.
     NoTimeForTrace,
+    /// A copy has less CPU time than it takes for the scheduler to give both their turns.
+    TooShortForDuets {
+        /// CPU time of the shorter one, seconds.
+        work_s: f64,
+        /// What it takes, seconds.
+        least_s: f64,
+    },
+    /// So many duets as an interval needs would take too much of the time there is.
+    NoTimeForDuets {
+        /// Seconds that they would take.
+        needed_s: f64,
+        /// Seconds that they may take.
+        allowed_s: f64,
+    },
+    /// Processes outlived the command, and whose they were cannot be told.
+    LeavesProcesses,
     /// The warm-up took half of the time there is.
     WarmUpCut {
         /// Runs that were made.

@@ -60,6 +60,9 @@ pub struct Plan {
     /// Leave what a copy started running when it ends, and do not end it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keep_daemons: bool,
+    /// Whether alternatives also run at once with the baseline on one CPU, so that changes of its speed cancel.
+    #[serde(default, skip_serializing_if = "Pace::is_auto")]
+    pub pace: Pace,
     /// Metrics to measure and to compare beside the time; absent in records of versions that did not know them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<Metric>,
@@ -72,6 +75,26 @@ pub struct Plan {
     /// Whether a difference is explained, and how; null: it is not. Absent in records of versions that did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explain: Option<Explain>,
+}
+
+/// When the machine's changes of speed are cancelled by duets ([`crate::sample::Duet`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Pace {
+    /// Where copies run at once anyway: there the work decides, and the commands bear it.
+    #[default]
+    Auto,
+    /// Also where one copy alone is measured.
+    On,
+    /// Never.
+    Off,
+}
+
+impl Pace {
+    fn is_auto(&self) -> bool {
+        *self == Self::Auto
+    }
 }
 
 /// How differences are explained.
@@ -145,6 +168,7 @@ impl Plan {
             fail_if_slower: None,
             rounds_per_setup: None,
             keep_daemons: false,
+            pace: Pace::Auto,
             metrics: Vec::new(),
             limits: Vec::new(),
             user: None,
@@ -169,6 +193,28 @@ impl Plan {
         self.extra_runs()
             && !self.keep_daemons
             && self.alternatives.iter().any(|alternative| alternative.output == Output::Auto)
+    }
+
+    /// Whether alternatives run at once with the baseline. Not where a hook, a file or the page cache is one run's own, nor where
+    /// the number of runs is a promise.
+    pub fn duets(&self) -> bool {
+        let wanted = match self.pace {
+            Pace::Auto => self.loads != Loads::Fixed(vec![1]),
+            Pace::On => true,
+            Pace::Off => false,
+        };
+        let shareable = |it: &Alternative| {
+            let hooks = [&it.setup, &it.prepare, &it.conclude, &it.cleanup];
+            hooks.iter().all(|hook| hook.is_none()) && !matches!(it.output, Output::File(_) | Output::Inherit)
+        };
+        wanted
+            && self.extra_runs()
+            && self.mode == Mode::Batch
+            && self.alternatives.len() > 1
+            && self.timeout_s.is_none()
+            && !self.drop_caches
+            && !self.keep_daemons
+            && self.alternatives.iter().all(shareable)
     }
 
     /// Rounds that follow one another for one alternative.

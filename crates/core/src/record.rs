@@ -12,7 +12,7 @@ use crate::host::Host;
 use crate::metric::Most;
 use crate::missing::NotMeasured;
 use crate::plan::{Loads, MAX_LOAD, Mode, Plan, Rounds};
-use crate::sample::{Arm, Batch, Copies, SchedAccount, Trial};
+use crate::sample::{Arm, Batch, Copies, Duet, SchedAccount, Trial};
 use crate::status::Status;
 use crate::validate::{Invalid, MAX_COUNT, amount, ensure, moment};
 use crate::why::Why;
@@ -48,6 +48,9 @@ pub struct Record {
     /// Scheduling accounts of untimed traced batches.
     #[serde(default)]
     pub sched_accounts: Vec<SchedAccount>,
+    /// Alternatives at once with the baseline on one CPU.
+    #[serde(default, rename = "duet_runs", skip_serializing_if = "Vec::is_empty")]
+    pub duets: Vec<Duet>,
     /// What the runner could not measure, and why; `not_measured` holds these and what the analysis misses.
     #[serde(default)]
     pub skipped: Vec<NotMeasured>,
@@ -87,6 +90,9 @@ impl Record {
         }
         for (i, one) in self.sched_accounts.iter().enumerate() {
             account(one, alternatives, || format!("sched_accounts[{i}]"))?;
+        }
+        for (i, one) in self.duets.iter().enumerate() {
+            duet(one, alternatives, || format!("duet_runs[{i}]"))?;
         }
         Ok(())
     }
@@ -158,6 +164,13 @@ fn account(account: &SchedAccount, alternatives: usize, place: impl Fn() -> Stri
     ensure(account.tasks <= MAX_COUNT, &place, "the number of tasks is absurd")?;
     amount(account.run_s, &place)?;
     amount(account.delay_s, place)
+}
+
+fn duet(duet: &Duet, alternatives: usize, place: impl Fn() -> String) -> Result<(), Invalid> {
+    ensure(duet.alternative < alternatives, &place, "there is no such alternative")?;
+    amount(duet.cpu_s, &place)?;
+    amount(duet.baseline_cpu_s, &place)?;
+    amount(duet.took_s, place)
 }
 
 fn batch(batch: &Batch, alternatives: usize, place: impl Fn() -> String) -> Result<(), Invalid> {
@@ -253,6 +266,7 @@ mod tests {
                 batch(Arm::Alternative(0), 1),
             ],
             why: crate::why::Why::default(),
+            duets: Vec::new(),
             sched_accounts: vec![SchedAccount {
                 load: 2,
                 alternative: 1,

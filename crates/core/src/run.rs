@@ -11,6 +11,8 @@ pub enum RunKind {
     WarmUp,
     /// Timed.
     Timed,
+    /// At once with the baseline on one CPU, for its CPU time.
+    Duet,
     /// Traced, for the run-queue delay.
     Account,
     /// Observed, for the explanation.
@@ -26,6 +28,7 @@ impl RunKind {
             Self::Trial => "trial",
             Self::WarmUp => "warmup",
             Self::Timed => "timed",
+            Self::Duet => "duet",
             Self::Account => "account",
             Self::Observed => "observed",
             Self::Experiment => "experiment",

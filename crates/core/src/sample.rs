@@ -46,6 +46,27 @@ pub struct Batch {
     pub io: Option<Io>,
 }
 
+/// An alternative and the baseline at once on one CPU: the scheduler runs them in turns every few milliseconds, so both meet the same
+/// changes of its speed. Whichever ended first was started again, uncounted, until the other had ended: neither had the CPU to itself.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Duet {
+    /// Index of the alternative.
+    pub alternative: usize,
+    /// Its number among those of this alternative, from 0.
+    pub round: u32,
+    /// The CPU.
+    pub cpu: u32,
+    /// Whether the baseline was released first, by some microseconds.
+    pub baseline_first: bool,
+    /// CPU time of the alternative's process tree, seconds.
+    pub cpu_s: f64,
+    /// CPU time of the baseline's process tree, seconds.
+    pub baseline_cpu_s: f64,
+    /// From the first exec to the end of the longer one, seconds.
+    pub took_s: f64,
+}
+
 /// What processes read and wrote by system calls, as `/proc/PID/io` counts it: files, pipes, sockets and devices alike. What is
 /// mapped into memory or spliced is not in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -128,6 +149,26 @@ pub struct Counters {
 }
 
 impl Copies {
+    /// The copy at this place alone; without counters.
+    #[must_use]
+    pub fn only(&self, place: usize) -> Self {
+        fn at<T: Copy>(column: &[T], place: usize) -> Vec<T> {
+            column.get(place).copied().into_iter().collect()
+        }
+        Self {
+            start_s: at(&self.start_s, place),
+            wall_s: at(&self.wall_s, place),
+            user_s: at(&self.user_s, place),
+            system_s: at(&self.system_s, place),
+            max_rss_bytes: at(&self.max_rss_bytes, place),
+            voluntary_switches: at(&self.voluntary_switches, place),
+            involuntary_switches: at(&self.involuntary_switches, place),
+            status: at(&self.status, place),
+            timed_out: at(&self.timed_out, place),
+            counters: None,
+        }
+    }
+
     /// Number of copies.
     pub fn len(&self) -> usize {
         self.wall_s.len()

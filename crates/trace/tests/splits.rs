@@ -318,5 +318,6 @@ fn libraries_of_a_program_are_start_up_wherever_they_lie() {
         started(&t.events)[0].2 as f64 / run.unwrap() as f64
     };
     let (library, module, input) = (share(&["libx.so.1"]), share(&["lib/module"]), share(&["input"]));
-    assert!(library > 0.4 && module > 0.4 && input < 0.4, "{library} {module} {input}");
+    // A half, or next to nothing: a CPU that is twice as fast for one of the halves makes a third of it.
+    assert!(library > 0.25 && module > 0.25 && input < 0.25, "{library} {module} {input}");
 }

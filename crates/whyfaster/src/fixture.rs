@@ -50,6 +50,7 @@ pub(crate) fn record(alternatives: Vec<Alternative>, loads: Vec<u32>, batches: V
         trials: Vec::new(),
         batches,
         sched_accounts: Vec::new(),
+        duets: Vec::new(),
         why: whyfaster_core::why::Why::default(),
         skipped: Vec::new(),
         analysis: Analysis::default(),

@@ -7,7 +7,7 @@ use crate::bounds::{self, Alone};
 use crate::host::Host;
 use crate::missing::NotMeasured;
 use crate::plan::{Mode, Plan};
-use crate::sample::{Arm, Batch, SchedAccount, Trial};
+use crate::sample::{Arm, Batch, Duet, SchedAccount, Trial};
 use crate::verdict::Rule;
 use crate::warning::Place;
 use crate::{crossover, stats};
@@ -25,6 +25,8 @@ pub struct Measured<'a> {
     pub batches: &'a [Batch],
     /// Scheduling accounts.
     pub accounts: &'a [SchedAccount],
+    /// Alternatives at once with the baseline.
+    pub duets: &'a [Duet],
     /// What the runner could not measure.
     pub not_measured: &'a [NotMeasured],
 }

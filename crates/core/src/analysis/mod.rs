@@ -6,6 +6,7 @@
 mod compare;
 mod context;
 mod disturbances;
+mod duets;
 mod gaps;
 mod levels;
 mod metrics;
@@ -19,8 +20,8 @@ mod work_left_out;
 pub use self::compare::{least_rounds, level_verdicts};
 pub use self::context::{Measured, alpha_per_interval};
 pub use self::results::{
-    AlternativeSummary, Analysis, Change, Comparison, Floor, Latency, Level, LevelResult, MetricChange,
-    MetricEstimate,
+    AlternativeSummary, Analysis, Change, Comparison, DuetComparison, Floor, Latency, Level, LevelResult,
+    MetricChange, MetricEstimate,
 };
 pub use self::rounds::{ratios, time, time_of};
 
@@ -38,9 +39,11 @@ use crate::{bounds, crossover};
 pub fn analyse(measured: Measured<'_>) -> Analysis {
     let context = Context::new(measured);
     let levels = context.levels.iter().map(|(&load, arms)| level(&context, load, arms)).collect::<Vec<_>>();
+    let duets = duets::comparisons(&context, levels.first());
     let mut analysis = Analysis {
         alternatives: summaries(&context),
-        crossovers: crossovers(&context, &levels),
+        crossovers: crossovers(&context, &levels, &duets),
+        duets,
         floor: compare::overall_floor(&context),
         levels,
         warnings: Vec::new(),
@@ -87,14 +90,15 @@ fn summaries(context: &Context<'_>) -> Vec<AlternativeSummary> {
     alternatives.map(summary).collect()
 }
 
-/// Whether the interval of the work ratio at the lowest level excludes 1.
-fn works_differ(lowest: Option<&Level>, alternative: &str) -> bool {
+/// Whether the interval of the work ratio excludes 1: from the duets if there are any, else at the lowest level.
+fn works_differ(lowest: Option<&Level>, duets: &[DuetComparison], alternative: &str) -> bool {
+    let duet = duets.iter().find(|it| it.alternative == alternative).map(|it| it.work);
     let comparisons = lowest.into_iter().flat_map(|level| &level.comparisons);
-    let work = comparisons.filter(|it| it.alternative == alternative).find_map(|it| it.work);
-    work.is_some_and(Ratio::excludes_one)
+    let in_turns = || comparisons.filter(|it| it.alternative == alternative).find_map(|it| it.work);
+    duet.or_else(in_turns).is_some_and(Ratio::excludes_one)
 }
 
-fn crossovers(context: &Context<'_>, levels: &[Level]) -> Vec<Crossover> {
+fn crossovers(context: &Context<'_>, levels: &[Level], duets: &[DuetComparison]) -> Vec<Crossover> {
     let crossover = |index: usize| {
         let name = context.name(index);
         let verdicts = compare::verdicts_of(levels, name);
@@ -102,7 +106,7 @@ fn crossovers(context: &Context<'_>, levels: &[Level]) -> Vec<Crossover> {
         // In open mode copies come by the clock: there is no N to predict.
         let closed = !matches!(context.mode(), Mode::Open { .. });
         // Two works that cannot be told apart cross anywhere or nowhere.
-        let differ = works_differ(levels.first(), name);
+        let differ = works_differ(levels.first(), duets, name);
         let pair = context.alone(index).zip(context.alone(context.baseline())).filter(|_| closed && differ);
         let predicted_load = pair.and_then(|(a, b)| bounds::crossover(a, b, context.capacity));
         let why = if differ { NotPredicted::BoundsDoNotCross } else { NotPredicted::WorksAlike };

@@ -21,6 +21,9 @@ pub struct Analysis {
     pub levels: Vec<Level>,
     /// Where the answer flips, for every alternative against the baseline.
     pub crossovers: Vec<Crossover>,
+    /// The CPU time of every alternative against that of the baseline, from runs of both at once on one CPU.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub duets: Vec<DuetComparison>,
     /// The noise: the hidden copy of the baseline against the baseline, over all levels.
     pub floor: Option<Floor>,
     /// What to know before believing a number.
@@ -80,6 +83,28 @@ pub struct Comparison {
     /// The metrics that were asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<MetricChange>,
+}
+
+/// The CPU time of an alternative against that of the baseline, from duets. It decides how long many copies take, once they keep all CPUs
+/// busy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DuetComparison {
+    /// The alternative.
+    pub alternative: String,
+    /// The baseline.
+    pub baseline: String,
+    /// CPU time, alternative over baseline, with its interval.
+    #[serde(flatten)]
+    pub work: Ratio,
+    /// What that says, by the rule of the verdicts.
+    pub change: Change,
+    /// Duets behind it.
+    pub rounds: u32,
+    /// From this load on both alternatives keep all CPUs busy, by their bounds: their times are then in this ratio.
+    pub decides_from: Option<u32>,
+    /// How much narrower the interval is than the one from runs in turns, both on the log scale; null where there is none of these.
+    pub narrower: Option<f64>,
 }
 
 /// A metric of an alternative against that of the baseline.

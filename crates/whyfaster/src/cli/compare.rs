@@ -3,10 +3,12 @@
 use whyfaster_core::cpu_list;
 use whyfaster_core::metric::{Limit, Metric, Most};
 use whyfaster_core::plan::{
-    Alternative, Because, Loads, Mode, Output, Placement, Plan, Rounds, Shell, User, defaults,
+    Alternative, Because, Loads, Mode, Output, Pace, Placement, Plan, Rounds, Shell, User, defaults,
 };
 
-use super::args::{Allowance, CompareArgs, HyperfineArgs, LoadArgs, ModeWord, PlacementArgs, PlacementWord};
+use super::args::{
+    Allowance, CompareArgs, HyperfineArgs, LoadArgs, ModeWord, PaceWord, PlacementArgs, PlacementWord,
+};
 use super::outputs::Outputs;
 use super::seed::HostSeed;
 use super::{alternatives, output_policy, shell};
@@ -56,6 +58,8 @@ pub fn resolve(raw: &CompareArgs, host: &HostSeed) -> Result<(Plan, Outputs), Fa
         raw.why.plan()?.filter(|wanted| wanted.asked || wanted.rounds.is_some() || plan.extra_runs());
     plan.keep_daemons = raw.placement.keep_daemons;
     plan.rounds_per_setup = rounds_per_setup(&plan);
+    plan.pace = pace(statistics.pace);
+    check_pace(&plan)?;
     check_daemons(&plan)?;
     check_words(&plan, raw)?;
     check_streams(&plan, &outputs)?;
@@ -234,6 +238,26 @@ fn rounds_per_setup(plan: &Plan) -> Option<u32> {
         false => plan.warmup,
     };
     differ.then(|| block.max(1))
+}
+
+fn pace(word: Option<PaceWord>) -> Pace {
+    match word {
+        Some(PaceWord::Auto) | None => Pace::Auto,
+        Some(PaceWord::On) => Pace::On,
+        Some(PaceWord::Off) => Pace::Off,
+    }
+}
+
+/// What was asked for by name is done or refused.
+fn check_pace(plan: &Plan) -> Result<(), Failure> {
+    if plan.pace != Pace::On || plan.duets() {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        "--pace on runs two alternatives at once, which these options do not allow",
+        "It needs two commands or more and --mode batch, and goes with none of: --runs, --setup, --prepare, --conclude, --cleanup, \
+         --timeout, --drop-caches, --keep-daemons, --output FILE or inherit.",
+    ))
 }
 
 /// What has to end before a run is over cannot be left running.

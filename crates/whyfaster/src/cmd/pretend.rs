@@ -57,6 +57,7 @@ pub(super) fn pretended(plan: &Plan) -> Result<Record, Failure> {
         trials: Vec::new(),
         batches,
         sched_accounts: Vec::new(),
+        duets: Vec::new(),
         skipped: Vec::new(),
         analysis: whyfaster_core::analysis::Analysis::default(),
         why: whyfaster_core::why::Why::default(),

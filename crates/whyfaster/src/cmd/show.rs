@@ -170,6 +170,7 @@ pub fn reanalysed(mut record: Record) -> Record {
         trials: &record.trials,
         batches: &record.batches,
         accounts: &record.sched_accounts,
+        duets: &record.duets,
         not_measured: &record.skipped,
     });
     let given = ExplainInput {

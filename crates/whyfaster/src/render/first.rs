@@ -1,12 +1,12 @@
 //! The first screen of a comparison, complete in itself: the answer, whether it can be trusted, a small table, why and what to
 //! do, from what load on the answer flips, and where the rest is. Words such as work, share and bound are left to the tables.
 
-use whyfaster_core::analysis::{Comparison, Level, LevelResult};
+use whyfaster_core::analysis::{Change, Comparison, DuetComparison, Level, LevelResult};
 use whyfaster_core::crossover::Crossover;
 use whyfaster_core::missing::{NotMeasured, Quantity};
 use whyfaster_core::plan::{Alternative, Loads, Mode};
 use whyfaster_core::record::Record;
-use whyfaster_core::verdict::Verdict;
+use whyfaster_core::verdict::{Ratio, Verdict};
 
 use super::chart::mark;
 use super::grid::{ABSENT, Column, Grid, Group};
@@ -18,7 +18,7 @@ use super::sentence::headline;
 use super::strip::{self, strip};
 use super::table::{interval, loads, ordered, typical, verdict_word};
 use super::text::{Tone, for_look, tone, wrap};
-use super::units::{Scale, digits, supported};
+use super::units::{Scale, digits, factor, supported};
 use super::why;
 use crate::words::why::{Brief, brief, more_time};
 
@@ -254,11 +254,35 @@ pub(super) fn reasons(record: &Record, brief: Option<&Brief>, look: &Look) -> Ve
 /// From what load on the answer is another one.
 pub(super) fn flip(record: &Record, brief: Option<&Brief>, names: &Names, look: &Look) -> Vec<String> {
     let crossovers = record.analysis.crossovers.iter();
-    let mut said: Vec<String> = crossovers.take(1).filter_map(|it| flips(record, it, names)).collect();
+    let by_work = record.analysis.duets.iter().find_map(|it| by_work(record, it, names));
+    let mut said: Vec<String> = by_work.into_iter().collect();
+    said.extend(crossovers.take(1).filter_map(|it| flips(record, it, names)));
     if said.is_empty() {
         said.extend(brief.and_then(|it| it.when_full.clone()));
     }
     said.iter().flat_map(|text| wrap(&for_look(text, look), look.width, 2)).collect()
+}
+
+/// What the CPU times say of loads that were asked for and not measured.
+fn by_work(record: &Record, it: &DuetComparison, names: &Names) -> Option<String> {
+    let from = it.decides_from?;
+    let measured =
+        |load: u32| record.analysis.levels.iter().any(|it| it.load == load && !it.comparisons.is_empty());
+    let Loads::Fixed(asked) = &record.plan.loads else { return None };
+    let load = asked.iter().copied().find(|&load| load >= from && !measured(load))?;
+    let told = |winner: &str, loser: &str, work: Ratio| {
+        let ends = work.low.zip(work.high);
+        let range =
+            ends.map_or_else(String::new, |(low, high)| format!(" ({} to {})", factor(low), factor(high)));
+        let (winner, loser, faster) = (names.show(winner), names.show(loser), factor(work.ratio));
+        format!("at {load} copies, by their CPU time: {winner} is {faster} faster than {loser}{range}.")
+    };
+    match it.change {
+        Change::Less => Some(told(&it.alternative, &it.baseline, it.work.inverse())),
+        Change::More => Some(told(&it.baseline, &it.alternative, it.work)),
+        Change::Same => Some(format!("at {load} copies, by their CPU time: no difference.")),
+        Change::Undecided => None,
+    }
 }
 
 fn flips(record: &Record, it: &Crossover, names: &Names) -> Option<String> {

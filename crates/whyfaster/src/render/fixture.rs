@@ -6,7 +6,9 @@ use whyfaster_core::analysis::{
 use whyfaster_core::bounds::Bound;
 use whyfaster_core::crossover::{Crossover, VerdictRange};
 use whyfaster_core::host::{Host, HostFacts};
-use whyfaster_core::plan::{Alternative, FailurePolicy, Input, Loads, Mode, Placement, Plan, Rounds, Shell};
+use whyfaster_core::plan::{
+    Alternative, FailurePolicy, Input, Loads, Mode, Pace, Placement, Plan, Rounds, Shell,
+};
 use whyfaster_core::price::Unit;
 use whyfaster_core::reason::Reason;
 use whyfaster_core::record::{Record, SCHEMA};
@@ -70,6 +72,7 @@ pub(crate) fn record(alternatives: &[(&str, &str)], loads: Loads) -> Record {
         trials: Vec::new(),
         batches: Vec::new(),
         sched_accounts: Vec::new(),
+        duets: Vec::new(),
         why: whyfaster_core::why::Why::default(),
         skipped: Vec::new(),
         analysis: Analysis {
@@ -107,6 +110,7 @@ fn plan(alternatives: &[(&str, &str)], loads: Loads) -> Plan {
         fail_if_slower: None,
         rounds_per_setup: None,
         keep_daemons: false,
+        pace: Pace::Auto,
         metrics: Vec::new(),
         limits: Vec::new(),
         user: None,

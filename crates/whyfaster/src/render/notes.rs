@@ -1,6 +1,6 @@
 //! What stands below the tables: crossover, noise, less work or more share, how it was run, warnings, what is missing.
 
-use whyfaster_core::analysis::{Comparison, Floor, Level};
+use whyfaster_core::analysis::{Comparison, DuetComparison, Floor, Level};
 use whyfaster_core::crossover::Crossover;
 use whyfaster_core::missing::NotMeasured;
 use whyfaster_core::plan::{Loads, Mode, Placement};
@@ -115,6 +115,26 @@ fn cause(record: &Record, load: u32, c: &Comparison, names: &Names) -> Option<St
     let why = c.reason.map(|why| format!(", so it is {}", words::reason::reason(c.verdict, why)));
     let why = why.unwrap_or_default();
     Some(format!("{}: {alternative} has {} of {baseline}{why}", at(record, load), parts.join(" and ")))
+}
+
+/// CPU time against CPU time, where alternatives ran at once with the baseline.
+pub fn duets(record: &Record, names: &Names, look: &Look) -> Vec<String> {
+    let line = |it: &DuetComparison| {
+        let (alternative, baseline) = (names.show(&it.alternative), names.show(&it.baseline));
+        let narrower = it.narrower.filter(|narrower| *narrower >= 1.1).map_or_else(String::new, |narrower| {
+            format!("; the interval is {} times narrower than in turns", digits(narrower))
+        });
+        let decides = it
+            .decides_from
+            .map_or_else(String::new, |load| format!("; from {load} copies on this decides their times"));
+        format!(
+            "at once on one CPU: {alternative} needs {} the CPU time of {baseline}{}, {} pairs{narrower}{decides}",
+            factor(it.work.ratio),
+            range(it.work),
+            it.rounds
+        )
+    };
+    record.analysis.duets.iter().flat_map(|it| wrap(&line(it), look.width, 2)).collect()
 }
 
 fn range(ratio: Ratio) -> String {

@@ -180,6 +180,10 @@ impl Progress {
                     for_look(row, &self.look)
                 )
             }
+            Event::Duet { alternative, round, rounds } => format!(
+                "CPU time of {} and the baseline, both at once on one CPU: {round} of {rounds}",
+                self.alternative(*alternative)
+            ),
             Event::Account { load, alternative } => {
                 format!(
                     "load {load}: one untimed run of {} for the scheduling account",

@@ -255,7 +255,7 @@ impl Launcher {
 /// When a batch with a time-out should have been over for long. Until then nothing wakes us, so that nothing disturbs it.
 fn overdue(request: &Request) -> Option<Instant> {
     let arriving_s = match request.arrivals {
-        Arrivals::Together { .. } => 0.0,
+        Arrivals::Together { .. } | Arrivals::Duet => 0.0,
         Arrivals::Workers { duration_s, .. } | Arrivals::Rate { duration_s, .. } => duration_s,
     };
     let longest = Duration::try_from_secs_f64(arriving_s + request.timeout_s?).ok()?;

@@ -5,6 +5,7 @@
 
 mod client;
 mod destination;
+mod duets;
 mod failures;
 mod faults;
 mod held;

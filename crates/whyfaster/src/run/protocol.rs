@@ -69,6 +69,8 @@ pub(crate) struct Request {
     pub(crate) argv: Vec<String>,
     /// Environment variables to set, beside those that the launcher was started with.
     pub(crate) env: Vec<(String, String)>,
+    /// The other command, where two run at once.
+    pub(crate) beside: Option<Beside>,
     /// Standard input.
     pub(crate) input: Input,
     /// Standard output and standard error. Not used by a trial, whose streams are sent along.
@@ -97,6 +99,14 @@ pub(crate) struct Request {
     pub(crate) purpose: Purpose,
 }
 
+/// What runs at once with a request's command, and has all else in common with it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Beside {
+    pub(crate) program: String,
+    pub(crate) argv: Vec<String>,
+    pub(crate) env: Vec<(String, String)>,
+}
+
 /// A user to become.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct RunAs {
@@ -117,6 +127,9 @@ pub(crate) enum Arrivals {
         /// How many.
         copies: u32,
     },
+    /// One of the request's command and one of the other, in this order. Whichever ends first is started again, uncounted, until the
+    /// other has ended.
+    Duet,
     /// A new one whenever a worker's last one ended.
     Workers {
         /// How many workers.

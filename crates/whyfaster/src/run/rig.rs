@@ -9,14 +9,14 @@ use whyfaster_core::event::Event;
 use whyfaster_core::metric::{Dimension, Metric};
 use whyfaster_core::plan::{FailurePolicy, Loads, Mode, Output, Placement, Plan};
 use whyfaster_core::run::{Rehearsed, Run, RunKind};
-use whyfaster_core::sample::{Arm, Batch, Copies, SchedAccount, Trial};
+use whyfaster_core::sample::{Arm, Batch, Copies, Duet, SchedAccount, Trial};
 
 use super::client::{Launcher, NoOutcome};
 use super::failures::{cannot_create, cannot_end, cannot_execute, cannot_prepare, ended, signalled};
 use super::hooks::{Hook, Hooks, told};
 use super::interrupts::Interrupts;
 use super::output_check::{Difference, Kept, OutputCheck, Tail};
-use super::protocol::{Arrivals, Ended, LaunchError, NoAccount, Outcome, Purpose, Request, RunAs};
+use super::protocol::{Arrivals, Beside, Ended, LaunchError, NoAccount, Outcome, Purpose, Request, RunAs};
 use super::resolve::{self, Command};
 use crate::exit::{Exit, Failure};
 
@@ -355,6 +355,59 @@ impl<'a> Rig<'a> {
         }))
     }
 
+    /// An alternative and the baseline at once on one of these CPUs.
+    pub(super) fn duet(
+        &mut self,
+        index: usize,
+        round: u32,
+        cpus: &[u32],
+    ) -> Result<Ran<Option<Duet>>, Failure> {
+        let run = Run { kind: RunKind::Duet, number: round };
+        let baseline = self.plan.baseline;
+        if let Some(planned) = &mut self.rehearsed {
+            planned.extend([baseline, index].map(|it| Rehearsed::Run {
+                arm: Arm::Alternative(it),
+                run,
+                load: 1,
+            }));
+            return Ok(Ran::Done(None));
+        }
+        let baseline_first = self.rng.random();
+        let (first, second) = if baseline_first { (baseline, index) } else { (index, baseline) };
+        let other = self.request(second, Arrivals::Duet, Purpose::Time, run)?;
+        let cpu = cpus[self.rng.random_range(0..cpus.len())];
+        let request = Request {
+            beside: Some(Beside { program: other.program, argv: other.argv, env: other.env }),
+            cpus: Some(vec![cpu]),
+            counters: Vec::new(),
+            ..self.request(first, Arrivals::Duet, Purpose::Time, run)?
+        };
+        let outcome = self.launcher.run(request, self.interrupts);
+        let outcome = match self.sort_out(first, outcome)? {
+            Ran::Done(outcome) => outcome,
+            Ran::CannotRun(why) => return Ok(Ran::CannotRun(why)),
+            Ran::Stopped => return Ok(Ran::Stopped),
+        };
+        for (place, index) in [first, second].into_iter().enumerate() {
+            self.check_statuses(index, &outcome.copies.only(place), (run, 1), &[])?;
+        }
+        let copies = &outcome.copies;
+        let cpu_s = |place: usize| Some(copies.user_s.get(place)? + copies.system_s.get(place)?);
+        let (of_first, of_second) = (cpu_s(0).unwrap_or(0.0), cpu_s(1).unwrap_or(0.0));
+        let (baseline_cpu_s, cpu_s) =
+            if baseline_first { (of_first, of_second) } else { (of_second, of_first) };
+        let took_s = outcome.makespan_s;
+        Ok(Ran::Done(Some(Duet {
+            alternative: index,
+            round,
+            cpu,
+            baseline_first,
+            cpu_s,
+            baseline_cpu_s,
+            took_s,
+        })))
+    }
+
     /// An untimed, traced batch.
     pub(super) fn account(&mut self, index: usize, load: u32) -> Result<Ran<SchedAccount>, Failure> {
         let run = Run { kind: RunKind::Account, number: 0 };
@@ -476,6 +529,7 @@ impl<'a> Rig<'a> {
             program: command.program,
             argv: command.argv,
             env,
+            beside: None,
             input: plan.input.clone(),
             output: self.output(index),
             show_errors: false,
@@ -634,7 +688,9 @@ impl<'a> Rig<'a> {
 /// What the launcher is asked of such a run.
 fn purpose(kind: RunKind) -> Purpose {
     match kind {
-        RunKind::Trial | RunKind::WarmUp | RunKind::Timed | RunKind::Experiment => Purpose::Time,
+        RunKind::Trial | RunKind::WarmUp | RunKind::Timed | RunKind::Duet | RunKind::Experiment => {
+            Purpose::Time
+        }
         RunKind::Account => Purpose::Account,
         RunKind::Observed => Purpose::Traced,
     }
@@ -646,6 +702,7 @@ fn called(Run { kind, number }: Run, load: u32) -> String {
         RunKind::Trial => "its trial run".to_owned(),
         RunKind::WarmUp => format!("warm-up run {number}"),
         RunKind::Timed => format!("run {number} at load {load}"),
+        RunKind::Duet => format!("run {number} at once with another"),
         RunKind::Account => format!("the run for the scheduling account at load {load}"),
         RunKind::Observed => format!("observed run {number}"),
         RunKind::Experiment => format!("run {number} of an experiment"),

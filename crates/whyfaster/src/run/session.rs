@@ -14,13 +14,14 @@ use whyfaster_core::missing::{NotMeasured, Obstacle, Quantity};
 use whyfaster_core::plan::{Loads, Mode, Output, Plan};
 use whyfaster_core::record::{Record, SCHEMA};
 use whyfaster_core::run::Rehearsed;
-use whyfaster_core::sample::{Arm, Batch, SchedAccount, Trial};
+use whyfaster_core::sample::{Arm, Batch, Duet, SchedAccount, Trial};
 use whyfaster_core::schedule::{Round, Scheduler, Standing, Step};
 use whyfaster_core::status::Status;
 use whyfaster_core::verdict::Verdict;
 use whyfaster_core::warning::Place;
 use whyfaster_core::why::Why;
 
+use super::duets;
 use super::interrupts::Interrupts;
 use super::rig::{Ran, Rig};
 use super::why;
@@ -65,7 +66,7 @@ pub fn measure(plan: &Plan, interrupts: &Interrupts, on: &mut dyn FnMut(Event)) 
         Err(failure) => (Status::Failed, Some(failure)),
     };
     let analysis = session.analysis();
-    let Session { host, trials, batches, accounts, not_measured, why, .. } = session;
+    let Session { host, trials, batches, accounts, duets, not_measured, why, .. } = session;
     let record = Record {
         schema: SCHEMA.to_owned(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -78,6 +79,7 @@ pub fn measure(plan: &Plan, interrupts: &Interrupts, on: &mut dyn FnMut(Event)) 
         trials,
         batches,
         sched_accounts: accounts,
+        duets,
         skipped: not_measured,
         analysis,
         why,
@@ -94,6 +96,7 @@ struct Session<'a> {
     trials: Vec<Trial>,
     batches: Vec<Batch>,
     accounts: Vec<SchedAccount>,
+    duets: Vec<Duet>,
     not_measured: Vec<NotMeasured>,
     why: Why,
 }
@@ -109,6 +112,7 @@ impl<'a> Session<'a> {
             trials: Vec::new(),
             batches: Vec::new(),
             accounts: Vec::new(),
+            duets: Vec::new(),
             not_measured: Vec::new(),
             why: Why::default(),
         }
@@ -178,6 +182,7 @@ impl<'a> Session<'a> {
             trials: &self.trials,
             batches: &self.batches,
             accounts: &self.accounts,
+            duets: &self.duets,
             not_measured: &self.not_measured,
         })
     }
@@ -210,6 +215,9 @@ impl<'a> Session<'a> {
                 Step::Skip { load, why } => self.skip(load, why.into()),
                 Step::EndLevel { load, rounds } => {
                     self.account(rig, load)?;
+                    if load == loads[0] {
+                        self.duets(rig)?;
+                    }
                     (self.on)(Event::LevelEnd { load, rounds });
                 }
                 Step::Done => match self
@@ -322,6 +330,17 @@ impl<'a> Session<'a> {
             verdicts: judgements.iter().map(|judgement| judgement.verdict).collect(),
             needed: judgements.iter().filter_map(|judgement| judgement.rounds_needed).max(),
         }
+    }
+
+    /// Every alternative at once with the baseline: its CPU time decides the levels above, where all CPUs are busy.
+    fn duets(&mut self, rig: &mut Rig<'_>) -> Result<(), Failure> {
+        let left_s = self.plan.rounds.max_time_s - self.now_s();
+        let cpus = self.plan.cpus.as_ref().or(self.host.before.cpus_allowed.as_ref());
+        let cpus = cpus.cloned().unwrap_or_default();
+        let found = duets::run(rig, &cpus, (&self.batches, left_s), self.interrupts, self.on)?;
+        self.duets = found.ran;
+        self.not_measured.extend(found.not_measured);
+        Ok(())
     }
 
     /// One traced batch of every alternative, untimed, after a level's rounds. It is left out when time is short.

@@ -37,6 +37,9 @@ pub fn quantity(quantity: &Quantity, name: Naming<'_>) -> String {
         Quantity::WorkAndShare { alternative, baseline, at: place } => {
             return format!("work and share of {} {}", pair(alternative, baseline), at(place));
         }
+        Quantity::Duets { alternative } => {
+            return format!("CPU time of '{alternative}' beside the baseline, at once on one CPU");
+        }
         Quantity::RunQueueDelay { at: place } => return format!("run-queue delay {}", at(place)),
         Quantity::FullLevel { part, refused: true } => return format!("the full level: {part}"),
         Quantity::FullLevel { part: name, .. }
@@ -105,6 +108,19 @@ pub fn reason(reason: &Obstacle) -> String {
                 count(u64::from(*rounds), "round", "rounds")
             );
         }
+        Obstacle::TooShortForDuets { work_s, least_s } => {
+            return format!(
+                "a copy needs {:.0} ms of CPU time; from {:.0} ms on the scheduler gives both enough turns",
+                work_s * 1e3,
+                least_s * 1e3
+            );
+        }
+        Obstacle::NoTimeForDuets { needed_s, allowed_s } => {
+            return format!(
+                "it needs about {needed_s:.0} s, and {allowed_s:.0} s of --max-time are kept for it; allow more time"
+            );
+        }
+        Obstacle::LeavesProcesses => "a command left processes behind, and whose they were cannot be told",
         Obstacle::WarmUpCut { done, wanted } => {
             return format!(
                 "{done} of {wanted} runs took half of --max-time; allow more time, or fewer --warmup"

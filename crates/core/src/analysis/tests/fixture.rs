@@ -3,7 +3,9 @@
 use crate::analysis::{Analysis, Comparison, Level, Measured, analyse};
 use crate::host::{Host, HostFacts};
 use crate::missing::{NotMeasured, Quantity};
-use crate::plan::{Alternative, FailurePolicy, Input, Loads, Mode, Output, Placement, Plan, Rounds, Shell};
+use crate::plan::{
+    Alternative, FailurePolicy, Input, Loads, Mode, Output, Pace, Placement, Plan, Rounds, Shell,
+};
 use crate::sample::{Arm, Batch, Copies, Orphans, SchedAccount};
 use crate::warning::Caution;
 
@@ -49,6 +51,7 @@ pub(super) fn plan(names: &[&str], loads: &[u32]) -> Plan {
         fail_if_slower: None,
         rounds_per_setup: None,
         keep_daemons: false,
+        pace: Pace::Auto,
         metrics: Vec::new(),
         limits: Vec::new(),
         user: None,
@@ -119,6 +122,7 @@ impl Fixture {
             trials: &[],
             batches: &self.batches,
             accounts: &self.accounts,
+            duets: &[],
             not_measured: &self.not_measured,
         })
     }

@@ -168,6 +168,7 @@ impl Scene {
             trials: &[],
             batches: &self.batches,
             accounts: &[],
+            duets: &[],
             not_measured: &[],
         });
     }

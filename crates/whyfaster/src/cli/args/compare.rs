@@ -108,6 +108,17 @@ pub enum PlacementWord {
     Shared,
 }
 
+/// When alternatives run at once with the baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PaceWord {
+    /// Where --load asks for copies at once.
+    Auto,
+    /// Also for one copy alone.
+    On,
+    /// Never.
+    Off,
+}
+
 /// How many copies, and how they arrive.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Load")]
@@ -156,6 +167,14 @@ pub struct StatisticsArgs {
     /// Confidence of all intervals together [default: 95%]
     #[arg(long, value_name = "SHARE", value_parser = numbers::confidence, hide_short_help = true)]
     pub confidence: Option<f64>,
+
+    /// Cancel changes of the CPU's speed: auto, on or off [default: auto]
+    ///
+    /// Runs each alternative at once with the baseline on one CPU, some times, and compares their CPU times: both meet the same changes
+    /// of speed. CPU time decides how long many copies take. 'auto' does so where --load asks for copies at once; 'on' also for one copy
+    /// alone, if the commands bear to run at once; 'off' never does.
+    #[arg(long, value_name = "WHEN", hide_possible_values = true, hide_short_help = true)]
+    pub pace: Option<PaceWord>,
 
     /// Seed of the random order [default: a fresh one, kept in the record]
     #[arg(long, value_name = "NUM", value_parser = numbers::seed, hide_short_help = true)]

@@ -96,6 +96,8 @@ impl NotCreated {
 pub(super) fn slots(arrivals: Arrivals) -> usize {
     match arrivals {
         Arrivals::Together { copies } => copies as usize,
+        // The two, and whichever goes on in place of the one that ended.
+        Arrivals::Duet => 3,
         Arrivals::Workers { workers, .. } => workers as usize + spares(workers as usize),
         Arrivals::Rate { most, .. } => most as usize + spares(most as usize),
     }
@@ -140,14 +142,16 @@ impl<'a> Run<'a> {
 
     /// Creates the first copies. Says whether they stand at the gate, or we were told to stop.
     pub(super) fn create(&mut self) -> Result<bool, LaunchError> {
+        let duet = matches!(self.request.arrivals, Arrivals::Duet);
         let first = match self.request.arrivals {
             Arrivals::Rate { rate_per_s, duration_s, most } => {
                 (rate_per_s * duration_s).ceil().min(spares(most as usize) as f64) as usize
             }
+            Arrivals::Duet => 2,
             other => slots(other),
         };
-        for _ in 0..first {
-            match self.create_one() {
+        for copy in 0..first {
+            match self.create_one(if duet { copy } else { 0 }) {
                 Ok(()) => {}
                 Err(NotCreated::Stopped) => return Ok(false),
                 Err(NotCreated::Failed(error)) => return Err(error),
@@ -159,8 +163,8 @@ impl<'a> Run<'a> {
         Ok(true)
     }
 
-    /// Creates a copy and waits until it stands at the gate.
-    fn create_one(&mut self) -> Result<(), NotCreated> {
+    /// Creates a copy of a command and waits until it stands at the gate.
+    fn create_one(&mut self, command: usize) -> Result<(), NotCreated> {
         let copy = self.created as u32 + 1;
         let not_forked = |errno| NotCreated::Failed(LaunchError::Fork { copy, errno });
         let index = self.free_slots.pop().ok_or(not_forked(libc::EAGAIN))?;
@@ -168,7 +172,7 @@ impl<'a> Run<'a> {
         slot.reset();
         let pid = self
             .spawner
-            .create(&self.gate, self.blueprint, index, self.created)
+            .create(&self.gate, self.blueprint, index, (self.created, command))
             .map_err(|error| not_forked(error.raw_os_error().unwrap_or(libc::EAGAIN)))?;
         self.created += 1;
         // There is room for it, and nothing may be allocated until the copy stands at the gate.
@@ -218,7 +222,7 @@ impl<'a> Run<'a> {
     /// Releases the next prepared copy; its latency counts from `intended_ns`.
     fn release_one(&mut self, intended_ns: u64) -> Result<(), Ended> {
         if self.prepared.is_empty() {
-            self.create_one().map_err(NotCreated::ended)?;
+            self.create_one(0).map_err(NotCreated::ended)?;
         }
         let Some(pid) = self.prepared.pop_front() else { return Ok(()) };
         self.note_release(pid, intended_ns);
@@ -255,6 +259,14 @@ impl<'a> Run<'a> {
                 self.gate.open_all();
                 self.until_done(|_| Ok(None))
             }
+            Arrivals::Duet => {
+                for _ in 0..2 {
+                    if let Err(ended) = self.release_one(now_ns()) {
+                        return ended;
+                    }
+                }
+                self.until_done(Self::go_on_beside)
+            }
             Arrivals::Workers { workers, duration_s } => {
                 let until_ns = until_ns(duration_s);
                 self.until_done(|run| {
@@ -263,7 +275,7 @@ impl<'a> Run<'a> {
                         run.release_one(now)?;
                     }
                     while run.prepared.len() < spares(workers as usize) && now < until_ns {
-                        run.create_one().map_err(NotCreated::ended)?;
+                        run.create_one(0).map_err(NotCreated::ended)?;
                     }
                     Ok(None)
                 })
@@ -281,7 +293,7 @@ impl<'a> Run<'a> {
                     while run.prepared.len() < spares(most as usize)
                         && run.rows.len() + run.prepared.len() < copies
                     {
-                        run.create_one().map_err(NotCreated::ended)?;
+                        run.create_one(0).map_err(NotCreated::ended)?;
                     }
                     Ok((run.rows.len() < copies).then(|| intended(run.rows.len())))
                 })
@@ -292,6 +304,21 @@ impl<'a> Run<'a> {
             (ended, _) => ended,
         };
         self.exec_errno.map_or(ended, |errno| Ended::ExecFailed { errno })
+    }
+
+    /// Of a duet: whichever has ended is started again, so that the other does not have the CPU to itself.
+    fn go_on_beside(&mut self) -> Result<Option<u64>, Ended> {
+        match (self.rows[0].end.is_some(), self.rows[1].end.is_some()) {
+            (true, true) => Err(Ended::Normally),
+            (false, false) => Ok(None),
+            (first_ended, _) => {
+                if self.outstanding < 2 {
+                    self.create_one(usize::from(!first_ended)).map_err(NotCreated::ended)?;
+                    self.release_one(now_ns())?;
+                }
+                Ok(None)
+            }
+        }
     }
 
     /// Waits until no released copy is left. `pace` releases further copies when it is time and says when it wants to be
@@ -456,7 +483,9 @@ impl<'a> Run<'a> {
         let counted_from_intended = matches!(self.request.arrivals, Arrivals::Rate { .. });
         let (mut first_ns, mut last_ns) = (u64::MAX, 0);
         let mut counted = Vec::new();
-        for row in &self.rows {
+        // What went on in a duet is not counted.
+        let counted_rows = if matches!(self.request.arrivals, Arrivals::Duet) { 2 } else { self.rows.len() };
+        for row in self.rows.iter().take(counted_rows) {
             let (Some(end), Some(started_ns)) = (&row.end, row.started_ns) else { continue };
             let start_ns = if counted_from_intended { row.intended_ns } else { started_ns };
             first_ns = first_ns.min(start_ns);

@@ -18,9 +18,8 @@ use super::reap::microseconds;
 
 /// All that a copy needs, made before the first fork so that the child has nothing left to compute.
 pub(super) struct Blueprint {
-    program: CString,
-    argv: Vec<CString>,
-    env: Vec<CString>,
+    /// The command; in a duet there are two.
+    commands: Vec<Command>,
     input: Option<CString>,
     /// A standard input that came with the request.
     stdin: Option<OwnedFd>,
@@ -39,8 +38,29 @@ pub(super) struct Blueprint {
     files: Option<Rlimit>,
 }
 
-/// What `execve` takes: the words and the environment of one copy.
+struct Command {
+    program: CString,
+    argv: Vec<CString>,
+    env: Vec<CString>,
+}
+
+impl Command {
+    fn new(
+        (program, argv): (&str, &[String]),
+        env: &[(String, String)],
+        user: Option<&RunAs>,
+    ) -> io::Result<Self> {
+        Ok(Self {
+            program: CString::new(program)?,
+            argv: argv.iter().map(|word| CString::new(word.as_str())).collect::<Result<_, _>>()?,
+            env: environment(env, user)?,
+        })
+    }
+}
+
+/// What `execve` takes: the program, the words and the environment of one copy.
 pub(super) struct Words<'a> {
+    program: &'a CStr,
     argv: Vec<*const libc::c_char>,
     env: Vec<*const libc::c_char>,
     /// The string of the environment that is not the blueprint's.
@@ -67,10 +87,12 @@ impl Blueprint {
         stderr: Stream,
         files: Option<Rlimit>,
     ) -> io::Result<Self> {
+        let user = request.user.as_ref();
+        let command = Command::new((&request.program, &request.argv), &request.env, user)?;
+        let beside = request.beside.as_ref();
+        let beside = beside.map(|it| Command::new((&it.program, &it.argv), &it.env, user)).transpose()?;
         Ok(Self {
-            program: CString::new(request.program.as_str())?,
-            argv: request.argv.iter().map(|word| CString::new(word.as_str())).collect::<Result<_, _>>()?,
-            env: environment(&request.env, request.user.as_ref())?,
+            commands: std::iter::once(command).chain(beside).collect(),
             input: match &request.input {
                 Input::Null | Input::Inherit => None,
                 Input::File(path) => Some(c_path(path)?),
@@ -108,17 +130,19 @@ impl Blueprint {
         let used = used_so_far();
         slot.stamp(used, now_ns());
         // SAFETY: both arrays end with a null pointer and point to strings that live until the process image is replaced.
-        unsafe { libc::execve(self.program.as_ptr(), words.argv.as_ptr(), words.env.as_ptr()) };
+        unsafe { libc::execve(words.program.as_ptr(), words.argv.as_ptr(), words.env.as_ptr()) };
         slot.fail(Step::Exec, io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO));
         exit_now();
     }
 
-    /// The words of the copy with this number.
-    pub(super) fn words(&self, number: usize) -> Words<'_> {
+    /// The words of the copy with this number, of the first command or the second.
+    pub(super) fn words(&self, number: usize, command: usize) -> Words<'_> {
         let copy = CString::new(format!("WHYFASTER_COPY={number}")).unwrap_or_default();
+        let command = &self.commands[command.min(self.commands.len() - 1)];
         Words {
-            argv: pointers(self.argv.iter()),
-            env: pointers(self.env.iter().chain([&copy])),
+            program: &command.program,
+            argv: pointers(command.argv.iter()),
+            env: pointers(command.env.iter().chain([&copy])),
             _copy: copy,
             _of: PhantomData,
         }

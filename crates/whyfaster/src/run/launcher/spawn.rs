@@ -43,18 +43,18 @@ impl<'a> Spawner<'a> {
         Ok(Self { stacks, bytes, beginnings: (0..slots).map(|_| None).collect() })
     }
 
-    /// Creates the copy with this number in a slot of the gate; returns its process id. The caller does nothing but wait until the copy
+    /// Creates the copy with this number, of this command, in a slot of the gate; returns its process id. The caller does nothing but wait until the copy
     /// stands at the gate.
     pub(super) fn create(
         &mut self,
         gate: &Gate,
         blueprint: &'a Blueprint,
         index: usize,
-        number: usize,
+        (number, command): (usize, usize),
     ) -> io::Result<i32> {
         // SAFETY: takes nothing.
         let launcher = unsafe { libc::getpid() };
-        let words = blueprint.words(number);
+        let words = blueprint.words(number, command);
         let beginning = Box::new(Beginning { gate, blueprint, index, launcher, words });
         let beginning = self.beginnings[index].insert(beginning);
         // SAFETY: the stack is this slot's alone, and grows down from its end. What the copy begins with stays where it is for as

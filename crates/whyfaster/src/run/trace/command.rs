@@ -218,6 +218,7 @@ impl Watch<'_> {
             program: self.command.program.clone(),
             argv: self.command.argv.clone(),
             env: self.plan.env.clone().into_iter().collect(),
+            beside: None,
             input,
             output,
             show_errors: self.plan.show_errors && purpose == Purpose::Observed,
