@@ -184,12 +184,10 @@ impl Progress {
                 "CPU time of {} and the baseline, both at once on one CPU: {round} of {rounds}",
                 self.alternative(*alternative)
             ),
-            Event::Account { load, alternative } => {
-                format!(
-                    "load {load}: one untimed run of {} for the scheduling account",
-                    self.alternative(*alternative)
-                )
-            }
+            Event::Account { load, alternative } => format!(
+                "load {load}: one untimed run of {} for the scheduling account",
+                self.alternative(*alternative)
+            ),
             Event::Traced { round, rounds, alternative, left_s } => format!(
                 "{} left: why they differ: round {round} of {rounds}, {} observed",
                 duration(*left_s),
