@@ -1,13 +1,12 @@
 """How bench/real scores what whyfaster says about a pair of everyday commands. Pure: from records and counts to rows and claims."""
 
 import benchlib
+from consistency import contradictions, findings, verdict
 
 RIGHT_FIRST = 0.90
 SILENT = 0.10
 # The slow one must be this much slower for there to be something to explain.
 LEAST = 1.05
-# A cause may be this much larger than the difference that it explains before the two contradict each other.
-SLACK = 1.15
 
 
 # ---- evidence ----
@@ -63,60 +62,6 @@ def evidence(wanted, slow, quick):
             if found is None or found < least:
                 missed.append("no part of no difference" if found is None else f"{name} is {found:.0%} of the difference, not {least:.0%}")
     return missed
-
-
-# ---- what a record says ----
-
-
-def findings(record):
-    """The causes but the rest that has none."""
-    return [it for it in record.get("findings", []) if it["cause"] != "unexplained"]
-
-
-def verdict(record):
-    """The comparison at the lowest load."""
-    return benchlib.comparison(record, min((level["load"] for level in record["levels"]), default=1))
-
-
-def contradictions(record):
-    """What the record says that cannot all be true."""
-    wrong = []
-    compared = verdict(record)
-    if compared is None:
-        return ["no comparison"]
-    low, ratio, high = compared["low"], compared["ratio"], compared["high"]
-    if low is not None and high is not None and not low <= ratio <= high:
-        wrong.append(f"the ratio {ratio:.3f} is outside of its interval {low:.3f} to {high:.3f}")
-    if compared["verdict"] == "faster" and high is not None and high > 1:
-        wrong.append(f"faster, but up to {high:.3f} times the time")
-    if compared["verdict"] == "slower" and low is not None and low < 1:
-        wrong.append(f"slower, but down to {low:.3f} times the time")
-    times = medians(record)
-    for it in findings(record):
-        if it["seconds"] is not None and it["alternative"] in times and it.get("against") in times:
-            gap = times[it["alternative"]] - times[it["against"]]
-            spent = times[it["alternative"]]
-            if it["seconds"] > SLACK * spent:
-                wrong.append(f"{it['cause']} takes {it['seconds']:.4f} s of the {spent:.4f} s that {it['alternative']} takes")
-            if gap > 0 and it["share"] is not None and abs(it["share"] * gap - it["seconds"]) > 0.5 * abs(it["seconds"]) + 0.002:
-                wrong.append(f"{it['cause']}: {it['share']:.0%} of {gap:.4f} s is not {it['seconds']:.4f} s")
-        if it.get("low") is not None and it.get("high") is not None and not it["low"] <= it["seconds"] <= it["high"]:
-            wrong.append(f"{it['cause']}: {it['seconds']} is outside of {it['low']} to {it['high']}")
-    for it in record.get("experiments", []):
-        said = [f for f in findings(record) if f["cause"] == it["cause"] and f["alternative"] == it["alternative"]]
-        if it["outcome"] == "refuted" and said and said[0]["confirmed"]:
-            wrong.append(f"{it['cause']} is confirmed and refuted")
-    for level in record["levels"]:
-        for it in level["results"]:
-            if it["bound"] and it["bound"]["makespan_s"] > it["makespan_s"]["median"] * SLACK:
-                wrong.append(f"{it['alternative']}: its bound of {it['bound']['makespan_s']:.4f} s is above the {it['makespan_s']['median']:.4f} s measured with {level['load']}")
-    return wrong
-
-
-def medians(record):
-    """The median makespan of each alternative at the lowest load, by name."""
-    level = min(record["levels"], key=lambda it: it["load"], default={"results": []})
-    return {it["alternative"]: it["makespan_s"]["median"] for it in level["results"]}
 
 
 def score(result):

@@ -12,6 +12,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 sys.dont_write_bytecode = True
 
+import consistency  # noqa: E402
 import realscore  # noqa: E402
 from test_causes import CAUSES  # noqa: E402
 
@@ -91,23 +92,69 @@ class Score(unittest.TestCase):
         self.assertEqual(score(record([{"cause": "unexplained"}]))["outcome"], "silent")
         self.assertEqual(score(record(verdict="slower", ratio=(1.1, 1.2, 1.3)))["outcome"], "wrong")
 
-    def test_contradictions(self):
-        told = lambda found: realscore.contradictions(found)
-        self.assertEqual(told(record([finding("compute", 0.08, 0.8)])), [])
-        self.assertIn("outside of its interval", told(record(ratio=(0.4, 0.7, 0.6)))[0])
-        self.assertIn("up to", told(record(ratio=(0.4, 0.5, 1.1)))[0])
-        self.assertIn("takes 0.5000 s of", told(record([finding("compute", 0.5, 5.0)]))[0])
-        self.assertIn("is not 0.0800 s", told(record([finding("compute", 0.08, 0.1)]))[0])
-        self.assertIn("bound", told(record(bound=0.3))[0])
-        refuted = [{"cause": "compute", "alternative": "slow", "outcome": "refuted"}]
-        self.assertIn("confirmed and refuted", told(record([finding("compute", 0.08, 0.8) | {"confirmed": True}], experiments=refuted))[0])
-
     def test_claims(self):
         rows = [score(record([finding("compute", 0.08, 0.8)])) for _ in range(9)]
         _, data = realscore.report([*rows, score(record())], ["here"])
         self.assertEqual(set(data["claims"].values()), {"holds"})
         _, data = realscore.report([*rows[:5], score(record()), score(record())], ["here"])
         self.assertIn("does not hold", data["claims"].values())
+
+
+class Consistency(unittest.TestCase):
+    """What cannot all be true is found, and what can is not."""
+
+    def told(self, expected, found):
+        """One sentence that has this, or none at all."""
+        said = consistency.contradictions(found)
+        if expected is None:
+            self.assertEqual(said, [])
+        else:
+            self.assertTrue(any(expected in it for it in said), said)
+
+    def test_verdicts_findings_and_bounds(self):
+        self.told(None, record([finding("compute", 0.08, 0.8)]))
+        self.told("0.7 is outside of 0.4 to 0.6", record(ratio=(0.4, 0.7, 0.6)))
+        self.told("up to", record(ratio=(0.4, 0.5, 1.1)))
+        self.told("takes 0.5000 s of", record([finding("compute", 0.5, 5.0)]))
+        self.told("is not 0.0800 s", record([finding("compute", 0.08, 0.1)]))
+        self.told("bound", record(bound=0.3))
+        self.told("its functions have 120%", record([finding("compute", 0.08, 0.8, functions=[{"share": 0.7}, {"share": 0.5}, {"share": -0.4}])]))
+        self.told("outside of", record([finding("compute", 0.08, 0.8, low=0.09, high=0.1)]))
+
+    def test_sums_and_signs(self):
+        difference = {"alternative": "quick", "baseline": "slow", "span_s": {"median": -0.1}, "noise_s": 0.005}
+        with_rest = lambda rest: [finding("compute", 0.08, 0.8), finding("unexplained", abs(rest) * 0.1, rest)]
+        explained = lambda findings: record(findings) | {"differences": [difference]}
+        self.told(None, explained(with_rest(0.2)))
+        self.told(None, explained([finding("compute", 0.096, 0.96)]))
+        self.told("the causes are 80% of the difference", explained([finding("compute", 0.08, 0.8)]))
+        against = finding("startup", 0.02, -0.2)
+        self.told("told of slow", explained([finding("compute", 0.12, 1.2), against]))
+        self.told(None, explained([finding("compute", 0.12, 1.2), against | {"alternative": "quick", "against": "slow"}]))
+        account = {"alternative": "slow", "untraced_s": 0.2, "parallelism": 0.5, "critical_path": [{"seconds": 0.15}, {"seconds": 0.05}], "work": [{"seconds": 0.1}]}
+        self.told(None, record() | {"accounts": [account]})
+        self.told("its path sums to", record() | {"accounts": [account | {"untraced_s": 0.3, "parallelism": None}]})
+        self.told("CPUs busy", record() | {"accounts": [account | {"parallelism": 1.5}]})
+        self.told("below zero", record() | {"accounts": [account | {"work": [{"seconds": -0.1}], "parallelism": None}]})
+
+    def test_experiments_predictions_and_the_answer(self):
+        tried = {"cause": "compute", "alternative": "slow", "predicted_s": 0.08}
+        won = lambda low, high: {"won_s": {"median": (low + high) / 2, "low": low, "high": high}}
+        confirmed = finding("compute", 0.08, 0.8) | {"confirmed": True}
+        self.told("confirmed and refuted", record([confirmed], experiments=[tried | {"outcome": "refuted"}]))
+        self.told(None, record([confirmed], experiments=[tried | {"outcome": "confirmed"} | won(0.07, 0.09)]))
+        self.told("may have won nothing", record([confirmed], experiments=[tried | {"outcome": "confirmed"} | won(-0.01, 0.09)]))
+        self.told("is refuted, and may have won", record(experiments=[tried | {"outcome": "refuted"} | won(0.0, 0.09)]))
+        predicted = {"alternative": "slow", "load": 10, "predicted_s": 2.0, "low": 2.1, "high": 3.0}
+        self.told("the prediction for 10", record() | {"predictions": [predicted]})
+        named = record()
+        named["levels"][0]["comparisons"][0] |= {"alternative": "quick", "baseline": "slow"}
+        answer = {"slower": "slow", "faster": "quick", "ratio": 2.0}
+        said = "'slow' takes 200 ms, 2.00 times as long as 'quick'"
+        self.told(None, named | {"answer": answer, "summary": [said]})
+        self.told("in the answer", named | {"answer": answer | {"ratio": 2.19}})
+        self.told("is said, and the ratio", named | {"answer": answer, "summary": [said.replace("2.00", "2.19")]})
+        self.told("the answer calls quick slower", named | {"answer": answer | {"slower": "quick", "faster": "slow"}})
 
 
 if __name__ == "__main__":

@@ -108,3 +108,56 @@ fn execs_that_find_nothing_are_a_search_of_path_and_no_computing() {
     let first = told.first().is_none_or(|first| *first == "path_search");
     assert!(first && !told.contains(&"compute"), "{:#}", record["findings"]);
 }
+
+/// Two threads that work in turns, for each has to have the lock: `together 1` takes it for every piece of the work, `together 0` for none.
+const TOGETHER: &str = r#"
+#include <pthread.h>
+#include <stdlib.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int locks;
+static __thread volatile long sum;
+__attribute__((noinline)) static void piece(void) {
+    if (locks) pthread_mutex_lock(&lock);
+    for (long i = 0; i < 3000000; i++) sum += i;
+    if (locks) pthread_mutex_unlock(&lock);
+}
+static void *worker(void *of) { for (int i = 0; i < 20; i++) piece(); return of; }
+int main(int argc, char **argv) {
+    pthread_t others[2];
+    locks = argc > 1 && atoi(argv[1]);
+    for (int i = 0; i < 2; i++) pthread_create(&others[i], 0, worker, 0);
+    for (int i = 0; i < 2; i++) pthread_join(others[i], 0);
+    return 0;
+}
+"#;
+
+#[test]
+fn a_lock_is_said_with_the_code_that_waits_for_it() {
+    needs!(full());
+    needs!(tool("gcc"));
+    let _alone = alone();
+    let place = Sandbox::new();
+    place.write("together.c", TOGETHER);
+    place.shell("gcc -O1 -fno-omit-frame-pointer -pthread -o together together.c").ok();
+    let options = ["--why=observe", "--why-rounds", "7"];
+    let record = explained(&place, &options, "./together 1", "./together 0");
+    let mut waits = 0.0;
+    for run in list(&record["traced"]).iter().filter(|it| it["alternative"] == 0) {
+        let functions = list(&run["report"]["sampled"]["functions"]);
+        let of_lock = functions.iter().filter(|it| it["kind"] == "lock");
+        // The library's function that was asked for the lock, or the library, and who asked it.
+        for it in of_lock.clone() {
+            let file = it["file"].as_str().unwrap_or_default();
+            assert!(file.contains("libc.so") || file.contains("libpthread"), "{it:#}");
+        }
+        waits += of_lock.map(|it| number(&it["samples"])).sum::<f64>();
+    }
+    assert!(waits >= 50.0, "{waits} ms of waits in seven runs");
+    // On a machine with one free CPU both take as long.
+    let Some(found) = record["findings"].as_array().into_iter().flatten().find(|it| it["cause"] == "lock")
+    else {
+        return;
+    };
+    let sentence = found["sentence"].as_str().unwrap();
+    assert!(sentence.contains("by how long it waits"), "{sentence}");
+}

@@ -26,11 +26,15 @@ static __always_inline void send_blocked(void *ctx, struct task_struct *task, st
     bool of_native = !compat && number < SYSCALLS && settings.descriptor[number];
     if (t->in_call && (of_native || of_compat == COMPAT_DESCRIPTOR))
         look_up_file(r, task, t, (u32)t->args[0]);
-    if (t->in_call && (t->call == settings.futex || of_compat == COMPAT_FUTEX)) {
+    bool lock = t->in_call && (t->call == settings.futex || of_compat == COMPAT_FUTEX);
+    if (lock) {
         u32 op = t->args[1] & FUTEX_CMD_MASK;
         r->bitset = op == FUTEX_WAIT_BITSET || op == FUTEX_WAIT_REQUEUE_PI;
+        lock = !r->bitset;
     }
     submit(r);
-    if (settings.blocking_stacks)
+    if (settings.blocking_stacks == STACKS_OF_ALL)
         send_stack(ctx, task, t, now, 1);
+    else if (settings.blocking_stacks == STACKS_OF_LOCKS && lock)
+        send_lock_stack(ctx, task, t, now);
 }

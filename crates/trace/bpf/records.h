@@ -263,6 +263,7 @@ struct cpu_state {
     struct losses lost;
     u64 samples;  /* by the clock, and how long they took */
     u64 sampling;
+    u64 lock_stack; /* when the last one was taken of a task that began to wait for a lock */
     u64 switched_at;
     u32 next;    /* who got the CPU at the last switch that was seen */
     u32 sent;
@@ -359,12 +360,15 @@ enum startup {
     STARTUP_FUTEX, /* over when it waits */
 };
 
+/* Where tasks block, whose stacks are taken. */
+enum blocking_stacks { STACKS_OF_NONE, STACKS_OF_ALL, STACKS_OF_LOCKS /* user code alone */ };
+
 struct settings {
     u8 by_process;
     u8 call_times;
     u8 each_call;
     u8 scheduling;
-    u8 blocking_stacks;
+    u8 blocking_stacks; /* enum blocking_stacks */
     u8 state_argument; /* sched_switch has the argument prev_state (Linux 5.18) */
     u16 mask_words;
     u32 restricted;    /* the caller may observe what ptrace would let it look into, and nothing else */
@@ -443,4 +447,5 @@ struct record_shapes {
     enum startup startup;
     enum transfer transfer;
     enum compat_call compat_call;
+    enum blocking_stacks blocking_stacks;
 };

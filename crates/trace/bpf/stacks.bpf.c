@@ -20,11 +20,12 @@ static __always_inline void send_stack(void *ctx, struct task_struct *task, stru
     struct stack_and_frames *s = bpf_map_lookup_elem(&stack_scratch, &blocking);
     if (!s)
         return;
-    long kernel = bpf_get_stack(ctx, s->frames, (blocking ? STACK_FRAMES : settings.kernel_frames) * 8, 0);
+    bool whole = blocking && settings.blocking_stacks == STACKS_OF_ALL;
+    long kernel = bpf_get_stack(ctx, s->frames, (whole ? STACK_FRAMES : settings.kernel_frames) * 8, 0);
     if (kernel < 0)
         kernel = 0;
     u64 offset = (u64)kernel & 0x3ff; /* up to 1016 bytes */
-    u32 most = (blocking ? STACK_FRAMES : settings.user_frames) * 8;
+    u32 most = (whole ? STACK_FRAMES : settings.user_frames) * 8;
     long user = bpf_get_stack(ctx, (char *)s->frames + offset, most, BPF_F_USER_STACK);
     if (user < 0)
         user = 0;
@@ -41,6 +42,19 @@ static __always_inline void send_stack(void *ctx, struct task_struct *task, stru
     s->stack.starting = t->starting;
     s->stack.run = t->starting ? run_so_far(task, t, now) - t->exec_run : 0;
     send_copy(s, sizeof(s->stack) + offset + ((u64)user & 0x3ff));
+}
+
+/* As often as the clock would, at most: who waits for a lock a million times a second is asked a thousand times. */
+#define LOCK_STACKS_APART_NS 1000000
+
+static __always_inline void send_lock_stack(void *ctx, struct task_struct *task, struct task_state *t, u64 now)
+{
+    struct cpu_state *cpu = this_cpu();
+    if (!cpu || now - cpu->lock_stack < LOCK_STACKS_APART_NS)
+        return;
+    cpu->lock_stack = now;
+    send_stack(ctx, task, t, now, 1);
+    cpu->sampling += bpf_ktime_get_ns() - now;
 }
 
 SEC("perf_event")

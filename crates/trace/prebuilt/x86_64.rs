@@ -1005,6 +1005,7 @@ mod imp {
             pub lost: losses,
             pub samples: u64,
             pub sampling: u64,
+            pub lock_stack: u64,
             pub switched_at: u64,
             pub next: u32,
             pub sent: u32,
@@ -1833,7 +1834,7 @@ mod imp {
             pub startup: startup,
             pub transfer: transfer,
             pub compat_call: compat_call,
-            pub __pad_2244: [u8; 4],
+            pub blocking_stacks: blocking_stacks,
         }
         #[derive(Debug, Default, Copy, Clone)]
         #[repr(C)]
@@ -2085,6 +2086,20 @@ mod imp {
                 Self::COMPAT_ELSE
             }
         }
+        #[derive(Debug, Copy, Clone, Eq, PartialEq)]
+        #[repr(transparent)]
+        pub struct blocking_stacks(pub u32);
+        #[allow(non_upper_case_globals)]
+        impl blocking_stacks {
+            pub const STACKS_OF_NONE: Self = Self(0);
+            pub const STACKS_OF_ALL: Self = Self(1);
+            pub const STACKS_OF_LOCKS: Self = Self(2);
+        }
+        impl Default for blocking_stacks {
+            fn default() -> Self {
+                Self::STACKS_OF_NONE
+            }
+        }
         #[derive(Debug, Default, Copy, Clone)]
         #[repr(C)]
         pub struct beginning {
@@ -2307,5 +2322,5 @@ mod imp {
         }
     }
     #[unsafe(link_section = ".bpf.objs")]
-    static DATA: [u8; 274976] = *include_bytes!("x86_64.bpf.o");
+    static DATA: [u8; 280256] = *include_bytes!("x86_64.bpf.o");
 }

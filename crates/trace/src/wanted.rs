@@ -17,6 +17,8 @@ pub struct Wanted {
     pub count_samples: bool,
     /// Take the stack where a task blocks.
     pub blocking_stacks: bool,
+    /// Count where in user code tasks wait for locks, by how long they do.
+    pub count_locks: bool,
     /// Bytes of the ring that streamed records go through.
     pub ring_bytes: u32,
 }
@@ -40,6 +42,7 @@ impl Default for Wanted {
             samples_per_s: None,
             count_samples: false,
             blocking_stacks: false,
+            count_locks: false,
             // Ring sizes and what they lose were measured: 4 MiB hold 3 million records a second at a poll every 20 ms.
             ring_bytes: 16 << 20,
         }

@@ -6,7 +6,7 @@ use super::account::Alternative;
 use super::causes::{About, definition};
 use super::report::{Finding, Function};
 use super::statement::Pair;
-use crate::trace::report::Code;
+use crate::trace::report::{Code, WorkKind};
 
 /// Samples of the slower one below which nothing is said of their shares: half of 50 is between 36% and 64%.
 const ENOUGH: f64 = 50.0;
@@ -68,9 +68,17 @@ struct Found<'a> {
     commands: BTreeMap<&'a str, f64>,
 }
 
+/// A function and its file. All waits for locks are in the same few functions of a library, so that who called these tells them apart.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Place<'a> {
+    symbol: Option<&'a str>,
+    file: Option<&'a str>,
+    waits_for: Option<&'a str>,
+}
+
 /// The samples of one side that a cause is made of, by function, summed over its runs.
 struct Profile<'a> {
-    functions: BTreeMap<(Option<&'a str>, Option<&'a str>), Found<'a>>,
+    functions: BTreeMap<Place<'a>, Found<'a>>,
     /// Seconds of observed runs that one sample stands for.
     each_s: f64,
 }
@@ -86,7 +94,9 @@ impl<'a> Profile<'a> {
                 continue;
             }
             let (samples, Code { symbol, file, called_from }) = (row.samples as f64, &row.code);
-            let found = functions.entry((symbol.as_deref(), file.as_deref())).or_default();
+            let waits_for = called_from.as_deref().filter(|_| row.kind == WorkKind::Lock);
+            let place = Place { symbol: symbol.as_deref(), file: file.as_deref(), waits_for };
+            let found = functions.entry(place).or_default();
             found.samples += samples;
             *found.commands.entry(row.command.program()).or_default() += samples;
             if let Some(caller) = called_from {
@@ -130,8 +140,8 @@ pub(super) fn functions(
             let found = here.functions.get(&key).or_else(|| there.functions.get(&key))?;
             let share = (samples.here - samples.there) / more;
             Some(Function {
-                symbol: key.0.map(str::to_owned),
-                file: key.1.map(str::to_owned),
+                symbol: key.symbol.map(str::to_owned),
+                file: key.file.map(str::to_owned),
                 called_from: most(&found.callers, found.samples * MOSTLY),
                 command: most(&found.commands, 0.0).unwrap_or_default(),
                 share,

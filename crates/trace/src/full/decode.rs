@@ -101,8 +101,11 @@ impl Decoder {
     /// Names the frames of the stacks that have come, or counts them, once it is known what was mapped until then.
     pub(crate) fn name_stacks(&mut self) {
         for (record, frames) in std::mem::take(&mut self.stacks) {
-            if let Some(profile) = self.profile.as_mut().filter(|_| record.head.detail == 0) {
-                profile.take(&record, &frames, &mut self.symbols.images);
+            if let Some(profile) = self.profile.as_mut() {
+                match record.head.detail {
+                    0 => profile.take(&record, &frames, &mut self.symbols.images),
+                    _ => profile.waits(&record, &frames, &mut self.symbols.images),
+                }
                 continue;
             }
             let stack = self.symbols.stack(&record, &frames);
@@ -129,6 +132,7 @@ impl Decoder {
             }
             record_kind::RECORD_WAKE => {
                 let context = self.context(&head)?;
+                self.profile.iter_mut().for_each(|profile| profile.woken(head.task, head.at));
                 self.push(&head, What::Wake { wakee: head.task, waker: head.other, context });
             }
             record_kind::RECORD_QUEUED => {
@@ -144,6 +148,9 @@ impl Decoder {
             record_kind::RECORD_CALL => self.call(&head, bytes)?,
             record_kind::RECORD_STACK => {
                 let r = types::stack_record::read(bytes)?;
+                if head.detail != 0 {
+                    self.profile.iter_mut().for_each(|profile| profile.blocks(head.task, head.at));
+                }
                 self.stacks.push((r, rest::<types::stack_record>(bytes).to_vec()));
             }
             _ => self.process(&head, bytes)?,

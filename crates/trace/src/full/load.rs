@@ -86,7 +86,12 @@ fn settle(open: &mut OpenWhyfasterSkel<'_>, wanted: &Wanted, caller: &Caller) {
         call_times: (wanted.call_times || wanted.each_call).into(),
         each_call: wanted.each_call.into(),
         scheduling: wanted.scheduling.into(),
-        blocking_stacks: wanted.blocking_stacks.into(),
+        blocking_stacks: match (wanted.blocking_stacks, wanted.count_locks) {
+            (true, _) => types::blocking_stacks::STACKS_OF_ALL,
+            (false, true) => types::blocking_stacks::STACKS_OF_LOCKS,
+            (false, false) => types::blocking_stacks::STACKS_OF_NONE,
+        }
+        .0 as u8,
         state_argument: (kernel_version() >= Some((5, 18))).into(),
         mask_words: mask_words(),
         restricted: caller.restricted.into(),

@@ -103,7 +103,7 @@ impl Full {
         follow::tool(&loaded, own).map_err(|e| refused("labelling this process", &e))?;
         loaded.attach().map_err(|e| refused("attaching the programs", &e))?;
         loaded.note_running();
-        let stacks = wanted.samples_per_s.is_some() || wanted.blocking_stacks;
+        let stacks = wanted.samples_per_s.is_some() || wanted.blocking_stacks || wanted.count_locks;
         let watch = if stacks { Watch::start() } else { Ok(Watch::default()) };
         let watch = watch.map_err(|e| refused("watching what is mapped", &e))?;
         let samples = match wanted.samples_per_s {

@@ -1,5 +1,6 @@
 //! Samples of the clock, counted by place: no stack is streamed, and nothing gets its name before the run is over. Naming reads the
-//! symbols of whole files, on CPUs that the run wants.
+//! symbols of whole files, on CPUs that the run wants. Waits for locks are counted beside them, by how long they last: as often as the clock would
+//! have found them.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -41,6 +42,14 @@ struct Early {
 pub(crate) struct Profile {
     counted: HashMap<Key, u64>,
     early: Vec<Early>,
+    /// Nanoseconds of waits for locks.
+    waited: HashMap<Key, u64>,
+    /// When tasks that wait for a lock began to.
+    waiting: HashMap<Tid, u64>,
+    /// Waits that are over and not counted yet: by their task and beginning, how long they lasted.
+    over: HashMap<(Tid, u64), u64>,
+    /// Waits that are not over, and where.
+    open: HashMap<(Tid, u64), Key>,
     /// Start-ups that are over: when that was told, and how much CPU time they took, by task.
     started: HashMap<Tid, Vec<(u64, u64)>>,
     began: SystemTime,
@@ -48,7 +57,16 @@ pub(crate) struct Profile {
 
 impl Default for Profile {
     fn default() -> Self {
-        Self { counted: HashMap::new(), early: Vec::new(), started: HashMap::new(), began: SystemTime::now() }
+        Self {
+            counted: HashMap::new(),
+            early: Vec::new(),
+            waited: HashMap::new(),
+            waiting: HashMap::new(),
+            over: HashMap::new(),
+            open: HashMap::new(),
+            started: HashMap::new(),
+            began: SystemTime::now(),
+        }
     }
 }
 
@@ -78,6 +96,39 @@ impl Profile {
         }
     }
 
+    /// A task begins to wait for a lock: its stack comes to [`Self::waits`].
+    pub(crate) fn blocks(&mut self, task: Tid, at: u64) {
+        self.waiting.insert(task, at);
+    }
+
+    /// A task is woken.
+    pub(crate) fn woken(&mut self, task: Tid, at: u64) {
+        let Some(began) = self.waiting.remove(&task) else { return };
+        let ns = at.saturating_sub(began);
+        match self.open.remove(&(task, began)) {
+            Some(key) => *self.waited.entry(key).or_default() += ns,
+            None => drop(self.over.insert((task, began), ns)),
+        }
+    }
+
+    /// Counts a wait for a lock, as soon as it is over.
+    pub(crate) fn waits(&mut self, r: &types::stack_record, frames: &[u8], images: &mut Images) {
+        let frames = addresses(frames);
+        let user = frames.get(usize::from(r.kernel_frames)..).unwrap_or_default();
+        if r.group == 0 || user.is_empty() {
+            return;
+        }
+        let frames = calling(user).map(|address| images.place(r.process, r.head.at, address)).collect();
+        let key = Key { group: r.group, kind: WorkKind::Lock, frames };
+        let (wait, waiting) = ((r.head.task, r.head.at), self.waiting.get(&r.head.task));
+        match self.over.remove(&wait) {
+            Some(ns) => *self.waited.entry(key).or_default() += ns,
+            // Who never waits again was not seen to be woken.
+            None if waiting == Some(&r.head.at) => drop(self.open.insert(wait, key)),
+            None => {}
+        }
+    }
+
     /// The start-up of a program is over.
     pub(crate) fn started(&mut self, task: Tid, at: u64, run: u64) {
         self.started.entry(task).or_default().push((at, run));
@@ -93,13 +144,18 @@ impl Profile {
         self.settle();
         let mut maps = PerfMaps::since(self.began);
         let mut rows: BTreeMap<(CommandName, WorkKind, Code), u64> = BTreeMap::new();
-        for (key, samples) in self.counted {
+        for (key, amount) in self.counted.into_iter().chain(self.waited) {
             let Some(command) = command(key.group) else { continue };
-            let code = code(&key.frames, symbols, &mut maps);
-            *rows.entry((command, key.kind, code)).or_default() += samples;
+            let frames = if key.kind == WorkKind::Lock { asking(&key.frames) } else { &key.frames };
+            let code = code(frames, symbols, &mut maps);
+            *rows.entry((command, key.kind, code)).or_default() += amount;
         }
-        let row = |((command, kind, code), samples)| SampledRow { command, kind, code, samples };
-        let mut functions: Vec<SampledRow> = rows.into_iter().map(row).collect();
+        let row = |((command, kind, code), amount)| {
+            let ticks = |ns: u64| (ns as f64 * 1e-9 * f64::from(per_s)).round() as u64;
+            let samples = if kind == WorkKind::Lock { ticks(amount) } else { amount };
+            SampledRow { command, kind, code, samples }
+        };
+        let mut functions: Vec<SampledRow> = rows.into_iter().map(row).filter(|it| it.samples > 0).collect();
         functions.sort_by_key(|row| Reverse(row.samples));
         Sampled { per_s, functions }
     }
@@ -116,6 +172,17 @@ impl Profile {
             *self.counted.entry(key).or_default() += 1;
         }
     }
+}
+
+/// The frames from the function on by which a program asked the library for a lock: what that does to wait says nothing.
+fn asking(frames: &[Place]) -> &[Place] {
+    let file = |place: &Place| match place {
+        Place::File(file, _) => Some(file.clone()),
+        Place::Memory(..) => None,
+    };
+    let library = frames.first().and_then(file);
+    let within = frames.iter().take_while(|place| library.is_some() && file(place) == library).count();
+    &frames[within.saturating_sub(1)..]
 }
 
 /// The function of a stack, and what called it. Where an interpreter says what its code is, that is the function: the innermost one

@@ -6,7 +6,7 @@ use super::super::command::CommandName;
 use super::WorkKind;
 
 /// Samples of a clock that runs while a CPU does, by the function in which it found a command. What ran in the kernel for a call is not
-/// among them: the calls tell more.
+/// among them: the calls tell more. Waits for locks are, one for every tick that they last.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sampled {
@@ -23,7 +23,7 @@ pub struct SampledRow {
     /// The command.
     #[serde(flatten)]
     pub command: CommandName,
-    /// What it did there: user code, page faults, or its start-up.
+    /// What it did there: user code, page faults, its start-up, or waiting for a lock.
     pub kind: WorkKind,
     /// Where.
     #[serde(flatten)]

@@ -10,6 +10,7 @@ pub(super) const DEFINITION: Definition = Definition {
     categories: &[Category::Lock],
     on_path: |row, _| row.kind == PathKind::Lock || in_kernel(row, &[WorkKind::Lock]),
     in_work: |row, _| row.kind == WorkKind::Lock,
+    in_code: true,
     counted: &[(Measure::LockCalls, |it| it.locks)],
     fact: |it| {
         let most =

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::fixture::{Scene, Trace};
-use crate::trace::report::{Code, Sampled, SampledRow, WorkKind};
+use crate::trace::report::{Code, PathKind, Sampled, SampledRow, WorkKind};
 use crate::why::Located;
 use crate::why::cause::Cause;
 use crate::why::report::{Finding, Function};
@@ -60,6 +60,27 @@ fn what_the_slower_one_has_more_of_is_where_it_computes() {
     assert!((finding.functions[0].seconds - 0.8 * finding.seconds).abs() < 1e-12);
     let Some(Located::In(named)) = finding.located() else { panic!("{finding:#?}") };
     assert_eq!(named.len(), 2, "what the other one has more of is not where it is: {named:?}");
+}
+
+#[test]
+fn waits_for_locks_are_told_apart_by_who_asks_for_them() {
+    const LIBC: &str = "/lib/libc.so.6";
+    let waits = |seconds: f64, from: &[(&str, u64)]| {
+        let mut trace = Trace::new().waits("prog", PathKind::Lock, Some("prog"), seconds);
+        let asks = |(from, samples): &(&str, u64)| {
+            let asks = row(None, LIBC, Some(*from), *samples);
+            SampledRow { command: "prog".into(), kind: WorkKind::Lock, ..asks }
+        };
+        trace.0.sampled = Some(Sampled { per_s: 1000, functions: from.iter().map(asks).collect() });
+        trace
+    };
+    let slow = waits(0.3, &[("insert", 200), ("remove", 100), ("join", 50)]);
+    let finding = first(&waits(0.1, &[("join", 50)]), &slow);
+    assert_eq!(finding.cause, Cause::Lock);
+    let Some(Located::In(named)) = finding.located() else { panic!("{finding:#?}") };
+    let asking: Vec<_> = named.iter().map(|it| it.called_from.as_deref().unwrap()).collect();
+    assert_eq!(asking, ["insert", "remove"]);
+    assert!((named[0].share - 2.0 / 3.0).abs() < 1e-9, "{named:?}");
 }
 
 #[test]

@@ -69,6 +69,7 @@ impl Tracer {
         let wanted = whyfaster_trace::Wanted {
             samples_per_s: Some(SAMPLES_PER_S),
             count_samples: true,
+            count_locks: true,
             ..whyfaster_trace::Wanted::default()
         };
         let full = Full::open(&wanted).map_err(|missing| {

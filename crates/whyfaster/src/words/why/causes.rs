@@ -270,7 +270,7 @@ pub(super) fn said(finding: &Finding, subject: &str, called: &Called) -> Option<
         },
         Fact::Lock { holder } => {
             let held = holder.as_ref().map(|it| format!(" that {} held", quoted(it)));
-            longer(&format!("waits {cost} longer for locks"), held.unwrap_or_default())
+            longer(&format!("waits {cost} longer for locks"), held.unwrap_or_default() + &located(finding))
         }
         Fact::Sleep { command } => {
             longer(&format!("sleeps {cost} longer, with nothing to do"), by(command, &slow))

@@ -1,7 +1,7 @@
 //! In which functions a finding is.
 
-use whyfaster_core::why::Located;
 use whyfaster_core::why::report::{Finding, Function};
+use whyfaster_core::why::{Cause, Located};
 
 use super::numbers::{count, percent};
 
@@ -9,6 +9,8 @@ use super::numbers::{count, percent};
 pub(super) fn located(finding: &Finding) -> String {
     match finding.located() {
         None => String::new(),
+        // Where nobody waits for a lock in user code, the kernel's locks are meant.
+        Some(Located::Few { .. } | Located::Spread) if finding.cause == Cause::Lock => String::new(),
         Some(Located::NotSampled) => " (its code was not sampled)".to_owned(),
         Some(Located::Few { samples }) => {
             format!(" (in which functions is not told: too few samples, {})", count(samples))
@@ -19,8 +21,12 @@ pub(super) fn located(finding: &Finding) -> String {
                 functions.iter().take(1).map(|it| format!("{} of that in {}", percent(it.share), code(it)));
             let others = functions.iter().skip(1).map(|it| format!("{} in {}", percent(it.share), code(it)));
             let all: Vec<String> = first.chain(others).collect();
-            let samples = finding.samples.map_or(0.0, |it| it.here);
-            format!(": {} ({} samples)", all.join(", "), count(samples))
+            let samples = count(finding.samples.map_or(0.0, |it| it.here));
+            match finding.cause {
+                // One for every tick that its waits last.
+                Cause::Lock => format!(": {} (by how long it waits)", all.join(", ")),
+                _ => format!(": {} ({samples} samples)", all.join(", ")),
+            }
         }
     }
 }
