@@ -206,9 +206,9 @@ fn studies_are_listed_and_pipes_runs() {
 #[test]
 fn doctor_examines_this_machine() {
     let place = Sandbox::new();
-    let text = place.run(&["doctor"]).ok().out;
+    let text = place.run(&["doctor", "-v"]).ok().out;
     let json = place.run(&["doctor", "--json"]).json();
-    assert!(text.starts_with("This machine:"), "{text}");
+    assert!(text.contains("This machine:"), "{text}");
     let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
     assert_eq!(json["facts"]["kernel"], kernel.trim());
     assert!(text.contains(kernel.trim()), "{text}");
@@ -232,11 +232,11 @@ fn progress_moves_in_a_terminal_and_is_gone_at_the_end() {
     let place = Sandbox::new();
     let words = "compare -N -r 4 'sleep 0.15' 'sleep 0.1'";
     let seen = in_terminal(&place, "", words).ok().out;
-    assert!(seen.contains("round 1 of 4") && seen.contains("left: load 1"), "{seen}");
+    assert!(seen.contains("left; round 1 of 4: timing "), "{seen}");
     // A bar is drawn over itself, with a carriage return or with the cursor moved.
     let bar = seen.rfind("round ").unwrap();
     assert!(seen[..bar].matches('\r').count() > 3, "{seen:?}");
-    assert!(!seen[bar..].contains("left: load") && seen[bar..].contains("CPUs busy"), "{seen:?}");
+    assert!(!seen[bar..].contains(" left; ") && seen[bar..].contains("CPUs busy"), "{seen:?}");
     assert!(seen.contains("\u{1b}["), "a terminal gets colours: {seen:?}");
     let coloured = |text: &str| {
         text.split("\u{1b}[").skip(1).any(|rest| {
@@ -249,22 +249,4 @@ fn progress_moves_in_a_terminal_and_is_gone_at_the_end() {
     assert!(!coloured(&plain) && plain.contains("round "), "{plain:?}");
     let basic = in_terminal(&place, "", &words.replace("-N", "-N --style basic")).ok().out;
     assert!(!basic.contains('\u{1b}') && basic.contains("whyfaster: "), "{basic:?}");
-}
-
-#[test]
-fn nothing_is_drawn_while_a_run_is_timed() {
-    // Each run writes how much stood on the terminal when it began and when it ended.
-    let place = Sandbox::new();
-    place.write("run", "wc -c < screen >> sizes; sleep 0.5; wc -c < screen >> sizes\n");
-    let line = format!("stty cols 80; {PROGRAM} compare -M 2 'sh run' 'sh ./run'");
-    let words = ["--quiet", "--flush", "--return", "--command", &line, "screen"];
-    let mut command = place.command("script", &words);
-    command.env("TERM", "xterm");
-    place.finish(command).ok();
-    let sizes: Vec<u64> = place.lines("sizes").iter().map(|line| line.parse().unwrap()).collect();
-    assert!(sizes.len() >= 16, "{sizes:?}");
-    // What was drawn right before a run may reach the file a little later, so a single difference says nothing.
-    let still = sizes.chunks(2).filter(|pair| pair[0] == pair[1]).count();
-    assert!(still * 2 > sizes.len() / 2, "the terminal is written to during runs: {sizes:?}");
-    assert!(sizes.last() > sizes.first(), "nothing was drawn at all: {sizes:?}");
 }

@@ -2,6 +2,7 @@
 
 use crate::missing::Obstacle;
 use crate::sample::Arm;
+use crate::verdict::Verdict;
 use crate::why::Planned;
 
 /// Something happened. Events are sent between batches only, never while one is being timed.
@@ -34,10 +35,15 @@ pub enum Event {
         arm: Arm,
         /// Seconds that the batch is expected to take.
         batch_s: f64,
-        /// Seconds until the end of the measurement, as far as one can tell.
+        /// Seconds until the end of the measurement with its explanation, as far as one can tell.
         left_s: f64,
-        /// Part of the measurement that is done, 0 to 1.
-        done: f64,
+    },
+    /// What the rounds so far say, after each block of them.
+    SoFar {
+        /// The load.
+        load: u32,
+        /// Of every alternative but the baseline.
+        standings: Vec<SoFar>,
     },
     /// An alternative and the baseline are about to run at once.
     Duet {
@@ -63,7 +69,7 @@ pub enum Event {
         rounds: u32,
         /// Index of the alternative.
         alternative: usize,
-        /// Seconds until the end of the traced rounds, as far as one can tell.
+        /// Seconds until the end of the measurement, as far as one can tell.
         left_s: f64,
     },
     /// A traced batch of the highest load, after the traced rounds.
@@ -72,7 +78,7 @@ pub enum Event {
         load: u32,
         /// Index of the alternative.
         alternative: usize,
-        /// Seconds that it takes, as far as one can tell.
+        /// Seconds until the end of the measurement, as far as one can tell.
         left_s: f64,
     },
     /// What is said before an experiment is made: what it changes, and what is expected of it.
@@ -94,6 +100,8 @@ pub enum Event {
         round: u32,
         /// Rounds wanted.
         rounds: u32,
+        /// Seconds until the end of the measurement, as far as one can tell.
+        left_s: f64,
     },
     /// A level could not be measured.
     LevelSkipped {
@@ -119,9 +127,18 @@ pub enum Event {
         of: u32,
         /// Seconds until the end of the measurement, as far as one can tell.
         left_s: f64,
-        /// Part of the measurement that is done, 0 to 1.
-        done: f64,
     },
     /// All is done.
     Finished,
+}
+
+/// How an alternative stands against the baseline.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SoFar {
+    /// Its index.
+    pub alternative: usize,
+    /// Its time over the baseline's, if there is a round.
+    pub ratio: Option<f64>,
+    /// The verdict if it were over now.
+    pub verdict: Verdict,
 }

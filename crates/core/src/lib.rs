@@ -34,6 +34,7 @@ pub mod price;
 
 pub mod why;
 
+pub mod course;
 pub mod event;
 pub mod record;
 

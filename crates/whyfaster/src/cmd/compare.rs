@@ -30,7 +30,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     if outputs.style != Style::None && outputs.detail > Detail::Sentence {
         say(&words::plan::announcement(&plan));
     }
-    let finished = measured(&plan, &outputs, &interrupts)?;
+    let finished = measured(&plan, &outputs, &interrupts, (0, 1))?;
     finish(&finished.record, finished.failure, &outputs)
 }
 
@@ -68,12 +68,18 @@ pub(super) fn listed<'a>(
 }
 
 /// Measures, showing on standard error how far it is.
-pub(super) fn measured(plan: &Plan, outputs: &Outputs, interrupts: &Interrupts) -> Result<Finished, Failure> {
+/// It may be one part of as many.
+pub(super) fn measured(
+    plan: &Plan,
+    outputs: &Outputs,
+    interrupts: &Interrupts,
+    (part, of): (usize, usize),
+) -> Result<Finished, Failure> {
     let look = results::look_of(outputs, stderr().is_terminal());
     // Output of the commands on the terminal and a moving line would write over each other.
     let inherits = plan.alternatives.iter().any(|it| it.output == Output::Inherit);
     let terminal = stderr().is_terminal() && !inherits;
-    let mut progress = Progress::new(&look, &plan.alternatives, terminal, !look.quiet);
+    let mut progress = Progress::new(&look, Some(plan), terminal, !look.quiet).part(part, of);
     let finished = measure(plan, interrupts, &mut |event| progress.on(&event));
     progress.finish();
     finished.map(|finished| Finished { record: finished.record.told(), ..finished })

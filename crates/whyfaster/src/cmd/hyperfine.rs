@@ -30,7 +30,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
         let finished = if args.pretend {
             pretended(one).map(|record| Finished { record, failure: None })
         } else {
-            measured(one, &outputs, &interrupts)
+            measured(one, &outputs, &interrupts, (index, plans.len()))
         };
         match finished {
             Ok(finished) => {

@@ -40,7 +40,7 @@ pub(super) fn measured(
     let Some(cpus) = cpus(&guest, interrupts)? else { return Ok(None) };
     let selection = select(probes, &wanted(cpus, guest.unit))?;
     let request = request(&guest, selection, args.quick, seed);
-    on_screen(probes, &request, &guest, interrupts, outputs).map(Some)
+    on_screen(probes, &request, &guest, interrupts, outputs, (0, 1)).map(Some)
 }
 
 fn options(args: &InsideArgs) -> Options {
@@ -62,16 +62,17 @@ pub(super) fn request(guest: &Guest, selection: Selection, quick: bool, seed: u6
     Request { selection, repetitions, least: 6, budget_s, limit_s: f64::INFINITY, spread_s: 0.0, seed }
 }
 
-/// Measures, showing on standard error how far it is.
+/// Measures, showing on standard error how far it is; it may be one part of as many.
 pub(super) fn on_screen(
     probes: &[Probe],
     request: &Request,
     guest: &Guest,
     interrupts: &Interrupts,
     outputs: &Outputs,
+    (part, of): (usize, usize),
 ) -> Result<Measured, Failure> {
     let look = results::look_of(outputs, stderr().is_terminal());
-    let mut progress = Progress::new(&look, &[], stderr().is_terminal(), !look.quiet);
+    let mut progress = Progress::new(&look, None, stderr().is_terminal(), !look.quiet).part(part, of);
     let measured = measure(probes, request, guest, interrupts, &mut |event| progress.on(event));
     progress.finish();
     measured.map(|measured| Measured { list: measured.list.told(), ..measured })
@@ -84,6 +85,7 @@ pub(super) fn counted_kernel(
     words: &[String],
     interrupts: &Interrupts,
     outputs: &Outputs,
+    part: (usize, usize),
 ) -> Result<Option<Measured>, Failure> {
     let probes = whyfaster_probe::descriptions();
     let asked: Asked = format!("qemu:{kernel}")
@@ -92,7 +94,7 @@ pub(super) fn counted_kernel(
     let guest = asked.open(&Options { fetch, worker: None, silence: SILENCE })?;
     let wanted = Wanted { words: words.to_vec(), cpus: vec![0], quick: true, ..Wanted::default() };
     let request = request(&guest, select(&probes, &wanted)?, true, HostSeed::here().seed);
-    let measured = on_screen(&probes, &request, &guest, interrupts, outputs)?;
+    let measured = on_screen(&probes, &request, &guest, interrupts, outputs, part)?;
     let interrupted = measured.list.samples.is_empty() && measured.failure.is_none();
     Ok(if interrupted { None } else { Some(measured) })
 }

@@ -49,8 +49,8 @@ pub fn run(args: &MachinesArgs) -> anyhow::Result<Exit> {
         let hint = "name two or more, such as --kernels debian:6.1,debian:6.12";
         return Err(Failure::usage("one kernel alone has no history", hint).into());
     }
-    for kernel in &args.kernels {
-        match one(kernel, args, &interrupts, &outputs) {
+    for (at, kernel) in args.kernels.iter().enumerate() {
+        match one((kernel, (at, args.kernels.len())), args, &interrupts, &outputs) {
             Ok(Some(list)) => lists.push(list),
             Ok(None) => {
                 say("interrupted: the kernels that were measured are not a history yet");
@@ -91,7 +91,7 @@ pub fn run(args: &MachinesArgs) -> anyhow::Result<Exit> {
 
 /// The list of a kernel: recorded before, or measured now. `None` if we were interrupted.
 fn one(
-    kernel: &str,
+    (kernel, part): (&str, (usize, usize)),
     args: &MachinesArgs,
     interrupts: &Interrupts,
     outputs: &Outputs,
@@ -102,7 +102,8 @@ fn one(
     }
     let words: Vec<String> =
         if args.rows.is_empty() { ROWS.map(str::to_owned).to_vec() } else { args.rows.clone() };
-    let Some(measured) = inside::counted_kernel(kernel, args.fetch, &words, interrupts, outputs)? else {
+    let Some(measured) = inside::counted_kernel(kernel, args.fetch, &words, interrupts, outputs, part)?
+    else {
         return Ok(None);
     };
     match measured.failure {

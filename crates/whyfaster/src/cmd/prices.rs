@@ -106,7 +106,7 @@ pub(super) fn measured(
     outputs: &Outputs,
 ) -> Measured {
     let look = results::look_of(outputs, stderr().is_terminal());
-    let mut progress = Progress::new(&look, &[], stderr().is_terminal(), !look.quiet);
+    let mut progress = Progress::new(&look, None, stderr().is_terminal(), !look.quiet);
     let measured = measure(probes, request, worker, interrupts, &mut |event| progress.on(event));
     progress.finish();
     Measured { list: measured.list.told(), ..measured }

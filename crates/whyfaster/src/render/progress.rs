@@ -8,35 +8,47 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use whyfaster_core::event::Event;
-use whyfaster_core::plan::Alternative;
+use whyfaster_core::course::Course;
+use whyfaster_core::event::{Event, SoFar};
+use whyfaster_core::plan::{Alternative, Plan};
 use whyfaster_core::sample::Arm;
+use whyfaster_core::verdict::Verdict;
 
 use super::look::Look;
 use super::names::Names;
 use super::text::for_look;
-use super::units::{duration, rounds};
+use super::units::{duration, supported};
 use crate::display::Detail;
 use crate::words;
 
 /// Least time between two plain lines.
-const PLAIN_PAUSE: Duration = Duration::from_secs(2);
+const PLAIN_PAUSE: Duration = Duration::from_secs(10);
 /// Least time between two drawings of the bar; also what a short batch may cost in writes to the terminal.
 const BAR_PAUSE: Duration = Duration::from_millis(100);
 /// A batch longer than this is announced with its expected time.
 const LONG_BATCH_S: f64 = 2.0;
-const BAR_STEPS: u64 = 1000;
+/// Whole percents: a share is never rounded up to one that is not reached.
+const BAR_STEPS: u64 = 100;
+/// From this width on there is a bar beside the words.
+const WITH_BAR: usize = 80;
 
 /// Tells how far the measurement is.
 pub struct Progress {
     sink: Sink,
     look: Look,
     alternatives: Vec<Alternative>,
+    baseline: usize,
     names: Names,
     begun: Instant,
     /// When something was last shown, since `begun`.
     shown: Option<Duration>,
-    level: String,
+    course: Course,
+    /// Whether there are several levels.
+    levels: bool,
+    /// What the rounds say, and at which load.
+    so_far: (u32, Vec<SoFar>),
+    /// Whether what the rounds say can still change.
+    open: bool,
 }
 
 enum Sink {
@@ -49,33 +61,45 @@ impl fmt::Debug for Progress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Progress")
             .field("look", &self.look)
-            .field("level", &self.level)
+            .field("course", &self.course)
             .finish_non_exhaustive()
     }
 }
 
 impl Progress {
-    /// Progress on standard error: a bar on a terminal, plain lines elsewhere, nothing if not `enabled`.
-    /// The alternatives are those of the plan.
-    pub fn new(look: &Look, alternatives: &[Alternative], terminal: bool, enabled: bool) -> Self {
+    /// Progress on standard error: a bar on a terminal, plain lines elsewhere, nothing if not `enabled`. Without a plan no
+    /// alternatives are measured.
+    pub fn new(look: &Look, plan: Option<&Plan>, terminal: bool, enabled: bool) -> Self {
         let sink =
             match (enabled && !look.quiet && look.detail > Detail::Sentence, terminal && look.interactive) {
                 (false, _) => Sink::Silent,
                 (true, false) => Sink::Plain(Box::new(io::stderr())),
                 (true, true) => Sink::Bar(bar(look, ProgressDrawTarget::stderr())),
             };
-        Self::with_sink(look, alternatives, sink)
+        Self::with_sink(look, plan, sink)
     }
 
-    fn with_sink(look: &Look, alternatives: &[Alternative], sink: Sink) -> Self {
+    /// The same for one of several measurements that follow one another; the first has the number 0.
+    #[must_use]
+    pub fn part(mut self, number: usize, of: usize) -> Self {
+        self.course = Course::part(number, of);
+        self
+    }
+
+    fn with_sink(look: &Look, plan: Option<&Plan>, sink: Sink) -> Self {
+        let alternatives = plan.map(|plan| plan.alternatives.clone()).unwrap_or_default();
         Self {
             sink,
             look: look.clone(),
-            alternatives: alternatives.to_vec(),
-            names: Names::of(alternatives, look),
+            names: Names::of(&alternatives, look),
+            alternatives,
+            baseline: plan.map_or(0, |plan| plan.baseline),
             begun: Instant::now(),
             shown: None,
-            level: String::new(),
+            course: Course::default(),
+            levels: false,
+            so_far: (1, Vec::new()),
+            open: false,
         }
     }
 
@@ -93,124 +117,198 @@ impl Progress {
     }
 
     fn on_at(&mut self, event: &Event, now: Duration) {
-        if let Event::LevelBegin { load, index, of } = event {
-            self.level = format!("load {load}, level {index} of {of}");
+        match event {
+            Event::LevelBegin { of, .. } => self.levels = *of > 1,
+            // It is drawn with what comes next.
+            Event::SoFar { load, standings } => {
+                (self.so_far, self.open) = ((*load, standings.clone()), true);
+                return;
+            }
+            Event::LevelEnd { .. } => self.open = false,
+            Event::Finished => return self.finish(),
+            _ => {}
         }
-        if matches!(event, Event::Finished) {
-            return self.finish();
+        let left_s = left_s(event);
+        let share = match left_s {
+            Some(left_s) => self.course.advance(now.as_secs_f64(), left_s),
+            None => self.course.share(),
+        };
+        // What is said once and not drawn over: it is no part of the line that moves.
+        if let Some(text) = self.said(event) {
+            match &mut self.sink {
+                Sink::Silent => {}
+                // Progress that cannot be written must not end a measurement.
+                Sink::Plain(out) => {
+                    let _ = writeln!(out, "whyfaster: {text}").and_then(|()| out.flush());
+                }
+                Sink::Bar(bar) => bar.println(format!("whyfaster: {text}")),
+            }
+            return;
         }
-        let Some(text) = self.text(event) else { return };
-        let milestone = matches!(
-            event,
-            Event::LevelBegin { .. }
-                | Event::LevelEnd { .. }
-                | Event::LevelSkipped { .. }
-                | Event::Account { .. }
-                | Event::Predicted { .. }
-        );
         // A long batch is always announced: nothing else can be shown until it is over.
         let long = matches!(event, Event::Batch { batch_s, .. } if *batch_s >= LONG_BATCH_S);
         let rested = |pause: Duration| self.shown.is_none_or(|shown| now.saturating_sub(shown) >= pause);
+        let due = match &self.sink {
+            Sink::Silent => false,
+            Sink::Plain(_) => rested(PLAIN_PAUSE),
+            Sink::Bar(_) => long || rested(BAR_PAUSE),
+        };
+        if !due {
+            return;
+        }
+        let Some(text) = self.line(event, left_s) else { return };
+        self.shown = Some(now);
         match &mut self.sink {
             Sink::Silent => {}
-            Sink::Plain(out) if milestone || rested(PLAIN_PAUSE) => {
-                // Progress that cannot be written must not end a measurement.
-                let _ = writeln!(out, "whyfaster: {text}").and_then(|()| out.flush());
-                // A level's own line does not use up the turn of the first batch's.
-                if !milestone {
-                    self.shown = Some(now);
-                }
+            Sink::Plain(out) => {
+                let percent = (share * 100.0).floor();
+                let _ = writeln!(out, "whyfaster: {percent:.0}% done, {text}").and_then(|()| out.flush());
             }
-            Sink::Bar(bar) if milestone || long || rested(BAR_PAUSE) => {
-                match event {
-                    Event::LevelSkipped { .. } | Event::Predicted { .. } => {
-                        bar.println(format!("whyfaster: {text}"))
-                    }
-                    Event::Batch { done, .. } | Event::Price { done, .. } => {
-                        bar.set_position((done.clamp(0.0, 1.0) * BAR_STEPS as f64) as u64);
-                        bar.set_message(text);
-                    }
-                    _ => bar.set_message(text),
-                }
+            Sink::Bar(bar) => {
+                bar.set_position((share * BAR_STEPS as f64) as u64);
+                bar.set_message(text);
                 // Without force, what comes right before a long batch could fall to indicatif's own rate limit.
                 bar.force_draw();
-                self.shown = Some(now);
             }
-            Sink::Plain(_) | Sink::Bar(_) => {}
         }
+    }
+
+    /// What the line says behind the part that is done: what matters most comes first, for a narrow terminal cuts the end.
+    fn line(&self, event: &Event, left_s: Option<f64>) -> Option<String> {
+        let doing = self.doing(event)?;
+        let left = left_s.map(|left_s| format!("{} left", duration(left_s)));
+        let words = [left, self.answer(), Some(doing)];
+        Some(words.into_iter().flatten().collect::<Vec<_>>().join("; "))
+    }
+
+    /// What the rounds say: "B 1.2x faster so far".
+    fn answer(&self) -> Option<String> {
+        let (load, standings) = &self.so_far;
+        if standings.is_empty() {
+            return None;
+        }
+        let baseline = self.alternative(self.baseline);
+        let factor = |ratio: f64| format!("{}x", supported(ratio.max(ratio.recip()), None, None));
+        let told = |it: &SoFar| match (it.verdict, it.ratio) {
+            (Verdict::Faster, Some(ratio)) => {
+                Some(format!("{} {} faster", self.alternative(it.alternative), factor(ratio)))
+            }
+            (Verdict::Slower, Some(ratio)) => Some(format!("{baseline} {} faster", factor(ratio))),
+            (Verdict::Same, _) => {
+                Some(format!("{baseline} and {} the same", self.alternative(it.alternative)))
+            }
+            _ => None,
+        };
+        let what = match standings.as_slice() {
+            [only] => told(only),
+            many => {
+                let known = many.iter().filter(|it| it.verdict == Verdict::Faster);
+                let first = known.min_by(|a, b| a.ratio.unwrap_or(1.0).total_cmp(&b.ratio.unwrap_or(1.0)));
+                let beaten = many.iter().all(|it| it.verdict == Verdict::Slower);
+                let best = beaten.then(|| format!("{baseline} fastest"));
+                first.and_then(told).map(|text| format!("{text} than {baseline}")).or(best)
+            }
+        };
+        let what = what.unwrap_or_else(|| "undecided".to_owned());
+        let so_far = if self.open { " so far" } else { "" };
+        Some(match (load, self.levels) {
+            (0, _) | (_, false) => format!("{what}{so_far}"),
+            (1, true) => format!("alone {what}{so_far}"),
+            (load, true) => format!("{load} at once: {what}{so_far}"),
+        })
     }
 
     fn name(&self, arm: Arm) -> String {
         match arm {
             Arm::Alternative(index) => self.alternative(index),
-            Arm::HiddenCopy => "the baseline again, for the noise floor".to_owned(),
+            Arm::HiddenCopy => format!("{} again, for the noise", self.alternative(self.baseline)),
         }
     }
 
     fn alternative(&self, index: usize) -> String {
-        self.names.at(index).unwrap_or_else(|| format!("alternative {}", index + 1))
+        match self.names.at(index) {
+            // A command line is no word.
+            Some(name) if name.contains(char::is_whitespace) => format!("'{name}'"),
+            Some(name) => name,
+            None => format!("alternative {}", index + 1),
+        }
     }
 
-    fn text(&self, event: &Event) -> Option<String> {
-        let level = &self.level;
-        let bar = matches!(self.sink, Sink::Bar(_));
+    /// What stands for itself.
+    fn said(&self, event: &Event) -> Option<String> {
+        match event {
+            Event::Predicted { number, of, planned } => {
+                let text = words::why::announced(&self.alternatives, planned, (*number, *of));
+                Some(for_look(&text, &self.look))
+            }
+            Event::LevelSkipped { load, why } => {
+                let why = for_look(&words::missing::reason(why), &self.look);
+                Some(format!("load {load} is not measured: {why}"))
+            }
+            _ => None,
+        }
+    }
+
+    /// What is being done.
+    fn doing(&self, event: &Event) -> Option<String> {
+        let copies = |load: u32| match load {
+            0 | 1 => String::new(),
+            load => format!("{load} copies of "),
+        };
         Some(match event {
             Event::Trial(index) => format!("trying {} once, untimed", self.alternative(*index)),
             Event::Hook(hook, index) => format!("{hook} of {}", self.alternative(*index)),
             Event::Warmup(index) => format!("warming up {}", self.alternative(*index)),
-            Event::LevelBegin { .. } => level.clone(),
-            Event::Batch { round, rounds, arm, batch_s, left_s, done, .. } => {
+            Event::LevelBegin { load: 0, .. } => "timing".to_owned(),
+            Event::LevelBegin { load: 1, .. } => "timing one copy".to_owned(),
+            Event::LevelBegin { load, .. } => format!("timing {load} copies at once"),
+            Event::Batch { load, round, rounds, arm, batch_s, .. } => {
                 let long = if *batch_s >= LONG_BATCH_S {
                     format!(" (takes about {})", duration(*batch_s))
                 } else {
                     String::new()
                 };
-                let percent =
-                    if bar { String::new() } else { format!("{:.0}% done, ", done.clamp(0.0, 1.0) * 100.0) };
-                let left = duration(*left_s);
                 let of = (*rounds).max(*round);
-                format!("{percent}{left} left: {level}, round {round} of {of}, {}{long}", self.name(*arm))
+                format!("round {round} of {of}: timing {}{}{long}", copies(*load), self.name(*arm))
             }
-            Event::Price { row, repetition, of, left_s, done } => {
-                let percent =
-                    if bar { String::new() } else { format!("{:.0}% done, ", done.clamp(0.0, 1.0) * 100.0) };
-                let left = duration(*left_s);
-                format!(
-                    "{percent}{left} left: repetition {repetition} of at most {of}, {}",
-                    for_look(row, &self.look)
-                )
+            Event::Price { row, repetition, of, .. } => {
+                format!("repetition {repetition} of at most {of}: {}", for_look(row, &self.look))
             }
             Event::Duet { alternative, round, rounds } => format!(
-                "CPU time of {} and the baseline, both at once on one CPU: {round} of {rounds}",
-                self.alternative(*alternative)
+                "CPU time of {} and {} at once: {round} of {rounds}",
+                self.alternative(*alternative),
+                self.alternative(self.baseline)
             ),
-            Event::Account { load, alternative } => format!(
-                "load {load}: one untimed run of {} for the scheduling account",
-                self.alternative(*alternative)
-            ),
-            Event::Traced { round, rounds, alternative, left_s } => format!(
-                "{} left: why they differ: round {round} of {rounds}, {} observed",
-                duration(*left_s),
-                self.alternative(*alternative)
-            ),
-            Event::TracedBatch { load, alternative, left_s } => format!(
-                "{} left: what grows with load: {load} copies of {} observed",
-                duration(*left_s),
-                self.alternative(*alternative)
-            ),
-            Event::Predicted { number, of, planned } => {
-                for_look(&words::why::announced(&self.alternatives, planned, (*number, *of)), &self.look)
+            Event::Account { load, alternative } => {
+                format!("how long {}{} wait for a CPU", copies(*load), self.alternative(*alternative))
             }
-            Event::Experiment { number, of, round, rounds } => {
-                format!("experiment {number} of {of}, round {round} of {rounds}")
+            Event::Traced { round, rounds, alternative, .. } => {
+                format!("why: observing {}, {round} of {rounds}", self.alternative(*alternative))
             }
-            Event::LevelSkipped { load, why } => {
-                let why = for_look(&words::missing::reason(why), &self.look);
-                format!("load {load} is not measured: {why}")
+            Event::TracedBatch { load, alternative, .. } => {
+                format!("why: observing {}{}", copies(*load), self.alternative(*alternative))
             }
-            Event::LevelEnd { load, rounds: ran } => format!("load {load} done, {}", rounds(*ran)),
-            Event::Finished => return None,
+            Event::Experiment { number, of, round, rounds, .. } => {
+                format!("why: experiment {number} of {of}, round {round} of {rounds}")
+            }
+            Event::LevelEnd { .. }
+            | Event::LevelSkipped { .. }
+            | Event::Predicted { .. }
+            | Event::SoFar { .. }
+            | Event::Finished => return None,
         })
+    }
+}
+
+/// Seconds until the end of all, where that is known.
+fn left_s(event: &Event) -> Option<f64> {
+    match event {
+        Event::Batch { left_s, .. }
+        | Event::Traced { left_s, .. }
+        | Event::TracedBatch { left_s, .. }
+        | Event::Experiment { left_s, .. }
+        | Event::Price { left_s, .. } => Some(*left_s),
+        _ => None,
     }
 }
 
@@ -223,7 +321,7 @@ impl Drop for Progress {
 fn bar(look: &Look, target: ProgressDrawTarget) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(BAR_STEPS), target);
     let template =
-        if look.width < 60 { "{percent:>3}% {wide_msg}" } else { "{bar:16} {percent:>3}% {wide_msg}" };
+        if look.width < WITH_BAR { "{percent:>3}% {wide_msg}" } else { "{bar:16} {percent:>3}% {wide_msg}" };
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     bar.set_style(style.progress_chars(if look.unicode { "█▉▊▋▌▍▎▏ " } else { "#- " }));
     bar
@@ -257,15 +355,23 @@ mod tests {
         }
     }
 
+    fn of(names: &[&str], sink: Sink) -> Progress {
+        let plan = Plan::new(names.iter().map(|name| Alternative::new(*name)).collect(), 1);
+        Progress::with_sink(&look(100, false), Some(&plan), sink)
+    }
+
     fn plain() -> (Progress, Written) {
         let written = Written::default();
-        let names = ["no-pipe", "use-pipe"].map(Alternative::new);
-        let sink = Sink::Plain(Box::new(written.clone()));
-        (Progress::with_sink(&look(80, false), &names, sink), written)
+        (of(&["no-pipe", "use-pipe"], Sink::Plain(Box::new(written.clone()))), written)
     }
 
     fn batch(round: u32, arm: Arm, batch_s: f64) -> Event {
-        Event::Batch { load: 10, round, rounds: 30, arm, batch_s, left_s: 80.0, done: 0.41 }
+        Event::Batch { load: 10, round, rounds: 30, arm, batch_s, left_s: 80.0 }
+    }
+
+    fn so_far(ratio: f64, verdict: Verdict) -> Event {
+        let standings = vec![SoFar { alternative: 1, ratio: Some(ratio), verdict }];
+        Event::SoFar { load: 10, standings }
     }
 
     #[test]
@@ -274,16 +380,20 @@ mod tests {
         let seconds = Duration::from_secs_f64;
         progress.on_at(&Event::LevelBegin { load: 10, index: 2, of: 3 }, seconds(0.0));
         for round in 1..=40 {
-            progress.on_at(&batch(round, Arm::Alternative(1), 0.1), seconds(f64::from(round) * 0.1));
+            progress.on_at(&batch(round, Arm::Alternative(1), 0.1), seconds(f64::from(round) * 0.5));
+            progress.on_at(&so_far(0.83, Verdict::Faster), seconds(f64::from(round) * 0.5));
         }
-        progress.on_at(&Event::LevelEnd { load: 10, rounds: 40 }, seconds(4.05));
-        progress.on_at(&Event::Finished, seconds(4.1));
+        progress.on_at(&Event::LevelEnd { load: 10, rounds: 40 }, seconds(20.0));
+        progress.on_at(&Event::Finished, seconds(20.1));
+        let answer = "10 at once: use-pipe 1.2x faster so far";
+        let doing = "timing 10 copies of use-pipe";
         assert_eq!(
             written.text(),
-            "whyfaster: load 10, level 2 of 3\n\
-             whyfaster: 41% done, 1 min 20 s left: load 10, level 2 of 3, round 1 of 30, use-pipe\n\
-             whyfaster: 41% done, 1 min 20 s left: load 10, level 2 of 3, round 21 of 30, use-pipe\n\
-             whyfaster: load 10 done, 40 rounds\n"
+            format!(
+                "whyfaster: 0% done, timing 10 copies at once\n\
+                 whyfaster: 11% done, 1 min 20 s left; {answer}; round 20 of 30: {doing}\n\
+                 whyfaster: 22% done, 1 min 20 s left; {answer}; round 40 of 40: {doing}\n"
+            )
         );
     }
 
@@ -292,10 +402,7 @@ mod tests {
         let (mut progress, written) = plain();
         progress.on_at(&batch(1, Arm::HiddenCopy, 75.0), Duration::ZERO);
         let text = written.text();
-        assert!(
-            text.ends_with("the baseline again, for the noise floor (takes about 1 min 15 s)\n"),
-            "{text}"
-        );
+        assert!(text.ends_with("no-pipe again, for the noise (takes about 1 min 15 s)\n"), "{text}");
     }
 
     #[test]
@@ -309,7 +416,7 @@ mod tests {
 
     #[test]
     fn nothing_is_said_when_not_enabled_or_after_the_end() {
-        let mut progress = Progress::new(&look(80, true), &[], true, false);
+        let mut progress = Progress::new(&look(80, true), None, true, false);
         assert!(matches!(progress.sink, Sink::Silent));
         progress.on(&Event::Trial(7));
         let (mut progress, written) = plain();
@@ -319,17 +426,44 @@ mod tests {
     }
 
     #[test]
+    fn the_provisional_answer_says_only_what_the_rounds_say() {
+        let (mut progress, _) = plain();
+        assert_eq!(progress.answer(), None);
+        let mut answer = |event| {
+            progress.on_at(&event, Duration::ZERO);
+            progress.answer().unwrap()
+        };
+        let first = Event::LevelBegin { load: 10, index: 1, of: 2 };
+        assert_eq!(answer(so_far(0.83, Verdict::Undecided)), "undecided so far");
+        assert_eq!(answer(so_far(1.0, Verdict::Same)), "no-pipe and use-pipe the same so far");
+        assert_eq!(answer(so_far(2.0, Verdict::Slower)), "no-pipe 2.0x faster so far");
+        assert_eq!(answer(Event::LevelEnd { load: 10, rounds: 7 }), "no-pipe 2.0x faster");
+        assert_eq!(answer(first), "10 at once: no-pipe 2.0x faster");
+        let mut progress = of(&["a", "b", "c"], Sink::Silent);
+        let mut answer = |b, c| {
+            let one = |(alternative, (ratio, verdict))| SoFar { alternative, ratio: Some(ratio), verdict };
+            let standings = vec![one((1, b)), one((2, c))];
+            progress.on_at(&Event::SoFar { load: 1, standings }, Duration::ZERO);
+            progress.answer().unwrap()
+        };
+        let (slower, faster) = ((1.5, Verdict::Slower), (0.5, Verdict::Faster));
+        assert_eq!(answer(slower, faster), "c 2.0x faster than a so far");
+        assert_eq!(answer(slower, slower), "a fastest so far");
+        assert_eq!(answer(slower, (1.0, Verdict::Undecided)), "undecided so far");
+    }
+
+    #[test]
     fn the_bar_is_drawn_for_events_only_and_cleared_at_the_end() {
-        let terminal = indicatif::InMemoryTerm::new(4, 100);
-        let bar = bar(&look(100, false), ProgressDrawTarget::term_like(Box::new(terminal.clone())));
-        let mut progress = Progress::with_sink(&look(100, false), &[Alternative::new("a")], Sink::Bar(bar));
+        let terminal = indicatif::InMemoryTerm::new(4, 120);
+        let bar = bar(&look(120, false), ProgressDrawTarget::term_like(Box::new(terminal.clone())));
+        let mut progress = of(&["a"], Sink::Bar(bar)).part(1, 2);
         assert_eq!(terminal.contents(), "");
-        progress.on_at(&batch(3, Arm::Alternative(0), 12.0), Duration::ZERO);
+        progress.on_at(&batch(3, Arm::Alternative(0), 12.0), Duration::from_secs(20));
         let shown = terminal.contents();
-        assert!(shown.starts_with("######"), "{shown}");
-        assert!(shown.contains(" 41% 1 min 20 s left"), "{shown}");
-        assert!(shown.contains("round 3 of 30, a (takes about 12 s)"), "{shown}");
-        progress.on_at(&batch(4, Arm::Alternative(0), 0.01), Duration::from_millis(5));
+        assert!(shown.starts_with("#########"), "{shown}");
+        assert!(shown.contains(" 60% 1 min 20 s left; round 3 of 30"), "{shown}");
+        assert!(shown.ends_with("timing 10 copies of a (takes about 12 s)"), "{shown}");
+        progress.on_at(&batch(4, Arm::Alternative(0), 0.01), Duration::from_millis(20_005));
         assert_eq!(terminal.contents(), shown, "too soon to draw again");
         drop(progress);
         assert_eq!(terminal.contents(), "");

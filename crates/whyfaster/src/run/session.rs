@@ -7,7 +7,7 @@ use whyfaster_core::analysis::{
 };
 use whyfaster_core::bounds::capacity;
 use whyfaster_core::crossover::{MAX_BISECTIONS, bisect, ladder};
-use whyfaster_core::event::Event;
+use whyfaster_core::event::{Event, SoFar};
 use whyfaster_core::fit::{Need, fits};
 use whyfaster_core::host::Host;
 use whyfaster_core::missing::{NotMeasured, Obstacle, Quantity};
@@ -99,6 +99,8 @@ struct Session<'a> {
     duets: Vec<Duet>,
     not_measured: Vec<NotMeasured>,
     why: Why,
+    /// Seconds that the explanation will about take; 0 where there will be none.
+    explaining_s: f64,
 }
 
 impl<'a> Session<'a> {
@@ -115,6 +117,7 @@ impl<'a> Session<'a> {
             duets: Vec::new(),
             not_measured: Vec::new(),
             why: Why::default(),
+            explaining_s: 0.0,
         }
     }
 
@@ -204,6 +207,7 @@ impl<'a> Session<'a> {
         if rig.is_rehearsal() {
             scheduler.rehearse();
         }
+        self.explaining_s = why::expected_s(self.plan, alone);
         let mut bisected = Vec::new();
         loop {
             if self.interrupts.interrupted() {
@@ -215,6 +219,7 @@ impl<'a> Session<'a> {
                 Step::Skip { load, why } => self.skip(load, why.into()),
                 Step::EndLevel { load, rounds } => {
                     self.account(rig, load)?;
+                    self.expect_explanation(&scheduler, load);
                     if load == loads[0] {
                         self.duets(rig)?;
                     }
@@ -239,6 +244,19 @@ impl<'a> Session<'a> {
         let auto = self.plan.loads == Loads::Auto;
         let comparisons = 0..self.plan.alternatives.len().saturating_sub(1);
         comparisons.filter(|_| auto).find_map(|comparison| bisect(&scheduler.verdicts(comparison)))
+    }
+
+    /// Where one copy alone shows no difference, nothing will be explained.
+    fn expect_explanation(&mut self, scheduler: &Scheduler, load: u32) {
+        let differs = |comparison| {
+            let verdicts = scheduler.verdicts(comparison);
+            verdicts
+                .iter()
+                .any(|(at, verdict)| *at == load && matches!(verdict, Verdict::Faster | Verdict::Slower))
+        };
+        if load == 1 && !(0..self.plan.alternatives.len().saturating_sub(1)).any(differs) {
+            self.explaining_s = 0.0;
+        }
     }
 
     fn skip(&mut self, load: u32, why: Obstacle) {
@@ -308,8 +326,7 @@ impl<'a> Session<'a> {
     /// Tells that a batch is about to begin.
     fn announce(&mut self, round: &Round, (arm, number): (Arm, u32), began_s: f64) {
         let now_s = self.now_s();
-        let left_s = (round.left_s - (now_s - began_s)).max(0.0);
-        let total_s = now_s + left_s;
+        let left_s = (round.left_s - (now_s - began_s)).max(0.0) + self.explaining_s;
         (self.on)(Event::Batch {
             load: round.load,
             round: number + 1,
@@ -317,15 +334,21 @@ impl<'a> Session<'a> {
             arm,
             batch_s: round.batch_s,
             left_s,
-            done: if total_s > 0.0 { (now_s / total_s).min(1.0) } else { 0.0 },
         });
     }
 
-    /// How the verdicts at a load stand.
-    fn standing(&self, load: u32) -> Standing {
+    /// How the verdicts at a load stand; it is told.
+    fn standing(&mut self, load: u32) -> Standing {
         let alpha = alpha_per_interval(self.plan, &self.host);
         let judgements =
             level_verdicts(self.plan, self.batches.iter().filter(|batch| batch.load == load), alpha);
+        let others = (0..self.plan.alternatives.len()).filter(|index| *index != self.plan.baseline);
+        let standings = others.zip(&judgements).map(|(alternative, judgement)| SoFar {
+            alternative,
+            ratio: judgement.ratio,
+            verdict: judgement.verdict,
+        });
+        (self.on)(Event::SoFar { load, standings: standings.collect() });
         Standing {
             verdicts: judgements.iter().map(|judgement| judgement.verdict).collect(),
             needed: judgements.iter().filter_map(|judgement| judgement.rounds_needed).max(),

@@ -286,12 +286,10 @@ impl Run<'_> {
         let lines = request.selection.lines.len().max(1);
         let each_s = spent * lines as f64 / self.done.max(1) as f64;
         let end_s = expected_end_s(request, each_s);
-        let done = (spent / end_s).clamp(1e-3, 1.0);
         Event::Price {
             row,
             repetition: repetition + 1,
             of: request.repetitions,
-            done,
             left_s: (end_s - spent).max(0.0),
         }
     }

@@ -9,6 +9,7 @@ use whyfaster_core::why::report::{Traced, TracedBatch};
 use whyfaster_core::why::statement::{BatchLeftOut, LeftOut};
 
 use super::super::rig::{Ran, Rig};
+use super::confirm;
 use super::rounds::order;
 use super::so_far::SoFar;
 use super::tracer::{Observing, Wanted};
@@ -91,7 +92,10 @@ pub(super) fn run(
                     continue;
                 }
             };
-            on(Event::TracedBatch { load: one.load, alternative: one.alternative, left_s: takes_s });
+            let experiments_s =
+                confirm::expected_s(planned.iter().map(|it| it.makespan_s / f64::from(it.load)));
+            let left_s = takes_s * f64::from(TURNS - turn) * planned.len() as f64 + experiments_s;
+            on(Event::TracedBatch { load: one.load, alternative: one.alternative, left_s });
             let at = observing.alternatives.iter().position(|it| *it == one.alternative);
             let wanted = Wanted {
                 alternative: one.alternative,

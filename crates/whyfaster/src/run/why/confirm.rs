@@ -81,6 +81,15 @@ pub(super) fn confirm(
     Ok(())
 }
 
+/// Experiments that an explanation usually asks for.
+const USUAL: f64 = 2.0;
+
+/// Seconds that experiments about take, by what a copy of each alternative takes alone.
+pub(super) fn expected_s(alone: impl Iterator<Item = f64>) -> f64 {
+    // Both ways, of the slowest.
+    USUAL * f64::from(MOST) * 2.0 * (alone.fold(0.0, f64::max) + PER_RUN_S)
+}
+
 /// An experiment that a signal ended: what was predicted and measured is kept, and decides nothing.
 fn cut_short(mut experiment: Experiment) -> Experiment {
     if experiment.outcome != Outcome::NotTestable {
@@ -142,7 +151,12 @@ impl Experimenting<'_, '_, '_> {
                 break;
             }
             let (number, of) = self.number;
-            (self.on)(Event::Experiment { number, of, round: round + 1, rounds });
+            let spent_s = self.so_far.now_s() - began_s;
+            let per_round_s =
+                if round > 0 { spent_s / f64::from(round) } else { self.left.usual_s / f64::from(MOST) };
+            let more = f64::from(rounds - round) + (of - number) as f64 * f64::from(rounds);
+            let left_s = more * per_round_s.min(self.left.usual_s / f64::from(LEAST)).max(PER_RUN_S);
+            (self.on)(Event::Experiment { number, of, round: round + 1, rounds, left_s });
             let changed_first = rng.random_bool(0.5);
             let mut seconds = [None; 2];
             for changed in [changed_first, !changed_first] {

@@ -16,6 +16,7 @@ use super::super::rig::{Ran, Rig};
 use super::super::trace::around;
 use super::super::trace::follow::{Follow, POLL, Turn, observing};
 use super::super::trace::observer::Observer;
+use super::confirm;
 use super::rounds::alone_s;
 use super::so_far::SoFar;
 use crate::exit::{Exit, Failure, files_or};
@@ -64,7 +65,8 @@ pub(super) fn run(
             if so_far.now_s() + alone_s > so_far.ends().last_s {
                 return Ok(());
             }
-            on(Event::Traced { round: 1, rounds: 1, alternative, left_s: alone_s });
+            let experiments_s = confirm::expected_s([alone_s].into_iter());
+            on(Event::Traced { round: 1, rounds: 1, alternative, left_s: alone_s + experiments_s });
             match once(rig, so_far, alternative, tracing, most_s)? {
                 Counted::Done(report) => explained.traced.push(Traced {
                     alternative,

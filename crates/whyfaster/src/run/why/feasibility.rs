@@ -5,7 +5,8 @@ use whyfaster_core::verdict::Verdict;
 use whyfaster_core::why::statement::{Missing, Refusal};
 use whyfaster_trace::support;
 
-use super::so_far::SoFar;
+use super::so_far::{SECONDS, SoFar};
+use super::{confirm, rounds};
 
 /// Of a hard `--max-time`, the part that is kept for an explanation.
 const KEPT: f64 = 0.4;
@@ -39,6 +40,26 @@ pub(in crate::run) fn reserved_s(plan: &Plan) -> f64 {
     } else {
         0.0
     }
+}
+
+/// Seconds that an explanation will about take if there is a difference, by what a copy of each alternative took alone (wall and CPU
+/// time); for those who wait.
+pub(in crate::run) fn expected_s(plan: &Plan, alone: &[(f64, f64)]) -> f64 {
+    let Some(wanted) = &plan.explain else { return 0.0 };
+    if plan.alternatives.len() < 2 || impossible(plan).is_some() {
+        return 0.0;
+    }
+    let spans = || alone.iter().map(|(span_s, _)| *span_s);
+    let most_s = match plan.rounds.max_time_hard {
+        true => kept_s(plan.rounds.max_time_s, wanted.asked),
+        false => plan.rounds.max_time_s.max(SECONDS.1),
+    };
+    let observed_s = match support().full() {
+        true => rounds::expected_s(wanted, spans()),
+        false => spans().sum(),
+    };
+    let tried_s = if wanted.confirm { confirm::expected_s(spans()) } else { 0.0 };
+    (observed_s + tried_s).min(most_s)
 }
 
 /// Of so many seconds in all.

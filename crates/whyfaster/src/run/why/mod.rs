@@ -24,7 +24,7 @@ use super::rig::Rig;
 use crate::exit::Failure;
 
 use feasibility::Feasibility;
-pub(super) use feasibility::reserved_s;
+pub(super) use feasibility::{expected_s, reserved_s};
 use so_far::Ends;
 pub(super) use so_far::SoFar;
 use tracer::{Observing, Tracer};

@@ -14,6 +14,7 @@ use whyfaster_core::why::statement::{LeftOut, Refusal, RoundsLeftOut};
 use whyfaster_core::why::{self, Settling, Why};
 
 use super::super::rig::{Ran, Rig};
+use super::confirm;
 use super::so_far::{Ends, SoFar};
 use super::tracer::{Observing, Wanted};
 use crate::exit::Failure;
@@ -65,6 +66,7 @@ pub(super) fn run(
     let alone: Vec<f64> = alternatives.iter().map(|index| alone_s(so_far.batches, *index)).collect();
     let round_s = alone.iter().map(|seconds| seconds + PER_RUN_S).sum::<f64>();
     let mut aim = Aim { asked: wanted.rounds, settling: Settling::default() };
+    let experiments_s = if wanted.confirm { confirm::expected_s(alone.iter().copied()) } else { 0.0 };
     let mut longest_s: f64 = 0.0;
     let (mut done, mut out_of_time) = (0, false);
     'rounds: for round in 0..wanted.rounds.unwrap_or(MOST) {
@@ -88,6 +90,7 @@ pub(super) fn run(
             if so_far.interrupts.interrupted() {
                 break 'rounds;
             }
+            let left_s = left_s + experiments_s;
             on(Event::Traced { round: round + 1, rounds, alternative, left_s });
             let facts = observing.facts[place].clone();
             let wanted = Wanted { alternative, copies: 1, number: round, facts, untraced_s: alone[place] };
@@ -132,6 +135,11 @@ fn unsettled(aim: &Aim, made: u32, round_s: f64, hard: bool) -> RoundsLeftOut {
     let rounds = u32::try_from(looks::next(enough - 1)).unwrap_or(MOST);
     let seconds = f64::from(rounds - made) * round_s;
     RoundsLeftOut::Unsettled { made, reach, rounds, seconds, hard }
+}
+
+/// Seconds that they about take, by what a copy of each alternative took alone.
+pub(super) fn expected_s(wanted: &Explain, alone: impl Iterator<Item = f64>) -> f64 {
+    f64::from(wanted.rounds.unwrap_or(LEAST)) * alone.map(|seconds| seconds + PER_RUN_S).sum::<f64>()
 }
 
 /// The order of a round; the same seed and round give the same.

@@ -12,7 +12,7 @@ use super::super::interrupts::Interrupts;
 
 /// Seconds for an explanation where the time is not limited: about as many as the verdicts took, and so many at the least and at the most. Who asks for an
 /// explanation gets the most.
-const SECONDS: (f64, f64) = (5.0, 30.0);
+pub(super) const SECONDS: (f64, f64) = (5.0, 30.0);
 
 /// When an explanation ends, seconds after the beginning of the measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
