@@ -72,6 +72,57 @@ fn colour_says_nothing_that_the_words_do_not() {
     }
 }
 
+/// What a verb prints that measures, or that needs no record, with these variables.
+fn printed(words: &[&str], variables: &[(&str, &str)]) -> String {
+    let place = Sandbox::new();
+    let mut command = place.whyfaster(words);
+    command.envs(variables.iter().copied());
+    place.finish(command).ok().out
+}
+
+#[test]
+fn what_other_verbs_print_fits_a_screen_too() {
+    for (words, most) in
+        [(&["doctor"][..], 20), (&["machines"], 20), (&["study"], 20), (&["show", "--list"], 20), (&[], 20)]
+    {
+        for columns in ["60", "80", "200"] {
+            let screen = printed(words, &[("COLUMNS", columns), ("LC_ALL", "C")]);
+            let lines = screen.lines().count();
+            // What is a list of words needs more lines on a narrow screen.
+            assert!(
+                lines <= most || columns == "60",
+                "{words:?} has {lines} lines at {columns} columns:\n{screen}"
+            );
+            // The introduction and the list of studies are for every screen of 80 columns.
+            let widest = screen.lines().map(UnicodeWidthStr::width).max().unwrap_or(0);
+            assert!(widest <= columns.parse::<usize>().unwrap().max(80), "{words:?}: {screen}");
+            assert!(screen.is_ascii(), "{words:?}: {screen}");
+        }
+    }
+}
+
+#[test]
+fn the_demo_fits_a_screen_with_what_it_says_of_the_flip() {
+    for columns in ["80", "200"] {
+        let screen = printed(&["demo", "--max-time", "3s"], &[("COLUMNS", columns)]);
+        assert!(screen.lines().count() <= 20 && screen.contains("The order "), "{screen}");
+    }
+}
+
+#[test]
+fn doctor_tells_the_worst_first_and_the_rest_when_asked() {
+    let [quiet, screen, all] =
+        [&["doctor", "-q"][..], &["doctor"], &["doctor", "-v"]].map(|it| printed(it, &[]));
+    assert_eq!(quiet.lines().count(), 1, "{quiet}");
+    let count =
+        |text: &str, mark: &str| text.lines().filter(|line| line.starts_with(&format!("  {mark}"))).count();
+    assert!(count(&all, "ok") > count(&screen, "ok"), "{screen}\n{all}");
+    assert!(all.lines().count() > 20 && screen.contains("more with -v: "), "{screen}\n{all}");
+    let place = |text: &str, mark: &str| text.lines().position(|line| line.starts_with(&format!("  {mark}")));
+    let (problem, ok) = (place(&screen, "PROBLEM"), place(&screen, "ok"));
+    assert!(problem.is_none() || ok.is_none() || problem < ok, "{screen}");
+}
+
 #[test]
 fn machines_fit_a_screen_too() {
     let place = Sandbox::new();

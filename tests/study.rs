@@ -14,7 +14,9 @@ use whyfaster::cli::args::{Args, StudyArgs, Verb};
 use whyfaster::cli::{HostSeed, Outputs};
 use whyfaster::cmd::study::commands::{Machine, run};
 use whyfaster::cmd::study::list;
+use whyfaster::display::{Detail, Style};
 use whyfaster::exit::{Exit, Failure};
+use whyfaster::render::look::{Environment, Look};
 use whyfaster::run::session::Finished;
 use whyfaster::study::{self, Measures};
 use whyfaster_core::analysis::{Analysis, Comparison, Level};
@@ -162,8 +164,13 @@ fn the_study_runs_reports_and_cleans_up() {
     cleans_up_after_an_error_and_a_panic(&home);
 }
 
+/// How a list looks with all that it has.
+fn look() -> Look {
+    Look { detail: Detail::Tables, ..Look::detect(Style::Basic, false, &Environment::default()) }
+}
+
 fn lists_the_studies() {
-    let text = list().unwrap();
+    let text = list(&look()).unwrap();
     for name in study::names() {
         assert!(text.contains(&format!("`whyfaster study {name}`")), "{text}");
     }
@@ -255,7 +262,7 @@ fn cleans_up_after_an_error_and_a_panic(home: &Path) {
 fn every_study_is_in_the_book_and_in_the_list() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
     let summary = fs::read_to_string(root.join("docs/src/SUMMARY.md")).unwrap();
-    let listed = format!("\n{}", list().unwrap());
+    let listed = format!("\n{}", list(&look()).unwrap());
     let directories: Vec<String> = fs::read_dir(root.join("studies"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())

@@ -24,6 +24,7 @@ pub mod project;
 pub mod receipt;
 pub mod sample;
 mod side;
+pub mod story;
 pub mod sum;
 pub mod summary;
 

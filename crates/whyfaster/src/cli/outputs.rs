@@ -20,6 +20,9 @@ pub enum Target {
     File(PathBuf),
 }
 
+/// What the demo says of the flip below the screen.
+const AROUND_DEMO: usize = 6;
+
 /// Files for people to look at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pages {
@@ -83,6 +86,8 @@ pub struct Outputs {
     pub fail_if_slower: Option<f64>,
     /// Whether an undecided gate fails.
     pub fail_on_inconclusive: bool,
+    /// Lines that the verb prints beside the screen.
+    pub around: usize,
     /// Only what would run is printed.
     pub dry_run: bool,
     /// What the reader should be told on standard error before anything runs.
@@ -119,7 +124,7 @@ impl Outputs {
 
     /// The outputs of `demo`.
     pub fn of_demo(args: &DemoArgs) -> Result<Self, Failure> {
-        Self { json: args.json, keep: !args.keep.no_keep, ..Self::default() }
+        Self { json: args.json, keep: !args.keep.no_keep, around: AROUND_DEMO, ..Self::default() }
             .recorded(args.record.as_deref())
             .viewed(args.view)
             .checked()

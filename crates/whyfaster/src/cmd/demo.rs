@@ -15,6 +15,7 @@ use super::results;
 use crate::cli::args::DemoArgs;
 use crate::cli::compare::user_note;
 use crate::cli::{HostSeed, Outputs};
+use crate::display::Detail;
 use crate::exit::{Exit, say};
 use crate::host::{Root, facts};
 use crate::render::demo::{Told, introduction, outcome};
@@ -51,16 +52,16 @@ pub fn run(args: &DemoArgs) -> anyhow::Result<Exit> {
     user_note(&user).iter().for_each(|note| say(&format!("note: {note}")));
     let (plan, told) = prepare(args, here.seed, user);
     let look = results::look(&outputs);
-    let report = !outputs.json && !look.quiet;
+    let report = !outputs.json && !look.quiet && look.detail > Detail::Sentence;
     if report {
-        store::to_stdout(introduction(&told, &look).as_bytes())?;
+        say(&introduction(&told));
     }
     let interrupts = Interrupts::take_over()?;
     let numbers = numbers();
     let files = [(FILE, numbers.as_str())];
     let dir = WorkDir::make("demo", PlaceKind::Directory, &files, plan.user.as_ref())?;
     let entered = dir.enter()?;
-    let finished = measured(&plan, &outputs, &interrupts)?;
+    let finished = measured(&plan, &outputs, &interrupts, (0, 1))?;
     drop((entered, dir));
     let ended = finish(&finished.record, finished.failure, &outputs)?;
     if report && ended == Exit::Ok {

@@ -13,8 +13,9 @@ use crate::store;
 
 /// Examines this machine and prints the findings. Takes about a second.
 pub fn run(args: &DoctorArgs) -> anyhow::Result<Exit> {
-    let look =
+    let detected =
         Look::detect(args.style.unwrap_or_default(), io::stdout().is_terminal(), &Environment::of_process());
+    let look = Look { detail: args.detail.detail(), ..detected };
     let mut out = Vec::new();
     let mut examination = examine(&Root::real());
     examination.findings.extend(host::levels());

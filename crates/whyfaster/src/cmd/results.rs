@@ -35,6 +35,7 @@ pub fn look_of(outputs: &Outputs, terminal: bool) -> Look {
     look.time_unit = outputs.time_unit;
     look.detail = outputs.detail;
     look.kept = outputs.keep && store::recent::place().is_some();
+    look.lines = look.lines.saturating_sub(outputs.around);
     look.sort = outputs.sort;
     look.metrics.clone_from(&outputs.metrics);
     look.hyperfine = outputs.hyperfine;

@@ -5,16 +5,18 @@ use whyfaster_core::price::pairing::Other;
 use whyfaster_core::price::sample::row_id;
 use whyfaster_core::verdict::Verdict;
 
+use super::chart::mark;
 use super::grid::{ABSENT, Column, Grid, Group, or_absent};
 use super::look::Look;
 use super::section::by_reason;
+use super::strip::{self, strip};
 use super::table::{interval, verdict_word};
 use super::text::{Tone, for_look, shorten, tone, wrap_indented};
-use super::units::{digits, price as in_unit};
+use super::units::{digits, factor, price as in_unit};
 use crate::display::Detail;
 use crate::words::phrases::count;
 
-/// Rows of the first screen, over all machines.
+/// Rows of the first screen of two machines.
 const ROWS: usize = 20;
 /// Columns that the name of a machine may take.
 pub(super) const NAME: usize = 24;
@@ -51,20 +53,6 @@ pub fn tables(comparison: &Comparison, all: bool, look: &Look) -> Vec<String> {
             let title = format!("{} against {}", name(comparison, at, look), name(comparison, 0, look));
             lines.push(tone(Tone::Strong, &title));
         }
-        if look.detail == Detail::Screen {
-            // The rows that differ most, without their reasons.
-            let most = if all { rows.len() } else { ROWS / (comparison.lists.len() - 1).max(1) };
-            let more = rows.len().saturating_sub(most);
-            rows.truncate(most);
-            let mut groups = vec![ratios(&rows, at)];
-            groups.extend(prices(comparison, &rows, 0..1, look));
-            groups.extend(prices(comparison, &rows, at..at + 1, look));
-            lines.extend(Grid { key: key(&rows, look), groups }.draw(look.width, 1).lines);
-            lines.extend(
-                (more > 0).then(|| format!("  and {}", count(more as u64, "row more: -v", "rows more: -v"))),
-            );
-            continue;
-        }
         let mut groups = vec![ratios(&rows, at)];
         if !several {
             groups.extend(prices(comparison, &rows, 0..2, look));
@@ -74,13 +62,47 @@ pub fn tables(comparison: &Comparison, all: bool, look: &Look) -> Vec<String> {
         groups.extend(reasons(&rows, at));
         lines.extend(Grid { key: key(&rows, look), groups }.draw(look.width, 2).lines);
     }
-    if look.detail == Detail::Screen {
-        return lines;
-    }
     lines.extend(too_few(&rows, look));
     lines.extend(open(&rows, look));
     lines.extend(left_out(&comparison.rows, hidden, look));
     lines
+}
+
+/// The first screen of two machines: the rows that differ most, without their reasons. What only the scheduler changed stands last.
+pub fn screen(comparison: &Comparison, all: bool, look: &Look) -> Vec<String> {
+    let mut rows: Vec<&Beside> =
+        comparison.rows.iter().filter(|row| all || other(row, 1).ratio.is_some()).collect();
+    let rank = |row: &&Beside| (!other(row, 1).placed_otherwise, other(row, 1).severity());
+    rows.sort_by(|a, b| rank(b).partial_cmp(&rank(a)).unwrap_or(std::cmp::Ordering::Equal));
+    let more = if all { 0 } else { rows.len().saturating_sub(ROWS) };
+    rows.truncate(rows.len() - more);
+    let mut groups = vec![Group::of("change", &rows, |row| change(&other(row, 1)))];
+    groups.extend(prices(comparison, &rows, 0..2, look));
+    let ratio = |row: &Beside| other(row, 1).ratio;
+    if let Some(scale) = strip::Scale::over(rows.iter().filter_map(|row| ratio(row)).chain([1.0])) {
+        let drawn = |row: &&Beside| {
+            let end = ratio(row).map(|ratio| (mark(0, look.unicode), ratio));
+            strip(scale, [1.0].into_iter().filter(|_| end.is_some()), end.as_slice(), look)
+        };
+        groups.push(Group::of("drawn, log scale", &rows, drawn));
+    }
+    let mut lines = vec![String::new()];
+    lines.extend(Grid { key: key(&rows, look), groups }.draw(look.width, 1).lines);
+    lines
+        .extend((more > 0).then(|| format!("  and {}", count(more as u64, "row more: -v", "rows more: -v"))));
+    lines
+}
+
+/// "1.27x slower", "same".
+fn change(other: &Other) -> String {
+    let Some(ratio) = other.ratio else { return ABSENT.to_owned() };
+    let by = factor(ratio.max(ratio.recip()));
+    let word = match other.verdict {
+        Some(verdict @ (Verdict::Faster | Verdict::Slower)) => format!("{by} {}", verdict_word(verdict)),
+        Some(verdict) => verdict_word(verdict),
+        None => format!("{by} {}", verdict_word(if ratio < 1.0 { Verdict::Faster } else { Verdict::Slower })),
+    };
+    if other.placed_otherwise { format!("{word} on other CPUs") } else { word }
 }
 
 fn other(row: &Beside, at: usize) -> Other {

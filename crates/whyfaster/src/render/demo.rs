@@ -5,6 +5,7 @@ use whyfaster_core::claims::{Judgement, Outcome, Pair};
 use super::look::Look;
 use super::text::{wrap, wrap_indented};
 use super::units::duration;
+use crate::display::Detail;
 use crate::words::claims::why;
 
 /// What is told of the demo.
@@ -27,22 +28,29 @@ pub struct Told {
 }
 
 /// What is about to happen.
-pub fn introduction(told: &Told, look: &Look) -> String {
-    let text = format!(
+pub fn introduction(told: &Told) -> String {
+    format!(
         "The same work by one process ({}) and by a pipeline of two ({}), alone and with {} copies at once. Takes at most about {}.",
         told.pair.baseline,
         told.pair.alternative,
         told.copies,
         duration(told.max_time_s)
-    );
-    wrap(&text, look.width, 0).join("\n") + "\n\n"
+    )
 }
 
 /// Whether the order flipped, and what to run next.
 pub fn outcome(told: &Told, judgements: &[Judgement], look: &Look) -> String {
-    let mut lines = vec![String::new()];
+    let brief = look.detail <= Detail::Screen;
+    // The screen above ends with where the rest is: this belongs to it.
+    let mut lines = if brief { Vec::new() } else { vec![String::new()] };
     if judgements.iter().all(|judgement| judgement.outcome == Outcome::Holds) {
-        lines.extend(wrap(&flipped(told), look.width, 0));
+        lines.extend(wrap(&flipped(told, brief), look.width, 0));
+    } else if brief {
+        let of = |it: &Judgement| format!("{}: {}", it.text, word(it.outcome));
+        let both = judgements.iter().map(of).collect::<Vec<_>>().join("; ");
+        let help = what_would_help(told, judgements);
+        let text = format!("The order was not seen to flip in this run ({both}). {help}");
+        lines.extend(wrap(&text, look.width, 2));
     } else {
         lines.push("The order was not seen to flip in this run:".to_owned());
         for judgement in judgements {
@@ -51,16 +59,29 @@ pub fn outcome(told: &Told, judgements: &[Judgement], look: &Look) -> String {
         }
         lines.extend(wrap(&what_would_help(told, judgements), look.width, 0));
     }
-    lines.extend(next(told));
+    lines.extend(if brief { wrap(&by_hand(told), look.width, 2) } else { next(told) });
     lines.join("\n") + "\n"
 }
 
-fn flipped(told: &Told) -> String {
+fn flipped(told: &Told, brief: bool) -> String {
     let Pair { alternative, baseline } = told.pair;
+    let copies = told.copies;
+    let flipped =
+        format!("The order flipped: {alternative} wins alone, {baseline} wins with {copies} copies at once.");
+    if brief {
+        return flipped;
+    }
     format!(
-        "The order flipped: {alternative} wins alone, {baseline} wins with {} copies at once. With -v, the lines that begin with \
-         \"alone:\" and \"at {} copies:\" say what each of them had more of.",
-        told.copies, told.copies
+        "{flipped} The lines that begin with \"alone:\" and \"at {copies} copies:\" say what each of them had more of."
+    )
+}
+
+/// What to run next, in two or three lines.
+fn by_hand(told: &Told) -> String {
+    format!(
+        "The same by hand: 'seq {} > {}', then 'whyfaster compare --load auto' with both commands; the article behind it: 'whyfaster study \
+         pipes'.",
+        told.numbers, told.file
     )
 }
 

@@ -1,20 +1,66 @@
-//! The findings of `doctor` as lines: mark, name, value, and below it the remedy.
+//! The findings of `doctor` as lines: mark, name, value, and below it the remedy. The first screen has the worst of them.
 
 use whyfaster_core::host::HostFacts;
 
 use super::look::Look;
+use super::section::paragraphs;
 use super::text::{Tone, finish, for_look, tone, width, wrap};
+use crate::display::Detail;
 use crate::host::{Examination, Finding, Mark};
 
 /// Columns of the widest mark, and the least that are left for a value on a narrow terminal.
 const MARK_WIDTH: usize = 7;
 const LEAST_ROOM: usize = 20;
 
-/// The whole examination.
+/// The examination, in the detail that was asked for.
 pub fn doctor(examination: &Examination, look: &Look) -> String {
+    match look.detail {
+        Detail::Sentence => finish(&format!("{}\n", summary(&examination.findings)), look.color),
+        Detail::Screen => screen(examination, look),
+        Detail::Tables | Detail::Everything => everything(examination, look),
+    }
+}
+
+/// Whether numbers can be trusted now, then the worst with what helps, then how many there are beside.
+fn screen(examination: &Examination, look: &Look) -> String {
+    let mut findings: Vec<&Finding> = examination.findings.iter().collect();
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.mark));
+    let head = [
+        wrap(&tone(Tone::Strong, &summary(&examination.findings)), look.width, 2),
+        wrap(&title(&examination.facts, look), look.width, 2),
+    ]
+    .concat();
+    // Two empty lines, and one that counts.
+    let room = look.lines.saturating_sub(head.len() + 3);
+    let name_width = findings.iter().map(|finding| width(&finding.name)).max().unwrap_or(0);
+    let (mut lines, mut shown) = (Vec::new(), 0);
+    for (place, finding) in findings.iter().enumerate() {
+        let next = findings.get(place + 1).and_then(|next| next.remedy.as_deref());
+        let remedy = finding.remedy.as_deref().filter(|remedy| next != Some(*remedy));
+        let more = entry(finding, remedy, name_width, look);
+        if lines.len() + more.len() > room {
+            break;
+        }
+        lines.extend(more);
+        shown = place + 1;
+    }
+    let rest = &findings[shown..];
+    let count = |mark: Mark| rest.iter().filter(|finding| finding.mark == mark).count();
+    let counts = [(Mark::Problem, "problems"), (Mark::Note, "notes"), (Mark::Ok, "ok")];
+    let counts = counts.map(|(mark, word)| (count(mark), word)).into_iter().filter(|(count, _)| *count > 0);
+    let counts: Vec<String> = counts.map(|(count, word)| format!("{word} {count}")).collect();
+    let more = match counts.as_slice() {
+        [] => Vec::new(),
+        counts => vec![tone(Tone::Quiet, &format!("more with -v: {}", counts.join(", ")))],
+    };
+    paragraphs([head, lines, more], look)
+}
+
+fn everything(examination: &Examination, look: &Look) -> String {
     let findings = &examination.findings;
     let name_width = findings.iter().map(|finding| width(&finding.name)).max().unwrap_or(0);
-    let mut lines = vec![title(&examination.facts, look), String::new()];
+    let mut lines = wrap(&title(&examination.facts, look), look.width, 2);
+    lines.push(String::new());
     for (place, finding) in findings.iter().enumerate() {
         // Neighbours with the same remedy share it.
         let next = findings.get(place + 1).and_then(|next| next.remedy.as_deref());
@@ -57,7 +103,7 @@ fn title(facts: &HostFacts, look: &Look) -> String {
     let kernel = word(&facts.kernel, "(release unknown)");
     let machine = word(&facts.machine, "machine unknown");
     let text = format!("This machine: Linux {kernel}, {machine}, {}", word(&facts.cpu_model, "CPU unknown"));
-    wrap(&text, look.width, 2).join("\n")
+    text
 }
 
 fn summary(findings: &[Finding]) -> String {
@@ -74,6 +120,29 @@ mod tests {
     use super::*;
     use crate::host::{Noise, Spread};
     use crate::render::fixture::look;
+
+    fn first(columns: usize) -> Look {
+        Look { detail: Detail::Screen, ..look(columns, true) }
+    }
+
+    #[test]
+    fn the_first_screen_has_the_worst_with_what_helps_and_counts_the_rest() {
+        let long = "word ".repeat(20);
+        let one =
+            |mark, at: usize| Finding::with(mark, "name", format!("{at} {long}"), format!("remedy of {at}"));
+        let mut findings = vec![Finding::ok("first", "all is well")];
+        findings.extend((0..9).map(|at| one(Mark::Note, at)));
+        findings.push(one(Mark::Problem, 9));
+        for columns in [60, 80, 200] {
+            let text = doctor(&examination(findings.clone()), &first(columns));
+            assert!(text.lines().count() <= 20, "{text}");
+            assert!(text.starts_with("Numbers measured now may mislead: problems 1, notes 9."), "{text}");
+            assert!(text.find("remedy of 9").unwrap() < text.find("remedy of 0").unwrap(), "{text}");
+            assert!(text.contains("more with -v: notes ") && text.contains("ok 1"), "{text}");
+        }
+        let short = doctor(&examination(vec![Finding::ok("a", "b")]), &first(80));
+        assert!(short.contains("ok       a  b") && !short.contains("-v"), "{short}");
+    }
 
     fn examination(findings: Vec<Finding>) -> Examination {
         let spread = Spread { repeats: 20, median_s: 1.0, ratio: 1.0, smallest_difference: 0.0 };

@@ -15,15 +15,15 @@ use super::look::Look;
 use super::names::{Names, legend};
 use super::notes;
 use super::sentence::headline;
-use super::strip::{self, strip};
+use super::strip::{self, over_band, strip};
 use super::table::{interval, loads, ordered, typical, verdict_word};
 use super::text::{Tone, for_look, tone, wrap};
 use super::units::{Scale, digits, factor, supported};
 use super::why;
 use crate::words::why::{Brief, brief, more_time};
 
-/// Lines of the whole screen.
-pub(super) const LINES: usize = 20;
+/// Lines of the screen of a list of prices or of a study.
+pub(super) const LONG: usize = 40;
 /// Lines for why and what to do.
 const WHY: usize = 3;
 /// Lines for what is to be doubted.
@@ -52,7 +52,7 @@ pub(super) fn parts(record: &Record, names: &Names, look: &Look) -> Vec<Vec<Stri
     if let Some(text) = more_time(&record.why) {
         more.extend(wrap(&text, look.width, 2).iter().map(|line| tone(Tone::Quiet, line)));
     }
-    let mut room = Room(LINES - more.len());
+    let mut room = Room(look.lines.saturating_sub(more.len()));
     let mut answer = room.take(headline(record, names, look));
     // Empty lines before the table, the reasons, and what is said last.
     room.0 = room.0.saturating_sub(3);
@@ -65,7 +65,9 @@ pub(super) fn parts(record: &Record, names: &Names, look: &Look) -> Vec<Vec<Stri
     }
     let doubts = doubts(record, names, look, DOUBTS.min(room.0.max(1)));
     answer.extend(room.take(doubts));
-    table.extend(room.take(legend(&of, names, look, if room.0 >= 6 { 2 } else { 1 })));
+    let whole = legend(&of, names, look, 2);
+    let fits = whole.len() <= room.0;
+    table.extend(room.take(if fits { whole } else { legend(&of, names, look, 1) }));
     let flip = flip(record, brief.as_ref(), names, look);
     reasons.extend(room.take_whole(flip));
     vec![answer, table, reasons, super::metrics::overview(record, names, look), more]
@@ -156,12 +158,26 @@ pub(super) fn of_level(
         let (low, high) = ends(row);
         [low, high, Some(typical(record, row))].into_iter().flatten().collect::<Vec<_>>()
     };
+    let noise = noise(record, level, rows).filter(|_| batch);
     let picture = strip::Scale::over(rows.iter().flat_map(|row| values(row)));
     if let Some(picture) = picture.filter(|_| rows.len() > 1) {
         let mark = |row: &LevelResult| (mark(0, look.unicode), typical(record, row));
-        groups.push(Group::of("time, drawn", rows, |row| strip(picture, values(row), &[mark(row)], look)));
+        let drawn = |row: &&LevelResult| over_band(picture, noise, values(row), &[mark(row)], look);
+        let header = match noise {
+            Some(_) => format!("time, noise {}", strip::shade(look)),
+            None => "time, drawn".to_owned(),
+        };
+        groups.push(Group::new("time, drawn", vec![Column::of(header, rows, drawn)]));
     }
     Grid { key: Column::of("command", rows, |row| names.show(&row.alternative)), groups }
+}
+
+/// Between which times the baseline lies by noise alone, as its hidden copy showed.
+fn noise(record: &Record, level: &Level, rows: &[&LevelResult]) -> Option<(f64, f64)> {
+    let floor = record.analysis.floor.as_ref()?;
+    let baseline = &level.comparisons.first()?.baseline;
+    let time = typical(record, rows.iter().find(|row| row.alternative == *baseline)?);
+    Some((floor.low? * time, floor.high? * time))
 }
 
 /// Several levels: a load a row.
@@ -172,11 +188,18 @@ pub(super) fn of_loads(record: &Record, names: &Names, look: &Look) -> Grid {
     let scale = Scale::choose(all().map(|result| typical(record, result)), look.time_unit);
     let result = |name: &str, load: u32| level(load)?.results.iter().find(|it| it.alternative == name);
     let alternatives = &record.plan.alternatives;
+    let batch = matches!(record.plan.mode, Mode::Batch);
     let mut groups = Vec::new();
     for (at, it) in alternatives.iter().enumerate() {
         let time = |load: &u32| match result(&it.name, *load) {
             Some(result) if result.timed_out > 0 => format!(">= {}", scale.number(typical(record, result))),
-            Some(result) => scale.number(typical(record, result)),
+            Some(result) => {
+                let ends = (result.makespan_s.low, result.makespan_s.high);
+                match ends.0.zip(ends.1).filter(|_| batch) {
+                    Some(_) => supported_in(scale, typical(record, result), ends),
+                    None => scale.number(typical(record, result)),
+                }
+            }
             None => "not measured".to_owned(),
         };
         let header = format!("{} {} {}", mark(at, look.unicode), names.show(&it.name), scale.name);

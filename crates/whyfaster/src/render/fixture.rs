@@ -34,6 +34,7 @@ pub(crate) fn look(width: usize, unicode: bool) -> Look {
         kept: false,
         sort: Sort::Auto,
         interactive: true,
+        lines: 20,
         quiet: false,
     }
 }

@@ -1,20 +1,41 @@
-//! Prices over kernels on the screen: the steps in words, a table, and a chart of how each row went.
+//! Prices over kernels on the screen: the steps in words, a table, and a chart of how each row went. The first screen has the largest
+//! steps, and both others in one table.
 
 use whyfaster_core::price::history::{History, Line, Step};
 
+use super::first;
 use super::grid::{ABSENT, Column, Grid, Group, or_absent};
 use super::look::Look;
+use super::section::paragraphs;
+use super::stories::change;
 use super::text::{Tone, finish, for_look, tone, width, wrap, wrap_indented};
 use super::units::{percent, price};
+use crate::display::Detail;
+use crate::words::phrases::count;
 
-/// Steps that are told; the rest is counted.
+/// Lines for steps behind the first screen; the rest is counted.
 const STEPS: usize = 20;
+/// Rows of the table of the first screen.
+const ROWS: usize = 18;
 
 /// The report.
 pub fn report(history: &History, look: &Look) -> String {
     let look = &Look { price_unit: history.unit, ..look.clone() };
     let mut lines = wrap(&tone(Tone::Strong, &title(history)), look.width, 0);
-    lines.extend(steps(history, look));
+    match look.detail {
+        Detail::Sentence => return finish(&(lines.join("\n") + "\n"), look.color),
+        Detail::Screen => {
+            let table = overview(history, look);
+            let more = first::more(look);
+            // An empty line before the table and before what stands last, and one for the steps that are only counted.
+            let room = first::LONG.saturating_sub(lines.len() + table.len() + more.len() + 3);
+            lines.extend(steps(history, room, look));
+            return paragraphs([lines, table, more], look);
+        }
+        Detail::Tables | Detail::Everything => {}
+    }
+    let most = if look.detail == Detail::Everything { usize::MAX } else { STEPS };
+    lines.extend(steps(history, most, look));
     lines.push(String::new());
     lines.extend(table(history, look));
     lines.push(String::new());
@@ -41,15 +62,47 @@ fn row_name(line: &Line, look: &Look) -> String {
     for_look(&format!("{} {}", line.name, line.variant), look)
 }
 
-/// One sentence a step, the largest first.
-pub(super) fn steps(history: &History, look: &Look) -> Vec<String> {
-    let mut lines = Vec::new();
-    for step in history.steps.iter().take(STEPS) {
-        lines.extend(wrap_indented(&sentence(history, step, look), look.width, 2));
+/// One sentence a step, the largest first, in at most so many lines; the rest is counted.
+pub(super) fn steps(history: &History, most: usize, look: &Look) -> Vec<String> {
+    let (mut lines, mut told) = (Vec::new(), 0);
+    for step in &history.steps {
+        let sentence = wrap_indented(&sentence(history, step, look), look.width, 2);
+        if lines.len() + sentence.len() > most {
+            break;
+        }
+        lines.extend(sentence);
+        told += 1;
     }
-    if history.steps.len() > STEPS {
-        lines.push(format!("{} more steps; --json has all of them", history.steps.len() - STEPS));
+    let hidden = (history.steps.len() - told) as u64;
+    if hidden > 0 {
+        lines.push(format!("  and {}; --json has all of them", count(hidden, "step more", "steps more")));
     }
+    lines
+}
+
+/// The first screen's table: how each row went, as bars, over all and as a price on the last kernel; those that changed most.
+fn overview(history: &History, look: &Look) -> Vec<String> {
+    let mut rows: Vec<&Line> = history.rows.iter().collect();
+    let hidden = rows.len().saturating_sub(ROWS);
+    if hidden > 0 {
+        let change = |line: &Line| line.overall.map_or(0.0, |ratio| ratio.ln().abs());
+        rows.sort_by(|a, b| change(b).total_cmp(&change(a)));
+        rows.truncate(ROWS);
+    }
+    let overall = |line: &&Line| or_absent(line.overall, change);
+    let end = |at: usize| {
+        let cell = |line: &&Line| or_absent(line.typical[at], |value| price(value, look));
+        let kernel = history.kernels.get(at).map(|kernel| for_look(kernel, look)).unwrap_or_default();
+        Group::new("ends", vec![Column::of(kernel, &rows, cell)])
+    };
+    let bars = Group::of("over the kernels", &rows, |line| bars(line, "", look));
+    let mut groups = vec![Group::of("first to last", &rows, overall), bars];
+    groups.extend([0, history.kernels.len().saturating_sub(1)].map(end));
+    let key = Column::of("operation", &rows, |line| row_name(line, look));
+    let mut lines = Grid { key, groups }.draw(look.width, 1).lines;
+    lines.extend(
+        (hidden > 0).then(|| format!("  and {}", count(hidden as u64, "row more: -v", "rows more: -v"))),
+    );
     lines
 }
 
@@ -91,13 +144,18 @@ fn chart(history: &History, look: &Look) -> Vec<String> {
     );
     let mut lines = wrap(&tone(Tone::Strong, &title), look.width, 0);
     for line in &history.rows {
-        let most = line.typical.iter().flatten().copied().fold(0.0, f64::max);
-        let bars: Vec<String> = line.typical.iter().map(|value| bar(*value, most, look)).collect();
         let text = row_name(line, look);
         let pad = " ".repeat(name - width(&text));
-        lines.push(format!("  {text}{pad}  {}", bars.join(" ")));
+        lines.push(format!("  {text}{pad}  {}", bars(line, " ", look)));
     }
     lines
+}
+
+/// A bar a kernel, each over the row's dearest one.
+fn bars(line: &Line, between: &str, look: &Look) -> String {
+    let most = line.typical.iter().flatten().copied().fold(0.0, f64::max);
+    let bars: Vec<String> = line.typical.iter().map(|value| bar(*value, most, look)).collect();
+    bars.join(between)
 }
 
 fn bar(value: Option<f64>, most: f64, look: &Look) -> String {
@@ -146,6 +204,22 @@ mod tests {
         );
         assert!(text.contains("▅▅ ██ ██") && text.contains("-- ██ ▄▄"), "{text}");
         assert!(text.contains("+47%") && !text.contains(" ns"), "{text}");
+    }
+
+    #[test]
+    fn the_first_screen_has_the_steps_and_one_table() {
+        let mut many = history();
+        many.rows = (0..30).flat_map(|_| many.rows.clone()).collect();
+        many.steps = (0..60).flat_map(|_| many.steps.clone()).collect();
+        for width in [60, 80, 200] {
+            let text = report(&many, &Look { detail: Detail::Screen, ..look(width, true) });
+            assert!(text.lines().count() <= 40, "{} lines\n{text}", text.lines().count());
+            assert!(text.contains("fork reaped +46% from 4.4 to 5.4") && text.contains("-v: "), "{text}");
+            assert!(text.contains("and 42 rows more: -v") && text.contains("steps more"), "{text}");
+            assert!(text.lines().all(|line| super::width(line) <= width), "{text}");
+        }
+        let quiet = Look { detail: Detail::Sentence, ..look(80, true) };
+        assert!(report(&history(), &quiet).lines().count() <= 2);
     }
 
     #[test]

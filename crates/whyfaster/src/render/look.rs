@@ -32,6 +32,8 @@ pub struct Look {
     pub hyperfine: Hyperfine,
     /// Whether progress may move (it does so only if standard error is a terminal too).
     pub interactive: bool,
+    /// Lines that a first screen may have.
+    pub lines: usize,
     /// Print nothing (`--style none`).
     pub quiet: bool,
 }
@@ -57,6 +59,8 @@ pub struct Environment {
 
 /// Width of output that goes to no terminal.
 const DEFAULT_WIDTH: usize = 80;
+/// Lines that a first screen may have unless something stands around it.
+const LINES: usize = 20;
 /// Below this nothing is readable; narrower terminals wrap.
 const MIN_WIDTH: usize = 30;
 
@@ -133,6 +137,7 @@ impl Look {
             metrics: Vec::new(),
             hyperfine: Hyperfine::One,
             interactive,
+            lines: LINES,
             quiet: style == Style::None,
         }
     }

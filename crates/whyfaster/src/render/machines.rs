@@ -14,6 +14,7 @@ use super::first;
 use super::grid::{ABSENT, Column, Grid, Group};
 use super::look::Look;
 use super::section::paragraphs;
+use super::stories;
 use super::table::interval;
 use super::text::{Tone, finish, for_look, shorten, tone, wrap, wrap_indented};
 use super::units::{digits, percent, time};
@@ -104,11 +105,17 @@ fn compared(
         if look.detail == Detail::Sentence {
             return lines;
         }
-        lines.extend(beside::tables(comparison, all, look));
-        lines.push(String::new());
         if look.detail == Detail::Screen {
+            let two = comparison.lists.len() == 2;
+            lines.extend(match two {
+                true => beside::screen(comparison, all, look),
+                false => stories::screen(&lists, rule, first::LONG.saturating_sub(lines.len() + 3), look),
+            });
+            lines.push(String::new());
             return lines;
         }
+        lines.extend(beside::tables(comparison, all, look));
+        lines.push(String::new());
         lines.extend(differing(comparison, look));
         lines.extend(paces(comparison, rule, look));
         let method = format!(

@@ -22,6 +22,7 @@ pub mod report;
 pub mod screen;
 mod section;
 pub mod sentence;
+mod stories;
 mod strip;
 pub mod table;
 pub mod text;

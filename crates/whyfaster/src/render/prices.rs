@@ -56,7 +56,7 @@ pub fn report(list: &PriceList, look: &Look) -> String {
 }
 
 /// Lines of the first screen.
-const LINES: usize = 40;
+const LINES: usize = first::LONG;
 /// Lines in which a list is summed up.
 const SENTENCES: usize = 6;
 /// Rows of the first screen.

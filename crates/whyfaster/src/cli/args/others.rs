@@ -6,7 +6,7 @@ use clap::{Args, ValueHint};
 use whyfaster_core::plan::Loads;
 
 use super::compare::UserArgs;
-use super::detail::KeepArgs;
+use super::detail::{DetailArgs, KeepArgs};
 use super::files::FileArgs;
 use super::hyperfine::{DisplayArgs, ExportFormatArgs};
 use super::report::PageArgs;
@@ -125,4 +125,8 @@ pub struct DoctorArgs {
     /// Colour: auto, basic, full, nocolor, color or none [default: auto]
     #[arg(long, value_name = "TYPE", hide_possible_values = true, help_heading = "Output")]
     pub style: Option<Style>,
+
+    /// How much is printed.
+    #[command(flatten)]
+    pub detail: DetailArgs,
 }

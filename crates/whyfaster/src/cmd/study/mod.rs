@@ -11,14 +11,15 @@ mod report;
 #[cfg(test)]
 mod tests;
 
-use std::fmt::Write;
-
 use self::commands::Machine;
 use super::compare::measured;
 use super::results;
 use crate::cli::args::StudyArgs;
 use crate::cli::{HostSeed, Outputs};
+use crate::display::Detail;
 use crate::exit::{Exit, Failure, say};
+use crate::render::look::Look;
+use crate::render::text::{for_look, wrap, wrap_indented};
 use crate::run::interrupts::Interrupts;
 use crate::run::trace::observe;
 use crate::store;
@@ -29,7 +30,7 @@ pub fn run(args: &StudyArgs) -> anyhow::Result<Exit> {
     let outputs = Outputs::of_study(args)?;
     let _kept = results::check(&outputs)?;
     let Some(name) = &args.name else {
-        store::to_stdout(list()?.as_bytes())?;
+        store::to_stdout(list(&results::look(&outputs))?.as_bytes())?;
         return Ok(Exit::Ok);
     };
     let study = study::find(name)?;
@@ -40,7 +41,7 @@ pub fn run(args: &StudyArgs) -> anyhow::Result<Exit> {
         Measures::Commands(commands) => {
             let interrupts = Interrupts::take_over()?;
             let mut machine = Machine {
-                time: &mut |plan| Ok(measured(plan, &outputs, &interrupts)?),
+                time: &mut |plan| Ok(measured(plan, &outputs, &interrupts, (0, 1))?),
                 trace: &mut |plan, sink| observe(plan, &interrupts, &mut |text| say(text), sink),
                 here: &here,
             };
@@ -62,15 +63,25 @@ pub fn run(args: &StudyArgs) -> anyhow::Result<Exit> {
     }
 }
 
-/// Every study, its question, and where it comes from.
-pub fn list() -> anyhow::Result<String> {
-    let mut out = String::new();
+/// Every study and its question; with -v where it comes from.
+pub fn list(look: &Look) -> anyhow::Result<String> {
+    let mut lines = Vec::new();
     for Study { name, title, question, article, .. } in study::all()? {
-        writeln!(out, "{name}  {title}")?;
-        writeln!(out, "  {question}")?;
-        writeln!(out, "  Source: {}. Run it with `whyfaster study {name}`.", article.source)?;
+        lines.extend(wrap(&format!("{name}  {}", for_look(&title, look)), look.width, 2));
+        if look.detail >= Detail::Screen {
+            lines.extend(wrap_indented(&for_look(&question, look), look.width, 2));
+        }
+        if look.detail >= Detail::Tables {
+            lines.extend(wrap_indented(&format!("Run it with `whyfaster study {name}`."), look.width, 2));
+            lines.extend(wrap_indented(
+                &for_look(&format!("Source: {}.", article.source), look),
+                look.width,
+                2,
+            ));
+        }
     }
-    Ok(out)
+    lines.extend(wrap("'whyfaster study NAME' runs one of them; -v: where they come from", look.width, 2));
+    Ok(lines.join("\n") + "\n")
 }
 
 /// Refuses options that this study has no use for.

@@ -60,7 +60,7 @@ fn first(report: &TraceReport, shown: &Shown, look: &Look) -> Vec<Vec<String>> {
     }
     head.extend(skipped::skipped(&report.skipped, look));
     // An empty line before each of the other parts.
-    let mut room = first::LINES.saturating_sub(head.len() + more.len() + 3);
+    let mut room = look.lines.saturating_sub(head.len() + more.len() + 3);
     let doubts = notes::doubts(&report.warnings, [], &Names::of(&[], look), look, room.min(5));
     room -= doubts.len();
     head.extend(doubts);
