@@ -110,9 +110,11 @@ impl Common {
         let before = (self.differ - self.front).min((max / 6).max(room.saturating_sub(self.rest)));
         let start = if self.differ - self.front <= max / 3 { self.front } else { self.differ - before };
         let front = if start > 0 { gap } else { "" };
+        // What all end with is left out, which is to be seen.
+        let behind = if self.back > 0 { gap } else { "" };
         let middle = text(start, end);
-        let cut = shorten(&middle, max.saturating_sub(width(front)), gap);
-        Short { whole: cut == middle, text: format!("{front}{cut}") }
+        let cut = shorten(&middle, max.saturating_sub(width(front) + width(behind)), gap);
+        Short { whole: cut == middle, text: format!("{front}{cut}{behind}") }
     }
 }
 

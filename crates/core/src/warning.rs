@@ -70,6 +70,9 @@ pub enum Caution {
     DoesLessUnread {
         /// The alternative.
         alternative: String,
+        /// Others that do as much less.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        others: Vec<String>,
         /// What it reads and writes when its output goes to `/dev/null`.
         unread: Io,
         /// What it reads and writes when its output goes into a pipe.

@@ -8,11 +8,13 @@ use crate::sample::{Arm, Batch, Io};
 use crate::verdict::Verdict;
 use crate::warning::Caution;
 
+/// Counts that differ by no more than this part are said once.
+const ALIKE: f64 = 0.02;
 /// Less than this part of what the other one reads is far less.
 const FAR_LESS: f64 = 0.25;
 
 pub(super) fn warnings(context: &Context<'_>, analysis: &Analysis) -> Vec<Caution> {
-    let mut warnings: Vec<Caution> = does_less_unread(context).collect();
+    let mut warnings: Vec<Caution> = does_less_unread(context);
     let level = analysis.levels.iter().find(|level| !level.comparisons.is_empty());
     warnings.extend(level.into_iter().flat_map(|level| {
         level.comparisons.iter().filter_map(|comparison| reads_far_less(context, level, comparison))
@@ -21,15 +23,27 @@ pub(super) fn warnings(context: &Context<'_>, analysis: &Analysis) -> Vec<Cautio
 }
 
 /// Commands that do less when nobody reads what they write, where that decided where the timed ones wrote.
-fn does_less_unread<'a>(context: &'a Context<'_>) -> impl Iterator<Item = Caution> + 'a {
-    context.measured.trials.iter().filter_map(|trial| {
-        let (unread, read) = trial.does_less_unread()?;
-        Some(Caution::DoesLessUnread {
-            alternative: context.name(trial.alternative).to_owned(),
-            unread,
-            read,
-        })
-    })
+fn does_less_unread(context: &Context<'_>) -> Vec<Caution> {
+    let mut found: Vec<(Vec<String>, Io, Io)> = Vec::new();
+    for trial in context.measured.trials {
+        let Some((unread, read)) = trial.does_less_unread() else { continue };
+        let name = context.name(trial.alternative).to_owned();
+        match found.iter_mut().find(|(_, u, r)| alike(u, &unread) && alike(r, &read)) {
+            Some((names, ..)) => names.push(name),
+            None => found.push((vec![name], unread, read)),
+        }
+    }
+    let caution = |(mut names, unread, read): (Vec<String>, Io, Io)| {
+        let others = names.split_off(1);
+        Some(Caution::DoesLessUnread { alternative: names.pop()?, others, unread, read })
+    };
+    found.into_iter().filter_map(caution).collect()
+}
+
+/// Whether the same can be said of both.
+fn alike(a: &Io, b: &Io) -> bool {
+    let alike = |a: u64, b: u64| a.abs_diff(b) as f64 <= ALIKE * a.max(b) as f64;
+    alike(a.read_bytes, b.read_bytes) && alike(a.write_bytes, b.write_bytes)
 }
 
 /// One that took less time and reads far less than the other one, also if all that its memory ever held had been mapped from the

@@ -4,7 +4,7 @@ use whyfaster_core::plan::Alternative;
 use whyfaster_core::short;
 
 use super::look::Look;
-use super::text::{for_look, gap, width, wrap};
+use super::text::{for_look, gap, isolated, width, wrap};
 use crate::clean::clean;
 use crate::words::called::{apart, labels, letter, named};
 
@@ -23,7 +23,8 @@ impl Names {
             if width(label) > room { letter(at) } else { for_look(label, look) }
         };
         let safe = labels(alternatives).iter().enumerate().map(safe).collect();
-        Self { names: alternatives.iter().map(|it| it.name.clone()).zip(apart(safe)).collect() }
+        let shown = apart(safe).into_iter().map(isolated);
+        Self { names: alternatives.iter().map(|it| it.name.clone()).zip(shown).collect() }
     }
 
     /// The shown form of a name; a name that is not among the alternatives is made safe and shown whole.
@@ -63,7 +64,7 @@ pub(super) fn legend(of: &[&Alternative], names: &Names, look: &Look, lines: usi
         let wrapped = wrap(command, room, 0);
         let fits = wrapped.len() <= lines && wrapped.iter().all(|line| width(line) <= room);
         let text = if fits { wrapped } else { vec![cut.text] };
-        for (at, line) in text.iter().enumerate() {
+        for (at, line) in text.into_iter().map(isolated).enumerate() {
             let name = if at == 0 { names.show(&it.name) } else { String::new() };
             let pad = " ".repeat(widest - width(&name));
             legend.push(format!("  {name}{pad}  {line}").trim_end().to_owned());

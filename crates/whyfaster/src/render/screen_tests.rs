@@ -114,6 +114,30 @@ fn the_first_screen_has_no_words_of_the_trade() {
     }
 }
 
+/// Columns end where they end in every line, whatever the letters of a name are.
+#[test]
+fn names_of_any_script_move_no_column() {
+    let mut of_any = one_level(0.8, Verdict::Faster);
+    for (it, name) in of_any.plan.alternatives.iter_mut().zip(["日本語", "שלום א"]) {
+        (it.given_name, it.command) = (Some(name.to_owned()), format!("echo {name}"));
+        for level in &mut of_any.analysis.levels {
+            let names = level.results.iter_mut().map(|result| &mut result.alternative);
+            let compared = level.comparisons.iter_mut().flat_map(|c| [&mut c.alternative, &mut c.baseline]);
+            names.chain(compared).filter(|known| **known == it.name).for_each(|known| name.clone_into(known));
+        }
+        name.clone_into(&mut it.name);
+    }
+    let text = first(&of_any, 80, true);
+    let table: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("  command")).take(3).collect();
+    let begin =
+        |line: &str| crate::render::text::width(line.split_once(char::is_numeric).unwrap_or((line, "")).0);
+    let begins: Vec<usize> = table.iter().map(|line| begin(line)).collect();
+    assert!(table.len() == 3 && text.contains("日本語"), "{text}");
+    assert!(begins[1].abs_diff(begins[2]) <= 1, "{begins:?} {text}");
+    assert!(text.contains("\u{2068}שלום א\u{2069}"), "it turns what stands beside it: {text}");
+    assert!(!first(&of_any, 80, false).contains('\u{2068}'));
+}
+
 #[test]
 fn the_first_screen_fits_every_width() {
     for columns in [60, 70, 80, 132, 200] {

@@ -37,7 +37,28 @@ pub(super) fn strip(
     marks: &[(char, f64)],
     look: &Look,
 ) -> String {
+    over_band(scale, None, ends, marks, look)
+}
+
+/// What a band of a picture is drawn with.
+pub(super) fn shade(look: &Look) -> char {
+    if look.unicode { '░' } else { ':' }
+}
+
+/// The same over a band that all rows share.
+pub(super) fn over_band(
+    scale: Scale,
+    band: Option<(f64, f64)>,
+    ends: impl IntoIterator<Item = f64>,
+    marks: &[(char, f64)],
+    look: &Look,
+) -> String {
     let mut cells = [' '; COLUMNS];
+    let plausible =
+        |(low, high): &(f64, f64)| PLAUSIBLE.contains(low) && PLAUSIBLE.contains(high) && low <= high;
+    if let Some((low, high)) = band.filter(plausible) {
+        cells[scale.cell(low)..=scale.cell(high)].fill(shade(look));
+    }
     let marked = || marks.iter().filter(|(_, value)| PLAUSIBLE.contains(value));
     let known = ends.into_iter().filter(|value| PLAUSIBLE.contains(value));
     let all: Vec<usize> =
@@ -64,6 +85,10 @@ mod tests {
         let drawn = strip(scale, [], &[('A', 1.0), ('B', 100.0)], &look(80, false));
         assert_eq!(drawn, "A--------------B");
         assert_eq!(strip(scale, [9.0, 11.0], &[('o', 10.0)], &look(80, true)).trim(), "─o");
+        let band = over_band(scale, Some((5.0, 20.0)), [], &[('o', 10.0)], &look(80, false));
+        assert_eq!(band.trim_end(), "     :::o::");
+        let none = over_band(scale, Some((f64::NAN, 2.0)), [], &[('o', 1.0)], &look(80, true));
+        assert_eq!(none.trim_end(), "o");
         let same = strip(scale, [], &[('A', 10.0), ('B', 10.0)], &look(80, false));
         assert_eq!(same.trim(), "*", "both are there");
         assert!(Scale::over([2.0, 2.0]).is_none() && Scale::over([f64::NAN, -1.0]).is_none());

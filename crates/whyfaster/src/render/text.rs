@@ -83,6 +83,20 @@ pub fn for_look(text: &str, look: &Look) -> String {
     if look.unicode { cleaned } else { cleaned.chars().map(|c| if c.is_ascii() { c } else { '?' }).collect() }
 }
 
+/// Text with letters that are written from right to left, set apart so that it moves nothing that stands beside it: by Unicode's "first strong
+/// isolate" (UAX 9), which has no width. What is cleaned afterwards loses it again, as in running text, where nothing stands in columns.
+pub fn isolated(text: String) -> String {
+    const RIGHT_TO_LEFT: [std::ops::RangeInclusive<char>; 5] = [
+        '\u{590}'..='\u{8FF}',
+        '\u{FB1D}'..='\u{FDFF}',
+        '\u{FE70}'..='\u{FEFE}',
+        '\u{10800}'..='\u{10FFF}',
+        '\u{1E800}'..='\u{1EFFF}',
+    ];
+    let turns = |c: char| RIGHT_TO_LEFT.iter().any(|range| range.contains(&c));
+    if text.chars().any(turns) { format!("\u{2068}{text}\u{2069}") } else { text }
+}
+
 /// The text with a capital at its beginning.
 pub fn capitalise(text: &str) -> String {
     let mut chars = text.chars();

@@ -26,12 +26,23 @@ fn said(caution: &Caution, name: Naming<'_>) -> (String, &'static str) {
     let quota = |quota: &Option<f64>| quota.map_or("none".to_owned(), |cpus| format!("{cpus:.2} CPUs"));
     let named = |alternative: &str, place: &Place| (name(alternative), at(place));
     match caution {
-        Caution::DoesLessUnread { alternative, unread, read } => (
-            format!(
-                "'{}' does less when its output goes to /dev/null ({}), so all wrote into a pipe",
-                name(alternative),
-                less(unread, read)
-            ),
+        Caution::DoesLessUnread { alternative, others, unread, read } => (
+            match others.as_slice() {
+                [] => format!(
+                    "'{}' does less when its output goes to /dev/null (it {}), so all wrote into a pipe",
+                    name(alternative),
+                    less(unread, read)
+                ),
+                others => format!(
+                    "{} do less when their output goes to /dev/null (each {}), so all wrote into a pipe",
+                    list(
+                        &([alternative].into_iter().chain(others))
+                            .map(|it| format!("'{}'", name(it)))
+                            .collect::<Vec<_>>()
+                    ),
+                    less(unread, read)
+                ),
+            },
             "--output null times what they do unread",
         ),
         Caution::ReadsFarLess { winner, loser, winner_bytes, loser_bytes, unread } => (
@@ -169,7 +180,7 @@ fn said(caution: &Caution, name: Naming<'_>) -> (String, &'static str) {
                 "other programs, the kernel and whyfaster itself used {} of the machine's CPU time while batches ran",
                 percent(*share)
             ),
-            "stop what else runs (`whyfaster doctor` shows the load); intervals are wider for it, and at full load the share is smaller",
+            "stop what else runs (`whyfaster doctor` shows the load); intervals are wider, and full load comes earlier",
         ),
         Caution::SettingChanged { setting, before, after } => {
             let (name, remedy) = setting_and_remedy(*setting);
@@ -333,7 +344,7 @@ fn less(unread: &Io, read: &Io) -> String {
         true => ("reads", unread.read_bytes, read.read_bytes),
         false => ("writes", unread.write_bytes, read.write_bytes),
     };
-    format!("it {verb} {}, and {} into a pipe", bytes(little), bytes(much))
+    format!("{verb} {}, and {} into a pipe", bytes(little), bytes(much))
 }
 
 /// CPUs as the kernel lists them: `0-3,8`.

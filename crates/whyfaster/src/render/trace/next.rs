@@ -10,6 +10,8 @@ use super::sentence::{Doing, of_tasks, of_wall, whole_percent};
 const WORTH: f64 = 0.05;
 /// A holder of the CPU is what to act on from this share of the waiting on.
 const MATTERS: f64 = 0.2;
+/// Less than this part is 0% in words, and is left out.
+const NAMED: f64 = 0.005;
 /// The cost of observing is spoken of here from this share of the wall time on.
 const DEAR: f64 = 0.1;
 
@@ -100,6 +102,7 @@ fn behind_whom(report: &TraceReport, look: &Look) -> Option<String> {
         _ if own >= MATTERS => {
             said(own, "behind its own tasks", "fewer of them at once, or more CPUs, would shorten it")
         }
+        _ if outside < NAMED => return None,
         _ => {
             return Some(format!(
                 "of the {waited} of waiting for a CPU {} was behind programs outside of this tree",
@@ -107,8 +110,15 @@ fn behind_whom(report: &TraceReport, look: &Look) -> Option<String> {
             ));
         }
     };
-    let rest = format!(" ({} behind programs outside)", whole_percent(outside));
-    Some(if outside >= MATTERS { text } else { text + &rest })
+    Some(text + &behind_others(outside))
+}
+
+/// The part behind programs outside of the tree, where it is not the main one.
+fn behind_others(part: f64) -> String {
+    match (NAMED..MATTERS).contains(&part) {
+        true => format!(" ({} behind programs outside)", whole_percent(part)),
+        false => String::new(),
+    }
 }
 
 /// Which output says more of what took the most time.

@@ -1,15 +1,19 @@
 //! Why one alternative is faster, for the few lines that the first screen has for it.
 
 use whyfaster_core::plan::Alternative;
-use whyfaster_core::why::Why;
-use whyfaster_core::why::report::Finding;
+use whyfaster_core::why::report::{Finding, Wrapper};
 use whyfaster_core::why::statement::{Answer, Because, Refusal, Then};
+use whyfaster_core::why::{Cause, Why};
 
 use super::answer::{more_work, waits};
 use super::called::Called;
 use super::causes::{Remedy, Said, remedy, said};
 use super::load::when_full;
 use super::numbers::{percent, time};
+use super::wrappers;
+
+/// Of a cause, the part from which on a script that stands before a program is named as the reason.
+const MOST: f64 = 0.5;
 
 /// Why, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,14 +44,28 @@ pub fn brief(alternatives: &[Alternative], why: &Why) -> Option<Brief> {
         [&answer.slower, &answer.faster].contains(&&it.alternative)
             && [&answer.slower, &answer.faster].contains(&&it.baseline)
     };
+    let wrapper = finding.and_then(|it| wrapper(it, answer, why));
     let deciding = why.differences.iter().find(between).and_then(|it| it.decides.as_ref());
     let (because, in_detail) = because(answer, finding, why, &called);
+    let said = |text: String| match wrapper {
+        Some(it) => format!("{text}. {}", wrappers::short(it)),
+        None => text,
+    };
+    let call_itself = Remedy { short: "Call it by its own path", more: "." };
     Some(Brief {
-        because,
-        in_detail,
-        remedy: finding.map(remedy),
+        because: said(because),
+        in_detail: said(in_detail),
+        remedy: if wrapper.is_some() { Some(call_itself) } else { finding.map(remedy) },
         when_full: deciding.filter(|_| answer.load_decides).map(|it| when_full(it, &called)),
     })
+}
+
+/// Of a cause that a script makes by starting programs, the script that stands before the program and takes most of it.
+fn wrapper<'a>(finding: &Finding, answer: &Answer, why: &'a Why) -> Option<&'a Wrapper> {
+    let starts = matches!(finding.cause, Cause::Processes | Cause::Startup | Cause::PathSearch);
+    let most =
+        |it: &&Wrapper| starts && it.alternative == answer.slower && it.seconds >= MOST * finding.seconds;
+    why.wrappers.iter().find(most)
 }
 
 fn because(answer: &Answer, finding: Option<&Finding>, why: &Why, called: &Called) -> (String, String) {

@@ -210,10 +210,10 @@ pub(super) fn said(finding: &Finding, subject: &str, called: &Called) -> Option<
             often(misses.here),
             fewer(*misses, often, "never"),
         )),
-        Fact::Startup { command } => longer(
-            &format!("takes {cost} longer to load and start its programs"),
-            mostly(command) + &located(finding),
-        ),
+        Fact::Startup { command } => Said {
+            more: located(finding),
+            ..longer(&format!("takes {cost} longer to load and start its programs"), mostly(command))
+        },
         Fact::SmallIo { calls, number, bytes } => costs(format!(
             "{subject} moves its data in {} {} of {} each, and {}",
             count(number.here),
@@ -239,8 +239,9 @@ pub(super) fn said(finding: &Finding, subject: &str, called: &Called) -> Option<
             let often = starts.map(|it| {
                 format!(", which it starts {}, and {fast} {}", often(it.here), fewer(it, often, "never"))
             });
-            let more = mostly(command) + &often.unwrap_or_default() + &located(finding);
-            longer(&format!("computes {cost} longer in its programs' own code"), more)
+            let by = mostly(command) + &often.unwrap_or_default();
+            let said = longer(&format!("computes {cost} longer in its programs' own code"), by);
+            Said { more: located(finding), ..said }
         }
         Fact::PageFaults { pages } => costs(format!(
             "{subject} touches {} new pages of memory, and {fast} {}{}",

@@ -17,6 +17,13 @@ pub(super) fn located(finding: &Finding) -> String {
         }
         Some(Located::Spread) => ", spread over many functions".to_owned(),
         Some(Located::In(functions)) => {
+            // Where all of it is in the program itself, its name says nothing more.
+            if let [only] = functions.as_slice()
+                && only.share >= WHOLE
+                && is_the_program_unnamed(only)
+            {
+                return format!(" ({} has no symbols to name its functions)", only.command);
+            }
             let first =
                 functions.iter().take(1).map(|it| format!("{} of that in {}", percent(it.share), code(it)));
             let others = functions.iter().skip(1).map(|it| format!("{} in {}", percent(it.share), code(it)));
@@ -29,6 +36,13 @@ pub(super) fn located(finding: &Finding) -> String {
             }
         }
     }
+}
+
+/// From this share on it is all of it: 100% in words.
+const WHOLE: f64 = 0.995;
+
+fn is_the_program_unnamed(it: &Function) -> bool {
+    it.symbol.is_none() && it.file.as_deref().map(base) == Some(it.command.as_str())
 }
 
 /// A function with its file and what called it.

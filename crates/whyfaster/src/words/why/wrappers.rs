@@ -10,6 +10,13 @@ use super::numbers::{count, quoted, time};
 /// A part of the time below which a wrapper is not spoken of.
 const MATTERS: f64 = 0.05;
 
+/// What stands before the program, in one short sentence without its end.
+pub(super) fn short(it: &Wrapper) -> String {
+    let name = it.script.rsplit('/').next().unwrap_or(&it.script);
+    let another = if name == it.program { "another " } else { "" };
+    format!("{} is a {} script here that begins {another}{}", quoted(name), it.interpreter, it.program)
+}
+
 /// A sentence for each script that has a part of the time of any alternative.
 pub(super) fn sentences(wrappers: &[Wrapper], called: &Called) -> Vec<String> {
     let mut scripts: BTreeMap<_, Vec<&Wrapper>> = BTreeMap::new();
