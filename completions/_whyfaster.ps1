@@ -313,6 +313,10 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
         'whyfaster;doctor' {
             [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour: auto, basic, full, nocolor, color or none [default: auto]')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print the facts as JSON')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print the tables too; -vv prints everything')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print the tables too; -vv prints everything')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but the answer in one sentence')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print nothing but the answer in one sentence')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print the options that are used most')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print the options that are used most')
             [CompletionResult]::new('--help-all', '--help-all', [CompletionResultType]::ParameterName, 'Print every option with its explanation')

@@ -544,7 +544,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__doctor)
-            opts="-h -V --json --style --help --help-all --version"
+            opts="-v -q -h -V --json --style --verbose --quiet --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

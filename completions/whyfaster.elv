@@ -302,6 +302,10 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
         &'whyfaster;doctor'= {
             cand --style 'Colour: auto, basic, full, nocolor, color or none [default: auto]'
             cand --json 'Print the facts as JSON'
+            cand -v 'Print the tables too; -vv prints everything'
+            cand --verbose 'Print the tables too; -vv prints everything'
+            cand -q 'Print nothing but the answer in one sentence'
+            cand --quiet 'Print nothing but the answer in one sentence'
             cand -h 'Print the options that are used most'
             cand --help 'Print the options that are used most'
             cand --help-all 'Print every option with its explanation'

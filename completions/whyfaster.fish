@@ -339,6 +339,8 @@ nocolor\t'Movement without colour'
 color\t'Colour without movement'
 none\t'Nothing at all; exports and the exit status are the only result'"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand doctor" -l json -d 'Print the facts as JSON'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand doctor" -s v -l verbose -d 'Print the tables too; -vv prints everything'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand doctor" -s q -l quiet -d 'Print nothing but the answer in one sentence'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand doctor" -s h -l help -d 'Print the options that are used most'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand doctor" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand doctor" -s V -l version -d 'Print version'

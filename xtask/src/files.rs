@@ -12,6 +12,8 @@ use whyfaster_core::price::PriceList;
 use whyfaster_core::record::Record;
 use whyfaster_core::trace::record::TraceRecord;
 
+use crate::shown;
+
 /// Contents by path below the root of the repository.
 pub(crate) type Files = BTreeMap<PathBuf, Vec<u8>>;
 
@@ -24,13 +26,14 @@ const TRACE_SCHEMA_FILE: &str = "schema/whyfaster-trace-1.json";
 const PRICES_SCHEMA_FILE: &str = "schema/whyfaster-prices-1.json";
 
 /// All generated files.
-pub(crate) fn all() -> Result<Files> {
+pub(crate) fn all(root: &Path) -> Result<Files> {
     let mut files = Files::new();
     man_pages(&mut files)?;
     completions(&mut files);
     files.insert(SCHEMA_FILE.into(), schema::<Record>()?);
     files.insert(TRACE_SCHEMA_FILE.into(), schema::<TraceRecord>()?);
     files.insert(PRICES_SCHEMA_FILE.into(), schema::<PriceList>()?);
+    files.extend(shown::all(root)?);
     Ok(files)
 }
 
@@ -63,7 +66,8 @@ mod tests {
 
     #[test]
     fn every_verb_has_a_page_and_every_shell_a_script() {
-        let files = all().unwrap();
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let files = all(root).unwrap();
         assert_eq!(
             files.keys().filter(|path| path.starts_with("man")).count(),
             whyfaster::cli::manual::pages().len()
@@ -72,7 +76,7 @@ mod tests {
             files.keys().filter(|path| path.starts_with("completions")).count(),
             Shell::value_variants().len()
         );
-        assert_eq!(all().unwrap(), files, "the same input must give the same bytes");
+        assert_eq!(all(root).unwrap(), files, "the same input must give the same bytes");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Generated files: man pages, completions, the JSON Schema of the record, and the check that they are current. And the
+//! Generated files: man pages, completions, the JSON Schema of the record, the picture of a terminal and the screens that the book includes, and the check that they are current. And the
 //! check that imports follow the table of layers in CONTRIBUTING.md.
 //!
 //! `cargo run -p xtask -- generate` writes them, `cargo run -p xtask -- check` fails if the committed ones differ or an import runs against the layers, and
@@ -10,7 +10,9 @@ mod imports;
 mod layers;
 mod many_events;
 mod notices;
+mod picture;
 mod prose;
+mod shown;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -29,7 +31,7 @@ struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// Write man/, completions/ and schema/
+    /// Write man/, completions/, schema/, and what the book and the README show of a record
     Generate,
     /// Fail if what is committed differs from what would be written, an import runs against the layers, or core holds English
     Check,
@@ -64,7 +66,7 @@ fn main() -> Result<ExitCode> {
 }
 
 fn generate(root: &Path) -> Result<ExitCode> {
-    let wanted = files::all()?;
+    let wanted = files::all(root)?;
     for stale in stale(root, &wanted)? {
         std::fs::remove_file(root.join(&stale))
             .with_context(|| format!("cannot remove {}", stale.display()))?;
@@ -82,7 +84,7 @@ fn generate(root: &Path) -> Result<ExitCode> {
 }
 
 fn check(root: &Path) -> Result<ExitCode> {
-    let wanted = files::all()?;
+    let wanted = files::all(root)?;
     let differs =
         wanted.iter().filter(|(path, bytes)| std::fs::read(root.join(path)).ok().as_ref() != Some(bytes));
     let mut wrong: Vec<String> =

@@ -183,7 +183,7 @@ pub struct StatisticsArgs {
     /// End a copy after TIME; it counts as too slow
     ///
     /// With all the processes that it started.
-    #[arg(long, value_name = "TIME", value_parser = numbers::duration)]
+    #[arg(long, value_name = "TIME", value_parser = numbers::duration, hide_short_help = true)]
     pub timeout: Option<f64>,
 
     /// Do not compare what the alternatives print
@@ -197,7 +197,7 @@ pub struct StatisticsArgs {
     ///
     /// Every execution in its order, with its hooks and environment, up to the least number of rounds. With the printed --seed the
     /// measurement runs in that order.
-    #[arg(long, conflicts_with_all = ["json", "record"])]
+    #[arg(long, conflicts_with_all = ["json", "record"], hide_short_help = true)]
     pub dry_run: bool,
 }
 

@@ -135,7 +135,7 @@ pub struct StartArgs {
     ///
     /// A name, a path, a command line, 'default' (sh) or 'none'. 'none' starts the command itself, split into words; pipes and other things of the shell are then unknown. The
     /// shell's own time is part of every run, the same for all commands, and is not subtracted.
-    #[arg(long, value_name = "SHELL", overrides_with = "shell", value_hint = ValueHint::CommandString)]
+    #[arg(long, value_name = "SHELL", overrides_with = "shell", value_hint = ValueHint::CommandString, hide_short_help = true)]
     pub shell: Option<String>,
 
     /// The same as --shell=default
@@ -155,7 +155,7 @@ pub struct StartArgs {
     /// Let commands read from WHERE
     ///
     /// null, or a file [default: null]. Every copy opens the file for itself.
-    #[arg(long, value_name = "WHERE", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "WHERE", value_hint = ValueHint::FilePath, hide_short_help = true)]
     pub input: Option<PathBuf>,
 
     /// Set environment variables

@@ -3,6 +3,7 @@
 mod compare;
 mod demo;
 mod detail;
+mod examples;
 mod files;
 mod hyperfine;
 mod manual;
@@ -69,7 +70,7 @@ pub enum Verb {
     /// Every command is an alternative way to do the same work. In each round every alternative runs once, in a fresh
     /// random order, so that whatever drifts on the machine hits all of them alike. One command alone is measured
     /// without a comparison.
-    #[command(after_help = "All options of hyperfine 1.x are accepted; --help-all lists them too.")]
+    #[command(before_help = examples::COMPARE, after_help = "All options of hyperfine 1.x are accepted; --help-all lists them too.")]
     Compare(Box<CompareArgs>),
     /// Explain one command or pipeline: where the time of its whole process tree went
     ///
@@ -77,10 +78,12 @@ pub enum Verb {
     /// observing printed. The command shares the terminal, as under strace: it reads from it, and Ctrl-C goes to it
     /// (three within two seconds end it whatever it makes of them). It runs again untraced, to see what tracing cost.
     /// The exit status tells whether the trace was made; that of the command is in the report.
+    #[command(before_help = examples::TRACE)]
     Trace(Box<TraceArgs>),
     /// Print a record again, with the analysis redone
     ///
     /// A record holds every raw sample, so nothing is run. The exports can be made from it as well.
+    #[command(before_help = examples::SHOW)]
     Show(ShowArgs),
     /// Make a page of a record, a trace or price lists: one file with every picture and number
     ///
@@ -91,31 +94,38 @@ pub enum Verb {
     ///
     /// A study makes its own input, measures, and prints the article's figures beside this machine's, and for each
     /// claim of the article whether it holds here.
+    #[command(before_help = examples::STUDY)]
     Study(StudyArgs),
     /// Price what this machine charges: system calls, processes, threads, pipes, page faults
     ///
     /// Small C programs do one operation again and again. Every price comes with a receipt of what really happened
     /// (switches, system calls, changes of CPU); a price that its receipt contradicts is refused.
+    #[command(before_help = examples::PRICES)]
     Prices(Box<PricesArgs>),
     /// Set price lists side by side: which machine charges more, for what, and why
     ///
     /// A list is a file that 'whyfaster prices --record FILE' wrote, or a built-in one with the figures of an article.
+    #[command(before_help = examples::MACHINES)]
     Machines(MachinesArgs),
     /// Say what this machine allows, how noisy it is, and what would help
+    #[command(before_help = examples::DOCTOR)]
     Doctor(DoctorArgs),
     /// Show a pair of commands whose order flips from one copy to many, in less than 30 seconds
     ///
     /// It makes its input in a temporary directory, compares one sed with a pipeline of two, alone and with many copies at
     /// once, and says whether the order flipped here. It downloads nothing and leaves nothing behind.
+    #[command(before_help = examples::DEMO)]
     Demo(DemoArgs),
     /// Show the manual: of whyfaster, or of one verb
     ///
     /// On a terminal the page opens in 'man'; where there is no 'man', the same text is printed. Into a file or a pipe goes
     /// the source of the page (roff), such as: whyfaster man compare > whyfaster-compare.1
+    #[command(before_help = examples::MAN)]
     Man(ManArgs),
     /// Print the completions for a shell
     ///
     /// bash: whyfaster completions bash > ~/.local/share/bash-completion/completions/whyfaster
+    #[command(before_help = examples::COMPLETIONS)]
     Completions(CompletionsArgs),
 }
 
@@ -141,6 +151,31 @@ mod tests {
             assert!(
                 all.lines().count() > 200 && all.contains("--placement") && !short.contains("--placement")
             );
+        }
+    }
+
+    #[test]
+    fn the_help_of_every_verb_begins_with_three_examples_that_are_command_lines() {
+        let mut command = Args::command();
+        command.build();
+        for verb in
+            command.get_subcommands_mut().filter(|verb| !verb.is_hide_set() && verb.get_name() != "help")
+        {
+            for help in [verb.render_help(), verb.render_long_help()] {
+                let help = help.to_string();
+                let mut lines = help.lines();
+                assert_eq!(lines.next(), Some("Examples:"), "{help}");
+                let examples: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
+                assert_eq!(examples.len(), 3, "{help}");
+                for example in examples {
+                    let line = example.split("  #").next().unwrap_or_default();
+                    let line = line.split(" > ").next().unwrap_or_default();
+                    let words = shell_words::split(line).unwrap();
+                    let parsed = Args::try_parse_from(&words);
+                    assert!(words[1] == verb.get_name() && parsed.is_ok(), "{example}: {parsed:?}");
+                    assert!(example.chars().count() <= 82, "{example}");
+                }
+            }
         }
     }
 

@@ -1,0 +1,71 @@
+//! Three examples for each verb: its help begins with them.
+
+/// Of `compare`.
+pub(super) const COMPARE: &str = "\
+Examples:
+  whyfaster compare 'sort -u words.txt' 'sort words.txt | uniq'
+  whyfaster compare --load auto ./old ./new      # and with many copies at once?
+  whyfaster compare --fail-if-slower=5 --reference ./old ./new    # in CI";
+
+/// Of `trace`.
+pub(super) const TRACE: &str = "\
+Examples:
+  whyfaster trace 'sort words.txt | uniq -c'
+  whyfaster trace --flamegraph flames.svg ./slow.sh
+  whyfaster trace --follow 1234                  # what already runs";
+
+/// Of `show`.
+pub(super) const SHOW: &str = "\
+Examples:
+  whyfaster show -v                              # all tables of the last one
+  whyfaster show --list
+  whyfaster show run.json --export-markdown table.md";
+
+/// Of `study`.
+pub(super) const STUDY: &str = "\
+Examples:
+  whyfaster study                                # lists them
+  whyfaster study pipes
+  whyfaster study threads --quick";
+
+/// Of `prices`.
+pub(super) const PRICES: &str = "\
+Examples:
+  whyfaster prices
+  whyfaster prices fork execve pipe_latency
+  whyfaster prices --record here.json            # for 'whyfaster machines'";
+
+/// Of `machines`.
+pub(super) const MACHINES: &str = "\
+Examples:
+  whyfaster machines                             # the built-in lists
+  whyfaster machines here.json there.json
+  whyfaster machines here.json macosx-10.7 --project '30000 fork+execve'";
+
+/// Of `doctor`.
+pub(super) const DOCTOR: &str = "\
+Examples:
+  whyfaster doctor
+  whyfaster doctor -v                            # every line
+  whyfaster doctor --json";
+
+/// Of `demo`.
+pub(super) const DEMO: &str = "\
+Examples:
+  whyfaster demo
+  whyfaster demo --max-time 60s                  # on a busy machine
+  whyfaster demo --record demo.json";
+
+/// Of `man`.
+pub(super) const MAN: &str = "\
+Examples:
+  whyfaster man
+  whyfaster man compare
+  whyfaster man compare > whyfaster-compare.1";
+
+/// Of `completions`.
+pub(super) const COMPLETIONS: &str = "\
+Examples:
+  whyfaster completions bash > whyfaster.bash
+  whyfaster completions zsh > _whyfaster         # into a directory of $fpath
+  whyfaster completions fish > ~/.config/fish/completions/whyfaster.fish";
