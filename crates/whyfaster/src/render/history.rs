@@ -14,7 +14,7 @@ use crate::display::Detail;
 use crate::words::phrases::count;
 
 /// Lines for steps behind the first screen; the rest is counted.
-const STEPS: usize = 20;
+pub(super) const STEPS: usize = 20;
 /// Rows of the table of the first screen.
 const ROWS: usize = 18;
 

@@ -21,6 +21,13 @@ Examples:
   whyfaster show --list
   whyfaster show run.json --export-markdown table.md";
 
+/// Of `report`.
+pub(super) const REPORT: &str = "\
+Examples:
+  whyfaster report                               # of the last record
+  whyfaster report run.json -o run.html --open
+  whyfaster report run.json --svg run.svg        # the one picture";
+
 /// Of `study`.
 pub(super) const STUDY: &str = "\
 Examples:

@@ -89,6 +89,7 @@ pub enum Verb {
     ///
     /// The page is HTML that anybody can open: it loads nothing and needs no network, works without scripts and on paper, and holds
     /// every raw number. With scripts, curves and timelines can be zoomed.
+    #[command(before_help = examples::REPORT)]
     Report(ReportArgs),
     /// List the studies, or run one: an article's measurement, repeated on this machine
     ///

@@ -142,7 +142,7 @@ fn over(page: &mut Page, found: &History, look: &Look) -> Markup {
             groups.push(&row.group);
         }
     }
-    let steps: Vec<String> = history_text::steps(found, look);
+    let steps: Vec<String> = history_text::steps(found, history_text::STEPS, look);
     let mut parts = Vec::new();
     for group in groups {
         let rows: Vec<&Line> = found.rows.iter().filter(|row| row.group == group).collect();

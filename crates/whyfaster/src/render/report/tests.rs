@@ -14,7 +14,6 @@ use super::*;
 use crate::cmd::show::reanalysed;
 use crate::store::read::recorded;
 use crate::store::{Recorded, price_bytes, record_bytes, trace_bytes};
-use crate::words::Tell;
 
 /// What a command may be called to do harm in markup, attributes, scripts, styles and spreadsheets.
 const HOSTILE: &str = "=1</script></title></style><img src=x onerror=alert(1)>\"'`&lt;]]>--><!--\u{2028}\u{202e}${x}<svg/onload=alert(2)>";
