@@ -70,7 +70,7 @@ pub struct HyperfineArgs {
     /// Run CMD once after the last round
     ///
     /// Once for each command.
-    #[arg(short, long, value_name = "CMD", value_hint = ValueHint::CommandString)]
+    #[arg(short, long, value_name = "CMD", value_hint = ValueHint::CommandString, hide_short_help = true)]
     pub cleanup: Option<String>,
 
     /// Make an alternative of each number from MIN to MAX, put in for {VAR}
