@@ -169,7 +169,7 @@ browser: setup-test build
 	cargo run --quiet --locked -p xtask -- many-events 1000000 target/browser/million.json
 	node tests/browser/run.mjs --whyfaster $(WHYFASTER) --events target/browser/million.json
 
-# The pictures of the page in the book, of a record that is kept beside the tests.
+# The pictures of the page in the book, of a stored record.
 screenshots: setup-test build
 	node tests/browser/screenshots.mjs --whyfaster $(WHYFASTER)
 

@@ -1,4 +1,4 @@
-// The pictures of the page in the book, of the record beside this file. `make screenshots` runs it.
+// The picture of the page in the book, of a stored record. `make screenshots` runs it.
 //
 // Usage: node tests/browser/screenshots.mjs --whyfaster FILE [--to DIRECTORY]
 
@@ -13,11 +13,11 @@ const here = dirname(fileURLToPath(import.meta.url));
 const to = option("to") || join(here, "../../docs/src/images");
 const work = mkdtempSync(join(tmpdir(), "whyfaster-pictures-"));
 const file = join(work, "report.html");
-execFileSync(option("whyfaster"), ["report", join(here, "pipes.json"), "-o", file], { stdio: ["ignore", "ignore", "inherit"] });
+execFileSync(option("whyfaster"), ["report", join(here, "../records/0.1.0-why.json"), "-o", file], { stdio: ["ignore", "ignore", "inherit"] });
 mkdirSync(to, { recursive: true });
 
 const chromium = await open();
-for (const [name, colorScheme, height] of [["report", "light", 860], ["report-dark", "dark", 860]]) {
+for (const [name, colorScheme, height] of [["report", "light", 860]]) {
   const page = await chromium.newPage({ viewport: { width: 1080, height }, colorScheme });
   await page.goto(pathToFileURL(file).href);
   await page.evaluate(() => page.ready);

@@ -8,7 +8,7 @@ plots.draw = (host, data) => {
   const width = () => Math.max(300, host.clientWidth - 4);
   const series = [{ label: data.x, value: (_, at) => (at == null ? "" : data.labels ? data.labels[at] : String(at)) }];
   for (const it of data.series) {
-    const points = { show: !it.dash && data.xs.length <= 200, size: 7 };
+    const points = { show: !it.dash && data.xs.length <= 200, size: 7, fill: () => colour("card") };
     series.push({
       label: it.name + (data.unit ? " (" + data.unit + ")" : ""),
       stroke: () => colour(it.colour), width: 2, dash: it.dash ? [6, 4] : undefined, points,
@@ -18,18 +18,19 @@ plots.draw = (host, data) => {
   // What part of the machine others had: bars on a scale of their own.
   const parts = data.parts && data.parts.length === data.xs.length ? data.parts : null;
   if (parts) {
-    series.push({ label: "others (% of the machine)", scale: "%", stroke: () => colour("k-io"), fill: () => colour("k-io"), points: { show: false },
+    series.push({ label: "others (% of the machine)", scale: "%", stroke: () => colour("k-io") + "88", fill: () => colour("k-io") + "44", points: { show: false },
       paths: uPlot.paths.bars({ size: [0.5, 12] }), value: (_, value) => plots.number(value) });
   }
   const axis = { stroke: () => colour("soft"), grid: { stroke: () => colour("grid"), width: 1 }, ticks: { stroke: () => colour("rule"), width: 1 } };
-  const log = (side) => (side ? { distr: 3, log: 10 } : {});
+  // Not rounded to powers of ten, so that a part of one can be looked at.
+  const log = (side, air) => (side ? { distr: 3, log: 10, range: (_, low, high) => [low / air, high * air] } : {});
   const labels = data.labels ? { values: (_, all) => all.map((at) => (Number.isInteger(at) ? data.labels[at] || "" : "")) } : {};
   const whole = data.xlog ? {} : { incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000] };
   const plain = { values: (_, all) => all.map((value) => (value == null ? "" : plots.number(value))) };
   const plot = new uPlot({
     width: width(), height: 320, series, legend: { live: true },
     cursor: { drag: { x: true, y: false } },
-    scales: { x: { time: false, ...log(data.xlog) }, y: log(data.log), "%": { range: [0, 400] } },
+    scales: { x: { time: false, ...log(data.xlog, 1) }, y: log(data.log, 1.1), "%": { range: [0, 400] } },
     axes: [{ ...axis, ...plain, ...labels, ...whole, label: data.x, labelSize: 20, stroke: () => colour("soft") },
            { ...axis, ...plain, size: 70, label: data.unit || undefined, labelSize: data.unit ? 20 : 0 }],
   }, [data.xs, ...data.series.map((it) => it.values), ...(parts ? [parts] : [])], host);

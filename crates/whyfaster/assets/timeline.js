@@ -412,7 +412,8 @@ class Timeline {
     for (let place = low; place < high; place++) {
       const [source, begin] = this.row(one[place], at[place]);
       const [target, arrive] = this.row(other[place], at[place]);
-      if (source === undefined || target === undefined || source === target) continue;
+      // Who runs much later was woken, but this is no hand-off.
+      if (source === undefined || target === undefined || source === target || arrive - begin > (to - from) / 8) continue;
       if (Math.max(source, target) < first || Math.min(source, target) >= end) continue;
       const y = (row) => Timeline.TOP + (row + 0.5) * Timeline.LANE - above;
       const x = left + (begin - from) * scale, to_x = left + (arrive - from) * scale;

@@ -33,9 +33,9 @@ pub fn comparison(record: &Record, traces: &[TraceRecord], raw: &[u8], look: &Lo
     page.lead = lead(record, names, look);
     let sections = [
         Some(Section::new("times", "How long each run took", times(record, names, look))),
+        load_section(&mut page, record, names, look),
         ratio_section(record, names, look),
         round_section(&mut page, record, names, look),
-        load_section(&mut page, record, names, look),
     ];
     page.sections.extend(sections.into_iter().flatten());
     why::sections(&mut page, record, names, look);
@@ -130,7 +130,7 @@ fn times(record: &Record, names: &Names, look: &Look) -> Markup {
 
 fn ratio_section(record: &Record, names: &Names, look: &Look) -> Option<Section> {
     let (picture, left_out) = ratios::picture(record, names, look)?;
-    let caption = "Small points: rounds. Line: the interval. Grey band: what counts as the same; hatched: the baseline against itself, \
+    let caption = "Small points: rounds. Line: the interval. Grey band: what counts as the same; yellow: the baseline against itself, \
                    which is the noise of this machine.";
     let body = html! {
         (figure(&picture, caption))

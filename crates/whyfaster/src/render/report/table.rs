@@ -23,13 +23,32 @@ pub(super) fn table(title: &str, grid: &Grid) -> Markup {
     )
 }
 
-/// A table of these cells, the first of each row its name.
+/// Rows of a table that stand there without being asked for, and how few more make no difference.
+const ROWS: usize = 14;
+const FEW: usize = 4;
+
+/// A table of these cells, the first of each row its name. What makes it long is folded away.
 pub(super) fn rows(title: &str, header: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> Markup {
+    let rows: Vec<Vec<String>> = rows.collect();
+    let shown = if rows.len() > ROWS + FEW { ROWS } else { rows.len() };
+    let (first, others) = rows.split_at(shown);
+    html! {
+        (some(title, title, &header, first))
+        @if !others.is_empty() {
+            details {
+                summary { (others.len()) " more rows" }
+                (some(title, "", &header, others))
+            }
+        }
+    }
+}
+
+fn some(title: &str, caption: &str, header: &[String], rows: &[Vec<String>]) -> Markup {
     html! {
         div class="scroll" tabindex="0" role="group" aria-label=(title) {
             table {
-                caption { (title) }
-                thead { tr { @for it in &header { th scope="col" { (toned(it)) } } } }
+                @if !caption.is_empty() { caption { (caption) } }
+                thead { tr { @for it in header { th scope="col" { (toned(it)) } } } }
                 tbody {
                     @for row in rows {
                         tr {

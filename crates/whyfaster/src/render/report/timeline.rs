@@ -133,15 +133,8 @@ impl Builder {
             }
             What::Wake { wakee, waker, context } => self.wake(at, *wakee, *waker, context),
             What::Fork { parent, child, process, .. } => {
-                self.current.remove(child);
                 self.who.see(event);
-                let index = self.track(*child);
-                (self.tracks[index].process, self.tracks[index].tree) = (*process, true);
-                self.tracks[index].enter(at, WAITING);
-                if *parent != 0 {
-                    let from = self.track(*parent);
-                    self.arrows.push((at, from as u32, index as u32));
-                }
+                self.fork(at, *parent, *child, *process);
             }
             What::Exec { task, former, name, .. } => {
                 if former != task
@@ -177,6 +170,23 @@ impl Builder {
                 }
             }
             _ => self.who.see(event),
+        }
+    }
+
+    fn fork(&mut self, at: u64, parent: Tid, child: Tid, process: u32) {
+        // One that runs already is the same task: it was held before its first program.
+        let alive = self.current.get(&child).is_some_and(|index| self.tracks[*index].code() != GONE);
+        if !alive {
+            self.current.remove(&child);
+        }
+        let index = self.track(child);
+        (self.tracks[index].process, self.tracks[index].tree) = (process, true);
+        if !alive {
+            self.tracks[index].enter(at, WAITING);
+        }
+        if parent != 0 {
+            let from = self.track(parent);
+            self.arrows.push((at, from as u32, index as u32));
         }
     }
 

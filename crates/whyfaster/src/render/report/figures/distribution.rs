@@ -59,7 +59,7 @@ pub(in super::super) fn picture(
     Some(Picture {
         title: format!(
             "{} of each run, {}",
-            quantity(record),
+            quantity(record, level.load),
             super::super::super::sentence::at(record, level.load)
         ),
         text: said.join("; "),
@@ -69,8 +69,8 @@ pub(in super::super) fn picture(
 }
 
 /// What one point is.
-pub(in super::super) fn quantity(record: &Record) -> &'static str {
-    match (record.plan.mode, record.analysis.levels.iter().all(|level| level.load == 1)) {
+pub(in super::super) fn quantity(record: &Record, load: u32) -> &'static str {
+    match (record.plan.mode, load == 1) {
         (Mode::Batch, true) => "Time",
         (Mode::Batch, false) => "Time until the last copy ended",
         (Mode::Closed { .. }, _) => "Time per copy",

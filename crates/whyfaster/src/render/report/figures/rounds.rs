@@ -90,7 +90,7 @@ pub(in super::super) fn picture(
             "name": it.name, "colour": colour(it.at), "values": by_round(it, rounds, |b| value(b) / scale.seconds),
         })).collect::<Vec<_>>(),
     });
-    let title = format!("{} by round, {}", quantity(record), at(record, level.load));
+    let title = format!("{} by round, {}", quantity(record, level.load), at(record, level.load));
     Some((Picture { title, text, height: BOTTOM + STRIP + 30.0, body }, plot))
 }
 
