@@ -101,7 +101,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l pin -d '
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l why -d 'Explain the difference: yes, observe (no experiments) or no' -r -f -a "yes\t'By observation and experiments'
 observe\t'By observation alone'
 no\t'Not at all'"
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l why-rounds -d 'Observe every alternative this many times [default: 7 to 15, as time allows]' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l why-rounds -d 'Observe every alternative this many times [default: 3 to 22, until the causes are known]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l fail-if-slower -d 'Exit with 3 if one is slower' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l fail-if -d 'Exit with 3 if a metric is above a limit' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l record -d 'Write the record to FILE' -r -F
@@ -239,7 +239,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l flamegraph
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l why -d 'Explain the difference: yes, observe (no experiments) or no' -r -f -a "yes\t'By observation and experiments'
 observe\t'By observation alone'
 no\t'Not at all'"
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l why-rounds -d 'Observe every alternative this many times [default: 7 to 15, as time allows]' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l why-rounds -d 'Observe every alternative this many times [default: 3 to 22, until the causes are known]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l record -d 'Write the record, with every raw sample, to FILE (\'-\' is standard output)' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l html -d 'Write a page with pictures to FILE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l svg -d 'Write the one picture that says it to FILE, as SVG' -r -F

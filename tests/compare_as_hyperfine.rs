@@ -211,9 +211,9 @@ fn a_state_is_cleaned_up_before_another_is_made() {
 fn an_interrupt_between_two_states_leaves_none() {
     let place = Sandbox::new();
     let setup = "echo setup {s} >> log";
-    // The first one lasts until the signal comes, however long a busy machine takes to send it.
-    let cleanup =
-        "echo cleanup {s} >> log; test -e cleaning || { touch cleaning; sleep 60; }; echo cleaned {s} >> log";
+    // The first one lasts until the signal comes, however long a busy machine takes to send it, and has no shell that could go on
+    // where its command has the signal and it has not.
+    let cleanup = "echo cleanup {s} >> log; test -e cleaning || { touch cleaning; exec sleep 60; }; echo cleaned {s} >> log";
     let words = ["compare", "-L", "s", "A,B", "-r", "50", "-s", setup, "-c", cleanup, "true # {s}"];
     let mut child = place.whyfaster(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     while !place.path("cleaning").exists() {

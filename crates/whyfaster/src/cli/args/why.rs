@@ -30,9 +30,9 @@ pub struct WhyArgs {
     #[arg(hide_possible_values = true)]
     pub why: Option<WhyWord>,
 
-    /// Observe every alternative this many times [default: 7 to 15, as time allows]
+    /// Observe every alternative this many times [default: 3 to 22, until the causes are known]
     ///
-    /// Numbers have an interval from 6 rounds on.
+    /// Numbers have an interval from 3 rounds on.
     #[arg(long, value_name = "NUM", value_parser = clap::value_parser!(u32).range(1..=1000), hide_short_help = true)]
     pub why_rounds: Option<u32>,
 }
