@@ -17,7 +17,7 @@ use super::super::table::{level_grid, summary_grid};
 use super::super::text::finish;
 use super::data::{Download, Table, cell};
 use super::figures::{distribution, load, ratios, rounds};
-use super::page::{Page, Section, figure, missing, plotted};
+use super::page::{Page, Section, figure, minute, missing, plotted};
 use super::{look_of_page, look_of_text, machine, observed, plan, plot, table, why};
 use crate::clean::clean;
 use crate::words::why::brief;
@@ -65,7 +65,7 @@ fn about(record: &Record) -> String {
         Some(study) => format!("study {study}"),
         None => "comparison".to_owned(),
     };
-    let started = record.started.get(..16).unwrap_or(&record.started).replace('T', " ");
+    let started = minute(&record.started);
     clean(&format!("{what}, {started}, {kernel}"))
 }
 

@@ -185,6 +185,11 @@ pub(super) fn plotted(plot: Option<&str>, picture: &Picture, caption: &str) -> M
     }
 }
 
+/// When something began, to the minute.
+pub(super) fn minute(started: &str) -> String {
+    started.get(..16).unwrap_or(started).replace('T', " ")
+}
+
 /// What is not there, with why and with the command that would give it.
 pub(super) fn missing(what: &str, why: &str, command: Option<&str>) -> Markup {
     html! {

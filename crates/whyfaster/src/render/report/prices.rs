@@ -16,7 +16,7 @@ use super::super::text::{capitalise, finish};
 use super::comparison::plain;
 use super::data::{Download, Table, cell};
 use super::figures::{bars, history as history_picture};
-use super::page::{Page, Section, figure, missing, plotted};
+use super::page::{Page, Section, figure, minute, missing, plotted};
 use super::{look_of_page, look_of_text, plot, table};
 use crate::clean::clean;
 use crate::display::Detail;
@@ -25,8 +25,10 @@ use crate::display::Detail;
 pub fn prices(list: &PriceList, raw: &[u8], look: &Look) -> Page {
     let look = &Look { price_unit: list.unit, ..look_of_page(look) };
     let shown = &list.unlabelled();
-    let mut page =
-        Page { about: clean(&format!("prices, {}, {}", date(list), kernel(list))), ..Page::default() };
+    let mut page = Page {
+        about: clean(&format!("prices, {}, {}", minute(&list.started), kernel(list))),
+        ..Page::default()
+    };
     page.answer(finish(&head(shown, look).join(" "), false));
     page.lead = lead(shown, look);
     page.sections.extend(of_list(shown, look));
@@ -43,10 +45,6 @@ pub fn prices(list: &PriceList, raw: &[u8], look: &Look) -> Page {
     page.downloads.push(Download::csv("prices.csv", "the prices as a table", priced(&[list])));
     page.downloads.push(Download::csv("samples.csv", "every sample as a table", samples(list)));
     page
-}
-
-fn date(list: &PriceList) -> String {
-    list.started.get(..16).unwrap_or(&list.started).replace('T', " ")
 }
 
 fn kernel(list: &PriceList) -> &str {
@@ -105,7 +103,7 @@ pub fn lists(lists: &[PriceList], compared: &Machines, rule: &Rule, look: &Look)
     page.answer(answer.lines().next().unwrap_or_default());
     page.lead = html! {
         dl class="legend" {
-            @for list in lists { div { dt { (clean(&list.name)) } dd { (clean(&format!("{}, {}", date(list), kernel(list)))) } } }
+            @for list in lists { div { dt { (clean(&list.name)) } dd { (clean(&format!("{}, {}", minute(&list.started), kernel(list)))) } } }
         }
         div class="why" { @for line in answer.lines().skip(1) { p class="said" { (line) } } }
     };

@@ -13,7 +13,7 @@ use super::super::units::{duration, time};
 use super::comparison::plain;
 use super::data::{Download, Table, cell};
 use super::figures::stacked::{self, Bar, Part};
-use super::page::{Page, Section, figure, missing};
+use super::page::{Page, Section, figure, minute, missing};
 use super::{look_of_page, look_of_text, machine, observed, table, why};
 use crate::clean::clean;
 use crate::display::Detail;
@@ -24,7 +24,7 @@ pub fn trace(record: &TraceRecord, shown: &Shown, raw: &[u8], look: &Look) -> an
     let report = &record.report;
     let answer = screen(report, shown, &Look { detail: Detail::Sentence, ..look.clone() });
     let kernel = record.host.before.kernel.as_deref().unwrap_or("a kernel that is not known");
-    let started = record.started.get(..16).unwrap_or(&record.started).replace('T', " ");
+    let started = minute(&record.started);
     let mut page = Page {
         about: clean(&format!("trace, {started}, {kernel}")),
         answer: answer.trim_end().to_owned(),
@@ -138,15 +138,7 @@ fn commands(report: &TraceReport, shown: &Shown, look: &Look) -> Markup {
 }
 
 fn work(report: &TraceReport, look: &Look) -> Markup {
-    let mut parts: Vec<Part> = Vec::new();
-    for row in &report.work {
-        let what = row.kind.words().to_owned();
-        match parts.iter_mut().find(|part| part.what == what) {
-            Some(part) => part.seconds += row.seconds,
-            None => parts.push(Part { class: why::class_of_work(row.kind), what, seconds: row.seconds }),
-        }
-    }
-    parts.sort_by(|a, b| a.class.cmp(b.class).then(b.seconds.total_cmp(&a.seconds)));
+    let parts = why::parts_of_work(&report.work);
     let bars = [Bar { name: "CPU time".to_owned(), parts }];
     let lines = super::super::trace::path::work(&report.work, 0, &look_of_text(look));
     match stacked::picture("CPU time by what it was spent on".to_owned(), &bars, look) {

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use whyfaster_core::record::Record;
-use whyfaster_core::trace::report::{PathKind, PathRow, WorkKind};
+use whyfaster_core::trace::report::{PathKind, PathRow, WorkKind, WorkRow};
 use whyfaster_core::why::report::{Account, Difference, Experiment, Finding};
 
 use super::super::grid::{Column, Grid, Group, or_absent};
@@ -204,8 +204,22 @@ fn side_by_side(
     table::table(what, &grid)
 }
 
+/// CPU time by what it was spent on, all commands together, kind by kind.
+pub(super) fn parts_of_work(work: &[WorkRow]) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    for row in work {
+        let what = row.kind.words().to_owned();
+        match parts.iter_mut().find(|part| part.what == what) {
+            Some(part) => part.seconds += row.seconds,
+            None => parts.push(Part { class: class_of_work(row.kind), what, seconds: row.seconds }),
+        }
+    }
+    parts.sort_by(|a, b| a.class.cmp(b.class).then(b.seconds.total_cmp(&a.seconds)));
+    parts
+}
+
 /// The class of colour of a kind of work.
-pub(super) fn class_of_work(kind: WorkKind) -> &'static str {
+fn class_of_work(kind: WorkKind) -> &'static str {
     match kind {
         WorkKind::User => "k-user",
         WorkKind::Startup | WorkKind::Process | WorkKind::Exec => "k-start",
@@ -220,18 +234,7 @@ fn work(record: &Record, names: &Names, look: &Look) -> Markup {
     };
     let bars: Vec<Bar> = accounts
         .iter()
-        .map(|it| {
-            let mut parts: Vec<Part> = Vec::new();
-            for row in &it.work {
-                let what = row.kind.words().to_owned();
-                match parts.iter_mut().find(|part| part.what == what) {
-                    Some(part) => part.seconds += row.seconds,
-                    None => parts.push(Part { class: class_of_work(row.kind), what, seconds: row.seconds }),
-                }
-            }
-            parts.sort_by(|a, b| a.class.cmp(b.class).then(b.seconds.total_cmp(&a.seconds)));
-            Bar { name: names.show(&it.alternative), parts }
-        })
+        .map(|it| Bar { name: names.show(&it.alternative), parts: parts_of_work(&it.work) })
         .collect();
     let Some(picture) =
         stacked::picture("CPU time of one copy, by what it was spent on".to_owned(), &bars, look)
