@@ -13,7 +13,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 const to = option("to") || join(here, "../../docs/src/images");
 const work = mkdtempSync(join(tmpdir(), "whyfaster-pictures-"));
 const file = join(work, "report.html");
-execFileSync(option("whyfaster"), ["report", join(here, "../records/0.1.0-why.json"), "-o", file], { stdio: ["ignore", "ignore", "inherit"] });
+execFileSync(option("whyfaster"), ["report", join(here, "../records/0.1.0-flip.json"), "-o", file], { stdio: ["ignore", "ignore", "inherit"] });
 mkdirSync(to, { recursive: true });
 
 const chromium = await open();

@@ -105,13 +105,13 @@ impl Common {
             parts.extend(tail.split_off(tail.len() - last));
             return Short { text: parts.join(" "), whole: true };
         }
+        // What all end with is left out, which is to be seen, unless that would cost a part of the difference.
+        let behind = if self.back > 0 && self.rest + 2 * width(gap) <= max { gap } else { "" };
         // Of a long word (a path) only its last letters before the difference: as many as there is room for.
-        let room = max.saturating_sub(width(gap));
+        let room = max.saturating_sub(width(gap) + width(behind));
         let before = (self.differ - self.front).min((max / 6).max(room.saturating_sub(self.rest)));
         let start = if self.differ - self.front <= max / 3 { self.front } else { self.differ - before };
         let front = if start > 0 { gap } else { "" };
-        // What all end with is left out, which is to be seen.
-        let behind = if self.back > 0 { gap } else { "" };
         let middle = text(start, end);
         let cut = shorten(&middle, max.saturating_sub(width(front) + width(behind)), gap);
         Short { whole: cut == middle, text: format!("{front}{cut}{behind}") }
@@ -163,7 +163,7 @@ mod tests {
     fn the_difference_may_be_too_long() {
         let long = |end| format!("/usr/local/lib/some/very/long/way/to/the/program-{end} --quiet input");
         let (a, b) = (long("one"), long("two"));
-        assert_eq!(cut([&a, &b], 30), ["...long/way/to/the/program-one", "...long/way/to/the/program-two"]);
+        assert_eq!(cut([&a, &b], 30), ["...g/way/to/the/program-one...", "...g/way/to/the/program-two..."]);
         let python = |bytes| format!("python3 -c \"x=bytearray({bytes})\"");
         let (a, b) = (python(1000), python(100_000_000));
         assert_eq!(cut([&a, &b], 16), ["...y(1000)\"", "...y(100000000)\""]);
