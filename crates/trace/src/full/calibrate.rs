@@ -48,7 +48,7 @@ fn settled([without, with]: &[Turns; 2]) -> bool {
 
 /// Measures it, and leaves the programs attached.
 pub(crate) fn measure(loaded: &mut Loaded) -> Result<Measured, TraceError> {
-    let failed = |e: &dyn std::fmt::Display| TraceError::Calibrate(e.to_string());
+    let failed = |e: &dyn std::fmt::Display| TraceError::Calibrate(format!("{e:#}"));
     // A child has every descriptor of ours: with one of a link it would keep the programs attached.
     loaded.links.clear();
     let pair = Pair::start().map_err(|e| failed(&e))?;

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::mem::MaybeUninit;
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use libbpf_rs::btf::Btf;
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
@@ -160,6 +161,24 @@ fn choose(open: &mut OpenWhyfasterSkel<'_>, types: Option<&Btf<'_>>, wanted: &Wa
     }
 }
 
+/// How long a link that is going may still be there.
+const GOING: Duration = Duration::from_secs(2);
+
+/// Attaches a program whose last link was closed. A process that was just started may hold that link a moment longer: its parent goes
+/// on when the exec has replaced the memory, and descriptors are closed after that (`begin_new_exec`, fs/exec.c). Meanwhile
+/// a tracepoint takes the same program no second time (`func_add`, kernel/tracepoint.c; since Linux 6.10 it does).
+fn attach_alone(program: &mut libbpf_rs::ProgramMut<'_>) -> libbpf_rs::Result<libbpf_rs::Link> {
+    let until = Instant::now() + GOING;
+    loop {
+        match program.attach_trace() {
+            Err(error) if error.kind() == libbpf_rs::ErrorKind::AlreadyExists && Instant::now() < until => {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            attached => return attached,
+        }
+    }
+}
+
 impl Loaded {
     /// Lets the programs run. Those that only set a state come first, so that whoever reads it finds it set.
     pub(crate) fn attach(&mut self) -> libbpf_rs::Result<()> {
@@ -188,7 +207,7 @@ impl Loaded {
             &mut p.task_made,
         ] {
             if program.autoload() {
-                links.push(program.attach_trace()?);
+                links.push(attach_alone(program)?);
             }
         }
         self.links = links;
