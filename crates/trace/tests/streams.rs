@@ -199,7 +199,7 @@ fn samples_are_counted_by_function_and_no_stack_is_streamed() {
             for (int i = 0; i < 100; i++) {
                 char *fresh = malloc(1 << 20);
                 memset(fresh, 1, 1 << 20);
-                spin_for_the_test(2000000);
+                spin_for_the_test(12000000);
             }
             return 0;
         }"#,
