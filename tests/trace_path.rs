@@ -117,7 +117,7 @@ fn first_touches_of_memory_are_on_the_path_and_in_the_work() {
 fn the_slow_stage_of_a_pipeline_is_on_the_path_and_has_no_slack() {
     needs!(full());
     let place = Sandbox::open();
-    // One stage works a hundred times as much on each block as the others.
+    // One stage works a thousand times as much on each block as the others.
     let source = r"
         #include <unistd.h>
         int main(int n, char **words) {
@@ -125,7 +125,7 @@ fn the_slow_stage_of_a_pipeline_is_on_the_path_and_has_no_slack() {
             long got;
             volatile unsigned long sum = 0;
             while ((got = read(0, block, sizeof block)) > 0) {
-                for (int i = 0; i < 200000; i++) sum += i;
+                for (int i = 0; i < 2000000; i++) sum += i;
                 if (write(1, block, got) != got) return 1;
             }
             return 0;
