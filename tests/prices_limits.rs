@@ -11,7 +11,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::Value;
 use support::needs::{mounts, needs, root};
-use support::prices::{list, list_of, price, run, why};
+use support::prices::{assert_measurable, list, list_of, price, run, why};
 use support::user::as_user;
 use support::{PROGRAM, Sandbox, alone, eventually};
 
@@ -93,8 +93,7 @@ fn one_cpu_leaves_the_other_column_out() {
         for (name, variant) in across {
             assert_eq!(why(&list, name, variant), reason);
         }
-        assert!(price(&list, "pipe", "asleep,same_cpu")["median_ns"].is_f64());
-        assert!(price(&list, "mutex", "uncontended")["median_ns"].is_f64());
+        assert_measurable(&list, &[("pipe", "asleep,same_cpu"), ("mutex", "uncontended")]);
     }
 }
 
@@ -109,11 +108,8 @@ fn without_proc_prices_are_measured_and_what_is_unknown_is_said() {
         place.finish(place.command("unshare", &all))
     };
     let list = list_of(&start(&[&QUICK[..], &["getpid", "fork", "stat", "cond"]].concat()));
-    for (name, variant) in
-        [("getpid", "raw"), ("fork", "reaped"), ("stat", "libc"), ("cond", "asleep,same_cpu")]
-    {
-        assert!(price(&list, name, variant)["median_ns"].is_f64(), "{name}");
-    }
+    let rows = [("getpid", "raw"), ("fork", "reaped"), ("stat", "libc"), ("cond", "asleep,same_cpu")];
+    assert_measurable(&list, &rows);
     let fingerprint = &list["fingerprint"];
     assert!(fingerprint["steal_during"].is_null() && fingerprint["seccomp"].is_null());
     assert!(!fingerprint["missing"].as_array().unwrap().is_empty());
@@ -159,7 +155,7 @@ fn calls_that_a_filter_forbids_are_rows_that_are_not_available() {
             let why = why(&list, probe, "asleep,same_cpu");
             assert!(why.starts_with("not available: ") && why.contains(name), "{probe}: {why}");
         }
-        assert!(price(&list, "getpid", "raw")["median_ns"].is_f64());
+        assert_measurable(&list, &[("getpid", "raw"), ("umask", "raw")]);
         let mode = list["fingerprint"]["seccomp"].as_str().unwrap();
         assert!(mode.contains("filter"), "{mode}");
     }
@@ -172,9 +168,11 @@ fn without_a_tracer_calls_are_not_counted_and_never_zero() {
     let mut command = place.whyfaster(&[&QUICK[..], &["getpid", "gettimeofday"]].concat());
     forbid(&mut command, &[libc::SYS_ptrace], libc::EPERM);
     let list = list_of(&place.finish(command));
-    for (name, variant) in [("getpid", "raw"), ("gettimeofday", "vdso")] {
+    let rows = [("getpid", "raw"), ("gettimeofday", "vdso")];
+    assert_measurable(&list, &rows);
+    for (name, variant) in rows {
         let price = price(&list, name, variant);
-        assert!(price["receipt"]["syscalls"].is_null() && price["median_ns"].is_f64(), "{price}");
+        assert!(price["receipt"]["syscalls"].is_null(), "{price}");
     }
     assert_eq!(list["not_measured"][0]["what"], "system calls per operation");
 }
@@ -258,10 +256,10 @@ fn a_full_disk_is_told_and_rows_that_need_no_file_have_a_price() {
     let _alone = alone();
     let place = Sandbox::new();
     let script = "mount -t tmpfs -o size=4k none \"$TMPDIR\" && exec \"$0\" \"$@\"";
-    let words = ["getpid", "posix_spawn"];
+    let words = ["getpid", "umask", "posix_spawn"];
     let all = [&["-m", "sh", "-c", script, PROGRAM], &QUICK[..], &words].concat();
     let list = list_of(&place.finish(place.command("unshare", &all)));
-    assert!(price(&list, "getpid", "raw")["median_ns"].is_f64());
+    assert_measurable(&list, &[("getpid", "raw"), ("umask", "raw")]);
     let why = why(&list, "posix_spawn", "parent");
     assert!(why.starts_with("not available: ") && why.contains("ENOSPC"), "{why}");
     // A list that does not fit: the one that stood there stays.
