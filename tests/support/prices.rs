@@ -46,7 +46,8 @@ pub(crate) fn why<'a>(list: &'a Value, name: &str, variant: &str) -> &'a str {
 pub(crate) fn assert_measurable(list: &Value, rows: &[(&str, &str)]) {
     let priced = |(name, variant): &&(&str, &str)| {
         let price = price(list, name, variant);
-        let busy = ["all_disturbed", "not_resolvable"].contains(&price["reason"]["kind"].as_str().unwrap_or(""));
+        let busy =
+            ["all_disturbed", "not_resolvable"].contains(&price["reason"]["kind"].as_str().unwrap_or(""));
         assert!(price["median_ns"].is_f64() || busy, "{price}");
         price["median_ns"].is_f64()
     };

@@ -3,7 +3,7 @@
 
 use whyfaster_core::analysis::{Change, Comparison, DuetComparison, Level, LevelResult};
 use whyfaster_core::crossover::Crossover;
-use whyfaster_core::missing::{NotMeasured, Quantity};
+use whyfaster_core::missing::{NotMeasured, Obstacle, Quantity};
 use whyfaster_core::plan::{Alternative, Loads, Mode};
 use whyfaster_core::record::Record;
 use whyfaster_core::verdict::{Ratio, Verdict};
@@ -286,26 +286,29 @@ pub(super) fn flip(record: &Record, brief: Option<&Brief>, names: &Names, look: 
     said.iter().flat_map(|text| wrap(&for_look(text, look), look.width, 2)).collect()
 }
 
-/// What the CPU times say of loads that were asked for and not measured.
+/// What the CPU times predict of the first load that there was no time for. A load that does not fit on the machine has no answer.
 fn by_work(record: &Record, it: &DuetComparison, names: &Names) -> Option<String> {
     let from = it.decides_from?;
-    let measured =
-        |load: u32| record.analysis.levels.iter().any(|it| it.load == load && !it.comparisons.is_empty());
-    let Loads::Fixed(asked) = &record.plan.loads else { return None };
-    let load = asked.iter().copied().find(|&load| load >= from && !measured(load))?;
-    let told = |winner: &str, loser: &str, work: Ratio| {
+    let no_time = |missing: &NotMeasured| match (&missing.quantity, &missing.reason) {
+        (Some(Quantity::Level { load }), Some(Obstacle::NoTime(_))) => Some(*load),
+        _ => None,
+    };
+    let loads = record.analysis.not_measured.iter().filter_map(no_time);
+    let load = loads.filter(|&load| load >= from).min()?;
+    let faster = |winner: &str, loser: &str, work: Ratio| {
         let ends = work.low.zip(work.high);
         let range =
             ends.map_or_else(String::new, |(low, high)| format!(" ({} to {})", factor(low), factor(high)));
-        let (winner, loser, faster) = (names.show(winner), names.show(loser), factor(work.ratio));
-        format!("at {load} copies, by their CPU time: {winner} is {faster} faster than {loser}{range}.")
+        let (winner, loser) = (names.show(winner), names.show(loser));
+        format!("{winner} is {} faster than {loser}{range}", factor(work.ratio))
     };
-    match it.change {
-        Change::Less => Some(told(&it.alternative, &it.baseline, it.work.inverse())),
-        Change::More => Some(told(&it.baseline, &it.alternative, it.work)),
-        Change::Same => Some(format!("at {load} copies, by their CPU time: no difference.")),
-        Change::Undecided => None,
-    }
+    let told = match it.change {
+        Change::Less => faster(&it.alternative, &it.baseline, it.work.inverse()),
+        Change::More => faster(&it.baseline, &it.alternative, it.work),
+        Change::Same => "the two are the same".to_owned(),
+        Change::Undecided => return None,
+    };
+    Some(format!("at {load} copies, predicted from CPU time: {told}."))
 }
 
 fn flips(record: &Record, it: &Crossover, names: &Names) -> Option<String> {

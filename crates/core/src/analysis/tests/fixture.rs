@@ -6,7 +6,7 @@ use crate::missing::{NotMeasured, Quantity};
 use crate::plan::{
     Alternative, FailurePolicy, Input, Loads, Mode, Output, Pace, Placement, Plan, Rounds, Shell,
 };
-use crate::sample::{Arm, Batch, Copies, Orphans, SchedAccount};
+use crate::sample::{Arm, Batch, Copies, Duet, Orphans, SchedAccount};
 use crate::warning::Caution;
 
 #[derive(Clone)]
@@ -15,6 +15,7 @@ pub(super) struct Fixture {
     pub(super) host: Host,
     pub(super) batches: Vec<Batch>,
     pub(super) accounts: Vec<SchedAccount>,
+    pub(super) duets: Vec<Duet>,
     pub(super) not_measured: Vec<NotMeasured>,
 }
 
@@ -97,6 +98,7 @@ impl Fixture {
             host: Host { before: facts.clone(), after: facts },
             batches: Vec::new(),
             accounts: Vec::new(),
+            duets: Vec::new(),
             not_measured: Vec::new(),
         }
     }
@@ -122,7 +124,7 @@ impl Fixture {
             trials: &[],
             batches: &self.batches,
             accounts: &self.accounts,
-            duets: &[],
+            duets: &self.duets,
             not_measured: &self.not_measured,
         })
     }

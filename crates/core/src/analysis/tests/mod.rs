@@ -1,5 +1,6 @@
 //! The analysis as a whole, on made-up measurements.
 
+mod duets;
 mod fixed_runs;
 mod fixture;
 mod notes;
