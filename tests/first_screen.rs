@@ -28,7 +28,8 @@ fn one_fact_has_one_ratio() {
         "--record",
         &record,
         "grep -c words lines",
-        "awk '/words/{n++} END{print n}' lines",
+        // Several times the work, so that a busy machine decides it too.
+        "awk '{for (i = 1; i <= NF; i++) if ($i == \"words\") n++} END {print n}' lines",
     ];
     let screen = place.compare(&words).ok().flowing();
     let ratio = before(&screen, " faster than").trim_end_matches('x');
