@@ -12,8 +12,9 @@ mod levels;
 mod metrics;
 mod results;
 mod rounds;
+mod steps;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod warnings;
 mod work_left_out;
 
@@ -24,6 +25,7 @@ pub use self::results::{
     MetricChange, MetricEstimate,
 };
 pub use self::rounds::{ratios, time, time_of};
+pub use self::steps::step;
 
 use self::context::Context;
 use self::rounds::Arms;

@@ -43,8 +43,8 @@ pub enum Evidence {
     NotCompared(NotCompared),
     /// The comparisons at these loads.
     Compared(Vec<AtLoad>),
-    /// How the ratio moves from one load to a higher one, where a rise by less than delta is none.
-    Step([AtLoad; 2], Change),
+    /// How the ratio moves from one load to a higher one.
+    Step(Step),
     /// So many levels were compared, and so many are needed.
     FewLevels(usize, usize),
     /// This command was not traced.
@@ -90,17 +90,28 @@ pub struct AtLoad {
     pub ratio: Ratio,
 }
 
-/// How a ratio moves from one load to a higher one.
+/// How the ratio moves from one load to a higher one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Step {
+    /// The comparisons at both.
+    pub levels: [AtLoad; 2],
+    /// The ratio at the higher load over the one at the lower load.
+    pub moved: Ratio,
+    /// What that says.
+    pub change: Change,
+}
+
+/// How a ratio moves from one load to a higher one. A rise by no more than delta is none.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
-    /// It rises.
+    /// It rises by more than delta.
     Rises,
     /// It falls.
     Falls,
     /// If it rises at all, then by no more than this fraction.
     Flat(f64),
-    /// The intervals overlap.
+    /// The interval holds both a rise and none.
     Unclear,
 }
 

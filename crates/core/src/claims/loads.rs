@@ -1,18 +1,18 @@
 //! Rules about the ratio at one load, and how it moves from load to load. Ratios are alternative over baseline in time: below 1
 //! is faster.
 
-use super::evidence::{AtLoad, Change, Decision, Evidence, NotCompared, Outcome};
+use super::evidence::{AtLoad, Change, Decision, Evidence, NotCompared, Outcome, Step};
 use super::rule::{Rule, Runs};
-use crate::analysis::{Comparison, Level};
+use crate::analysis::{self, Comparison, Level};
 use crate::missing::{NotMeasured, Quantity};
 use crate::verdict::{Ratio, Verdict};
 
-/// Decides a rule about loads; `None` for others.
-pub(super) fn decide(rule: &Rule, runs: &Runs<'_>) -> Option<Decision> {
+/// Decides a rule about loads, a step from load to load at error probability `alpha`; `None` for other rules.
+pub(super) fn decide(rule: &Rule, runs: &Runs<'_>, alpha: f64) -> Option<Decision> {
     let decided = match *rule {
         Rule::Verdict { load, verdict } => by_verdict(runs, load, verdict),
-        Rule::SlowerStill { from, to } => by_slower_still(runs, from, to),
-        Rule::RisesThroughout { least_levels } => Ok(by_rising(runs, least_levels)),
+        Rule::SlowerStill { from, to } => by_slower_still(runs, (from, to), alpha),
+        Rule::RisesThroughout { least_levels } => Ok(by_rising(runs, least_levels, alpha)),
         _ => return None,
     };
     Some(decided.unwrap_or_else(|why| (Outcome::Undecided, Evidence::NotCompared(why))))
@@ -20,42 +20,58 @@ pub(super) fn decide(rule: &Rule, runs: &Runs<'_>) -> Option<Decision> {
 
 fn by_verdict(runs: &Runs<'_>, load: u32, wanted: Verdict) -> Result<Decision, NotCompared> {
     let found = compared(runs, load)?;
-    let outcome = match found.verdict {
-        verdict if verdict == wanted => Outcome::Holds,
-        Verdict::Undecided => Outcome::Undecided,
-        Verdict::Faster | Verdict::Slower | Verdict::Same => Outcome::DoesNotHold,
-    };
-    Ok((outcome, Evidence::Compared(vec![at(load, found)])))
+    Ok((is(found, wanted, runs.plan.delta), Evidence::Compared(vec![at(load, found)])))
 }
 
-fn by_slower_still(runs: &Runs<'_>, from: u32, to: u32) -> Result<Decision, NotCompared> {
-    let (lower, higher) = (compared(runs, from)?, compared(runs, to)?);
-    if matches!(higher.verdict, Verdict::Faster | Verdict::Same) {
-        return Ok((Outcome::DoesNotHold, Evidence::Compared(vec![at(to, higher)])));
+/// Whether the ratio is what a verdict says, by an interval that may hold any ratio in it.
+fn is(found: &Comparison, wanted: Verdict, delta: f64) -> Outcome {
+    if found.verdict == Verdict::Undecided {
+        return Outcome::Undecided;
     }
-    let (change, step) = step((from, lower), (to, higher), runs.delta);
-    Ok(match change {
-        Change::Falls | Change::Flat(_) => (Outcome::DoesNotHold, step),
-        Change::Rises if higher.verdict == Verdict::Slower => (Outcome::Holds, step),
-        Change::Rises => (Outcome::Undecided, Evidence::Compared(vec![at(to, higher)])),
-        Change::Unclear => (Outcome::Undecided, step),
+    let (low, high) = (found.low.unwrap_or(0.0), found.high.unwrap_or(f64::INFINITY));
+    let (least, most) = (1.0 / (1.0 + delta), 1.0 + delta);
+    let (surely, surely_not) = match wanted {
+        Verdict::Faster => (high < least, low >= least),
+        Verdict::Slower => (low > most, high <= most),
+        Verdict::Same => (low >= least && high <= most, high < least || low > most),
+        Verdict::Undecided => (false, false),
+    };
+    match (surely, surely_not) {
+        (true, _) => Outcome::Holds,
+        (_, true) => Outcome::DoesNotHold,
+        _ => Outcome::Undecided,
+    }
+}
+
+fn by_slower_still(runs: &Runs<'_>, (from, to): (u32, u32), alpha: f64) -> Result<Decision, NotCompared> {
+    let (lower, higher) = (compared(runs, from)?, compared(runs, to)?);
+    let slower = is(higher, Verdict::Slower, runs.plan.delta);
+    let at_higher = || Evidence::Compared(vec![at(to, higher)]);
+    if slower == Outcome::DoesNotHold {
+        return Ok((Outcome::DoesNotHold, at_higher()));
+    }
+    let step = step(runs, (from, lower), (to, higher), alpha);
+    Ok(match step.change {
+        Change::Falls | Change::Flat(_) => (Outcome::DoesNotHold, Evidence::Step(step)),
+        Change::Rises if slower == Outcome::Undecided => (Outcome::Undecided, at_higher()),
+        Change::Rises => (Outcome::Holds, Evidence::Step(step)),
+        Change::Unclear => (Outcome::Undecided, Evidence::Step(step)),
     })
 }
 
-fn by_rising(runs: &Runs<'_>, needed: usize) -> Decision {
+fn by_rising(runs: &Runs<'_>, needed: usize, alpha: f64) -> Decision {
     let all = runs.analysis.levels.iter();
     let levels: Vec<(u32, &Comparison)> =
         all.filter_map(|level| Some((level.load, of_pair(level, runs)?))).collect();
     if levels.len() < needed {
         return (Outcome::Undecided, Evidence::FewLevels(levels.len(), needed));
     }
-    let mut steps: Vec<(Change, Evidence)> =
-        levels.windows(2).map(|two| step(two[0], two[1], runs.delta)).collect();
-    let first = |wanted: fn(&Change) -> bool| steps.iter().position(|(change, _)| wanted(change));
+    let mut steps: Vec<Step> = levels.windows(2).map(|two| step(runs, two[0], two[1], alpha)).collect();
+    let first = |wanted: fn(&Change) -> bool| steps.iter().position(|step| wanted(&step.change));
     let against = first(|change| matches!(change, Change::Falls | Change::Flat(_)));
     match (against, first(|change| *change == Change::Unclear)) {
-        (Some(against), _) => (Outcome::DoesNotHold, steps.swap_remove(against).1),
-        (None, Some(unclear)) => (Outcome::Undecided, steps.swap_remove(unclear).1),
+        (Some(against), _) => (Outcome::DoesNotHold, Evidence::Step(steps.swap_remove(against))),
+        (None, Some(unclear)) => (Outcome::Undecided, Evidence::Step(steps.swap_remove(unclear))),
         (None, None) => {
             let levels = levels.into_iter().map(|(load, found)| at(load, found));
             (Outcome::Holds, Evidence::Compared(levels.collect()))
@@ -63,20 +79,25 @@ fn by_rising(runs: &Runs<'_>, needed: usize) -> Decision {
     }
 }
 
-fn step(from: (u32, &Comparison), to: (u32, &Comparison), delta: f64) -> (Change, Evidence) {
+/// The ratio at one load over that at a lower one: not whether their two intervals overlap, which takes twice the rounds.
+fn step(runs: &Runs<'_>, from: (u32, &Comparison), to: (u32, &Comparison), alpha: f64) -> Step {
+    let delta = runs.plan.delta;
+    let place = runs.plan.alternatives.iter().position(|it| it.name == runs.pair.alternative);
+    let found = place.and_then(|place| analysis::step(runs.plan, runs.batches, place, (from.0, to.0), alpha));
+    // Of a record without its runs, only the ratio is known.
+    let moved = found.unwrap_or(Ratio { ratio: to.1.ratio / from.1.ratio, low: None, high: None });
     // A missing end is an open one: it can still be below 0 or above everything.
-    let low = |c: &Comparison| c.low.unwrap_or(0.0);
-    let high = |c: &Comparison| c.high.unwrap_or(f64::INFINITY);
-    let change = if low(to.1) > high(from.1) {
+    let (low, high) = (moved.low.unwrap_or(0.0), moved.high.unwrap_or(f64::INFINITY));
+    let change = if low > 1.0 + delta {
         Change::Rises
-    } else if high(to.1) < low(from.1) {
+    } else if high < 1.0 {
         Change::Falls
-    } else if high(to.1) <= low(from.1) * (1.0 + delta) {
+    } else if high <= 1.0 + delta {
         Change::Flat(delta)
     } else {
         Change::Unclear
     };
-    (change, Evidence::Step([at(from.0, from.1), at(to.0, to.1)], change))
+    Step { levels: [at(from.0, from.1), at(to.0, to.1)], moved, change }
 }
 
 fn at(load: u32, found: &Comparison) -> AtLoad {

@@ -10,22 +10,26 @@ mod prices;
 mod rule;
 mod traced;
 
+use std::collections::BTreeSet;
+
 use crate::stats::{self, sign};
 
 pub use evidence::{
     Against, AtLoad, Change, Evidence, Judgement, NoPrice, NotCompared, Outcome, RowRatio, Silence,
-    SilentTraces, Traced,
+    SilentTraces, Step, Traced,
 };
 pub use loads::compared;
 pub use rule::{Claim, Measured, Order, Pair, Prices, Rule, Runs, Share};
 
 use evidence::Decision;
 
-/// Judges every claim. The intervals of prices share the error of the study: they hold together at the list's confidence.
+/// Judges every claim. A claim holds where the interval shows it, does not hold where the interval excludes it, by the same threshold:
+/// two intervals that both hold the truth never decide a claim contrarily. The intervals of prices share the error of the study: they
+/// hold together at the list's confidence.
 pub fn judge(claims: &[Claim], measured: &Measured<'_>) -> Vec<Judgement> {
     let judged = |claim: &Claim| {
         let decision = match (measured.runs, measured.prices) {
-            (Some(runs), _) if claim.rows().next().is_none() => of_runs(claim, &runs),
+            (Some(runs), _) if claim.rows().next().is_none() => of_runs(claim, &runs, of_step(claims, &runs)),
             (_, Some(prices)) => prices::decide(&claim.rule, &prices, shared(claims, prices.list.confidence)),
             _ => None,
         };
@@ -35,10 +39,20 @@ pub fn judge(claims: &[Claim], measured: &Measured<'_>) -> Vec<Judgement> {
     claims.iter().map(judged).collect()
 }
 
-fn of_runs(claim: &Claim, runs: &Runs<'_>) -> Option<Decision> {
+/// `alpha` is the error probability of one step from load to load.
+fn of_runs(claim: &Claim, runs: &Runs<'_>, alpha: f64) -> Option<Decision> {
     let alternative = claim.alternative.as_deref().unwrap_or(runs.pair.alternative);
     let runs = Runs { pair: Pair { alternative, ..runs.pair }, ..*runs };
-    loads::decide(&claim.rule, &runs).or_else(|| traced::decide(&claim.rule, &runs))
+    loads::decide(&claim.rule, &runs, alpha).or_else(|| traced::decide(&claim.rule, &runs))
+}
+
+/// Error probability of one step: the steps of a study share as much error as the comparisons of its record do.
+fn of_step(claims: &[Claim], runs: &Runs<'_>) -> f64 {
+    let mut steps = BTreeSet::new();
+    for claim in claims {
+        steps.extend(claim.steps(&runs.plan.loads).into_iter().map(|step| (&claim.alternative, step)));
+    }
+    stats::bonferroni(1.0 - runs.plan.confidence, steps.len())
 }
 
 /// Error probability of one interval of prices.

@@ -3,7 +3,9 @@
 use serde::Deserialize;
 
 use crate::analysis::Analysis;
+use crate::plan::{Loads, Plan};
 use crate::price::PriceList;
+use crate::sample::Batch;
 use crate::trace::tally::{Quantity, Tally};
 use crate::verdict::Verdict;
 
@@ -26,7 +28,7 @@ pub struct Claim {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
 pub enum Rule {
-    /// The comparison with the baseline has this verdict.
+    /// The ratio to the baseline is surely what this verdict says: within delta of 1 (same), or beyond that on its side.
     Verdict {
         /// At this load.
         #[serde(default = "alone")]
@@ -34,14 +36,14 @@ pub enum Rule {
         /// The verdict that the claim needs.
         verdict: Verdict,
     },
-    /// At `to` the alternative is slower, and its ratio is above the one at `from`: the intervals do not touch.
+    /// At `to` the alternative is slower, and its ratio there over the one at `from` is surely above 1 + delta.
     SlowerStill {
         /// The lower load.
         from: u32,
         /// The higher load.
         to: u32,
     },
-    /// Over all measured levels the ratio rises from each to the next: no two neighbouring intervals touch.
+    /// Over all measured levels the ratio rises from each to the next, surely by more than delta.
     RisesThroughout {
         /// Fewer levels than this decide nothing.
         least_levels: usize,
@@ -119,6 +121,17 @@ impl Claim {
         row.into_iter().chain(others).map(String::as_str)
     }
 
+    /// The pairs of loads whose ratios it compares, if these loads are measured.
+    pub(super) fn steps(&self, loads: &Loads) -> Vec<(u32, u32)> {
+        match (&self.rule, loads) {
+            (Rule::SlowerStill { from, to }, _) => vec![(*from, *to)],
+            (Rule::RisesThroughout { .. }, Loads::Fixed(loads)) => {
+                loads.windows(2).map(|two| (two[0], two[1])).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// Intervals of prices that the claim rests on.
     pub(super) fn intervals(&self) -> usize {
         match &self.rule {
@@ -151,11 +164,12 @@ pub struct Measured<'a> {
 pub struct Runs<'a> {
     /// The alternatives that claims are about unless they name another.
     pub pair: Pair<'a>,
-    /// What follows from the untraced runs. Its intervals hold together at the record's confidence, so two of them that do
-    /// not touch order the two ratios at that confidence.
+    /// What was to be run.
+    pub plan: &'a Plan,
+    /// The untraced runs.
+    pub batches: &'a [Batch],
+    /// What follows from them.
     pub analysis: &'a Analysis,
-    /// Ratios nearer to 1 than this are the same.
-    pub delta: f64,
     /// What the traces counted, by command; more than one of a command are its runs, in order.
     pub tallies: &'a [(String, Tally)],
 }

@@ -16,6 +16,8 @@
 //!
 //! Sources: Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", 2024; Mann and Whitney 1947.
 
+pub mod step;
+
 use std::collections::HashMap;
 use std::rc::Rc;
 

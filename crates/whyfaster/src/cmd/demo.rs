@@ -129,8 +129,8 @@ fn judgements(record: &Record, copies: u32) -> Vec<Judgement> {
             Verdict::Slower,
         ),
     ];
-    let (analysis, delta) = (&record.analysis, record.plan.delta);
-    let runs = Runs { pair: PAIR, analysis, delta, tallies: &[] };
+    let (plan, batches, analysis) = (&record.plan, &record.batches, &record.analysis);
+    let runs = Runs { pair: PAIR, plan, batches, analysis, tallies: &[] };
     judge(&claims, &Measured { runs: Some(runs), prices: None })
 }
 

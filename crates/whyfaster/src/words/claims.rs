@@ -24,13 +24,13 @@ pub fn why(judgement: &Judgement) -> String {
             }
             levels => list(levels.iter().map(|at| format!("{:.2} at {}", at.ratio.ratio, at.load))),
         },
-        Evidence::Step(levels, change) => {
+        Evidence::Step(step) => {
             let both =
-                list(levels.iter().map(|at| format!("{} at load {}", with_interval(&at.ratio), at.load)));
-            match change {
-                Change::Rises | Change::Falls => both,
-                Change::Flat(delta) => format!("{both}: no rise above {:.0}%", delta * 100.0),
-                Change::Unclear => format!("{both}: the intervals overlap"),
+                list(step.levels.iter().map(|at| format!("{:.2} at load {}", at.ratio.ratio, at.load)));
+            let moved = format!("{both}: the second over the first is {}", with_interval(&step.moved));
+            match step.change {
+                Change::Rises | Change::Falls | Change::Unclear => moved,
+                Change::Flat(delta) => format!("{moved}: no rise above {:.0}%", delta * 100.0),
             }
         }
         Evidence::FewLevels(compared, needed) => format!("{compared} levels compared, {needed} needed"),
@@ -263,6 +263,7 @@ fn sum(check: &SumCheck) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use whyfaster_core::claims::Step;
     use whyfaster_core::missing::Obstacle;
 
     fn told(outcome: Outcome, evidence: Evidence) -> String {
@@ -275,7 +276,8 @@ mod tests {
 
     fn of_loads() -> Vec<Evidence> {
         let at = |load, value| AtLoad { load, verdict: Verdict::Same, ratio: ratio(value) };
-        let step = |change| Evidence::Step([at(1, 1.2), at(10, 1.3)], change);
+        let step =
+            |change| Evidence::Step(Step { levels: [at(1, 1.2), at(10, 1.3)], moved: ratio(1.08), change });
         let missing = |measured, reason: Option<&str>| {
             let reason = reason.map(|why| Obstacle::from(why.to_owned()));
             Evidence::NotCompared(NotCompared { load: 7, measured, reason })

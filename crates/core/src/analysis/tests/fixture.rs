@@ -10,20 +10,20 @@ use crate::sample::{Arm, Batch, Copies, Duet, Orphans, SchedAccount};
 use crate::warning::Caution;
 
 #[derive(Clone)]
-pub(super) struct Fixture {
-    pub(super) plan: Plan,
-    pub(super) host: Host,
-    pub(super) batches: Vec<Batch>,
-    pub(super) accounts: Vec<SchedAccount>,
-    pub(super) duets: Vec<Duet>,
-    pub(super) not_measured: Vec<NotMeasured>,
+pub(crate) struct Fixture {
+    pub(crate) plan: Plan,
+    pub(crate) host: Host,
+    pub(crate) batches: Vec<Batch>,
+    pub(crate) accounts: Vec<SchedAccount>,
+    pub(crate) duets: Vec<Duet>,
+    pub(crate) not_measured: Vec<NotMeasured>,
 }
 
-pub(super) const BASE: Arm = Arm::Alternative(0);
-pub(super) const OTHER: Arm = Arm::Alternative(1);
-pub(super) const HIDDEN: Arm = Arm::HiddenCopy;
+pub(crate) const BASE: Arm = Arm::Alternative(0);
+pub(crate) const OTHER: Arm = Arm::Alternative(1);
+pub(crate) const HIDDEN: Arm = Arm::HiddenCopy;
 
-pub(super) fn plan(names: &[&str], loads: &[u32]) -> Plan {
+pub(crate) fn plan(names: &[&str], loads: &[u32]) -> Plan {
     let alternative = |name: &&str| Alternative {
         name: (*name).to_owned(),
         output: Output::Null,
@@ -61,7 +61,7 @@ pub(super) fn plan(names: &[&str], loads: &[u32]) -> Plan {
 }
 
 /// A batch of `load` equal copies that all start at once; each does `work_s`, a quarter of it in the kernel.
-pub(super) fn batch(load: u32, arm: Arm, round: u32, makespan_s: f64, work_s: f64) -> Batch {
+pub(crate) fn batch(load: u32, arm: Arm, round: u32, makespan_s: f64, work_s: f64) -> Batch {
     let n = load as usize;
     Batch {
         load,
@@ -90,7 +90,7 @@ pub(super) fn batch(load: u32, arm: Arm, round: u32, makespan_s: f64, work_s: f6
 }
 
 impl Fixture {
-    pub(super) fn new(names: &[&str], loads: &[u32]) -> Self {
+    pub(crate) fn new(names: &[&str], loads: &[u32]) -> Self {
         let facts =
             HostFacts { cpus_online: Some(2), cpus_allowed: Some(vec![0, 1]), ..HostFacts::default() };
         Self {
@@ -104,7 +104,7 @@ impl Fixture {
     }
 
     /// Baseline, hidden copy and one other. `of(load, arm, round)` gives makespan and work per copy.
-    pub(super) fn two(loads: &[u32], rounds: u32, mut of: impl FnMut(u32, Arm, u32) -> (f64, f64)) -> Self {
+    pub(crate) fn two(loads: &[u32], rounds: u32, mut of: impl FnMut(u32, Arm, u32) -> (f64, f64)) -> Self {
         let mut fixture = Self::new(&["base", "other"], loads);
         for &load in loads {
             for round in 0..rounds {
@@ -117,7 +117,7 @@ impl Fixture {
         fixture
     }
 
-    pub(super) fn analyse(&self) -> Analysis {
+    pub(crate) fn analyse(&self) -> Analysis {
         analyse(Measured {
             plan: &self.plan,
             host: &self.host,
@@ -129,29 +129,29 @@ impl Fixture {
         })
     }
 
-    pub(super) fn each(&mut self, arm: Arm, mut change: impl FnMut(&mut Batch)) {
+    pub(crate) fn each(&mut self, arm: Arm, mut change: impl FnMut(&mut Batch)) {
         self.batches.iter_mut().filter(|batch| batch.arm == arm).for_each(&mut change);
     }
 }
 
-pub(super) fn level(analysis: &Analysis, load: u32) -> &Level {
+pub(crate) fn level(analysis: &Analysis, load: u32) -> &Level {
     analysis.levels.iter().find(|level| level.load == load).unwrap()
 }
 
-pub(super) fn comparison(analysis: &Analysis, load: u32) -> &Comparison {
+pub(crate) fn comparison(analysis: &Analysis, load: u32) -> &Comparison {
     &level(analysis, load).comparisons[0]
 }
 
-pub(super) fn warned(analysis: &Analysis, is: impl Fn(&Caution) -> bool) -> bool {
+pub(crate) fn warned(analysis: &Analysis, is: impl Fn(&Caution) -> bool) -> bool {
     analysis.warnings.iter().filter_map(|warning| warning.caution.as_ref()).any(is)
 }
 
-pub(super) fn missing(analysis: &Analysis, is: impl Fn(&Quantity) -> bool) -> bool {
+pub(crate) fn missing(analysis: &Analysis, is: impl Fn(&Quantity) -> bool) -> bool {
     analysis.not_measured.iter().filter_map(|gap| gap.quantity.as_ref()).any(is)
 }
 
 /// A little noise that is the same in every run: -1 to 1, balanced, differing by arm.
-pub(super) fn jitter(arm: Arm, round: u32) -> f64 {
+pub(crate) fn jitter(arm: Arm, round: u32) -> f64 {
     let step = match arm {
         Arm::Alternative(index) => 7 + 4 * u32::try_from(index).unwrap(),
         Arm::HiddenCopy => 5,

@@ -2,7 +2,7 @@
 
 mod duets;
 mod fixed_runs;
-mod fixture;
+pub(crate) mod fixture;
 mod notes;
 mod results;
 

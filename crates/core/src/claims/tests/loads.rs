@@ -1,106 +1,142 @@
-//! Claims about the ratios of loads, on levels made by hand.
+//! Claims about the ratios of loads: of levels made by hand, and of simulated rounds.
+
+use proptest::prelude::*;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 use super::super::*;
-use crate::analysis::{Analysis, Comparison, Level};
+use crate::analysis::tests::fixture::{BASE, Fixture, HIDDEN, OTHER, batch, jitter};
+use crate::analysis::{Analysis, Comparison, Level, alpha_per_interval, level_verdicts};
 use crate::missing::{NotMeasured, Obstacle, Quantity};
+use crate::plan::Loads;
 use crate::verdict::{Method, Verdict};
 use crate::warning::Place;
 
-const PAIR: Pair<'static> = Pair { alternative: "use-pipe", baseline: "no-pipe" };
+const PAIR: Pair<'static> = Pair { alternative: "other", baseline: "base" };
+
+const FASTER_ALONE: Rule = Rule::Verdict { load: 1, verdict: Verdict::Faster };
+const SLOWER_STILL: Rule = Rule::SlowerStill { from: 10, to: 100 };
+const RISES: Rule = Rule::RisesThroughout { least_levels: 3 };
 
 /// Load, low end, ratio, high end, verdict.
 type At = (u32, Option<f64>, f64, Option<f64>, Verdict);
 
+fn level(&(load, low, ratio, high, verdict): &At) -> Level {
+    let comparison = Comparison {
+        alternative: PAIR.alternative.into(),
+        baseline: PAIR.baseline.into(),
+        ratio,
+        low,
+        high,
+        less_sure: None,
+        verdict,
+        rounds: 9,
+        rounds_needed: None,
+        method: Method::RankEProcess,
+        ratio_of_totals: None,
+        work: None,
+        share: None,
+        reason: None,
+        metrics: Vec::new(),
+    };
+    Level { load, results: Vec::new(), comparisons: vec![comparison], floor: None }
+}
+
 /// An analysis with these levels.
 fn analysis(levels: &[At]) -> Analysis {
-    let levels = levels
-        .iter()
-        .map(|&(load, low, ratio, high, verdict)| Level {
-            load,
-            results: Vec::new(),
-            comparisons: vec![Comparison {
-                alternative: "use-pipe".into(),
-                baseline: "no-pipe".into(),
-                ratio,
-                low,
-                high,
-                less_sure: None,
-                verdict,
-                rounds: 9,
-                rounds_needed: None,
-                method: Method::SignEProcess,
-                ratio_of_totals: None,
-                work: None,
-                share: None,
-                reason: None,
-                metrics: Vec::new(),
-            }],
-            floor: None,
-        })
-        .collect();
-    Analysis { levels, ..Analysis::default() }
+    Analysis { levels: levels.iter().map(level).collect(), ..Analysis::default() }
 }
 
-fn decided(rule: Rule, analysis: &Analysis) -> (Outcome, Evidence) {
-    let claim = Claim { number: 1, text: "a claim".into(), alternative: None, rule };
-    let runs = Runs { pair: PAIR, analysis, delta: 0.02, tallies: &[] };
-    let judged = judge(&[claim], &Measured { runs: Some(runs), prices: None }).remove(0);
-    (judged.outcome, judged.evidence)
+/// What was measured, and what follows from it.
+struct Seen {
+    fixture: Fixture,
+    analysis: Analysis,
 }
 
-fn outcome(rule: Rule, analysis: &Analysis) -> Outcome {
-    decided(rule, analysis).0
+impl Seen {
+    fn of(fixture: Fixture) -> Self {
+        let alpha = alpha_per_interval(&fixture.plan, &fixture.host);
+        let Loads::Fixed(loads) = &fixture.plan.loads else { unreachable!("the fixture has loads") };
+        let at = |&load: &u32| {
+            let of_level = fixture.batches.iter().filter(|batch| batch.load == load);
+            let found = level_verdicts(&fixture.plan, of_level, alpha)[0];
+            (load, found.low, found.ratio.unwrap(), found.high, found.verdict)
+        };
+        let analysis = analysis(&loads.iter().map(at).collect::<Vec<_>>());
+        Self { fixture, analysis }
+    }
+
+    fn decided(&self, rule: Rule) -> (Outcome, Evidence) {
+        let claim = Claim { number: 1, text: "a claim".into(), alternative: None, rule };
+        let Fixture { plan, batches, .. } = &self.fixture;
+        let runs = Runs { pair: PAIR, plan, batches, analysis: &self.analysis, tallies: &[] };
+        let judged = judge(&[claim], &Measured { runs: Some(runs), prices: None }).remove(0);
+        (judged.outcome, judged.evidence)
+    }
+
+    fn outcome(&self, rule: Rule) -> Outcome {
+        self.decided(rule).0
+    }
 }
 
-/// What the article saw, with narrow intervals.
-fn as_in_the_article() -> Analysis {
-    analysis(&[
-        (1, Some(0.55), 0.58, Some(0.61), Verdict::Faster),
-        (10, Some(1.25), 1.27, Some(1.29), Verdict::Slower),
-        (100, Some(1.36), 1.38, Some(1.40), Verdict::Slower),
-        (1000, Some(1.70), 1.73, Some(1.75), Verdict::Slower),
-    ])
+/// Runs whose ratio is this at each load, with so much noise, as a fraction.
+fn with_ratios(ratios: &[(u32, f64)], noise: f64) -> Seen {
+    let loads: Vec<u32> = ratios.iter().map(|(load, _)| *load).collect();
+    let ratio = |load| ratios.iter().find(|(at, _)| *at == load).map_or(1.0, |(_, ratio)| *ratio);
+    Seen::of(Fixture::two(&loads, 12, |load, arm, round| {
+        let time = if arm == OTHER { ratio(load) } else { 1.0 };
+        (time * (1.0 + noise * jitter(arm, round)), 1.0)
+    }))
 }
 
-const FASTER_ALONE: Rule = Rule::Verdict { load: 1, verdict: Verdict::Faster };
-const RISES: Rule = Rule::RisesThroughout { least_levels: 3 };
+fn by_hand(levels: &[At]) -> Seen {
+    Seen { fixture: Fixture::new(&["base", "other"], &[1, 10, 100]), analysis: analysis(levels) }
+}
 
 #[test]
 fn the_articles_own_ratios_make_every_claim_hold() {
-    let seen = as_in_the_article();
+    let seen = with_ratios(&[(1, 0.58), (10, 1.27), (100, 1.38), (1000, 1.73)], 0.01);
     for rule in [
         FASTER_ALONE,
         Rule::Verdict { load: 10, verdict: Verdict::Slower },
-        Rule::SlowerStill { from: 10, to: 100 },
+        SLOWER_STILL,
         Rule::SlowerStill { from: 100, to: 1000 },
         RISES,
     ] {
-        assert_eq!(outcome(rule.clone(), &seen), Outcome::Holds, "{rule:?}");
+        assert_eq!(seen.outcome(rule.clone()), Outcome::Holds, "{rule:?}");
     }
 }
 
 #[test]
-fn a_verdict_claim_follows_the_verdict() {
-    for (verdict, expected) in [
-        (Verdict::Faster, Outcome::Holds),
-        (Verdict::Slower, Outcome::DoesNotHold),
-        (Verdict::Same, Outcome::DoesNotHold),
-        (Verdict::Undecided, Outcome::Undecided),
+fn a_verdict_claim_is_decided_by_the_interval() {
+    for (low, high, verdict, expected) in [
+        (0.90, 0.95, Verdict::Faster, Outcome::Holds),
+        // Surely faster, and perhaps by so little that another measurement would call it the same.
+        (0.95, 0.99, Verdict::Faster, Outcome::Undecided),
+        (0.99, 1.01, Verdict::Same, Outcome::DoesNotHold),
+        (0.97, 1.02, Verdict::Same, Outcome::Undecided),
+        (1.05, 1.10, Verdict::Slower, Outcome::DoesNotHold),
+        (0.80, 1.20, Verdict::Undecided, Outcome::Undecided),
+        // Below the floor.
+        (0.90, 0.95, Verdict::Undecided, Outcome::Undecided),
     ] {
-        let seen = analysis(&[(1, Some(0.9), 1.0, Some(1.1), verdict)]);
-        assert_eq!(outcome(FASTER_ALONE, &seen), expected, "{verdict:?}");
+        let seen = by_hand(&[(1, Some(low), 1.0, Some(high), verdict)]);
+        assert_eq!(seen.outcome(FASTER_ALONE), expected, "{low} to {high}");
     }
+    let at_least = by_hand(&[(1, Some(1.5), 2.0, None, Verdict::Slower)]);
+    assert_eq!(at_least.outcome(Rule::Verdict { load: 1, verdict: Verdict::Slower }), Outcome::Holds);
+    assert_eq!(at_least.outcome(Rule::Verdict { load: 1, verdict: Verdict::Same }), Outcome::DoesNotHold);
 }
 
 #[test]
 fn a_level_that_was_not_measured_leaves_the_claim_undecided_and_says_why() {
-    let mut seen = as_in_the_article();
-    seen.levels.pop();
+    let mut seen = with_ratios(&[(10, 1.27), (100, 1.38)], 0.01);
     let rule = Rule::SlowerStill { from: 100, to: 1000 };
     let why = |measured, reason| {
         (Outcome::Undecided, Evidence::NotCompared(NotCompared { load: 1000, measured, reason }))
     };
-    assert_eq!(decided(rule.clone(), &seen), why(false, None));
+    assert_eq!(seen.decided(rule.clone()), why(false, None));
 
     // Another level, and a part of this one: neither is the reason why load 1000 was not measured.
     for (quantity, because) in [
@@ -108,96 +144,122 @@ fn a_level_that_was_not_measured_leaves_the_claim_undecided_and_says_why() {
         (Quantity::RunQueueDelay { at: Place::Loads(vec![1000]) }, Obstacle::NoTimeForTrace),
         (Quantity::Level { load: 1000 }, Obstacle::EndedBefore),
     ] {
-        seen.not_measured.push(NotMeasured::new(quantity, because));
+        seen.analysis.not_measured.push(NotMeasured::new(quantity, because));
     }
-    assert_eq!(decided(rule, &seen), why(false, Some(Obstacle::EndedBefore)));
+    assert_eq!(seen.decided(rule), why(false, Some(Obstacle::EndedBefore)));
 }
 
 #[test]
-fn overlapping_intervals_do_not_decide_slower_still() {
-    let seen = analysis(&[
-        (10, Some(1.2), 1.3, Some(1.4), Verdict::Slower),
-        (100, Some(1.35), 1.5, Some(1.6), Verdict::Slower),
-    ]);
-    let (outcome, why) = decided(Rule::SlowerStill { from: 10, to: 100 }, &seen);
-    assert_eq!(outcome, Outcome::Undecided);
-    assert!(matches!(why, Evidence::Step(_, Change::Unclear)), "{why:?}");
+fn a_rise_is_found_where_the_intervals_overlap() {
+    let seen = with_ratios(&[(10, 1.27), (100, 1.48)], 0.08);
+    let ends: Vec<_> = seen.analysis.levels.iter().map(|it| &it.comparisons[0]).collect();
+    assert!(ends[0].high > ends[1].low, "{:?} and {:?}", ends[0].high, ends[1].low);
+    let (outcome, why) = seen.decided(SLOWER_STILL);
+    assert_eq!(outcome, Outcome::Holds, "{why:?}");
+    let Evidence::Step(step) = why else { panic!("{why:?}") };
+    assert_eq!(step.change, Change::Rises);
+    assert!((step.moved.ratio - 1.48 / 1.27).abs() < 0.04, "{step:?}");
 }
 
 #[test]
 fn slower_still_does_not_hold_when_the_ratio_falls_stays_or_the_alternative_wins() {
-    let rule = Rule::SlowerStill { from: 10, to: 100 };
-    let at_10 = (10, Some(1.30), 1.305, Some(1.31), Verdict::Slower);
-    for at_100 in [
-        (100, Some(1.1), 1.2, Some(1.25), Verdict::Slower),
-        (100, Some(1.30), 1.31, Some(1.32), Verdict::Slower),
-        (100, Some(0.8), 0.85, Some(0.9), Verdict::Faster),
-        (100, Some(0.99), 1.0, Some(1.01), Verdict::Same),
+    for (at_100, noise, expected) in [
+        (1.2, 0.01, Outcome::DoesNotHold),
+        (1.305, 0.004, Outcome::DoesNotHold),
+        (0.85, 0.01, Outcome::DoesNotHold),
+        (1.0, 0.004, Outcome::DoesNotHold),
+        (1.33, 0.1, Outcome::Undecided),
     ] {
-        let seen = analysis(&[at_10, at_100]);
-        assert_eq!(outcome(rule.clone(), &seen), Outcome::DoesNotHold, "{at_100:?}");
+        let seen = with_ratios(&[(10, 1.3), (100, at_100)], noise);
+        assert_eq!(seen.outcome(SLOWER_STILL), expected, "{at_100}");
     }
+    // It rises, and whether it is slower at 100 is open.
+    let seen = with_ratios(&[(10, 0.6), (100, 1.02)], 0.06);
+    assert_eq!(seen.outcome(SLOWER_STILL), Outcome::Undecided);
 }
 
 #[test]
-fn a_rise_without_the_verdict_slower_is_not_slower_still() {
-    let seen = analysis(&[
-        (10, Some(0.5), 0.6, Some(0.7), Verdict::Faster),
-        (100, Some(0.9), 1.1, Some(1.3), Verdict::Undecided),
-    ]);
-    assert_eq!(outcome(Rule::SlowerStill { from: 10, to: 100 }, &seen), Outcome::Undecided);
-}
-
-#[test]
-fn an_open_end_of_an_interval_counts_as_everything_beyond_it() {
-    let rule = Rule::SlowerStill { from: 10, to: 100 };
-    let open_below = analysis(&[
-        (10, Some(1.2), 1.3, None, Verdict::Slower),
-        (100, Some(1.6), 1.7, Some(1.8), Verdict::Slower),
-    ]);
-    assert_eq!(outcome(rule.clone(), &open_below), Outcome::Undecided);
-    let open_above = analysis(&[
-        (10, Some(1.2), 1.3, Some(1.4), Verdict::Slower),
-        (100, Some(1.6), 1.7, None, Verdict::Slower),
-    ]);
-    assert_eq!(outcome(rule.clone(), &open_above), Outcome::Holds);
-    let no_interval =
-        analysis(&[(10, None, 1.3, None, Verdict::Undecided), (100, None, 1.7, None, Verdict::Undecided)]);
-    assert_eq!(outcome(rule.clone(), &no_interval), Outcome::Undecided);
+fn without_runs_no_step_is_decided() {
+    let at = |load, ratio| (load, Some(ratio - 0.01), ratio, Some(ratio + 0.01), Verdict::Slower);
+    let (outcome, why) = by_hand(&[at(10, 1.2), at(100, 1.8)]).decided(SLOWER_STILL);
+    assert_eq!(outcome, Outcome::Undecided);
+    assert!(matches!(&why, Evidence::Step(step) if step.moved.low.is_none()), "{why:?}");
 }
 
 #[test]
 fn rising_throughout_needs_every_step_and_enough_levels() {
-    let mut three = as_in_the_article();
-    three.levels.pop();
-    assert_eq!(outcome(RISES, &three), Outcome::Holds);
-
-    let mut two = three.clone();
-    two.levels.pop();
-    assert_eq!(decided(RISES, &two), (Outcome::Undecided, Evidence::FewLevels(2, 3)));
-
+    let three = with_ratios(&[(1, 0.58), (10, 1.27), (100, 1.38)], 0.01);
+    assert_eq!(three.outcome(RISES), Outcome::Holds);
+    let two = with_ratios(&[(1, 0.58), (10, 1.27)], 0.01);
+    assert_eq!(two.decided(RISES), (Outcome::Undecided, Evidence::FewLevels(2, 3)));
     // A step down decides, even where another step is unclear.
-    let bent = analysis(&[
-        (1, Some(0.5), 0.9, Some(1.4), Verdict::Undecided),
-        (10, Some(1.3), 1.35, Some(1.4), Verdict::Slower),
-        (100, Some(1.1), 1.15, Some(1.2), Verdict::Slower),
-    ]);
-    assert_eq!(outcome(RISES, &bent), Outcome::DoesNotHold);
-
-    let unclear = analysis(&[
-        (1, Some(0.5), 0.6, Some(0.7), Verdict::Faster),
-        (10, Some(1.3), 1.35, Some(1.5), Verdict::Slower),
-        (100, Some(1.4), 1.5, Some(1.6), Verdict::Slower),
-    ]);
-    assert_eq!(outcome(RISES, &unclear), Outcome::Undecided);
+    let bent = with_ratios(&[(1, 1.33), (10, 1.35), (100, 1.15)], 0.02);
+    assert_eq!(bent.outcome(RISES), Outcome::DoesNotHold);
+    let unclear = with_ratios(&[(1, 0.6), (10, 1.35), (100, 1.38)], 0.05);
+    assert_eq!(unclear.outcome(RISES), Outcome::Undecided);
 }
 
 #[test]
 fn the_comparison_of_another_pair_is_not_taken() {
-    let mut seen = as_in_the_article();
-    for level in &mut seen.levels {
-        level.comparisons[0].alternative = "something else".into();
-    }
+    let mut seen = with_ratios(&[(1, 0.58)], 0.01);
+    seen.analysis.levels[0].comparisons[0].alternative = "something else".into();
     let why = NotCompared { load: 1, measured: true, reason: None };
-    assert_eq!(decided(FASTER_ALONE, &seen), (Outcome::Undecided, Evidence::NotCompared(why)));
+    assert_eq!(seen.decided(FASTER_ALONE), (Outcome::Undecided, Evidence::NotCompared(why)));
+}
+
+/// A record of loads 10 and 100 on a machine of two speeds whose runs are late at times.
+fn noisy(at_10: f64, rise: f64, rounds: u32, rng: &mut ChaCha8Rng) -> Seen {
+    let mut fixture = Fixture::new(&["base", "other"], &[10, 100]);
+    let mut slow = false;
+    for load in [10, 100] {
+        for round in 0..rounds {
+            let mut arms = [BASE, OTHER, HIDDEN];
+            arms.shuffle(rng);
+            for (position, arm) in (0..).zip(arms) {
+                slow ^= rng.random_bool(0.3);
+                let late = -(1.0 - rng.random_range(0.0..1.0f64)).ln();
+                let noise = (0.03 * (late + if slow { 1.0 } else { 0.0 })).exp();
+                let ratio = if arm == OTHER { at_10 * if load == 100 { rise } else { 1.0 } } else { 1.0 };
+                fixture
+                    .batches
+                    .push(crate::sample::Batch { position, ..batch(load, arm, round, ratio * noise, 1.0) });
+            }
+        }
+    }
+    Seen::of(fixture)
+}
+
+/// The same machine and commands, measured again and again: a claim that is true is hardly ever said not to hold, nor one that is
+/// false to hold, and a clear one is decided nearly always.
+#[test]
+fn no_claim_flips_under_noise() {
+    let mut rng = ChaCha8Rng::seed_from_u64(9);
+    let trials = 60;
+    for rise in [0.9, 1.0, 1.01, 1.03, 1.05, 1.3] {
+        let mut of = |_| noisy(1.4, rise, 14, &mut rng).outcome(SLOWER_STILL);
+        let outcomes: Vec<Outcome> = (0..trials).map(&mut of).collect();
+        let count = |wanted| outcomes.iter().filter(|it| **it == wanted).count();
+        let (holds, not) = (count(Outcome::Holds), count(Outcome::DoesNotHold));
+        let wrong = if rise > 1.02 { not } else { holds };
+        assert!(wrong <= 3, "{rise}: {holds} hold and {not} do not");
+        if rise == 1.3 {
+            assert!(holds >= trials - 6, "{holds} of {trials}");
+        }
+    }
+}
+
+proptest! {
+    /// Two intervals of the same truth never decide a claim contrarily.
+    #[test]
+    fn two_intervals_with_the_truth_in_them_agree(
+        truth in 0.9..1.1f64, below in [0.0..0.1f64, 0.0..0.1], above in [0.0..0.1f64, 0.0..0.1], wanted in prop::sample::select(vec![Verdict::Faster, Verdict::Slower, Verdict::Same]),
+    ) {
+        let outcomes = [0, 1].map(|at| {
+            let (low, high) = (truth - below[at], truth + above[at]);
+            // Any verdict but undecided leaves it to the interval.
+            let seen = by_hand(&[(1, Some(low), truth, Some(high), Verdict::Same)]);
+            seen.outcome(Rule::Verdict { load: 1, verdict: wanted })
+        });
+        prop_assert!(!(outcomes.contains(&Outcome::Holds) && outcomes.contains(&Outcome::DoesNotHold)), "{outcomes:?}");
+    }
 }

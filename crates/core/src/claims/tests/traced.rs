@@ -2,6 +2,7 @@
 
 use super::super::*;
 use crate::analysis::Analysis;
+use crate::plan::{Alternative, Plan};
 use crate::trace::tally::{Quantity, Tally};
 use crate::verdict::Ratio;
 
@@ -9,7 +10,8 @@ fn judged(rule: &Rule, tallies: &[(&str, Tally)]) -> Judgement {
     let tallies: Vec<(String, Tally)> =
         tallies.iter().map(|(name, tally)| ((*name).to_owned(), tally.clone())).collect();
     let pair = Pair { alternative: "cat", baseline: "file" };
-    let runs = Runs { pair, analysis: &Analysis::default(), delta: 0.02, tallies: &tallies };
+    let plan = Plan::new(vec![Alternative::new("file"), Alternative::new("cat")], 1);
+    let runs = Runs { pair, plan: &plan, batches: &[], analysis: &Analysis::default(), tallies: &tallies };
     let claim = Claim { number: 1, text: "x".to_owned(), alternative: None, rule: rule.clone() };
     judge(&[claim], &Measured { runs: Some(runs), prices: None }).remove(0)
 }

@@ -213,8 +213,9 @@ impl Findings {
     pub fn of_commands(study: &Study, commands: &Commands, record: &Record, observed: Observed) -> Self {
         let runs = Runs {
             pair: commands.pair(),
+            plan: &record.plan,
+            batches: &record.batches,
             analysis: &record.analysis,
-            delta: record.plan.delta,
             tallies: &observed.tallies,
         };
         let parameters = record.plan.alternatives.first().map(|alternative| &alternative.parameters);
