@@ -88,7 +88,14 @@ fn of_many_only_those_run_on_whose_verdict_is_not_clear() {
     let record = place.record("r.json");
     let ran = |arm: Value| list(&record["batches"]).iter().filter(|it| it["arm"] == arm).count();
     let of = |index: usize| ran(json!({ "alternative": index }));
-    assert_eq!((of(0), of(0)), (of(2), ran(json!("hidden_copy"))));
+    assert_eq!(of(0), of(2));
+    // Once a single one is open, the hidden copy runs now and then.
+    assert!(
+        (5..of(0)).contains(&ran(json!("hidden_copy"))),
+        "{} of {} rounds",
+        ran(json!("hidden_copy")),
+        of(0)
+    );
     assert!(of(1) < of(0) / 2, "{} of {} rounds", of(1), of(0));
     assert_eq!(record["levels"][0]["comparisons"][0]["verdict"], "slower");
     let lost = list(&record["not_measured"]).iter().find(|it| it["quantity"]["kind"] == "rounds");

@@ -4,7 +4,7 @@
 //! will cost. For every level the time of its least number of rounds (those that a verdict needs at all) is reserved; what
 //! is left beyond that is shared equally among the levels, and what an early verdict saves goes to the levels after it.
 //! When not all reserves fit, the lower levels have theirs, and the first that does not fit gets what is left. Of many alternatives
-//! only those run on whose verdicts are not clear.
+//! only those run on whose verdicts are not clear, and the hidden copy runs as often as it tells more than it costs.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::missing::NoTime;
 use crate::plan::{Mode, Plan, Rounds};
 use crate::sample::{Arm, Batch};
-use crate::stats::eprocess::MOST;
+use crate::stats::eprocess::{self, MOST};
 use crate::stats::quantile::median;
 use crate::verdict::Verdict;
 
@@ -30,6 +30,9 @@ const COMPARED_S: f64 = 0.5;
 
 /// Blocks behind the first are about so long: one may stop after each.
 const BLOCK_S: f64 = 0.25;
+
+/// Of the rounds behind those that the floor's interval takes, one in so many has a hidden copy, where a single alternative is open.
+const HIDDEN_EVERY: u32 = 4;
 
 /// Most rounds of a block.
 const MOST_RUNS: u32 = MOST as u32;
@@ -111,6 +114,8 @@ pub struct Scheduler {
     /// Seconds that a comparison goes on for at least.
     compared_s: f64,
     arms: Vec<ArmCost>,
+    /// Rounds with a hidden copy that the floor's interval takes.
+    floor_rounds: u32,
     /// Rounds between two setups, where each alternative makes its own state: blocks are then of this length.
     per_setup: Option<u32>,
     /// What a level runs beside its rounds, in rounds: every alternative once more, for its scheduling account.
@@ -135,7 +140,9 @@ struct LevelState {
     /// Rounds without which there is no verdict.
     least: u32,
     rounds: u32,
-    /// The same, where a round of fewer arms counts as the part of the time that they need of all.
+    /// Those of them that had a hidden copy.
+    hidden: u32,
+    /// All of them, where a round of fewer arms counts as the part of the time that they need of all.
     whole_rounds: f64,
     spent_s: f64,
     standing: Standing,
@@ -163,6 +170,7 @@ impl Scheduler {
             comparing,
             compared_s: COMPARED_S,
             arms,
+            floor_rounds: eprocess::min_rounds(1.0 - plan.confidence, 1) as u32,
             per_setup: plan.rounds_per_setup.map(|_| plan.block()),
             account_rounds: f64::from(u8::from(plan.extra_runs())),
             levels,
@@ -238,6 +246,9 @@ impl Scheduler {
         let part = self.open_part(level);
         let level = &mut self.levels[self.current];
         level.rounds += ran.runs;
+        if ran.order.iter().any(|(arm, _)| *arm == Arm::HiddenCopy) {
+            level.hidden += ran.runs;
+        }
         level.whole_rounds += f64::from(ran.runs) * part;
         level.spent_s += took_s;
         level.standing = standing;
@@ -370,18 +381,33 @@ impl Scheduler {
         self.arms.iter().map(|arm| self.batch_s(arm, level.load)).sum()
     }
 
-    /// The arms of a level's next block: no alternative runs any longer whose verdict is clear, once the level has the rounds that it is
-    /// to have. What the others are compared with are their own runs and the baseline's, so nothing else changes for them.
+    /// The arms of a level's next block. No alternative runs any longer whose verdict is clear, once the level has the rounds that it is
+    /// to have: what the others are compared with are their own runs and the baseline's, so nothing else changes for them.
     fn open_arms<'a>(&'a self, level: &'a LevelState) -> impl Iterator<Item = &'a ArmCost> {
         let all = self.rounds.fixed || level.rounds < self.wanted(level) || level.spent_s < self.compared_s;
-        let decided = move |arm: Arm| match arm {
+        let open = move |arm: Arm| match arm {
             Arm::Alternative(index) if index != self.baseline => {
                 let place = index - usize::from(index > self.baseline);
-                level.standing.verdicts.get(place).is_some_and(|it| *it != Verdict::Undecided)
+                all || level.standing.verdicts.get(place).is_none_or(|it| *it == Verdict::Undecided)
             }
-            _ => false,
+            _ => true,
         };
-        self.arms.iter().filter(move |cost| all || !decided(cost.arm))
+        let alternatives = self
+            .arms
+            .iter()
+            .filter(|cost| cost.arm != Arm::HiddenCopy && open(cost.arm))
+            .count()
+            .saturating_sub(1);
+        let hidden = self.hidden_runs(level, alternatives);
+        self.arms.iter().filter(move |cost| open(cost.arm) && (hidden || cost.arm != Arm::HiddenCopy))
+    }
+
+    /// Whether the next block has a hidden copy: as the floor needs it, and always where several alternatives are compared with the
+    /// baseline. Of a single one, half of the runs tell most: with a hidden copy in every round it would have a third. The rounds so far decide,
+    /// and no time: what is equal stays exchangeable.
+    fn hidden_runs(&self, level: &LevelState, alternatives: usize) -> bool {
+        let needed = level.hidden < self.floor_rounds || level.hidden * HIDDEN_EVERY <= level.rounds;
+        alternatives > 1 || self.per_setup.is_some() || needed
     }
 
     /// The part of a whole round's time that the arms of the next block need.
@@ -465,6 +491,7 @@ impl LevelState {
             load,
             least,
             rounds: 0,
+            hidden: 0,
             whole_rounds: 0.0,
             spent_s: 0.0,
             standing: Standing::default(),

@@ -121,11 +121,12 @@ fn rounds_lost(context: &Context<'_>, analysis: &Analysis) -> Vec<NotMeasured> {
     gaps
 }
 
-/// Rounds in which an arm did not run that was to. Who is decided (not `open`) runs no longer, but ran in all rounds until then.
+/// Rounds in which an alternative did not run that was to. Who is decided (not `open`) runs no longer, but ran in all rounds until then; the
+/// hidden copy runs now and then.
 fn broken_rounds(arms: &super::Arms<'_>, open: impl Fn(Arm) -> bool) -> usize {
     let rounds: BTreeSet<u32> = arms.values().flat_map(|rounds| rounds.keys().copied()).collect();
     let missing = |round: u32| {
-        arms.iter().any(|(&arm, ran)| {
+        arms.iter().filter(|(arm, _)| **arm != Arm::HiddenCopy).any(|(&arm, ran)| {
             let was_to = open(arm) || ran.keys().next_back().is_some_and(|last| round < *last);
             was_to && !ran.contains_key(&round)
         })

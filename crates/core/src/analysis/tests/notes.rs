@@ -263,7 +263,7 @@ fn gaps() {
     );
     lacks(|f| f.batches.retain(|b| b.round < 2), |it| matches!(it, Quantity::Interval { .. }));
     lacks(|f| f.batches[0].makespan_s = 0.0, |it| matches!(it, Quantity::Batches { count: 1 }));
-    lacks(|f| drop(f.batches.pop()), |it| matches!(it, Quantity::Rounds { count: 1 }));
+    lacks(|f| drop(f.batches.swap_remove(0)), |it| matches!(it, Quantity::Rounds { count: 1 }));
     lacks(
         |f| f.batches.iter_mut().for_each(|b| b.machine_busy_s = None),
         |it| matches!(it, Quantity::OtherPrograms),

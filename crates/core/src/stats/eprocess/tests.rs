@@ -54,31 +54,57 @@ fn time_outs_leave_an_end_open() {
 /// A machine that takes its time: what it does to the run that comes next, as a logarithm.
 type Machine = dyn FnMut(&mut ChaCha8Rng) -> f64;
 
-/// Of comparisons of equal things, each looked at after every block until it has an answer or 20 blocks: the part that said
-/// "different". `shuffled`: the order is random.
-fn false_alarms(runs: u32, alpha: f64, shuffled: bool, mut machine: impl FnMut() -> Box<Machine>) -> f64 {
+/// How a comparison is laid out.
+#[derive(Clone, Copy)]
+struct Layout {
+    /// The order within a block is random.
+    shuffled: bool,
+    /// Whether a block has a hidden copy of the baseline beside every run: by the rounds so far, and those of them that had one.
+    hidden: fn(usize, usize) -> bool,
+}
+
+const USUAL: Layout = Layout { shuffled: true, hidden: |_, _| true };
+
+/// As the scheduler has it: five rounds, and of those behind them about every fourth.
+const NOW_AND_THEN: Layout = Layout { hidden: |rounds, with| with < 5 || 4 * with <= rounds, ..USUAL };
+
+/// A comparison that is looked at after every block until it says "different" or has so many blocks: how many runs it took, and
+/// whether it said so.
+fn compared(
+    layout: Layout,
+    (shift, alpha, most): (f64, f64, u32),
+    machine: &mut Machine,
+    rng: &mut ChaCha8Rng,
+) -> (usize, bool) {
+    let (mut blocks, mut runs, mut rounds, mut with) = (Vec::new(), 0, 0, 0);
+    for number in 0..most {
+        let length = if number == 0 { 3 } else { 2 };
+        let hidden = (layout.hidden)(rounds, with);
+        let round: &[bool] = if hidden { &[true, false, false] } else { &[true, false] };
+        let mut order = round.repeat(length);
+        if layout.shuffled {
+            order.shuffle(rng);
+        }
+        (runs, rounds, with) = (runs + order.len(), rounds + length, with + if hidden { length } else { 0 });
+        let mut next = Block::default();
+        for arm in order {
+            let time = machine(rng);
+            if arm { next.arm.push((time + shift).into()) } else { next.base.push(time.into()) }
+        }
+        blocks.push(next);
+        let evidence = Evidence::of(&blocks);
+        if evidence.refuses(0.0, true, 1.0, alpha) || evidence.refuses(0.0, false, 1.0, alpha) {
+            return (runs, true);
+        }
+    }
+    (runs, false)
+}
+
+/// The part of comparisons of equal things that said "different".
+fn false_alarms(runs: u32, alpha: f64, layout: Layout, mut machine: impl FnMut() -> Box<Machine>) -> f64 {
     let mut rng = ChaCha8Rng::seed_from_u64(11);
-    let alarms = (0..runs)
-        .filter(|_| {
-            let (mut machine, mut blocks) = (machine(), Vec::new());
-            (0..20).any(|number| {
-                let rounds = if number == 0 { 3 } else { 2 };
-                let mut order: Vec<bool> = (0..rounds).flat_map(|_| [true, false, false]).collect();
-                if shuffled {
-                    order.shuffle(&mut rng);
-                }
-                let mut next = Block::default();
-                for arm in order {
-                    let time: Observation = machine(&mut rng).into();
-                    if arm { next.arm.push(time) } else { next.base.push(time) }
-                }
-                blocks.push(next);
-                let evidence = Evidence::of(&blocks);
-                evidence.refuses(0.0, true, 1.0, alpha) || evidence.refuses(0.0, false, 1.0, alpha)
-            })
-        })
-        .count();
-    f64::from(u32::try_from(alarms).unwrap()) / f64::from(runs)
+    let alarms = (0..runs).filter(|_| compared(layout, (0.0, alpha, 20), &mut machine(), &mut rng).1);
+    alarms.count() as f64 / f64::from(runs)
 }
 
 fn exponential(rng: &mut ChaCha8Rng) -> f64 {
@@ -134,12 +160,33 @@ fn stopping_at_will_keeps_its_promise_on_every_machine() {
         ("ties", || Box::new(|rng| f64::from(rng.random_range(0..3u32)))),
     ];
     for (name, machine) in machines {
-        let rate = false_alarms(runs, alpha, true, machine);
-        assert!(rate <= alpha + slack, "{name}: {rate}");
+        for layout in [USUAL, NOW_AND_THEN] {
+            let rate = false_alarms(runs, alpha, layout, machine);
+            assert!(rate <= alpha + slack, "{name}: {rate}");
+        }
     }
     // The test can fail: with a fixed order a drift is an alarm nearly every time.
-    let fixed = false_alarms(200, alpha, false, drifting);
+    let fixed = false_alarms(200, alpha, Layout { shuffled: false, ..USUAL }, drifting);
     assert!(fixed > 0.9, "fixed order: {fixed}");
+}
+
+/// Where noise decides how long it takes, a hidden copy in every round costs runs: of as many in all, half of the alternative and half of
+/// the baseline tell most.
+#[test]
+fn a_hidden_copy_now_and_then_takes_fewer_runs() {
+    let mut rng = ChaCha8Rng::seed_from_u64(19);
+    let mut of = |layout: Layout| {
+        let (mut runs, mut found) = (0, 0);
+        for _ in 0..200 {
+            let (took, different) = compared(layout, (0.04, 0.05, 60), &mut two_speeds(0.9), &mut rng);
+            runs += took;
+            found += usize::from(different);
+        }
+        (runs / 200, found)
+    };
+    let (always, now_and_then) = (of(USUAL), of(NOW_AND_THEN));
+    assert!(now_and_then.1 + 4 >= always.1, "{now_and_then:?} found, {always:?}");
+    assert!(now_and_then.0 as f64 <= 0.97 * always.0 as f64, "{now_and_then:?} runs, {always:?}");
 }
 
 /// Where an alternative is not a shifted baseline, the interval still says which is usually the slower one, but errs more often: it
