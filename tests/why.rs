@@ -197,6 +197,30 @@ fn the_record_of_a_small_comparison_is_small_and_holds_every_observed_run() {
     assert!(bytes <= SMALL, "{bytes} bytes");
     // Whoever reads the file gets them, with this program or without.
     assert_eq!(place.record("r.json")["traced"], record["traced"]);
+    // Of each alternative one run event by event, the one with the middle time, and the page shows both.
+    let schedules = record["schedules"].as_array().unwrap();
+    assert_eq!(schedules.len(), 2, "{schedules:#?}");
+    for kept in schedules {
+        let mut walls: Vec<(f64, u64)> = record["traced"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|run| run["alternative"] == kept["alternative"])
+            .map(|run| (number(&run["report"]["wall_s"]), run["round"].as_u64().unwrap()))
+            .collect();
+        walls.sort_by(|a, b| a.0.total_cmp(&b.0));
+        assert_eq!(kept["round"], walls[walls.len() / 2].1, "{walls:?}");
+        assert_eq!(kept["left_out"], 0);
+    }
+    place.run(&["report", &file, "-o", "r.html"]).ok();
+    let page = place.read("r.html");
+    assert!(page.contains("The critical paths as they came, side by side"));
+    assert_eq!(page.matches("class=\"timeline\"").count(), 2);
+    assert!(
+        !page.contains("not in this record: the"),
+        "{}",
+        page.find("not in this record: the").unwrap_or(0)
+    );
     place.write("observed", place.json("r.json")["observed"].as_str().unwrap());
     let observed = place.shell("base64 -d observed | gunzip").ok().json();
     assert_eq!(observed["traced"], record["traced"]);

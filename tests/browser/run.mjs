@@ -183,6 +183,11 @@ async function traces() {
   check((await state()).view.from > zoomed.view.from, `${name}: the arrow key does not move it`);
   await page.keyboard.press("0");
   check((await state()).view.from === 0, `${name}: 0 does not show all`);
+  // The line of the critical path, without and with.
+  check(before.stats.path > 0, `${name}: no critical path is drawn`);
+  await page.click('.toolbar button:text-is("critical path")');
+  await page.waitForTimeout(100);
+  check((await state()).stats.path === 0, `${name}: the button does not take the critical path away`);
   await page.click("text=by CPU");
   await page.waitForTimeout(100);
   const names = await page.evaluate(() => page.timelines[0].lanes.map((lane) => lane.name));
@@ -193,6 +198,27 @@ async function traces() {
   check(/^[1-9]/.test(await page.textContent(".timeline .told")), `${name}: nothing is found for ${command}`);
   const calls = await saved(visited, "calls.csv");
   check(calls.trim().split("\n").length === given.syscalls.length + 1, `${name}: rows of calls.csv`);
+  await visited.done();
+}
+
+// A comparison that keeps one observed run of each alternative: both timelines move together.
+async function aligned() {
+  const value = JSON.parse(readFileSync(record("why"), "utf8"));
+  const stream = JSON.parse(readFileSync(record("trace"), "utf8")).schedule;
+  value.schedules = [0, 1].map((alternative) => ({ alternative, round: 0, left_out: 0, ...stream }));
+  const file = join(work, "aligned.json");
+  writeFileSync(file, JSON.stringify(value));
+  const visited = await visit(made("aligned.html", file));
+  const { page, name } = visited;
+  await usual(visited);
+  const state = () => page.evaluate(() => page.timelines.map((it) => ({ events: it.events, path: it.stats.path, frames: it.stats.frames })));
+  const before = await state();
+  check(before.length === 2 && before.every((it) => it.events === stream.events && it.path > 0), `${name}: ${JSON.stringify(before)}`);
+  await page.click("text=zoom in >> nth=1");
+  await page.waitForTimeout(100);
+  const after = await state();
+  check(after.every((it, at) => it.frames > before[at].frames), `${name}: one timeline stays behind`);
+  check((await page.$$("#paths svg.picture rect.part")).length > 2, `${name}: the paths along the time`);
   await visited.done();
 }
 
@@ -279,6 +305,7 @@ try {
   await comparisons();
   await explained();
   await traces();
+  await aligned();
   await prices();
   await harm();
   await withoutScripts();

@@ -12,10 +12,11 @@ class Timeline {
 
   constructor(host, bytes) {
     this.host = host;
-    this.stats = { bars: 0, arrows: 0, lanes: 0, ms: 0, worst: 0, frames: 0 };
+    this.stats = { bars: 0, arrows: 0, lanes: 0, path: 0, ms: 0, worst: 0, frames: 0 };
     this.decode(bytes);
     this.mode = "task";
     this.found = "";
+    this.pathShown = true;
     this.lanes = this.byTask();
     this.build();
   }
@@ -61,6 +62,8 @@ class Timeline {
     };
     this.arrows = triples(head.arrows);
     this.marks = triples(head.marks);
+    // The critical path: when it comes to which track, and 0 where it ends.
+    this.path = triples(head.path);
   }
 
   // The last place at or before a time, or one before the first.
@@ -128,6 +131,11 @@ class Timeline {
     };
     this.tasks = button("by task", () => this.choose("task"));
     this.cpuButton = button("by CPU", () => this.choose("cpu"));
+    this.pathButton = button("critical path", () => {
+      this.pathShown = !this.pathShown;
+      this.resize();
+    });
+    this.pathButton.hidden = this.path.at.length === 0;
     this.search = element("input", { type: "search", placeholder: "find a command", "aria-label": "find a command in the timeline" });
     this.search.addEventListener("input", () => this.find(this.search.value));
     this.told = element("div", { class: "told", role: "status" });
@@ -137,7 +145,7 @@ class Timeline {
     this.scroller.style.overflowY = "auto";
     this.canvas.style.position = "sticky";
     this.canvas.style.top = "0";
-    const bar = element("div", { class: "toolbar" }, this.tasks, this.cpuButton,
+    const bar = element("div", { class: "toolbar" }, this.tasks, this.cpuButton, this.pathButton,
       button("zoom in", () => this.zoom(0.5)), button("zoom out", () => this.zoom(2)), button("all", () => this.show(0, Timeline.view.most)),
       this.search, element("span", {}, "drag to move; Ctrl and wheel, or + and -, to zoom"));
     this.box = element("div", { class: "canvas" }, bar, this.scroller, this.told);
@@ -168,6 +176,8 @@ class Timeline {
     this.size = { width, height, ratio };
     this.tasks.setAttribute("aria-pressed", String(this.mode === "task"));
     this.cpuButton.setAttribute("aria-pressed", String(this.mode === "cpu"));
+    this.pathButton.setAttribute("aria-pressed", String(this.pathShown));
+    this.pathButton.disabled = this.mode === "cpu";
     this.later();
   }
 
@@ -271,8 +281,10 @@ class Timeline {
     const what = this.words(lane, lane.codes[place]);
     const long = lane.starts[place + 1] - lane.starts[place];
     const mark = this.mark(lane, time, (to - from) / Math.max(1, this.size.width - Timeline.GUTTER) * 4);
+    const step = this.mode === "task" ? this.step(time) : -1;
+    const onPath = step >= 0 && this.path.one[step] === lane.index ? ", on the critical path" : "";
     if (mark) this.told.textContent = lane.name + " " + mark;
-    else this.told.textContent = what ? lane.name + ": " + what + ", " + Timeline.time(long) + " from " + Timeline.time(lane.starts[place]) : "";
+    else this.told.textContent = what ? lane.name + ": " + what + onPath + ", " + Timeline.time(long) + " from " + Timeline.time(lane.starts[place]) : "";
   }
 
   // What begins or ends here, give or take so much.
@@ -329,6 +341,7 @@ class Timeline {
       const y = Timeline.TOP + row * Timeline.LANE - above;
       this.lane(brush, colours, this.lanes[row], y, { left, from, to, scale, wide });
     }
+    this.stats.path = this.drawPath(brush, colours, { left, from, to, scale, above, wide });
     this.stats.arrows = this.drawArrows(brush, colours, { left, from, to, scale, above, first, end });
     brush.restore();
     this.stats.ms = performance.now() - began;
@@ -388,6 +401,45 @@ class Timeline {
       if (code > 0) bar(left + began, left + pixel, code);
       [began, code] = [pixel, now];
     }
+  }
+
+  // The step of the critical path at a time: its place, or -1.
+  step(time) {
+    const { at, other } = this.path;
+    const place = Timeline.before(at, time, 0, at.length);
+    return place >= 0 && other[place] === 1 ? place : -1;
+  }
+
+  // A line below what the end waited for at each moment, and one between the lanes where it goes from one to the other.
+  drawPath(brush, colours, { left, from, to, scale, above, wide }) {
+    const { at, one } = this.path;
+    if (this.mode !== "task" || !this.pathShown || !at.length) return 0;
+    const low = Math.max(0, Timeline.before(at, from, 0, at.length));
+    const high = Timeline.before(at, to, 0, at.length);
+    const y = (place) => Timeline.TOP + (this.laneOf.get(one[place]) + 1) * Timeline.LANE - above - 3;
+    const x = (time) => left + (Math.min(Math.max(time, from), to) - from) * scale;
+    let drawn = 0, before = -1;
+    brush.fillStyle = colours.ink;
+    const stretch = (place, begin, end) => {
+      if (this.laneOf.get(one[place]) === undefined) return;
+      brush.fillRect(begin, y(place), Math.max(0.5, end - begin), 3);
+      if (before >= 0 && y(before) !== y(place)) brush.fillRect(begin - 0.5, Math.min(y(before), y(place)), 1, Math.abs(y(before) - y(place)));
+      before = place;
+      drawn += 1;
+    };
+    if (high - low <= wide) {
+      for (let place = low; place <= high; place++) {
+        const end = place + 1 < at.length ? at[place + 1] : at[place];
+        if (this.path.other[place] && end > from) stretch(place, x(at[place]), x(end));
+      }
+      return drawn;
+    }
+    // More steps than pixels: each pixel has the step of its middle.
+    for (let pixel = 0; pixel < wide; pixel++) {
+      const place = this.step(from + (pixel + 0.5) / scale);
+      if (place >= 0) stretch(place, left + pixel, left + pixel + 1);
+    }
+    return drawn;
   }
 
   // Where an arrow ends: in its task's lane, or on the CPU where the task ran at that time or next.

@@ -8,6 +8,7 @@ use super::counts::Counts;
 use super::event::{Event, Pid, Skipped, TaskKind, Tid, Totals, What};
 use super::known::Other;
 use super::labels::{self, Label, UNNAMED};
+use super::path::Step;
 use super::processes::Processes;
 use super::report::TraceReport;
 use super::rows::Tasks;
@@ -67,6 +68,13 @@ impl Analysis {
             sums: super::checks::Sums::default(),
             left: Vec::new(),
         }
+    }
+
+    /// An analysis that keeps through which tasks the critical path went. Its memory grows with the stream.
+    pub(super) fn with_steps(setting: Setting) -> Self {
+        let mut analysis = Self::new(setting);
+        analysis.line.path.keep_turns();
+        analysis
     }
 
     /// Takes in the next event. Events come sorted by time; one that comes late counts as if it came now, and that is
@@ -141,6 +149,13 @@ impl Analysis {
         self.wrappers.close();
         self.end_by_kernel(counts);
         self.report(counts, &facts)
+    }
+
+    /// The same, but the critical path by time. The analysis has kept its turns ([`Self::with_steps`]).
+    pub(super) fn steps(mut self, counts: &Counts, facts: &Facts) -> Vec<Step> {
+        self.close(facts);
+        self.end_by_kernel(counts);
+        self.line.path.steps()
     }
 
     fn fork(&mut self, (parent, child, process): (Tid, Tid, Pid), allowed: &[u64], cpu: u16, now: u64) {

@@ -52,6 +52,7 @@ mod work;
 mod wrappers;
 
 pub use analysis::Analysis;
+pub use path::Step;
 pub use report::TraceReport;
 pub use setting::{Facts, Operation, Price, Scheduling, Setting, Throttled};
 

@@ -11,6 +11,7 @@ use crate::stats::Estimate;
 use crate::trace::TraceReport;
 use crate::trace::counts::OwnCost;
 use crate::trace::report::{PathAlternative, PathRow, SharerKind, WorkKind, WorkRow};
+use crate::trace::stored::Stored;
 
 /// Why the alternatives differ. Empty lists where nothing was explained; `refused` then says why.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -61,7 +62,10 @@ pub struct Why {
     /// Traced batches of the highest load, raw: what of the work grows with load.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub traced_batches: Vec<TracedBatch>,
-    /// What a file holds in the place of `traced` and `traced_batches`: the JSON of an object with these two, packed by gzip, in
+    /// One of the traced runs of each alternative event by event: the one with the middle wall time. Absent in older records.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub schedules: Vec<RoundSchedule>,
+    /// What a file holds in the place of `traced`, `traced_batches` and `schedules`: the JSON of an object with these, packed by gzip, in
     /// Base64. Whoever reads the file puts them back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed: Option<String>,
@@ -101,6 +105,39 @@ pub struct Traced {
     /// What the observing of this run took.
     #[serde(default)]
     pub own: OwnCost,
+}
+
+/// Who ran when and who waited for whom in one traced run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RoundSchedule {
+    /// Index of the alternative.
+    pub alternative: usize,
+    /// The traced round.
+    pub round: u32,
+    /// Events behind those that are kept; above 0 the run is kept only from its beginning.
+    #[serde(default)]
+    pub left_out: u64,
+    /// The events, without those that only the accounts need; these stand in the run's report.
+    #[serde(flatten)]
+    pub stream: Stored,
+}
+
+impl Why {
+    /// The traced run of an alternative whose wall time is the middle one.
+    pub fn typical(&self, alternative: usize) -> Option<&Traced> {
+        let mut runs: Vec<&Traced> =
+            self.traced.iter().filter(|run| run.alternative == alternative).collect();
+        runs.sort_by(|a, b| a.report.wall_s.total_cmp(&b.report.wall_s));
+        runs.get(runs.len() / 2).copied()
+    }
+
+    /// Keeps the schedules of typical runs; those of others go.
+    pub fn keep_typical_schedules(&mut self) {
+        let mut schedules = std::mem::take(&mut self.schedules);
+        schedules.retain(|it| self.typical(it.alternative).is_some_and(|run| run.round == it.round));
+        self.schedules = schedules;
+    }
 }
 
 /// One traced batch: all its copies were followed, each a root of the tree.

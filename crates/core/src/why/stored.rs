@@ -12,7 +12,7 @@ use crate::validate::{Invalid, MAX_COUNT, amount, ensure};
 /// What this version says of stored runs. The experiments are those that were made then; what was refused and cannot be
 /// tried again stays refused.
 pub fn again(given: &ExplainInput<'_>, stored: Why) -> Why {
-    let Why { mut traced, traced_batches, experiments, refused, refusals, left_out, .. } = stored;
+    let Why { mut traced, traced_batches, schedules, experiments, refused, refusals, left_out, .. } = stored;
     // Older versions left them in the user code of the path.
     traced.iter_mut().for_each(|it| tell_faults(&mut it.report.critical_path, &it.report.work));
     let mut why = explain(&ExplainInput { traced: &traced, traced_batches: &traced_batches, ..*given });
@@ -21,7 +21,8 @@ pub fn again(given: &ExplainInput<'_>, stored: Why) -> Why {
     if !observed && why.refusals.is_empty() {
         (why.refused, why.refusals) = (refused, refusals);
     }
-    (why.traced, why.traced_batches, why.left_out) = (traced, traced_batches, left_out);
+    (why.traced, why.traced_batches, why.schedules) = (traced, traced_batches, schedules);
+    why.left_out = left_out;
     why
 }
 
@@ -33,6 +34,9 @@ impl Why {
         }
         for (i, one) in self.traced_batches.iter().enumerate() {
             batch(one, alternatives, &format!("traced_batches[{i}]"))?;
+        }
+        for (i, one) in self.schedules.iter().enumerate() {
+            observed((one.alternative, one.round), alternatives, &format!("schedules[{i}]"))?;
         }
         for (i, one) in self.experiments.iter().enumerate() {
             experiment(one, &format!("experiments[{i}]"))?;

@@ -11,7 +11,7 @@ use flate2::write::GzEncoder;
 use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 use whyfaster_core::record::Record;
-use whyfaster_core::why::report::{Traced, TracedBatch};
+use whyfaster_core::why::report::{RoundSchedule, Traced, TracedBatch};
 
 use super::head::{self, bounded, too_many, too_much};
 
@@ -21,13 +21,19 @@ use super::head::{self, bounded, too_many, too_much};
 struct Observed {
     traced: Vec<Traced>,
     traced_batches: Vec<TracedBatch>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    schedules: Vec<RoundSchedule>,
 }
 
 /// The record with its observed runs packed.
 pub(super) fn packed(record: &Record) -> serde_json::Result<Record> {
     let mut record = record.clone();
     let why = &mut record.why;
-    let observed = Observed { traced: take(&mut why.traced), traced_batches: take(&mut why.traced_batches) };
+    let observed = Observed {
+        traced: take(&mut why.traced),
+        traced_batches: take(&mut why.traced_batches),
+        schedules: take(&mut why.schedules),
+    };
     if !observed.traced.is_empty() || !observed.traced_batches.is_empty() {
         let mut packer = GzEncoder::new(Vec::new(), Compression::best());
         serde_json::to_writer(&mut packer, &observed)?;
@@ -49,7 +55,9 @@ pub(super) fn unpack(record: &mut Record) -> serde_json::Result<()> {
         return Err(damaged(why));
     }
     let observed: Observed = serde_json::from_slice(&bytes).map_err(damaged)?;
-    (record.why.traced, record.why.traced_batches) = (observed.traced, observed.traced_batches);
+    let why = &mut record.why;
+    (why.traced, why.traced_batches) = (observed.traced, observed.traced_batches);
+    why.schedules = observed.schedules;
     Ok(())
 }
 

@@ -47,9 +47,11 @@ impl Timeline {
     /// brought to this moment, or has the wait as a part.
     pub(in super::super) fn path_still_blocked(&mut self, tid: Tid, cause: Cause, on: Option<Tid>, now: u64) {
         let Some((block, ns)) = self.waited_so_far(tid, cause, now) else { return };
-        if let Some(shared) = on.and_then(|on| self.path_at_end(on, now)) {
+        if let Some((on, shared)) = on.and_then(|on| Some((on, self.path_at_end(on, now)?))) {
+            let turn = self.turn_of(on);
             if let Some(task) = self.known.tree.get_mut(&tid) {
                 self.path.go_on_with(&mut task.walk, shared);
+                self.path.comes_to(tid, &mut task.walk, now, turn);
             }
             return;
         }
@@ -76,6 +78,7 @@ impl Timeline {
     /// The path of a task that was blocked since `since` becomes that of another, which runs. False if that has none.
     fn follow(&mut self, (tid, cause): (Tid, Cause), waker: Tid, (since, now): (u64, u64)) -> bool {
         let Some(shared) = self.path_shared(waker, now) else { return false };
+        let turn = self.turn_of(waker);
         let parent = self.known.tree.get(&waker).and_then(|waker| waker.parent);
         if let Some(task) = self.known.tree.get_mut(&tid) {
             // Shells wait for the end of any child in sigsuspend(2) as well.
@@ -84,6 +87,7 @@ impl Timeline {
             } else {
                 self.path.go_on_with(&mut task.walk, shared);
             }
+            self.path.comes_to(tid, &mut task.walk, now, turn);
         }
         true
     }

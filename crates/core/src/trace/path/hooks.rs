@@ -5,8 +5,14 @@ use super::super::labels::Label;
 use super::super::report::PathKind;
 use super::super::task::{State, Task};
 use super::super::timeline::Timeline;
+use super::steps::{NO_TURN, TurnId};
 
 impl Timeline {
+    /// The last turn of the path of a task.
+    pub(super) fn turn_of(&self, tid: Tid) -> TurnId {
+        self.known.tree.get(&tid).map_or(NO_TURN, |task| task.walk.turn)
+    }
+
     /// A task that nobody of the tree made has a path from now on.
     pub(in super::super) fn path_begins(&mut self, tid: Tid, now: u64) {
         if !self.setting.whole() || self.stopped {
@@ -15,16 +21,18 @@ impl Timeline {
         if let Some(task) = self.known.tree.get_mut(&tid) {
             // Who made it may be among what was lost.
             let before = if self.flaws.holes > 0 { PathKind::Lost } else { PathKind::Unknown };
-            self.path.begin(&mut task.walk, task.label, before, now);
+            self.path.begin((tid, &mut task.walk), task.label, before, now);
         }
     }
 
     /// A task was made: its path is that of its parent up to now.
     pub(in super::super) fn path_forked(&mut self, parent: Tid, child: Tid, thread: bool, now: u64) {
         let shared = self.path_shared(parent, now);
+        let turn = self.turn_of(parent);
         let Some(task) = self.known.tree.get_mut(&child) else { return };
         let Some(shared) = shared else { return self.path_begins(child, now) };
         task.walk.begin(self.path.nodes.leaf(shared), now);
+        self.path.comes_to(child, &mut task.walk, now, turn);
         self.path.runs_as(&mut task.walk, task.label);
         if !thread {
             self.path.forked(&mut task.walk);

@@ -38,9 +38,9 @@ impl Timeline {
         }
         let Some(label) = self.known.tree.get(&by).map(|task| task.label) else { return };
         let Some(shared) = self.path_shared(by, now) else { return };
-        let leaf = self.path.nodes.leaf(shared);
+        let (leaf, turn) = (self.path.nodes.leaf(shared), self.turn_of(by));
         self.path.nodes.rest(leaf);
-        self.path.messages.insert(wakee, Message { by, label, leaf, at: now, brought: false });
+        self.path.messages.insert(wakee, Message { by, label, leaf, turn, at: now, brought: false });
     }
 
     /// A worker begins to execute a function. `None`: it turns out to be no worker.
@@ -87,6 +87,7 @@ impl Timeline {
             let key = Key::Blocked { by: task.label, kind: PathKind::Terminal, what: None };
             let key = self.path.keys.of(key);
             self.path.go_on_with(&mut task.walk, shared);
+            self.path.comes_to(tid, &mut task.walk, message.at, message.turn);
             self.path.nodes.add(task.walk.head, key, now - message.at, 1);
         }
         true

@@ -20,6 +20,7 @@ mod messages;
 mod nodes;
 mod parts;
 mod rows;
+mod steps;
 mod walk;
 
 use rustc_hash::FxHashMap;
@@ -34,6 +35,8 @@ pub(crate) use faults::tell as tell_faults;
 use nodes::{Id, NONE, Nodes};
 use parts::{Key, Keys, Run, wait};
 pub(super) use rows::Accounts;
+pub use steps::Step;
+use steps::{NO_TURN, TurnId, Turns};
 use walk::Phase;
 pub(super) use walk::Walk;
 
@@ -48,6 +51,8 @@ pub(super) struct Path {
     pub(super) startups: FxHashMap<Label, Startup>,
     /// The path of the task that ended last: when, whether it ran then, and its end.
     last: Option<(u64, bool, Id)>,
+    /// Through which tasks paths went, if that is kept.
+    turns: Option<Turns>,
     /// When paths begin.
     began: Option<u64>,
 }
@@ -59,6 +64,7 @@ pub(super) struct Message {
     label: Label,
     /// The path of who woke it, up to when.
     leaf: Id,
+    turn: TurnId,
     at: u64,
     /// A reader was woken with it. Others may wait for the same text, so it lasts until the worker does the next thing.
     brought: bool,
@@ -84,14 +90,16 @@ impl Path {
             messages: FxHashMap::default(),
             startups: FxHashMap::default(),
             last: None,
+            turns: None,
             began: None,
         }
     }
 
     /// A path of its own for a task that nobody of the tree made. `before`: what the time before it is.
-    pub(super) fn begin(&mut self, walk: &mut Walk, label: Label, before: PathKind, now: u64) {
+    pub(super) fn begin(&mut self, (task, walk): (Tid, &mut Walk), label: Label, before: PathKind, now: u64) {
         let began = *self.began.get_or_insert(now);
         walk.begin(self.nodes.leaf(NONE), now);
+        self.comes_to(task, walk, began, NO_TURN);
         self.runs_as(walk, label);
         if now > began {
             let key = Key::Blocked { by: label, kind: before, what: None };
@@ -123,6 +131,9 @@ impl Path {
         }
         let later = self.last.is_none_or(|(last, last_ran, _)| at > last || (at == last && ran && !last_ran));
         self.nodes.rest(leaf);
+        if let Some(turns) = self.turns.as_mut().filter(|_| later) {
+            turns.last = Some(walk.turn);
+        }
         let gone = if later { self.last.replace((at, ran, leaf)).map(|(.., leaf)| leaf) } else { Some(leaf) };
         if let Some(leaf) = gone {
             self.nodes.release(leaf);
@@ -298,6 +309,24 @@ impl Path {
     pub(super) fn unseen(&mut self, walk: &Walk, by: Label, ns: u64) {
         let kind = self.keys.of(Key::Wait { by, holder: Holder::Unknown, after: walk.after });
         self.nodes.add(walk.head, kind + wait::TIME, ns, 1);
+    }
+
+    /// Keeps turns from now on.
+    pub(super) fn keep_turns(&mut self) {
+        self.turns = Some(Turns::default());
+    }
+
+    /// The path of a task comes to it at this moment, behind that turn of another path.
+    pub(super) fn comes_to(&mut self, task: Tid, walk: &mut Walk, at: u64, before: TurnId) {
+        if let Some(turns) = &mut self.turns {
+            walk.turn = turns.add(task, at, before);
+        }
+    }
+
+    /// The critical path, from its beginning to its end. Empty where turns were not kept.
+    pub(super) fn steps(&self) -> Vec<Step> {
+        let ended = self.turns.as_ref().zip(self.last);
+        ended.map(|(turns, (end, ..))| turns.steps(end)).unwrap_or_default()
     }
 
     /// How many nodes there are, and how many messages, each with a path of its own.

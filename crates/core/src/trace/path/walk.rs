@@ -3,6 +3,7 @@
 use super::super::holder::Holder;
 use super::super::report::Cause;
 use super::nodes::{Alternative, Id, NONE};
+use super::steps::{NO_TURN, TurnId};
 
 /// Children that ended beside the last one that their parent waited for.
 #[derive(Debug, Default)]
@@ -28,6 +29,8 @@ pub(super) enum Phase {
 #[derive(Debug)]
 pub(in super::super) struct Walk {
     pub(super) head: Id,
+    /// How the path came to this task, if that is kept.
+    pub(super) turn: TurnId,
     /// Up to when the path has grown.
     pub(super) at: u64,
     /// Numbers of the command's running.
@@ -58,6 +61,7 @@ impl Default for Walk {
     fn default() -> Self {
         Self {
             head: NONE,
+            turn: NO_TURN,
             at: 0,
             runs: 0,
             phase: Phase::default(),

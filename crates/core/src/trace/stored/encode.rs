@@ -18,6 +18,8 @@ pub struct Recorder {
     bytes: Vec<u8>,
     limit: usize,
     events: u64,
+    /// Events behind those that fit.
+    left_out: u64,
     last: u64,
     /// Who runs on each CPU, as far as the stream said.
     running: Vec<Tid>,
@@ -27,12 +29,13 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Keeps at most so many bytes; what is longer is not kept at all.
+    /// Keeps at most so many bytes.
     pub fn new(limit: usize) -> Self {
         Self {
             bytes: Vec::new(),
             limit,
             events: 0,
+            left_out: 0,
             last: 0,
             running: Vec::new(),
             spent: FxHashMap::default(),
@@ -42,20 +45,36 @@ impl Recorder {
 
     /// Keeps an event.
     pub fn push(&mut self, event: &Event) {
-        if self.bytes.len() > self.limit || matches!(event.what, What::Call(_) | What::Stack(_)) {
+        if matches!(event.what, What::Call(_) | What::Stack(_)) {
             return;
         }
-        self.events += 1;
-        self.what(event);
+        let fits = self.bytes.len();
+        if self.left_out == 0 {
+            self.what(event);
+        }
+        if self.left_out > 0 || self.bytes.len() > self.limit {
+            self.bytes.truncate(fits);
+            self.left_out += 1;
+        } else {
+            self.events += 1;
+        }
     }
 
-    /// All that is needed to analyse the stream again.
+    /// All that is needed to analyse the stream again; one that is too long is not kept at all.
     pub fn finish(self, setting: Setting, counts: Counts, facts: Facts) -> Result<Stored, TooLong> {
-        if self.bytes.len() > self.limit {
-            return Err(TooLong { limit: self.limit });
+        let limit = self.limit;
+        match self.finish_with_what_fits(setting, counts, facts) {
+            (stored, 0) => Ok(stored),
+            _ => Err(TooLong { limit }),
         }
+    }
+
+    /// The beginning of the stream, as much as fits, and how many events behind it were left out.
+    pub fn finish_with_what_fits(self, setting: Setting, counts: Counts, facts: Facts) -> (Stored, u64) {
         let stream = data_encoding::BASE64.encode(&self.bytes);
-        Ok(Stored { format: FORMAT.to_owned(), setting, facts, counts, events: self.events, stream })
+        let stored =
+            Stored { format: FORMAT.to_owned(), setting, facts, counts, events: self.events, stream };
+        (stored, self.left_out)
     }
 
     fn what(&mut self, event: &Event) {

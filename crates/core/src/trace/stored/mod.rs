@@ -16,7 +16,8 @@ pub use format::FORMAT;
 
 use super::analysis::Analysis;
 use super::counts::Counts;
-use super::event::Event;
+use super::event::{Event, What};
+use super::path::Step;
 use super::report::TraceReport;
 use super::setting::{Facts, Price, Setting};
 use format::{DEAREST, FORMER, LATEST, LONGEST, MOST, MOST_CPUS};
@@ -39,6 +40,35 @@ pub struct Stored {
     pub stream: String,
 }
 
+/// Whether an event tells who ran when, and who waited for whom. The others are for the accounts of a report.
+pub fn tells_order(event: &Event) -> bool {
+    match &event.what {
+        What::Switch { .. }
+        | What::Wake { .. }
+        | What::Fork { .. }
+        | What::Exec { .. }
+        | What::LivesOn { .. }
+        | What::End { .. }
+        | What::Skipped(_)
+        | What::Name { .. }
+        | What::Work { .. }
+        | What::Waits { .. }
+        | What::Below { .. }
+        | What::Stop
+        | What::Lost { .. } => true,
+        What::Queued { .. }
+        | What::Migrate { .. }
+        | What::Allowed { .. }
+        | What::ExecFailed { .. }
+        | What::Pipes { .. }
+        | What::Script { .. }
+        | What::Spent { .. }
+        | What::Started { .. }
+        | What::Call(_)
+        | What::Stack(_) => false,
+    }
+}
+
 /// The stream was too long to be kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the scheduling records took more than {limit} bytes: keep less, or trace for a shorter time")]
@@ -53,6 +83,13 @@ impl Stored {
         let mut analysis = Analysis::new(self.setting.clone());
         self.each(&mut |event| analysis.push(event))?;
         Ok(analysis.finish(&self.counts, &self.facts))
+    }
+
+    /// The critical path by time, from its beginning to its end. Empty where the level does not show it.
+    pub fn critical_path(&self) -> Result<Vec<Step>, Damaged> {
+        let mut analysis = Analysis::with_steps(self.setting.clone());
+        self.each(&mut |event| analysis.push(event))?;
+        Ok(analysis.steps(&self.counts, &self.facts))
     }
 
     /// Hands on the events one by one.

@@ -5,7 +5,9 @@ use proptest::prelude::*;
 
 use super::super::check::CheckKind;
 use super::super::counts::{CallCell, CallGroup};
-use super::super::event::{Block, Call, CallNumber, FileKind, Left, NotOurs, Skipped, Totals, What};
+use super::super::event::{
+    Block, Call, CallNumber, FileKind, Left, NotOurs, Skipped, TaskKind, Totals, What,
+};
 use super::super::names::Abi;
 use super::*;
 
@@ -33,6 +35,31 @@ const WAITS: Block = Block {
     inode: u64::MAX,
     bitset: true,
 };
+
+#[test]
+fn of_a_stream_that_is_too_long_the_beginning_is_kept() {
+    let events: Vec<Event> = (0..100)
+        .map(|at| {
+            event(
+                at,
+                What::Name { task: at as u32 + 1, process: 1, name: format!("n{at}"), kind: TaskKind::Other },
+            )
+        })
+        .collect();
+    let keep = |limit| {
+        let mut recorder = Recorder::new(limit);
+        events.iter().for_each(|event| recorder.push(event));
+        recorder
+    };
+    let (setting, counts, facts) = (Setting::default(), Counts::default(), Facts::default());
+    let (stored, left_out) = keep(300).finish_with_what_fits(setting.clone(), counts.clone(), facts.clone());
+    let kept = read(&stored).unwrap();
+    assert_eq!(kept.as_slice(), &events[..kept.len()]);
+    assert!(kept.len() > 10 && left_out > 10 && kept.len() as u64 + left_out == 100, "{left_out}");
+    assert!(keep(300).finish(setting.clone(), counts.clone(), facts.clone()).is_err());
+    let (stored, left_out) = keep(1 << 20).finish_with_what_fits(setting, counts, facts);
+    assert_eq!((read(&stored).unwrap(), left_out), (events, 0));
+}
 
 #[test]
 fn extremes_come_back() {

@@ -7,9 +7,10 @@ use proptest::prelude::*;
 
 use super::fixture::*;
 use super::properties::{CPUS, FIRST, Model, Now, TASKS, any_event, steps};
-use crate::trace::Analysis;
 use crate::trace::event::{Context, Event, Left, Tid, What};
 use crate::trace::report::{PathKind, TraceReport};
+use crate::trace::stored::{Recorder, tells_order};
+use crate::trace::{Analysis, Step};
 
 /// What a task did from this event on.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,11 +68,13 @@ fn before(changes: &[Change], event: usize) -> usize {
     changes.iter().rposition(|change| change.event < event).unwrap()
 }
 
-/// Goes back from the end of a task to the first exec, at 0: what of the way was spent how, by whom, nanoseconds. What a
-/// child waits before it first runs is nobody's.
-fn backwards(events: &[Event], last: Tid, end: u64) -> BTreeMap<(Tid, &'static str), u64> {
+/// A part of the way back: whose time it is, spent how, in the life of which task, from when to when.
+type Stretch = ((Tid, &'static str), Step);
+
+/// Goes back from the end of a task to the first exec, at 0. What a child waits before it first runs is nobody's.
+fn backwards(events: &[Event], last: Tid, end: u64) -> Vec<Stretch> {
     let tasks = changes(events);
-    let mut sums = BTreeMap::new();
+    let mut way = Vec::new();
     let (mut task, mut at) = (last, end);
     let mut here = tasks[&task].len() - 1;
     loop {
@@ -95,11 +98,41 @@ fn backwards(events: &[Event], last: Tid, end: u64) -> BTreeMap<(Tid, &'static s
             (Did::Waited, _) if here == 1 => (0, "waited"),
             (Did::Waited, _) => (task, "waited"),
         };
-        *sums.entry((whose, kind)).or_insert(0) += ns;
+        if ns > 0 {
+            way.push(((whose, kind), Step { task, from_ns: change.at, to_ns: at }));
+        }
         (here, at) = (here - 1, change.at);
     }
-    sums.retain(|_, ns| *ns > 0);
+    way
+}
+
+/// What of the way was spent how, by whom, nanoseconds.
+fn summed(way: &[Stretch]) -> BTreeMap<(Tid, &'static str), u64> {
+    let mut sums = BTreeMap::new();
+    for (whose, step) in way {
+        *sums.entry(*whose).or_insert(0) += step.to_ns - step.from_ns;
+    }
     sums
+}
+
+/// The way from its beginning, through which task from when to when.
+fn steps_of(way: &[Stretch]) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    for (_, step) in way.iter().rev() {
+        match steps.last_mut().filter(|last| last.task == step.task) {
+            Some(last) => last.to_ns = step.to_ns,
+            None => steps.push(*step),
+        }
+    }
+    steps
+}
+
+/// The same as the analysis of a stream tells it of which no more is kept than that takes.
+fn steps_kept(script: &Script) -> Vec<Step> {
+    let mut recorder = Recorder::new(usize::MAX);
+    script.events.iter().filter(|event| tells_order(event)).for_each(|event| recorder.push(event));
+    let stored = recorder.finish(script.setting.clone(), script.counts.clone(), script.facts.clone());
+    stored.unwrap().critical_path().unwrap()
 }
 
 /// The same from the rows of a report; every task runs a program with its number for a name.
@@ -141,6 +174,13 @@ fn last(model: &Model) -> Tid {
     let waits = || model.tasks.iter().position(|now| matches!(now, Now::Waits(..)));
     let waits = waits().map(|index| FIRST + index as Tid);
     model.current.iter().find(of_tree).copied().or(waits).unwrap_or(FIRST)
+}
+
+/// Streams that no kernel would send cannot be kept, and are analysed alike.
+fn steps_of_analysis(script: &Script) -> Vec<Step> {
+    let mut analysis = Analysis::with_steps(script.setting.clone());
+    script.events.iter().for_each(|event| analysis.push(event));
+    analysis.steps(&script.counts, &script.facts)
 }
 
 fn analysed(events: &[Event]) -> Analysis {
@@ -192,7 +232,9 @@ proptest! {
         let script = Script { events, ..Script::new() };
         let report = script.report();
         prop_assert!(report.checks.iter().all(|check| check.holds), "{:?}", report.checks);
-        prop_assert_eq!(forwards(&report), backwards(&script.events, last, end));
+        let way = backwards(&script.events, last, end);
+        prop_assert_eq!(forwards(&report), summed(&way));
+        prop_assert_eq!(steps_kept(&script), steps_of(&way));
     }
 
     #[test]
@@ -202,6 +244,10 @@ proptest! {
         let report = script.report();
         let sum: u64 = report.critical_path.iter().map(|row| ns(row.seconds)).sum();
         prop_assert_eq!(sum, ns(report.wall_s));
+        let steps = steps_of_analysis(&script);
+        let sum: u64 = steps.iter().map(|step| step.to_ns - step.from_ns).sum();
+        prop_assert_eq!(sum, ns(report.wall_s));
+        prop_assert!(steps.windows(2).all(|pair| pair[0].to_ns == pair[1].from_ns), "{:?}", steps);
         for row in &report.critical_path {
             prop_assert!(row.seconds > 0.0 && row.avoidable_s + row.but_for_affinity_s <= 2.0 * row.seconds, "{:?}", row);
             prop_assert!(row.by_pinning_s <= row.avoidable_s, "{:?}", row);

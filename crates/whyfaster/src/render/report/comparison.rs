@@ -18,7 +18,7 @@ use super::super::text::finish;
 use super::data::{Download, Table, cell};
 use super::figures::{distribution, load, ratios, rounds};
 use super::page::{Page, Section, figure, minute, missing, plotted};
-use super::{look_of_page, look_of_text, machine, observed, plan, plot, table, why};
+use super::{look_of_page, look_of_text, machine, observed, plan, plot, table, when, why};
 use crate::clean::clean;
 use crate::words::why::brief;
 
@@ -38,8 +38,9 @@ pub fn comparison(record: &Record, traces: &[TraceRecord], raw: &[u8], look: &Lo
         round_section(&mut page, record, names, look),
     ];
     page.sections.extend(sections.into_iter().flatten());
-    why::sections(&mut page, record, names, look);
-    observed::sections(&mut page, record, traces, names, look)?;
+    let when = when::of_record(record, traces, names)?;
+    why::sections(&mut page, record, &when, names, look);
+    observed::sections(&mut page, record, &when, names, look)?;
     page.push(Section::new("machine", "The machine", machine::machine(&record.host)));
     page.push(Section::new("plan", "What was run", plan::plan(record)));
     let text = screen(record, &look_of_text(look));

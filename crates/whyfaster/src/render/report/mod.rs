@@ -17,6 +17,7 @@ mod svg;
 mod table;
 mod timeline;
 mod trace;
+mod when;
 mod why;
 
 #[cfg(test)]

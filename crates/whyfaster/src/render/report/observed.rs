@@ -1,9 +1,7 @@
 //! What observed runs showed beside the accounts: when things happened, where the code was, which calls were made.
 
 use maud::{Markup, html};
-use whyfaster_core::plan::Alternative;
 use whyfaster_core::record::Record;
-use whyfaster_core::trace::record::TraceRecord;
 use whyfaster_core::trace::report::{Sampled, SyscallRow, TraceReport};
 use whyfaster_core::trace::table::{Order, Together, table as together};
 use whyfaster_core::why::report::Traced;
@@ -14,7 +12,7 @@ use super::super::names::Names;
 use super::super::section::scale;
 use super::figures::flame;
 use super::page::{Page, Section, figure, missing};
-use super::timeline::{self, Timeline};
+use super::when::{self, When};
 use super::{plot, table};
 use crate::clean::clean;
 
@@ -22,80 +20,16 @@ use crate::clean::clean;
 pub(super) fn sections(
     page: &mut Page,
     record: &Record,
-    traces: &[TraceRecord],
+    when: &[When<'_>],
     names: &Names,
     look: &Look,
 ) -> anyhow::Result<()> {
-    let of: Vec<(String, &Alternative, Option<&TraceRecord>)> = record
-        .plan
-        .alternatives
-        .iter()
-        .map(|it| (names.show(&it.name), it, traces.iter().find(|trace| is_of(trace, it))))
-        .collect();
-    let mut body = Vec::new();
-    for (name, it, trace) in &of {
-        let command = format!("whyfaster trace --keep-schedule --record trace.json {}", quoted(&it.command));
-        body.push(match trace {
-            Some(trace) => timeline_of(page, trace, name, look)?,
-            None => {
-                let why = "a comparison keeps no scheduling records; trace the command and give both to whyfaster report:";
-                missing(&format!("not in this record: the timeline of {name}"), why, Some(&command))
-            }
-        });
-    }
-    page.push(Section::new("timeline", "Who ran when", super::several(body)));
+    let timelines = when::timelines(page, when, look)?;
+    page.push(Section::new("timeline", "Who ran when", timelines));
     let flames = flames(page, record, names);
     page.push(Section::new("flame", "Where in the code", flames));
     page.push(Section::new("calls", "System calls", calls(record, names, look)));
     Ok(())
-}
-
-/// Whether this is a trace of an alternative: of its words, or of its line by a shell.
-fn is_of(trace: &TraceRecord, it: &Alternative) -> bool {
-    let words = trace.plan.target.words();
-    words == it.command
-        || words.ends_with(&it.command)
-        || shell_words::split(&it.command).is_ok_and(|split| shell_words::join(split) == words)
-}
-
-/// A command line as one word of a shell.
-fn quoted(command: &str) -> String {
-    shell_words::quote(command).into_owned()
-}
-
-/// The timeline of a trace, for scripts and without.
-pub(super) fn timeline_of(
-    page: &mut Page,
-    trace: &TraceRecord,
-    name: &str,
-    look: &Look,
-) -> anyhow::Result<Markup> {
-    let Some(timeline) = timeline::of(trace)? else {
-        let why = match trace.schedule {
-            Some(_) => {
-                "at its level no switch was seen; the full level sees them, which whyfaster doctor explains"
-            }
-            None => "its scheduling records were not kept; trace again with",
-        };
-        let command =
-            trace.schedule.is_none().then_some("whyfaster trace --keep-schedule --record trace.json ...");
-        return Ok(missing(&format!("not in this record: the timeline of {name}"), why, command));
-    };
-    let id = format!("timeline-{}", page.blocks.len());
-    page.blocks.push(timeline.block(&id)?);
-    Ok(drawn(&timeline, &id, name, look))
-}
-
-fn drawn(timeline: &Timeline, id: &str, name: &str, look: &Look) -> Markup {
-    let title = format!("{name}: who ran when");
-    html! {
-        div class="timeline" data-block=(id) data-title=(title) {
-            @if let Some(picture) = timeline.picture(title.clone(), look) {
-                (figure(&picture, "The tasks that ran longest. Blue: on a CPU; orange: waiting for one; grey: waiting for something else."))
-            }
-        }
-        p class="quiet" { (timeline.said()) "." }
-    }
 }
 
 /// What every page says of stacks.
@@ -156,16 +90,12 @@ pub(super) fn flame_of(page: &mut Page, report: &TraceReport, name: &str) -> Mar
     }
 }
 
-/// The observed run of an alternative whose wall time is the middle one.
-fn typical(record: &Record, at: usize) -> Option<(&Traced, usize)> {
-    let mut runs: Vec<&Traced> = record.why.traced.iter().filter(|run| run.alternative == at).collect();
-    runs.sort_by(|a, b| a.report.wall_s.total_cmp(&b.report.wall_s));
-    runs.get(runs.len() / 2).map(|run| (*run, runs.len()))
-}
-
 fn calls(record: &Record, names: &Names, look: &Look) -> Markup {
     let runs: Vec<(String, &Traced, usize)> = (0..record.plan.alternatives.len())
-        .filter_map(|at| typical(record, at).map(|(run, of)| (names.at(at).unwrap_or_default(), run, of)))
+        .filter_map(|at| {
+            let of = record.why.traced.iter().filter(|run| run.alternative == at).count();
+            Some((names.at(at).unwrap_or_default(), record.why.typical(at)?, of))
+        })
         .filter(|(_, run, _)| !run.report.syscalls.is_empty())
         .collect();
     if runs.is_empty() {

@@ -6,6 +6,7 @@ use serde_json::Value;
 use whyfaster_core::analysis::ratios;
 use whyfaster_core::price::compare::Rule;
 use whyfaster_core::sample::Arm;
+use whyfaster_core::why::report::RoundSchedule;
 
 use super::super::fixture::look;
 use super::super::machines::Machines;
@@ -89,6 +90,44 @@ fn a_page_is_whole_and_asks_nobody() {
         let own = html.len() - carried - downloads;
         assert!(own < 400_000, "{kind}: {own} bytes beside its data");
     }
+}
+
+/// A comparison that keeps one observed run of each alternative; `left_out`: only the beginning of it.
+fn with_schedules(left_out: u64) -> String {
+    let read = |kind: &str| recorded(Path::new("x"), &serde_json::to_vec(&stored(kind)).unwrap()).unwrap();
+    let (Recorded::Comparison(mut record), Recorded::Trace(trace)) = (read("why"), read("trace")) else {
+        panic!("other kinds")
+    };
+    let stream = trace.schedule.unwrap();
+    let kept = |alternative| {
+        let round = record.why.typical(alternative).unwrap().round;
+        RoundSchedule { alternative, round, left_out, stream: stream.clone() }
+    };
+    record.why.schedules = vec![kept(0), kept(1)];
+    let record = reanalysed(*record);
+    assert_eq!(record.why.schedules.len(), 2, "explained again, they are gone");
+    let raw = record_bytes(&record).unwrap();
+    let Recorded::Comparison(again) = recorded(Path::new("x"), &raw).unwrap() else { panic!("another kind") };
+    assert_eq!(again.why.schedules, record.why.schedules);
+    text_of_page(comparison(&record, &[], &raw, &look(80, true)).unwrap())
+}
+
+#[test]
+fn a_comparison_shows_when_things_happened() {
+    let page = with_schedules(0);
+    assert_eq!(page.matches("class=\"timeline\"").count(), 2);
+    assert!(page.contains("The critical paths as they came, side by side"));
+    assert!(page.contains("the one with the middle wall time: 238 scheduling records"));
+    assert!(!page.contains("not in this record: the"));
+    // Of a part of a run the timeline is shown, and the path is not: its end is not there.
+    let page = with_schedules(7);
+    assert_eq!(page.matches("class=\"timeline\"").count(), 2);
+    assert!(page.contains("7 events behind that are left out") && !page.contains("as they came"));
+    assert_eq!(page.matches("not in this record: the critical path by time").count(), 2);
+    // Older records have none, and it is said what would show it.
+    let page = text_of_page(page_of(&stored("why")).0);
+    assert_eq!(page.matches("not in this record: the timeline").count(), 2);
+    assert!(page.contains("whyfaster trace --keep-schedule --record trace.json"));
 }
 
 #[test]

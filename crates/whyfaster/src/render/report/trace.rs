@@ -14,7 +14,8 @@ use super::comparison::plain;
 use super::data::{Download, Table, cell};
 use super::figures::stacked::{self, Bar, Part};
 use super::page::{Page, Section, figure, minute, missing};
-use super::{look_of_page, look_of_text, machine, observed, table, why};
+use super::when::When;
+use super::{look_of_page, look_of_text, machine, observed, table, when, why};
 use crate::clean::clean;
 use crate::display::Detail;
 
@@ -31,9 +32,10 @@ pub fn trace(record: &TraceRecord, shown: &Shown, raw: &[u8], look: &Look) -> an
         ..Page::default()
     };
     page.lead = lead(record, look);
-    page.push(Section::new("path", "From the beginning to the end", path(report, look)));
+    let when = [when::of_trace(record, &shorter(&shown.command))?];
+    page.push(Section::new("path", "From the beginning to the end", path(report, &when, look)));
     page.push(Section::new("commands", "Where the time of each command went", commands(report, shown, look)));
-    let body = observed::timeline_of(&mut page, record, &shorter(&shown.command), look)?;
+    let body = when::timelines(&mut page, &when, look)?;
     page.push(Section::new("timeline", "Who ran when", body));
     let body = observed::flame_of(&mut page, report, &shorter(&shown.command));
     page.push(Section::new("flame", "Where in the code", body));
@@ -78,7 +80,7 @@ fn lead(record: &TraceRecord, look: &Look) -> Markup {
     }
 }
 
-fn path(report: &TraceReport, look: &Look) -> Markup {
+fn path(report: &TraceReport, when: &[When<'_>], look: &Look) -> Markup {
     let bars = [why::bar("critical path".to_owned(), &report.critical_path, look)];
     let Some(picture) =
         stacked::picture("The critical path, by what it was spent on".to_owned(), &bars, look)
@@ -97,7 +99,8 @@ fn path(report: &TraceReport, look: &Look) -> Markup {
     });
     let header = ["part of the critical path".to_owned(), format!("time {}", scale.name), "part".to_owned()];
     html! {
-        (figure(&picture, "The chain of running and waiting that the end had to wait for. The parts sum to the wall time; they are sorted by kind, not by when they happened."))
+        (figure(&picture, "The chain of running and waiting that the end had to wait for. The parts sum to the wall time; they are sorted by kind."))
+        (when::paths(when, look))
         (table::rows("the parts of the critical path", header.to_vec(), cells))
     }
 }

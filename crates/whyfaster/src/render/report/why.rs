@@ -20,12 +20,13 @@ use super::figures::stacked::{self, Bar, Part};
 use super::figures::waterfall::{self, Step};
 use super::page::{Page, Section, figure, missing};
 use super::table;
+use super::when::{self, When};
 use crate::words::why::title;
 
 /// What explains the differences, those that were observed.
-pub(super) fn sections(page: &mut Page, record: &Record, names: &Names, look: &Look) {
+pub(super) fn sections(page: &mut Page, record: &Record, when: &[When<'_>], names: &Names, look: &Look) {
     page.push(Section::new("causes", "Why", causes(record, names, look)));
-    page.push(Section::new("paths", "From the beginning to the end", paths(record, names, look)));
+    page.push(Section::new("paths", "From the beginning to the end", paths(record, when, names, look)));
     page.push(Section::new("work", "What the CPUs did", work(record, names, look)));
     page.push(Section::new("experiments", "What was tried to be sure", tried(record, look)));
 }
@@ -142,7 +143,7 @@ pub(super) fn bar(name: String, path: &[PathRow], look: &Look) -> Bar {
     Bar { name, parts: all }
 }
 
-fn paths(record: &Record, names: &Names, look: &Look) -> Markup {
+fn paths(record: &Record, when: &[When<'_>], names: &Names, look: &Look) -> Markup {
     let accounts: Vec<&Account> =
         record.why.accounts.iter().filter(|it| !it.critical_path.is_empty()).collect();
     let bars: Vec<Bar> =
@@ -151,12 +152,13 @@ fn paths(record: &Record, names: &Names, look: &Look) -> Markup {
         return missing("not in this record", "no run was observed", Some(EXPLAIN));
     };
     let caption = "The chain of running and waiting that the end had to wait for, medians of the observed runs brought to the untraced time. \
-                   The parts of a bar sum to the time; they are sorted by kind, not by when they happened.";
+                   The parts of a bar sum to the time; they are sorted by kind.";
     let rows = joined(&accounts, |it| {
         parts(&it.critical_path, look).into_iter().map(|part| (part.what, part.seconds)).collect()
     });
     html! {
         (figure(&picture, caption))
+        (when::paths(when, look))
         (side_by_side("part of the critical path", &accounts, &rows, names, look))
     }
 }

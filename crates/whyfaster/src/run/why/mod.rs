@@ -2,13 +2,14 @@
 //! measured so far to an explanation; what follows from the runs is computed in the core.
 //!
 //! `feasibility` decides if there is anything to explain, `tracer` observes one run, `rounds` all of them, `batches` many copies at
-//! once, `counts` what needs no privileges, `confirm` makes the experiments.
+//! once, `keeping` the one run whose events stay, `counts` what needs no privileges, `confirm` makes the experiments.
 
 mod batches;
 mod confirm;
 mod counts;
 mod elf;
 mod feasibility;
+mod keeping;
 mod prices;
 mod rounds;
 mod so_far;
@@ -112,8 +113,8 @@ fn observe(
 /// The explanation that follows from the traced runs; they stay, and what was left out.
 fn made_anew(why: &mut Why, so_far: &SoFar<'_>) {
     let new = why::explain(&so_far.given(why));
-    let Why { traced, traced_batches, left_out, .. } = std::mem::take(why);
-    *why = Why { traced, traced_batches, left_out, ..new };
+    let Why { traced, traced_batches, schedules, left_out, .. } = std::mem::take(why);
+    *why = Why { traced, traced_batches, schedules, left_out, ..new };
 }
 
 #[cfg(test)]

@@ -9,14 +9,14 @@ use whyfaster_core::plan::Explain;
 use whyfaster_core::sample::{Arm, Batch};
 use whyfaster_core::stats::looks;
 use whyfaster_core::stats::quantile::median;
-use whyfaster_core::why::report::Traced;
+use whyfaster_core::why::report::{RoundSchedule, Traced};
 use whyfaster_core::why::statement::{LeftOut, Refusal, RoundsLeftOut};
 use whyfaster_core::why::{self, Settling, Why};
 
 use super::super::rig::{Ran, Rig};
 use super::confirm;
 use super::so_far::{Ends, SoFar};
-use super::tracer::{Observing, Wanted};
+use super::tracer::{Observing, Seen, Wanted};
 use crate::exit::Failure;
 
 /// Rounds below which there is no interval. They go before experiments.
@@ -90,14 +90,11 @@ pub(super) fn run(
             if so_far.interrupts.interrupted() {
                 break 'rounds;
             }
-            let left_s = left_s + experiments_s;
-            on(Event::Traced { round: round + 1, rounds, alternative, left_s });
+            on(Event::Traced { round: round + 1, rounds, alternative, left_s: left_s + experiments_s });
             let facts = observing.facts[place].clone();
             let wanted = Wanted { alternative, copies: 1, number: round, facts, untraced_s: alone[place] };
             match observing.tracer.run(rig, so_far.interrupts, wanted)? {
-                Ran::Done(run) => {
-                    seen.push(Traced { alternative, round, report: run.report, own: run.own });
-                }
+                Ran::Done(run) => seen.push((alternative, round, run)),
                 Ran::Stopped => break 'rounds,
                 Ran::CannotRun(why) => {
                     explained.left_out.push(LeftOut::Rounds { why: RoundsLeftOut::CannotRun { why } });
@@ -106,13 +103,14 @@ pub(super) fn run(
             }
         }
         // Rounds are compared within themselves: one that was cut short is none.
-        explained.traced.append(&mut seen);
+        seen.into_iter().for_each(|run| keep(explained, run));
         longest_s = longest_s.max(so_far.now_s() - began_s);
         done = round + 1;
         if !aim.goes_on(done, || why::explain(&so_far.given(explained))) {
             break;
         }
     }
+    explained.keep_typical_schedules();
     if !so_far.interrupts.interrupted() {
         let hard = so_far.plan.rounds.max_time_hard;
         let why = match out_of_time {
@@ -125,6 +123,13 @@ pub(super) fn run(
         explained.left_out.extend(why.map(|why| LeftOut::Rounds { why }));
     }
     Ok(())
+}
+
+/// Keeps an observed run as a record does.
+fn keep(explained: &mut Why, (alternative, round, seen): (usize, u32, Seen)) {
+    let (stream, left_out) = seen.schedule;
+    explained.schedules.push(RoundSchedule { alternative, round, left_out, stream });
+    explained.traced.push(Traced { alternative, round, report: seen.report, own: seen.own });
 }
 
 /// What more rounds would bring: intervals become narrower with the square root of their number.

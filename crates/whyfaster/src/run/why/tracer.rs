@@ -7,6 +7,7 @@ use whyfaster_core::trace::counts::{Counts, OwnCost};
 use whyfaster_core::trace::event::{Event, TaskKind, Tid, What};
 use whyfaster_core::trace::report::{Level, TraceReport};
 use whyfaster_core::trace::setting::{Facts, Setting};
+use whyfaster_core::trace::stored::Stored;
 use whyfaster_trace::Full;
 
 use super::super::interrupts::Interrupts;
@@ -14,6 +15,7 @@ use super::super::rig::{Ran, Rig};
 use super::super::trace::around::{self, Around};
 use super::super::trace::follow::{Follow, POLL, Turn, observing};
 use super::super::trace::observer::Observer;
+use super::keeping::Keeping;
 use crate::exit::Failure;
 use crate::host::Root;
 
@@ -61,6 +63,8 @@ pub(super) struct Seen {
     pub(super) report: TraceReport,
     /// What the observing took.
     pub(super) own: OwnCost,
+    /// Who ran when, and how many events behind it were left out.
+    pub(super) schedule: (Stored, u64),
 }
 
 impl Tracer {
@@ -93,12 +97,14 @@ impl Tracer {
         let mut analysis = Analysis::new(setting.clone());
         let known: Vec<Event> = names.values().cloned().collect();
         let mut first = true;
+        let mut keeping = Keeping::default();
         let mut take = |event: Event| {
             if std::mem::take(&mut first) {
                 // As if told just now.
                 known.iter().for_each(|name| analysis.push(&Event { at: event.at, ..name.clone() }));
             }
             remember(names, &event);
+            keeping.push(&event, names);
             analysis.push(&event);
         };
         let around = Around::begin();
@@ -120,16 +126,16 @@ impl Tracer {
             Ran::Stopped => return Ok(Ran::Stopped),
         };
         facts.traced_over_untraced = (untraced_s > 0.0).then(|| outcome.makespan_s / untraced_s);
-        Ok(Ran::Done(seen(analysis, &counts, &facts)))
+        Ok(Ran::Done(seen(analysis, keeping.finish(setting), &counts, &facts)))
     }
 }
 
-fn seen(analysis: Analysis, counts: &Counts, facts: &Facts) -> Seen {
+fn seen(analysis: Analysis, schedule: (Stored, u64), counts: &Counts, facts: &Facts) -> Seen {
     let mut report = analysis.finish(counts, facts);
     // Many times as large as all the rest, and nothing is explained from them.
     report.tasks.clear();
     report.syscalls.iter_mut().for_each(|row| row.histogram_log2_ns.clear());
-    Seen { report, own: counts.own }
+    Seen { report, own: counts.own, schedule }
 }
 
 /// Keeps names of tasks that are not of the tree; a later one replaces an earlier one of the same number.
