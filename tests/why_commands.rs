@@ -8,27 +8,13 @@ use std::process::Child;
 
 use serde_json::Value;
 use support::needs::{full, needs, tool};
-use support::trace::{SPIN, assert_whole, compile, rows, traced};
+use support::trace::{SPIN, assert_whole, compile, own_difference, rows, traced};
 use support::{Sandbox, alone, list, number};
 
-/// How often a comparison is made again whose difference other programs made, or hid.
-const TRIES: usize = 5;
-
-/// The comparison with its explanation, as JSON; the last try's in any case.
+/// The comparison with its explanation, as JSON.
 fn explained(place: &Sandbox, options: &[&str], slow: &str, fast: &str) -> Value {
     let words = [&["compare", "--why", "--json", "--no-check-output"], options, &[slow, fast]].concat();
-    let mut tries = (0..TRIES).map(|_| place.run(&words).json());
-    let by_others = |record: &Value| {
-        let first = &record["findings"][0]["cause"];
-        first.is_null() || first == "cpu_contention"
-    };
-    let mut record = tries.next().unwrap();
-    while by_others(&record)
-        && let Some(again) = tries.next()
-    {
-        record = again;
-    }
-    record
+    own_difference(|| place.run(&words).json())
 }
 
 /// The first cause of the slower one, which is given first.
@@ -256,7 +242,7 @@ fn buffers_of_the_c_library_are_not_tried_on_who_chooses_its_pieces_itself() {
     needs!(full().and_then(|()| tool("stdbuf")));
     let _alone = alone();
     let place = Sandbox::new();
-    let copy = |bytes: u32| format!("head -c 400000 /dev/zero | dd obs={bytes} status=none | wc -c");
+    let copy = |bytes: u32| format!("head -c 1600000 /dev/zero | dd obs={bytes} status=none | wc -c");
     let record = explained(&place, &["--why-rounds", "7"], &copy(4), &copy(65_536));
     let experiments = record["experiments"].as_array().unwrap();
     let one = experiments.iter().find(|it| it["cause"] == "small_io").unwrap();

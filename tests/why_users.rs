@@ -8,20 +8,23 @@ use std::os::unix::process::CommandExt;
 
 use serde_json::Value;
 use support::needs::{needs, tool};
-use support::trace::{SPIN, compile};
+use support::trace::{SPIN, compile, own_difference};
 use support::user::{program_for_all, without_privileges};
 use support::{Sandbox, alone, seccomp};
 
 /// The comparison as the user 65534, as JSON; `forbidden` calls fail.
 fn explained(place: &Sandbox, forbidden: &[libc::c_long], slow: &str, fast: &str) -> Value {
     let words = ["compare", "--why", "--json", "--no-check-output", "--max-runs", "30", slow, fast];
-    let mut command = without_privileges(place, &program_for_all(place), &words);
-    let forbidden = forbidden.to_vec();
-    if !forbidden.is_empty() {
-        // SAFETY: the filter is set by two calls that are allowed after a fork.
-        unsafe { command.pre_exec(move || seccomp::refuse(&forbidden)) };
-    }
-    place.finish(command).json()
+    let program = program_for_all(place);
+    own_difference(|| {
+        let mut command = without_privileges(place, &program, &words);
+        let forbidden = forbidden.to_vec();
+        if !forbidden.is_empty() {
+            // SAFETY: the filter is set by two calls that are allowed after a fork.
+            unsafe { command.pre_exec(move || seccomp::refuse(&forbidden)) };
+        }
+        place.finish(command).json()
+    })
 }
 
 /// The first finding, which is of the slower one, given first.
@@ -51,7 +54,7 @@ fn says_how_to_observe(place: &Sandbox, record: &Value) {
 }
 
 const SMALL: [&str; 2] =
-    ["dd if=/dev/zero of=/dev/null bs=1 count=8000", "dd if=/dev/zero of=/dev/null bs=8000 count=1"];
+    ["dd if=/dev/zero of=/dev/null bs=1 count=40000", "dd if=/dev/zero of=/dev/null bs=40000 count=1"];
 
 #[test]
 fn small_pieces_are_named_by_counting_them() {
@@ -61,8 +64,8 @@ fn small_pieces_are_named_by_counting_them() {
     let found = first(&record);
     assert_eq!((&found["cause"], &found["by_counts"]), (&"small_io".into(), &true.into()), "{found:#}");
     let sentence = found["sentence"].as_str().unwrap();
-    assert!(sentence.contains("16,0") && sentence.contains("reads and writes of "), "{sentence}");
-    // By ptrace, or by the kernel where a busy machine makes each of 16,000 stops too dear.
+    assert!(sentence.contains("80,0") && sentence.contains("reads and writes of "), "{sentence}");
+    // By ptrace, or by the kernel where a busy machine makes each of 80,000 stops too dear.
     let levels = levels(&record);
     assert!(levels == ["ptrace"; 2] || levels == ["unprivileged"; 2], "{levels:?}");
     says_how_to_observe(&place, &record);
