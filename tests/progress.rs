@@ -152,3 +152,21 @@ fn the_first_sign_of_life_comes_before_the_first_run_ends() {
     child.kill().unwrap();
     child.wait().unwrap();
 }
+
+#[test]
+fn a_trace_says_how_far_it_is_while_its_command_has_not_the_terminal() {
+    let _alone = alone();
+    let place = Sandbox::new();
+    // The traced run has the terminal for itself; the three untraced ones write nothing.
+    let words = ["trace", "--level", "rusage", "sleep 0.4"];
+    let frames = frames(&place, 120, &words, &[]);
+    let shown = percentages(&frames);
+    assert!(shown.len() >= 3 && shown.is_sorted() && *shown.last().unwrap() < 100, "{frames:#?}");
+    for run in 1..=3 {
+        let said = format!("untraced run {run} of 3");
+        assert!(moving(&frames).any(|it| it.contains(&said)), "no '{said}': {frames:#?}");
+    }
+    // In a file nothing is said of what takes seconds.
+    let said = place.run(&words).ok().err;
+    assert!(!said.contains("% done"), "{said}");
+}

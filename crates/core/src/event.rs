@@ -128,6 +128,22 @@ pub enum Event {
         /// Seconds until the end of the measurement, as far as one can tell.
         left_s: f64,
     },
+    /// What `trace` was asked for is being observed.
+    Observing {
+        /// For how long.
+        passed_s: f64,
+        /// Seconds until the end, where one was set.
+        left_s: Option<f64>,
+    },
+    /// A traced command is about to run again, untraced.
+    Untraced {
+        /// Which of these runs, from 1.
+        run: u32,
+        /// How many there are at most.
+        runs: u32,
+        /// Seconds until the end, as far as one can tell.
+        left_s: f64,
+    },
     /// All is done.
     Finished,
 }

@@ -16,12 +16,13 @@ use crate::cli::trace::{TraceOutputs, meant_as_filter, resolve, taken_by_command
 use crate::display::Registered;
 use crate::exit::{self, Exit, Failure, say};
 use crate::render::look::Look;
+use crate::render::progress::Progress;
 use crate::render::trace::calls::Calls;
 use crate::render::trace::flame::Flame;
 use crate::render::trace::outputs::{Clock, Made, OfStacks, Sink, TraceFile};
 use crate::render::trace::{Shown, screen};
 use crate::run::interrupts::Interrupts;
-use crate::run::trace::observe;
+use crate::run::trace::{Said, observe};
 use crate::store::{self, AtomicFile};
 use crate::words::Tell;
 
@@ -42,12 +43,21 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<Exit> {
     }
     let interrupts = Interrupts::take_over()?;
     let mut sinks = Sinks::open(&plan, &outputs)?;
-    let observed = observe(&plan, &interrupts, &mut |note| say(&format!("note: {note}")), &mut |event| {
-        sinks.push(event)
-    })
-    .map_err(|failure| match meant_as_filter(args).filter(|_| failure.exit == Exit::CommandFailed) {
-        Some(hint) => Failure { hint: Some(hint), ..failure },
-        None => failure,
+    // Calls are printed as they come, where the line would be.
+    let terminal = stderr().is_terminal();
+    let look = results::look_of(&outputs.common, terminal);
+    let mut progress = Progress::new(&look, None, terminal, outputs.calls.is_none()).patient();
+    let mut told = |said: Said<'_>| match said {
+        Said::Note(note) => progress.aside(|| say(&format!("note: {note}"))),
+        Said::Progress(event) => progress.on(&event),
+    };
+    let observed = observe(&plan, &interrupts, &mut told, &mut |event| sinks.push(event));
+    progress.finish();
+    let observed = observed.map_err(|failure| {
+        match meant_as_filter(args).filter(|_| failure.exit == Exit::CommandFailed) {
+            Some(hint) => Failure { hint: Some(hint), ..failure },
+            None => failure,
+        }
     })?;
     let mut record = observed.record.told();
     let paged = pages::of_trace(&record, &outputs.common.pages, &results::look(&outputs.common));

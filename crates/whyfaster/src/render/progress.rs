@@ -86,6 +86,23 @@ impl Progress {
         self
     }
 
+    /// The same for what mostly takes seconds: a file has no line before the first pause is over.
+    #[must_use]
+    pub fn patient(mut self) -> Self {
+        if let Sink::Plain(_) = self.sink {
+            self.shown = Some(Duration::ZERO);
+        }
+        self
+    }
+
+    /// Lets something else be said, with the line out of its way.
+    pub fn aside(&self, say: impl FnOnce()) {
+        match &self.sink {
+            Sink::Bar(bar) => bar.suspend(say),
+            _ => say(),
+        }
+    }
+
     fn with_sink(look: &Look, plan: Option<&Plan>, sink: Sink) -> Self {
         let alternatives = plan.map(|plan| plan.alternatives.clone()).unwrap_or_default();
         Self {
@@ -291,6 +308,10 @@ impl Progress {
             Event::Experiment { number, of, round, rounds, .. } => {
                 format!("why: experiment {number} of {of}, round {round} of {rounds}")
             }
+            Event::Observing { passed_s, .. } => format!("observing for {}", duration(*passed_s)),
+            Event::Untraced { run, runs, .. } => {
+                format!("untraced run {run} of {runs}, to see what tracing cost")
+            }
             Event::LevelEnd { .. }
             | Event::LevelSkipped { .. }
             | Event::Predicted { .. }
@@ -307,7 +328,9 @@ fn left_s(event: &Event) -> Option<f64> {
         | Event::Traced { left_s, .. }
         | Event::TracedBatch { left_s, .. }
         | Event::Experiment { left_s, .. }
+        | Event::Untraced { left_s, .. }
         | Event::Price { left_s, .. } => Some(*left_s),
+        Event::Observing { left_s, .. } => *left_s,
         _ => None,
     }
 }

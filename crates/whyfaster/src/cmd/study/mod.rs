@@ -21,9 +21,16 @@ use crate::exit::{Exit, Failure, say};
 use crate::render::look::Look;
 use crate::render::text::{for_look, wrap, wrap_indented};
 use crate::run::interrupts::Interrupts;
-use crate::run::trace::observe;
+use crate::run::trace::{Said, observe};
 use crate::store;
 use crate::study::{self, Measures, Study};
+
+/// What observing tells. A study has a line of its own for where it is.
+fn study_says(said: Said<'_>) {
+    if let Said::Note(note) = said {
+        say(note);
+    }
+}
 
 /// Runs the verb.
 pub fn run(args: &StudyArgs) -> anyhow::Result<Exit> {
@@ -42,7 +49,7 @@ pub fn run(args: &StudyArgs) -> anyhow::Result<Exit> {
             let interrupts = Interrupts::take_over()?;
             let mut machine = Machine {
                 time: &mut |plan| Ok(measured(plan, &outputs, &interrupts, (0, 1))?),
-                trace: &mut |plan, sink| observe(plan, &interrupts, &mut |text| say(text), sink),
+                trace: &mut |plan, sink| observe(plan, &interrupts, &mut |said| study_says(said), sink),
                 here: &here,
             };
             commands::run(&study, commands, args, &outputs, &mut machine, &mut out)

@@ -6,6 +6,7 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use whyfaster_core::event::Event;
 use whyfaster_core::missing::{NotMeasured, Quantity};
 use whyfaster_core::plan::{Alternative, Input, Output};
 use whyfaster_core::stats::quantile::median;
@@ -25,7 +26,7 @@ use super::follow::{Follow, POLL, Turn, observing};
 use super::level::Chosen;
 use super::observer::{Observer, Take};
 use super::terminal::Terminal;
-use super::watched::{Say, Watched};
+use super::watched::{Said, Say, Watched};
 use crate::exit::Failure;
 
 /// So many Ctrl-C within two seconds end the command whatever it makes of them.
@@ -168,11 +169,19 @@ impl Watch<'_> {
         let stdin = (self.plan.input == Input::Inherit).then(|| stdin.as_fd());
         let mut ends = Ends { deadline: None, keys: Vec::new(), stop: None };
         let (interrupts, duration_s) = (self.interrupts, self.plan.duration_s);
+        // What the command writes has the terminal for itself.
+        let shows = self.plan.output == Output::Inherit || self.plan.show_errors;
+        let began = Instant::now();
         let mut turn = |alone: bool| {
             if alone {
-                say(
+                say(Said::Note(
                     "the command has ended and what it started runs on: observing until that ends too (Ctrl-C ends it)",
-                );
+                ));
+            }
+            if !shows {
+                let passed_s = began.elapsed().as_secs_f64();
+                let left_s = duration_s.map(|seconds| seconds - passed_s);
+                say(Said::Progress(Event::Observing { passed_s, left_s }));
             }
             ends.turn(interrupts, duration_s)
         };
@@ -287,8 +296,8 @@ fn run_untraced(watch: &mut Watch<'_>, watched: &mut Watched, say: Say<'_>) -> R
         Some(why) => Err(why),
         None => {
             // Before it runs again: what it does, it does once more.
-            say(&announced(watch.plan));
-            untraced_ratio(watch, watched)?
+            say(Said::Note(&announced(watch.plan)));
+            untraced_ratio(watch, watched, say)?
         }
     };
     match why {
@@ -342,7 +351,11 @@ fn is_null() -> bool {
 }
 
 /// The traced time over that of the untraced runs, or why there is none.
-fn untraced_ratio(watch: &mut Watch<'_>, watched: &mut Watched) -> Result<Result<f64, String>, Failure> {
+fn untraced_ratio(
+    watch: &mut Watch<'_>,
+    watched: &mut Watched,
+    say: Say<'_>,
+) -> Result<Result<f64, String>, Failure> {
     let plan = watch.plan;
     let clock = Instant::now();
     let traced_s = watched.runs.traced_s.unwrap_or(0.0);
@@ -355,10 +368,12 @@ fn untraced_ratio(watch: &mut Watch<'_>, watched: &mut Watched) -> Result<Result
         Input::Inherit => Input::Null,
         other => other.clone(),
     };
-    for _ in 0..plan.untraced_runs {
+    for run in 0..plan.untraced_runs {
         if clock.elapsed().as_secs_f64() + traced_s > BUDGET_S || watch.interrupts.interrupted() {
             break;
         }
+        let left_s = (f64::from(plan.untraced_runs - run) * traced_s).min(BUDGET_S);
+        say(Said::Progress(Event::Untraced { run: run + 1, runs: plan.untraced_runs, left_s }));
         let request = watch.request(Purpose::Time, output.clone(), input.clone());
         let outcome = watch.launcher.run(request, watch.interrupts).map_err(|error| watch.failed(error))?;
         if outcome.ended != Ended::Normally {

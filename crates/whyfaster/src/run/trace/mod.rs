@@ -28,6 +28,7 @@ use super::faults;
 use super::interrupts::Interrupts;
 use crate::exit::Failure;
 use crate::host;
+pub use watched::Said;
 use watched::Say;
 
 /// Bytes of scheduling records that are kept at most, with `--keep-schedule`: some ten million switches, and a record that
@@ -68,7 +69,7 @@ pub fn observe(
     let missing = chosen.not_measured.clone();
     let mut watched = match &plan.target {
         Target::Command(line) => command::watch(plan, line, chosen, interrupts, say, &mut take)?,
-        Target::Process(_) | Target::Cgroup(_) => running::watch(plan, chosen, interrupts, &mut take)?,
+        Target::Process(_) | Target::Cgroup(_) => running::watch(plan, chosen, interrupts, say, &mut take)?,
     };
     watched.facts.not_measured.extend(missing);
     // After all runs: a page fault has no end in the stream, and is told from user code by its price alone.

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use whyfaster_core::event::Event;
 use whyfaster_core::trace::plan::{Target, TracePlan};
 use whyfaster_core::trace::record::EndedBy;
 use whyfaster_trace::TraceError;
@@ -10,7 +11,7 @@ use super::super::interrupts::Interrupts;
 use super::around;
 use super::level::Chosen;
 use super::observer::Take;
-use super::watched::Watched;
+use super::watched::{Said, Say, Watched};
 use crate::exit::{Exit, Failure};
 
 const POLL: Duration = Duration::from_millis(20);
@@ -20,6 +21,7 @@ pub(super) fn watch(
     plan: &TracePlan,
     chosen: Chosen,
     interrupts: &Interrupts,
+    say: Say<'_>,
     take: Take<'_>,
 ) -> Result<Watched, Failure> {
     let mut observer = chosen.observer;
@@ -44,6 +46,7 @@ pub(super) fn watch(
             "name a process, or a cgroup with processes in it",
         ));
     }
+    let began = Instant::now();
     let deadline = plan.duration_s.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
     // An end by Ctrl-C is the usual one: what was to be seen has been seen.
     while observer.alive() > 0
@@ -56,6 +59,9 @@ pub(super) fn watch(
             Failure::new(Exit::Error, format!("cannot wait: {error}"), "this is a defect: please report it")
         })?;
         observer.poll(take).map_err(failed)?;
+        let passed_s = began.elapsed().as_secs_f64();
+        let left_s = plan.duration_s.map(|seconds| seconds - passed_s);
+        say(Said::Progress(Event::Observing { passed_s, left_s }));
     }
     let mut watched = Watched::default();
     if observer.alive() > 0 {

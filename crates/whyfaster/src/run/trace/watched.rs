@@ -1,5 +1,6 @@
 //! What one observation gives beside the stream.
 
+use whyfaster_core::event::Event;
 use whyfaster_core::trace::counts::Counts;
 use whyfaster_core::trace::record::{EndedBy, Runs};
 use whyfaster_core::trace::setting::Facts;
@@ -21,5 +22,14 @@ pub(super) struct Watched {
     pub(super) failure: Option<Failure>,
 }
 
-/// Something to say while it goes on.
-pub(super) type Say<'a> = &'a mut dyn FnMut(&str);
+/// What is told while it goes on.
+#[derive(Debug)]
+pub enum Said<'a> {
+    /// What stands for itself.
+    Note(&'a str),
+    /// How far it is.
+    Progress(Event),
+}
+
+/// Takes what is told.
+pub(super) type Say<'a> = &'a mut dyn FnMut(Said<'_>);
