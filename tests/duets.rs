@@ -32,6 +32,7 @@ fn more_work_is_found_with_a_load_that_nobody_had_time_for() {
     assert_eq!(found["change"], "more", "{found:#}");
     assert!((6..=12).contains(&found["rounds"].as_u64().unwrap_or(0)), "{found:#}");
     let (low, high) = (number(&found["low"]), number(&found["high"]));
+    assert!(number(&found["bias"]) >= 0.02 - 1e-9, "{found:#}");
     assert!(1.0 < low && low <= 1.3 * 1.05 && high >= 1.3 / 1.05, "{found:#}");
     let runs = list(&record["duet_runs"]);
     assert_eq!(Some(runs.len() as u64), found["rounds"].as_u64());

@@ -48,6 +48,23 @@ pub struct Ratio {
 }
 
 impl Ratio {
+    /// The same with both ends farther off by this logarithm.
+    #[must_use]
+    pub fn widened(self, by: f64) -> Self {
+        Self {
+            low: self.low.map(|low| low * (-by).exp()),
+            high: self.high.map(|high| high * by.exp()),
+            ..self
+        }
+    }
+
+    /// The logarithm of the factor between the nearest ends of two intervals; 0 where they have a ratio in common, or an end is open.
+    pub fn apart(self, other: Self) -> f64 {
+        let gap =
+            |high: Option<f64>, low: Option<f64>| high.zip(low).map_or(0.0, |(high, low)| (low / high).ln());
+        gap(self.high, other.low).max(gap(other.high, self.low)).max(0.0)
+    }
+
     /// The ratio the other way round.
     #[must_use]
     pub fn inverse(self) -> Self {
@@ -222,6 +239,11 @@ impl Rule {
             }
             Method::SignEProcess | Method::RankEProcess => eprocess::min_blocks(self.alpha, self.base),
         }
+    }
+
+    /// The verdict on a ratio whose interval is already there.
+    pub fn says(&self, it: Ratio) -> Verdict {
+        self.verdict(it.low.zip(it.high).map(|(low, high)| (low.ln(), high.ln())), it.ratio.ln(), 0.0)
     }
 
     fn verdict(&self, interval: Option<Interval>, median: f64, floor: f64) -> Verdict {

@@ -3,6 +3,9 @@
 //! Duets: Bulej and others, "Duet benchmarking: improving measurement accuracy in the cloud", ICPE 2020; here on one CPU, because the
 //! CPUs of a machine may change their speed independently, and filled, because who runs on alone would have another speed. Where the
 //! two are equal, either is as likely to need more: so the sign test holds, and its interval assumes no distribution.
+//!
+//! Where they are not equal, each may do more harm to the other's caches than it suffers itself. Nothing in the runs at once tells that from
+//! work. So the interval has a margin: what was found at most on pairs of which that is known, or more where the runs in turns say so.
 
 use super::context::{Context, alpha, others, rule};
 use super::results::{DuetComparison, Level};
@@ -10,7 +13,11 @@ use crate::bounds::Alone;
 use crate::sample::Duet;
 use crate::stats::eprocess::Block;
 use crate::stats::{self, Observation};
-use crate::verdict::{Ratio, Rule, judge};
+use crate::verdict::{Ratio, Rule};
+
+/// By how much the ratio at once may differ from the one of runs apart, as `bench/pace` found it: loops 0.1%, sorts, pipelines and walks over
+/// memory up to 2%.
+const BIAS: f64 = 0.02;
 
 /// All comparisons by duets. `lowest` is the level that tells the same from runs in turns.
 pub(super) fn comparisons(context: &Context<'_>, lowest: Option<&Level>) -> Vec<DuetComparison> {
@@ -24,20 +31,27 @@ fn comparison(context: &Context<'_>, lowest: Option<&Level>, index: usize) -> Op
     let rounds = u32::try_from(blocks.len()).ok()?;
     let alpha = stats::bonferroni(alpha(plan), others(plan).count());
     let rule = Rule { fixed: Some(rounds), delta_at_end: plan.delta_at_end, ..rule(plan, alpha) };
-    let judgement = judge(&blocks, None, &rule);
-    let work = Ratio { ratio: judgement.ratio?, low: judgement.low, high: judgement.high };
+    let at_once = rule.ratio(&blocks)?;
     let in_turns = lowest?.comparisons.iter().find(|it| it.alternative == name).and_then(|it| it.work);
+    let bias = BIAS.ln_1p().max(in_turns.map_or(0.0, |turns| turns.apart(at_once)));
+    let with_margin = at_once.widened(bias);
+    let narrower = in_turns.and_then(width).zip(width(with_margin)).map(|(turns, duets)| turns / duets);
+    // Where the margin is larger than what it gains, the runs in turns are the answer.
+    let turns = in_turns.filter(|_| narrower.is_some_and(|narrower| narrower < 1.0));
+    let work = turns.unwrap_or(with_margin);
     Some(DuetComparison {
         alternative: name.to_owned(),
         baseline: context.name(context.baseline()).to_owned(),
         work,
-        change: judgement.verdict.into(),
+        change: rule.says(work).into(),
+        in_turns: turns.is_some(),
+        bias: bias.exp_m1(),
         rounds,
         decides_from: context
             .alone(index)
             .zip(context.alone(context.baseline()))
             .map(|(one, other)| saturating(one, context.capacity).max(saturating(other, context.capacity))),
-        narrower: in_turns.and_then(width).zip(width(work)).map(|(turns, duets)| turns / duets),
+        narrower,
     })
 }
 

@@ -99,11 +99,17 @@ pub struct DuetComparison {
     pub work: Ratio,
     /// What that says, by the rule of the verdicts.
     pub change: Change,
+    /// The ratio is that of the runs in turns at the lowest level: with `bias` in it, the one at once is no surer.
+    #[serde(default)]
+    pub in_turns: bool,
+    /// By how much two at once may change each other's CPU time, as a fraction: a part of the interval.
+    #[serde(default)]
+    pub bias: f64,
     /// Duets behind it.
     pub rounds: u32,
     /// From this load on both alternatives keep all CPUs busy, by their bounds: their times are then in this ratio.
     pub decides_from: Option<u32>,
-    /// How much narrower the interval is than the one from runs in turns, both on the log scale; null where there is none of these.
+    /// How much narrower the interval at once is than the one from runs in turns, both on the log scale; null where there is none of these.
     pub narrower: Option<f64>,
 }
 

@@ -121,18 +121,22 @@ fn cause(record: &Record, load: u32, c: &Comparison, names: &Names) -> Option<St
 pub fn duets(record: &Record, names: &Names, look: &Look) -> Vec<String> {
     let line = |it: &DuetComparison| {
         let (alternative, baseline) = (names.show(&it.alternative), names.show(&it.baseline));
-        let narrower = it.narrower.filter(|narrower| *narrower >= 1.1).map_or_else(String::new, |narrower| {
+        let bias = match it.bias > 0.0 {
+            true => format!(", with {} for what two do to each other's caches", percent(it.bias)),
+            false => String::new(),
+        };
+        let gain = it.narrower.filter(|narrower| *narrower >= 1.1).map_or_else(String::new, |narrower| {
             format!("; the interval is {} times narrower than in turns", digits(narrower))
         });
+        let (way, how) = match it.in_turns {
+            true => ("in turns", format!("; {} pairs at once on one CPU are no surer{bias}", it.rounds)),
+            false => ("at once on one CPU", format!(", {} pairs{bias}{gain}", it.rounds)),
+        };
         let decides = it
             .decides_from
             .map_or_else(String::new, |load| format!("; from {load} copies on this decides their times"));
-        format!(
-            "at once on one CPU: {alternative} needs {} the CPU time of {baseline}{}, {} pairs{narrower}{decides}",
-            factor(it.work.ratio),
-            range(it.work),
-            it.rounds
-        )
+        let (times, range) = (factor(it.work.ratio), range(it.work));
+        format!("{way}: {alternative} needs {times} the CPU time of {baseline}{range}{how}{decides}")
     };
     record.analysis.duets.iter().flat_map(|it| wrap(&line(it), look.width, 2)).collect()
 }
