@@ -358,5 +358,20 @@ class Trace(unittest.TestCase):
             self.assertTrue((project / "out").exists())
 
 
+class Screen(unittest.TestCase):
+    """The bench of the time from measuring to the answer."""
+
+    def test_a_moment_with_nanoseconds_is_read(self):
+        found = load_script("screen").since_epoch("2026-01-02T03:04:05.123456789Z")
+        self.assertAlmostEqual(found, 1767323045.123456789, places=6)
+        self.assertEqual(load_script("screen").since_epoch("1970-01-01T00:00:02Z"), 2.0)
+
+    def test_a_median_above_its_aim_fails(self):
+        bench = load_script("screen")
+        text, data = bench.summarise({"screen": [0.01, 0.06, 0.07], "page": [0.1, 0.2, 9.0]}, 1000)
+        self.assertEqual(set(data["claims"].values()), {"holds", "does not hold"})
+        self.assertIn("screen within 50 ms: does not hold", text)
+
+
 if __name__ == "__main__":
     unittest.main()
