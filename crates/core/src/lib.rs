@@ -39,3 +39,4 @@ pub mod event;
 pub mod record;
 
 pub mod claims;
+pub mod fleet;

@@ -57,6 +57,7 @@ fn work(words: Vec<OsString>) -> anyhow::Result<Exit> {
         Verb::Study(args) => cmd::study::run(args),
         Verb::Prices(args) => cmd::prices::run(args),
         Verb::Machines(args) => cmd::machines::run(args),
+        Verb::Fleet(args) => cmd::fleet::run(args),
         Verb::Doctor(args) => cmd::doctor::run(args),
         Verb::Demo(args) => cmd::demo::run(args),
         Verb::Man(args) => cmd::manual::page(args),

@@ -72,7 +72,8 @@ pub enum Fact {
 }
 
 impl Fact {
-    const ALL: [Self; 13] = [
+    /// All of them: what a machine is, then how it is set.
+    pub const ALL: [Self; 13] = [
         Self::Cpu,
         Self::Microcode,
         Self::Os,

@@ -182,6 +182,11 @@ impl Outputs {
         .checked()
     }
 
+    /// The outputs of `fleet`.
+    pub fn of_fleet(json: bool, view: ViewArgs) -> Result<Self, Failure> {
+        Self { json, ..Self::default() }.viewed(view).checked()
+    }
+
     /// Every file that will be written.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         let exports = self.exports.iter().filter_map(|(_, target)| match target {

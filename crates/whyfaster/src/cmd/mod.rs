@@ -3,6 +3,7 @@
 pub mod compare;
 pub mod demo;
 pub mod doctor;
+pub mod fleet;
 pub mod hyperfine;
 pub mod inside;
 pub mod introduction;

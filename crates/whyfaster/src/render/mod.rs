@@ -6,6 +6,7 @@ pub mod demo;
 pub mod doctor;
 pub mod export;
 pub(crate) mod first;
+pub mod fleet;
 pub mod grid;
 pub mod history;
 mod lead;

@@ -2,6 +2,7 @@
 
 pub mod atomic;
 mod former;
+mod gather;
 mod head;
 mod packed;
 mod place;
@@ -13,6 +14,7 @@ pub mod stdout;
 mod trouble;
 
 pub use atomic::{AtomicFile, Kept, check_writable, write_atomic};
+pub use gather::{Refused, gather};
 pub use read::{Recorded, parse_prices, read_prices, read_record, read_recorded};
 pub use scratch::Scratch;
 pub use stdout::{check_stdout, stdout_error, to_stdout};

@@ -4,6 +4,7 @@
 pub mod called;
 pub mod check;
 pub mod claims;
+pub mod fleet;
 pub mod missing;
 pub mod phrases;
 pub mod plan;

@@ -49,6 +49,13 @@ Examples:
   whyfaster machines here.json there.json
   whyfaster machines here.json macosx-10.7 --project '30000 fork+execve'";
 
+/// Of `fleet`.
+pub(super) const FLEET: &str = "\
+Examples:
+  whyfaster fleet report lists/                  # one price list a machine
+  whyfaster fleet report node1.json node2.json node3.json
+  whyfaster fleet diff before/ after/            # what an update changed";
+
 /// Of `doctor`.
 pub(super) const DOCTOR: &str = "\
 Examples:

@@ -5,6 +5,7 @@ mod demo;
 mod detail;
 mod examples;
 mod files;
+mod fleet;
 mod hyperfine;
 mod manual;
 mod others;
@@ -20,6 +21,7 @@ pub use compare::{
 pub use demo::DemoArgs;
 pub use detail::{DetailArgs, KeepArgs};
 pub use files::FileArgs;
+pub use fleet::{FleetArgs, FleetDiffArgs, FleetReportArgs, FleetTask};
 pub use hyperfine::{DisplayArgs, ExportFormatArgs, HyperfineArgs, StartArgs};
 pub use manual::{CompletionsArgs, ManArgs};
 pub use others::{DoctorArgs, ShowArgs, StudyArgs};
@@ -108,6 +110,11 @@ pub enum Verb {
     /// A list is a file that 'whyfaster prices --record FILE' wrote, or a built-in one with the figures of an article.
     #[command(before_help = examples::MACHINES)]
     Machines(MachinesArgs),
+    /// Ask the same of many machines: how they differ, by which facts, and which of them stand out
+    ///
+    /// It reads what 'whyfaster prices --record' and 'whyfaster compare --record' wrote on each of them.
+    #[command(before_help = examples::FLEET)]
+    Fleet(FleetArgs),
     /// Say what this machine allows, how noisy it is, and what would help
     #[command(before_help = examples::DOCTOR)]
     Doctor(DoctorArgs),

@@ -1,0 +1,99 @@
+//! Many machines, each asked the same: how far they differ, which facts of the machines explain it, which machines stand out.
+//!
+//! A machine's answer to a question (the price of a row, the ratio of two commands) is a logarithm, so that a difference is a factor.
+//! The way of an answer: [`split`] finds the facts that explain how the answers vary, and with them groups of machines that are alike;
+//! [`outliers`] names who is off within its group, at a stated rate of false names; [`effects`] combines one comparison over all machines;
+//! [`change`] sets every machine beside itself, before and after.
+//!
+//! Medians and quartiles carry all of it, not means and variances: a fleet is looked at because some of its machines are broken.
+
+pub mod change;
+pub mod effects;
+pub mod outliers;
+mod prices;
+pub mod questions;
+mod robust;
+#[cfg(test)]
+mod simulated;
+pub mod split;
+
+pub use prices::{GroupPrices, PriceReport, RowSpread, report};
+
+use serde::{Deserialize, Serialize};
+
+use crate::price::PriceList;
+use crate::price::fingerprint::Fingerprint;
+use crate::price::inside::Unit;
+
+/// Share of the machines that are named, and of the rows that are called changed, which may be wrong (false discovery rate).
+pub const RATE: f64 = 0.05;
+
+/// A machine of the fleet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Machine {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub fingerprint: Fingerprint,
+}
+
+/// A row of the price list: what every machine was asked.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Row {
+    /// kernel, process, thread, pipe or cpu.
+    pub group: String,
+    /// Name of the probe.
+    pub name: String,
+    /// Variant.
+    pub variant: String,
+}
+
+impl Row {
+    /// Whether the operation wakes or touches another CPU.
+    pub fn crosses_cpus(&self) -> bool {
+        self.variant.split(',').any(|part| part == "other_cpu")
+    }
+}
+
+/// The prices of many machines.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Fleet {
+    /// The machines.
+    pub machines: Vec<Machine>,
+    /// The rows that any of them has.
+    pub rows: Vec<Row>,
+    /// The logarithm of the typical price in nanoseconds: for every row, of every machine. Null where a machine has none.
+    pub costs: Vec<Vec<Option<f64>>>,
+}
+
+impl Fleet {
+    /// A fleet without a machine.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a machine. A list in guest instructions has no times and is not taken.
+    pub fn add(&mut self, list: &PriceList) -> bool {
+        if list.unit != Unit::Nanoseconds {
+            return false;
+        }
+        let at = self.machines.len();
+        self.machines.push(Machine { name: list.name.clone(), fingerprint: list.fingerprint.clone() });
+        for costs in &mut self.costs {
+            costs.push(None);
+        }
+        for price in &list.prices {
+            let Some(ns) = price.typical_ns().filter(|ns| *ns > 0.0 && price.is_measured()) else { continue };
+            let row =
+                Row { group: price.group.clone(), name: price.name.clone(), variant: price.variant.clone() };
+            let index = self.rows.iter().position(|known| *known == row).unwrap_or_else(|| {
+                self.rows.push(row);
+                self.costs.push(vec![None; at + 1]);
+                self.rows.len() - 1
+            });
+            self.costs[index][at] = Some(ns.ln());
+        }
+        true
+    }
+}

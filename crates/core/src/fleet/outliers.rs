@@ -1,0 +1,414 @@
+//! Machines that stand out: those whose answers are farther from the middle of their group than the others' are.
+//!
+//! A machine seldom is off in one row alone: what breaks it (a clock that does not rise, a CPU that sleeps deeply, an interrupt that
+//! sits on it) makes rows of a kind dearer. So a machine is asked in families of rows ([`Pattern`]), whose mean tells far smaller
+//! differences than any of them, and in every row by itself.
+//!
+//! 1. Every answer becomes a score: its distance from the median of its group, in spreads of that row over the fleet. The spread of a
+//!    row leans on that of the other rows where machines are few (Smyth, "Linear models and empirical Bayes methods", 2004).
+//! 2. The mean score of a family is compared with that of the other machines. What all rows of a machine share by chance (its own
+//!    noise) so widens what is usual, and long tails are read off the fleet ([`Null`]).
+//! 3. A machine's p-value is that of its most striking family or row, corrected for their number (Bonferroni; families share one half
+//!    of the error, single rows the other). Of the machines that are named, a share of at most [`RATE`] is expected to be wrong
+//!    ([`stats::benjamini_hochberg`]).
+//! 4. The rows of a named machine are told at the rate that is left to them by having chosen the machine (Benjamini and Bogomolov,
+//!    "Selective inference on multiple families of hypotheses", 2014).
+
+use serde::{Deserialize, Serialize};
+
+use super::robust::{self, Null};
+use super::split::medians;
+use super::{Machine, RATE, Row};
+use crate::price::fingerprint::{Difference, Fact};
+use crate::stats::{self, quantile};
+
+/// A group with fewer machines than these has no middle that one of them could be off.
+pub const LEAST_MACHINES: usize = 3;
+
+/// A score counts as at most so many spreads in the mean of a family, so that one row cannot speak for all.
+const MOST: f64 = 10.0;
+
+/// What so many of a group have in common is usual for it.
+const NEARLY_ALL: f64 = 0.9;
+
+/// So many machines the spread of a row leans on the other rows with.
+const LEAN: f64 = 4.0;
+
+/// Where answers do not vary at all between machines, they vary by this much, on the log scale: what a clock resolves.
+const LEAST_SPREAD: f64 = 1e-3;
+
+/// Rows that one thing makes dearer together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Pattern {
+    /// All rows.
+    Everything,
+    /// The rows whose operation wakes or touches another CPU.
+    OtherCpu,
+    /// A group of the price list.
+    Group {
+        /// Its name.
+        group: String,
+    },
+    /// One row.
+    Row {
+        /// The row.
+        row: Row,
+    },
+}
+
+impl Pattern {
+    fn holds(&self, row: &Row) -> bool {
+        match self {
+            Self::Everything => true,
+            Self::OtherCpu => row.crosses_cpus(),
+            Self::Group { group } => row.group == *group,
+            Self::Row { row: one } => row == one,
+        }
+    }
+}
+
+/// A machine that stands out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Outlier {
+    /// Its name.
+    pub machine: String,
+    /// Index of its group.
+    pub group: usize,
+    /// The rows that are off, as a family.
+    pub pattern: Pattern,
+    /// Its prices in these rows over those of its group: the median of the rows.
+    pub factor: f64,
+    /// The same for all other rows; null where there is none.
+    pub rest: Option<f64>,
+    /// Probability of a machine that is so far off, if none were; corrected for the rows, not for the machines.
+    pub p_value: f64,
+    /// The rows that are off by themselves, the farthest first.
+    pub rows: Vec<OutlyingRow>,
+    /// Facts in which it differs from nearly all of its group: theirs first, then its own.
+    pub differs: Vec<Difference>,
+}
+
+/// A row in which a machine is off.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OutlyingRow {
+    /// The row.
+    #[serde(flatten)]
+    pub row: Row,
+    /// The machine's price over that of its group.
+    pub factor: f64,
+}
+
+/// What was asked of one family of rows.
+struct Asked {
+    pattern: Pattern,
+    /// Part of the error that it has.
+    weight: f64,
+    /// Of every machine, where it can be told.
+    p_values: Vec<Option<f64>>,
+    means: Vec<Option<f64>>,
+}
+
+/// The machines that stand out of their groups, the most striking first.
+pub fn outliers(
+    machines: &[Machine],
+    rows: &[Row],
+    answers: &[Vec<Option<f64>>],
+    group_of: &[usize],
+) -> Vec<Outlier> {
+    let residuals: Vec<Vec<Option<f64>>> = answers.iter().map(|row| residuals(row, group_of)).collect();
+    let asked = ask(rows, &scores(&residuals, group_of), group_of);
+    let of_machine: Vec<Option<(usize, f64)>> =
+        (0..machines.len()).map(|machine| striking(&asked, machine)).collect();
+    let judged: Vec<f64> = of_machine.iter().flatten().map(|(_, p)| *p).collect();
+    let level = stats::benjamini_hochberg(&judged, RATE);
+    let named: Vec<(usize, usize, f64)> = of_machine
+        .iter()
+        .enumerate()
+        .filter_map(|(machine, found)| found.filter(|(_, p)| *p <= level).map(|(at, p)| (machine, at, p)))
+        .collect();
+    let left = RATE * named.len() as f64 / judged.len().max(1) as f64;
+    let mut found: Vec<Outlier> = named
+        .iter()
+        .map(|&(machine, at, p_value)| {
+            let factor = |inside: bool, pattern: &Pattern| factor(rows, &residuals, machine, pattern, inside);
+            let pattern = asked[at].pattern.clone();
+            Outlier {
+                machine: machines[machine].name.clone(),
+                group: group_of[machine],
+                factor: factor(true, &pattern).unwrap_or(1.0),
+                rest: factor(false, &pattern),
+                p_value,
+                rows: off(&asked, rows, &residuals, machine, left),
+                differs: differs(machines, group_of, machine),
+                pattern,
+            }
+        })
+        .collect();
+    found.sort_by(|a, b| {
+        a.p_value.total_cmp(&b.p_value).then(b.factor.ln().abs().total_cmp(&a.factor.ln().abs()))
+    });
+    found
+}
+
+/// What is left of a row when the median of its group is taken off; nothing of a group that is too small.
+fn residuals(row: &[Option<f64>], group_of: &[usize]) -> Vec<Option<f64>> {
+    let medians = medians(row, group_of);
+    let mut sizes = vec![0usize; medians.len()];
+    row.iter().zip(group_of).filter(|(value, _)| value.is_some()).for_each(|(_, group)| sizes[*group] += 1);
+    let each = row.iter().zip(group_of).map(|(value, group)| {
+        (sizes[*group] >= LEAST_MACHINES).then_some(())?;
+        Some((*value)? - medians[*group]?)
+    });
+    each.collect()
+}
+
+/// The residuals in spreads of their row.
+fn scores(residuals: &[Vec<Option<f64>>], group_of: &[usize]) -> Vec<Vec<Option<f64>>> {
+    let spreads: Vec<Option<(f64, f64)>> = residuals.iter().map(|row| own_spread(row, group_of)).collect();
+    let usual = quantile::median(&spreads.iter().flatten().map(|(spread, _)| *spread).collect::<Vec<_>>());
+    let spread = |own: &Option<(f64, f64)>| -> Option<f64> {
+        let ((own, machines), usual) = ((*own)?, usual?);
+        let leaned = (machines * own.powi(2) + LEAN * usual.powi(2)) / (machines + LEAN);
+        Some(leaned.sqrt().max(LEAST_SPREAD))
+    };
+    let scaled = residuals.iter().zip(&spreads).map(|(row, own)| {
+        let spread = spread(own);
+        row.iter().map(|residual| Some((*residual)? / spread?)).collect()
+    });
+    scaled.collect()
+}
+
+/// The spread of a row over the fleet, and how many machines say so beyond the groups' medians.
+fn own_spread(row: &[Option<f64>], group_of: &[usize]) -> Option<(f64, f64)> {
+    let here: Vec<f64> = row.iter().flatten().copied().collect();
+    let groups = groups_of(row, group_of);
+    let spread = robust::spread(&here, here.len() as f64 / groups as f64)?;
+    Some((spread, here.len().saturating_sub(groups) as f64))
+}
+
+/// How many groups have an answer here.
+fn groups_of(row: &[Option<f64>], group_of: &[usize]) -> usize {
+    let mut seen: Vec<usize> =
+        row.iter().zip(group_of).filter(|(it, _)| it.is_some()).map(|(_, group)| *group).collect();
+    seen.sort_unstable();
+    seen.dedup();
+    seen.len().max(1)
+}
+
+/// Asks every machine in every family and every row.
+fn ask(rows: &[Row], scores: &[Vec<Option<f64>>], group_of: &[usize]) -> Vec<Asked> {
+    let families = families(rows);
+    let of_families = families.len() as f64;
+    let singles = rows.iter().map(|row| Pattern::Row { row: row.clone() });
+    let of_singles = rows.len() as f64;
+    let weighted = families
+        .into_iter()
+        .map(|it| (it, 0.5 / of_families))
+        .chain(singles.map(|it| (it, 0.5 / of_singles)));
+    weighted
+        .map(|(pattern, weight)| {
+            let members: Vec<&Vec<Option<f64>>> = rows
+                .iter()
+                .zip(scores)
+                .filter(|(row, _)| pattern.holds(row))
+                .map(|(_, scores)| scores)
+                .collect();
+            let means = means(&members, group_of.len());
+            let told: Vec<f64> = means.iter().flatten().copied().collect();
+            // Independent rows vary by this much in the mean; less is chance.
+            let least = 1.0 / (members.len().max(1) as f64).sqrt();
+            let null = Null::of(&told, groups_of(&means, group_of), least);
+            let p_values = means.iter().map(|mean| Some(null?.p_value((*mean)?))).collect();
+            Asked { pattern, weight, p_values, means }
+        })
+        .collect()
+}
+
+/// The families with more than one row; those that hold the same rows as one before are that one.
+fn families(rows: &[Row]) -> Vec<Pattern> {
+    let mut groups: Vec<&str> = rows.iter().map(|row| row.group.as_str()).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    let all = [Pattern::Everything, Pattern::OtherCpu]
+        .into_iter()
+        .chain(groups.into_iter().map(|group| Pattern::Group { group: group.to_owned() }));
+    let held = |pattern: &Pattern| rows.iter().map(|row| pattern.holds(row)).collect::<Vec<bool>>();
+    let mut seen: Vec<Vec<bool>> = Vec::new();
+    let new = |pattern: &Pattern| {
+        let held = held(pattern);
+        let several = held.iter().filter(|it| **it).count() >= 2;
+        let new = several && !seen.contains(&held);
+        seen.push(held);
+        new
+    };
+    all.filter(new).collect()
+}
+
+/// The mean score of these rows, of every machine that has at least half of them.
+fn means(members: &[&Vec<Option<f64>>], machines: usize) -> Vec<Option<f64>> {
+    let each = (0..machines).map(|machine| {
+        let told = members.iter().filter_map(|row| row[machine]).map(|score| score.clamp(-MOST, MOST));
+        let (sum, n) = told.fold((0.0, 0usize), |(sum, n), score| (sum + score, n + 1));
+        (n > 0 && 2 * n >= members.len()).then(|| sum / n as f64)
+    });
+    each.collect()
+}
+
+/// The most striking family or row of a machine, and the p-value of the machine.
+fn striking(asked: &[Asked], machine: usize) -> Option<(usize, f64)> {
+    let each = asked
+        .iter()
+        .enumerate()
+        .filter_map(|(at, it)| Some((at, (it.p_values[machine]? / it.weight).min(1.0))));
+    let least = each.clone().map(|(_, p)| p).fold(f64::INFINITY, f64::min);
+    // Where several say it beyond all doubt, the one that is farthest off; of equals, the widest, which comes first.
+    let sure = each.filter(|(_, p)| *p <= least.max(f64::MIN_POSITIVE) * 1.001);
+    let far = |at: usize| asked[at].means[machine].map_or(0.0, f64::abs);
+    let (at, _) = sure.reduce(|a, b| if far(b.0) > 1.25 * far(a.0) { b } else { a })?;
+    Some((at, least))
+}
+
+/// How far a machine is off in the rows of a pattern, or in all others.
+fn factor(
+    rows: &[Row],
+    residuals: &[Vec<Option<f64>>],
+    machine: usize,
+    pattern: &Pattern,
+    inside: bool,
+) -> Option<f64> {
+    let these = rows.iter().zip(residuals).filter(|(row, _)| pattern.holds(row) == inside);
+    let told: Vec<f64> = these.filter_map(|(_, residuals)| residuals[machine]).collect();
+    Some(quantile::median(&told)?.exp())
+}
+
+/// Where a machine differs from what nearly all others of its group have in common.
+fn differs(machines: &[Machine], group_of: &[usize], machine: usize) -> Vec<Difference> {
+    let others: Vec<&Machine> = machines
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| *at != machine && group_of[*at] == group_of[machine])
+        .map(|(_, other)| other)
+        .collect();
+    let differs = |fact: Fact| {
+        let own = machines[machine].fingerprint.fact(fact)?;
+        let mut values: Vec<String> = others.iter().filter_map(|it| it.fingerprint.fact(fact)).collect();
+        values.sort_unstable();
+        let usual = values.chunk_by(|a, b| a == b).max_by_key(|alike| alike.len())?;
+        let nearly_all = usual.len() as f64 >= NEARLY_ALL * others.len() as f64;
+        (nearly_all && usual[0] != own).then(|| Difference { fact, first: usual[0].clone(), second: own })
+    };
+    Fact::ALL.into_iter().filter_map(differs).collect()
+}
+
+/// The rows in which a machine is off by themselves, at an error of `rate` for all of them.
+fn off(
+    asked: &[Asked],
+    rows: &[Row],
+    residuals: &[Vec<Option<f64>>],
+    machine: usize,
+    rate: f64,
+) -> Vec<OutlyingRow> {
+    let single = |row: &Row| {
+        asked
+            .iter()
+            .find(|it| matches!(&it.pattern, Pattern::Row { row: one } if one == row))
+            .and_then(|it| it.p_values[machine])
+    };
+    let told: Vec<(usize, f64)> =
+        rows.iter().enumerate().filter_map(|(at, row)| Some((at, single(row)?))).collect();
+    let level = stats::benjamini_hochberg(&told.iter().map(|(_, p)| *p).collect::<Vec<_>>(), rate);
+    let mut found: Vec<OutlyingRow> = told
+        .iter()
+        .filter(|(_, p)| *p <= level)
+        .filter_map(|(at, _)| {
+            Some(OutlyingRow { row: rows[*at].clone(), factor: residuals[*at][machine]?.exp() })
+        })
+        .collect();
+    found.sort_by(|a, b| b.factor.ln().abs().total_cmp(&a.factor.ln().abs()));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::simulated::{Off, Planted, fleet};
+    use super::super::split::split;
+    use super::*;
+
+    fn found(planted: &Planted) -> Vec<Outlier> {
+        let fleet = fleet(planted);
+        let splits = split(&fleet.machines, &fleet.costs);
+        outliers(&fleet.machines, &fleet.rows, &fleet.costs, &splits.group_of)
+    }
+
+    /// The planted ones, and those that were named beside them.
+    fn right_and_wrong(planted: &Planted) -> (usize, usize) {
+        let found = found(planted);
+        let right = found.iter().filter(|it| planted.is_off(&it.machine)).count();
+        (right, found.len() - right)
+    }
+
+    #[test]
+    fn twenty_of_ten_thousand_are_named() {
+        let planted =
+            Planted { machines: 10_000, off: 20, by: 0.15f64.ln_1p(), cpu: 0.3, ..Planted::default() };
+        let (right, wrong) = right_and_wrong(&planted);
+        assert!(right >= 19 && wrong <= 2, "{right} right, {wrong} wrong");
+    }
+
+    #[test]
+    fn also_where_a_machine_s_rows_share_noise_and_tails_are_long() {
+        let planted = Planted {
+            machines: 2_000,
+            off: 20,
+            by: 0.4,
+            shared: 0.02,
+            long_tails: true,
+            ..Planted::default()
+        };
+        let (right, wrong) = right_and_wrong(&planted);
+        assert!(right >= 19 && wrong <= 3, "{right} right, {wrong} wrong");
+    }
+
+    #[test]
+    fn one_of_four_is_named_with_its_rows() {
+        let planted = Planted { machines: 4, off: 1, by: 0.7, ..Planted::default() };
+        let found = found(&planted);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(planted.is_off(&found[0].machine));
+        assert_eq!(found[0].pattern, Pattern::Everything);
+        assert!((found[0].factor.ln() - 0.7).abs() < 0.1);
+    }
+
+    #[test]
+    fn a_machine_whose_wake_ups_of_another_cpu_are_dear_is_told_so() {
+        let planted = Planted { machines: 12, off: 1, by: 0.7, only: Off::OtherCpu, ..Planted::default() };
+        let found = found(&planted);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].pattern, Pattern::OtherCpu);
+        assert!((found[0].factor.ln() - 0.7).abs() < 0.1 && found[0].rest.unwrap().ln().abs() < 0.1);
+        assert!(!found[0].rows.is_empty() && found[0].rows.iter().all(|it| it.row.crosses_cpus()));
+    }
+
+    #[test]
+    fn where_none_is_off_hardly_any_is_named() {
+        // Any name is wrong here: at most one fleet in twenty has one. 60 fleets; the binomial allows 8 at one in a thousand.
+        for machines in [4, 12, 60, 300] {
+            let fleets = 60;
+            let with = (0..fleets).filter(|seed| {
+                !found(&Planted { machines, seed: 1000 + seed, shared: 0.02, ..Planted::default() })
+                    .is_empty()
+            });
+            let with = with.count();
+            assert!(with <= 8, "{machines} machines: {with} of {fleets} fleets have a false name");
+        }
+    }
+
+    #[test]
+    fn two_machines_have_no_middle() {
+        assert!(found(&Planted { machines: 2, off: 1, by: 2.0, ..Planted::default() }).is_empty());
+    }
+}

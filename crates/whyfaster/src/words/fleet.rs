@@ -1,0 +1,96 @@
+//! What a fleet says, in English.
+
+use whyfaster_core::fleet::outliers::{Outlier, Pattern};
+use whyfaster_core::fleet::split::{Group, Split};
+use whyfaster_core::price::fingerprint::{Difference, Fact};
+
+use super::phrases::list;
+
+/// From this factor on a group of rows counts as off too, beside the one by which a machine stands out.
+const AS_WELL: f64 = 1.1;
+
+/// "CPU (62% of the variance between machines) and kernel (12%)"; nothing where no fact explains any.
+pub fn explained(splits: &[Split]) -> Option<String> {
+    let one = |(at, split): (usize, &Split)| {
+        let of = if at == 0 { " of the variance between machines" } else { "" };
+        format!("{} ({:.0}%{of})", facts(split), split.share * 100.0)
+    };
+    (!splits.is_empty()).then(|| list(&splits.iter().enumerate().map(one).collect::<Vec<_>>()))
+}
+
+/// "CPU", or "CPU or microcode" where both cut the fleet alike.
+pub fn facts(split: &Split) -> String {
+    let names: Vec<&str> = [split.fact].iter().chain(&split.also).map(|fact| name(*fact)).collect();
+    names.join(" or ")
+}
+
+/// A fact in running text.
+pub fn name(fact: Fact) -> &'static str {
+    fact.name()
+}
+
+/// "CPU A, kernel 6.1"; "all machines" where nothing cuts the fleet.
+pub fn group(group: &Group) -> String {
+    let one = |(fact, value): &(Fact, Option<String>)| match value {
+        // A model of a CPU or a release of a kernel speaks for itself.
+        Some(value) if matches!(fact, Fact::Cpu | Fact::Os) => value.clone(),
+        Some(value) => format!("{} {value}", name(*fact)),
+        None => format!("{} not known", name(*fact)),
+    };
+    match group.values.as_slice() {
+        [] => "all machines".to_owned(),
+        values => values.iter().map(one).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// The rows of a pattern.
+pub fn pattern(pattern: &Pattern) -> String {
+    match pattern {
+        Pattern::Everything => "everything".to_owned(),
+        Pattern::OtherCpu => "everything that reaches another CPU".to_owned(),
+        Pattern::Group { group } => match group.as_str() {
+            "kernel" => "system calls".to_owned(),
+            "process" => "making processes".to_owned(),
+            "thread" => "handing over between threads".to_owned(),
+            "pipe" => "pipes".to_owned(),
+            "cpu" => "the CPU and its memory".to_owned(),
+            other => format!("the group '{other}'"),
+        },
+        Pattern::Row { row } => format!("{} {}", row.name, row.variant),
+    }
+}
+
+/// "node17: everything that reaches another CPU costs 2.1x what it costs in its group; the rest 1.0x".
+pub fn outlier(it: &Outlier, named: &str, factor: &dyn Fn(f64) -> String) -> String {
+    let what = pattern(&it.pattern);
+    let costs = if what.ends_with('s') && it.pattern != Pattern::OtherCpu { "cost" } else { "costs" };
+    let rest = it.rest.map(|rest| match rest {
+        rest if rest.ln().abs() < AS_WELL.ln() => "the rest is as in the others".to_owned(),
+        rest => format!("the rest {}", factor(rest)),
+    });
+    let mut parts = vec![format!("{named}: {what} {costs} {} as much as in its group", factor(it.factor))];
+    parts.extend(rest.filter(|_| it.pattern != Pattern::Everything));
+    parts.extend(differs(&it.differs));
+    if it.differs.is_empty() {
+        parts.extend(look(it).map(str::to_owned));
+    }
+    parts.join("; ")
+}
+
+fn differs(differences: &[Difference]) -> Option<String> {
+    let one = |it: &Difference| format!("{} {} (in its group {})", name(it.fact), it.second, it.first);
+    (!differences.is_empty())
+        .then(|| format!("it has {}", list(&differences.iter().map(one).collect::<Vec<_>>())))
+}
+
+/// What to look at first, where the rows say it.
+fn look(it: &Outlier) -> Option<&'static str> {
+    let dearer = it.factor > 1.0;
+    match &it.pattern {
+        Pattern::Everything if dearer => Some("look for other work, a CPU quota, or a lower clock"),
+        Pattern::OtherCpu if dearer => {
+            Some("look for deep idle states, or an interrupt that stays on one CPU")
+        }
+        _ => None,
+    }
+}
