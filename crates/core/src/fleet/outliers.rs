@@ -395,15 +395,15 @@ mod tests {
 
     #[test]
     fn where_none_is_off_hardly_any_is_named() {
-        // Any name is wrong here: at most one fleet in twenty has one. 60 fleets; the binomial allows 8 at one in a thousand.
-        for machines in [4, 12, 60, 300] {
+        // Any name is wrong here: at most one fleet in twenty has one. Of 60 fleets, 8 are one too many for chance at one in a hundred.
+        for machines in [4, 12, 40, 60, 300] {
             let fleets = 60;
             let with = (0..fleets).filter(|seed| {
                 !found(&Planted { machines, seed: 1000 + seed, shared: 0.02, ..Planted::default() })
                     .is_empty()
             });
             let with = with.count();
-            assert!(with <= 8, "{machines} machines: {with} of {fleets} fleets have a false name");
+            assert!(with < 8, "{machines} machines: {with} of {fleets} fleets have a false name");
         }
     }
 
