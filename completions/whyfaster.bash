@@ -28,6 +28,9 @@ _whyfaster() {
             whyfaster,doctor)
                 cmd="whyfaster__subcmd__doctor"
                 ;;
+            whyfaster,fleet)
+                cmd="whyfaster__subcmd__fleet"
+                ;;
             whyfaster,help)
                 cmd="whyfaster__subcmd__help"
                 ;;
@@ -52,6 +55,12 @@ _whyfaster() {
             whyfaster,trace)
                 cmd="whyfaster__subcmd__trace"
                 ;;
+            whyfaster__subcmd__fleet,diff)
+                cmd="whyfaster__subcmd__fleet__subcmd__diff"
+                ;;
+            whyfaster__subcmd__fleet,report)
+                cmd="whyfaster__subcmd__fleet__subcmd__report"
+                ;;
             whyfaster__subcmd__help,compare)
                 cmd="whyfaster__subcmd__help__subcmd__compare"
                 ;;
@@ -63,6 +72,9 @@ _whyfaster() {
                 ;;
             whyfaster__subcmd__help,doctor)
                 cmd="whyfaster__subcmd__help__subcmd__doctor"
+                ;;
+            whyfaster__subcmd__help,fleet)
+                cmd="whyfaster__subcmd__help__subcmd__fleet"
                 ;;
             whyfaster__subcmd__help,help)
                 cmd="whyfaster__subcmd__help__subcmd__help"
@@ -88,6 +100,12 @@ _whyfaster() {
             whyfaster__subcmd__help,trace)
                 cmd="whyfaster__subcmd__help__subcmd__trace"
                 ;;
+            whyfaster__subcmd__help__subcmd__fleet,diff)
+                cmd="whyfaster__subcmd__help__subcmd__fleet__subcmd__diff"
+                ;;
+            whyfaster__subcmd__help__subcmd__fleet,report)
+                cmd="whyfaster__subcmd__help__subcmd__fleet__subcmd__report"
+                ;;
             *)
                 ;;
         esac
@@ -95,7 +113,7 @@ _whyfaster() {
 
     case "${cmd}" in
         whyfaster)
-            opts="-h -V --help --help-all --version compare trace show report study prices machines doctor demo man completions help"
+            opts="-h -V --help --help-all --version compare trace show report study prices machines fleet doctor demo man completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -561,8 +579,70 @@ _whyfaster() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        whyfaster__subcmd__fleet)
+            opts="-h -V --help --help-all --version report diff"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        whyfaster__subcmd__fleet__subcmd__diff)
+            opts="-v -q -h -V --delta --json --style --time-unit --verbose --quiet --help --help-all --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --delta)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --style)
+                    COMPREPLY=($(compgen -W "auto basic full nocolor color none" -- "${cur}"))
+                    return 0
+                    ;;
+                --time-unit)
+                    COMPREPLY=($(compgen -W "microsecond millisecond second minute hour" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        whyfaster__subcmd__fleet__subcmd__report)
+            opts="-v -q -h -V --json --style --time-unit --verbose --quiet --help --help-all --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --style)
+                    COMPREPLY=($(compgen -W "auto basic full nocolor color none" -- "${cur}"))
+                    return 0
+                    ;;
+                --time-unit)
+                    COMPREPLY=($(compgen -W "microsecond millisecond second minute hour" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         whyfaster__subcmd__help)
-            opts="compare trace show report study prices machines doctor demo man completions help"
+            opts="compare trace show report study prices machines fleet doctor demo man completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -620,6 +700,48 @@ _whyfaster() {
         whyfaster__subcmd__help__subcmd__doctor)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        whyfaster__subcmd__help__subcmd__fleet)
+            opts="report diff"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        whyfaster__subcmd__help__subcmd__fleet__subcmd__diff)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        whyfaster__subcmd__help__subcmd__fleet__subcmd__report)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

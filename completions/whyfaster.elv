@@ -30,6 +30,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand study 'List the studies, or run one: an article''s measurement, repeated on this machine'
             cand prices 'Price what this machine charges: system calls, processes, threads, pipes, page faults'
             cand machines 'Set price lists side by side: which machine charges more, for what, and why'
+            cand fleet 'Ask the same of many machines: how they differ, by which facts, and which of them stand out'
             cand doctor 'Say what this machine allows, how noisy it is, and what would help'
             cand demo 'Show a pair of commands whose order flips from one copy to many, in less than 30 seconds'
             cand man 'Show the manual: of whyfaster, or of one verb'
@@ -299,6 +300,44 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand -V 'Print version'
             cand --version 'Print version'
         }
+        &'whyfaster;fleet'= {
+            cand -h 'Print the options that are used most'
+            cand --help 'Print the options that are used most'
+            cand --help-all 'Print every option with its explanation'
+            cand -V 'Print version'
+            cand --version 'Print version'
+            cand report 'Say how machines differ, which facts explain it, and which machines stand out'
+            cand diff 'Say what an update changed: every machine beside itself, before and after'
+        }
+        &'whyfaster;fleet;report'= {
+            cand --style 'Colour: auto, basic, full, nocolor, color or none [default: auto]'
+            cand --time-unit 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]'
+            cand --json 'Print everything as JSON on standard output instead of the report'
+            cand -v 'Print the tables too; -vv prints everything'
+            cand --verbose 'Print the tables too; -vv prints everything'
+            cand -q 'Print nothing but the answer in one sentence'
+            cand --quiet 'Print nothing but the answer in one sentence'
+            cand -h 'Print the options that are used most'
+            cand --help 'Print the options that are used most'
+            cand --help-all 'Print every option with its explanation'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'whyfaster;fleet;diff'= {
+            cand --delta 'Call a price unchanged when it changed by less than this'
+            cand --style 'Colour: auto, basic, full, nocolor, color or none [default: auto]'
+            cand --time-unit 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]'
+            cand --json 'Print everything as JSON on standard output instead of the report'
+            cand -v 'Print the tables too; -vv prints everything'
+            cand --verbose 'Print the tables too; -vv prints everything'
+            cand -q 'Print nothing but the answer in one sentence'
+            cand --quiet 'Print nothing but the answer in one sentence'
+            cand -h 'Print the options that are used most'
+            cand --help 'Print the options that are used most'
+            cand --help-all 'Print every option with its explanation'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
         &'whyfaster;doctor'= {
             cand --style 'Colour: auto, basic, full, nocolor, color or none [default: auto]'
             cand --json 'Print the facts as JSON'
@@ -352,6 +391,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand study 'List the studies, or run one: an article''s measurement, repeated on this machine'
             cand prices 'Price what this machine charges: system calls, processes, threads, pipes, page faults'
             cand machines 'Set price lists side by side: which machine charges more, for what, and why'
+            cand fleet 'Ask the same of many machines: how they differ, by which facts, and which of them stand out'
             cand doctor 'Say what this machine allows, how noisy it is, and what would help'
             cand demo 'Show a pair of commands whose order flips from one copy to many, in less than 30 seconds'
             cand man 'Show the manual: of whyfaster, or of one verb'
@@ -371,6 +411,14 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
         &'whyfaster;help;prices'= {
         }
         &'whyfaster;help;machines'= {
+        }
+        &'whyfaster;help;fleet'= {
+            cand report 'Say how machines differ, which facts explain it, and which machines stand out'
+            cand diff 'Say what an update changed: every machine beside itself, before and after'
+        }
+        &'whyfaster;help;fleet;report'= {
+        }
+        &'whyfaster;help;fleet;diff'= {
         }
         &'whyfaster;help;doctor'= {
         }

@@ -20,7 +20,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// What the page is called: `whyfaster` or `whyfaster-VERB`.
+    /// What the page is called: `whyfaster`, `whyfaster-VERB` or `whyfaster-VERB-TASK`.
     pub fn name(&self) -> String {
         match &self.verb {
             Some(verb) => format!("{PROGRAM}-{verb}"),
@@ -45,10 +45,13 @@ impl Page {
 pub fn pages() -> Vec<Page> {
     let mut program = Args::command().disable_help_subcommand(true);
     program.build();
-    let verbs: Vec<Page> = program
-        .get_subcommands()
-        .map(|verb| Page { verb: Some(verb.get_name().to_owned()), command: verb.clone() })
-        .collect();
+    let page = |name: String, command: &Command| Page { verb: Some(name), command: command.clone() };
+    let of_verb = |verb: &Command| -> Vec<Page> {
+        let name = verb.get_name();
+        let tasks = verb.get_subcommands().map(|task| page(format!("{name}-{}", task.get_name()), task));
+        [page(name.to_owned(), verb)].into_iter().chain(tasks).collect()
+    };
+    let verbs: Vec<Page> = program.get_subcommands().flat_map(of_verb).collect();
     [Page { verb: None, command: program }].into_iter().chain(verbs).collect()
 }
 
@@ -73,9 +76,10 @@ mod tests {
     fn every_verb_has_a_page_that_names_itself() {
         let pages = pages();
         let verbs: Vec<&str> = pages.iter().filter_map(|page| page.verb.as_deref()).collect();
-        let known: Vec<String> =
-            Args::command().get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
-        assert_eq!(verbs, known);
+        for verb in Args::command().get_subcommands() {
+            assert!(verbs.contains(&verb.get_name()), "{verbs:?}");
+        }
+        assert!(verbs.contains(&"fleet-report") && !verbs.iter().any(|it| it.contains("help")), "{verbs:?}");
         for page in &pages {
             let roff = String::from_utf8(page.roff().unwrap()).unwrap();
             assert!(roff.contains(&format!(".TH {} 1", page.name())), "{roff}");
@@ -87,8 +91,8 @@ mod tests {
     fn every_shell_completes_every_verb() {
         for shell in Shell::value_variants() {
             let script = String::from_utf8(completions(*shell)).unwrap();
-            for page in pages() {
-                assert!(script.contains(&page.verb.unwrap_or_default()), "{shell}");
+            for verb in Args::command().get_subcommands() {
+                assert!(script.contains(verb.get_name()), "{shell}");
             }
         }
     }

@@ -128,7 +128,7 @@ fn diff(args: &FleetDiffArgs) -> anyhow::Result<Exit> {
         return Err(Failure::new(
             Exit::Error,
             message,
-            "machines are paired by name; 'whyfaster prices --name NAME' gives one",
+            "machines are paired by the name in their lists, which is the host's own",
         )
         .into());
     }

@@ -113,7 +113,7 @@ pub enum Verb {
     /// Ask the same of many machines: how they differ, by which facts, and which of them stand out
     ///
     /// It reads what 'whyfaster prices --record' and 'whyfaster compare --record' wrote on each of them.
-    #[command(before_help = examples::FLEET)]
+    #[command(before_help = examples::FLEET, disable_help_subcommand = true)]
     Fleet(FleetArgs),
     /// Say what this machine allows, how noisy it is, and what would help
     #[command(before_help = examples::DOCTOR)]
