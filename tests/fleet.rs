@@ -106,7 +106,7 @@ fn comparison(cpu: &str, factor: f64) -> Value {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/records/0.1.0-batch.json");
     let mut record: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
     record["host"]["before"]["cpu_model"] = cpu.into();
-    let stored = list(&record["batches"]).clone();
+    let stored = list(&record["batches"]).to_vec();
     let again =
         (0..PLANNED / STORED).flat_map(|times| stored.iter().map(move |batch| (times, batch.clone())));
     let batches = again.map(|(times, mut batch)| {
