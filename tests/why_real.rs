@@ -84,6 +84,54 @@ fn the_order_of_a_locale_is_named_by_the_function_that_compares() {
     assert!(found["sentence"].as_str().unwrap().contains("strcoll"), "{found:#}");
 }
 
+/// Looks for what is not there, over and over: `search N` N times, in the C library, which has no frame pointers and neither has this.
+const SEARCH: &str = r#"
+#include <stdlib.h>
+#include <string.h>
+static char text[1 << 20];
+__attribute__((noinline)) static long searched(int times) {
+    long found = 0;
+    for (int i = 0; i < times; i++) {
+        found += memchr(text, 'x', sizeof text) != 0;
+        __asm__ volatile("" ::: "memory");
+    }
+    return found;
+}
+int main(int argc, char **argv) {
+    memset(text, 'a', sizeof text);
+    return (int)searched(argc > 1 ? atoi(argv[1]) : 1);
+}
+"#;
+
+#[test]
+fn who_asks_the_c_library_is_named_without_frame_pointers() {
+    needs!(full());
+    needs!(tool("gcc"));
+    let _alone = alone();
+    let place = Sandbox::new();
+    place.write("search.c", SEARCH);
+    place.shell("gcc -O2 -fomit-frame-pointer -o search search.c").ok();
+    let options = ["--why=observe", "--why-rounds", "7"];
+    let record = explained(&place, &options, "./search 8000", "./search 10");
+    let found = first(&record, "compute");
+    let function = &found["functions"][0];
+    assert!(function["file"].as_str().is_some_and(|it| it.contains("libc.so")), "{function:#}");
+    assert_eq!(function["called_from"], "searched", "{function:#}");
+    let sentence = found["sentence"].as_str().unwrap_or_default();
+    assert!(sentence.contains("called from `searched`"), "{sentence}");
+    // Nearly every sample has its caller, not only some.
+    for run in list(&record["traced"]).iter().filter(|it| it["alternative"] == 0) {
+        let rows = list(&run["report"]["sampled"]["functions"]);
+        let of = |wanted: &dyn Fn(&Value) -> bool| -> f64 {
+            rows.iter().filter(|it| wanted(it)).map(|it| number(&it["samples"])).sum()
+        };
+        let in_libc =
+            |it: &Value| it["kind"] == "user" && it["file"].as_str().is_some_and(|it| it.contains("libc.so"));
+        let (all, called) = (of(&in_libc), of(&|it| in_libc(it) && it["called_from"] == "searched"));
+        assert!(all >= 20.0 && called > 0.9 * all, "{called} of {all}: {rows:#?}");
+    }
+}
+
 /// A PATH that has so many directories before the first that has the program.
 fn searched(directories: u32) -> String {
     format!("PATH=$(printf '/nowhere/%s:' $(seq {directories}))$PATH; for i in $(seq 60); do env true; done")

@@ -211,8 +211,12 @@ struct bpf_iter__task {
 /* Arguments of a call: where each architecture keeps them, and how it tells a 32-bit caller. */
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
-    unsigned long di, si, dx, r10, r8, r9, bx, cx, bp, orig_ax;
+    unsigned long di, si, dx, r10, r8, r9, bx, cx, bp, orig_ax, ip, sp;
 } FROM_KERNEL;
+#define INSTRUCTION(regs) ((regs)->ip)
+#define STACK_TOP(regs) ((regs)->sp)
+#define FRAME(regs) ((regs)->bp)
+#define LINK(regs) 0
 #define NUMBER_OF_CALL(regs) ((s32)(regs)->orig_ax) /* -1: it is in none, as syscall_get_nr() */
 #define TS_COMPAT 0x2 /* arch/x86/include/asm/thread_info.h */
 #define IS_COMPAT(task) (((task)->thread_info.status & TS_COMPAT) != 0)
@@ -230,8 +234,14 @@ struct pt_regs {
 #elif defined(__TARGET_ARCH_arm64)
 struct pt_regs {
     u64 regs[31];
+    u64 sp;
+    u64 pc;
     s32 syscallno;
 } FROM_KERNEL;
+#define INSTRUCTION(r) ((r)->pc)
+#define STACK_TOP(r) ((r)->sp)
+#define FRAME(r) ((r)->regs[29])
+#define LINK(r) ((r)->regs[30])
 #define NUMBER_OF_CALL(regs) ((regs)->syscallno)
 #define TIF_32BIT (1ul << 22) /* arch/arm64/include/asm/thread_info.h */
 #define IS_COMPAT(task) (((task)->thread_info.flags & TIF_32BIT) != 0)

@@ -191,7 +191,7 @@ struct call_record {
     u64 path_bytes;
 };
 
-/* Followed by the addresses, first those of the kernel. */
+/* Followed by the addresses, first those of the kernel, and by the memory on the top of the user's stack. */
 struct stack_record {
     struct record head;
     u32 process;
@@ -201,6 +201,11 @@ struct stack_record {
     u16 in_call;  /* within a system call, or on its way out */
     u16 starting; /* whether its program may be starting up still */
     u64 run;      /* CPU time since its exec, while it may be starting up */
+    u64 memory;   /* bytes of it; 0: none, and nothing in the registers of user code below */
+    u64 at;
+    u64 top;
+    u64 frame;
+    u64 link;     /* arm64: where it returns to */
 };
 
 /* ---- counters ---- */
@@ -374,8 +379,9 @@ struct settings {
     u32 restricted;    /* the caller may observe what ptrace would let it look into, and nothing else */
     u32 uid;           /* its numbers, in the first user namespace */
     u32 gid;
-    u16 kernel_frames; /* of a stack that the clock takes, at most */
-    u16 user_frames;
+    u8 kernel_frames;  /* of a stack that the clock takes, at most */
+    u8 user_frames;
+    u16 user_memory;   /* 1: stacks come with the memory on their top */
     u64 lacks;         /* capabilities that it does not have */
     u32 execve;
     u32 execveat;

@@ -2,9 +2,13 @@
 
 #include "ours.h"
 
+/* A page, the smallest that there is: memory up to its end is there or is not. */
+#define PAGE 4096
+
 struct stack_and_frames {
     struct stack_record stack;
     u64 frames[2 * STACK_FRAMES + 2];
+    u8 room_for_memory[2 * PAGE];
 };
 
 /* Two on each CPU: the clock's interrupt may come while a blocking task's stack is being taken. */
@@ -14,6 +18,28 @@ struct {
     __type(key, u32);
     __type(value, struct stack_and_frames);
 } stack_scratch SEC(".maps");
+
+/* What user code has on the top of its stack, and the registers that say what it is: most libraries are built without frame pointers,
+ * and there whoever reads this finds the callers. Returns how many bytes there are. Left out where the reader is behind: it is the
+ * largest part of a record, and what a function was called from is worth less than an event. */
+static __always_inline u64 copy_memory(struct stack_record *r, u8 *to, struct task_struct *task)
+{
+    if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs) || (task->flags & PF_KTHREAD) ||
+        bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= settings.wake_at / 2)
+        return 0;
+    struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+    r->at = INSTRUCTION(regs);
+    r->top = STACK_TOP(regs);
+    r->frame = FRAME(regs);
+    r->link = LINK(regs);
+    /* Behind the end of its page there may be nothing. */
+    u64 behind = r->top & (PAGE - 1), first = PAGE - behind;
+    if (bpf_probe_read_user(to, first, (void *)r->top))
+        return 0;
+    if (behind && !bpf_probe_read_user(to + first, behind, (void *)(r->top + first)))
+        return PAGE;
+    return first;
+}
 
 static __always_inline void send_stack(void *ctx, struct task_struct *task, struct task_state *t, u64 now, u32 blocking)
 {
@@ -33,15 +59,18 @@ static __always_inline void send_stack(void *ctx, struct task_struct *task, stru
         LOST(stack);
         return;
     }
+    u64 frames = offset + ((u64)user & 0x3ff);
+    u64 memory = !settings.user_memory ? 0 : copy_memory(&s->stack, (u8 *)s->frames + frames, task);
     fill(&s->stack.head, RECORD_STACK, now, number_of(task, t), 0, blocking);
     s->stack.process = task->tgid;
     s->stack.kernel_frames = kernel / 8;
     s->stack.user_frames = user / 8;
+    s->stack.memory = memory;
     s->stack.group = t->group;
     s->stack.in_call = t->in_call || t->exiting || (task->flags & PF_EXITING);
     s->stack.starting = t->starting;
     s->stack.run = t->starting ? run_so_far(task, t, now) - t->exec_run : 0;
-    send_copy(s, sizeof(s->stack) + offset + ((u64)user & 0x3ff));
+    send_copy(s, sizeof(s->stack) + frames + (memory & (2 * PAGE - 1)));
 }
 
 /* As often as the clock would, at most: who waits for a lock a million times a second is asked a thousand times. */

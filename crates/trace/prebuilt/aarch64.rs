@@ -1328,10 +1328,15 @@ mod imp {
         pub struct stack_and_frames {
             pub stack: stack_record,
             pub frames: [u64; 256],
+            pub room_for_memory: [u8; 8192],
         }
         impl Default for stack_and_frames {
             fn default() -> Self {
-                Self { stack: stack_record::default(), frames: [u64::default(); 256] }
+                Self {
+                    stack: stack_record::default(),
+                    frames: [u64::default(); 256],
+                    room_for_memory: [u8::default(); 8192],
+                }
             }
         }
         #[derive(Debug, Default, Copy, Clone)]
@@ -1345,6 +1350,11 @@ mod imp {
             pub in_call: u16,
             pub starting: u16,
             pub run: u64,
+            pub memory: u64,
+            pub at: u64,
+            pub top: u64,
+            pub frame: u64,
+            pub link: u64,
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
@@ -1639,8 +1649,10 @@ mod imp {
         #[repr(C)]
         pub struct pt_regs {
             pub regs: [u64; 31],
+            pub sp: u64,
+            pub pc: u64,
             pub syscallno: i32,
-            pub __pad_252: [u8; 4],
+            pub __pad_268: [u8; 4],
         }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
@@ -1661,6 +1673,18 @@ mod imp {
         #[repr(C)]
         pub struct sock_common {
             pub skc_family: u16,
+        }
+        #[derive(Debug, Copy, Clone, Eq, PartialEq)]
+        #[repr(transparent)]
+        pub struct bpf_func_id(pub u32);
+        #[allow(non_upper_case_globals)]
+        impl bpf_func_id {
+            pub const BPF_FUNC_task_pt_regs: Self = Self(175);
+        }
+        impl Default for bpf_func_id {
+            fn default() -> Self {
+                Self::BPF_FUNC_task_pt_regs
+            }
         }
         #[derive(Debug, Default, Copy, Clone)]
         #[repr(C)]
@@ -1698,18 +1722,6 @@ mod imp {
                 Self { seq: std::ptr::null_mut() }
             }
         }
-        #[derive(Debug, Copy, Clone, Eq, PartialEq)]
-        #[repr(transparent)]
-        pub struct bpf_func_id(pub u32);
-        #[allow(non_upper_case_globals)]
-        impl bpf_func_id {
-            pub const BPF_FUNC_task_pt_regs: Self = Self(175);
-        }
-        impl Default for bpf_func_id {
-            fn default() -> Self {
-                Self::BPF_FUNC_task_pt_regs
-            }
-        }
         #[derive(Debug, Copy, Clone)]
         #[repr(C)]
         pub struct settings {
@@ -1723,8 +1735,9 @@ mod imp {
             pub restricted: u32,
             pub uid: u32,
             pub gid: u32,
-            pub kernel_frames: u16,
-            pub user_frames: u16,
+            pub kernel_frames: u8,
+            pub user_frames: u8,
+            pub user_memory: u16,
             pub lacks: u64,
             pub execve: u32,
             pub execveat: u32,
@@ -1752,8 +1765,9 @@ mod imp {
                     restricted: u32::default(),
                     uid: u32::default(),
                     gid: u32::default(),
-                    kernel_frames: u16::default(),
-                    user_frames: u16::default(),
+                    kernel_frames: u8::default(),
+                    user_frames: u8::default(),
+                    user_memory: u16::default(),
                     lacks: u64::default(),
                     execve: u32::default(),
                     execveat: u32::default(),
@@ -2315,5 +2329,5 @@ mod imp {
         }
     }
     #[unsafe(link_section = ".bpf.objs")]
-    static DATA: [u8; 279336] = *include_bytes!("aarch64.bpf.o");
+    static DATA: [u8; 283952] = *include_bytes!("aarch64.bpf.o");
 }

@@ -22,8 +22,8 @@ use crate::wanted::{CallsBy, Wanted};
 const SYSCALLS: usize = 512;
 
 /// Frames of a stack at most, as in the header; and of user code where samples are counted by function: enough to see what called it.
-const STACK_FRAMES: u16 = 127;
-const COUNTED_FRAMES: u16 = 32;
+const STACK_FRAMES: u8 = 127;
+const COUNTED_FRAMES: u8 = 32;
 
 /// With counting by process: cells and groups at once. Ended processes are taken out while the trace runs.
 const CELLS_BY_PROCESS: u32 = 1 << 17;
@@ -100,6 +100,8 @@ fn settle(open: &mut OpenWhyfasterSkel<'_>, wanted: &Wanted, caller: &Caller) {
         gid: caller.gid,
         kernel_frames: if wanted.count_samples { 1 } else { STACK_FRAMES },
         user_frames: if wanted.count_samples { COUNTED_FRAMES } else { STACK_FRAMES },
+        // Whoever streams stacks has all of them, of which the top says little.
+        user_memory: wanted.count_samples.into(),
         lacks: caller.lacks,
         execve: number(libc::SYS_execve),
         execveat: number(libc::SYS_execveat),

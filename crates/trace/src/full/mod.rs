@@ -21,6 +21,7 @@ mod tables;
 mod tally;
 mod totals;
 pub(crate) mod trial;
+mod unwind;
 pub(crate) mod watch;
 
 use std::cell::RefCell;

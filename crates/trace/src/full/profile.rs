@@ -13,7 +13,8 @@ use whyfaster_core::trace::report::{Code, Sampled, SampledRow, WorkKind};
 use super::images::{Images, Place};
 use super::perf_map::PerfMaps;
 use super::programs::types;
-use super::symbols::{Symbols, addresses, calling};
+use super::symbols::{Frames, Symbols, calling};
+use super::unwind::Unwinder;
 
 /// What is counted together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -52,6 +53,8 @@ pub(crate) struct Profile {
     open: HashMap<(Tid, u64), Key>,
     /// Start-ups that are over: when that was told, and how much CPU time they took, by task.
     started: HashMap<Tid, Vec<(u64, u64)>>,
+    /// Of this run alone: another one may have other files by the same names.
+    unwinder: Unwinder,
     began: SystemTime,
 }
 
@@ -65,6 +68,7 @@ impl Default for Profile {
             over: HashMap::new(),
             open: HashMap::new(),
             started: HashMap::new(),
+            unwinder: Unwinder::default(),
             began: SystemTime::now(),
         }
     }
@@ -73,18 +77,17 @@ impl Default for Profile {
 impl Profile {
     /// Counts a sample.
     pub(crate) fn take(&mut self, r: &types::stack_record, frames: &[u8], images: &mut Images) {
-        let frames = addresses(frames);
-        let (kernel, user) = frames.split_at(usize::from(r.kernel_frames).min(frames.len()));
+        let stack = Frames::of(r, frames);
         // In the kernel, and for no call: a page fault, but for what interrupts take.
         let otherwise = match () {
-            () if kernel.is_empty() => Some(WorkKind::User),
+            () if stack.kernel.is_empty() => Some(WorkKind::User),
             () if r.in_call == 0 => Some(WorkKind::PageFaults),
             () => None,
         };
-        if r.group == 0 || user.is_empty() {
+        if r.group == 0 || stack.user.is_empty() {
             return;
         }
-        let frames = calling(user).map(|address| images.place(r.process, r.head.at, address)).collect();
+        let frames = self.places(r, &stack, images);
         let key = |kind| Key { group: r.group, kind, frames };
         match otherwise {
             _ if r.starting != 0 => {
@@ -94,6 +97,18 @@ impl Profile {
             Some(kind) => *self.counted.entry(key(kind)).or_default() += 1,
             None => {}
         }
+    }
+
+    /// Where a task is in user code, innermost first: by the tables of its files, and where they say no caller by its frame pointers.
+    fn places(&mut self, r: &types::stack_record, stack: &Frames<'_>, images: &mut Images) -> Vec<Place> {
+        let unwound = match stack.memory {
+            [] => Vec::new(),
+            memory => self.unwinder.places(r, memory, images),
+        };
+        if unwound.iter().skip(1).any(|place| matches!(place, Place::File(..))) {
+            return unwound;
+        }
+        calling(&stack.user).map(|address| images.place(r.process, r.head.at, address)).collect()
     }
 
     /// A task begins to wait for a lock: its stack comes to [`Self::waits`].
@@ -113,12 +128,11 @@ impl Profile {
 
     /// Counts a wait for a lock, as soon as it is over.
     pub(crate) fn waits(&mut self, r: &types::stack_record, frames: &[u8], images: &mut Images) {
-        let frames = addresses(frames);
-        let user = frames.get(usize::from(r.kernel_frames)..).unwrap_or_default();
-        if r.group == 0 || user.is_empty() {
+        let stack = Frames::of(r, frames);
+        if r.group == 0 || stack.user.is_empty() {
             return;
         }
-        let frames = calling(user).map(|address| images.place(r.process, r.head.at, address)).collect();
+        let frames = self.places(r, &stack, images);
         let key = Key { group: r.group, kind: WorkKind::Lock, frames };
         let (wait, waiting) = ((r.head.task, r.head.at), self.waiting.get(&r.head.task));
         match self.over.remove(&wait) {
@@ -198,11 +212,78 @@ fn code(frames: &[Place], symbols: &mut Symbols, maps: &mut PerfMaps) -> Code {
     let of_script = |code: &Code, place: &Place| matches!(place, Place::Memory(..)) && code.symbol.is_some();
     let at = frames.iter().zip(&all).position(|(place, code)| of_script(code, place)).unwrap_or(0);
     let Some(it) = all.get(at).cloned() else { return Code::default() };
-    // Without frame pointers a walk may miss callers, and end in what is none; code without a name is no help either.
-    let caller = all[at + 1..].iter().find(|code| {
-        let other = (&code.symbol, &code.file) != (&it.symbol, &it.file);
-        other && code.file.is_some() && (code.symbol.is_some() || code.file != it.file)
-    });
-    let called_from = caller.and_then(|code| code.symbol.clone().or_else(|| code.file.clone()));
+    let called_from = caller(&it, &all[at + 1..]);
     Code { called_from, ..it }
+}
+
+/// What called a function: by its name, or else by its file. Who asked the C library says more than how that is built.
+fn caller(it: &Code, before: &[Code]) -> Option<String> {
+    let before = without_start(before);
+    let asked = |code: &&Code| !is_c_library(&code.file) && code.file.is_some();
+    // A walk by frame pointers may end in what is no caller; code without a name is no help within one file.
+    let other = |code: &&Code| {
+        (&code.symbol, &code.file) != (&it.symbol, &it.file)
+            && (code.symbol.is_some() || code.file != it.file)
+    };
+    let known = |code: &&Code| code.file.is_some() && other(code);
+    let outside = is_c_library(&it.file).then(|| before.iter().position(|code| asked(&code))).flatten();
+    let at = outside.or_else(|| before.iter().position(|code| known(&code)))?;
+    let mut of_file = before[at..].iter().take_while(|code| code.file == before[at].file);
+    of_file.find_map(|code| code.symbol.clone()).or_else(|| before[at].file.clone())
+}
+
+/// The callers up to the function that a program or a thread begins with. The C library calls that, and whoever reads this knows.
+fn without_start(before: &[Code]) -> &[Code] {
+    let within = before.iter().rev().take_while(|code| is_c_library(&code.file)).count();
+    let (inner, start) = before.split_at(before.len() - within);
+    let starts = |code: &Code| code.symbol.as_deref().is_none_or(|it| STARTS.contains(&it));
+    if start.iter().all(starts) { inner } else { before }
+}
+
+/// Functions of the C library by which programs and threads begin.
+const STARTS: [&str; 4] = ["__libc_start_main", "__libc_start_call_main", "clone", "__clone"];
+
+/// Whether a file is the C library, as glibc, musl and both before they were one file name it.
+fn is_c_library(file: &Option<String>) -> bool {
+    let name = file.as_deref().and_then(|file| file.rsplit('/').next()).unwrap_or_default();
+    ["libc.", "libc-", "libm.", "libm-", "ld-musl-"].iter().any(|it| name.starts_with(it))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(symbol: &str, file: &str) -> Code {
+        let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        Code { symbol: some(symbol), file: some(file), called_from: None }
+    }
+
+    #[test]
+    fn who_asked_a_library_is_said_by_name_or_by_file() {
+        const LIBC: &str = "/lib/x86_64-linux-gnu/libc.so.6";
+        let said = |frames: &[(&str, &str)]| {
+            let all: Vec<Code> = frames.iter().map(|(symbol, file)| code(symbol, file)).collect();
+            caller(&all[0], &all[1..])
+        };
+        let named = |name: &str| Some(name.to_owned());
+        let start = ("__libc_start_main", LIBC);
+        assert_eq!(
+            said(&[("", LIBC), ("getdelim", LIBC), ("lines", "/p"), ("main", "/p"), start]),
+            named("lines")
+        );
+        assert_eq!(said(&[("__strcoll_l", LIBC), ("", "/usr/bin/sort"), start]), named("/usr/bin/sort"));
+        // What the C library calls back is called by what was asked for.
+        assert_eq!(
+            said(&[("compare", "/p"), ("", LIBC), ("", LIBC), ("qsort_r", LIBC), ("main", "/p")]),
+            named("qsort_r")
+        );
+        assert_eq!(
+            said(&[("aes", "/libcrypto.so.3"), ("", "/libcrypto.so.3"), ("", "/usr/bin/openssl"), start]),
+            named("/usr/bin/openssl")
+        );
+        assert_eq!(said(&[("", "/usr/bin/sort"), ("", LIBC), start]), None);
+        assert_eq!(said(&[("fib", "/p"), ("fib", "/p"), ("main", "/p")]), named("main"));
+        assert_eq!(said(&[("spin", "/p"), ("", "")]), None);
+        assert_eq!(said(&[("", LIBC), ("getdelim", LIBC), ("", "")]), named("getdelim"));
+    }
 }

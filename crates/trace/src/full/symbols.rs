@@ -46,10 +46,9 @@ impl Symbols {
         if self.kernel.len() > KEPT {
             self.kernel.clear();
         }
-        let frames = addresses(frames);
-        let (kernel, user) = frames.split_at(usize::from(r.kernel_frames).min(frames.len()));
+        let Frames { kernel, user, .. } = Frames::of(r, frames);
         let blocking = r.head.detail != 0;
-        let mut kernel: Vec<String> = calling(kernel).map(|address| self.kernel_name(address)).collect();
+        let mut kernel: Vec<String> = calling(&kernel).map(|address| self.kernel_name(address)).collect();
         if blocking {
             let own = kernel.iter().take_while(|f| OWN.iter().any(|own| f.starts_with(own))).count();
             kernel.drain(..own);
@@ -58,7 +57,7 @@ impl Symbols {
             // Where the kernel hides its names, one frame stands for all.
             kernel.dedup_by(|frame, before| frame == before && frame == UNNAMED);
         }
-        let user = calling(user).map(|address| self.user_name(r.process, r.head.at, address)).collect();
+        let user = calling(&user).map(|address| self.user_name(r.process, r.head.at, address)).collect();
         Stack { task: r.head.task, blocking, kernel, user }
     }
 
@@ -125,8 +124,27 @@ impl Symbols {
     }
 }
 
-/// The frames of a record.
-pub(crate) fn addresses(frames: &[u8]) -> Vec<u64> {
+/// What follows the record of a stack.
+#[derive(Debug)]
+pub(crate) struct Frames<'a> {
+    pub(crate) kernel: Vec<u64>,
+    /// As frame pointers say it.
+    pub(crate) user: Vec<u64>,
+    /// What user code has on the top of its stack.
+    pub(crate) memory: &'a [u8],
+}
+
+impl<'a> Frames<'a> {
+    pub(crate) fn of(r: &types::stack_record, bytes: &'a [u8]) -> Self {
+        let part = |bytes: &'a [u8], frames: u16| bytes.split_at((usize::from(frames) * 8).min(bytes.len()));
+        let (kernel, rest) = part(bytes, r.kernel_frames);
+        let (user, memory) = part(rest, r.user_frames);
+        let memory = &memory[..memory.len().min(usize::try_from(r.memory).unwrap_or(usize::MAX))];
+        Self { kernel: addresses(kernel), user: addresses(user), memory }
+    }
+}
+
+fn addresses(frames: &[u8]) -> Vec<u64> {
     let address = |f: &[u8]| u64::from_ne_bytes(f.try_into().expect("chunks of eight bytes"));
     frames.chunks_exact(8).map(address).collect()
 }
