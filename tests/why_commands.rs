@@ -237,6 +237,43 @@ fn nobody_computes_for_longer_than_its_cpu_time_and_what_others_took_is_a_line_o
     assert!(parts <= whole * 1.25, "{parts} s of {whole} s: {:#}", record["findings"]);
 }
 
+/// How often a comparison is made again that chance decided.
+const TRIES: usize = 5;
+
+#[test]
+fn where_times_do_not_tell_who_is_faster_the_cpu_time_is_told_and_who_disturbed() {
+    needs!(full());
+    needs!(tool("bash"));
+    let _alone = alone();
+    let place = Sandbox::new();
+    let spin = compile(&place, "spin", SPIN);
+    let _others = Others::compute(&place, &spin);
+    // Each run sleeps by chance for much longer than what the one computes more.
+    place.script("waits", "#!/bin/bash\nsleep 0.$((RANDOM % 9))\nexec \"$@\"\n");
+    let [more, less] = ["150000000", "4000000"].map(|turns| format!("./waits {spin} {turns}"));
+    let options = ["-m", "8", "-M", "8", "--why=observe", "--no-check-output", "--record", "record"];
+    // Now and then chance tells them apart.
+    let undecided = (0..TRIES).find_map(|_| {
+        let screen = place.compare(&[&options[..], &[&more, &less]].concat()).ok().flowing();
+        let record = place.record("record");
+        let verdict = &record["levels"][0]["comparisons"][0]["verdict"];
+        (verdict == "undecided" && record["answer"]["because"]["kind"] == "cpu_time")
+            .then_some((screen, record))
+    });
+    let (screen, record) = undecided.expect("never undecided in wall time, or never told in CPU time");
+    assert!(record["findings"].is_null() && record["refused"].is_null(), "{:#}", record["findings"]);
+    assert_eq!(
+        record["answer"]["slower"], record["plan"]["alternatives"][0]["name"],
+        "{:#}",
+        record["answer"]
+    );
+    assert_eq!(record["answer"]["because"]["on"], "user", "{:#}", record["answer"]);
+    for said in ["more CPU time", "other programs had"] {
+        assert!(screen.contains(said), "no '{said}': {screen}");
+    }
+    assert!(!screen.contains(" times as long as"), "{screen}");
+}
+
 #[test]
 fn buffers_of_the_c_library_are_not_tried_on_who_chooses_its_pieces_itself() {
     needs!(full().and_then(|()| tool("stdbuf")));

@@ -2,6 +2,7 @@
 
 use super::cause::Cause;
 use super::causes::definition;
+use super::deciding::surely_more;
 use super::report::{Difference, Finding, Outcome, Why};
 use super::statement::{Answer, Because, Pair, Then, WorkTold};
 use crate::trace::report::WorkKind;
@@ -51,6 +52,9 @@ pub fn agrees(difference_s: f64, times: (f64, f64)) -> bool {
 
 /// The untraced wall times are those of the alternative and the baseline.
 fn of(difference: &Difference, times: (f64, f64), why: &Why) -> Answer {
+    if difference.undecided {
+        return in_cpu_time(difference, times);
+    }
     let (a, b) = (&difference.alternative, &difference.baseline);
     // One fact has one ratio: the verdict's, the median of the rounds' ratios. That of the two medians may be another one.
     let turned = difference.ratio.map_or(times.0 < times.1, |ratio| ratio < 1.0);
@@ -99,6 +103,25 @@ fn of(difference: &Difference, times: (f64, f64), why: &Why) -> Answer {
         },
         because,
         load_decides: matches!(told, Some(WorkTold::Flips | WorkTold::Same)),
+    }
+}
+
+/// What is known of two of which nobody knows which is faster.
+fn in_cpu_time(difference: &Difference, times: (f64, f64)) -> Answer {
+    let (a, b) = ((&difference.alternative, times.0), (&difference.baseline, times.1));
+    let (dearer, other) = if difference.dearer.as_ref() == Some(b.0) { (b, a) } else { (a, b) };
+    let work_s = difference.work_s.median;
+    let on =
+        surely_more(difference).first().filter(|row| row.seconds.median / work_s >= MOST).map(|row| row.kind);
+    Answer {
+        slower: dearer.0.clone(),
+        ratio: None,
+        faster: other.0.clone(),
+        seconds: Pair { here: dearer.1, there: other.1 },
+        about: true,
+        because: Because::CpuTime { seconds: work_s.abs(), on, others: difference.others },
+        then: None,
+        load_decides: false,
     }
 }
 

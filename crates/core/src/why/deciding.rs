@@ -1,12 +1,14 @@
 //! Which account decides at which load: alone the way that must be gone step by step, among many the CPU time.
 
 use super::input::ExplainInput;
-use super::report::WorkDelta;
+use super::report::{Difference, WorkDelta};
 use super::statement::{Deciding, FlipLoad, WorkTold};
+use crate::analysis::Comparison;
 use crate::bounds;
 use crate::crossover::Crossover;
 use crate::stats::Estimate;
 use crate::trace::report::WorkKind;
+use crate::verdict::Verdict;
 
 /// Kinds of work that are named, at most.
 const NAMED: usize = 2;
@@ -61,6 +63,28 @@ pub(super) fn dearer(given: &ExplainInput<'_>, names: (&str, &str), work_s: &Est
     }
 }
 
+/// Whether there is anything to explain between two alternatives: one is faster, or the rounds tell their CPU times apart at least.
+pub fn worth_observing(it: &Comparison, delta: f64) -> bool {
+    match it.verdict {
+        Verdict::Faster | Verdict::Slower => true,
+        Verdict::Same => false,
+        Verdict::Undecided => {
+            let work = it.work.and_then(|work| work.low.zip(work.high));
+            work.is_some_and(|(low, high)| low - 1.0 > delta || high - 1.0 < -delta)
+        }
+    }
+}
+
+/// The kinds of work that are more where more CPU time is needed, by every observed round; the largest first.
+pub(super) fn surely_more(difference: &Difference) -> Vec<&WorkDelta> {
+    let whole = difference.work_s.median;
+    let more = |row: &&WorkDelta| {
+        let sure = row.seconds.low.zip(row.seconds.high).is_some_and(|(low, high)| low * high > 0.0);
+        sure && row.seconds.median * whole > 0.0 && row.seconds.median / whole >= LEAST
+    };
+    difference.work.iter().filter(more).collect()
+}
+
 /// What the rounds say of a difference of CPU times.
 enum Told {
     Less,
@@ -106,9 +130,9 @@ fn load(given: &ExplainInput<'_>, names: (&str, &str)) -> Option<FlipLoad> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::sample::Arm;
-    use crate::trace::report::WorkKind;
-    use crate::why::statement::{Deciding, WorkTold};
+    use crate::why::statement::{Because, Refusal};
     use crate::why::tests::fixture::{Scene, Trace};
 
     fn decides(a: Trace, b: Trace) -> Deciding {
@@ -140,6 +164,34 @@ mod tests {
         let difference = scene.explain().differences.remove(0);
         assert_eq!(difference.work_s.low, None, "too few for an interval of the difference");
         assert_eq!(difference.decides.unwrap().work, WorkTold::StaysAhead);
+    }
+
+    /// 'b' takes half of the CPU time, and every second run of both waits four times as long: nobody knows which is faster.
+    fn undecided(work: f64) -> Scene {
+        let mut scene = Scene::of(&runs(0.2, 0.0).0, &runs(work, 0.0).0);
+        for (at, batch) in scene.batches.iter_mut().enumerate() {
+            batch.makespan_s = if (at / 3 + at % 3) % 2 == 0 { 0.3 } else { 1.2 };
+        }
+        scene.analyse();
+        scene
+    }
+
+    #[test]
+    fn of_two_that_nobody_tells_apart_the_cpu_time_is_told() {
+        let scene = undecided(0.1);
+        let compared = &scene.analysis.levels[0].comparisons[0];
+        assert!(compared.verdict == Verdict::Undecided && worth_observing(compared, 0.01), "{compared:#?}");
+        let why = scene.explain();
+        assert!(why.findings.is_empty() && why.refusals.is_empty(), "{why:#?}");
+        let answer = why.answer.unwrap();
+        assert_eq!((answer.slower.as_str(), answer.faster.as_str(), answer.ratio), ("a", "b", None));
+        let Because::CpuTime { seconds, on, .. } = answer.because else { panic!("{answer:#?}") };
+        assert!((seconds - 0.1).abs() < 0.01 && on == Some(WorkKind::User), "{answer:#?}");
+        // Both need the same: there is nothing to say, and nothing to observe.
+        let scene = undecided(0.2);
+        assert!(!worth_observing(&scene.analysis.levels[0].comparisons[0], 0.01));
+        let why = scene.explain();
+        assert!(why.answer.is_none() && matches!(why.refusals[..], [Refusal::Undecided { .. }]), "{why:#?}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::account::Alternative;
 use super::answer::answer;
 use super::cause::Cause;
 use super::counted;
-use super::deciding::{dearer, deciding};
+use super::deciding::{dearer, deciding, surely_more};
 use super::delta_rows;
 use super::difference::Deltas;
 use super::facts::Side;
@@ -109,6 +109,14 @@ impl Both<'_> {
         };
         let mut difference = self.difference(wall_s, precision);
         let refusal = if observed { refuse::pair(alternative, baseline, &wall_s, verdict) } else { None };
+        if matches!(refusal, Some(Refusal::Undecided { .. }))
+            && difference.dearer.is_some()
+            && !surely_more(&difference).is_empty()
+        {
+            // Causes are parts of a difference of wall times, and there may be none.
+            difference.undecided = true;
+            return Some(difference);
+        }
         let counts = refusal.as_ref().map(|it| refuse::leaves_counts(it, (alternative, baseline)));
         difference.by_counts = counts.unwrap_or(!observed);
         why.refusals.extend(refusal);
@@ -180,6 +188,7 @@ impl Both<'_> {
             others: self.others(),
             dearer_to_observe_s: refuse::dearer_to_observe_s(alternative, baseline, &wall_s),
             by_counts: false,
+            undecided: false,
             work,
         }
     }

@@ -55,6 +55,7 @@ mod tests;
 
 pub use answer::agrees;
 pub use cause::Cause;
+pub use deciding::worth_observing;
 pub use experiments::{Edit, InPlace, Pace, Repeated, Shown, Untestable, conclude, experiments, judge};
 pub use explain::explain;
 pub use functions::Located;

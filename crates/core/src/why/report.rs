@@ -336,6 +336,9 @@ pub struct Difference {
     /// and CPU time, and their seconds are only about right.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dearer_to_observe_s: Option<f64>,
+    /// The rounds do not tell which of the two is faster: what is known is which needs more CPU time, and for what.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub undecided: bool,
     /// It is explained by counts and the timed runs' CPU time, because no observed run that saw waits could be used.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_counts: bool,

@@ -62,6 +62,10 @@ struct Leading {
 
 /// Of the causes of this difference that are large enough to be named; `None` where there is none, or one has no interval.
 fn leading(why: &Why, difference: &Difference) -> Option<Leading> {
+    if difference.undecided {
+        // What is said is for what the CPU time is needed, and every round says so.
+        return Some(Leading { reach: 0.0, sure: true });
+    }
     let named =
         |it: &&Finding| is_of(it, difference) && it.cause != Cause::Unexplained && it.share.abs() >= LARGE;
     let whole_s = difference.span_s.median.abs();

@@ -474,7 +474,7 @@ pub enum BatchLeftOut {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Answer {
-    /// The alternative that takes longer.
+    /// The alternative that takes longer; where the rounds do not tell, the one that needs more CPU time.
     pub slower: String,
     /// How many times as long, by the verdict: a median over the rounds. Absent in older records, and without a verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -514,6 +514,16 @@ pub enum Because {
         seconds: f64,
         /// What half of it or more was spent on.
         on: Option<WorkKind>,
+    },
+    /// The rounds do not tell which of the two is faster. They tell which needs more CPU time, and the observed ones for what.
+    CpuTime {
+        /// So much more, seconds.
+        seconds: f64,
+        /// What half of it or more was spent on.
+        on: Option<WorkKind>,
+        /// The part of the CPUs that others kept busy meanwhile. `None`: not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        others: Option<f64>,
     },
     /// It is on no CPU for so much longer, and nothing shows for what it waits.
     Waits {

@@ -57,8 +57,11 @@ pub(super) fn sections(record: &Record, names: &Names, look: &Look) -> Vec<Vec<S
     let written_out = look.detail.most(WRITTEN_OUT);
     for difference in largest.iter().take(written_out) {
         let shown = Shown { why, difference, names, look };
-        sections.push(findings::table(&shown));
-        sections.push(findings::remedies(&shown));
+        // Of a difference that may be none there are no parts.
+        if !difference.undecided {
+            sections.push(findings::table(&shown));
+            sections.push(findings::remedies(&shown));
+        }
         sections.push(differences::path(&shown));
         sections.push(differences::work(&shown));
         sections.push(differences::share(&shown));

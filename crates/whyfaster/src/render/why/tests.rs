@@ -94,6 +94,7 @@ fn difference() -> Difference {
         seconds: about(seconds),
     };
     Difference {
+        undecided: false,
         by_counts: false,
         alternative: FAST.to_owned(),
         baseline: SLOW.to_owned(),

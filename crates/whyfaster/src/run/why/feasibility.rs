@@ -1,7 +1,9 @@
 //! Whether there is anything to explain, and whether it can be done here.
 
+use whyfaster_core::analysis::Comparison;
 use whyfaster_core::plan::{Explain, Mode, Plan};
 use whyfaster_core::verdict::Verdict;
+use whyfaster_core::why;
 use whyfaster_core::why::statement::{Missing, Refusal};
 use whyfaster_trace::support;
 
@@ -88,14 +90,14 @@ pub(super) fn feasibility(so_far: &SoFar<'_>) -> Feasibility {
     if let Some(why) = impossible(plan) {
         return if_asked(why);
     }
-    let differing = differing(so_far);
+    let found = support();
+    let differing = differing(so_far, found.full());
     if differing.is_empty() {
         return if_asked(Refusal::NothingDiffers);
     }
     let mut traced = vec![plan.baseline];
     traced.extend(differing);
     traced.sort_unstable();
-    let found = support();
     if !found.full() {
         return Feasibility::Counted(traced, needs(&found.missing, wanted));
     }
@@ -115,15 +117,17 @@ fn impossible(plan: &Plan) -> Option<Refusal> {
     }
 }
 
-/// Alternatives that are faster or slower than the baseline, alone.
-fn differing(so_far: &SoFar<'_>) -> Vec<usize> {
+/// Alternatives that are faster or slower than the baseline, alone; where runs can be observed, also those of which that is not known and
+/// which need more CPU time or less.
+fn differing(so_far: &SoFar<'_>, observed: bool) -> Vec<usize> {
     let alone = so_far.analysis.levels.iter().find(|level| level.load == 1);
-    let decided = alone
-        .into_iter()
-        .flat_map(|level| &level.comparisons)
-        .filter(|it| matches!(it.verdict, Verdict::Faster | Verdict::Slower));
+    let differs = |it: &&Comparison| match it.verdict {
+        Verdict::Undecided if !observed => false,
+        _ => why::worth_observing(it, so_far.plan.delta),
+    };
     let index = |name: &str| so_far.plan.alternatives.iter().position(|it| it.name == name);
-    decided.filter_map(|it| index(&it.alternative)).collect()
+    let comparisons = alone.into_iter().flat_map(|level| &level.comparisons);
+    comparisons.filter(differs).filter_map(|it| index(&it.alternative)).collect()
 }
 
 /// What the full level needs and this machine or user lacks.

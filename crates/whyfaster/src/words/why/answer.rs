@@ -16,6 +16,10 @@ const DISTURBED: f64 = 0.05;
 
 /// Who is faster, why, and what changes when many run.
 pub(super) fn sentences(answer: &Answer, why: &Why, called: &Called) -> Vec<String> {
+    if let Because::CpuTime { seconds, on, others } = answer.because {
+        let said = in_cpu_time(&called.of(&answer.slower), seconds, on, others);
+        return vec![format!("Which of both is faster cannot be told yet; {said}.")];
+    }
     let mut sentences = vec![format!("{}{}.", head(answer, called), because(answer, why, called))];
     sentences.extend(answer.then.as_ref().map(|it| then(it, why, called)));
     let difference = why.differences.iter().find(|it| {
@@ -51,7 +55,7 @@ fn because(answer: &Answer, why: &Why, called: &Called) -> String {
         Because::Noise { seconds, others } => return noise(seconds, others),
         Because::Waits { seconds } => return format!("; {}", waits("it", seconds)),
         Because::MoreWork { seconds, on } => return format!("; {}", more_work("it", seconds, on)),
-        Because::Unknown => None,
+        Because::Unknown | Because::CpuTime { .. } => None,
         Because::MoreThanAll { finding: at, .. } if why.findings.get(at).is_some_and(|it| it.by_counts) => {
             finding(at).map(|(_, said)| format!("; the difference fits this: {}", said.what))
         }
@@ -97,15 +101,26 @@ fn because(answer: &Answer, why: &Why, called: &Called) -> String {
 
 /// What hides the cause.
 fn noise(seconds: f64, others: Option<f64>) -> String {
-    let disturbed = match others {
+    let (differ, disturbed) = (time(seconds), disturbed(others));
+    format!("; why cannot be told, because times of one command differ here by up to {differ}{disturbed}")
+}
+
+/// What more the CPUs have to do, where times do not tell who is faster, and who disturbed those.
+pub(super) fn in_cpu_time(it: &str, seconds: f64, on: Option<WorkKind>, others: Option<f64>) -> String {
+    let disturbed = others.filter(|part| *part >= DISTURBED);
+    let disturbed = disturbed.map(|part| format!("; other programs had {} of the CPUs", percent(part)));
+    format!("{}{}", more_work(it, seconds, on), disturbed.unwrap_or_default())
+}
+
+/// Who disturbed, where noise hides a cause.
+fn disturbed(others: Option<f64>) -> String {
+    match others {
         Some(part) if part >= DISTURBED => {
             format!(", while other programs had {} of the CPUs", percent(part))
         }
         Some(part) => format!(", though other programs had only {} of the CPUs", percent(part)),
         None => String::new(),
-    };
-    let differ = time(seconds);
-    format!("; why cannot be told, because times of one command differ here by up to {differ}{disturbed}")
+    }
 }
 
 /// What nobody saw.

@@ -5,7 +5,7 @@ use whyfaster_core::why::report::{Finding, Wrapper};
 use whyfaster_core::why::statement::{Answer, Because, Refusal, Then};
 use whyfaster_core::why::{Cause, Why};
 
-use super::answer::{more_work, waits};
+use super::answer::{in_cpu_time, more_work, waits};
 use super::called::Called;
 use super::causes::{Remedy, Said, remedy, said};
 use super::load::when_full;
@@ -38,7 +38,11 @@ pub fn brief(alternatives: &[Alternative], why: &Why) -> Option<Brief> {
     };
     let finding = match answer.because {
         Because::Cause { finding, .. } | Because::MoreThanAll { finding, .. } => why.findings.get(finding),
-        Because::Noise { .. } | Because::Unknown | Because::MoreWork { .. } | Because::Waits { .. } => None,
+        Because::Noise { .. }
+        | Because::Unknown
+        | Because::MoreWork { .. }
+        | Because::CpuTime { .. }
+        | Because::Waits { .. } => None,
     };
     let between = |it: &&whyfaster_core::why::report::Difference| {
         [&answer.slower, &answer.faster].contains(&&it.alternative)
@@ -75,6 +79,7 @@ fn because(answer: &Answer, finding: Option<&Finding>, why: &Why, called: &Calle
         (Because::Noise { seconds, .. }, _) => {
             format!("it cannot be told, because times of one command differ here by up to {}", time(*seconds))
         }
+        (Because::CpuTime { seconds, on, others }, _) => in_cpu_time(&slower, *seconds, *on, *others),
         (Because::Waits { seconds }, _) => waits(&slower, *seconds),
         (Because::MoreWork { seconds, on }, _) => more_work(&slower, *seconds, *on),
         (_, Some((it, said))) => return cause(it, said, answer, why),

@@ -231,6 +231,9 @@ fn answers_say_every_number_once() {
     all.push(answers(&mut why, cause(), Some(Then::Experiment { experiment: 0 })));
     all.push(answers(&mut why, Because::Noise { seconds: 0.02, others: None }, None));
     all.push(answers(&mut why, Because::Noise { seconds: 0.02, others: Some(0.58) }, None));
+    let cpu_time = |others| Because::CpuTime { seconds: 0.03, on: Some(WorkKind::User), others };
+    all.push(answers(&mut why, cpu_time(Some(0.58)), None));
+    all.push(answers(&mut why, cpu_time(Some(0.01)), None));
     let more = Then::MoreWork { seconds: 0.03, on: Some(WorkKind::Pipe) };
     all.push(answers(&mut why, Because::Unknown, Some(more)));
     insta::assert_snapshot!(all.join("\n"));
