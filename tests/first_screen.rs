@@ -53,6 +53,32 @@ fn a_path_that_cannot_be_read_is_a_name_that_is_missing() {
     assert_eq!(trace["complete"], true, "{:#}", trace["checks"]);
 }
 
+/// That an experiment refutes a cause which is none needs a wrong cause, and no known pair of programs makes one: a real record, whose
+/// experiment won nothing, is told again.
+#[test]
+fn a_cause_that_was_refuted_is_in_no_word_of_the_screen() {
+    needs!(full());
+    let _alone = alone();
+    let place = Sandbox::new();
+    let file = place.file("record");
+    let words =
+        ["compare", "--why", "--why-rounds", "7", "--json", "--record", &file, "sleep 0.2; true", "true"];
+    let mut record = place.undisturbed(&words).json();
+    let said = |record: &Value| {
+        place.write("told", record.to_string());
+        place.run(&["show", "told"]).ok().flowing()
+    };
+    assert!(said(&record).contains("sleeps"), "{}", said(&record));
+    let experiment = &mut record["experiments"][0];
+    assert_eq!(experiment["cause"], "sleep", "{experiment:#}");
+    (experiment["outcome"], experiment["shown"]["kind"]) = ("refuted".into(), "refuted".into());
+    for derived in ["answer", "summary", "findings", "accounts", "differences"] {
+        record.as_object_mut().unwrap().remove(derived);
+    }
+    let screen = said(&record);
+    assert!(!screen.contains("sleeps"), "{screen}");
+}
+
 /// How often a test tries, where other programs had the CPUs for most of the difference.
 const TRIES: usize = 5;
 

@@ -148,6 +148,54 @@ fn a_quick_list_that_is_ten_times_as_dear_is_slower_in_every_row() {
     assert!(shown.contains("; the worst is"), "{shown}");
 }
 
+/// Where two tasks run is for the scheduler to choose, and no test makes it choose: a measured list says of the samples of every row with two
+/// sides that they ran elsewhere, fourteen times as dear, and all other rows are twice as dear.
+#[test]
+fn what_the_scheduler_chose_does_not_lead() {
+    let _alone = alone();
+    let place = Sandbox::new();
+    let (one, other) = (place.file("one.json"), place.file("other.json"));
+    run(&["prices", "getpid", "umask", "eventfd", "--quick", "--record", &one]).ok();
+    let measured: Value = serde_json::from_str(&fs::read_to_string(&one).unwrap()).unwrap();
+    let with = |apart: u32, dearer: f64, elsewhere: f64| {
+        let mut list = measured.clone();
+        for series in list["samples"].as_array_mut().unwrap() {
+            let row = &measured["rows"][series["row"].as_u64().unwrap() as usize];
+            // Nothing else changes: a sample that was kept is kept.
+            series["delay_ns"].as_array_mut().unwrap().fill(Value::Null);
+            let on = series
+                .get_mut("on")
+                .and_then(Value::as_array_mut)
+                .filter(|on| on.iter().any(Value::is_array));
+            let factor = match on {
+                Some(on) => {
+                    on.fill(serde_json::json!([0, apart]));
+                    elsewhere
+                }
+                // Plain user code as dear as everything else would be a slower CPU.
+                None if row["name"] == "compute" => 1.0,
+                None => dearer,
+            };
+            for ns in series["elapsed_ns"].as_array_mut().unwrap() {
+                *ns = (ns.as_f64().unwrap() * factor).into();
+            }
+        }
+        list.to_string()
+    };
+    fs::write(&one, with(0, 1.0, 1.0)).unwrap();
+    fs::write(&other, with(1, 2.0, 14.3)).unwrap();
+    let found: Value = run(&["machines", "--json", &one, &other]).ok().json();
+    let slower =
+        found["rows"].as_array().unwrap().iter().filter(|row| row["others"][0]["verdict"] == "slower");
+    let placed: Vec<bool> = slower.map(|row| row["others"][0]["placed_otherwise"] == true).collect();
+    let at = placed.iter().position(|it| *it).unwrap_or_else(|| panic!("{:#}", found["rows"]));
+    assert!(at > 0 && placed[at..].iter().all(|it| *it), "{placed:?}");
+    let shown = run(&["machines", &one, &other]).flowing();
+    let worst = shown.split("; the worst is ").nth(1).unwrap_or_else(|| panic!("{shown}"));
+    let ratio = worst.split(" times as much").next().and_then(|text| text.split(' ').next_back());
+    assert!(ratio.and_then(|it| it.parse::<f64>().ok()).is_some_and(|it| it < 3.0), "{shown}");
+}
+
 /// A list that is measured while every CPU has a thread that never rests.
 fn list_in_a_crowd(words: &[&str]) -> Value {
     let stop = AtomicBool::new(false);
