@@ -16,7 +16,7 @@ use super::super::probe::worker::Worker;
 use super::so_far::SoFar;
 
 /// Seconds to aim at, and after which nothing more begins.
-const BUDGET_S: (f64, f64) = (1.0, 3.0);
+const BUDGET_S: (f64, f64) = (0.5, 3.0);
 
 /// Bytes of one write of the row that stands for a pipe, in KiB.
 const PIPE_KIB: f64 = 64.0;
