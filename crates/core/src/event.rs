@@ -14,6 +14,15 @@ pub enum Event {
     Hook(&'static str, usize),
     /// A warm-up run of this alternative.
     Warmup(usize),
+    /// Told before the first timed run: `--max-time` leaves less than the rounds take without which there is no verdict.
+    TooLittleTime {
+        /// Seconds that these rounds will about take.
+        needed_s: f64,
+        /// Seconds that are left for them.
+        left_s: f64,
+        /// The `--max-time` that would do, seconds.
+        enough_s: f64,
+    },
     /// A level begins.
     LevelBegin {
         /// Its load.

@@ -197,6 +197,14 @@ impl Scheduler {
         self.rounds.max_time_s - kept_s
     }
 
+    /// Seconds that the rounds without which the first level has no verdict will about take, and those that are left for them, if these are
+    /// fewer and no more will be given.
+    pub fn too_little(&self, now_s: f64) -> Option<(f64, f64)> {
+        let level = self.levels.first().filter(|_| self.comparing && self.rounds.max_time_hard)?;
+        let (needed_s, left_s) = (self.reserve_s(level), (self.rounds.max_time_s - now_s).max(0.0));
+        (needed_s > left_s).then_some((needed_s, left_s))
+    }
+
     /// What to do at this moment.
     pub fn next(&mut self, now_s: f64) -> Step {
         let Some(level) = self.levels.get(self.current) else { return Step::Done };
@@ -445,7 +453,9 @@ impl Scheduler {
             false => usual,
         };
         let least = if index == 0 && !rounds.max_time_hard { rounds.min } else { 1 };
-        wanted.min(affordable.max(least)).min(rounds.max).max(level.rounds + 1)
+        // A block runs whole, also where it takes more than the time that is usual.
+        let next = if index == self.current { self.runs(level, now_s) } else { 1 };
+        wanted.min(affordable.max(least)).min(rounds.max).max(level.rounds + next)
     }
 
     /// Seconds until everything is done, as far as one can tell.

@@ -258,6 +258,11 @@ impl Progress {
                 let text = words::why::announced(&self.alternatives, planned, (*number, *of));
                 Some(for_look(&text, &self.look))
             }
+            Event::TooLittleTime { needed_s, left_s, enough_s } => Some(format!(
+                "a verdict takes about {} of rounds, and --max-time leaves {}: there will be a less sure estimate, if any; --max-time {enough_s} would do",
+                duration(*needed_s),
+                duration(*left_s)
+            )),
             Event::LevelSkipped { load, why } => {
                 let why = for_look(&words::missing::reason(why), &self.look);
                 Some(format!("load {load} is not measured: {why}"))
@@ -314,6 +319,7 @@ impl Progress {
             }
             Event::LevelEnd { .. }
             | Event::LevelSkipped { .. }
+            | Event::TooLittleTime { .. }
             | Event::Predicted { .. }
             | Event::SoFar { .. }
             | Event::Finished => return None,
@@ -435,6 +441,18 @@ mod tests {
         let why = "pids.max\x1b[2J is 100".to_owned().into();
         progress.on_at(&Event::LevelSkipped { load: 1000, why }, Duration::from_millis(1));
         assert!(written.text().ends_with("whyfaster: load 1000 is not measured: pids.max[2J is 100\n"));
+    }
+
+    #[test]
+    fn too_little_time_is_told_before_it_is_spent() {
+        let (mut progress, written) = plain();
+        progress.on(&Event::TooLittleTime { needed_s: 9.0, left_s: 2.5, enough_s: 12.0 });
+        let text = written.text();
+        assert!(
+            text.contains("a verdict takes about 9.0 s of rounds, and --max-time leaves 2.5 s"),
+            "{text}"
+        );
+        assert!(text.trim_end().ends_with("--max-time 12 would do"), "{text}");
     }
 
     #[test]

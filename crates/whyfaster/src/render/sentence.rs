@@ -261,10 +261,16 @@ impl<'a> Teller<'a> {
             );
         }
         let (a, b) = (self.name(&first.alternative), self.name(&first.baseline));
-        let most = story.iter().filter_map(|(_, c)| c.rounds_needed).max();
-        let hardest = story.iter().find(|(_, c)| c.verdict == Verdict::Undecided && c.rounds_needed == most);
-        let more = hardest.map_or_else(|| self.at(*load), |(load, c)| self.more_rounds(c, *load));
+        let more = self.more_time(story).unwrap_or_else(|| self.at(*load));
         format!("no winner between {a} and {b}: {}; {more}.", self.open_loads(story, |_| true))
+    }
+
+    /// What more time would bring, at the undecided load that needs most of it.
+    fn more_time(&self, story: &Story) -> Option<String> {
+        let undecided = || story.iter().filter(|(_, c)| c.verdict == Verdict::Undecided);
+        let most = undecided().filter_map(|(_, c)| c.rounds_needed).max();
+        let (load, hardest) = undecided().find(|(_, c)| c.rounds_needed == most)?;
+        Some(self.more_rounds(hardest, *load))
     }
 
     /// "the same within 2% at 10 copies, undecided alone and at 100 copies".
@@ -291,6 +297,7 @@ impl<'a> Teller<'a> {
         let (winner, loser) = (self.name(first.winner), self.name(first.loser));
         let lead = |load: u32, lead: &Lead| format!("{} {}{}", lead.factor(), self.at(load), lead.interval());
         let rest = self.open_loads(story, |_| true);
+        let rest = self.more_time(story).map_or(rest.clone(), |more| format!("{rest}; {more}"));
         if rest.is_empty() {
             return format!(
                 "{winner} is faster than {loser} at every measured load: {}, {}.",

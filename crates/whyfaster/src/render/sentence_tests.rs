@@ -73,12 +73,12 @@ fn one_winner_but_not_everywhere() {
     let text = said(&pair(&[(1, 0.5, Faster), (10, 1.0, Same), (100, 0.99, Undecided)]));
     assert_eq!(
         text,
-        "new is 2.00x faster than base alone (1.96x to 2.06x); the same within 3.1% at 10 copies, undecided at 100 copies."
+        "new is 2.00x faster than base alone (1.96x to 2.06x); the same within 3.1% at 10 copies, undecided at 100 copies; about 30 more rounds would tell (1 min; raise --max-time)."
     );
     let text = said(&pair(&[(1, 1.0, Undecided), (10, 1.25, Slower), (100, 1.5, Slower)]));
     assert_eq!(
         text,
-        "base is faster than new: 1.25x at 10 copies (1.21x to 1.27x), 1.50x at 100 copies (1.46x to 1.53x); undecided alone."
+        "base is faster than new: 1.25x at 10 copies (1.21x to 1.27x), 1.50x at 100 copies (1.46x to 1.53x); undecided alone; about 30 more rounds would tell (1 min; raise --max-time)."
     );
 }
 

@@ -208,6 +208,10 @@ impl<'a> Session<'a> {
             scheduler.rehearse();
         }
         self.explaining_s = why::expected_s(self.plan, alone);
+        if let Some((needed_s, left_s)) = scheduler.too_little(self.now_s()).filter(|_| !rig.is_rehearsal()) {
+            let enough_s = (self.plan.rounds.max_time_s + 1.1 * (needed_s - left_s)).ceil();
+            (self.on)(Event::TooLittleTime { needed_s, left_s, enough_s });
+        }
         let mut bisected = Vec::new();
         loop {
             if self.interrupts.interrupted() {

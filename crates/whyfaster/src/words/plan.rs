@@ -65,7 +65,7 @@ fn besides(plan: &Plan) -> Option<String> {
         }),
         (plan.mode == Mode::Batch && !plan.keep_daemons)
             .then(|| "1 run of each at each load for the run-queue delay".to_owned()),
-        many.then(|| "the baseline once more in each round for the noise floor".to_owned()),
+        many.then(|| "the baseline once more in some rounds for the noise floor".to_owned()),
         observed.filter(|_| many),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();

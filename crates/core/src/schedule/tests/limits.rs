@@ -33,6 +33,26 @@ fn a_hard_limit_cuts_a_fixed_number_and_the_least_number_short() {
 }
 
 #[test]
+fn too_little_time_for_a_verdict_is_known_before_the_first_round() {
+    // Three rounds of a baseline, its copy and another one, a second each.
+    let machine = Machine::with(&[(1.0, 1.0), (1.0, 1.0)]);
+    let of = |rounds, now_s| scheduler(&plan(2, rounds), &machine, &[(1, 3)]).too_little(now_s);
+    let (needed_s, left_s) = of(hard(1, u32::MAX, 10.0), 2.0).expect("nine seconds do not fit into eight");
+    assert!((needed_s - 9.0).abs() < 0.1 && left_s == 8.0, "{needed_s} {left_s}");
+    assert_eq!(of(hard(1, u32::MAX, 12.0), 2.0), None);
+    assert_eq!(of(soft(1, u32::MAX, 1.0), 2.0), None, "more is taken");
+}
+
+#[test]
+fn a_first_block_of_slow_commands_is_expected_whole() {
+    let machine = Machine::with(&[(10.0, 0.1), (11.0, 0.1)]);
+    let mut scheduler = scheduler(&plan(2, soft(1, u32::MAX, 10.0)), &machine, &[(1, 3)]);
+    let Step::Round(round) = scheduler.next(21.0) else { panic!("the first block always runs") };
+    assert_eq!((round.runs, round.expected), (3, 3));
+    assert!(round.left_s >= 93.0, "{} s", round.left_s);
+}
+
+#[test]
 fn a_soft_limit_is_kept_but_for_the_least_rounds_of_the_lowest_level() {
     let machine = Machine::with(&[(1.0, 1.0), (1.0, 1.0)]);
     // Ten rounds of three seconds do not fit into 12, and run all the same.
