@@ -150,6 +150,12 @@ def of_answer(record):
     of_pair = {answer["slower"], answer["faster"]} == {compared["alternative"], compared["baseline"]}
     if of_pair and answer.get("ratio") is not None and abs(answer["ratio"] / ratio - 1) > ROUNDED:
         wrong.append(f"{answer['ratio']:.3f} times in the answer, {ratio:.3f} in the verdict")
+    if answer.get("because", {}).get("kind") == "cpu_time":
+        # Nobody knows which is slower: the one is named that needs more CPU time.
+        dearer = {it.get("dearer") for it in record["differences"] if pair_of(it) == {answer["slower"], answer["faster"]}}
+        decided = compared["verdict"] != "undecided"
+        wrong += ["the verdict is decided, and the answer says it is not"] if of_pair and decided else []
+        return wrong + ([] if dearer == {answer["slower"]} else [f"{answer['slower']} is said to need more CPU time, and not by the rounds"])
     slower = compared["alternative"] if compared["ratio"] > 1 else compared["baseline"]
     if of_pair and answer["slower"] != slower:
         wrong.append(f"the answer calls {answer['slower']} slower, the verdict {slower}")

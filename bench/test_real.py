@@ -155,6 +155,12 @@ class Consistency(unittest.TestCase):
         self.told("in the answer", named | {"answer": answer | {"ratio": 2.19}})
         self.told("is said, and the ratio", named | {"answer": answer, "summary": [said.replace("2.00", "2.19")]})
         self.told("the answer calls quick slower", named | {"answer": answer | {"slower": "quick", "faster": "slow"}})
+        by_cpu = {"answer": {"slower": "quick", "faster": "slow", "because": {"kind": "cpu_time"}}}
+        told = lambda dearer: named | by_cpu | {"differences": [{"alternative": "quick", "baseline": "slow", "span_s": {"median": 0.0}, "dearer": dearer}]}
+        self.told("the verdict is decided", told("quick"))
+        named["levels"][0]["comparisons"][0]["verdict"] = "undecided"
+        self.told(None, told("quick"))
+        self.told("not by the rounds", told(None))
 
 
 if __name__ == "__main__":
