@@ -128,7 +128,7 @@ pub(super) fn remedy(finding: &Finding) -> Remedy {
             ": wait, inotifywait, a pipe, or a shorter interval.",
         ),
         Cause::CpuContention => {
-            of("Measure on a quiet machine", ", or give the command CPUs of its own (--cpus, a cpuset).")
+            of("Measure on a quiet machine", ", or give the command CPUs of its own (--pin, or a cpuset).")
         }
         Cause::Misplacement => of(
             "Let it run on more CPUs (taskset, cpuset)",
