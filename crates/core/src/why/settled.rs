@@ -73,7 +73,18 @@ fn leading(why: &Why, difference: &Difference) -> Option<Leading> {
         why.findings.iter().filter(named).map(|it| it.low.zip(it.high)).collect();
     let ends = ends.filter(|ends| !ends.is_empty() && whole_s > 0.0)?;
     let reach = ends.iter().map(|(low, high)| (high - low) / 2.0 / whole_s).fold(0.0, f64::max);
+    // A small cause is sure before a large one is: where most is not explained yet, that is what is not known.
+    let reach = reach.max(mostly_unexplained(why, difference).unwrap_or(0.0));
     Some(Leading { reach, sure: ends.iter().all(|(low, high)| low * high > 0.0) })
+}
+
+/// The part of a difference that no cause explains, where that is more than all causes do.
+fn mostly_unexplained(why: &Why, difference: &Difference) -> Option<f64> {
+    let of = |unexplained: bool| {
+        let these = why.findings.iter().filter(|it| is_of(it, difference));
+        these.filter(|it| (it.cause == Cause::Unexplained) == unexplained).map(|it| it.share).sum::<f64>()
+    };
+    Some(of(true)).filter(|share| *share > of(false))
 }
 
 #[cfg(test)]
@@ -108,6 +119,16 @@ mod tests {
         assert!(!looked(&mut why, &[0.3]).settled());
         // Narrow enough, and one of them may be none.
         assert!(!looked(&mut why, &[0.2]).settled());
+    }
+
+    #[test]
+    fn a_small_cause_that_is_sure_does_not_settle_what_is_mostly_unexplained() {
+        let mut why = explained();
+        assert_eq!(why.findings.len(), 2, "{:?}", why.findings);
+        let (small, rest) = why.findings.split_at_mut(1);
+        (small[0].share, rest[0].share, rest[0].cause) = (0.15, 0.85, Cause::Unexplained);
+        let settling = looked(&mut why, &[0.05]);
+        assert!(!settling.settled() && settling.reach() == Some(0.85), "{settling:?}");
     }
 
     #[test]
