@@ -49,6 +49,9 @@ fn observed_runs_are_packed_in_a_file_and_come_back_as_they_were() {
     let bytes = super::super::record_bytes(&record).unwrap();
     let json = serde_json::to_vec(&record).unwrap();
     assert!(2 * bytes.len() < json.len(), "{} of {} bytes", bytes.len(), json.len());
+    // Records of before have them as they are.
+    assert!(json.windows(9).any(|it| it == b"\"traced\":"));
+    assert_eq!(parse::<Record>(&json).unwrap(), record);
     let stored: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
     assert!(stored["observed"].is_string() && stored.get("traced").is_none());
     assert_eq!(parse::<Record>(&bytes).unwrap(), record);
