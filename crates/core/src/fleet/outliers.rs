@@ -7,7 +7,7 @@
 //! 1. Every answer becomes a score: its distance from the median of its group, in spreads of that row over the fleet. The spread of a
 //!    row leans on that of the other rows where machines are few (Smyth, "Linear models and empirical Bayes methods", 2004).
 //! 2. The mean score of a family is compared with that of the other machines. What all rows of a machine share by chance (its own
-//!    noise) so widens what is usual, and long tails are read off the fleet ([`Null`]).
+//!    noise) so widens what is usual, and long tails are read off the fleet (`Null`).
 //! 3. A machine's p-value is that of its most striking family or row, corrected for their number (Bonferroni; families share one half
 //!    of the error, single rows the other). Of the machines that are named, a share of at most [`RATE`] is expected to be wrong
 //!    ([`stats::benjamini_hochberg`]).

@@ -5,7 +5,7 @@
 //! share of a fact is what it takes off the variance between machines, corrected for the number of its values (epsilon squared, Kelley,
 //! "An unbiased correlation ratio measure", 1935), so that a fact that differs on every machine explains nothing by that.
 //!
-//! Values far from the middle of their group are pulled in to [`FAR`] spreads before, so that no broken machine decides.
+//! Values far from the middle of their group are pulled in to four spreads before, so that no broken machine decides.
 
 use std::collections::BTreeMap;
 
