@@ -18,7 +18,7 @@ use super::sentence::headline;
 use super::strip::{self, over_band, strip};
 use super::table::{interval, loads, ordered, typical, verdict_word};
 use super::text::{Tone, for_look, tone, wrap};
-use super::units::{Scale, digits, factor_within, supported};
+use super::units::{Scale, digits, factor, supported};
 use super::why;
 use crate::words::why::{Brief, brief, more_time};
 
@@ -296,9 +296,11 @@ fn by_work(record: &Record, it: &DuetComparison, names: &Names) -> Option<String
     let loads = record.analysis.not_measured.iter().filter_map(no_time);
     let load = loads.filter(|&load| load >= from).min()?;
     let faster = |winner: &str, loser: &str, work: Ratio| {
-        let (by, range) = factor_within(work.ratio, work.low, work.high);
+        let ends = work.low.zip(work.high);
+        let range =
+            ends.map_or_else(String::new, |(low, high)| format!(" ({} to {})", factor(low), factor(high)));
         let (winner, loser) = (names.show(winner), names.show(loser));
-        format!("{winner} is {by} faster than {loser}{range}")
+        format!("{winner} is {} faster than {loser}{range}", factor(work.ratio))
     };
     let told = match it.change {
         Change::Less => faster(&it.alternative, &it.baseline, it.work.inverse()),

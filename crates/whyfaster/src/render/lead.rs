@@ -3,7 +3,7 @@
 use whyfaster_core::analysis::Comparison;
 use whyfaster_core::verdict::Verdict;
 
-use super::units::{factor, factor_within};
+use super::units::factor;
 
 /// A decided comparison, told from the winner's side: the factor is above 1.
 #[derive(Clone, Copy, Debug)]
@@ -44,12 +44,15 @@ impl<'a> Lead<'a> {
     pub(super) fn factor(&self) -> String {
         match (self.low, self.high) {
             (Some(low), None) => format!("at least {}", factor(low)),
-            _ => factor_within(self.factor, self.low, self.high).0,
+            _ => factor(self.factor),
         }
     }
 
     /// " (1.52x to 1.66x)", or nothing where an end is open.
     pub(super) fn interval(&self) -> String {
-        factor_within(self.factor, self.low, self.high).1
+        match (self.low, self.high) {
+            (Some(low), Some(high)) => format!(" ({} to {})", factor(low), factor(high)),
+            _ => String::new(),
+        }
     }
 }

@@ -10,7 +10,7 @@ use super::lead::Lead;
 use super::look::Look;
 use super::names::Names;
 use super::text::{Tone, capitalise, tone, wrap};
-use super::units::{count, duration, factor, factor_within, percent, rounds, time};
+use super::units::{count, duration, factor, percent, rounds, time};
 
 /// Alternatives beside the baseline that a sentence still names one by one.
 const NAMED: usize = 3;
@@ -216,9 +216,15 @@ impl<'a> Teller<'a> {
         let Some(work) = c.work.filter(|work| work.excludes_one()) else { return String::new() };
         let (less, name) =
             if work.ratio < 1.0 { (work.inverse(), &c.alternative) } else { (work, &c.baseline) };
-        let (times, range) = factor_within(less.ratio, less.low, less.high);
+        let range = match (less.low, less.high) {
+            (Some(low), Some(high)) => format!(" ({} to {})", factor(low), factor(high)),
+            _ => String::new(),
+        };
         let name = self.name(name);
-        format!("{name} needs {times} less CPU time{range}, which decides when every CPU is busy; ")
+        format!(
+            "{name} needs {} less CPU time{range}, which decides when every CPU is busy; ",
+            factor(less.ratio)
+        )
     }
 
     fn range(c: &Comparison) -> String {

@@ -104,13 +104,9 @@ pub fn digits(value: f64) -> String {
 
 /// A value with the digits that its interval supports: two where it reaches farther than this part of it to either side.
 pub fn supported(value: f64, low: Option<f64>, high: Option<f64>) -> String {
-    significant(value, if vague(value, low, high) { 2 } else { 3 })
-}
-
-fn vague(value: f64, low: Option<f64>, high: Option<f64>) -> bool {
     const VAGUE: f64 = 0.05;
     let reach = low.zip(high).map(|(low, high)| (high - low) / 2.0);
-    reach.is_none_or(|reach| reach > VAGUE * value.abs())
+    significant(value, if reach.is_none_or(|reach| reach > VAGUE * value.abs()) { 2 } else { 3 })
 }
 
 fn significant(value: f64, figures: i32) -> String {
@@ -162,16 +158,6 @@ pub fn memory_scale(bytes: impl IntoIterator<Item = u64>) -> (&'static str, f64)
 /// A ratio as a factor: "1.60x".
 pub fn factor(ratio: f64) -> String {
     format!("{}x", digits(ratio))
-}
-
-/// A ratio as a factor, and its interval behind it: "1.60x" and " (1.52x to 1.66x)"; "10x" and " (4.6x to 22x)" where no more digits are supported.
-/// What a factor near 1 says is its distance from 1, so there all keep three.
-pub fn factor_within(ratio: f64, low: Option<f64>, high: Option<f64>) -> (String, String) {
-    const NEAR_ONE: f64 = 2.0;
-    let Some((low, high)) = low.zip(high) else { return (factor(ratio), String::new()) };
-    let figures = if low >= NEAR_ONE && vague(ratio, Some(low), Some(high)) { 2 } else { 3 };
-    let told = |value: f64| format!("{}x", significant(value, figures));
-    (told(ratio), format!(" ({} to {})", told(low), told(high)))
 }
 
 /// A fraction as a percentage: "2%", "0.5%".
@@ -236,18 +222,6 @@ mod tests {
         for (value, text) in table {
             assert_eq!(digits(value), text);
         }
-    }
-
-    #[test]
-    fn a_factor_has_the_digits_of_its_interval_unless_it_is_near_one() {
-        let told = |ratio, low, high| {
-            let (factor, range) = factor_within(ratio, Some(low), Some(high));
-            format!("{factor}{range}")
-        };
-        assert_eq!(told(76.04, 36.6, 151.2), "76x (37x to 151x)");
-        assert_eq!(told(10.1, 9.9, 10.3), "10.1x (9.90x to 10.3x)");
-        assert_eq!(told(1.096, 1.004, 1.31), "1.10x (1.00x to 1.31x)");
-        assert_eq!(factor_within(1.6, None, Some(2.0)), ("1.60x".to_owned(), String::new()));
     }
 
     #[test]
