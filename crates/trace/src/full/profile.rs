@@ -234,8 +234,15 @@ fn caller(it: &Code, before: &[Code]) -> Option<String> {
 
 /// The callers up to the function that a program or a thread begins with. The C library calls that, and whoever reads this knows.
 fn without_start(before: &[Code]) -> &[Code] {
-    let within = before.iter().rev().take_while(|code| is_c_library(&code.file)).count();
-    let (inner, start) = before.split_at(before.len() - within);
+    // The very first instructions of a program are its own, and call the C library.
+    let entry =
+        |code: &Code| code.symbol.as_deref().is_none_or(|it| it == "_start") && !is_c_library(&code.file);
+    let called = before.split_last().filter(|(first, _)| entry(first)).map_or(before, |(_, called)| called);
+    let within = called.iter().rev().take_while(|code| is_c_library(&code.file)).count();
+    let (inner, start) = called.split_at(called.len() - within);
+    if start.is_empty() {
+        return before;
+    }
     let starts = |code: &Code| code.symbol.as_deref().is_none_or(|it| STARTS.contains(&it));
     if start.iter().all(starts) { inner } else { before }
 }
@@ -282,6 +289,10 @@ mod tests {
             named("/usr/bin/openssl")
         );
         assert_eq!(said(&[("", "/usr/bin/sort"), ("", LIBC), start]), None);
+        // The unwinder reaches the program's entry too, named or stripped.
+        for entry in ["_start", ""] {
+            assert_eq!(said(&[("", "/usr/bin/mawk"), ("", LIBC), start, (entry, "/usr/bin/mawk")]), None);
+        }
         assert_eq!(said(&[("fib", "/p"), ("fib", "/p"), ("main", "/p")]), named("main"));
         assert_eq!(said(&[("spin", "/p"), ("", "")]), None);
         assert_eq!(said(&[("", LIBC), ("getdelim", LIBC), ("", "")]), named("getdelim"));
