@@ -48,7 +48,7 @@ fn percentages(frames: &[String]) -> Vec<u32> {
 fn the_line_never_goes_back_and_says_what_the_rounds_say() {
     let _alone = alone();
     let place = Sandbox::new();
-    let words = ["compare", "-M", "4", "--load", "1,3", "sleep 0.05", "sleep 0.1"];
+    let words = ["compare", "-M", "6", "--load", "1,3", "sleep 0.05", "sleep 0.1"];
     for (columns, variables) in [
         (60, &[][..]),
         (80, &[("NO_COLOR", "1")]),
