@@ -8,6 +8,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { gunzipSync } from "node:zlib";
 import { browser as open, option } from "./browser.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -203,7 +204,9 @@ async function traces() {
 
 // A comparison that keeps one observed run of each alternative: both timelines move together.
 async function aligned() {
-  const value = JSON.parse(readFileSync(record("why"), "utf8"));
+  const { observed, ...stored } = JSON.parse(readFileSync(record("why"), "utf8"));
+  // What was observed is packed in a file; a record that has it as it is is read too.
+  const value = { ...stored, ...JSON.parse(gunzipSync(Buffer.from(observed, "base64"))) };
   const stream = JSON.parse(readFileSync(record("trace"), "utf8")).schedule;
   value.schedules = [0, 1].map((alternative) => ({ alternative, round: 0, left_out: 0, ...stream }));
   const file = join(work, "aligned.json");
