@@ -167,6 +167,15 @@ fn what_an_update_changed_is_told_and_nothing_else() {
         flowing.contains("kernel 6.1 to 6.12 on 23") && flowing.contains("10 of 40 prices changed"),
         "{flowing}"
     );
+    // Machines that were cloned have one name, and are told apart by their files.
+    for (directory, kernel) in [("cloned", "6.1"), ("updated", "6.12")] {
+        for at in 0..3 {
+            let list = price_list("debian", CPUS[0], kernel, |_, _| 0.0);
+            write(&place, &format!("{directory}/node{at}.json"), &list);
+        }
+    }
+    let cloned = place.run(&["fleet", "diff", "cloned", "updated", "--json"]).json();
+    assert_eq!(cloned["machines"], json!(["node0", "node1", "node2"]));
     // The same state twice: nothing changed.
     let same = place.run(&["fleet", "diff", "before", "before"]).ok().flowing();
     assert!(same.contains("0 of 40 prices changed"), "{same}");

@@ -68,11 +68,6 @@ pub struct Fleet {
 }
 
 impl Fleet {
-    /// A fleet without a machine.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Adds a machine. A list in guest instructions has no times and is not taken.
     pub fn add(&mut self, list: &PriceList) -> bool {
         if list.unit != Unit::Nanoseconds {
@@ -95,5 +90,15 @@ impl Fleet {
             self.costs[index][at] = Some(ns.ln());
         }
         true
+    }
+
+    /// Calls machines of one name by other names, of which there is one for every machine: hosts that were cloned share theirs.
+    pub fn tell_apart(&mut self, others: &[String]) {
+        let names: Vec<String> = self.machines.iter().map(|it| it.name.clone()).collect();
+        for (machine, other) in self.machines.iter_mut().zip(others) {
+            if names.iter().filter(|name| **name == machine.name).count() > 1 {
+                machine.name.clone_from(other);
+            }
+        }
     }
 }

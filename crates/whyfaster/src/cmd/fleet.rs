@@ -55,8 +55,9 @@ pub fn run(args: &FleetArgs) -> anyhow::Result<Exit> {
 #[derive(Default)]
 struct Gathered {
     fleet: Fleet,
+    /// What the files of its machines call them.
+    called: Vec<String>,
     questions: Questions,
-    comparisons: usize,
     not_read: Vec<NotRead>,
 }
 
@@ -69,6 +70,7 @@ impl Gathered {
                 other.push(NotRead { file: file.to_owned(), why });
             }
         })?;
+        gathered.fleet.tell_apart(&gathered.called);
         let refused = refused.into_iter().map(|Refused { file, why }| NotRead { file, why: why.to_string() });
         gathered.not_read = refused.chain(other).collect();
         for NotRead { file, why } in &gathered.not_read {
@@ -80,11 +82,15 @@ impl Gathered {
     /// Why it has no part in the answer, if it has none.
     fn take(&mut self, name: &str, recorded: Recorded) -> Option<String> {
         match recorded {
-            Recorded::Prices(list) => (!self.fleet.add(&list))
-                .then(|| format!("it is in {}, and a fleet is compared in time", list.unit.name())),
+            Recorded::Prices(list) if self.fleet.add(&list) => {
+                self.called.push(name.to_owned());
+                None
+            }
+            Recorded::Prices(list) => {
+                Some(format!("it is in {}, and a fleet is compared in time", list.unit.name()))
+            }
             Recorded::Comparison(record) => {
                 self.questions.add(name, &show::reanalysed(*record));
-                self.comparisons += 1;
                 None
             }
             Recorded::Trace(_) => Some("a trace of one command says nothing of a fleet".to_owned()),

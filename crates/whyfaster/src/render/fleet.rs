@@ -99,7 +99,7 @@ fn row_table(report: &PriceReport, most: usize, look: &Look) -> Vec<String> {
     rows.truncate(most);
     let by = |it: &&RowSpread| {
         or_absent(it.explained_by, |(fact, share)| {
-            format!("{} {}", words::name(fact), percent((share * 100.0).round() / 100.0))
+            format!("{} {}", fact.name(), percent((share * 100.0).round() / 100.0))
         })
     };
     let grid = Grid {
@@ -238,7 +238,7 @@ pub fn changes(report: &ChangeReport, look: &Look) -> String {
         .map(|it| {
             format!(
                 "{} {} to {} on {}",
-                words::name(it.difference.fact),
+                it.difference.fact.name(),
                 it.difference.first,
                 it.difference.second,
                 it.machines

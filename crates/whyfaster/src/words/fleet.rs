@@ -20,13 +20,8 @@ pub fn explained(splits: &[Split]) -> Option<String> {
 
 /// "CPU", or "CPU or microcode" where both cut the fleet alike.
 pub fn facts(split: &Split) -> String {
-    let names: Vec<&str> = [split.fact].iter().chain(&split.also).map(|fact| name(*fact)).collect();
+    let names: Vec<&str> = [split.fact].iter().chain(&split.also).map(|fact| fact.name()).collect();
     names.join(" or ")
-}
-
-/// A fact in running text.
-pub fn name(fact: Fact) -> &'static str {
-    fact.name()
 }
 
 /// "CPU A, kernel 6.1"; "all machines" where nothing cuts the fleet.
@@ -34,8 +29,8 @@ pub fn group(group: &Group) -> String {
     let one = |(fact, value): &(Fact, Option<String>)| match value {
         // A model of a CPU or a release of a kernel speaks for itself.
         Some(value) if matches!(fact, Fact::Cpu | Fact::Os) => value.clone(),
-        Some(value) => format!("{} {value}", name(*fact)),
-        None => format!("{} not known", name(*fact)),
+        Some(value) => format!("{} {value}", fact.name()),
+        None => format!("{} not known", fact.name()),
     };
     match group.values.as_slice() {
         [] => "all machines".to_owned(),
@@ -60,15 +55,17 @@ pub fn pattern(pattern: &Pattern) -> String {
     }
 }
 
-/// "node17: everything that reaches another CPU costs 2.1x what it costs in its group; the rest 1.0x".
+/// "node17 charges 2.1x what its group does for everything that reaches another CPU; the rest is as in the others".
 pub fn outlier(it: &Outlier, named: &str, factor: &dyn Fn(f64) -> String) -> String {
-    let what = pattern(&it.pattern);
-    let costs = if what.ends_with('s') && it.pattern != Pattern::OtherCpu { "cost" } else { "costs" };
     let rest = it.rest.map(|rest| match rest {
         rest if rest.ln().abs() < AS_WELL.ln() => "the rest is as in the others".to_owned(),
         rest => format!("the rest {}", factor(rest)),
     });
-    let mut parts = vec![format!("{named}: {what} {costs} {} as much as in its group", factor(it.factor))];
+    let mut parts = vec![format!(
+        "{named} charges {} what its group does for {}",
+        factor(it.factor),
+        pattern(&it.pattern)
+    )];
     parts.extend(rest.filter(|_| it.pattern != Pattern::Everything));
     parts.extend(differs(&it.differs));
     if it.differs.is_empty() {
@@ -78,7 +75,7 @@ pub fn outlier(it: &Outlier, named: &str, factor: &dyn Fn(f64) -> String) -> Str
 }
 
 fn differs(differences: &[Difference]) -> Option<String> {
-    let one = |it: &Difference| format!("{} {} (in its group {})", name(it.fact), it.second, it.first);
+    let one = |it: &Difference| format!("{} {} (in its group {})", it.fact.name(), it.second, it.first);
     (!differences.is_empty())
         .then(|| format!("it has {}", list(&differences.iter().map(one).collect::<Vec<_>>())))
 }
