@@ -94,8 +94,8 @@ pub(super) fn findings(sides: &Sides<'_>, deltas: &Deltas) -> (Vec<Finding>, Est
     (findings, unexplained)
 }
 
-/// What makes the slower alternative slower comes first, then what works against it; the largest first. What others took is no property of a
-/// command, and stands behind what is, where that is large enough to be named.
+/// What makes the slower alternative slower comes first, then what works against it; the largest first, where one that may be none by its
+/// interval counts half. What others took is no property of a command, and stands behind what is, where that is large enough to be named.
 pub(super) fn sort(findings: &mut [Finding]) {
     let own = |it: &Finding| !matches!(it.cause, Cause::CpuContention | Cause::Unexplained);
     let named = findings.iter().any(|it| own(it) && it.share >= LARGE);
@@ -104,7 +104,11 @@ pub(super) fn sort(findings: &mut [Finding]) {
         Cause::CpuContention if named => 1,
         _ => 0,
     };
-    findings.sort_by(|a, b| rank(a).cmp(&rank(b)).then(b.seconds.total_cmp(&a.seconds)));
+    let weight = |it: &Finding| {
+        let sure = it.low.zip(it.high).is_none_or(|(low, high)| low * high > 0.0);
+        if sure { it.seconds } else { it.seconds / 2.0 }
+    };
+    findings.sort_by(|a, b| rank(a).cmp(&rank(b)).then(weight(b).total_cmp(&weight(a))));
 }
 
 /// What findings leave of a difference, with the interval of the difference around it.
@@ -193,5 +197,38 @@ impl Sides<'_> {
             page: cause.page(),
             evidence: about.evidence(queued_s * seconds.median.signum()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::report::{PathKind, WorkKind};
+    use crate::why::tests::fixture::{Scene, Trace};
+
+    /// What leads of 40 ms of sleeping and 30 ms of computing, where the interval of the sleeping begins at `low_s`.
+    fn leads(low_s: f64, computing_s: f64) -> Cause {
+        let a = Trace::new().runs("x", WorkKind::User, 0.05, 0);
+        let b = Trace::new().runs("x", WorkKind::User, 0.05 + computing_s, 0).waits(
+            "x",
+            PathKind::Sleep,
+            None,
+            0.04,
+        );
+        let mut findings = Scene::of(&a.0, &b.0).explain().findings;
+        assert_eq!(findings.len(), 2, "{findings:?}");
+        for it in &mut findings {
+            let low_s = if it.cause == Cause::Sleep { low_s } else { it.seconds / 2.0 };
+            (it.low, it.high) = (Some(low_s), Some(it.seconds * 2.0));
+        }
+        sort(&mut findings);
+        findings[0].cause
+    }
+
+    #[test]
+    fn a_cause_that_may_be_none_leads_where_it_is_twice_as_large_as_a_sure_one() {
+        assert_eq!(leads(0.01, 0.03), Cause::Sleep);
+        assert_eq!(leads(-0.01, 0.03), Cause::Compute);
+        assert_eq!(leads(-0.01, 0.01), Cause::Sleep);
     }
 }
