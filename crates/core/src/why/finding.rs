@@ -23,14 +23,14 @@ const AGREE: f64 = 0.85;
 /// From so many rounds on that is enough.
 const SOME: usize = 7;
 
-/// A part of the difference that is told by CPU time or by who had the CPU is told from this share on, however noisy wall times are.
+/// A part of the difference whose rounds surely agree is told from this share on, however noisy wall times are, where it is of a cause below.
 pub(super) const LARGE: f64 = 0.1;
 
 /// Where observing cost more than the difference, a cause is told from this share on: the largest.
 const BY_COUNTS: f64 = 0.5;
 
-/// Causes that are told so.
-const BESIDE_NOISE: [Cause; 9] = [
+/// Causes that are told so: by counts, by CPU time, or by waits whose reason is seen.
+const BESIDE_NOISE: [Cause; 13] = [
     Cause::Processes,
     Cause::PathSearch,
     Cause::Startup,
@@ -39,6 +39,10 @@ const BESIDE_NOISE: [Cause; 9] = [
     Cause::Compute,
     Cause::PageFaults,
     Cause::Files,
+    Cause::Disk,
+    Cause::Lock,
+    Cause::Sleep,
+    Cause::Network,
     Cause::CpuContention,
 ];
 
@@ -139,7 +143,7 @@ fn interval(cause: Cause, seconds: f64, rounds: &[Causes], precision: Precision)
 
 impl Sides<'_> {
     /// Whether a part is larger than noise and than what observing may have put there. The noise of wall times does not hide a large part
-    /// that is told by CPU time, or is what others took: there the rounds say how sure it is.
+    /// of which the rounds say how sure it is.
     fn tells(&self, cause: Cause, part: &Estimate) -> bool {
         let seconds = part.median;
         let (a, b) = (self.alternative.0, self.baseline.0);
