@@ -76,10 +76,9 @@ fn without_cause(because: &Because) -> Option<Remedy> {
             short: "Give both more to do, such as a larger input",
             more: ", or more time (--max-time).",
         }),
-        Because::Unknown => Some(Remedy {
-            short: "-v says where the time of each goes",
-            more: "; trace one of them for more.",
-        }),
+        Because::Unknown => {
+            Some(Remedy { short: "The tables of -v say where the time of each goes", more: "." })
+        }
         _ => None,
     }
 }
