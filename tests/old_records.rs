@@ -5,7 +5,8 @@
 //! - `batch`: two levels in batch mode, crossover and floor; `closed`: latencies of closed mode;
 //! - `why`: an explanation with its traced rounds, accounts, findings and an experiment;
 //! - `flip`: a run at two loads with its whole explanation, of which the README and the book show the screens;
-//! - `trace`: the full level with the schedule kept; `prices`: a price list with all its samples.
+//! - `trace`: the full level with the schedule kept; `prices`: a price list with all its samples; `ordinary-prices`: the rows that people ask
+//!   for, without samples and without fields that are null. The book shows screens of both.
 
 #![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
 

@@ -108,7 +108,18 @@ fn prices_machines_and_a_study_have_pages() {
     let study = place.run(&["study", "syscalls", "--quick", "--max-time", "3s", "--html", "study.html"]);
     assert!(study.status.success(), "{}", study.err);
     let page = place.read("study.html");
-    assert!(page.contains("<section id=\"article\"") && page.contains("<section id=\"claims\""));
+    let article = |page: &str| {
+        let begins = page.find("<section id=\"article\"").unwrap();
+        page[begins..page.find("<section id=\"prices\"").unwrap()].to_owned()
+    };
+    assert!(article(&page).contains("<section id=\"claims\""));
+    // What was kept is the study still.
+    place.run(&["report", "-o", "again.html"]).ok();
+    assert_eq!(article(&place.read("again.html")), article(&page));
+    let (screen, more) = study.out.trim_end().rsplit_once('\n').unwrap();
+    assert!(more.contains("whyfaster show -v"), "{more}");
+    assert!(place.run(&["show"]).ok().out.starts_with(screen), "{screen}");
+    assert!(place.run(&["show", "--list"]).ok().out.contains(&study.out[..20]));
 }
 
 #[test]

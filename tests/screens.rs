@@ -6,6 +6,7 @@ mod support;
 
 use std::path::{Path, PathBuf};
 
+use serde_json::{Value, json};
 use support::Sandbox;
 use unicode_width::UnicodeWidthStr;
 
@@ -140,5 +141,61 @@ fn machines_fit_a_screen_too() {
             assert!(screen.starts_with(quiet.trim_end()) && screen.contains("-v: "), "{quiet}\n{screen}");
             assert!(screen.lines().all(|line| line.width() <= columns.parse().unwrap()), "{screen}");
         }
+    }
+}
+
+/// A list of one kernel as it was stored: each row with its price, and in which part of the samples both of its tasks were apart.
+fn list_of(kernel: &str, rows: &[(&str, &str, f64, Option<f64>)]) -> Value {
+    let stored = std::fs::read(format!("{RECORDS}/0.1.0-prices.json")).unwrap();
+    let mut list: Value = serde_json::from_slice(&stored).unwrap();
+    let one = |(name, variant, ns, apart): &(&str, &str, f64, Option<f64>)| {
+        json!({
+            "group": "process", "name": name, "variant": variant, "floor_ns": ns, "median_ns": ns, "p99_ns": ns,
+            "low_ns": ns * 0.99, "high_ns": ns * 1.01, "receipt": { "apart": apart },
+        })
+    };
+    list["name"] = kernel.into();
+    list["prices"] = rows.iter().map(one).collect();
+    // Its prices are those that it has: there is nothing that they could be made of again.
+    (list["rows"], list["samples"]) = (json!([]), json!([]));
+    list
+}
+
+#[test]
+fn the_history_of_kernels_fits_a_screen_and_what_the_scheduler_moved_comes_last() {
+    let place = Sandbox::new();
+    let flat: Vec<String> = (0..30).map(|at| format!("call{at}")).collect();
+    let kernels = [("6.1.0", 184e3, 4e3, 0.1), ("6.12.0", 234e3, 4e3, 0.1), ("6.18.0", 234e3, 12e3, 0.9)];
+    let files = kernels.map(|(kernel, fork, pipe, apart)| {
+        let moved = [("fork", "reaped", fork, None), ("pipe_latency", "threads,free", pipe, Some(apart))];
+        let flat = flat.iter().enumerate().map(|(at, name)| (name.as_str(), "raw", 80.0 + at as f64, None));
+        let rows: Vec<_> = moved.into_iter().chain(flat).collect();
+        place.write(kernel, list_of(kernel, &rows).to_string());
+        place.file(kernel)
+    });
+    let lists = files.join(",");
+    for columns in ["60", "80", "200"] {
+        let shown = |options: &[&str]| {
+            let mut command = place.whyfaster(&[&["machines", "--kernels", &lists], options].concat());
+            command.envs([("COLUMNS", columns), ("LC_ALL", "C")]);
+            place.finish(command).ok().out
+        };
+        let [quiet, screen, tables] = [&["-q"][..], &[], &["-v"]].map(shown);
+        assert!(screen.lines().count() <= 40 && screen.lines().count() < tables.lines().count(), "{screen}");
+        assert!(screen.starts_with(quiet.trim_end()) && screen.contains("-v: "), "{quiet}\n{screen}");
+        assert!(
+            screen.is_ascii() && screen.lines().all(|line| line.len() <= columns.parse().unwrap()),
+            "{screen}"
+        );
+        let flowing = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+        let at = |text: &str| flowing.find(text).unwrap_or_else(|| panic!("{text} is not in\n{screen}"));
+        let fork = at("fork reaped +27% from 6.1.0 to 6.12.0 (184 us to 234 us)");
+        let placed = at(
+            "only because the scheduler chose other CPUs: pipe_latency threads,free +200% from 6.12.0 to 6.18.0",
+        );
+        assert!(fork < placed, "{screen}");
+        // Of rows that do not fit, what did not move goes first, and what only the scheduler moved last.
+        let table = &flowing[at("operation")..];
+        assert!(table.contains("fork reaped +27%") && table.contains("and 14 rows more"), "{screen}");
     }
 }

@@ -195,6 +195,10 @@ fn studies_are_listed_and_pipes_runs() {
     assert_eq!(texts(list(&record["alternatives"]), "name"), ["no-pipe", "use-pipe"]);
     let digests = texts(list(&record["trials"]), "stdout_sha256");
     assert_eq!(digests[0], digests[1], "both scripts do the same work");
+    // The record is that of the study: its report and its page are made of it again.
+    assert_eq!(place.run(&["show", "r.json"]).ok().out, ran.out);
+    place.run(&["report", "r.json", "-o", "std.html"]).ok();
+    assert!(place.read("std.html").contains("<section id=\"article\""));
     // Nothing but what was asked for; the rest is the harness's own.
     let entries = std::fs::read_dir(place.path("")).unwrap();
     let left = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());

@@ -107,6 +107,7 @@ fn record(plan: &Plan, status: Status) -> Record {
         took_s: 1.0,
         status,
         study: None,
+        studied: None,
         plan: plan.clone(),
         host: Host::default(),
         trials,
@@ -199,9 +200,9 @@ fn writes_json() {
     assert_eq!(value["schema"], "whyfaster/1");
     let found = &value["study_findings"];
     assert_eq!(found["claims"][0]["outcome"], "holds");
-    assert_eq!(found["claims"][0]["why"], "faster at load 1: 0.75 (0.70 to 0.80)");
+    assert_eq!(found["claims"][0]["why"], "faster at load 1: 0.750 (0.700 to 0.800)");
     assert_eq!(found["claims"][0]["evidence"]["kind"], "compared");
-    assert_eq!(found["levels"][3]["missing"], "load 1000 is not one of this run's (--load, --full)");
+    assert_eq!(found["levels"][3]["missing"], "load 1000 not measured here");
     let read_back: Record = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(read_back.plan.loads, Loads::Fixed(vec![1]));
 }

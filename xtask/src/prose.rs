@@ -26,6 +26,8 @@ const ALLOWED: &[(&str, &str)] = &[
     ("price/check.rs", "errors: why a price list is refused"),
     ("trace/record.rs", "errors: why a trace is refused"),
     ("trace/stored", "errors: why a stored stream is refused"),
+    ("trace/stacks.rs", "errors: why stored stacks are refused"),
+    ("studied.rs", "errors: why what a study knows is refused"),
     ("host.rs", "the name of a fact that could not be read, as records have it"),
     ("trace/assemble.rs", "names in the place of a command's, with their kind beside them"),
     ("trace/searches.rs", "a name in the place of a path that was not read"),

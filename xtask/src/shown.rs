@@ -1,20 +1,23 @@
-//! What the book and the README show of a stored record of a real run: the screens that `whyfaster show` prints of it.
+//! What the book and the README show of stored records of real runs: the screens that `whyfaster show` prints of them.
 
 use std::path::Path;
 
 use anyhow::Result;
-use whyfaster::cmd::show::reanalysed;
+use whyfaster::cmd::show::{reanalysed, retraced};
 use whyfaster::display::{Detail, Style};
+use whyfaster::exit::Failure;
 use whyfaster::render::look::{Environment, Look};
+use whyfaster::render::prices;
 use whyfaster::render::screen::screen;
-use whyfaster::store;
+use whyfaster::render::trace::{self as traced, Shown};
+use whyfaster::store::{self, Recorded};
 use whyfaster_core::plan::{Loads, Plan};
 use whyfaster_core::record::Record;
 
 use crate::files::Files;
 use crate::picture;
 
-/// The record.
+/// The comparison.
 const RECORD: &str = "tests/records/0.1.0-flip.json";
 /// The files that pages include.
 const SCREEN: &str = "docs/src/outputs/flip.txt";
@@ -24,11 +27,47 @@ const WHY: &str = "docs/src/outputs/flip-why.txt";
 /// Columns of the terminal.
 pub(crate) const COLUMNS: usize = 80;
 
+/// A trace, with its pages: the first screen, and the tables.
+const TRACE: &str = "tests/records/0.1.0-trace.json";
+const TRACED: [(&str, Detail); 2] =
+    [("docs/src/outputs/trace.txt", Detail::Screen), ("docs/src/outputs/trace-v.txt", Detail::Tables)];
+
+/// The prices that people ask for, of one machine.
+const PRICES: &str = "tests/records/0.1.0-ordinary-prices.json";
+const PRICED: &str = "docs/src/outputs/prices.txt";
+
 /// All of them, and the picture.
 pub(crate) fn all(root: &Path) -> Result<Files> {
-    let path = root.join(RECORD);
-    let record = store::read::read_record(&path).map_err(|failure| anyhow::anyhow!("{}", failure.message))?;
-    let record = reanalysed(record);
+    let mut files = of_comparison(root)?;
+    let trace = match recorded(root, TRACE)? {
+        Recorded::Trace(trace) => retraced(*trace, Path::new(TRACE)).map_err(told)?,
+        _ => anyhow::bail!("{TRACE} is no trace"),
+    };
+    for (file, detail) in TRACED {
+        let asked = if detail == Detail::Screen { "trace" } else { "trace -v" };
+        let text = traced::screen(&trace.report, &Shown::of_record(&trace), &look(detail, Style::Basic));
+        let command = trace.plan.target.words();
+        files.insert(file.into(), format!("$ whyfaster {asked} '{command}'\n{text}").into_bytes());
+    }
+    let Recorded::Prices(list) = recorded(root, PRICES)? else { anyhow::bail!("{PRICES} is no price list") };
+    let text = prices::report(&list, &look(Detail::Screen, Style::Basic));
+    files.insert(PRICED.into(), format!("$ whyfaster prices\n{text}").into_bytes());
+    Ok(files)
+}
+
+fn recorded(root: &Path, file: &str) -> Result<Recorded> {
+    store::read_recorded(&root.join(file)).map_err(told)
+}
+
+fn told(failure: Failure) -> anyhow::Error {
+    anyhow::anyhow!("{}", failure.message)
+}
+
+fn of_comparison(root: &Path) -> Result<Files> {
+    let Recorded::Comparison(record) = recorded(root, RECORD)? else {
+        anyhow::bail!("{RECORD} is no comparison")
+    };
+    let record = reanalysed(*record);
     let typed = typed(&record.plan);
     let text = |detail| shown(&record, detail, Style::Basic);
     let command = typed.join("\n");
@@ -43,8 +82,12 @@ pub(crate) fn all(root: &Path) -> Result<Files> {
 }
 
 fn shown(record: &Record, detail: Detail, style: Style) -> String {
+    screen(record, &look(detail, style))
+}
+
+fn look(detail: Detail, style: Style) -> Look {
     let environment = Environment { locale: Some("C.UTF-8".to_owned()), ..Environment::default() };
-    screen(record, &Look { width: COLUMNS, kept: true, detail, ..Look::detect(style, false, &environment) })
+    Look { width: COLUMNS, kept: true, detail, ..Look::detect(style, false, &environment) }
 }
 
 /// The paragraphs that explain, from the first "why ... takes longer" up to what follows them all.

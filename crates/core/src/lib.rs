@@ -37,6 +37,7 @@ pub mod why;
 pub mod course;
 pub mod event;
 pub mod record;
+pub mod studied;
 
 pub mod claims;
 pub mod fleet;

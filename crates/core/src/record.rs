@@ -14,6 +14,7 @@ use crate::missing::NotMeasured;
 use crate::plan::{Loads, MAX_LOAD, Mode, Plan, Rounds};
 use crate::sample::{Arm, Batch, Copies, Duet, SchedAccount, Trial};
 use crate::status::Status;
+use crate::studied::Studied;
 use crate::validate::{Invalid, MAX_COUNT, amount, ensure, moment};
 use crate::why::Why;
 
@@ -37,6 +38,9 @@ pub struct Record {
     /// The study it belongs to, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub study: Option<String>,
+    /// What the study knows beside the timed runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub studied: Option<Studied>,
     /// What was to be run.
     pub plan: Plan,
     /// The machine.
@@ -72,6 +76,7 @@ impl Record {
         plan(&self.plan)?;
         let alternatives = self.plan.alternatives.len();
         self.why.validate(alternatives)?;
+        self.studied.as_ref().map_or(Ok(()), Studied::validate)?;
         for (i, one) in self.trials.iter().enumerate() {
             trial(one, alternatives, || format!("trials[{i}]"))?;
         }
@@ -256,6 +261,7 @@ mod tests {
             took_s: 3.0,
             status: Status::Complete,
             study: None,
+            studied: None,
             plan: Plan::new(vec![Alternative::new("a"), Alternative::new("b")], 1),
             host: Host::default(),
             trials: vec![trial(0), trial(1)],

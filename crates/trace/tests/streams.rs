@@ -220,6 +220,14 @@ fn samples_are_counted_by_function_and_no_stack_is_streamed() {
     assert!(first.samples * 2 > all, "{:?}", sampled.functions);
     let kinds: Vec<WorkKind> = sampled.functions.iter().map(|row| row.kind).collect();
     assert!(kinds.contains(&WorkKind::PageFaults), "{:?}", sampled.functions);
+    // The same samples by stack, from the outermost function on, and those within calls beside them.
+    let stacks = &t.counts.stacks;
+    let inner = |names: &[&str]| names.ends_with(&["main", "spin_for_the_test"]);
+    let of = |row| stacks.frames(row).filter_map(|code| code.symbol.as_deref()).collect::<Vec<_>>();
+    let spins: u64 = stacks.stacks.iter().filter(|row| inner(&of(row))).map(|row| row.samples).sum();
+    assert!(spins * 2 > all, "{spins} of {all}: {stacks:#?}");
+    let stacked: u64 = stacks.stacks.iter().map(|row| row.samples).sum();
+    assert!(all <= stacked && stacked <= t.counts.own.samples && stacks.left_out == 0, "{stacked} of {all}");
 }
 
 /// What a test leaves running, gone with this.

@@ -101,11 +101,21 @@ class FlameGraph {
   paint(node, depth, colours) {
     if (this.found && node.n.toLowerCase().includes(this.found)) return colours.found;
     if (this.side !== "both") return colours.kinds[depth % colours.kinds.length];
-    const { root } = this.data;
-    const [a, b] = [0, 1].map((side) => (node.v[side] || 0));
     // Red: more in the first; blue: more in the second; grey: about the same.
+    const lean = this.lean(node);
+    return lean === 0 ? colours.grey : lean > 0 ? colours.more : colours.less;
+  }
+
+  // Which of both has more of it: 0 is about the same.
+  lean(node) {
+    const [a, b] = [0, 1].map((side) => (node.v[side] || 0));
     const lean = (a - b) / Math.max(1e-9, a + b);
-    return Math.abs(lean) < 0.1 || root === node ? colours.grey : lean > 0 ? colours.more : colours.less;
+    return node === this.data.root || Math.abs(lean) < 0.1 ? 0 : Math.sign(lean);
+  }
+
+  // What is written on a block: the colour is not all that tells the sides apart.
+  label(node) {
+    return (this.side === "both" ? { 1: "+", 0: "", "-1": "\u2212" }[this.lean(node)] : "") + node.n;
   }
 
   draw() {
@@ -139,7 +149,7 @@ class FlameGraph {
       }
       if (wide > 36) {
         brush.fillStyle = colours.paper;
-        brush.fillText(node.n.slice(0, Math.floor((wide - 8) / 6.6)), x + 4, y + 15);
+        brush.fillText(this.label(node).slice(0, Math.floor((wide - 8) / 6.6)), x + 4, y + 15);
       }
       let from = x;
       for (const below of node.c) {

@@ -45,6 +45,7 @@ pub(crate) fn record(alternatives: Vec<Alternative>, loads: Vec<u32>, batches: V
         took_s: 3.25,
         status: Status::Complete,
         study: None,
+        studied: None,
         plan: Plan { loads: Loads::Fixed(loads), ..Plan::new(alternatives, 42) },
         host: Host::default(),
         trials: Vec::new(),

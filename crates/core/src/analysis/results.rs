@@ -85,6 +85,13 @@ pub struct Comparison {
     pub metrics: Vec<MetricChange>,
 }
 
+impl Comparison {
+    /// The ratio with its interval.
+    pub fn time(&self) -> Ratio {
+        Ratio { ratio: self.ratio, low: self.low, high: self.high }
+    }
+}
+
 /// The CPU time of an alternative against that of the baseline, from duets. It decides how long many copies take, once they keep all CPUs
 /// busy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -48,6 +48,7 @@ pub(crate) fn list(rows: Vec<(Row, Vec<Series>)>) -> PriceList {
         tool_version: "0.0.0".into(),
         name: "a machine".into(),
         source: None,
+        study: None,
         started: "2026-01-01T00:00:00Z".into(),
         took_s: 1.0,
         status: Status::Complete,

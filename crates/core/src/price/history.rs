@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::inside::Unit;
 use super::list::{Price, PriceList};
+use super::pairing::placed_otherwise;
 
 /// Prices over kernels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,7 +20,7 @@ pub struct History {
     pub kernels: Vec<String>,
     /// Every row that at least two of them price, in the order of the lists.
     pub rows: Vec<Line>,
-    /// The steps, the largest change first.
+    /// The steps, the largest change first, and last those where the scheduler chose other CPUs.
     pub steps: Vec<Step>,
     /// Changes up to this fraction are none.
     pub delta: f64,
@@ -53,6 +54,17 @@ pub struct Step {
     pub to: usize,
     /// The price after over the price before.
     pub ratio: f64,
+    /// Perhaps only because the scheduler chose other CPUs. Absent: it did not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub placed_otherwise: bool,
+}
+
+impl History {
+    /// Whether a row has moved only where the scheduler chose other CPUs.
+    pub fn only_placed_otherwise(&self, row: usize) -> bool {
+        let mut steps = self.steps.iter().filter(|step| step.row == row).peekable();
+        steps.peek().is_some() && steps.all(|step| step.placed_otherwise)
+    }
 }
 
 /// A list that cannot be set beside the first one.
@@ -88,7 +100,8 @@ pub fn history(lists: &[PriceList], delta: f64) -> Result<History, OtherUnit> {
         let [(_, first), .., (_, last)] = known.as_slice() else { continue };
         for pair in known.windows(2) {
             if let Some(ratio) = step(pair[0].1, pair[1].1, delta) {
-                steps.push(Step { row: rows.len(), from: pair[0].0, to: pair[1].0, ratio });
+                let placed_otherwise = placed_otherwise(pair[0].1, pair[1].1);
+                steps.push(Step { row: rows.len(), from: pair[0].0, to: pair[1].0, ratio, placed_otherwise });
             }
         }
         rows.push(Line {
@@ -99,7 +112,10 @@ pub fn history(lists: &[PriceList], delta: f64) -> Result<History, OtherUnit> {
             overall: ratio(first, last),
         });
     }
-    steps.sort_by(|a, b| b.ratio.ln().abs().total_cmp(&a.ratio.ln().abs()));
+    let size = |step: &Step| step.ratio.ln().abs();
+    steps.sort_by(|a, b| {
+        a.placed_otherwise.cmp(&b.placed_otherwise).then_with(|| size(b).total_cmp(&size(a)))
+    });
     let kernels = names(lists);
     Ok(History { unit, kernels, rows, steps, delta })
 }

@@ -29,6 +29,9 @@ pub struct PriceList {
     /// Where the numbers come from, if they were not measured by whyfaster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+    /// The study that it was measured for, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub study: Option<String>,
     /// When the measurement began, RFC 3339 in UTC; or the date of the source.
     pub started: String,
     /// Seconds that it took.

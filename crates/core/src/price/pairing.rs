@@ -65,6 +65,12 @@ impl Other {
 /// Two shares of samples in which two tasks ran on different CPUs are another choice from this difference on.
 const OTHERWISE: f64 = 0.2;
 
+/// Whether the scheduler chose other CPUs for the one than for the other.
+pub(super) fn placed_otherwise(one: &Price, other: &Price) -> bool {
+    let apart = one.receipt.apart.zip(other.receipt.apart);
+    apart.is_some_and(|(here, there)| (here - there).abs() >= OTHERWISE)
+}
+
 /// A row of a list against the same row of the baseline.
 pub(super) struct Pairing {
     /// Prices and ratio, and why there is none.
@@ -94,8 +100,7 @@ impl Pairing {
             crowds: [None, None],
         };
         let (Some(mine), Some(theirs)) = (mine, theirs) else { return pairing };
-        let apart = mine.receipt.apart.zip(theirs.receipt.apart);
-        pairing.other.placed_otherwise = apart.is_some_and(|(here, there)| (here - there).abs() >= OTHERWISE);
+        pairing.other.placed_otherwise = placed_otherwise(mine, theirs);
         // Where one of the two is a mean, means are compared.
         let means = mine.median_ns.is_none() || theirs.median_ns.is_none();
         let value = |price: &Price| if means { price.mean_ns } else { price.median_ns };

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::command::CommandName;
 use super::event::{CallNumber, FileKind, Pid};
 use super::report::Sampled;
+use super::stacks::Stacks;
 
 /// What was counted over one trace, beside the stream.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -18,6 +19,9 @@ pub struct Counts {
     /// Samples of the clock, if they were to be counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sampled: Option<Sampled>,
+    /// The whole stacks of these samples, and of those within calls. Not in a file by run: a record adds them up by alternative.
+    #[serde(skip)]
+    pub stacks: Stacks,
     /// What did not arrive.
     pub lost: Lost,
     /// What the observing itself took.

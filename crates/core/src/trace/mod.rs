@@ -38,6 +38,7 @@ mod rows;
 mod searches;
 pub mod setting;
 mod skipped;
+pub mod stacks;
 mod stage_groups;
 mod stage_rows;
 mod stages;

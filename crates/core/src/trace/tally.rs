@@ -28,7 +28,8 @@ pub enum Quantity {
 }
 
 /// What one trace says of a command. `None` is what the level could not see.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tally {
     /// Processes made, over the whole tree.
     pub forks: Option<u64>,

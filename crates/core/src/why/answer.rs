@@ -61,8 +61,8 @@ fn of(difference: &Difference, times: (f64, f64), why: &Why) -> Answer {
     let (slower, faster) = if turned { (b, a) } else { (a, b) };
     let (here, there) = if turned { (times.1, times.0) } else { times };
     let seconds = Pair { here, there };
-    let ratio = difference.ratio.map(|ratio| if turned { ratio.recip() } else { ratio });
-    let exact = ratio.is_none_or(|ratio| (ratio / (here / there) - 1.0).abs() <= AGREE);
+    let time = difference.time().map(|time| if turned { time.inverse() } else { time });
+    let exact = time.is_none_or(|time| (time.ratio / (here / there) - 1.0).abs() <= AGREE);
     let findings: Findings<'_> =
         why.findings.iter().enumerate().filter(|(_, it)| is_of(it, difference)).collect();
     let named = findings.iter().find(|(_, it)| it.cause != Cause::Unexplained && it.share >= LARGE);
@@ -92,7 +92,9 @@ fn of(difference: &Difference, times: (f64, f64), why: &Why) -> Answer {
     let told = difference.decides.as_ref().map(|it| it.work);
     Answer {
         slower: slower.clone(),
-        ratio,
+        ratio: time.map(|it| it.ratio),
+        ratio_low: time.and_then(|it| it.low),
+        ratio_high: time.and_then(|it| it.high),
         faster: faster.clone(),
         seconds,
         about: !exact,
@@ -116,6 +118,8 @@ fn in_cpu_time(difference: &Difference, times: (f64, f64)) -> Answer {
     Answer {
         slower: dearer.0.clone(),
         ratio: None,
+        ratio_low: None,
+        ratio_high: None,
         faster: other.0.clone(),
         seconds: Pair { here: dearer.1, there: other.1 },
         about: true,

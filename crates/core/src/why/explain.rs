@@ -15,6 +15,7 @@ use super::report::{Account, Difference, Finding, Why};
 use super::rules::Pair;
 use super::statement::Refusal;
 use super::wrapped;
+use crate::analysis::Comparison;
 use crate::stats::Estimate;
 use crate::stats::looks::Precision;
 use crate::trace::report::Level;
@@ -172,10 +173,13 @@ impl Both<'_> {
         let work_s =
             delta_rows::untraced(&alternative.untraced, &baseline.untraced, precision.alpha, |it| it.cpu_s)
                 .unwrap_or(traced_work);
+        let time = self.given.comparison(alternative.name).map(Comparison::time);
         Difference {
             alternative: alternative.name.to_owned(),
             baseline: baseline.name.to_owned(),
-            ratio: self.given.comparison(alternative.name).map(|it| it.ratio),
+            ratio: time.map(|it| it.ratio),
+            ratio_low: time.and_then(|it| it.low),
+            ratio_high: time.and_then(|it| it.high),
             span_s: wall_s,
             path: delta_rows::path(alternative, baseline, precision),
             deciding: String::new(),

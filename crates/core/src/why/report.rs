@@ -11,7 +11,9 @@ use crate::stats::Estimate;
 use crate::trace::TraceReport;
 use crate::trace::counts::OwnCost;
 use crate::trace::report::{PathAlternative, PathRow, SharerKind, WorkKind, WorkRow};
+use crate::trace::stacks::Stacks;
 use crate::trace::stored::Stored;
+use crate::verdict::Ratio;
 
 /// Why the alternatives differ. Empty lists where nothing was explained; `refused` then says why.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -65,8 +67,11 @@ pub struct Why {
     /// One of the traced runs of each alternative event by event: the one with the middle wall time. Absent in older records.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub schedules: Vec<RoundSchedule>,
-    /// What a file holds in the place of `traced`, `traced_batches` and `schedules`: the JSON of an object with these, packed by gzip, in
-    /// Base64. Whoever reads the file puts them back.
+    /// Where the clock found the code of each alternative, by whole stacks, over all its traced runs. Absent in older records.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stacks: Vec<SideStacks>,
+    /// What a file holds in the place of `traced`, `traced_batches`, `schedules` and `stacks`: the JSON of an object with these, packed by
+    /// gzip, in Base64. Whoever reads the file puts them back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed: Option<String>,
 }
@@ -121,6 +126,21 @@ pub struct RoundSchedule {
     /// The events, without those that only the accounts need; these stand in the run's report.
     #[serde(flatten)]
     pub stream: Stored,
+}
+
+/// The samples of one alternative by stack.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SideStacks {
+    /// Index of the alternative.
+    pub alternative: usize,
+    /// Runs that were sampled.
+    pub runs: u32,
+    /// Samples a second, on every CPU.
+    pub per_s: u32,
+    /// The samples.
+    #[serde(flatten)]
+    pub stacks: Stacks,
 }
 
 impl Why {
@@ -311,6 +331,12 @@ pub struct Difference {
     /// The alternative's time over the baseline's, as the verdict has it: the median over the untraced rounds.
     #[serde(default)]
     pub ratio: Option<f64>,
+    /// Lower end of its interval. Absent in older records, and where there are too few rounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio_low: Option<f64>,
+    /// Upper end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio_high: Option<f64>,
     /// Difference of the untraced wall times.
     pub span_s: Estimate,
     /// By part of the critical path.
@@ -448,6 +474,13 @@ impl Experiment {
                 Some(mine) => mine == pair,
                 None => [pair.0, pair.1].contains(&self.alternative.as_str()),
             }
+    }
+}
+
+impl Difference {
+    /// The ratio with its interval.
+    pub fn time(&self) -> Option<Ratio> {
+        Some(Ratio { ratio: self.ratio?, low: self.ratio_low, high: self.ratio_high })
     }
 }
 

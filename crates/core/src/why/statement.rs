@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cause::Cause;
 use crate::trace::report::{PathKind, WorkKind};
+use crate::verdict::Ratio;
 
 /// What was counted or timed on both sides of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -479,6 +480,12 @@ pub struct Answer {
     /// How many times as long, by the verdict: a median over the rounds. Absent in older records, and without a verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
+    /// Lower end of its interval. Absent in older records, and where there are too few rounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio_low: Option<f64>,
+    /// Upper end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio_high: Option<f64>,
     /// The other one.
     pub faster: String,
     /// Median wall times of the untraced runs.
@@ -491,6 +498,14 @@ pub struct Answer {
     pub then: Option<Then>,
     /// Once the CPUs are full, the answer is another one or cannot be told from equal.
     pub load_decides: bool,
+}
+
+impl Answer {
+    /// How many times as long the slower one takes, with the interval; of records without a verdict by the median times.
+    pub fn time(&self) -> Ratio {
+        let ratio = self.ratio.unwrap_or(self.seconds.here / self.seconds.there);
+        Ratio { ratio, low: self.ratio_low, high: self.ratio_high }
+    }
 }
 
 /// Why an alternative takes longer.

@@ -12,7 +12,9 @@ use crate::validate::{Invalid, MAX_COUNT, amount, ensure};
 /// What this version says of stored runs. The experiments are those that were made then; what was refused and cannot be
 /// tried again stays refused.
 pub fn again(given: &ExplainInput<'_>, stored: Why) -> Why {
-    let Why { mut traced, traced_batches, schedules, experiments, refused, refusals, left_out, .. } = stored;
+    let Why {
+        mut traced, traced_batches, schedules, stacks, experiments, refused, refusals, left_out, ..
+    } = stored;
     // Older versions left them in the user code of the path.
     traced.iter_mut().for_each(|it| tell_faults(&mut it.report.critical_path, &it.report.work));
     let mut why = explain(&ExplainInput { traced: &traced, traced_batches: &traced_batches, ..*given });
@@ -22,7 +24,7 @@ pub fn again(given: &ExplainInput<'_>, stored: Why) -> Why {
         (why.refused, why.refusals) = (refused, refusals);
     }
     (why.traced, why.traced_batches, why.schedules) = (traced, traced_batches, schedules);
-    why.left_out = left_out;
+    (why.stacks, why.left_out) = (stacks, left_out);
     why
 }
 
@@ -37,6 +39,11 @@ impl Why {
         }
         for (i, one) in self.schedules.iter().enumerate() {
             observed((one.alternative, one.round), alternatives, &format!("schedules[{i}]"))?;
+        }
+        for (i, one) in self.stacks.iter().enumerate() {
+            let place = format!("stacks[{i}]");
+            observed((one.alternative, one.runs), alternatives, &place)?;
+            one.stacks.validate(&place)?;
         }
         for (i, one) in self.experiments.iter().enumerate() {
             experiment(one, &format!("experiments[{i}]"))?;

@@ -33,6 +33,7 @@ use std::rc::Rc;
 use libbpf_rs::{Link, RingBuffer};
 use whyfaster_core::trace::counts::{CallGroup, Counts, CpuLost, Lost, OwnCost};
 use whyfaster_core::trace::event::{Event, Pid, What};
+use whyfaster_core::trace::stacks::Stacks;
 
 use self::decode::Decoder;
 pub use self::error::TraceError;
@@ -350,19 +351,20 @@ impl Full {
         self.own.sampling_ns = sampling_ns - self.sampled_before.1;
         // What comes from here on is of another trace.
         let profile = decoder.profile.as_mut().map(std::mem::take);
-        let sampled = match (profile, self.wanted.samples_per_s) {
+        let (sampled, stacks) = match (profile, self.wanted.samples_per_s) {
             (Some(profile), Some(per_s)) => {
                 let groups = tally::groups(&self.loaded)?;
                 let command = |group| groups.get(&group).map(CallGroup::command);
-                Some(profile.finish(per_s, &mut decoder.symbols, &command))
+                let (sampled, stacks) = profile.finish(per_s, &mut decoder.symbols, &command);
+                (Some(sampled), stacks)
             }
-            _ => None,
+            _ => (None, Stacks::default()),
         };
         drop(decoder);
         self.tally.take(&self.loaded, &|_| true)?;
         let timed = self.wanted.call_times || self.wanted.each_call;
         let calls = std::mem::take(&mut self.tally).cells(timed);
-        Ok(Counts { calls, lives: self.loaded.lives(), sampled, lost, own: self.own })
+        Ok(Counts { calls, lives: self.loaded.lives(), sampled, stacks, lost, own: self.own })
     }
 
     /// Forgets what was counted, so that the next trace begins from nothing.

@@ -9,6 +9,7 @@ use std::time::SystemTime;
 use whyfaster_core::trace::command::CommandName;
 use whyfaster_core::trace::event::Tid;
 use whyfaster_core::trace::report::{Code, Sampled, SampledRow, WorkKind};
+use whyfaster_core::trace::stacks::{Gathering, Stacks};
 
 use super::images::{Images, Place};
 use super::perf_map::PerfMaps;
@@ -21,7 +22,8 @@ use super::unwind::Unwinder;
 struct Key {
     /// The number of the command that its calls are counted under.
     group: u32,
-    kind: WorkKind,
+    /// `None`: it was in the kernel for a call.
+    kind: Option<WorkKind>,
     /// Innermost first.
     frames: Vec<Place>,
 }
@@ -33,7 +35,7 @@ struct Early {
     at: u64,
     /// CPU time since its exec.
     run: u64,
-    /// As what it counts if its program had started up; `None`: not at all.
+    /// As what it counts if its program had started up.
     otherwise: Option<WorkKind>,
     key: Key,
 }
@@ -89,13 +91,11 @@ impl Profile {
         }
         let frames = self.places(r, &stack, images);
         let key = |kind| Key { group: r.group, kind, frames };
-        match otherwise {
-            _ if r.starting != 0 => {
-                let (task, at, run) = (r.head.task, r.head.at, r.run);
-                self.early.push(Early { task, at, run, otherwise, key: key(WorkKind::Startup) });
-            }
-            Some(kind) => *self.counted.entry(key(kind)).or_default() += 1,
-            None => {}
+        if r.starting != 0 {
+            let (task, at, run) = (r.head.task, r.head.at, r.run);
+            self.early.push(Early { task, at, run, otherwise, key: key(Some(WorkKind::Startup)) });
+        } else {
+            *self.counted.entry(key(otherwise)).or_default() += 1;
         }
     }
 
@@ -133,7 +133,7 @@ impl Profile {
             return;
         }
         let frames = self.places(r, &stack, images);
-        let key = Key { group: r.group, kind: WorkKind::Lock, frames };
+        let key = Key { group: r.group, kind: Some(WorkKind::Lock), frames };
         let (wait, waiting) = ((r.head.task, r.head.at), self.waiting.get(&r.head.task));
         match self.over.remove(&wait) {
             Some(ns) => *self.waited.entry(key).or_default() += ns,
@@ -148,30 +148,36 @@ impl Profile {
         self.started.entry(task).or_default().push((at, run));
     }
 
-    /// What was counted, with names, by the commands that `command` knows by their numbers.
+    /// What was counted, with names, by the commands that `command` knows by their numbers: by function, and by stack.
     pub(crate) fn finish(
         mut self,
         per_s: u32,
         symbols: &mut Symbols,
         command: &dyn Fn(u32) -> Option<CommandName>,
-    ) -> Sampled {
+    ) -> (Sampled, Stacks) {
         self.settle();
         let mut maps = PerfMaps::since(self.began);
         let mut rows: BTreeMap<(CommandName, WorkKind, Code), u64> = BTreeMap::new();
+        let mut stacks = Gathering::default();
+        let ticks = |ns: u64| (ns as f64 * 1e-9 * f64::from(per_s)).round() as u64;
         for (key, amount) in self.counted.into_iter().chain(self.waited) {
             let Some(command) = command(key.group) else { continue };
-            let frames = if key.kind == WorkKind::Lock { asking(&key.frames) } else { &key.frames };
-            let code = code(frames, symbols, &mut maps);
-            *rows.entry((command, key.kind, code)).or_default() += amount;
+            let waits = key.kind == Some(WorkKind::Lock);
+            let frames = if waits { asking(&key.frames) } else { &key.frames };
+            let named = named(frames, symbols, &mut maps);
+            if let Some(kind) = key.kind {
+                *rows.entry((command.clone(), kind, code(frames, &named))).or_default() += amount;
+            }
+            let samples = if waits { ticks(amount) } else { amount };
+            stacks.take(command, key.kind, named.into_iter().rev(), samples);
         }
         let row = |((command, kind, code), amount)| {
-            let ticks = |ns: u64| (ns as f64 * 1e-9 * f64::from(per_s)).round() as u64;
             let samples = if kind == WorkKind::Lock { ticks(amount) } else { amount };
             SampledRow { command, kind, code, samples }
         };
         let mut functions: Vec<SampledRow> = rows.into_iter().map(row).filter(|it| it.samples > 0).collect();
         functions.sort_by_key(|row| Reverse(row.samples));
-        Sampled { per_s, functions }
+        (Sampled { per_s, functions }, stacks.finish(usize::MAX))
     }
 
     /// A sample belongs to a start-up if it came before that had taken its CPU time. One whose end was never told is none.
@@ -180,8 +186,7 @@ impl Profile {
             let ends = self.started.get(&task).into_iter().flatten();
             let of_startup = ends.filter(|(told, _)| *told >= at).min().is_some_and(|(_, took)| run <= *took);
             if !of_startup {
-                let Some(kind) = otherwise else { continue };
-                key.kind = kind;
+                key.kind = otherwise;
             }
             *self.counted.entry(key).or_default() += 1;
         }
@@ -199,18 +204,22 @@ fn asking(frames: &[Place]) -> &[Place] {
     &frames[within.saturating_sub(1)..]
 }
 
-/// The function of a stack, and what called it. Where an interpreter says what its code is, that is the function: the innermost one
-/// that it named.
-fn code(frames: &[Place], symbols: &mut Symbols, maps: &mut PerfMaps) -> Code {
-    let mut named = frames.iter().map(|place| match place {
+/// The functions of a stack.
+fn named(frames: &[Place], symbols: &mut Symbols, maps: &mut PerfMaps) -> Vec<Code> {
+    let named = |place: &Place| match place {
         Place::Memory(process, address) => maps.find(*process, *address).unwrap_or_default(),
         Place::File(file, _) => {
             Code { symbol: symbols.symbol(place), file: Some(file.display().to_string()), called_from: None }
         }
-    });
-    let all: Vec<Code> = named.by_ref().collect();
+    };
+    frames.iter().map(named).collect()
+}
+
+/// The function of a stack, and what called it. Where an interpreter says what its code is, that is the function: the innermost one
+/// that it named.
+fn code(frames: &[Place], all: &[Code]) -> Code {
     let of_script = |code: &Code, place: &Place| matches!(place, Place::Memory(..)) && code.symbol.is_some();
-    let at = frames.iter().zip(&all).position(|(place, code)| of_script(code, place)).unwrap_or(0);
+    let at = frames.iter().zip(all).position(|(place, code)| of_script(code, place)).unwrap_or(0);
     let Some(it) = all.get(at).cloned() else { return Code::default() };
     let called_from = caller(&it, &all[at + 1..]);
     Code { called_from, ..it }

@@ -3,7 +3,6 @@
 pub mod compare;
 pub mod demo;
 pub mod doctor;
-pub mod elsewhere;
 pub mod fleet;
 pub mod hyperfine;
 pub mod inside;
@@ -18,5 +17,4 @@ pub mod report;
 pub mod results;
 pub mod show;
 pub mod study;
-pub mod there;
 pub mod trace;

@@ -52,6 +52,7 @@ pub(super) fn pretended(plan: &Plan) -> Result<Record, Failure> {
         took_s: now_s,
         status: Status::Complete,
         study: None,
+        studied: None,
         plan: plan.clone(),
         host: Host { before: facts.clone(), after: facts },
         trials: Vec::new(),

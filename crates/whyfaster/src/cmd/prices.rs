@@ -10,7 +10,7 @@ use whyfaster_core::price::{PriceList, Unit};
 use whyfaster_core::status::Status;
 use whyfaster_probe::Probe;
 
-use super::{elsewhere, results};
+use super::results;
 use crate::cli::args::PricesArgs;
 use crate::cli::{HostSeed, Outputs, Target};
 use crate::exit::{Exit, Failure, nearest, say};
@@ -22,7 +22,7 @@ use crate::run::probe::select::{Wanted, select};
 use crate::run::probe::session::{Measured, Request, measure};
 use crate::run::probe::worker::Worker;
 use crate::sources::source_of;
-use crate::store::{self, Recorded};
+use crate::store;
 use crate::words::Tell;
 
 /// Runs the verb.
@@ -39,21 +39,10 @@ pub fn run(args: &PricesArgs) -> anyhow::Result<Exit> {
     if args.list {
         return print(prices::probes(&probes, &look));
     }
-    if args.elsewhere.on.is_none() {
-        elsewhere::check_alone(&args.elsewhere)?;
-    }
     let _kept = results::check(&outputs)?;
     let terms = args.project.as_deref().map(counts).transpose()?;
     let interrupts = Interrupts::take_over()?;
-    let Measured { list, failure } = if let Some(place) = &args.elsewhere.on {
-        let Some(Recorded::Prices(list)) =
-            elsewhere::on("prices", place, &args.elsewhere.along, &interrupts)?
-        else {
-            say("interrupted: nothing came home");
-            return Ok(Exit::Interrupted);
-        };
-        Measured { list: *list, failure: None }
-    } else if args.inside.inside.is_some() {
+    let Measured { list, failure } = if args.inside.inside.is_some() {
         let rows = |cpus, unit| wanted(args, &probes, terms.as_deref(), cpus, unit);
         let Some(measured) = super::inside::measured(args, &probes, &rows, &interrupts, &outputs)? else {
             say("interrupted: nothing had been measured");
@@ -72,7 +61,7 @@ pub fn run(args: &PricesArgs) -> anyhow::Result<Exit> {
         // A report without a number would hide why there is none.
         return Err(failure.clone().into());
     }
-    let written = write(&list, terms.as_deref(), &outputs, &look);
+    let written = write(&list, &screen(&list, terms.as_deref(), &look), &outputs, &look);
     if outputs.keep {
         results::keep_for_later("prices", store::price_bytes(&list));
     }
@@ -208,17 +197,15 @@ fn looks_like_a_path(text: &str) -> bool {
 }
 
 /// Writes the list, then the exports, then standard output: what is dearest first.
-pub(super) fn write(
-    list: &PriceList,
-    terms: Option<&[Term]>,
-    outputs: &Outputs,
-    look: &Look,
-) -> anyhow::Result<()> {
+pub(super) fn write(list: &PriceList, screen: &str, outputs: &Outputs, look: &Look) -> anyhow::Result<()> {
     if let Some(path) = &outputs.record {
         store::write_atomic(path, &store::price_bytes(list)?)?;
     }
-    let mut printed =
-        if outputs.json { store::price_bytes(list)? } else { screen(list, terms, look).into_bytes() };
+    let mut printed = match outputs.json {
+        true => store::price_bytes(list)?,
+        false if look.quiet => Vec::new(),
+        false => screen.as_bytes().to_vec(),
+    };
     for (exporter, target) in &outputs.exports {
         let Some(prices) = exporter.prices else { continue };
         match target {

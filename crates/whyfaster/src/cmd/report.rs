@@ -7,6 +7,7 @@ use whyfaster_core::record::Record;
 use whyfaster_core::trace::record::TraceRecord;
 
 use super::pages::{of_comparison, of_list, of_lists, of_trace};
+use super::study::kept::Kept;
 use super::{machines, results, show};
 use crate::cli::Outputs;
 use crate::cli::args::ReportArgs;
@@ -37,10 +38,19 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<Exit> {
     match (comparisons.len(), traces.len(), lists.len()) {
         (1, _, 0) => {
             let record = show::reanalysed(comparisons.remove(0));
-            of_comparison(&record, &traces, &outputs.pages, &look)?;
+            match Kept::of_record(&record)? {
+                Some(study) if traces.is_empty() => study.pages(&outputs.pages, &look)?,
+                _ => of_comparison(&record, &traces, &outputs.pages, &look)?,
+            }
         }
         (0, 1, 0) => of_trace(&traces.remove(0), &outputs.pages, &look)?,
-        (0, 0, 1) => of_list(&reference::open(&lists[0])?, &outputs.pages, &look)?,
+        (0, 0, 1) => {
+            let list = reference::open(&lists[0])?;
+            match Kept::of_list(&list)? {
+                Some(study) => study.pages(&outputs.pages, &look)?,
+                None => of_list(&list, &outputs.pages, &look)?,
+            }
+        }
         (0, 0, _) => {
             let lists = machines::open(&lists)?;
             let rule = Rule::default();

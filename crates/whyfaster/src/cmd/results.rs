@@ -45,6 +45,15 @@ pub fn look_of(outputs: &Outputs, terminal: bool) -> Look {
 /// Writes the record, then the exports, then standard output: what is dearest first. Every output is tried, so that one
 /// that fails loses no other; the first failure is returned.
 pub fn write(record: &Record, outputs: &Outputs) -> anyhow::Result<()> {
+    write_with(record, outputs, &mut |look| Ok(screen(record, look)))
+}
+
+/// The same with another screen.
+pub(super) fn write_with(
+    record: &Record,
+    outputs: &Outputs,
+    screen: &mut dyn FnMut(&Look) -> anyhow::Result<String>,
+) -> anyhow::Result<()> {
     let mut first = Ok(());
     let mut keep = |result: anyhow::Result<()>| {
         if first.is_ok() {
@@ -59,7 +68,7 @@ pub fn write(record: &Record, outputs: &Outputs) -> anyhow::Result<()> {
         );
     }
     let look = look(outputs);
-    let mut printed = report(record, outputs, &look)?;
+    let mut printed = report(record, outputs, &look, screen)?;
     for (exporter, target) in &outputs.exports {
         let bytes = exporter.export(record, &look);
         match (bytes, target) {
@@ -92,14 +101,19 @@ pub fn keep_for_later(verb: &str, bytes: serde_json::Result<Vec<u8>>) {
 }
 
 /// What standard output gets before any export.
-fn report(record: &Record, outputs: &Outputs, look: &Look) -> anyhow::Result<Vec<u8>> {
+fn report(
+    record: &Record,
+    outputs: &Outputs,
+    look: &Look,
+    screen: &mut dyn FnMut(&Look) -> anyhow::Result<String>,
+) -> anyhow::Result<Vec<u8>> {
     if outputs.json {
         return Ok(store::record_json(record)?);
     }
     if outputs.called.is_some() && !look.quiet {
         return Ok(format!("{}{}", hyperfine_report(record, look), answer(record, look)).into_bytes());
     }
-    Ok(if look.quiet { Vec::new() } else { screen(record, look).into_bytes() })
+    Ok(if look.quiet { Vec::new() } else { screen(look)?.into_bytes() })
 }
 
 /// Where a file is, whatever directory this program changes to.

@@ -8,6 +8,7 @@ use whyfaster_core::record::Record;
 use whyfaster_core::trace::record::TraceRecord;
 use whyfaster_core::why::{ExplainInput, again};
 
+use super::study::kept::Kept;
 use super::trace::Files;
 use super::{prices, results};
 use crate::cli::Outputs;
@@ -44,7 +45,13 @@ pub fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
         .into());
     }
     match recorded {
-        Recorded::Comparison(record) => results::write(&reanalysed(*record), &outputs)?,
+        Recorded::Comparison(record) => {
+            let record = reanalysed(*record);
+            match Kept::of_record(&record)? {
+                Some(study) => results::write_with(&record, &outputs, &mut |look| study.text(look))?,
+                None => results::write(&record, &outputs)?,
+            }
+        }
         Recorded::Prices(list) => show_prices(&list, &outputs)?,
         Recorded::Trace(trace) => show_trace(*trace, path, args, outputs)?,
     }
@@ -71,8 +78,13 @@ fn listed(look: &Look) -> String {
     let whole = &Look { detail: Detail::Sentence, width: usize::MAX, ..look.clone() };
     let line = |path: PathBuf| {
         let answer = match store::read_recorded(&path) {
-            Ok(Recorded::Comparison(record)) => screen(&record.told(), whole),
-            Ok(Recorded::Prices(list)) => prices::screen(&list, None, whole),
+            Ok(Recorded::Comparison(record)) => {
+                let record = record.told();
+                said(Kept::of_record(&record), whole).unwrap_or_else(|| screen(&record, whole))
+            }
+            Ok(Recorded::Prices(list)) => {
+                said(Kept::of_list(&list), whole).unwrap_or_else(|| prices::screen(&list, None, whole))
+            }
             Ok(Recorded::Trace(trace)) => {
                 let said = super::trace::said(&trace, &TraceOutputs::default(), whole);
                 format!("{}: {said}", for_look(&trace.plan.target.words(), look))
@@ -83,6 +95,11 @@ fn listed(look: &Look) -> String {
         beginning(&format!("{name}  {}", answer.trim_end()), look.width, look.unicode) + "\n"
     };
     store::recent::all().into_iter().map(line).collect()
+}
+
+/// What a study says, if it is one that can be told.
+fn said(study: anyhow::Result<Option<Kept<'_>>>, look: &Look) -> Option<String> {
+    study.ok()??.text(look).ok()
 }
 
 /// A trace once more: analysed again where its scheduling records were kept.
@@ -107,7 +124,7 @@ fn show_trace(mut trace: TraceRecord, path: &Path, args: &ShowArgs, common: Outp
 }
 
 /// A trace with everything that follows from its scheduling records made anew, where they were kept.
-pub(super) fn retraced(mut trace: TraceRecord, path: &Path) -> Result<TraceRecord, Failure> {
+pub fn retraced(mut trace: TraceRecord, path: &Path) -> Result<TraceRecord, Failure> {
     if let Some(schedule) = &trace.schedule {
         trace.report = schedule.analyse().map_err(|error| {
             Failure::new(
@@ -159,7 +176,11 @@ fn show_prices(list: &PriceList, outputs: &Outputs) -> anyhow::Result<()> {
         )
         .into());
     }
-    prices::write(list, None, outputs, &results::look(outputs))
+    let look = results::look(outputs);
+    match Kept::of_list(list)? {
+        Some(study) => prices::write(list, &study.text(&look)?, outputs, &look),
+        None => prices::write(list, &prices::screen(list, None, &look), outputs, &look),
+    }
 }
 
 /// The record with everything that follows from its samples made anew by this version.

@@ -17,10 +17,10 @@ use super::notes;
 use super::sentence::headline;
 use super::strip::{self, over_band, strip};
 use super::table::{interval, loads, ordered, typical, verdict_word};
-use super::text::{Tone, for_look, tone, wrap};
-use super::units::{Scale, digits, factor, supported};
+use super::text::{Tone, for_look, tone, width, wrap};
+use super::units::{Scale, digits, range, supported, times};
 use super::why;
-use crate::words::why::{Brief, brief, more_time};
+use crate::words::why::{Brief, Part, brief, more_time};
 
 /// Lines of the screen of a list of prices or of a study.
 pub(super) const LONG: usize = 40;
@@ -60,6 +60,7 @@ pub(super) fn parts(record: &Record, names: &Names, look: &Look) -> Vec<Vec<Stri
     let mut table = room.take(table);
     let brief = brief(&record.plan.alternatives, &record.why);
     let mut reasons = room.take(reasons(record, brief.as_ref(), look));
+    let because = reasons.len();
     if brief.is_some() {
         reasons.extend(room.take_whole(why::refused(record, look)));
     }
@@ -70,6 +71,9 @@ pub(super) fn parts(record: &Record, names: &Names, look: &Look) -> Vec<Vec<Stri
     table.extend(room.take(if fits { whole } else { legend(&of, names, look, 1) }));
     let flip = flip(record, brief.as_ref(), names, look);
     reasons.extend(room.take_whole(flip));
+    // It stands behind the sentence whose numbers it draws, and gives way to all others.
+    let drawn = brief.as_ref().and_then(|it| made_of(&it.parts, look));
+    reasons.splice(because..because, room.take_whole(drawn.into_iter().collect()));
     vec![answer, table, reasons, super::metrics::overview(record, names, look), more]
 }
 
@@ -274,6 +278,28 @@ pub(super) fn reasons(record: &Record, brief: Option<&Brief>, look: &Look) -> Ve
     fits.or_else(|| tried.last()).unwrap_or_default()
 }
 
+/// Cells of a bar that is the whole difference, and of the longest.
+const WHOLE: f64 = 10.0;
+const LONGEST: f64 = 15.0;
+
+/// What a difference is made of, on a line, each part with a bar that draws its number; what there is no room for is left out. Below zero, it
+/// works against the difference, and its bar has another shade.
+fn made_of(parts: &[Part], look: &Look) -> Option<String> {
+    let one = |part: &Part| {
+        let cells = (part.share.abs() * WHOLE).round().clamp(1.0, LONGEST) as usize;
+        let cell = match (part.share < 0.0, look.unicode) {
+            (false, true) => "█",
+            (false, false) => "#",
+            (true, true) => "░",
+            (true, false) => "-",
+        };
+        format!("{} {:.0}% {}", part.noun, 100.0 * part.share, cell.repeat(cells))
+    };
+    let told: Vec<String> = parts.iter().map(one).collect();
+    let lines = (2..=told.len()).rev().map(|most| format!("  made of: {}", told[..most].join(", ")));
+    lines.into_iter().find(|line| width(line) <= look.width)
+}
+
 /// From what load on the answer is another one.
 pub(super) fn flip(record: &Record, brief: Option<&Brief>, names: &Names, look: &Look) -> Vec<String> {
     let crossovers = record.analysis.crossovers.iter();
@@ -296,11 +322,8 @@ fn by_work(record: &Record, it: &DuetComparison, names: &Names) -> Option<String
     let loads = record.analysis.not_measured.iter().filter_map(no_time);
     let load = loads.filter(|&load| load >= from).min()?;
     let faster = |winner: &str, loser: &str, work: Ratio| {
-        let ends = work.low.zip(work.high);
-        let range =
-            ends.map_or_else(String::new, |(low, high)| format!(" ({} to {})", factor(low), factor(high)));
         let (winner, loser) = (names.show(winner), names.show(loser));
-        format!("{winner} is {} faster than {loser}{range}", factor(work.ratio))
+        format!("{winner} is {} faster than {loser}{}", times(work), range(work))
     };
     let told = match it.change {
         Change::Less => faster(&it.alternative, &it.baseline, it.work.inverse()),

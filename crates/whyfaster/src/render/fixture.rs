@@ -65,6 +65,7 @@ pub(crate) fn record(alternatives: &[(&str, &str)], loads: Loads) -> Record {
         took_s: 48.3,
         status: Status::Complete,
         study: None,
+        studied: None,
         plan: plan(alternatives, loads),
         host: Host {
             before: HostFacts { cpus_allowed: Some(vec![0, 1]), ..HostFacts::default() },

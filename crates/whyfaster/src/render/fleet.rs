@@ -11,9 +11,9 @@ use super::grid::{Column, Grid, Group, or_absent};
 use super::look::Look;
 use super::section::{paragraphs, quiet};
 use super::stories::change;
-use super::table::interval;
+use super::table::{interval, ratio_interval};
 use super::text::{Tone, capitalise, for_look, shorten, tone, wrap, wrap_indented};
-use super::units::{digits, factor, percent, price};
+use super::units::{Figures, digits, factor, percent, price, times};
 use crate::display::Detail;
 use crate::words::fleet as words;
 use crate::words::phrases::count;
@@ -188,17 +188,15 @@ fn combined(it: &Combined) -> String {
         it.next.map(|(low, high)| format!("; on the next machine, {} to {}", factor(low), factor(high)));
     format!(
         "Over all, {} the time ({}){}. Of the variance, {:.0}% is between machines, the rest is error.",
-        factor(it.ratio.ratio),
-        interval(it.ratio.low, it.ratio.high, factor),
+        times(it.ratio),
+        interval(it.ratio.low, it.ratio.high, |end| Figures::of(it.ratio).factor(end)),
         next.unwrap_or_default(),
         it.heterogeneity * 100.0
     )
 }
 
 fn effect_table(groups: &[&GroupEffect], look: &Look) -> Vec<String> {
-    let ratio = |it: &Combined| {
-        format!("{} ({})", factor(it.ratio.ratio), interval(it.ratio.low, it.ratio.high, digits))
-    };
+    let ratio = |it: &Combined| format!("{} ({})", times(it.ratio), ratio_interval(it.ratio));
     let grid = Grid {
         key: Column::of("group", groups, |it| {
             shorten(&for_look(&words::group(&it.group), look), NAME, look.unicode)
@@ -220,8 +218,8 @@ fn machine_table(answered: &Answered, look: &Look) -> Vec<String> {
     let grid = Grid {
         key: Column::of("machine", rows, |it| shorten(&for_look(&it.machine, look), NAME, look.unicode)),
         groups: vec![
-            Group::of("time", rows, |it| factor(it.ratio.ratio)),
-            Group::of("interval", rows, |it| interval(it.ratio.low, it.ratio.high, digits)),
+            Group::of("time", rows, |it| times(it.ratio)),
+            Group::of("interval", rows, |it| ratio_interval(it.ratio)),
             Group::of("verdict", rows, |it| super::table::verdict_word(it.verdict)),
         ],
     };

@@ -7,7 +7,7 @@ use super::first;
 use super::grid::{ABSENT, Column, Grid, Group, or_absent};
 use super::look::Look;
 use super::section::paragraphs;
-use super::stories::change;
+use super::stories::{PLACED_OTHERWISE, change};
 use super::text::{Tone, finish, for_look, tone, width, wrap, wrap_indented};
 use super::units::{percent, price};
 use crate::display::Detail;
@@ -64,13 +64,18 @@ fn row_name(line: &Line, look: &Look) -> String {
 
 /// One sentence a step, the largest first, in at most so many lines; the rest is counted.
 pub(super) fn steps(history: &History, most: usize, look: &Look) -> Vec<String> {
-    let (mut lines, mut told) = (Vec::new(), 0);
+    let (mut lines, mut told, mut placed) = (Vec::new(), 0, false);
     for step in &history.steps {
-        let sentence = wrap_indented(&sentence(history, step, look), look.width, 2);
-        if lines.len() + sentence.len() > most {
+        let mut more = Vec::new();
+        if step.placed_otherwise && !placed {
+            placed = true;
+            more.extend(wrap(PLACED_OTHERWISE, look.width, 2));
+        }
+        more.extend(wrap_indented(&sentence(history, step, look), look.width, 2));
+        if lines.len() + more.len() > most {
             break;
         }
-        lines.extend(sentence);
+        lines.extend(more);
         told += 1;
     }
     let hidden = (history.steps.len() - told) as u64;
@@ -82,13 +87,15 @@ pub(super) fn steps(history: &History, most: usize, look: &Look) -> Vec<String> 
 
 /// The first screen's table: how each row went, as bars, over all and as a price on the last kernel; those that changed most.
 fn overview(history: &History, look: &Look) -> Vec<String> {
-    let mut rows: Vec<&Line> = history.rows.iter().collect();
+    let mut rows: Vec<(usize, &Line)> = history.rows.iter().enumerate().collect();
     let hidden = rows.len().saturating_sub(ROWS);
     if hidden > 0 {
         let change = |line: &Line| line.overall.map_or(0.0, |ratio| ratio.ln().abs());
-        rows.sort_by(|a, b| change(b).total_cmp(&change(a)));
+        let placed = |at: usize| history.only_placed_otherwise(at);
+        rows.sort_by(|a, b| placed(a.0).cmp(&placed(b.0)).then_with(|| change(b.1).total_cmp(&change(a.1))));
         rows.truncate(ROWS);
     }
+    let rows: Vec<&Line> = rows.into_iter().map(|(_, line)| line).collect();
     let overall = |line: &&Line| or_absent(line.overall, change);
     let end = |at: usize| {
         let cell = |line: &&Line| or_absent(line.typical[at], |value| price(value, look));
@@ -187,8 +194,8 @@ mod tests {
                 line("clone3", &[None, Some(1000.0), Some(500.0)], Some(0.5)),
             ],
             steps: vec![
-                Step { row: 1, from: 1, to: 2, ratio: 0.5 },
-                Step { row: 0, from: 0, to: 1, ratio: 1.4615 },
+                Step { row: 1, from: 1, to: 2, ratio: 0.5, placed_otherwise: false },
+                Step { row: 0, from: 0, to: 1, ratio: 1.4615, placed_otherwise: false },
             ],
             delta: 0.05,
         }

@@ -29,7 +29,6 @@ pub mod table;
 pub mod text;
 pub mod trace;
 pub mod units;
-pub mod visits;
 mod why;
 
 #[cfg(test)]

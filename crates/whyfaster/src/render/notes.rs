@@ -12,7 +12,7 @@ use super::look::Look;
 use super::names::Names;
 use super::sentence::at;
 use super::text::{Tone, capitalise, for_look, tone, wrap};
-use super::units::{self, deviation, digits, duration, factor, percent};
+use super::units::{self, Figures, deviation, digits, duration, percent, times};
 use crate::words;
 use crate::words::phrases::count;
 
@@ -105,9 +105,8 @@ pub fn causes(record: &Record, names: &Names, look: &Look) -> Vec<String> {
 
 fn cause(record: &Record, load: u32, c: &Comparison, names: &Names) -> Option<String> {
     let (alternative, baseline) = (names.show(&c.alternative), names.show(&c.baseline));
-    let part = |what: &str, ratio: Option<Ratio>| {
-        ratio.map(|r| format!("{} the {what}{}", factor(r.ratio), range(r)))
-    };
+    let part =
+        |what: &str, ratio: Option<Ratio>| ratio.map(|r| format!("{} the {what}{}", times(r), range(r)));
     let parts: Vec<String> = [part("work", c.work), part("share", c.share)].into_iter().flatten().collect();
     if parts.is_empty() {
         return None;
@@ -135,16 +134,17 @@ pub fn duets(record: &Record, names: &Names, look: &Look) -> Vec<String> {
         let decides = it
             .decides_from
             .map_or_else(String::new, |load| format!("; from {load} copies on this decides their times"));
-        let (times, range) = (factor(it.work.ratio), range(it.work));
+        let (times, range) = (times(it.work), range(it.work));
         format!("{way}: {alternative} needs {times} the CPU time of {baseline}{range}{how}{decides}")
     };
     record.analysis.duets.iter().flat_map(|it| wrap(&line(it), look.width, 2)).collect()
 }
 
 fn range(ratio: Ratio) -> String {
+    let number = |end| Figures::of(ratio).number(end);
     match (ratio.low, ratio.high) {
-        (Some(low), Some(high)) => format!(" ({} to {})", digits(low), digits(high)),
-        (Some(low), None) => format!(" (from {})", digits(low)),
+        (Some(low), Some(high)) => format!(" ({} to {})", number(low), number(high)),
+        (Some(low), None) => format!(" (from {})", number(low)),
         _ => String::new(),
     }
 }

@@ -10,7 +10,7 @@ use super::lead::Lead;
 use super::look::Look;
 use super::names::Names;
 use super::text::{Tone, capitalise, tone, wrap};
-use super::units::{count, duration, factor, percent, rounds, time};
+use super::units::{count, duration, factor, percent, range, rounds, time, times};
 
 /// Alternatives beside the baseline that a sentence still names one by one.
 const NAMED: usize = 3;
@@ -203,7 +203,7 @@ impl<'a> Teller<'a> {
                 format!("{alternative} and {baseline} take the same time {}{place}{range}", self.same([c]))
             }
             _ => {
-                let ratio = factor(c.ratio);
+                let ratio = times(c.time());
                 let so_far = format!("{alternative} took {ratio} the time of {baseline}{}", Self::range(c));
                 let (known, more) = (self.less_work(c), self.more_rounds(c, load));
                 format!("undecided after {}{place}: {so_far}; {known}{more}", rounds(c.rounds))
@@ -216,20 +216,13 @@ impl<'a> Teller<'a> {
         let Some(work) = c.work.filter(|work| work.excludes_one()) else { return String::new() };
         let (less, name) =
             if work.ratio < 1.0 { (work.inverse(), &c.alternative) } else { (work, &c.baseline) };
-        let range = match (less.low, less.high) {
-            (Some(low), Some(high)) => format!(" ({} to {})", factor(low), factor(high)),
-            _ => String::new(),
-        };
-        let name = self.name(name);
-        format!(
-            "{name} needs {} less CPU time{range}, which decides when every CPU is busy; ",
-            factor(less.ratio)
-        )
+        let (name, times, range) = (self.name(name), times(less), range(less));
+        format!("{name} needs {times} less CPU time{range}, which decides when every CPU is busy; ")
     }
 
     fn range(c: &Comparison) -> String {
         match (c.low, c.high) {
-            (Some(low), Some(high)) => format!(" ({} to {})", factor(low), factor(high)),
+            (Some(_), Some(_)) => range(c.time()),
             _ => c.less_sure.map_or_else(String::new, |less| {
                 let (low, high) = (factor(less.low), factor(less.high));
                 format!(" ({low} to {high}, at {:.0}% confidence only)", less.confidence * 100.0)

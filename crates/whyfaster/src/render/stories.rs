@@ -15,6 +15,9 @@ const SHORT: usize = 10;
 /// Changes up to a factor of two read best as a percentage.
 const DOUBLE: f64 = 2.0;
 
+/// What stands above rows that moved for no other reason.
+pub(super) const PLACED_OTHERWISE: &str = "only because the scheduler chose other CPUs:";
+
 /// At most so many lines.
 pub(super) fn screen(lists: &[&PriceList], rule: &Rule, most: usize, look: &Look) -> Vec<String> {
     let lists: Vec<PriceList> = lists.iter().map(|list| (*list).clone()).collect();
@@ -40,7 +43,7 @@ pub(super) fn screen(lists: &[&PriceList], rule: &Rule, most: usize, look: &Look
         let mut more = Vec::new();
         if story.placed_otherwise() && !placed {
             placed = true;
-            more.extend(wrap("only because the scheduler chose other CPUs:", look.width, 2));
+            more.extend(wrap(PLACED_OTHERWISE, look.width, 2));
         }
         more.extend(wrap_indented(&sentence(story, &labels, look), look.width, 2));
         if told.len() + more.len() > room {

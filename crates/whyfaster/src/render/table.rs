@@ -4,13 +4,13 @@ use whyfaster_core::analysis::{Comparison, Level, LevelResult};
 use whyfaster_core::plan::Mode;
 use whyfaster_core::record::Record;
 use whyfaster_core::stats::Estimate;
-use whyfaster_core::verdict::Verdict;
+use whyfaster_core::verdict::{Ratio, Verdict};
 
 use super::grid::{ABSENT, Column, Grid, Group, or_absent};
 use super::look::Look;
 use super::names::Names;
 use super::text::{Tone, tone};
-use super::units::{Scale, count, digits, factor, memory_scale};
+use super::units::{Figures, Scale, count, digits, factor, memory_scale, ratio};
 use crate::display::Sort;
 
 /// A verdict in one word, with its tone.
@@ -31,6 +31,11 @@ pub fn interval(low: Option<f64>, high: Option<f64>, number: impl Fn(f64) -> Str
         (None, Some(high)) => format!("to {}", number(high)),
         (None, None) => ABSENT.to_owned(),
     }
+}
+
+/// The ends of a ratio, with as many digits as it has.
+pub fn ratio_interval(of: Ratio) -> String {
+    interval(of.low, of.high, |end| Figures::of(of).number(end))
 }
 
 fn estimate_interval(estimate: &Estimate, scale: Scale) -> String {
@@ -106,9 +111,9 @@ fn comparison_groups(rows: &[&LevelResult], level: &Level) -> [Group; 2] {
         let missing = |row: &LevelResult| if is_baseline(row) { baseline } else { ABSENT }.to_owned();
         rows.iter().map(|row| of(row).map_or_else(|| missing(row), text)).collect::<Vec<_>>()
     };
-    let ratio = Column::new("ratio", cells(&|c| digits(c.ratio), "1"));
+    let ratio = Column::new("ratio", cells(&|c| ratio(c.time()), "1"));
     let verdict = Column::new("verdict", cells(&|c| verdict_word(c.verdict), "baseline"));
-    let ends = Column::new("ratio interval", cells(&|c| interval(c.low, c.high, digits), ""));
+    let ends = Column::new("ratio interval", cells(&|c| ratio_interval(c.time()), ""));
     [Group::new("ratio", vec![ratio, verdict]), Group::new("ratio interval", vec![ends])]
 }
 
@@ -186,7 +191,7 @@ pub fn summary_grid(record: &Record, names: &Names, look: &Look) -> Grid {
         let verdict = |load: &u32| {
             comparison(*load).map_or_else(
                 || ABSENT.to_owned(),
-                |c| format!("{} {}", digits(c.ratio), verdict_word(c.verdict)),
+                |c| format!("{} {}", ratio(c.time()), verdict_word(c.verdict)),
             )
         };
         let shown = names.show(name);

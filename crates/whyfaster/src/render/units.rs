@@ -1,6 +1,7 @@
 //! Numbers as text: three significant digits, one unit per column. The only arithmetic of a renderer.
 
 use whyfaster_core::price::Unit;
+use whyfaster_core::verdict::Ratio;
 
 use super::grid::or_absent;
 use super::look::Look;
@@ -155,7 +156,50 @@ pub fn memory_scale(bytes: impl IntoIterator<Item = u64>) -> (&'static str, f64)
     }
 }
 
-/// A ratio as a factor: "1.60x".
+/// How many digits of a ratio say something: two where its interval reaches farther than a twentieth to either side, but three where it comes
+/// near 1, for what such a ratio says is its distance from 1. The ratio the other way round has as many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Figures(i32);
+
+impl Figures {
+    /// Of this ratio and its interval; three where there is none.
+    pub fn of(ratio: Ratio) -> Self {
+        const VAGUE: f64 = 1.05;
+        const NEAR_ONE: f64 = 2.0;
+        let Some((low, high)) = ratio.low.zip(ratio.high) else { return Self(3) };
+        let far = low >= NEAR_ONE || high <= NEAR_ONE.recip();
+        Self(if far && high > low * VAGUE * VAGUE { 2 } else { 3 })
+    }
+
+    /// A number with so many.
+    pub fn number(self, value: f64) -> String {
+        significant(value, self.0)
+    }
+
+    /// The same as a factor: "6.0x".
+    pub fn factor(self, value: f64) -> String {
+        format!("{}x", self.number(value))
+    }
+}
+
+/// A ratio with the digits of its interval: "0.17".
+pub fn ratio(of: Ratio) -> String {
+    Figures::of(of).number(of.ratio)
+}
+
+/// A ratio as a factor, with the digits of its interval: "6.0x".
+pub fn times(of: Ratio) -> String {
+    Figures::of(of).factor(of.ratio)
+}
+
+/// Its interval behind it: " (5.2x to 6.9x)", or nothing where an end is open.
+pub fn range(of: Ratio) -> String {
+    let figures = Figures::of(of);
+    let ends = of.low.zip(of.high).map(|(low, high)| (figures.factor(low), figures.factor(high)));
+    ends.map_or_else(String::new, |(low, high)| format!(" ({low} to {high})"))
+}
+
+/// A factor that has no interval: "1.60x".
 pub fn factor(ratio: f64) -> String {
     format!("{}x", digits(ratio))
 }
@@ -221,6 +265,20 @@ mod tests {
         ];
         for (value, text) in table {
             assert_eq!(digits(value), text);
+        }
+    }
+
+    #[test]
+    fn a_ratio_has_the_digits_of_its_interval_unless_it_is_near_one() {
+        let of = |ratio, low, high| Ratio { ratio, low: Some(low), high: Some(high) };
+        let told = |ratio, low, high| times(of(ratio, low, high)) + &range(of(ratio, low, high));
+        assert_eq!(told(76.04, 36.6, 151.2), "76x (37x to 151x)");
+        assert_eq!(told(6.012, 5.21, 6.93), "6.0x (5.2x to 6.9x)");
+        assert_eq!(told(10.1, 9.9, 10.3), "10.1x (9.90x to 10.3x)");
+        assert_eq!(told(1.096, 1.004, 1.31), "1.10x (1.00x to 1.31x)");
+        assert_eq!(times(Ratio { ratio: 6.012, low: None, high: Some(9.0) }), "6.01x");
+        for it in [of(6.012, 5.21, 6.93), of(10.1, 9.9, 10.3), of(2.2, 1.9, 2.5)] {
+            assert_eq!(Figures::of(it), Figures::of(it.inverse()), "both ways round");
         }
     }
 

@@ -74,6 +74,7 @@ pub fn measure(plan: &Plan, interrupts: &Interrupts, on: &mut dyn FnMut(Event)) 
         took_s,
         status,
         study: None,
+        studied: None,
         plan: plan.clone(),
         host,
         trials,

@@ -11,7 +11,7 @@ use flate2::write::GzEncoder;
 use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 use whyfaster_core::record::Record;
-use whyfaster_core::why::report::{RoundSchedule, Traced, TracedBatch};
+use whyfaster_core::why::report::{RoundSchedule, SideStacks, Traced, TracedBatch};
 
 use super::head::{self, bounded, too_many, too_much};
 
@@ -23,6 +23,8 @@ struct Observed {
     traced_batches: Vec<TracedBatch>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     schedules: Vec<RoundSchedule>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stacks: Vec<SideStacks>,
 }
 
 /// The record with its observed runs packed.
@@ -33,6 +35,7 @@ pub(super) fn packed(record: &Record) -> serde_json::Result<Record> {
         traced: take(&mut why.traced),
         traced_batches: take(&mut why.traced_batches),
         schedules: take(&mut why.schedules),
+        stacks: take(&mut why.stacks),
     };
     if !observed.traced.is_empty() || !observed.traced_batches.is_empty() {
         let mut packer = GzEncoder::new(Vec::new(), Compression::best());
@@ -57,7 +60,7 @@ pub(super) fn unpack(record: &mut Record) -> serde_json::Result<()> {
     let observed: Observed = serde_json::from_slice(&bytes).map_err(damaged)?;
     let why = &mut record.why;
     (why.traced, why.traced_batches) = (observed.traced, observed.traced_batches);
-    why.schedules = observed.schedules;
+    (why.schedules, why.stacks) = (observed.schedules, observed.stacks);
     Ok(())
 }
 

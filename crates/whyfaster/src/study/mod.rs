@@ -21,13 +21,14 @@ use whyfaster_core::claims::{Claim, Pair, least_repetitions};
 use whyfaster_core::plan::{Alternative, Loads, Output, Plan, Rounds, Shell, defaults};
 use whyfaster_core::price::PriceList;
 use whyfaster_core::price::project::{Term, parse};
+use whyfaster_core::studied::{LeftOut, Unfit};
 
 use crate::exit::Failure;
 use crate::reference;
 
 pub use input::{Generated, Generator, hexadecimal};
-pub use needs::{LeftOut, Need, Unfit, check_needs};
-pub use place::{Kind, Made, Place, PlaceKind};
+pub use needs::{Need, check_needs};
+pub use place::{Place, PlaceKind};
 pub use workdir::WorkDir;
 
 include!(concat!(env!("OUT_DIR"), "/studies.rs"));

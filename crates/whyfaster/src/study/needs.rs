@@ -18,18 +18,6 @@ pub struct Need {
     pub install: String,
 }
 
-/// Why a command cannot run here.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unfit {
-    /// A program is not installed.
-    NotInstalled(String),
-    /// It is to run on one CPU of several, and there is only one.
-    OneCpu,
-}
-
-/// A command that cannot run here, with why.
-pub type LeftOut = (String, Unfit);
-
 /// Fails when a program that something (`who`: "study pipes") needs is not on the search path.
 pub fn check_needs(who: &str, needs: &[Need], search_path: &OsStr) -> Result<(), Failure> {
     for need in needs {

@@ -16,7 +16,8 @@ use std::process::{Command, Stdio};
 use rustix::fs::{Mode, OFlags};
 use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags};
 use rustix::thread::UnshareFlags;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use whyfaster_core::studied::{Kind, Made};
 
 /// Where the programs that make file systems are, beside the search path: users often have no `sbin` on theirs.
 const SBIN: &str = "/usr/sbin:/sbin:/usr/local/sbin";
@@ -82,27 +83,6 @@ impl Place for FileSystem {
     fn file_system(&self) -> Option<Made> {
         Some(self.made.clone())
     }
-}
-
-/// Which file system it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// ext4 with an encrypted directory.
-    Encrypted,
-    /// btrfs with compression.
-    Compressed,
-    /// What was there: nothing works for its reads but the disk.
-    Plain,
-}
-
-/// What was made.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Made {
-    /// Which file system.
-    pub kind: Kind,
-    /// Why it is none of the better ones.
-    pub why_not: Vec<String>,
 }
 
 /// The file system of a study; dropping it unmounts it.

@@ -3,9 +3,8 @@
 use serde::{Serialize, Serializer};
 use whyfaster_core::claims::NotCompared;
 use whyfaster_core::missing::NotMeasured;
+use whyfaster_core::studied::{Kind, LeftOut, Unfit};
 
-use super::needs::{LeftOut, Unfit};
-use super::place::Kind;
 use crate::words::{claims, missing};
 
 /// Why a command cannot run here.

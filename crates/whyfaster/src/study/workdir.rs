@@ -5,11 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use whyfaster_core::plan::{Because, User};
+use whyfaster_core::studied::Made;
 
 use crate::exit::{Exit, Failure};
 use crate::store::Scratch;
 
-use super::place::{Made, Place, PlaceKind};
+use super::place::{Place, PlaceKind};
 
 /// A temporary directory with the study's files and its input. Dropping it removes it.
 #[derive(Debug)]

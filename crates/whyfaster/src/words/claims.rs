@@ -12,6 +12,7 @@ use whyfaster_core::trace::tally::Quantity;
 use whyfaster_core::verdict::{Ratio, Verdict};
 
 use super::missing::{crowd, reason};
+use crate::render::units::{Figures, ratio};
 
 /// Why a claim holds, does not hold, or is undecided.
 pub fn why(judgement: &Judgement) -> String {
@@ -22,11 +23,10 @@ pub fn why(judgement: &Judgement) -> String {
             [AtLoad { load, verdict, ratio }] => {
                 format!("{} at load {load}: {}", verdict_word(*verdict), with_interval(ratio))
             }
-            levels => list(levels.iter().map(|at| format!("{:.2} at {}", at.ratio.ratio, at.load))),
+            levels => list(levels.iter().map(|at| format!("{} at {}", ratio(at.ratio), at.load))),
         },
         Evidence::Step(step) => {
-            let both =
-                list(step.levels.iter().map(|at| format!("{:.2} at load {}", at.ratio.ratio, at.load)));
+            let both = list(step.levels.iter().map(|at| format!("{} at load {}", ratio(at.ratio), at.load)));
             let moved = format!("{both}: the second over the first is {}", with_interval(&step.moved));
             match step.change {
                 Change::Rises | Change::Falls | Change::Unclear => moved,
@@ -58,7 +58,6 @@ pub fn tally(claims: &[Judgement]) -> String {
         (Outcome::Holds, "holds", "hold"),
         (Outcome::DoesNotHold, "does not hold", "do not hold"),
         (Outcome::Undecided, "is undecided", "are undecided"),
-        (Outcome::NotAsked, "was not asked", "were not asked"),
     ];
     let counts: Vec<String> = kinds
         .into_iter()
@@ -75,7 +74,6 @@ pub fn outcome(outcome: Outcome) -> &'static str {
         Outcome::Holds => "holds",
         Outcome::DoesNotHold => "does not hold",
         Outcome::Undecided => "undecided",
-        Outcome::NotAsked => "not asked",
     }
 }
 
@@ -84,7 +82,7 @@ pub fn not_compared(missing: &NotCompared) -> String {
     match (&missing.reason, missing.measured) {
         (Some(why), _) => format!("load {} not measured: {}", missing.load, reason(why)),
         (None, true) => format!("load {}: no round of both", missing.load),
-        (None, false) => format!("load {} is not one of this run's (--load, --full)", missing.load),
+        (None, false) => format!("load {} not measured here", missing.load),
     }
 }
 
@@ -144,12 +142,13 @@ fn verdict_word(verdict: Verdict) -> &'static str {
     }
 }
 
-fn with_interval(&Ratio { ratio, low, high }: &Ratio) -> String {
-    match (low, high) {
-        (Some(low), Some(high)) => format!("{ratio:.2} ({low:.2} to {high:.2})"),
-        (Some(low), None) => format!("{ratio:.2} ({low:.2} or more)"),
-        (None, Some(high)) => format!("{ratio:.2} ({high:.2} or less)"),
-        (None, None) => format!("{ratio:.2} (too few rounds for an interval)"),
+fn with_interval(of: &Ratio) -> String {
+    let (told, end) = (ratio(*of), |end| Figures::of(*of).number(end));
+    match (of.low, of.high) {
+        (Some(low), Some(high)) => format!("{told} ({} to {})", end(low), end(high)),
+        (Some(low), None) => format!("{told} ({} or more)", end(low)),
+        (None, Some(high)) => format!("{told} ({} or less)", end(high)),
+        (None, None) => format!("{told} (too few rounds for an interval)"),
     }
 }
 

@@ -86,6 +86,7 @@ fn made(
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         name: name.to_owned(),
         source: None,
+        study: None,
         started: started.to_owned(),
         took_s: took * 1e-9,
         status: if ended < runs { Status::Failed } else { Status::Complete },

@@ -33,7 +33,7 @@ pub struct SampledRow {
 }
 
 /// A function.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Code {
     /// Its name. Null: its file has no symbol there, or the code was made at run time and nobody said what it is.

@@ -10,13 +10,14 @@ use whyfaster_core::missing::{NotMeasured, Quantity};
 use whyfaster_core::plan::Plan;
 use whyfaster_core::record::Record;
 use whyfaster_core::status::Status;
+use whyfaster_core::studied::Studied;
 use whyfaster_core::trace::event::Event;
 use whyfaster_core::trace::occupancy::{CpuRow, Occupancy};
 use whyfaster_core::trace::plan::{Target, TracePlan};
 use whyfaster_core::trace::report::{Level, TraceReport};
 use whyfaster_core::trace::tally::Tally;
 
-use super::findings::{Findings, Observed, Placed, TracedRun};
+use super::findings::{Findings, placed, traced_run};
 use super::report::{Measured, printed};
 use crate::cli::args::StudyArgs;
 use crate::cli::compare::user_note;
@@ -86,15 +87,15 @@ pub fn run(
     let entered = dir.enter()?;
     let Finished { mut record, failure } = (machine.time)(&plan)?;
     record.study = Some(study.name.clone());
-    // Should the file fail, the report is still printed.
-    let save = |file: PathBuf| -> anyhow::Result<()> {
-        Ok(store::write_atomic(&file, &store::record_bytes(&record)?)?)
+    // Should the file fail, the report is still printed. What the traces say comes into it when they are over.
+    let save = |record: &Record| -> anyhow::Result<()> {
+        file.as_deref().map_or(Ok(()), |file| Ok(store::write_atomic(file, &store::record_bytes(record)?)?))
     };
-    let saved = file.map_or(Ok(()), save);
+    let saved = save(&record);
     if let (None, Some((_, input))) = (&failure, &input) {
         check_work(study, &there, &record, dir.path(), input)?;
     }
-    let observed = Observed { left_out, file_system: dir.file_system(), ..Observed::default() };
+    let observed = Studied { left_out, file_system: dir.file_system(), ..Studied::default() };
     let mut tracer = Tracer { commands, plan: &plan, cpus, graphs, machine, observed, interrupted: false };
     if failure.is_none() && record.status == Status::Complete {
         tracer.trace(&there, size.traced)?;
@@ -102,10 +103,19 @@ pub fn run(
     let interrupted = tracer.interrupted || record.status == Status::Interrupted;
     let observed = tracer.observed;
     drop(entered);
-    let found = Findings::of_commands(study, commands, &record, observed);
+    let found = Findings::of_commands(study, commands, &record, &observed);
+    let printing = printed(study, &found, Measured::Record(&record), outputs);
+    record.studied = Some(observed);
+    let saved = saved.and_then(|()| save(&record));
     if outputs.json || !record.batches.is_empty() {
-        *out = printed(study, &found, Measured::Record(&record), outputs)?;
-        super::page::write(study, &found, Measured::Record(&record), outputs)?;
+        *out = printing?;
+        super::page::write(
+            study,
+            &found,
+            Measured::Record(&record),
+            &outputs.pages,
+            &results::look(outputs),
+        )?;
         if outputs.keep {
             results::keep_for_later("study", store::record_bytes(&record));
         }
@@ -191,7 +201,7 @@ struct Tracer<'a, 'm> {
     /// Where flame graphs go.
     graphs: Option<PathBuf>,
     machine: &'a mut Machine<'m>,
-    observed: Observed,
+    observed: Studied,
     interrupted: bool,
 }
 
@@ -285,8 +295,8 @@ impl Tracer<'_, '_> {
     /// Tables of who ran where show the first run, the others have their numbers.
     fn place(&mut self, command: &Command, report: &TraceReport, tally: &Tally, cpus: Vec<CpuRow>) {
         match self.observed.placed.iter_mut().find(|it| it.alternative == command.name) {
-            Some(placed) => placed.runs.push(TracedRun::of(tally, &cpus)),
-            None => self.observed.placed.push(Placed::of(&command.name, report, tally, cpus)),
+            Some(placed) => placed.runs.push(traced_run(tally, &cpus)),
+            None => self.observed.placed.push(placed(&command.name, report, tally, cpus)),
         }
     }
 

@@ -1,7 +1,5 @@
 //! What a study found: the article's figures beside this machine's, and what became of its claims.
 
-use std::path::PathBuf;
-
 use serde::Serialize;
 use whyfaster_core::claims::{self, Judgement, Measured, NotCompared, Runs, compared, judge};
 use whyfaster_core::missing::NotMeasured;
@@ -11,13 +9,13 @@ use whyfaster_core::price::sum::{SumCheck, fork_execve};
 use whyfaster_core::price::{Price, PriceList};
 use whyfaster_core::record::Record;
 use whyfaster_core::sample::Arm;
+use whyfaster_core::studied::{LeftOut, Made, Placed, Studied, TracedRun};
 use whyfaster_core::trace::occupancy::CpuRow;
-use whyfaster_core::trace::report::{Avoidable, SharerKind, SharerRow, TraceReport, Untraced};
+use whyfaster_core::trace::report::{SharerKind, TraceReport, Untraced};
 use whyfaster_core::trace::tally::Tally;
 use whyfaster_core::verdict::{Ratio, Verdict};
 
-use crate::render::trace::hottest::Hot;
-use crate::study::{Commands, Figure, INPUT_SEED, LeftOut, Made, Study};
+use crate::study::{Commands, Figure, INPUT_SEED, Study};
 use crate::words::{self, Tell};
 
 /// A study beside what was measured.
@@ -121,48 +119,6 @@ pub struct Row {
     pub article: Option<Figure>,
 }
 
-/// Where one command ran, from its traces.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Placed {
-    /// Which.
-    pub alternative: String,
-    /// Wall time of the first traced run. What follows is of this run too, but for `runs`.
-    pub wall_s: f64,
-    /// The numbers of every traced run.
-    pub runs: Vec<TracedRun>,
-    /// Who ran on which CPU.
-    pub cpus: Vec<CpuRow>,
-    /// Who held the CPU while tasks waited for it.
-    pub behind: Vec<SharerRow>,
-    /// Waiting for a CPU while another one stood idle; null: not measured.
-    pub avoidable_s: Option<f64>,
-    /// The longest such wait.
-    pub avoidable_longest_s: Option<f64>,
-    /// What stands beside it.
-    pub avoidable: Option<Avoidable>,
-    /// The whole trace.
-    pub report: TraceReport,
-    /// Where the most of its time went, by stack, from a run of its own.
-    pub hottest: Vec<Hot>,
-    /// Where its flame graph is.
-    pub flamegraph: Option<PathBuf>,
-}
-
-/// The numbers of one traced run, seconds; null: not measured.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct TracedRun {
-    /// Wall time.
-    pub wall_s: f64,
-    /// How long threads of the kernel ran.
-    pub kernel_s: Option<f64>,
-    /// How long tasks waited for a CPU that one of them had.
-    pub behind_kernel_s: Option<f64>,
-    /// How long they waited for any while another one stood idle.
-    pub avoidable_s: Option<f64>,
-    /// What other programs had of the time of all CPUs, as a part.
-    pub strangers: Option<f64>,
-}
-
 /// What was found about prices.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OfPrices {
@@ -193,24 +149,9 @@ pub struct PriceRow {
     pub not_measured: Option<String>,
 }
 
-/// What stands beside the record: it was seen by traces, or is known from before the runs.
-#[derive(Debug, Default)]
-pub struct Observed {
-    /// What the traces counted, by command; more than one of a command are its runs, in order.
-    pub tallies: Vec<(String, Tally)>,
-    /// What the level could not see, and why.
-    pub missing: Vec<NotMeasured>,
-    /// Where the commands ran.
-    pub placed: Vec<Placed>,
-    /// The commands that could not run.
-    pub left_out: Vec<LeftOut>,
-    /// The file system that they read from.
-    pub file_system: Option<Made>,
-}
-
 impl Findings {
     /// Sets a record and what was observed beside the article.
-    pub fn of_commands(study: &Study, commands: &Commands, record: &Record, observed: Observed) -> Self {
+    pub fn of_commands(study: &Study, commands: &Commands, record: &Record, observed: &Studied) -> Self {
         let runs = Runs {
             pair: commands.pair(),
             plan: &record.plan,
@@ -230,11 +171,11 @@ impl Findings {
             input: amount.zip(parameter(INPUT_SEED)).map(|(lines, seed)| InputFacts { lines, seed }),
             levels: levels(study, &runs),
             rows: record.plan.alternatives.iter().map(row).collect(),
-            left_out: observed.left_out,
-            not_traced: observed.missing,
-            file_system: observed.file_system,
+            left_out: observed.left_out.clone(),
+            not_traced: observed.missing.clone(),
+            file_system: observed.file_system.clone(),
             caches_dropped: commands.drop_caches.then_some(record.plan.drop_caches),
-            placed: commands.shows_cpus().then_some(observed.placed),
+            placed: commands.shows_cpus().then(|| observed.placed.clone()),
         };
         Self {
             name: study.name.clone(),
@@ -324,35 +265,31 @@ impl OfCommands {
     }
 }
 
-impl Placed {
-    /// Of its first traced run.
-    pub fn of(alternative: &str, report: &TraceReport, tally: &Tally, cpus: Vec<CpuRow>) -> Self {
-        Self {
-            alternative: alternative.to_owned(),
-            wall_s: report.wall_s,
-            runs: vec![TracedRun::of(tally, &cpus)],
-            cpus,
-            behind: report.cpu_sharers.clone(),
-            avoidable_s: report.avoidable_wait_s,
-            avoidable_longest_s: report.avoidable_longest_s,
-            avoidable: report.avoidable,
-            report: report.clone(),
-            hottest: Vec::new(),
-            flamegraph: None,
-        }
+/// What the first traced run of a command shows.
+pub fn placed(alternative: &str, report: &TraceReport, tally: &Tally, cpus: Vec<CpuRow>) -> Placed {
+    Placed {
+        alternative: alternative.to_owned(),
+        wall_s: report.wall_s,
+        runs: vec![traced_run(tally, &cpus)],
+        cpus,
+        behind: report.cpu_sharers.clone(),
+        avoidable_s: report.avoidable_wait_s,
+        avoidable_longest_s: report.avoidable_longest_s,
+        avoidable: report.avoidable,
+        report: report.clone(),
+        hottest: Vec::new(),
+        flamegraph: None,
     }
 }
 
-impl TracedRun {
-    /// Of what was counted, and of who had the CPUs.
-    pub fn of(tally: &Tally, cpus: &[CpuRow]) -> Self {
-        Self {
-            wall_s: tally.traced_s,
-            kernel_s: (!cpus.is_empty()).then(|| kernel(cpus).iter().map(|(_, s)| s).sum()),
-            behind_kernel_s: tally.behind_kernel_s,
-            avoidable_s: tally.avoidable_s,
-            strangers: tally.strangers,
-        }
+/// The numbers of a traced run, from what was counted and from who had the CPUs.
+pub fn traced_run(tally: &Tally, cpus: &[CpuRow]) -> TracedRun {
+    TracedRun {
+        wall_s: tally.traced_s,
+        kernel_s: (!cpus.is_empty()).then(|| kernel(cpus).iter().map(|(_, s)| s).sum()),
+        behind_kernel_s: tally.behind_kernel_s,
+        avoidable_s: tally.avoidable_s,
+        strangers: tally.strangers,
     }
 }
 

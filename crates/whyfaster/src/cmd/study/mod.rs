@@ -5,6 +5,7 @@
 
 pub mod commands;
 pub mod findings;
+pub mod kept;
 mod page;
 mod prices;
 mod report;

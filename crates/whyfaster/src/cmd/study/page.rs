@@ -4,8 +4,8 @@ use maud::html;
 
 use super::findings::Findings;
 use super::report::{Measured, Part, answer, parts};
-use crate::cli::Outputs;
-use crate::cmd::{pages, results};
+use crate::cli::outputs::Pages;
+use crate::cmd::pages;
 use crate::render::look::Look;
 use crate::render::report::{self as render, Page, Section};
 use crate::store;
@@ -17,17 +17,17 @@ pub(super) fn write(
     study: &Study,
     found: &Findings,
     measured: Measured<'_>,
-    outputs: &Outputs,
+    wanted: &Pages,
+    look: &Look,
 ) -> anyhow::Result<()> {
-    if !outputs.pages.any() {
+    if !wanted.any() {
         return Ok(());
     }
-    let look = results::look(outputs);
     let drawn = || match measured {
-        Measured::Record(record) => render::picture_of_record(record, &look),
-        Measured::List(list) => render::picture_of_list(list, &look),
+        Measured::Record(record) => render::picture_of_record(record, look),
+        Measured::List(list) => render::picture_of_list(list, look),
     };
-    pages::write(&outputs.pages, || page(study, found, measured, &look), drawn)
+    pages::write(wanted, || page(study, found, measured, look), drawn)
 }
 
 fn page(study: &Study, found: &Findings, measured: Measured<'_>, look: &Look) -> anyhow::Result<Page> {

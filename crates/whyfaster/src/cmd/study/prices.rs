@@ -1,5 +1,6 @@
 //! A study of prices: the rows that it shows or needs are measured, and nothing else.
 
+use whyfaster_core::price::PriceList;
 use whyfaster_core::status::Status;
 
 use super::findings::Findings;
@@ -7,7 +8,7 @@ use super::report::{Measured, printed};
 use crate::cli::args::StudyArgs;
 use crate::cli::{HostSeed, Outputs};
 use crate::cmd::prices::{any_price, measured, worker};
-use crate::cmd::results::keep_for_later;
+use crate::cmd::results::{keep_for_later, look};
 use crate::exit::{Exit, Failure};
 use crate::run::interrupts::Interrupts;
 use crate::run::probe::select::{Wanted, select};
@@ -59,13 +60,13 @@ pub(super) fn run(
     let worker = worker()?;
     let interrupts = Interrupts::take_over()?;
     let measured = measured(&probes, &request, &worker, &interrupts, outputs);
-    let list = measured.list;
+    let list = PriceList { study: Some(study.name.clone()), ..measured.list };
     if let Some(path) = &outputs.record {
         store::write_atomic(path, &store::price_bytes(&list)?)?;
     }
     let found = Findings::of_prices(study, &list)?;
     *out = printed(study, &found, Measured::List(&list), outputs)?;
-    super::page::write(study, &found, Measured::List(&list), outputs)?;
+    super::page::write(study, &found, Measured::List(&list), &outputs.pages, &look(outputs))?;
     if outputs.keep {
         keep_for_later("study", store::price_bytes(&list));
     }

@@ -1,18 +1,17 @@
 //! What a study found, as text: what matters in a sentence, tables beside the article's figures, the claims.
 
 use serde::Serialize;
-use whyfaster_core::claims::{Judgement, NotCompared, Outcome};
+use whyfaster_core::claims::Judgement;
 use whyfaster_core::price::PriceList;
 use whyfaster_core::record::Record;
 use whyfaster_core::short;
 use whyfaster_core::stats::quantile;
+use whyfaster_core::studied::{Hot, Placed, TracedRun};
 use whyfaster_core::trace::report::SharerKind;
 use whyfaster_core::trace::tally::Tally;
 use whyfaster_core::verdict::{Ratio, Verdict};
 
-use super::findings::{
-    AtLoad, Figures, Findings, OfCommands, OfPrices, Placed, Row, TracedRun, kernel, sums,
-};
+use super::findings::{AtLoad, Figures, Findings, OfCommands, OfPrices, Row, kernel, sums};
 use crate::cli::Outputs;
 use crate::cmd::results;
 use crate::display::Detail;
@@ -23,11 +22,10 @@ use crate::render::machines;
 use crate::render::names::Names;
 use crate::render::notes;
 use crate::render::screen::screen;
-use crate::render::table::{interval, verdict_word};
+use crate::render::table::{ratio_interval, verdict_word};
 use crate::render::text::{Tone, finish, for_look, tone, wrap};
-use crate::render::trace::hottest::Hot;
 use crate::render::trace::{Shown, blocked};
-use crate::render::units::{Scale, digits, duration, percent, time};
+use crate::render::units::{Scale, digits, duration, percent, ratio, time};
 use crate::study::{self, Commands, Figure, Measures, Prices, Study, Table};
 use crate::words;
 
@@ -49,7 +47,7 @@ struct Document<'a> {
 }
 
 /// What a study measured.
-#[derive(Clone, Copy, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum Measured<'a> {
     Record(&'a Record),
@@ -68,8 +66,7 @@ pub(super) fn printed(
         bytes.push(b'\n');
         return Ok(bytes);
     }
-    // What is kept is the record, of which `show` prints the comparison and not the study.
-    let look = Look { kept: false, ..results::look(outputs) };
+    let look = results::look(outputs);
     match look.quiet {
         true => Ok(Vec::new()),
         false => Ok(text(study, found, measured, &look)?.into_bytes()),
@@ -133,12 +130,7 @@ fn first_screen(study: &Study, found: &Findings, measured: Measured<'_>, look: &
     let mut said = vec![String::new(), "The article's claims here:".to_owned()];
     for claim in &found.claims {
         let outcome = words::claims::outcome(claim.outcome);
-        let width = look.width.saturating_sub(REASON);
-        let mut text = wrap(&claim.text, width, 0);
-        // What is not decided is a number with its interval, or a reason.
-        if matches!(claim.outcome, Outcome::Undecided | Outcome::NotAsked) {
-            text.extend(wrap(&words::claims::why(claim), width, 0));
-        }
+        let text = wrap(&claim.text, look.width.saturating_sub(REASON), 0);
         said.extend(text.iter().enumerate().map(|(at, line)| match at {
             0 => format!("  {}. {outcome:<13}  {line}", claim.number),
             _ => format!("{:REASON$}{line}", ""),
@@ -270,11 +262,8 @@ impl<'a> Page<'a> {
 
 /// What matters: how the alternative did against the baseline.
 fn sentence(study: &Study, commands: &Commands, found: &OfCommands, look: &Look) -> String {
-    let mut levels: Vec<(u32, f64, Verdict)> = found
-        .levels
-        .iter()
-        .filter_map(|level| Some((level.load, level.ratio?.ratio, level.verdict?)))
-        .collect();
+    let mut levels: Vec<(u32, Ratio, Verdict)> =
+        found.levels.iter().filter_map(|level| Some((level.load, level.ratio?, level.verdict?))).collect();
     // The lowest and the highest load tell the story; the table has the rest.
     if levels.len() > 2 {
         levels.drain(1..levels.len() - 1);
@@ -282,18 +271,18 @@ fn sentence(study: &Study, commands: &Commands, found: &OfCommands, look: &Look)
     let several = commands.shows(Table::Loads);
     let parts: Vec<String> = levels
         .into_iter()
-        .map(|(load, ratio, verdict)| {
+        .map(|(load, time, verdict)| {
             let copies = match load {
                 _ if !several => String::new(),
                 1 => " alone".to_owned(),
                 load => format!(" at {load} copies"),
             };
             match verdict {
-                Verdict::Faster => format!("{} times as fast{copies}", digits(1.0 / ratio)),
-                Verdict::Slower => format!("{} times slower{copies}", digits(ratio)),
+                Verdict::Faster => format!("{} times as fast{copies}", ratio(time.inverse())),
+                Verdict::Slower => format!("{} times slower{copies}", ratio(time)),
                 Verdict::Same => format!("as fast{copies}"),
                 // Nothing is claimed of the two: what was seen is said as such.
-                Verdict::Undecided => format!("undecided{copies} (time ratio {})", digits(ratio)),
+                Verdict::Undecided => format!("undecided{copies} (time ratio {})", ratio(time)),
             }
         })
         .collect();
@@ -348,11 +337,10 @@ fn tables(page: &mut Page<'_>, table: Table, commands: &Commands, found: &OfComm
     match table {
         Table::Loads => {
             let title = "time (below 1 is faster) and CPU time";
-            // The first screen leaves out loads that this run was not to measure.
-            let asked = |level: &&AtLoad| level.missing.as_ref().is_none_or(NotCompared::asked);
-            let shown = found.levels.iter().filter(|it| look.detail != Detail::Screen || asked(it));
-            let shown: Vec<AtLoad> = shown.cloned().collect();
-            page.table(&format!("{} over {}: {title}", pair.alternative, pair.baseline), loads(&shown));
+            page.table(
+                &format!("{} over {}: {title}", pair.alternative, pair.baseline),
+                loads(&found.levels),
+            );
             page.say("Once all CPUs are busy, the time ratio follows the CPU time ratio.");
         }
         Table::Times => {
@@ -404,12 +392,12 @@ fn tables(page: &mut Page<'_>, table: Table, commands: &Commands, found: &OfComm
 fn loads(levels: &[AtLoad]) -> Grid {
     let number = |value: f64| format!("{value:.2}");
     let here = |level: &AtLoad| match level.ratio {
-        Some(ratio) => number(ratio.ratio),
+        Some(time) => ratio(time),
         None => "not measured".to_owned(),
     };
-    let ends = |ratio: Ratio| match (ratio.low, ratio.high) {
+    let ends = |time: Ratio| match (time.low, time.high) {
         (None, None) => "too few rounds".to_owned(),
-        (low, high) => interval(low, high, number),
+        _ => ratio_interval(time),
     };
     Grid {
         key: Column::of("copies", levels, |level| level.load.to_string()),
@@ -427,7 +415,7 @@ fn loads(levels: &[AtLoad]) -> Grid {
                 "work",
                 vec![
                     Column::of("CPU article", levels, |level| or_absent(level.article_work, number)),
-                    Column::of("CPU here", levels, |level| or_absent(level.work, |work| number(work.ratio))),
+                    Column::of("CPU here", levels, |level| or_absent(level.work, ratio)),
                 ],
             ),
         ],
@@ -443,8 +431,8 @@ fn key(rows: &[Row]) -> Column {
 fn times(rows: &[Row], look: &Look) -> Grid {
     let slowest = rows.iter().filter_map(|row| row.median_s).fold(0.0, f64::max);
     let scale = Scale::choose([slowest], look.time_unit);
-    let ratio = |row: &Row| row.ratio.map_or_else(|| "1".to_owned(), |r| digits(r.ratio));
-    let ends = |row: &Row| row.ratio.map_or_else(String::new, |r| interval(r.low, r.high, digits));
+    let over = |row: &Row| row.ratio.map_or_else(|| "1".to_owned(), ratio);
+    let ends = |row: &Row| row.ratio.map_or_else(String::new, ratio_interval);
     let verdict = |row: &Row| row.verdict.map_or_else(|| "baseline".to_owned(), verdict_word);
     let article = |row: &Row| or_absent(row.article.as_ref(), |figure| format!("{:.2}", figure.real_s));
     let median = |row: &Row| or_absent(row.median_s, |s| scale.number(s));
@@ -452,7 +440,7 @@ fn times(rows: &[Row], look: &Look) -> Grid {
         key: key(rows),
         groups: vec![
             Group::in_unit("time", scale.name, rows, median),
-            Group::new("ratio", vec![Column::of("ratio", rows, ratio), Column::of("verdict", rows, verdict)]),
+            Group::new("ratio", vec![Column::of("ratio", rows, over), Column::of("verdict", rows, verdict)]),
             Group::of("interval", rows, ends),
             Group::in_unit("article", "s", rows, article),
         ],

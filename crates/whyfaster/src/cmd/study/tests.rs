@@ -4,12 +4,13 @@ use whyfaster_core::analysis::{Comparison, Level};
 use whyfaster_core::claims::{Judgement, Outcome};
 use whyfaster_core::missing::NotMeasured;
 use whyfaster_core::record::Record;
+use whyfaster_core::studied::{Kind, Made, Placed, Studied, Unfit};
 use whyfaster_core::trace::occupancy::CpuRow;
 use whyfaster_core::trace::report::{SharerKind, SharerRow, TraceReport};
 use whyfaster_core::trace::tally::Tally;
 use whyfaster_core::verdict::{Method, Verdict};
 
-use super::findings::{Figures, Findings, Observed, Placed, TracedRun, kernel};
+use super::findings::{Figures, Findings, kernel, placed as placed_of, traced_run};
 use super::report::Measured;
 use super::*;
 use crate::display::Detail;
@@ -18,7 +19,7 @@ use crate::render::fixture::look;
 use crate::render::look::Look;
 use crate::render::trace::flame::{Flames, Place, State};
 use crate::render::trace::hottest::hottest;
-use crate::study::{Commands, Kind, Made, Unfit};
+use crate::study::Commands;
 
 fn commands(name: &str) -> (Study, Commands) {
     let study = study::find(name).unwrap();
@@ -106,7 +107,7 @@ fn loads_stand_beside_the_article() {
         level(10, 1.31, Verdict::Slower),
         level(100, 1.4, Verdict::Slower),
     ];
-    let found = Findings::of_commands(&study, &commands, &record, Observed::default());
+    let found = Findings::of_commands(&study, &commands, &record, &Studied::default());
     let figure = study.figure("no-pipe", 100).unwrap();
     assert!((figure.work_s() / figure.real_s - 8.0).abs() < 0.1, "the machine line says 8 CPUs");
     insta::assert_snapshot!(told(&study, &found, Measured::Record(&record)));
@@ -133,8 +134,8 @@ fn counts_of_the_whole_tree_contradict_the_article() {
     ];
     let left_out = vec![("parallel".to_owned(), Unfit::NotInstalled("parallel".to_owned()))];
     let record = record(&commands, dispatched());
-    let observed = Observed { tallies, left_out, ..Observed::default() };
-    let found = Findings::of_commands(&study, &commands, &record, observed);
+    let observed = Studied { tallies, left_out, ..Studied::default() };
+    let found = Findings::of_commands(&study, &commands, &record, &observed);
     use Outcome::{DoesNotHold, Holds};
     assert_eq!(outcomes(&found.claims), [Holds, Holds, Holds, DoesNotHold, Holds]);
     insta::assert_snapshot!(told(&study, &found, Measured::Record(&record)));
@@ -145,8 +146,8 @@ fn without_a_trace_counts_decide_nothing() {
     let (study, commands) = commands("dispatch");
     let why = NotMeasured::told("system calls", "this kernel has no BTF");
     let record = record(&commands, dispatched());
-    let observed = Observed { missing: vec![why], ..Observed::default() };
-    let found = Findings::of_commands(&study, &commands, &record, observed);
+    let observed = Studied { missing: vec![why], ..Studied::default() };
+    let found = Findings::of_commands(&study, &commands, &record, &observed);
     assert_eq!(found.claims[1].outcome, Outcome::Undecided);
     let text = told(&study, &found, Measured::Record(&record));
     assert!(
@@ -176,8 +177,8 @@ fn placed(alternative: &str, avoidable: f64) -> (Placed, Tally) {
         row(1, "kworker decrypt", SharerKind::Kernel, 0.25),
         row(1, "(idle)", SharerKind::Idle, 1.75),
     ];
-    let mut placed = Placed::of(alternative, &report, &tally, cpus.clone());
-    placed.runs.push(TracedRun::of(&tally, &cpus));
+    let mut placed = placed_of(alternative, &report, &tally, cpus.clone());
+    placed.runs.push(traced_run(&tally, &cpus));
     let frames = "main;getline;read_[k]".to_owned();
     let place = Place { state: State::Running, command: "awk".to_owned(), frames };
     placed.hottest = hottest(&Flames(vec![(place, 1_000_000)]), 5);
@@ -192,8 +193,8 @@ fn waits_decide_and_the_report_says_who_ran_where() {
     let (cat, of_cat) = placed("cat", 0.01);
     let tallies = vec![("file".to_owned(), of_file), ("cat".to_owned(), of_cat)];
     let judged = |tallies: Vec<(String, Tally)>| {
-        let observed = Observed { tallies, ..Observed::default() };
-        outcomes(&Findings::of_commands(&study, &commands, &record, observed).claims[1..4])
+        let observed = Studied { tallies, ..Studied::default() };
+        outcomes(&Findings::of_commands(&study, &commands, &record, &observed).claims[1..4])
     };
     let again = |file_s, cat_s| {
         let more = [("file", file_s), ("cat", cat_s)].map(|(name, s)| (name.to_owned(), placed(name, s).1));
@@ -210,8 +211,8 @@ fn waits_decide_and_the_report_says_who_ran_where() {
 
     let made = Made { kind: Kind::Plain, why_not: vec!["only root can mount one".to_owned()] };
     let observed =
-        Observed { tallies, placed: vec![file, cat], file_system: Some(made), ..Observed::default() };
-    let found = Findings::of_commands(&study, &commands, &record, observed);
+        Studied { tallies, placed: vec![file, cat], file_system: Some(made), ..Studied::default() };
+    let found = Findings::of_commands(&study, &commands, &record, &observed);
     insta::assert_snapshot!(told(&study, &found, Measured::Record(&record)));
 }
 

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use whyfaster_core::record::Record;
-use whyfaster_core::trace::report::{Sampled, SyscallRow, TraceReport};
+use whyfaster_core::trace::report::{SyscallRow, TraceReport};
 use whyfaster_core::trace::table::{Order, Together, table as together};
 use whyfaster_core::why::report::Traced;
 
@@ -10,7 +10,7 @@ use super::super::grid::{Column, Grid, Group, or_absent};
 use super::super::look::Look;
 use super::super::names::Names;
 use super::super::section::scale;
-use super::figures::flame;
+use super::figures::flame::{self, View};
 use super::page::{Page, Section, figure, missing};
 use super::when::{self, When};
 use super::{plot, table};
@@ -32,18 +32,30 @@ pub(super) fn sections(
     Ok(())
 }
 
-/// What every page says of stacks.
-const STACKS: &str = "The record holds the functions in which samples found the code and what called them, not whole stacks. \
-                      'whyfaster trace --flamegraph FILE' draws those.";
+/// What is said of records without stacks.
+const FUNCTIONS: &str = "The record holds the functions in which samples found the code and what called them, not whole stacks. \
+                         'whyfaster trace --flamegraph FILE' draws those.";
+
+/// What stacks are.
+const STACKS: &str = "Samples of the observed runs, by whole stacks of user code: the topmost 4 to 8 KiB of each stack were unwound, 32 frames at \
+                      most, so deep ones begin further in. What the kernel did for a call is one block below who called.";
+
+/// What the blocks of a picture are.
+const BLOCKS: &str = "Wider: more of the time. From above: command, and who called whom.";
 
 fn flames(page: &mut Page, record: &Record, names: &Names) -> Markup {
     let alternatives = &record.plan.alternatives;
-    let sampled = |at: usize| -> Vec<&Sampled> {
+    let stacks = &record.why.stacks;
+    let rows = |at: usize| -> flame::Rows {
+        // All or none: blocks of functions alone are no stacks to set others against.
+        if !stacks.is_empty() {
+            return stacks.iter().filter(|side| side.alternative == at).flat_map(flame::of_stacks).collect();
+        }
         let of = record.why.traced.iter().filter(|run| run.alternative == at);
-        of.filter_map(|run| run.report.sampled.as_ref()).collect()
+        flame::of_functions(&of.filter_map(|run| run.report.sampled.as_ref()).collect::<Vec<_>>())
     };
-    let mut sides: Vec<(usize, Vec<&Sampled>)> =
-        (0..alternatives.len()).map(|at| (at, sampled(at))).filter(|(_, all)| !all.is_empty()).collect();
+    let mut sides: Vec<(usize, flame::Rows)> =
+        (0..alternatives.len()).map(|at| (at, rows(at))).filter(|(_, rows)| !rows.is_empty()).collect();
     // Two can be set against each other: the pair of the largest difference.
     let largest =
         record.why.differences.iter().max_by(|a, b| a.span_s.median.abs().total_cmp(&b.span_s.median.abs()));
@@ -55,18 +67,25 @@ fn flames(page: &mut Page, record: &Record, names: &Names) -> Markup {
         let why = "no samples of the code were taken, which needs the full level and a program that computes long enough";
         return missing("not in this record", why, Some("whyfaster compare --why=yes ..."));
     }
-    let given: Vec<(&[&Sampled], f64)> =
-        sides.iter().map(|(_, all)| (all.as_slice(), all.len() as f64)).collect();
-    let root = flame::tree(&given);
-    let shown: Vec<String> = sides.iter().map(|(at, _)| names.at(*at).unwrap_or_default()).collect();
+    let (at, rows): (Vec<usize>, Vec<flame::Rows>) = sides.into_iter().unzip();
+    let root = flame::tree(&rows);
+    let shown: Vec<String> = at.iter().map(|at| names.at(*at).unwrap_or_default()).collect();
     let id = plot(page, flame::plot(&root, &shown, "samples a run"));
+    let views = (0..shown.len()).map(|side| {
+        (View::Side(side), format!("{}: where its code was found", shown[side]), BLOCKS.to_owned())
+    });
+    let difference = (shown.len() == 2).then(|| {
+        let (first, second) = (&shown[0], &shown[1]);
+        let caption = format!(
+            "Wider: more of the time of both together. + and red: {first} has more of it; \u{2212} and blue: {second} has."
+        );
+        (View::Difference, format!("{first} against {second}: where their code was found"), caption)
+    });
     html! {
-        p { (STACKS) }
+        p { (if stacks.is_empty() { FUNCTIONS } else { STACKS }) }
         div class="flame" data-plot=(id) {
-            @for (side, name) in shown.iter().enumerate() {
-                @if let Some(picture) = flame::picture(&root, side, format!("{name}: where its code was found")) {
-                    (figure(&picture, "Wider: more of the time. From above: command, what it did, what called, function."))
-                }
+            @for (view, title, caption) in views.chain(difference) {
+                @if let Some(picture) = flame::picture(&root, view, title) { (figure(&picture, &caption)) }
             }
         }
     }
@@ -78,14 +97,13 @@ pub(super) fn flame_of(page: &mut Page, report: &TraceReport, name: &str) -> Mar
         let why = "no samples of the code are in the record; a file of stacks is made by";
         return missing("not in this record", why, Some("whyfaster trace --flamegraph flame.svg ..."));
     };
-    let root = flame::tree(&[(&[sampled], 1.0)]);
+    let root = flame::tree(&[flame::of_functions(&[sampled])]);
     let id = plot(page, flame::plot(&root, &[name.to_owned()], "samples"));
+    let title = format!("{name}: where its code was found");
     html! {
-        p { (STACKS) }
+        p { (FUNCTIONS) }
         div class="flame" data-plot=(id) {
-            @if let Some(picture) = flame::picture(&root, 0, format!("{name}: where its code was found")) {
-                (figure(&picture, "Wider: more of the time. From above: command, what it did, what called, function."))
-            }
+            @if let Some(picture) = flame::picture(&root, View::Side(0), title) { (figure(&picture, BLOCKS)) }
         }
     }
 }

@@ -6,7 +6,9 @@ use serde_json::Value;
 use whyfaster_core::analysis::ratios;
 use whyfaster_core::price::compare::Rule;
 use whyfaster_core::sample::Arm;
-use whyfaster_core::why::report::RoundSchedule;
+use whyfaster_core::trace::report::{Code, WorkKind};
+use whyfaster_core::trace::stacks::{Gathering, Stacks};
+use whyfaster_core::why::report::{RoundSchedule, SideStacks};
 
 use super::super::fixture::look;
 use super::super::machines::Machines;
@@ -110,6 +112,45 @@ fn with_schedules(left_out: u64) -> String {
     let Recorded::Comparison(again) = recorded(Path::new("x"), &raw).unwrap() else { panic!("another kind") };
     assert_eq!(again.why.schedules, record.why.schedules);
     text_of_page(comparison(&record, &[], &raw, &look(80, true)).unwrap())
+}
+
+/// The samples of one alternative over two runs: `main` calls `fast`, and `slow` so many times.
+fn sampled(alternative: usize, slow: u64) -> SideStacks {
+    let code = |symbol: &str| Code { symbol: Some(symbol.to_owned()), ..Code::default() };
+    let mut all = Gathering::default();
+    for (frames, samples) in [(["main", "fast"], 100), (["main", "slow<T>"], slow)] {
+        all.take("prog".into(), Some(WorkKind::User), frames.map(code), samples);
+    }
+    all.take("prog".into(), None, [code("main")], 40);
+    let stacks = Stacks { left_out: 3, left_out_samples: 20, ..all.finish(usize::MAX) };
+    SideStacks { alternative, runs: 2, per_s: 997, stacks }
+}
+
+#[test]
+fn flame_graphs_are_of_whole_stacks_also_without_scripts() {
+    let bytes = serde_json::to_vec(&stored("why")).unwrap();
+    let Recorded::Comparison(mut record) = recorded(Path::new("x"), &bytes).unwrap() else {
+        panic!("another kind")
+    };
+    record.why.stacks = vec![sampled(0, 400), sampled(1, 40)];
+    let record = reanalysed(*record);
+    let raw = record_bytes(&record).unwrap();
+    let Recorded::Comparison(again) = recorded(Path::new("x"), &raw).unwrap() else { panic!("another kind") };
+    assert_eq!(again.why.stacks, record.why.stacks, "explained and packed, they stay");
+    let page = text_of_page(comparison(&record, &[], &raw, &look(80, true)).unwrap());
+    let graphs =
+        &page[page.find("<section id=\"flame\"").unwrap()..page.find("<section id=\"calls\"").unwrap()];
+    assert_eq!(graphs.matches("<svg role=\"img\"").count(), 3, "one of each, and of the difference");
+    for told in [
+        "in a system call: 20 samples, 7.14%",
+        "slow&lt;T&gt;: 200 samples, 71.4%; 20 samples, 20%",
+        "(stacks of few samples): 10 samples, 3.57%; 10 samples, 10%",
+        ">+slow&lt;T&gt;<",
+    ] {
+        assert!(graphs.contains(told), "{told}: {graphs}");
+    }
+    assert!(!graphs.contains("not whole stacks"));
+    assert!(text_of_page(page_of(&stored("why")).0).contains("no samples of the code were taken"));
 }
 
 #[test]

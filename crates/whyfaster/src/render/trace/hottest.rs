@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use whyfaster_core::studied::Hot;
 
 use super::flame::Flames;
 
@@ -11,20 +11,6 @@ const FRAMES: usize = 3;
 
 /// Frames in which a task that blocks gives its CPU away.
 const SCHEDULER: [&str; 4] = ["__schedule_[k]", "schedule_[k]", "io_schedule_[k]", "schedule_timeout_[k]"];
-
-/// Time at one place.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Hot {
-    /// "running", or what it waited for.
-    pub state: String,
-    /// The command.
-    pub command: String,
-    /// The innermost frames, the outermost of them first; those of the kernel end in `_[k]`.
-    pub frames: Vec<String>,
-    /// How long, over all tasks.
-    pub seconds: f64,
-}
 
 /// The places with the most time, the longest first.
 pub fn hottest(flames: &Flames, most: usize) -> Vec<Hot> {

@@ -99,6 +99,8 @@ fn difference() -> Difference {
         alternative: FAST.to_owned(),
         baseline: SLOW.to_owned(),
         ratio: None,
+        ratio_low: None,
+        ratio_high: None,
         span_s: about(-0.02),
         path: vec![
             path(PathKind::Kernel, Some("pipe"), -0.016),
@@ -369,6 +371,8 @@ fn the_first_screen_says_why_and_what_to_do() {
     record.why.answer = Some(Answer {
         slower: SLOW.to_owned(),
         ratio: None,
+        ratio_low: None,
+        ratio_high: None,
         faster: FAST.to_owned(),
         seconds: Pair { here: 0.03, there: 0.01 },
         about: false,

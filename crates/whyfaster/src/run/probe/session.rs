@@ -96,6 +96,7 @@ pub fn measure(
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         name: name(),
         source: None,
+        study: None,
         started: started.to_string(),
         took_s,
         status,

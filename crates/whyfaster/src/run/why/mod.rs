@@ -2,7 +2,8 @@
 //! measured so far to an explanation; what follows from the runs is computed in the core.
 //!
 //! `feasibility` decides if there is anything to explain, `tracer` observes one run, `rounds` all of them, `batches` many copies at
-//! once, `keeping` the one run whose events stay, `counts` what needs no privileges, `confirm` makes the experiments.
+//! once, `keeping` the one run whose events stay, `sampled` the stacks of all of them, `counts` what needs no privileges, `confirm` makes
+//! the experiments.
 
 mod batches;
 mod confirm;
@@ -12,6 +13,7 @@ mod feasibility;
 mod keeping;
 mod prices;
 mod rounds;
+mod sampled;
 mod so_far;
 mod tracer;
 mod varied;
@@ -113,8 +115,8 @@ fn observe(
 /// The explanation that follows from the traced runs; they stay, and what was left out.
 fn made_anew(why: &mut Why, so_far: &SoFar<'_>) {
     let new = why::explain(&so_far.given(why));
-    let Why { traced, traced_batches, schedules, left_out, .. } = std::mem::take(why);
-    *why = Why { traced, traced_batches, schedules, left_out, ..new };
+    let Why { traced, traced_batches, schedules, stacks, left_out, .. } = std::mem::take(why);
+    *why = Why { traced, traced_batches, schedules, stacks, left_out, ..new };
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use whyfaster_core::why::{self, Settling, Why};
 
 use super::super::rig::{Ran, Rig};
 use super::confirm;
+use super::sampled::SampledRuns;
 use super::so_far::{Ends, SoFar};
 use super::tracer::{Observing, Seen, Wanted};
 use crate::exit::Failure;
@@ -69,6 +70,7 @@ pub(super) fn run(
     let experiments_s = if wanted.confirm { confirm::expected_s(alone.iter().copied()) } else { 0.0 };
     let mut longest_s: f64 = 0.0;
     let (mut done, mut out_of_time) = (0, false);
+    let mut sampled = SampledRuns::default();
     'rounds: for round in 0..wanted.rounds.unwrap_or(MOST) {
         let began_s = so_far.now_s();
         let rounds = aim.next(round);
@@ -103,7 +105,7 @@ pub(super) fn run(
             }
         }
         // Rounds are compared within themselves: one that was cut short is none.
-        seen.into_iter().for_each(|run| keep(explained, run));
+        seen.into_iter().for_each(|run| keep(explained, &mut sampled, run));
         longest_s = longest_s.max(so_far.now_s() - began_s);
         done = round + 1;
         if !aim.goes_on(done, || why::explain(&so_far.given(explained))) {
@@ -111,6 +113,7 @@ pub(super) fn run(
         }
     }
     explained.keep_typical_schedules();
+    explained.stacks = sampled.finish();
     if !so_far.interrupts.interrupted() {
         let hard = so_far.plan.rounds.max_time_hard;
         let why = match out_of_time {
@@ -126,7 +129,10 @@ pub(super) fn run(
 }
 
 /// Keeps an observed run as a record does.
-fn keep(explained: &mut Why, (alternative, round, seen): (usize, u32, Seen)) {
+fn keep(explained: &mut Why, sampled: &mut SampledRuns, (alternative, round, seen): (usize, u32, Seen)) {
+    if let Some(of) = &seen.report.sampled {
+        sampled.add(alternative, of.per_s, seen.stacks);
+    }
     let (stream, left_out) = seen.schedule;
     explained.schedules.push(RoundSchedule { alternative, round, left_out, stream });
     explained.traced.push(Traced { alternative, round, report: seen.report, own: seen.own });

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use whyfaster_core::trace::Analysis;
-use whyfaster_core::trace::counts::{Counts, OwnCost};
+use whyfaster_core::trace::counts::OwnCost;
 use whyfaster_core::trace::event::{Event, TaskKind, Tid, What};
 use whyfaster_core::trace::report::{Level, TraceReport};
 use whyfaster_core::trace::setting::{Facts, Setting};
+use whyfaster_core::trace::stacks::Stacks;
 use whyfaster_core::trace::stored::Stored;
 use whyfaster_trace::Full;
 
@@ -65,6 +66,8 @@ pub(super) struct Seen {
     pub(super) own: OwnCost,
     /// Who ran when, and how many events behind it were left out.
     pub(super) schedule: (Stored, u64),
+    /// Where the clock found its code.
+    pub(super) stacks: Stacks,
 }
 
 impl Tracer {
@@ -115,7 +118,8 @@ impl Tracer {
         });
         let Wanted { mut facts, untraced_s, copies, .. } = wanted;
         around.end(&mut facts);
-        let counts = observer.finish_run(&mut take).map_err(observing)?;
+        let mut counts = observer.finish_run(&mut take).map_err(observing)?;
+        let stacks = std::mem::take(&mut counts.stacks);
         let outcome = match ran? {
             Ran::Done(outcome) if copies > 1 && outcome.copies.timed_out.contains(&true) => {
                 let why = "a copy was ended by the time-out while it was observed".to_owned();
@@ -126,16 +130,12 @@ impl Tracer {
             Ran::Stopped => return Ok(Ran::Stopped),
         };
         facts.traced_over_untraced = (untraced_s > 0.0).then(|| outcome.makespan_s / untraced_s);
-        Ok(Ran::Done(seen(analysis, keeping.finish(setting), &counts, &facts)))
+        let mut report = analysis.finish(&counts, &facts);
+        // Many times as large as all the rest, and nothing is explained from them.
+        report.tasks.clear();
+        report.syscalls.iter_mut().for_each(|row| row.histogram_log2_ns.clear());
+        Ok(Ran::Done(Seen { report, own: counts.own, schedule: keeping.finish(setting), stacks }))
     }
-}
-
-fn seen(analysis: Analysis, schedule: (Stored, u64), counts: &Counts, facts: &Facts) -> Seen {
-    let mut report = analysis.finish(counts, facts);
-    // Many times as large as all the rest, and nothing is explained from them.
-    report.tasks.clear();
-    report.syscalls.iter_mut().for_each(|row| row.histogram_log2_ns.clear());
-    Seen { report, own: counts.own, schedule }
 }
 
 /// Keeps names of tasks that are not of the tree; a later one replaces an earlier one of the same number.

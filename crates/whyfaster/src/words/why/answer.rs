@@ -9,10 +9,11 @@ use super::called::Called;
 use super::causes::{clause, noun, said, unobserved};
 use super::experiments::confirmation;
 use super::load;
-use super::numbers::{percent, time, times, upper};
+use super::numbers::{percent, time, upper};
+use crate::render::units::ratio;
 
 /// Others who have this part of the CPUs disturb what runs beside them.
-pub(super) const DISTURBED: f64 = 0.05;
+const DISTURBED: f64 = 0.05;
 
 /// Who is faster, why, and what changes when many run.
 pub(super) fn sentences(answer: &Answer, why: &Why, called: &Called) -> Vec<String> {
@@ -35,7 +36,7 @@ pub(super) fn sentences(answer: &Answer, why: &Why, called: &Called) -> Vec<Stri
 fn head(answer: &Answer, called: &Called) -> String {
     let (slower, faster) = (upper(&called.of(&answer.slower)), called.of(&answer.faster));
     let (here, there) = (time(answer.seconds.here), time(answer.seconds.there));
-    let ratio = times(answer.ratio.unwrap_or(answer.seconds.here / answer.seconds.there));
+    let ratio = format!("{} times", ratio(answer.time()));
     match answer.about {
         false => format!("{slower} takes {here}, {ratio} as long as {faster} ({there})"),
         true => format!(
@@ -113,7 +114,7 @@ pub(super) fn in_cpu_time(it: &str, seconds: f64, on: Option<WorkKind>, others: 
 }
 
 /// Who disturbed, where noise hides a cause.
-pub(super) fn disturbed(others: Option<f64>) -> String {
+fn disturbed(others: Option<f64>) -> String {
     match others {
         Some(part) if part >= DISTURBED => {
             format!(", while other programs had {} of the CPUs", percent(part))

@@ -5,9 +5,9 @@ use whyfaster_core::why::report::{Finding, Wrapper};
 use whyfaster_core::why::statement::{Answer, Because, Refusal, Then};
 use whyfaster_core::why::{Cause, Why};
 
-use super::answer::{DISTURBED, disturbed, in_cpu_time, more_work, waits};
+use super::answer::{in_cpu_time, more_work, waits};
 use super::called::Called;
-use super::causes::{QUIET, Remedy, Said, remedy, said};
+use super::causes::{Remedy, Said, noun, remedy, said};
 use super::load::when_full;
 use super::numbers::{percent, time};
 use super::wrappers;
@@ -16,7 +16,7 @@ use super::wrappers;
 const MOST: f64 = 0.5;
 
 /// Why, and what to do about it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Brief {
     /// The main reason, its size, and whether an experiment confirmed it; without a full stop.
     pub because: String,
@@ -26,6 +26,38 @@ pub struct Brief {
     pub remedy: Option<Remedy>,
     /// Who wins once the CPUs are full, where that is another one.
     pub when_full: Option<String>,
+    /// What the difference is made of, the largest part first; empty where that is one thing.
+    pub parts: Vec<Part>,
+}
+
+/// A part of a difference.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// What takes the time.
+    pub noun: &'static str,
+    /// Part of the whole; below zero: it works against it.
+    pub share: f64,
+}
+
+/// Parts below this are left out.
+const SEEN: f64 = 0.05;
+
+/// The causes of the difference that the answer is about. Those that are called the same are one.
+fn parts(answer: &Answer, why: &Why) -> Vec<Part> {
+    let pair = [&answer.slower, &answer.faster];
+    let mut parts: Vec<Part> = Vec::new();
+    let of_pair = |it: &&Finding| pair.contains(&&it.alternative) && pair.contains(&&it.against);
+    for finding in why.findings.iter().filter(of_pair).filter(|it| it.confirmed != Some(false)) {
+        let noun = if finding.cause == Cause::Unexplained { "not known" } else { noun(finding.cause) };
+        // Of what the faster one loses, the share is below zero already.
+        match parts.iter_mut().find(|part| part.noun == noun) {
+            Some(part) => part.share += finding.share,
+            None => parts.push(Part { noun, share: finding.share }),
+        }
+    }
+    parts.retain(|part| part.share.abs() >= SEEN);
+    parts.sort_by(|a, b| b.share.abs().total_cmp(&a.share.abs()));
+    if parts.len() > 1 { parts } else { Vec::new() }
 }
 
 /// What the explanation comes to; `None` where there is none.
@@ -34,7 +66,13 @@ pub fn brief(alternatives: &[Alternative], why: &Why) -> Option<Brief> {
     let Some(answer) = &why.answer else {
         // Records of earlier versions have the sentence alone.
         let because = why.summary.first()?.trim_end_matches('.').to_owned();
-        return Some(Brief { in_detail: because.clone(), because, remedy: None, when_full: None });
+        return Some(Brief {
+            in_detail: because.clone(),
+            because,
+            remedy: None,
+            when_full: None,
+            parts: Vec::new(),
+        });
     };
     let finding = match answer.because {
         Because::Cause { finding, .. } | Because::MoreThanAll { finding, .. } => why.findings.get(finding),
@@ -59,28 +97,10 @@ pub fn brief(alternatives: &[Alternative], why: &Why) -> Option<Brief> {
     Some(Brief {
         because: said(because),
         in_detail: said(in_detail),
-        remedy: match (wrapper, finding) {
-            (Some(_), _) => Some(call_itself),
-            (None, Some(finding)) => Some(remedy(finding)),
-            (None, None) => without_cause(&answer.because),
-        },
+        remedy: if wrapper.is_some() { Some(call_itself) } else { finding.map(remedy) },
+        parts: parts(answer, why),
         when_full: deciding.filter(|_| answer.load_decides).map(|it| when_full(it, &called)),
     })
-}
-
-/// What could be done to find a cause, where there is none.
-fn without_cause(because: &Because) -> Option<Remedy> {
-    match because {
-        Because::Noise { others: Some(part), .. } if *part >= DISTURBED => Some(QUIET),
-        Because::Noise { .. } => Some(Remedy {
-            short: "Give both more to do, such as a larger input",
-            more: ", or more time (--max-time).",
-        }),
-        Because::Unknown => {
-            Some(Remedy { short: "The tables of -v say where the time of each goes", more: "." })
-        }
-        _ => None,
-    }
 }
 
 /// Of a cause that a script makes by starting programs, the script that stands before the program and takes most of it.
@@ -95,11 +115,9 @@ fn because(answer: &Answer, finding: Option<&Finding>, why: &Why, called: &Calle
     let slower = called.of(&answer.slower);
     let told = finding.and_then(|it| Some((it, said(it, &slower, called)?)));
     let text = match (&answer.because, told) {
-        (Because::Noise { seconds, others }, _) => format!(
-            "it cannot be told, because times of one command differ here by up to {}{}",
-            time(*seconds),
-            disturbed(*others)
-        ),
+        (Because::Noise { seconds, .. }, _) => {
+            format!("it cannot be told, because times of one command differ here by up to {}", time(*seconds))
+        }
         (Because::CpuTime { seconds, on, others }, _) => in_cpu_time(&slower, *seconds, *on, *others),
         (Because::Waits { seconds }, _) => waits(&slower, *seconds),
         (Because::MoreWork { seconds, on }, _) => more_work(&slower, *seconds, *on),

@@ -37,11 +37,6 @@ pub(super) fn amount(n: f64) -> String {
     bytes(n.max(0.0).round() as u64)
 }
 
-/// "1.91 times", with the figures that the headline gives a ratio.
-pub(super) fn times(factor: f64) -> String {
-    format!("{} times", three_figures(factor))
-}
-
 /// A share in percent.
 pub(super) fn percent(share: f64) -> String {
     format!("{:.0}%", 100.0 * share)
@@ -95,7 +90,6 @@ mod tests {
         assert_eq!(plural(1.0, "process", "processes"), "1 process");
         assert_eq!([0.0, 1.0, 1234.0].map(often), ["never", "once", "1,234 times"]);
         assert_eq!(quoted(&"x".repeat(50)).len(), 42);
-        assert_eq!((times(1.5).as_str(), times(20.4).as_str()), ("1.50 times", "20.4 times"));
         assert_eq!((upper("it waits").as_str(), upper("")), ("It waits", String::new()));
     }
 }

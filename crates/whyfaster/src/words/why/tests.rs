@@ -124,6 +124,8 @@ fn answers(why: &mut Why, because: Because, then: Option<Then>) -> String {
     why.answer = Some(Answer {
         slower: "b".to_owned(),
         ratio: None,
+        ratio_low: None,
+        ratio_high: None,
         faster: "a".to_owned(),
         seconds: pair(0.08, 0.04),
         about: false,
@@ -237,23 +239,6 @@ fn answers_say_every_number_once() {
     let more = Then::MoreWork { seconds: 0.03, on: Some(WorkKind::Pipe) };
     all.push(answers(&mut why, Because::Unknown, Some(more)));
     insta::assert_snapshot!(all.join("\n"));
-}
-
-#[test]
-fn the_first_screen_says_what_to_do_where_no_cause_is_known() {
-    let first = |because| {
-        let mut why = Why::default();
-        answers(&mut why, because, None);
-        let Brief { because, remedy, .. } = brief(&plan().alternatives, &why).unwrap();
-        format!("{because}. {}", remedy.map_or("", |it| it.short))
-    };
-    let all = [
-        Because::Noise { seconds: 0.02, others: Some(0.58) },
-        Because::Noise { seconds: 0.02, others: Some(0.01) },
-        Because::Noise { seconds: 0.02, others: None },
-        Because::Unknown,
-    ];
-    insta::assert_snapshot!(all.map(first).join("\n"));
 }
 
 #[test]

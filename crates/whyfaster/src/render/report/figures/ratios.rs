@@ -12,7 +12,7 @@ use super::super::super::names::Names;
 use super::super::super::sentence::at;
 use super::super::super::table::{interval, verdict_word};
 use super::super::super::text::finish;
-use super::super::super::units::{digits, factor};
+use super::super::super::units::{Figures, digits, times};
 use super::super::svg::{Axis, Picture, Px, WIDTH, below, colour, mark, points};
 
 /// Comparisons that are drawn; the tables have all.
@@ -87,13 +87,13 @@ fn said(record: &Record, lane: &Lane<'_>, names: &Names) -> String {
     let c = lane.comparison;
     let ends = match (c.low, c.high) {
         (None, None) => "too few rounds for an interval".to_owned(),
-        (low, high) => interval(low, high, factor),
+        (low, high) => interval(low, high, |end| Figures::of(c.time()).factor(end)),
     };
     format!(
         "{}, {}: {} ({ends}), {}",
         names.show(&c.alternative),
         at(record, lane.level.load),
-        factor(c.ratio),
+        times(c.time()),
         finish(&verdict_word(c.verdict), false)
     )
 }
