@@ -215,7 +215,15 @@ class EndToEnd(unittest.TestCase):
         self.assertEqual(len(data["answers"]), 2 * 2 * 2, "two pairs, two places, two programs")
         self.assertEqual({answer["effect"] for answer in data["answers"]}, {0, 30})
         self.assertIn("median time to the answer", text)
-        right = load_script("verdict").right
+        verdict = load_script("verdict")
+        undecided = record(verdict="undecided")
+        compared = undecided["levels"][0]["comparisons"][0]
+        for work, told in [(None, ("undecided", False)), ((1.02, 1.05, 1.08), ("slower", True)), ((0.98, 1.01, 1.04), ("undecided", False))]:
+            compared["work"] = work and dict(zip(("low", "ratio", "high"), work))
+            with unittest.mock.patch.object(benchlib, "compare", return_value=(undecided, 1.0)):
+                answer = verdict.by_whyfaster("whyfaster", "true", "true")
+            self.assertEqual((answer["verdict"], answer["by_work"]), told)
+        right = verdict.right
         self.assertTrue(right(0, {"verdict": "same", "within": 0.02}))
         self.assertFalse(right(0, {"verdict": "slower", "within": None}))
         self.assertTrue(right(2, {"verdict": "same", "within": 0.03}))
