@@ -88,21 +88,19 @@ def score(result):
 # ---- claims ----
 
 
-def report(scores, places):
+def report(scores, where):
     """The table, the claims, the data."""
-    lines = [benchlib.table(["pair", "machine", "established", "said first", "outcome", ""], [[it["name"], it["place"], " or ".join(it["cause"]), it["said"] or "", it["outcome"], it.get("why") or ""] for it in scores])]
+    lines = [benchlib.table(["pair", "established", "said first", "outcome", ""], [[it["name"], " or ".join(it["cause"]), it["said"] or "", it["outcome"], it.get("why") or ""] for it in scores])]
     claims = {}
-    for place in places:
-        ran = [it for it in scores if it["place"] == place and it["outcome"] != "not scored"]
-        if not ran:
-            continue
+    ran = [it for it in scores if it["outcome"] != "not scored"]
+    if ran:
         count = lambda outcome: sum(it["outcome"] == outcome for it in ran)
         spoke = len(ran) - count("silent")
         contradicted = sum(bool(it["contradictions"]) for it in ran)
         outcome = lambda holds: "holds" if holds else "does not hold"
-        claims[f"{place}: the right cause first in {count('right')} of {spoke} that it explained (aim {RIGHT_FIRST:.0%})"] = outcome(spoke > 0 and count("right") >= RIGHT_FIRST * spoke)
-        claims[f"{place}: silent on {count('silent')} of {len(ran)} (aim at most {SILENT:.0%})"] = outcome(count("silent") <= SILENT * len(ran))
-        claims[f"{place}: {contradicted} of {len(ran)} records contradict themselves (aim none)"] = outcome(contradicted == 0)
+        claims[f"{where}: the right cause first in {count('right')} of {spoke} that it explained (aim {RIGHT_FIRST:.0%})"] = outcome(spoke > 0 and count("right") >= RIGHT_FIRST * spoke)
+        claims[f"{where}: silent on {count('silent')} of {len(ran)} (aim at most {SILENT:.0%})"] = outcome(count("silent") <= SILENT * len(ran))
+        claims[f"{where}: {contradicted} of {len(ran)} records contradict themselves (aim none)"] = outcome(contradicted == 0)
     for it in scores:
         lines += [f"{it['name']} ({it['place']}): {text}" for text in it["contradictions"]]
     lines += ["", *(f"{claim}: {outcome}" for claim, outcome in claims.items())]

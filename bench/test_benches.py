@@ -66,6 +66,21 @@ else:
 """
 
 
+class Studies(unittest.TestCase):
+    def test_a_claim_that_flips_is_found_and_one_that_is_open_does_not_flip(self):
+        studies = load_script("studies")
+        steady = [{1: "holds", 2: "undecided"}, {1: "holds", 2: "does_not_hold"}]
+        text, data = studies.report({"pipes": steady})
+        self.assertEqual(list(data["claims"].values()), ["holds"], text)
+        text, data = studies.report({"pipes": [*steady, {1: "does_not_hold", 2: "undecided"}]})
+        self.assertEqual(data["claims"], {"1 of 2 claims hold in one run and do not hold in another (aim none)": "does not hold"})
+        self.assertIn("decided: 4 of 6", text)
+
+    def test_no_run_proves_nothing(self):
+        _, data = load_script("studies").report({"pipes": []})
+        self.assertEqual(list(data["claims"].values()), ["does not hold"])
+
+
 class Reading(unittest.TestCase):
     def test_only_the_alternatives_own_batches_count(self):
         found = record(load=1, makespans=(0.5, 0.25))

@@ -94,9 +94,9 @@ class Score(unittest.TestCase):
 
     def test_claims(self):
         rows = [score(record([finding("compute", 0.08, 0.8)])) for _ in range(9)]
-        _, data = realscore.report([*rows, score(record())], ["here"])
+        _, data = realscore.report([*rows, score(record())], "here")
         self.assertEqual(set(data["claims"].values()), {"holds"})
-        _, data = realscore.report([*rows[:5], score(record()), score(record())], ["here"])
+        _, data = realscore.report([*rows[:5], score(record()), score(record())], "here")
         self.assertIn("does not hold", data["claims"].values())
 
 

@@ -100,6 +100,9 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--pin', '--pin', [CompletionResultType]::ParameterName, 'Run the copies on these CPUs only, such as 0-3,5')
             [CompletionResult]::new('--why', '--why', [CompletionResultType]::ParameterName, 'Explain the difference: yes, observe (no experiments) or no')
             [CompletionResult]::new('--why-rounds', '--why-rounds', [CompletionResultType]::ParameterName, 'Observe every alternative this many times [default: 3 to 22, until the causes are known]')
+            [CompletionResult]::new('--on', '--on', [CompletionResultType]::ParameterName, 'Measure on another machine, such as ssh:HOST')
+            [CompletionResult]::new('--send', '--send', [CompletionResultType]::ParameterName, 'Send FILE along, into the directory over there in which the commands run')
+            [CompletionResult]::new('--binary', '--binary', [CompletionResultType]::ParameterName, 'Take this whyfaster for machines of another instruction set')
             [CompletionResult]::new('--fail-if-slower', '--fail-if-slower', [CompletionResultType]::ParameterName, 'Exit with 3 if one is slower')
             [CompletionResult]::new('--fail-if', '--fail-if', [CompletionResultType]::ParameterName, 'Exit with 3 if a metric is above a limit')
             [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write the record to FILE')
@@ -257,6 +260,9 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--inside', '--inside', [CompletionResultType]::ParameterName, 'Measure inside another kernel, behind an emulator, or on another machine')
             [CompletionResult]::new('--worker', '--worker', [CompletionResultType]::ParameterName, 'Use this worker instead of the one in this program, for another system or instruction set')
             [CompletionResult]::new('--silence', '--silence', [CompletionResultType]::ParameterName, 'Give up when nothing came from there for this long [default: 3m]')
+            [CompletionResult]::new('--on', '--on', [CompletionResultType]::ParameterName, 'Measure on another machine, such as ssh:HOST')
+            [CompletionResult]::new('--send', '--send', [CompletionResultType]::ParameterName, 'Send FILE along, into the directory over there in which the commands run')
+            [CompletionResult]::new('--binary', '--binary', [CompletionResultType]::ParameterName, 'Take this whyfaster for machines of another instruction set')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of the random order [default: a fresh one]')
             [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Price counts of operations: ''30000 fork+execve'', several with '', '' between them, or a file with one a line')
             [CompletionResult]::new('--source', '--source', [CompletionResultType]::ParameterName, 'Print the C source of a probe, as it is measured, and measure nothing')
@@ -317,8 +323,107 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--help-all', '--help-all', [CompletionResultType]::ParameterName, 'Print every option with its explanation')
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Compare commands on every machine of the places, and say where which is faster')
+            [CompletionResult]::new('prices', 'prices', [CompletionResultType]::ParameterValue, 'Price the operations of every machine of the places, and say how they differ')
+            [CompletionResult]::new('trace', 'trace', [CompletionResultType]::ParameterValue, 'Trace a command on every machine of the places')
+            [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Say what every machine of the places allows, and how noisy it is')
+            [CompletionResult]::new('resume', 'resume', [CompletionResultType]::ParameterValue, 'Measure on the machines whose records a run lacks')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Say how machines differ, which facts explain it, and which machines stand out')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Say what an update changed: every machine beside itself, before and after')
+            break
+        }
+        'whyfaster;fleet;compare' {
+            [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'Bring the records home into DIR [default: a new directory fleet-DATE-TIME]')
+            [CompletionResult]::new('--at-once', '--at-once', [CompletionResultType]::ParameterName, 'Let at most NUM machines measure at once')
+            [CompletionResult]::new('--silence', '--silence', [CompletionResultType]::ParameterName, 'Give a machine up when nothing came from it for TIME')
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'Give a machine up when it is not done after TIME')
+            [CompletionResult]::new('--send', '--send', [CompletionResultType]::ParameterName, 'Send FILE along, into the directory over there in which the commands run')
+            [CompletionResult]::new('--binary', '--binary', [CompletionResultType]::ParameterName, 'Take this whyfaster for machines of another instruction set')
+            [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour: auto, basic, full, nocolor, color or none [default: auto]')
+            [CompletionResult]::new('--time-unit', '--time-unit', [CompletionResultType]::ParameterName, 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print the tables too; -vv prints everything')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print the tables too; -vv prints everything')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but the answer in one sentence')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print nothing but the answer in one sentence')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print the options that are used most')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print the options that are used most')
+            [CompletionResult]::new('--help-all', '--help-all', [CompletionResultType]::ParameterName, 'Print every option with its explanation')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'whyfaster;fleet;prices' {
+            [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'Bring the records home into DIR [default: a new directory fleet-DATE-TIME]')
+            [CompletionResult]::new('--at-once', '--at-once', [CompletionResultType]::ParameterName, 'Let at most NUM machines measure at once')
+            [CompletionResult]::new('--silence', '--silence', [CompletionResultType]::ParameterName, 'Give a machine up when nothing came from it for TIME')
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'Give a machine up when it is not done after TIME')
+            [CompletionResult]::new('--send', '--send', [CompletionResultType]::ParameterName, 'Send FILE along, into the directory over there in which the commands run')
+            [CompletionResult]::new('--binary', '--binary', [CompletionResultType]::ParameterName, 'Take this whyfaster for machines of another instruction set')
+            [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour: auto, basic, full, nocolor, color or none [default: auto]')
+            [CompletionResult]::new('--time-unit', '--time-unit', [CompletionResultType]::ParameterName, 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print the tables too; -vv prints everything')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print the tables too; -vv prints everything')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but the answer in one sentence')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print nothing but the answer in one sentence')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print the options that are used most')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print the options that are used most')
+            [CompletionResult]::new('--help-all', '--help-all', [CompletionResultType]::ParameterName, 'Print every option with its explanation')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'whyfaster;fleet;trace' {
+            [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'Bring the records home into DIR [default: a new directory fleet-DATE-TIME]')
+            [CompletionResult]::new('--at-once', '--at-once', [CompletionResultType]::ParameterName, 'Let at most NUM machines measure at once')
+            [CompletionResult]::new('--silence', '--silence', [CompletionResultType]::ParameterName, 'Give a machine up when nothing came from it for TIME')
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'Give a machine up when it is not done after TIME')
+            [CompletionResult]::new('--send', '--send', [CompletionResultType]::ParameterName, 'Send FILE along, into the directory over there in which the commands run')
+            [CompletionResult]::new('--binary', '--binary', [CompletionResultType]::ParameterName, 'Take this whyfaster for machines of another instruction set')
+            [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour: auto, basic, full, nocolor, color or none [default: auto]')
+            [CompletionResult]::new('--time-unit', '--time-unit', [CompletionResultType]::ParameterName, 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print the tables too; -vv prints everything')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print the tables too; -vv prints everything')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but the answer in one sentence')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print nothing but the answer in one sentence')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print the options that are used most')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print the options that are used most')
+            [CompletionResult]::new('--help-all', '--help-all', [CompletionResultType]::ParameterName, 'Print every option with its explanation')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'whyfaster;fleet;doctor' {
+            [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'Bring the records home into DIR [default: a new directory fleet-DATE-TIME]')
+            [CompletionResult]::new('--at-once', '--at-once', [CompletionResultType]::ParameterName, 'Let at most NUM machines measure at once')
+            [CompletionResult]::new('--silence', '--silence', [CompletionResultType]::ParameterName, 'Give a machine up when nothing came from it for TIME')
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'Give a machine up when it is not done after TIME')
+            [CompletionResult]::new('--send', '--send', [CompletionResultType]::ParameterName, 'Send FILE along, into the directory over there in which the commands run')
+            [CompletionResult]::new('--binary', '--binary', [CompletionResultType]::ParameterName, 'Take this whyfaster for machines of another instruction set')
+            [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour: auto, basic, full, nocolor, color or none [default: auto]')
+            [CompletionResult]::new('--time-unit', '--time-unit', [CompletionResultType]::ParameterName, 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print the tables too; -vv prints everything')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print the tables too; -vv prints everything')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but the answer in one sentence')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print nothing but the answer in one sentence')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print the options that are used most')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print the options that are used most')
+            [CompletionResult]::new('--help-all', '--help-all', [CompletionResultType]::ParameterName, 'Print every option with its explanation')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'whyfaster;fleet;resume' {
+            [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour: auto, basic, full, nocolor, color or none [default: auto]')
+            [CompletionResult]::new('--time-unit', '--time-unit', [CompletionResultType]::ParameterName, 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print the tables too; -vv prints everything')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print the tables too; -vv prints everything')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but the answer in one sentence')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print nothing but the answer in one sentence')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print the options that are used most')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print the options that are used most')
+            [CompletionResult]::new('--help-all', '--help-all', [CompletionResultType]::ParameterName, 'Print every option with its explanation')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             break
         }
         'whyfaster;fleet;report' {
@@ -439,8 +544,28 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             break
         }
         'whyfaster;help;fleet' {
+            [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Compare commands on every machine of the places, and say where which is faster')
+            [CompletionResult]::new('prices', 'prices', [CompletionResultType]::ParameterValue, 'Price the operations of every machine of the places, and say how they differ')
+            [CompletionResult]::new('trace', 'trace', [CompletionResultType]::ParameterValue, 'Trace a command on every machine of the places')
+            [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Say what every machine of the places allows, and how noisy it is')
+            [CompletionResult]::new('resume', 'resume', [CompletionResultType]::ParameterValue, 'Measure on the machines whose records a run lacks')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Say how machines differ, which facts explain it, and which machines stand out')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Say what an update changed: every machine beside itself, before and after')
+            break
+        }
+        'whyfaster;help;fleet;compare' {
+            break
+        }
+        'whyfaster;help;fleet;prices' {
+            break
+        }
+        'whyfaster;help;fleet;trace' {
+            break
+        }
+        'whyfaster;help;fleet;doctor' {
+            break
+        }
+        'whyfaster;help;fleet;resume' {
             break
         }
         'whyfaster;help;fleet;report' {

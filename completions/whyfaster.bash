@@ -55,11 +55,26 @@ _whyfaster() {
             whyfaster,trace)
                 cmd="whyfaster__subcmd__trace"
                 ;;
+            whyfaster__subcmd__fleet,compare)
+                cmd="whyfaster__subcmd__fleet__subcmd__compare"
+                ;;
             whyfaster__subcmd__fleet,diff)
                 cmd="whyfaster__subcmd__fleet__subcmd__diff"
                 ;;
+            whyfaster__subcmd__fleet,doctor)
+                cmd="whyfaster__subcmd__fleet__subcmd__doctor"
+                ;;
+            whyfaster__subcmd__fleet,prices)
+                cmd="whyfaster__subcmd__fleet__subcmd__prices"
+                ;;
             whyfaster__subcmd__fleet,report)
                 cmd="whyfaster__subcmd__fleet__subcmd__report"
+                ;;
+            whyfaster__subcmd__fleet,resume)
+                cmd="whyfaster__subcmd__fleet__subcmd__resume"
+                ;;
+            whyfaster__subcmd__fleet,trace)
+                cmd="whyfaster__subcmd__fleet__subcmd__trace"
                 ;;
             whyfaster__subcmd__help,compare)
                 cmd="whyfaster__subcmd__help__subcmd__compare"
@@ -100,11 +115,26 @@ _whyfaster() {
             whyfaster__subcmd__help,trace)
                 cmd="whyfaster__subcmd__help__subcmd__trace"
                 ;;
+            whyfaster__subcmd__help__subcmd__fleet,compare)
+                cmd="whyfaster__subcmd__help__subcmd__fleet__subcmd__compare"
+                ;;
             whyfaster__subcmd__help__subcmd__fleet,diff)
                 cmd="whyfaster__subcmd__help__subcmd__fleet__subcmd__diff"
                 ;;
+            whyfaster__subcmd__help__subcmd__fleet,doctor)
+                cmd="whyfaster__subcmd__help__subcmd__fleet__subcmd__doctor"
+                ;;
+            whyfaster__subcmd__help__subcmd__fleet,prices)
+                cmd="whyfaster__subcmd__help__subcmd__fleet__subcmd__prices"
+                ;;
             whyfaster__subcmd__help__subcmd__fleet,report)
                 cmd="whyfaster__subcmd__help__subcmd__fleet__subcmd__report"
+                ;;
+            whyfaster__subcmd__help__subcmd__fleet,resume)
+                cmd="whyfaster__subcmd__help__subcmd__fleet__subcmd__resume"
+                ;;
+            whyfaster__subcmd__help__subcmd__fleet,trace)
+                cmd="whyfaster__subcmd__help__subcmd__fleet__subcmd__trace"
                 ;;
             *)
                 ;;
@@ -127,7 +157,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__compare)
-            opts="-w -m -M -r -s -p -C -c -P -D -L -i -n -S -N -u -v -q -h -V --warmup --min-runs --max-runs --runs --setup --reference --reference-name --prepare --conclude --cleanup --parameter-scan --parameter-step-size --parameter-list --ignore-failure --show-output --output --command-name --shell --input --env --min-benchmarking-time --metrics --style --sort --time-unit --verbose --quiet --export-asciidoc --export-json --export-csv --export-markdown --export-orgmode --export-format --load --mode --rate --duration --max-time --delta --confidence --pace --seed --timeout --no-check-output --dry-run --placement --pin --keep-daemons --drop-caches --as-root --why --why-rounds --fail-if-slower --fail-if --fail-on-inconclusive --record --no-keep --json --html --svg --png --open --help --help-all --version"
+            opts="-w -m -M -r -s -p -C -c -P -D -L -i -n -S -N -u -v -q -h -V --warmup --min-runs --max-runs --runs --setup --reference --reference-name --prepare --conclude --cleanup --parameter-scan --parameter-step-size --parameter-list --ignore-failure --show-output --output --command-name --shell --input --env --min-benchmarking-time --metrics --style --sort --time-unit --verbose --quiet --export-asciidoc --export-json --export-csv --export-markdown --export-orgmode --export-format --load --mode --rate --duration --max-time --delta --confidence --pace --seed --timeout --no-check-output --dry-run --placement --pin --keep-daemons --drop-caches --as-root --why --why-rounds --on --send --binary --fail-if-slower --fail-if --fail-on-inconclusive --record --no-keep --json --html --svg --png --open --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -431,6 +461,29 @@ _whyfaster() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --on)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --send)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --binary)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --fail-if-slower)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -580,12 +633,72 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__fleet)
-            opts="-h -V --help --help-all --version report diff"
+            opts="-h -V --help --help-all --version compare prices trace doctor resume report diff"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        whyfaster__subcmd__fleet__subcmd__compare)
+            opts="-v -q -h -V --to --at-once --silence --limit --send --binary --style --time-unit --verbose --quiet --help --help-all --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --to)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                --at-once)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --silence)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --send)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --binary)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --style)
+                    COMPREPLY=($(compgen -W "auto basic full nocolor color none" -- "${cur}"))
+                    return 0
+                    ;;
+                --time-unit)
+                    COMPREPLY=($(compgen -W "microsecond millisecond second minute hour" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -619,6 +732,126 @@ _whyfaster() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        whyfaster__subcmd__fleet__subcmd__doctor)
+            opts="-v -q -h -V --to --at-once --silence --limit --send --binary --style --time-unit --verbose --quiet --help --help-all --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --to)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                --at-once)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --silence)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --send)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --binary)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --style)
+                    COMPREPLY=($(compgen -W "auto basic full nocolor color none" -- "${cur}"))
+                    return 0
+                    ;;
+                --time-unit)
+                    COMPREPLY=($(compgen -W "microsecond millisecond second minute hour" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        whyfaster__subcmd__fleet__subcmd__prices)
+            opts="-v -q -h -V --to --at-once --silence --limit --send --binary --style --time-unit --verbose --quiet --help --help-all --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --to)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                --at-once)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --silence)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --send)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --binary)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --style)
+                    COMPREPLY=($(compgen -W "auto basic full nocolor color none" -- "${cur}"))
+                    return 0
+                    ;;
+                --time-unit)
+                    COMPREPLY=($(compgen -W "microsecond millisecond second minute hour" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         whyfaster__subcmd__fleet__subcmd__report)
             opts="-v -q -h -V --json --style --time-unit --verbose --quiet --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -626,6 +859,88 @@ _whyfaster() {
                 return 0
             fi
             case "${prev}" in
+                --style)
+                    COMPREPLY=($(compgen -W "auto basic full nocolor color none" -- "${cur}"))
+                    return 0
+                    ;;
+                --time-unit)
+                    COMPREPLY=($(compgen -W "microsecond millisecond second minute hour" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        whyfaster__subcmd__fleet__subcmd__resume)
+            opts="-v -q -h -V --style --time-unit --verbose --quiet --help --help-all --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --style)
+                    COMPREPLY=($(compgen -W "auto basic full nocolor color none" -- "${cur}"))
+                    return 0
+                    ;;
+                --time-unit)
+                    COMPREPLY=($(compgen -W "microsecond millisecond second minute hour" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        whyfaster__subcmd__fleet__subcmd__trace)
+            opts="-v -q -h -V --to --at-once --silence --limit --send --binary --style --time-unit --verbose --quiet --help --help-all --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --to)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                --at-once)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --silence)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --send)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --binary)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --style)
                     COMPREPLY=($(compgen -W "auto basic full nocolor color none" -- "${cur}"))
                     return 0
@@ -712,8 +1027,22 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__help__subcmd__fleet)
-            opts="report diff"
+            opts="compare prices trace doctor resume report diff"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        whyfaster__subcmd__help__subcmd__fleet__subcmd__compare)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -739,7 +1068,63 @@ _whyfaster() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        whyfaster__subcmd__help__subcmd__fleet__subcmd__doctor)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        whyfaster__subcmd__help__subcmd__fleet__subcmd__prices)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         whyfaster__subcmd__help__subcmd__fleet__subcmd__report)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        whyfaster__subcmd__help__subcmd__fleet__subcmd__resume)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        whyfaster__subcmd__help__subcmd__fleet__subcmd__trace)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -963,7 +1348,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__prices)
-            opts="-v -q -h -V --quick --all --list --pin --inside --fetch --worker --silence --seed --project --source --explain --record --no-keep --export-csv --json --html --svg --png --open --style --time-unit --verbose --quiet --help --help-all --version"
+            opts="-v -q -h -V --quick --all --list --pin --inside --fetch --worker --silence --on --send --binary --seed --project --source --explain --record --no-keep --export-csv --json --html --svg --png --open --style --time-unit --verbose --quiet --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -993,6 +1378,29 @@ _whyfaster() {
                     return 0
                     ;;
                 --silence)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --on)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --send)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --binary)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -96,6 +96,9 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --pin 'Run the copies on these CPUs only, such as 0-3,5'
             cand --why 'Explain the difference: yes, observe (no experiments) or no'
             cand --why-rounds 'Observe every alternative this many times [default: 3 to 22, until the causes are known]'
+            cand --on 'Measure on another machine, such as ssh:HOST'
+            cand --send 'Send FILE along, into the directory over there in which the commands run'
+            cand --binary 'Take this whyfaster for machines of another instruction set'
             cand --fail-if-slower 'Exit with 3 if one is slower'
             cand --fail-if 'Exit with 3 if a metric is above a limit'
             cand --record 'Write the record to FILE'
@@ -248,6 +251,9 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --inside 'Measure inside another kernel, behind an emulator, or on another machine'
             cand --worker 'Use this worker instead of the one in this program, for another system or instruction set'
             cand --silence 'Give up when nothing came from there for this long [default: 3m]'
+            cand --on 'Measure on another machine, such as ssh:HOST'
+            cand --send 'Send FILE along, into the directory over there in which the commands run'
+            cand --binary 'Take this whyfaster for machines of another instruction set'
             cand --seed 'Seed of the random order [default: a fresh one]'
             cand --project 'Price counts of operations: ''30000 fork+execve'', several with '', '' between them, or a file with one a line'
             cand --source 'Print the C source of a probe, as it is measured, and measure nothing'
@@ -306,8 +312,102 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --help-all 'Print every option with its explanation'
             cand -V 'Print version'
             cand --version 'Print version'
+            cand compare 'Compare commands on every machine of the places, and say where which is faster'
+            cand prices 'Price the operations of every machine of the places, and say how they differ'
+            cand trace 'Trace a command on every machine of the places'
+            cand doctor 'Say what every machine of the places allows, and how noisy it is'
+            cand resume 'Measure on the machines whose records a run lacks'
             cand report 'Say how machines differ, which facts explain it, and which machines stand out'
             cand diff 'Say what an update changed: every machine beside itself, before and after'
+        }
+        &'whyfaster;fleet;compare'= {
+            cand --to 'Bring the records home into DIR [default: a new directory fleet-DATE-TIME]'
+            cand --at-once 'Let at most NUM machines measure at once'
+            cand --silence 'Give a machine up when nothing came from it for TIME'
+            cand --limit 'Give a machine up when it is not done after TIME'
+            cand --send 'Send FILE along, into the directory over there in which the commands run'
+            cand --binary 'Take this whyfaster for machines of another instruction set'
+            cand --style 'Colour: auto, basic, full, nocolor, color or none [default: auto]'
+            cand --time-unit 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]'
+            cand -v 'Print the tables too; -vv prints everything'
+            cand --verbose 'Print the tables too; -vv prints everything'
+            cand -q 'Print nothing but the answer in one sentence'
+            cand --quiet 'Print nothing but the answer in one sentence'
+            cand -h 'Print the options that are used most'
+            cand --help 'Print the options that are used most'
+            cand --help-all 'Print every option with its explanation'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'whyfaster;fleet;prices'= {
+            cand --to 'Bring the records home into DIR [default: a new directory fleet-DATE-TIME]'
+            cand --at-once 'Let at most NUM machines measure at once'
+            cand --silence 'Give a machine up when nothing came from it for TIME'
+            cand --limit 'Give a machine up when it is not done after TIME'
+            cand --send 'Send FILE along, into the directory over there in which the commands run'
+            cand --binary 'Take this whyfaster for machines of another instruction set'
+            cand --style 'Colour: auto, basic, full, nocolor, color or none [default: auto]'
+            cand --time-unit 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]'
+            cand -v 'Print the tables too; -vv prints everything'
+            cand --verbose 'Print the tables too; -vv prints everything'
+            cand -q 'Print nothing but the answer in one sentence'
+            cand --quiet 'Print nothing but the answer in one sentence'
+            cand -h 'Print the options that are used most'
+            cand --help 'Print the options that are used most'
+            cand --help-all 'Print every option with its explanation'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'whyfaster;fleet;trace'= {
+            cand --to 'Bring the records home into DIR [default: a new directory fleet-DATE-TIME]'
+            cand --at-once 'Let at most NUM machines measure at once'
+            cand --silence 'Give a machine up when nothing came from it for TIME'
+            cand --limit 'Give a machine up when it is not done after TIME'
+            cand --send 'Send FILE along, into the directory over there in which the commands run'
+            cand --binary 'Take this whyfaster for machines of another instruction set'
+            cand --style 'Colour: auto, basic, full, nocolor, color or none [default: auto]'
+            cand --time-unit 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]'
+            cand -v 'Print the tables too; -vv prints everything'
+            cand --verbose 'Print the tables too; -vv prints everything'
+            cand -q 'Print nothing but the answer in one sentence'
+            cand --quiet 'Print nothing but the answer in one sentence'
+            cand -h 'Print the options that are used most'
+            cand --help 'Print the options that are used most'
+            cand --help-all 'Print every option with its explanation'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'whyfaster;fleet;doctor'= {
+            cand --to 'Bring the records home into DIR [default: a new directory fleet-DATE-TIME]'
+            cand --at-once 'Let at most NUM machines measure at once'
+            cand --silence 'Give a machine up when nothing came from it for TIME'
+            cand --limit 'Give a machine up when it is not done after TIME'
+            cand --send 'Send FILE along, into the directory over there in which the commands run'
+            cand --binary 'Take this whyfaster for machines of another instruction set'
+            cand --style 'Colour: auto, basic, full, nocolor, color or none [default: auto]'
+            cand --time-unit 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]'
+            cand -v 'Print the tables too; -vv prints everything'
+            cand --verbose 'Print the tables too; -vv prints everything'
+            cand -q 'Print nothing but the answer in one sentence'
+            cand --quiet 'Print nothing but the answer in one sentence'
+            cand -h 'Print the options that are used most'
+            cand --help 'Print the options that are used most'
+            cand --help-all 'Print every option with its explanation'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'whyfaster;fleet;resume'= {
+            cand --style 'Colour: auto, basic, full, nocolor, color or none [default: auto]'
+            cand --time-unit 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]'
+            cand -v 'Print the tables too; -vv prints everything'
+            cand --verbose 'Print the tables too; -vv prints everything'
+            cand -q 'Print nothing but the answer in one sentence'
+            cand --quiet 'Print nothing but the answer in one sentence'
+            cand -h 'Print the options that are used most'
+            cand --help 'Print the options that are used most'
+            cand --help-all 'Print every option with its explanation'
+            cand -V 'Print version'
+            cand --version 'Print version'
         }
         &'whyfaster;fleet;report'= {
             cand --style 'Colour: auto, basic, full, nocolor, color or none [default: auto]'
@@ -413,8 +513,23 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
         &'whyfaster;help;machines'= {
         }
         &'whyfaster;help;fleet'= {
+            cand compare 'Compare commands on every machine of the places, and say where which is faster'
+            cand prices 'Price the operations of every machine of the places, and say how they differ'
+            cand trace 'Trace a command on every machine of the places'
+            cand doctor 'Say what every machine of the places allows, and how noisy it is'
+            cand resume 'Measure on the machines whose records a run lacks'
             cand report 'Say how machines differ, which facts explain it, and which machines stand out'
             cand diff 'Say what an update changed: every machine beside itself, before and after'
+        }
+        &'whyfaster;help;fleet;compare'= {
+        }
+        &'whyfaster;help;fleet;prices'= {
+        }
+        &'whyfaster;help;fleet;trace'= {
+        }
+        &'whyfaster;help;fleet;doctor'= {
+        }
+        &'whyfaster;help;fleet;resume'= {
         }
         &'whyfaster;help;fleet;report'= {
         }

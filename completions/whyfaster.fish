@@ -103,6 +103,9 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l why -d '
 observe\t'By observation alone'
 no\t'Not at all'"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l why-rounds -d 'Observe every alternative this many times [default: 3 to 22, until the causes are known]' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l on -d 'Measure on another machine, such as ssh:HOST' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l send -d 'Send FILE along, into the directory over there in which the commands run' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l binary -d 'Take this whyfaster for machines of another instruction set' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l fail-if-slower -d 'Exit with 3 if one is slower' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l fail-if -d 'Exit with 3 if a metric is above a limit' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l record -d 'Write the record to FILE' -r -F
@@ -274,6 +277,9 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l pin -d 'R
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l inside -d 'Measure inside another kernel, behind an emulator, or on another machine' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l worker -d 'Use this worker instead of the one in this program, for another system or instruction set' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l silence -d 'Give up when nothing came from there for this long [default: 3m]' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l on -d 'Measure on another machine, such as ssh:HOST' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l send -d 'Send FILE along, into the directory over there in which the commands run' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l binary -d 'Take this whyfaster for machines of another instruction set' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l seed -d 'Seed of the random order [default: a fresh one]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l project -d 'Price counts of operations: \'30000 fork+execve\', several with \', \' between them, or a file with one a line' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l source -d 'Print the C source of a probe, as it is measured, and measure nothing' -r
@@ -333,11 +339,120 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -s q -l qu
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -s h -l help -d 'Print the options that are used most'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -s V -l version -d 'Print version'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and not __fish_seen_subcommand_from report diff" -s h -l help -d 'Print the options that are used most'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and not __fish_seen_subcommand_from report diff" -l help-all -d 'Print every option with its explanation'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and not __fish_seen_subcommand_from report diff" -s V -l version -d 'Print version'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and not __fish_seen_subcommand_from report diff" -f -a "report" -d 'Say how machines differ, which facts explain it, and which machines stand out'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and not __fish_seen_subcommand_from report diff" -f -a "diff" -d 'Say what an update changed: every machine beside itself, before and after'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and not __fish_seen_subcommand_from compare prices trace doctor resume report diff" -s h -l help -d 'Print the options that are used most'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and not __fish_seen_subcommand_from compare prices trace doctor resume report diff" -l help-all -d 'Print every option with its explanation'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and not __fish_seen_subcommand_from compare prices trace doctor resume report diff" -s V -l version -d 'Print version'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and not __fish_seen_subcommand_from compare prices trace doctor resume report diff" -f -a "compare" -d 'Compare commands on every machine of the places, and say where which is faster'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and not __fish_seen_subcommand_from compare prices trace doctor resume report diff" -f -a "prices" -d 'Price the operations of every machine of the places, and say how they differ'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and not __fish_seen_subcommand_from compare prices trace doctor resume report diff" -f -a "trace" -d 'Trace a command on every machine of the places'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and not __fish_seen_subcommand_from compare prices trace doctor resume report diff" -f -a "doctor" -d 'Say what every machine of the places allows, and how noisy it is'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and not __fish_seen_subcommand_from compare prices trace doctor resume report diff" -f -a "resume" -d 'Measure on the machines whose records a run lacks'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and not __fish_seen_subcommand_from compare prices trace doctor resume report diff" -f -a "report" -d 'Say how machines differ, which facts explain it, and which machines stand out'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and not __fish_seen_subcommand_from compare prices trace doctor resume report diff" -f -a "diff" -d 'Say what an update changed: every machine beside itself, before and after'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -l to -d 'Bring the records home into DIR [default: a new directory fleet-DATE-TIME]' -r -f -a "(__fish_complete_directories)"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -l at-once -d 'Let at most NUM machines measure at once' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -l silence -d 'Give a machine up when nothing came from it for TIME' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -l limit -d 'Give a machine up when it is not done after TIME' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -l send -d 'Send FILE along, into the directory over there in which the commands run' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -l binary -d 'Take this whyfaster for machines of another instruction set' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
+basic\t'Neither colour nor movement'
+full\t'Both, terminal or not'
+nocolor\t'Movement without colour'
+color\t'Colour without movement'
+none\t'Nothing at all; exports and the exit status are the only result'"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -l time-unit -d 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]' -r -f -a "microsecond\t''
+millisecond\t''
+second\t''
+minute\t''
+hour\t''"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -s v -l verbose -d 'Print the tables too; -vv prints everything'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -s q -l quiet -d 'Print nothing but the answer in one sentence'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -s h -l help -d 'Print the options that are used most'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -l help-all -d 'Print every option with its explanation'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -s V -l version -d 'Print version'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -l to -d 'Bring the records home into DIR [default: a new directory fleet-DATE-TIME]' -r -f -a "(__fish_complete_directories)"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -l at-once -d 'Let at most NUM machines measure at once' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -l silence -d 'Give a machine up when nothing came from it for TIME' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -l limit -d 'Give a machine up when it is not done after TIME' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -l send -d 'Send FILE along, into the directory over there in which the commands run' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -l binary -d 'Take this whyfaster for machines of another instruction set' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
+basic\t'Neither colour nor movement'
+full\t'Both, terminal or not'
+nocolor\t'Movement without colour'
+color\t'Colour without movement'
+none\t'Nothing at all; exports and the exit status are the only result'"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -l time-unit -d 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]' -r -f -a "microsecond\t''
+millisecond\t''
+second\t''
+minute\t''
+hour\t''"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -s v -l verbose -d 'Print the tables too; -vv prints everything'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -s q -l quiet -d 'Print nothing but the answer in one sentence'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -s h -l help -d 'Print the options that are used most'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -l help-all -d 'Print every option with its explanation'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -s V -l version -d 'Print version'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -l to -d 'Bring the records home into DIR [default: a new directory fleet-DATE-TIME]' -r -f -a "(__fish_complete_directories)"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -l at-once -d 'Let at most NUM machines measure at once' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -l silence -d 'Give a machine up when nothing came from it for TIME' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -l limit -d 'Give a machine up when it is not done after TIME' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -l send -d 'Send FILE along, into the directory over there in which the commands run' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -l binary -d 'Take this whyfaster for machines of another instruction set' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
+basic\t'Neither colour nor movement'
+full\t'Both, terminal or not'
+nocolor\t'Movement without colour'
+color\t'Colour without movement'
+none\t'Nothing at all; exports and the exit status are the only result'"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -l time-unit -d 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]' -r -f -a "microsecond\t''
+millisecond\t''
+second\t''
+minute\t''
+hour\t''"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -s v -l verbose -d 'Print the tables too; -vv prints everything'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -s q -l quiet -d 'Print nothing but the answer in one sentence'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -s h -l help -d 'Print the options that are used most'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -l help-all -d 'Print every option with its explanation'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -s V -l version -d 'Print version'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -l to -d 'Bring the records home into DIR [default: a new directory fleet-DATE-TIME]' -r -f -a "(__fish_complete_directories)"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -l at-once -d 'Let at most NUM machines measure at once' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -l silence -d 'Give a machine up when nothing came from it for TIME' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -l limit -d 'Give a machine up when it is not done after TIME' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -l send -d 'Send FILE along, into the directory over there in which the commands run' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -l binary -d 'Take this whyfaster for machines of another instruction set' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
+basic\t'Neither colour nor movement'
+full\t'Both, terminal or not'
+nocolor\t'Movement without colour'
+color\t'Colour without movement'
+none\t'Nothing at all; exports and the exit status are the only result'"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -l time-unit -d 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]' -r -f -a "microsecond\t''
+millisecond\t''
+second\t''
+minute\t''
+hour\t''"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -s v -l verbose -d 'Print the tables too; -vv prints everything'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -s q -l quiet -d 'Print nothing but the answer in one sentence'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -s h -l help -d 'Print the options that are used most'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -l help-all -d 'Print every option with its explanation'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -s V -l version -d 'Print version'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from resume" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
+basic\t'Neither colour nor movement'
+full\t'Both, terminal or not'
+nocolor\t'Movement without colour'
+color\t'Colour without movement'
+none\t'Nothing at all; exports and the exit status are the only result'"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from resume" -l time-unit -d 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]' -r -f -a "microsecond\t''
+millisecond\t''
+second\t''
+minute\t''
+hour\t''"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from resume" -s v -l verbose -d 'Print the tables too; -vv prints everything'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from resume" -s q -l quiet -d 'Print nothing but the answer in one sentence'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from resume" -s h -l help -d 'Print the options that are used most'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from resume" -l help-all -d 'Print every option with its explanation'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from resume" -s V -l version -d 'Print version'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
 full\t'Both, terminal or not'
@@ -425,5 +540,10 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines fleet doctor demo man completions help" -f -a "man" -d 'Show the manual: of whyfaster, or of one verb'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines fleet doctor demo man completions help" -f -a "completions" -d 'Print the completions for a shell'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines fleet doctor demo man completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and __fish_seen_subcommand_from fleet" -f -a "compare" -d 'Compare commands on every machine of the places, and say where which is faster'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and __fish_seen_subcommand_from fleet" -f -a "prices" -d 'Price the operations of every machine of the places, and say how they differ'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and __fish_seen_subcommand_from fleet" -f -a "trace" -d 'Trace a command on every machine of the places'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and __fish_seen_subcommand_from fleet" -f -a "doctor" -d 'Say what every machine of the places allows, and how noisy it is'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and __fish_seen_subcommand_from fleet" -f -a "resume" -d 'Measure on the machines whose records a run lacks'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and __fish_seen_subcommand_from fleet" -f -a "report" -d 'Say how machines differ, which facts explain it, and which machines stand out'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and __fish_seen_subcommand_from fleet" -f -a "diff" -d 'Say what an update changed: every machine beside itself, before and after'

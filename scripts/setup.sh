@@ -118,7 +118,7 @@ packages_for() {
     need gcc-aarch64-linux-gnu 'builds the arm64 worker' has aarch64-linux-gnu-gcc
     need libc6-dev-arm64-cross 'builds the arm64 worker' test -e /usr/aarch64-linux-gnu/include/stdlib.h
     need openssh-server 'the far side of ssh, on the loopback device' test -x /usr/sbin/sshd
-    need openssh-client 'prices --inside ssh:HOST' has ssh
+    need openssh-client 'measures on other machines' has ssh
 }
 
 # A kernel to boot in the tests, as a file: nothing is installed. Without one (no Debian, no network) they are skipped.

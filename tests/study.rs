@@ -202,7 +202,7 @@ fn writes_json() {
     assert_eq!(found["claims"][0]["outcome"], "holds");
     assert_eq!(found["claims"][0]["why"], "faster at load 1: 0.750 (0.700 to 0.800)");
     assert_eq!(found["claims"][0]["evidence"]["kind"], "compared");
-    assert_eq!(found["levels"][3]["missing"], "load 1000 not measured here");
+    assert_eq!(found["levels"][3]["missing"], "load 1000 is not one of this run's (--load, --full)");
     let read_back: Record = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(read_back.plan.loads, Loads::Fixed(vec![1]));
 }

@@ -15,6 +15,7 @@ mod processes;
 mod sandbox;
 pub(crate) mod seccomp;
 pub(crate) mod skip;
+pub(crate) mod sshd;
 pub(crate) mod terminal;
 pub(crate) mod trace;
 pub(crate) mod user;

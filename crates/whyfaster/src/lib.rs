@@ -1,6 +1,6 @@
 //! The program behind `whyfaster`, as a library so that tests and the generator of man pages can use it.
 //!
-//! A datum goes left to right: `cli` (words to a plan), `host` (facts), `run` (plan to samples), `worker` (what the worker
+//! A datum goes left to right: `cli` (words to a plan), `host` (facts), `run` (plan to samples), `elsewhere` (whole measurements on other machines), `worker` (what the worker
 //! of the price probes writes), `store` (records and files), `words` and `render` (records to text and bytes); `study` holds the articles as data,
 //! `reference` the price lists of others; `cmd` holds one verb a file and joins them.
 
@@ -8,6 +8,7 @@ mod clean;
 pub mod cli;
 pub mod cmd;
 pub mod display;
+pub mod elsewhere;
 pub mod exit;
 pub mod host;
 pub mod metric;

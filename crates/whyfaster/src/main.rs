@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use whyfaster::cli::{self, Verb, called};
 use whyfaster::display::Hyperfine;
 use whyfaster::exit::Exit;
-use whyfaster::{cmd, exit, host, run, store};
+use whyfaster::{cmd, elsewhere, exit, host, run, store};
 
 fn main() -> ExitCode {
     if let Err(failure) = host::before::check() {
@@ -20,6 +20,12 @@ fn main() -> ExitCode {
     }
     if std::env::args_os().nth(1).is_some_and(|word| word == run::stage::VERB) {
         return run::stage::main();
+    }
+    if std::env::args_os().nth(1).is_some_and(|word| word == elsewhere::far::VERB) {
+        return elsewhere::far::main();
+    }
+    if std::env::args_os().nth(1).is_some_and(|word| word == elsewhere::far::THERE) {
+        return exit::report(cmd::there::run(std::env::args_os().collect())).into();
     }
     let words: Vec<OsString> = std::env::args_os().collect();
     let version = std::env::var_os("HYPERFINE_COMPAT");

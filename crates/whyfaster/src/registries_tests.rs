@@ -7,6 +7,7 @@ use clap::CommandFactory;
 
 use crate::cli::Args;
 use crate::display::Registered;
+use crate::elsewhere::PLACES;
 use crate::render::export::Exporter;
 use crate::render::trace::outputs::TraceFile;
 use crate::run::inside::KINDS;
@@ -51,6 +52,15 @@ fn files_of_a_trace_stand_in_the_book_and_in_the_help() {
 
 #[test]
 fn places_stand_in_the_book_and_in_the_help() {
+    let (page, help) = (page("places.md"), help("compare"));
+    for kind in PLACES {
+        let (row, form) = (format!("\n| `{}:", kind.word), format!("{}:{}: ", kind.word, kind.form));
+        assert!(page.contains(&row) && help.contains(&form), "places.md or the help lacks {}", kind.word);
+    }
+}
+
+#[test]
+fn kinds_of_inside_stand_in_the_book_and_in_the_help() {
     let (page, help) = (page("inside.md"), help("prices").split_whitespace().collect::<Vec<_>>().join(" "));
     for kind in KINDS {
         let row = format!("\n| `{}", kind.word);

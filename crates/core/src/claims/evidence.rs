@@ -18,6 +18,8 @@ pub enum Outcome {
     DoesNotHold,
     /// What was measured does not decide it.
     Undecided,
+    /// This run was not to measure what it is about.
+    NotAsked,
 }
 
 /// A claim as this machine sees it.
@@ -76,6 +78,13 @@ pub struct NotCompared {
     pub measured: bool,
     /// Why it was not measured, where that is known.
     pub reason: Option<Obstacle>,
+}
+
+impl NotCompared {
+    /// Whether the run was to measure this load: what it could not measure then has a reason.
+    pub fn asked(&self) -> bool {
+        self.measured || self.reason.is_some()
+    }
 }
 
 /// A comparison at a load.

@@ -15,7 +15,10 @@ pub(super) fn decide(rule: &Rule, runs: &Runs<'_>, alpha: f64) -> Option<Decisio
         Rule::RisesThroughout { least_levels } => Ok(by_rising(runs, least_levels, alpha)),
         _ => return None,
     };
-    Some(decided.unwrap_or_else(|why| (Outcome::Undecided, Evidence::NotCompared(why))))
+    Some(decided.unwrap_or_else(|why| {
+        let outcome = if why.asked() { Outcome::Undecided } else { Outcome::NotAsked };
+        (outcome, Evidence::NotCompared(why))
+    }))
 }
 
 fn by_verdict(runs: &Runs<'_>, load: u32, wanted: Verdict) -> Result<Decision, NotCompared> {

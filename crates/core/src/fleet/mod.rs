@@ -16,6 +16,7 @@ mod robust;
 #[cfg(test)]
 mod simulated;
 pub mod split;
+pub mod visit;
 
 pub use prices::{GroupPrices, PriceReport, RowSpread, report};
 

@@ -23,14 +23,14 @@ const AGREE: f64 = 0.85;
 /// From so many rounds on that is enough.
 const SOME: usize = 7;
 
-/// A part of the difference that is told by CPU time or by who had the CPU is told from this share on, however noisy wall times are.
+/// A part of the difference whose rounds surely agree is told from this share on, however noisy wall times are, where it is of a cause below.
 pub(super) const LARGE: f64 = 0.1;
 
 /// Where observing cost more than the difference, a cause is told from this share on: the largest.
 const BY_COUNTS: f64 = 0.5;
 
-/// Causes that are told so.
-const BESIDE_NOISE: [Cause; 9] = [
+/// Causes that are told so: by counts, by CPU time, or by waits whose reason is seen.
+const BESIDE_NOISE: [Cause; 13] = [
     Cause::Processes,
     Cause::PathSearch,
     Cause::Startup,
@@ -39,6 +39,10 @@ const BESIDE_NOISE: [Cause; 9] = [
     Cause::Compute,
     Cause::PageFaults,
     Cause::Files,
+    Cause::Disk,
+    Cause::Lock,
+    Cause::Sleep,
+    Cause::Network,
     Cause::CpuContention,
 ];
 
@@ -94,8 +98,8 @@ pub(super) fn findings(sides: &Sides<'_>, deltas: &Deltas) -> (Vec<Finding>, Est
     (findings, unexplained)
 }
 
-/// What makes the slower alternative slower comes first, then what works against it; the largest first. What others took is no property of a
-/// command, and stands behind what is, where that is large enough to be named.
+/// What makes the slower alternative slower comes first, then what works against it; the largest first, where one that may be none by its
+/// interval counts half. What others took is no property of a command, and stands behind what is, where that is large enough to be named.
 pub(super) fn sort(findings: &mut [Finding]) {
     let own = |it: &Finding| !matches!(it.cause, Cause::CpuContention | Cause::Unexplained);
     let named = findings.iter().any(|it| own(it) && it.share >= LARGE);
@@ -104,7 +108,11 @@ pub(super) fn sort(findings: &mut [Finding]) {
         Cause::CpuContention if named => 1,
         _ => 0,
     };
-    findings.sort_by(|a, b| rank(a).cmp(&rank(b)).then(b.seconds.total_cmp(&a.seconds)));
+    let weight = |it: &Finding| {
+        let sure = it.low.zip(it.high).is_none_or(|(low, high)| low * high > 0.0);
+        if sure { it.seconds } else { it.seconds / 2.0 }
+    };
+    findings.sort_by(|a, b| rank(a).cmp(&rank(b)).then(weight(b).total_cmp(&weight(a))));
 }
 
 /// What findings leave of a difference, with the interval of the difference around it.
@@ -135,7 +143,7 @@ fn interval(cause: Cause, seconds: f64, rounds: &[Causes], precision: Precision)
 
 impl Sides<'_> {
     /// Whether a part is larger than noise and than what observing may have put there. The noise of wall times does not hide a large part
-    /// that is told by CPU time, or is what others took: there the rounds say how sure it is.
+    /// of which the rounds say how sure it is.
     fn tells(&self, cause: Cause, part: &Estimate) -> bool {
         let seconds = part.median;
         let (a, b) = (self.alternative.0, self.baseline.0);
@@ -193,5 +201,38 @@ impl Sides<'_> {
             page: cause.page(),
             evidence: about.evidence(queued_s * seconds.median.signum()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::report::{PathKind, WorkKind};
+    use crate::why::tests::fixture::{Scene, Trace};
+
+    /// What leads of 40 ms of sleeping and 30 ms of computing, where the interval of the sleeping begins at `low_s`.
+    fn leads(low_s: f64, computing_s: f64) -> Cause {
+        let a = Trace::new().runs("x", WorkKind::User, 0.05, 0);
+        let b = Trace::new().runs("x", WorkKind::User, 0.05 + computing_s, 0).waits(
+            "x",
+            PathKind::Sleep,
+            None,
+            0.04,
+        );
+        let mut findings = Scene::of(&a.0, &b.0).explain().findings;
+        assert_eq!(findings.len(), 2, "{findings:?}");
+        for it in &mut findings {
+            let low_s = if it.cause == Cause::Sleep { low_s } else { it.seconds / 2.0 };
+            (it.low, it.high) = (Some(low_s), Some(it.seconds * 2.0));
+        }
+        sort(&mut findings);
+        findings[0].cause
+    }
+
+    #[test]
+    fn a_cause_that_may_be_none_leads_where_it_is_twice_as_large_as_a_sure_one() {
+        assert_eq!(leads(0.01, 0.03), Cause::Sleep);
+        assert_eq!(leads(-0.01, 0.03), Cause::Compute);
+        assert_eq!(leads(-0.01, 0.01), Cause::Sleep);
     }
 }

@@ -20,13 +20,12 @@ use crate::metric::Chosen;
 pub fn resolve(raw: &CompareArgs, host: &HostSeed) -> Result<(Plan, Outputs), Failure> {
     let words = &raw.hyperfine;
     let statistics = &raw.statistics;
-    let mut outputs = Outputs::of_compare(&raw.output, &raw.display, &raw.export, raw.export_format)?;
+    let mut outputs = outputs(raw)?;
     let mut plan =
         Plan::new(alternatives::resolve(&raw.commands, words)?, statistics.seed.unwrap_or(host.seed));
 
     plan.baseline_named = words.reference.is_some();
     plan.shell = shell::shell(&words.start, raw.called)?;
-    outputs.called = raw.called;
     plan.input = output_policy::input(words.start.input.as_deref())?;
     plan.failures = output_policy::failures(words.ignore_failure.as_deref())?;
     plan.warmup = words.warmup;
@@ -48,8 +47,6 @@ pub fn resolve(raw: &CompareArgs, host: &HostSeed) -> Result<(Plan, Outputs), Fa
     plan.limits.clone_from(&raw.output.fail_if);
     check_gate(&plan)?;
     outputs.fail_if_slower = plan.fail_if_slower;
-    outputs.dry_run = raw.statistics.dry_run;
-    outputs.metrics = raw.metrics.metrics.as_ref().map(|list| list.0.clone()).unwrap_or_default();
     plan.metrics = metrics(&outputs.metrics, &plan.limits);
     outputs.notes = notes(raw);
     outputs.notes.extend(user_note(&user));
@@ -64,6 +61,17 @@ pub fn resolve(raw: &CompareArgs, host: &HostSeed) -> Result<(Plan, Outputs), Fa
     check_words(&plan, raw)?;
     check_streams(&plan, &outputs)?;
     Ok((plan, outputs))
+}
+
+/// What to do with the result, but for the gates, which the plan says.
+pub fn outputs(raw: &CompareArgs) -> Result<Outputs, Failure> {
+    let outputs = Outputs::of_compare(&raw.output, &raw.display, &raw.export, raw.export_format)?;
+    Ok(Outputs {
+        called: raw.called,
+        dry_run: raw.statistics.dry_run,
+        metrics: raw.metrics.metrics.as_ref().map(|list| list.0.clone()).unwrap_or_default(),
+        ..outputs
+    })
 }
 
 /// A gate over nothing could only ever be inconclusive.

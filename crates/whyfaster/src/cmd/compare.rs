@@ -8,21 +8,26 @@ use whyfaster_core::plan::{Output, Plan};
 use whyfaster_core::record::Record;
 use whyfaster_core::status::Status;
 
-use super::results;
+use super::{elsewhere, results, show};
 use crate::cli::args::CompareArgs;
-use crate::cli::{HostSeed, Outputs, resolve};
+use crate::cli::{self, HostSeed, Outputs, resolve};
 use crate::display::{Detail, Style};
+use crate::elsewhere::Place;
 use crate::exit::{self, Exit, Failure, say};
 use crate::metric::Unit;
 use crate::render::progress::Progress;
 use crate::render::units::digits;
 use crate::run::interrupts::Interrupts;
 use crate::run::session::{Finished, measure, rehearse};
-use crate::store;
+use crate::store::{self, Recorded};
 use crate::words::{self, Tell};
 
 /// Runs the verb.
 pub fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
+    if let Some(place) = &args.elsewhere.on {
+        return on(place, args);
+    }
+    elsewhere::check_alone(&args.elsewhere)?;
     let Prepared { plan, outputs, _kept, interrupts } = prepared(args)?;
     if outputs.dry_run {
         return listed([&plan], &interrupts);
@@ -32,6 +37,24 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     }
     let finished = measured(&plan, &outputs, &interrupts, (0, 1))?;
     finish(&finished.record, finished.failure, &outputs)
+}
+
+/// Measures on another machine; all else is as if it had been here.
+fn on(place: &Place, args: &CompareArgs) -> anyhow::Result<Exit> {
+    let mut outputs = cli::compare::outputs(args)?;
+    if outputs.dry_run {
+        let hint = "leave --on out, or run it there";
+        return Err(Failure::usage("--dry-run says what would run on this machine", hint).into());
+    }
+    let _kept = results::check(&outputs)?;
+    let interrupts = Interrupts::take_over()?;
+    let recorded = elsewhere::on("compare", place, &args.elsewhere.along, &interrupts)?;
+    let Some(Recorded::Comparison(record)) = recorded else {
+        say("interrupted: nothing came home");
+        return Ok(Exit::Interrupted);
+    };
+    outputs.fail_if_slower = record.plan.fail_if_slower;
+    finish(&show::reanalysed(*record), None, &outputs)
 }
 
 /// What stands before any run. The outputs can be written.

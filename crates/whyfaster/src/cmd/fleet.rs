@@ -7,9 +7,9 @@ use whyfaster_core::fleet::change::{ChangeReport, change};
 use whyfaster_core::fleet::questions::{Answered, Questions};
 use whyfaster_core::fleet::{self, Fleet, PriceReport};
 
-use super::{results, show};
+use super::{elsewhere, results, show};
 use crate::cli::Outputs;
-use crate::cli::args::{FleetArgs, FleetDiffArgs, FleetReportArgs, FleetTask};
+use crate::cli::args::{FleetArgs, FleetDiffArgs, FleetReportArgs, FleetTask, ViewArgs};
 use crate::exit::{Exit, Failure, say};
 use crate::render::fleet as render;
 use crate::render::look::Look;
@@ -46,9 +46,22 @@ const DIFF: &str = "whyfaster-fleet-diff/1";
 /// Runs the verb.
 pub fn run(args: &FleetArgs) -> anyhow::Result<Exit> {
     match &args.task {
+        FleetTask::Compare(args) => visited(elsewhere::fleet("compare", args)?, args.view),
+        FleetTask::Prices(args) => visited(elsewhere::fleet("prices", args)?, args.view),
+        FleetTask::Trace(args) => visited(elsewhere::fleet("trace", args)?, args.view),
+        FleetTask::Doctor(args) => visited(elsewhere::fleet("doctor", args)?, args.view),
+        FleetTask::Resume(args) => visited(elsewhere::resume(args)?, args.view),
         FleetTask::Report(args) => report(args),
         FleetTask::Diff(args) => diff(args),
     }
+}
+
+/// Reports what came home.
+fn visited(visited: elsewhere::Visited, view: ViewArgs) -> anyhow::Result<Exit> {
+    if let Some(directory) = &visited.fleet {
+        reported(std::slice::from_ref(directory), false, view)?;
+    }
+    Ok(visited.exit)
 }
 
 /// What was read.
@@ -99,14 +112,19 @@ impl Gathered {
 }
 
 fn report(args: &FleetReportArgs) -> anyhow::Result<Exit> {
-    let outputs = Outputs::of_fleet(args.json, args.view)?;
+    reported(&args.files, args.json, args.view)
+}
+
+/// What the records under these paths say together.
+fn reported(paths: &[PathBuf], as_json: bool, view: ViewArgs) -> anyhow::Result<Exit> {
+    let outputs = Outputs::of_fleet(as_json, view)?;
     let look = results::look(&outputs);
-    let gathered = Gathered::of(&args.files)?;
+    let gathered = Gathered::of(paths)?;
     let machines = gathered.fleet.machines.len();
     let answered = gathered.questions.answered();
     enough(machines.max(answered.iter().map(|it| it.report.machines.len()).max().unwrap_or(0)))?;
     let prices = (machines > 1).then(|| fleet::report(&gathered.fleet));
-    if args.json {
+    if as_json {
         return json(&Report { schema: REPORT, prices, comparisons: answered, not_read: gathered.not_read });
     }
     let several = answered.iter().filter(|it| it.report.machines.len() > 1);

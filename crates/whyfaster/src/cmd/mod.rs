@@ -3,6 +3,7 @@
 pub mod compare;
 pub mod demo;
 pub mod doctor;
+pub mod elsewhere;
 pub mod fleet;
 pub mod hyperfine;
 pub mod inside;
@@ -17,4 +18,5 @@ pub mod report;
 pub mod results;
 pub mod show;
 pub mod study;
+pub mod there;
 pub mod trace;

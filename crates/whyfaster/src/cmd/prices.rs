@@ -10,7 +10,7 @@ use whyfaster_core::price::{PriceList, Unit};
 use whyfaster_core::status::Status;
 use whyfaster_probe::Probe;
 
-use super::results;
+use super::{elsewhere, results};
 use crate::cli::args::PricesArgs;
 use crate::cli::{HostSeed, Outputs, Target};
 use crate::exit::{Exit, Failure, nearest, say};
@@ -22,7 +22,7 @@ use crate::run::probe::select::{Wanted, select};
 use crate::run::probe::session::{Measured, Request, measure};
 use crate::run::probe::worker::Worker;
 use crate::sources::source_of;
-use crate::store;
+use crate::store::{self, Recorded};
 use crate::words::Tell;
 
 /// Runs the verb.
@@ -39,10 +39,21 @@ pub fn run(args: &PricesArgs) -> anyhow::Result<Exit> {
     if args.list {
         return print(prices::probes(&probes, &look));
     }
+    if args.elsewhere.on.is_none() {
+        elsewhere::check_alone(&args.elsewhere)?;
+    }
     let _kept = results::check(&outputs)?;
     let terms = args.project.as_deref().map(counts).transpose()?;
     let interrupts = Interrupts::take_over()?;
-    let Measured { list, failure } = if args.inside.inside.is_some() {
+    let Measured { list, failure } = if let Some(place) = &args.elsewhere.on {
+        let Some(Recorded::Prices(list)) =
+            elsewhere::on("prices", place, &args.elsewhere.along, &interrupts)?
+        else {
+            say("interrupted: nothing came home");
+            return Ok(Exit::Interrupted);
+        };
+        Measured { list: *list, failure: None }
+    } else if args.inside.inside.is_some() {
         let rows = |cpus, unit| wanted(args, &probes, terms.as_deref(), cpus, unit);
         let Some(measured) = super::inside::measured(args, &probes, &rows, &interrupts, &outputs)? else {
             say("interrupted: nothing had been measured");

@@ -119,5 +119,6 @@ fn word(outcome: Outcome) -> &'static str {
         Outcome::Holds => "seen",
         Outcome::DoesNotHold => "not so",
         Outcome::Undecided => "undecided",
+        Outcome::NotAsked => "not asked",
     }
 }

@@ -29,6 +29,7 @@ pub mod table;
 pub mod text;
 pub mod trace;
 pub mod units;
+pub mod visits;
 mod why;
 
 #[cfg(test)]

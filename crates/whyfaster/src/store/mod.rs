@@ -15,7 +15,7 @@ mod trouble;
 
 pub use atomic::{AtomicFile, Kept, check_writable, write_atomic};
 pub use gather::{Refused, gather};
-pub use read::{Recorded, parse_prices, read_prices, read_record, read_recorded};
+pub use read::{Recorded, parse_prices, read_prices, read_record, read_recorded, received};
 pub use scratch::Scratch;
 pub use stdout::{check_stdout, stdout_error, to_stdout};
 pub use trouble::writing as cannot_write;

@@ -135,6 +135,12 @@ pub fn read_recorded(path: &Path) -> Result<Recorded, Failure> {
     recorded(path, &bytes_of(path)?)
 }
 
+/// The same of bytes that came from elsewhere and are to stand there.
+pub fn received(path: &Path, bytes: &[u8]) -> Result<Recorded, Failure> {
+    within_bounds(path, bytes)?;
+    recorded(path, bytes)
+}
+
 /// The same of bytes that were read from there.
 pub(crate) fn recorded(path: &Path, bytes: &[u8]) -> Result<Recorded, Failure> {
     let of_prices = || prices(path, bytes).map(|list| Recorded::Prices(Box::new(list)));
@@ -163,15 +169,16 @@ fn bytes_of(path: &Path) -> Result<Vec<u8>, Failure> {
     let bytes =
         if path == Path::new("-") { bounded(io::stdin().lock()) } else { File::open(path).and_then(bounded) };
     let bytes = bytes.map_err(|error| trouble::reading(path, &error))?;
-    let refuse = |why: String| {
+    within_bounds(path, &bytes)?;
+    Ok(bytes)
+}
+
+/// Bounds come before anything is parsed.
+fn within_bounds(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    too_much(bytes).map_or(Ok(()), |why| {
         let message = format!("{} is no file of ours: {why}", called(path));
         Err(Failure::new(Exit::Error, message, Record::OTHER_FILE))
-    };
-    // Bounds come before anything is parsed.
-    match too_much(&bytes) {
-        Some(why) => refuse(why),
-        None => Ok(bytes),
-    }
+    })
 }
 
 fn understood<D: Document>(path: &Path, bytes: &[u8]) -> Result<D, Failure> {

@@ -58,6 +58,7 @@ pub fn tally(claims: &[Judgement]) -> String {
         (Outcome::Holds, "holds", "hold"),
         (Outcome::DoesNotHold, "does not hold", "do not hold"),
         (Outcome::Undecided, "is undecided", "are undecided"),
+        (Outcome::NotAsked, "was not asked", "were not asked"),
     ];
     let counts: Vec<String> = kinds
         .into_iter()
@@ -74,6 +75,7 @@ pub fn outcome(outcome: Outcome) -> &'static str {
         Outcome::Holds => "holds",
         Outcome::DoesNotHold => "does not hold",
         Outcome::Undecided => "undecided",
+        Outcome::NotAsked => "not asked",
     }
 }
 
@@ -82,7 +84,7 @@ pub fn not_compared(missing: &NotCompared) -> String {
     match (&missing.reason, missing.measured) {
         (Some(why), _) => format!("load {} not measured: {}", missing.load, reason(why)),
         (None, true) => format!("load {}: no round of both", missing.load),
-        (None, false) => format!("load {} not measured here", missing.load),
+        (None, false) => format!("load {} is not one of this run's (--load, --full)", missing.load),
     }
 }
 

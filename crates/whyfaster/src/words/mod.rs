@@ -9,6 +9,7 @@ pub mod missing;
 pub mod phrases;
 pub mod plan;
 pub mod reason;
+pub mod visit;
 pub mod warning;
 pub mod why;
 

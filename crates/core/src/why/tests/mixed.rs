@@ -194,6 +194,22 @@ fn what_is_within_the_noise_is_no_finding() {
     assert!(why.differences[0].unexplained_s.median.abs() > 0.0002);
 }
 
+#[test]
+fn the_noise_of_wall_times_hides_no_wait_whose_reason_is_seen() {
+    let a = Trace::new().runs("x", WorkKind::User, 0.1, 0);
+    let b = Trace::new().runs("x", WorkKind::User, 0.1, 0).waits("x", PathKind::Disk, None, 0.02);
+    let noisy = |b: &Trace| {
+        let mut scene = Scene::of(&a.0, &b.0);
+        let floor = scene.analysis.levels[0].floor.as_mut().unwrap();
+        (floor.low, floor.high) = (Some(0.6), Some(1.5));
+        scene.explain().findings
+    };
+    assert_eq!(causes(&noisy(&b)), [(Cause::Disk, "b")]);
+    // A small one may be chance.
+    let small = Trace::new().runs("x", WorkKind::User, 0.118, 0).waits("x", PathKind::Disk, None, 0.0015);
+    assert!(!causes(&noisy(&small)).contains(&(Cause::Disk, "b")));
+}
+
 /// Kinds that a random report is made of.
 fn row() -> impl Strategy<Value = (u8, f64, bool)> {
     (0u8..16, 0.0005..0.05f64, any::<bool>())

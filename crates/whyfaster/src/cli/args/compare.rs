@@ -8,6 +8,7 @@ use whyfaster_core::metric::Limit;
 use whyfaster_core::plan::Loads;
 
 use super::detail::KeepArgs;
+use super::elsewhere::OnArgs;
 use super::files::FileArgs;
 use super::hyperfine::{DisplayArgs, ExportFormatArgs, HyperfineArgs};
 use super::report::PageArgs;
@@ -63,6 +64,9 @@ pub struct CompareArgs {
     /// Why they differ.
     #[command(flatten)]
     pub why: WhyArgs,
+    /// On which machine.
+    #[command(flatten)]
+    pub elsewhere: OnArgs,
     /// Gates and records.
     #[command(flatten)]
     pub output: OutputArgs,

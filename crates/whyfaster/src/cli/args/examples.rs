@@ -52,8 +52,8 @@ Examples:
 /// Of `fleet`.
 pub(super) const FLEET: &str = "\
 Examples:
-  whyfaster fleet report lists/                  # one price list a machine
-  whyfaster fleet report node1.json node2.json node3.json
+  whyfaster fleet compare hosts.txt -- 'sort in.txt' 'LC_ALL=C sort in.txt'
+  whyfaster fleet prices ssh:node1 ssh:node2 --to lists -- --quick
   whyfaster fleet diff before/ after/            # what an update changed";
 
 /// Of `doctor`.

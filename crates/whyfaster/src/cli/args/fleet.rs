@@ -1,11 +1,13 @@
-//! Options of `fleet`: records of many machines.
+//! Options of `fleet`: measuring on many machines, and reading their records.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
 
 use super::super::numbers;
-use super::ViewArgs;
+use super::elsewhere::AlongArgs;
+use super::prices::ViewArgs;
+use crate::elsewhere::Place;
 
 /// `whyfaster fleet`.
 #[derive(Clone, Debug, Args)]
@@ -18,10 +20,72 @@ pub struct FleetArgs {
 /// What to ask a fleet.
 #[derive(Clone, Debug, Subcommand)]
 pub enum FleetTask {
+    /// Compare commands on every machine of the places, and say where which is faster
+    Compare(FleetRunArgs),
+    /// Price the operations of every machine of the places, and say how they differ
+    Prices(FleetRunArgs),
+    /// Trace a command on every machine of the places
+    Trace(FleetRunArgs),
+    /// Say what every machine of the places allows, and how noisy it is
+    Doctor(FleetRunArgs),
+    /// Measure on the machines whose records a run lacks
+    Resume(FleetResumeArgs),
     /// Say how machines differ, which facts explain it, and which machines stand out
     Report(FleetReportArgs),
     /// Say what an update changed: every machine beside itself, before and after
     Diff(FleetDiffArgs),
+}
+
+/// `whyfaster fleet compare`, `prices`, `trace` and `doctor`.
+#[derive(Clone, Debug, Args)]
+pub struct FleetRunArgs {
+    /// Where: ssh:HOST, or a file with a host or a place a line
+    #[arg(value_name = "PLACE", required = true)]
+    pub places: Vec<Place>,
+
+    /// What stands behind the verb, as on one machine
+    #[arg(value_name = "ARGS", last = true, allow_hyphen_values = true)]
+    pub args: Vec<String>,
+
+    /// Bring the records home into DIR [default: a new directory fleet-DATE-TIME]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Output")]
+    pub to: Option<PathBuf>,
+
+    /// Let at most NUM machines measure at once
+    ///
+    /// Fewer where they share a disk or licences. Two measurements never share a machine, also if it is named twice.
+    #[arg(long, value_name = "NUM", value_parser = numbers::count, default_value_t = 64, help_heading = "Elsewhere")]
+    pub at_once: u32,
+
+    /// Give a machine up when nothing came from it for TIME
+    ///
+    /// A sign is given every quarter of it, in both directions: a machine that hears nothing ends what it runs.
+    #[arg(long, value_name = "TIME", value_parser = numbers::duration, default_value = "60s", help_heading = "Elsewhere")]
+    pub silence: f64,
+
+    /// Give a machine up when it is not done after TIME
+    #[arg(long, value_name = "TIME", value_parser = numbers::duration, default_value = "1h", help_heading = "Elsewhere")]
+    pub limit: f64,
+
+    /// What goes along.
+    #[command(flatten)]
+    pub along: AlongArgs,
+
+    /// How it is shown.
+    #[command(flatten)]
+    pub view: ViewArgs,
+}
+
+/// `whyfaster fleet resume`.
+#[derive(Clone, Debug, Args)]
+pub struct FleetResumeArgs {
+    /// The directory of the run that was interrupted, or in which machines failed
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub directory: PathBuf,
+
+    /// How it is shown.
+    #[command(flatten)]
+    pub view: ViewArgs,
 }
 
 /// `whyfaster fleet report`.

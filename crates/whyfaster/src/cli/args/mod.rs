@@ -3,6 +3,7 @@
 mod compare;
 mod demo;
 mod detail;
+mod elsewhere;
 mod examples;
 mod files;
 mod fleet;
@@ -20,8 +21,9 @@ pub use compare::{
 };
 pub use demo::DemoArgs;
 pub use detail::{DetailArgs, KeepArgs};
+pub use elsewhere::{AlongArgs, OnArgs};
 pub use files::FileArgs;
-pub use fleet::{FleetArgs, FleetDiffArgs, FleetReportArgs, FleetTask};
+pub use fleet::{FleetArgs, FleetDiffArgs, FleetReportArgs, FleetResumeArgs, FleetRunArgs, FleetTask};
 pub use hyperfine::{DisplayArgs, ExportFormatArgs, HyperfineArgs, StartArgs};
 pub use manual::{CompletionsArgs, ManArgs};
 pub use others::{DoctorArgs, ShowArgs, StudyArgs};
@@ -112,7 +114,8 @@ pub enum Verb {
     Machines(MachinesArgs),
     /// Ask the same of many machines: how they differ, by which facts, and which of them stand out
     ///
-    /// It reads what 'whyfaster prices --record' and 'whyfaster compare --record' wrote on each of them.
+    /// 'compare', 'prices', 'trace' and 'doctor' measure on them: whyfaster goes there by itself, and the records come home. 'report'
+    /// and 'diff' read records, also those that 'whyfaster prices --record' and 'whyfaster compare --record' wrote.
     #[command(before_help = examples::FLEET, disable_help_subcommand = true)]
     Fleet(FleetArgs),
     /// Say what this machine allows, how noisy it is, and what would help

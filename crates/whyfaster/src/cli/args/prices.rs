@@ -6,6 +6,7 @@ use clap::{Args, ValueHint};
 
 use super::compare::CpuList;
 use super::detail::{DetailArgs, KeepArgs};
+use super::elsewhere::OnArgs;
 use super::report::PageArgs;
 use crate::cli::numbers;
 use crate::display::{Style, TimeUnit};
@@ -40,6 +41,10 @@ pub struct PricesArgs {
     /// Where the worker runs.
     #[command(flatten)]
     pub inside: InsideArgs,
+
+    /// On which machine.
+    #[command(flatten)]
+    pub elsewhere: OnArgs,
 
     /// Seed of the random order [default: a fresh one]
     #[arg(long, value_name = "NUM", value_parser = numbers::seed, help_heading = "Statistics")]

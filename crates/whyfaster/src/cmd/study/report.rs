@@ -1,7 +1,7 @@
 //! What a study found, as text: what matters in a sentence, tables beside the article's figures, the claims.
 
 use serde::Serialize;
-use whyfaster_core::claims::Judgement;
+use whyfaster_core::claims::{Judgement, NotCompared, Outcome};
 use whyfaster_core::price::PriceList;
 use whyfaster_core::record::Record;
 use whyfaster_core::short;
@@ -130,7 +130,12 @@ fn first_screen(study: &Study, found: &Findings, measured: Measured<'_>, look: &
     let mut said = vec![String::new(), "The article's claims here:".to_owned()];
     for claim in &found.claims {
         let outcome = words::claims::outcome(claim.outcome);
-        let text = wrap(&claim.text, look.width.saturating_sub(REASON), 0);
+        let width = look.width.saturating_sub(REASON);
+        let mut text = wrap(&claim.text, width, 0);
+        // What is not decided is a number with its interval, or a reason.
+        if matches!(claim.outcome, Outcome::Undecided | Outcome::NotAsked) {
+            text.extend(wrap(&words::claims::why(claim), width, 0));
+        }
         said.extend(text.iter().enumerate().map(|(at, line)| match at {
             0 => format!("  {}. {outcome:<13}  {line}", claim.number),
             _ => format!("{:REASON$}{line}", ""),
@@ -337,10 +342,11 @@ fn tables(page: &mut Page<'_>, table: Table, commands: &Commands, found: &OfComm
     match table {
         Table::Loads => {
             let title = "time (below 1 is faster) and CPU time";
-            page.table(
-                &format!("{} over {}: {title}", pair.alternative, pair.baseline),
-                loads(&found.levels),
-            );
+            // The first screen leaves out loads that this run was not to measure.
+            let asked = |level: &&AtLoad| level.missing.as_ref().is_none_or(NotCompared::asked);
+            let shown = found.levels.iter().filter(|it| look.detail != Detail::Screen || asked(it));
+            let shown: Vec<AtLoad> = shown.cloned().collect();
+            page.table(&format!("{} over {}: {title}", pair.alternative, pair.baseline), loads(&shown));
             page.say("Once all CPUs are busy, the time ratio follows the CPU time ratio.");
         }
         Table::Times => {

@@ -1,10 +1,10 @@
 //! One line of `doctor`: what was found, what that means, and what to do about it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use whyfaster_core::host::HostFacts;
 
 /// One line of `doctor`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// What it is about.
     pub name: String,
@@ -13,12 +13,12 @@ pub struct Finding {
     /// What that means for a measurement.
     pub mark: Mark,
     /// What to do about it; absent when all is well.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
 }
 
 /// What a finding means for a measurement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mark {
     /// Nothing to do.

@@ -11,7 +11,6 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::super::interrupts::Interrupts;
-use super::super::launcher::keeper;
 use super::super::probe::group::Group;
 use super::super::probe::site::Take;
 use super::super::probe::worker::Ended;
@@ -296,11 +295,8 @@ type Feeder = Option<JoinHandle<Option<ChildStdin>>>;
 
 /// Starts it so that it goes when we do, with all that it starts.
 fn begin(command: &Command, what: &str) -> Result<Group, Failure> {
-    let started = keeper::kept(command).and_then(|(mut keeper, began)| {
+    let started = Group::kept(command, GRACE, |keeper| {
         keeper.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let group = Group::start(&mut keeper, GRACE)?;
-        drop(keeper);
-        began.wait().map(|()| group)
     });
     started.map_err(|error| {
         let program = command.get_program().to_string_lossy().into_owned();

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
+use crate::run::launcher::keeper;
+
 /// The child. Dropping it ends the group.
 #[derive(Debug)]
 pub struct Group {
@@ -23,6 +25,15 @@ impl Group {
     pub fn start(command: &mut Command, grace: Duration) -> io::Result<Self> {
         let child = command.process_group(0).spawn()?;
         Ok(Self { child, grace, reaped: false })
+    }
+
+    /// Starts it so that it goes when we do, with all that it starts. `streams` says where its streams go.
+    pub fn kept(command: &Command, grace: Duration, streams: impl FnOnce(&mut Command)) -> io::Result<Self> {
+        let (mut keeper, began) = keeper::kept(command)?;
+        streams(&mut keeper);
+        let group = Self::start(&mut keeper, grace)?;
+        drop(keeper);
+        began.wait().map(|()| group)
     }
 
     /// Lets it end, tells it to, then ends what is left of its group and takes its status.

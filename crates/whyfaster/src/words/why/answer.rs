@@ -13,7 +13,7 @@ use super::numbers::{percent, time, upper};
 use crate::render::units::ratio;
 
 /// Others who have this part of the CPUs disturb what runs beside them.
-const DISTURBED: f64 = 0.05;
+pub(super) const DISTURBED: f64 = 0.05;
 
 /// Who is faster, why, and what changes when many run.
 pub(super) fn sentences(answer: &Answer, why: &Why, called: &Called) -> Vec<String> {
@@ -114,7 +114,7 @@ pub(super) fn in_cpu_time(it: &str, seconds: f64, on: Option<WorkKind>, others: 
 }
 
 /// Who disturbed, where noise hides a cause.
-fn disturbed(others: Option<f64>) -> String {
+pub(super) fn disturbed(others: Option<f64>) -> String {
     match others {
         Some(part) if part >= DISTURBED => {
             format!(", while other programs had {} of the CPUs", percent(part))

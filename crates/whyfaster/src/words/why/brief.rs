@@ -5,9 +5,9 @@ use whyfaster_core::why::report::{Finding, Wrapper};
 use whyfaster_core::why::statement::{Answer, Because, Refusal, Then};
 use whyfaster_core::why::{Cause, Why};
 
-use super::answer::{in_cpu_time, more_work, waits};
+use super::answer::{DISTURBED, disturbed, in_cpu_time, more_work, waits};
 use super::called::Called;
-use super::causes::{Remedy, Said, noun, remedy, said};
+use super::causes::{QUIET, Remedy, Said, noun, remedy, said};
 use super::load::when_full;
 use super::numbers::{percent, time};
 use super::wrappers;
@@ -97,10 +97,29 @@ pub fn brief(alternatives: &[Alternative], why: &Why) -> Option<Brief> {
     Some(Brief {
         because: said(because),
         in_detail: said(in_detail),
-        remedy: if wrapper.is_some() { Some(call_itself) } else { finding.map(remedy) },
+        remedy: match (wrapper, finding) {
+            (Some(_), _) => Some(call_itself),
+            (None, Some(finding)) => Some(remedy(finding)),
+            (None, None) => without_cause(&answer.because),
+        },
         parts: parts(answer, why),
         when_full: deciding.filter(|_| answer.load_decides).map(|it| when_full(it, &called)),
     })
+}
+
+/// What could be done to find a cause, where there is none.
+fn without_cause(because: &Because) -> Option<Remedy> {
+    match because {
+        Because::Noise { others: Some(part), .. } if *part >= DISTURBED => Some(QUIET),
+        Because::Noise { .. } => Some(Remedy {
+            short: "Give both more to do, such as a larger input",
+            more: ", or more time (--max-time).",
+        }),
+        Because::Unknown => {
+            Some(Remedy { short: "The tables of -v say where the time of each goes", more: "." })
+        }
+        _ => None,
+    }
 }
 
 /// Of a cause that a script makes by starting programs, the script that stands before the program and takes most of it.
@@ -115,9 +134,11 @@ fn because(answer: &Answer, finding: Option<&Finding>, why: &Why, called: &Calle
     let slower = called.of(&answer.slower);
     let told = finding.and_then(|it| Some((it, said(it, &slower, called)?)));
     let text = match (&answer.because, told) {
-        (Because::Noise { seconds, .. }, _) => {
-            format!("it cannot be told, because times of one command differ here by up to {}", time(*seconds))
-        }
+        (Because::Noise { seconds, others }, _) => format!(
+            "it cannot be told, because times of one command differ here by up to {}{}",
+            time(*seconds),
+            disturbed(*others)
+        ),
         (Because::CpuTime { seconds, on, others }, _) => in_cpu_time(&slower, *seconds, *on, *others),
         (Because::Waits { seconds }, _) => waits(&slower, *seconds),
         (Because::MoreWork { seconds, on }, _) => more_work(&slower, *seconds, *on),

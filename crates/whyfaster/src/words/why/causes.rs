@@ -72,6 +72,12 @@ impl Remedy {
     }
 }
 
+/// What could be done where others disturb.
+pub(super) const QUIET: Remedy = Remedy {
+    short: "Measure on a quiet machine",
+    more: ", or give the command CPUs of its own (--pin, or a cpuset).",
+};
+
 /// What could be done.
 #[expect(clippy::too_many_lines, reason = "one arm a cause")]
 pub(super) fn remedy(finding: &Finding) -> Remedy {
@@ -116,8 +122,8 @@ pub(super) fn remedy(finding: &Finding) -> Remedy {
             ": ls without -l, find -printf instead of stat, pieces that fit into the CPU's caches.",
         ),
         Cause::Disk => of(
-            "Keep the data in memory (read it before) or read less of it",
-            ", or write without waiting for the disk where that is safe.",
+            "Read less from the disk, or force data to it less often: one transaction or sync for many writes",
+            ", or keep the data in memory (read it before).",
         ),
         Cause::Lock => of(
             "Hold the lock for a shorter time or give every worker a lock of its own",
@@ -127,9 +133,7 @@ pub(super) fn remedy(finding: &Finding) -> Remedy {
             "Wait for the event itself instead of sleeping",
             ": wait, inotifywait, a pipe, or a shorter interval.",
         ),
-        Cause::CpuContention => {
-            of("Measure on a quiet machine", ", or give the command CPUs of its own (--pin, or a cpuset).")
-        }
+        Cause::CpuContention => QUIET,
         Cause::Misplacement => of(
             "Let it run on more CPUs (taskset, cpuset)",
             ", or keep its stages and what shares their CPU apart.",

@@ -242,6 +242,23 @@ fn answers_say_every_number_once() {
 }
 
 #[test]
+fn the_first_screen_says_what_to_do_where_no_cause_is_known() {
+    let first = |because| {
+        let mut why = Why::default();
+        answers(&mut why, because, None);
+        let Brief { because, remedy, .. } = brief(&plan().alternatives, &why).unwrap();
+        format!("{because}. {}", remedy.map_or("", |it| it.short))
+    };
+    let all = [
+        Because::Noise { seconds: 0.02, others: Some(0.58) },
+        Because::Noise { seconds: 0.02, others: Some(0.01) },
+        Because::Noise { seconds: 0.02, others: None },
+        Because::Unknown,
+    ];
+    insta::assert_snapshot!(all.map(first).join("\n"));
+}
+
+#[test]
 fn the_ratio_of_an_answer_is_the_verdicts() {
     let mut why =
         Why { findings: vec![finding(Cause::Sleep, Fact::Sleep { command: None })], ..Why::default() };

@@ -1,0 +1,331 @@
+//! Measuring on other machines: `fleet compare`, `prices`, `trace`, `doctor` and `resume`, and `--on` of the verbs that measure on one.
+
+use std::io::{IsTerminal, stderr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use whyfaster_core::fleet::visit::{Tally, Trouble};
+
+use super::results;
+use crate::cli::args::{AlongArgs, FleetResumeArgs, FleetRunArgs, OnArgs, ViewArgs};
+use crate::cli::{self, Outputs, Verb};
+use crate::elsewhere::{
+    Binary, Collection, Errand, Event, Gone, Home, Load, Machine, Met, Patience, Place, Wanted, collect,
+};
+use crate::exit::{Exit, Failure, say};
+use crate::host::Finding;
+use crate::render::look::Look;
+use crate::render::visits::{Visits, doctors};
+use crate::run::interrupts::Interrupts;
+use crate::store::{self, Recorded};
+use crate::words::visit;
+
+/// Without a sign for so long, the one machine of `--on` counts as gone.
+const SILENCE: Duration = Duration::from_secs(60);
+
+/// How a run over many machines ended.
+pub(super) struct Visited {
+    /// Where the records are, if a report of the fleet can be made of them.
+    pub(super) fleet: Option<PathBuf>,
+    pub(super) exit: Exit,
+}
+
+/// Measures on the machines of the places and brings the records home.
+pub(super) fn fleet(verb: &'static str, args: &FleetRunArgs) -> anyhow::Result<Visited> {
+    let words: Vec<String> = [verb.to_owned()].into_iter().chain(args.args.clone()).collect();
+    check_words(&words)?;
+    let machines = Place::machines(&args.places)?;
+    let load = Load::of(&args.along.binary, &args.along.send)?;
+    let named = machines.iter().map(|it| (it.name.clone(), it.asked.clone())).collect();
+    let mut wanted = Wanted::new(words, named);
+    wanted.files = args.along.send.iter().map(|file| Gone::of(file)).collect::<Result<_, _>>()?;
+    wanted.binaries = args.along.binary.iter().map(ToString::to_string).collect();
+    wanted.at_once = args.at_once as usize;
+    (wanted.silence_s, wanted.limit_s) = (args.silence, args.limit);
+    if machines.is_empty() {
+        return Err(Failure::usage("the places name no machine", "name a host: ssh:HOST").into());
+    }
+    let directory = args.to.clone().unwrap_or_else(new_directory);
+    let interrupts = Interrupts::take_over()?;
+    let collection = Collection::create(&directory, wanted.clone())?;
+    visited(collection, &wanted, machines, &load, args.view, &interrupts)
+}
+
+/// Measures on the machines whose records are not home.
+pub(super) fn resume(args: &FleetResumeArgs) -> anyhow::Result<Visited> {
+    let (collection, wanted) = Collection::resume(&args.directory)?;
+    check_words(&wanted.words)?;
+    let missing = wanted.machines.iter().filter(|(name, _)| !collection.has(name));
+    let mut machines = Vec::new();
+    for (name, asked) in missing {
+        let place: Place = asked.parse().map_err(|why| Failure::usage(why, "begin a new run"))?;
+        machines.extend(Place::machines(&[place])?.into_iter().map(|it| it.called(name)));
+    }
+    for file in &wanted.files {
+        if Gone::of(&file.file)? != *file {
+            let message = format!("'{}' is not what it was when the run began", file.file.display());
+            return Err(
+                Failure::usage(message, "begin a new run: all machines are to be given the same").into()
+            );
+        }
+    }
+    let binaries = wanted.binaries.iter().map(|it| it.parse()).collect::<Result<Vec<Binary>, String>>();
+    let binaries = binaries.map_err(|why| Failure::usage(why, "begin a new run"))?;
+    let files: Vec<PathBuf> = wanted.files.iter().map(|it| it.file.clone()).collect();
+    let load = Load::of(&binaries, &files)?;
+    let interrupts = Interrupts::take_over()?;
+    visited(collection, &wanted, machines, &load, args.view, &interrupts)
+}
+
+fn new_directory() -> PathBuf {
+    PathBuf::from(jiff::Zoned::now().strftime("fleet-%Y%m%d-%H%M%S").to_string())
+}
+
+/// Visits the machines, tells how that goes, and reports what came home.
+fn visited(
+    mut collection: Collection,
+    wanted: &Wanted,
+    machines: Vec<Machine>,
+    load: &Load,
+    view: ViewArgs,
+    interrupts: &Interrupts,
+) -> anyhow::Result<Visited> {
+    let outputs = Outputs::of_fleet(false, view)?;
+    let verb = wanted.words[0].as_str();
+    let patience = Patience {
+        silence: Duration::from_secs_f64(wanted.silence_s),
+        limit: Some(Duration::from_secs_f64(wanted.limit_s)),
+    };
+    let errand = Errand { words: &wanted.words, load, patience };
+    let terminal = stderr().is_terminal();
+    let visits = Visits::new(terminal, &results::look_of(&outputs, terminal));
+    let directory = collection.directory().to_owned();
+    say(&format!("{} on {} machines, into '{}'", verb, machines.len(), directory.display()));
+    let met = collection.met();
+    let files: Vec<PathBuf> = machines.iter().map(|it| collection.file(&it.name)).collect();
+    {
+        let mut keep = |at: usize, bytes: Vec<u8>| {
+            received(verb, &files[at], &bytes)?;
+            store::write_atomic(&files[at], &bytes)
+                .map_err(|failure| Trouble::NotKept { why: failure.message })
+        };
+        let mut on = |event: &Event, tally: Tally| {
+            match event {
+                Event::Began(_) => {}
+                Event::Met(at, boot) => collection.note_met(&machines[*at].name, boot),
+                Event::Ended(at, ended) => {
+                    let name = &machines[*at].name;
+                    let said = ended.as_ref().map_or_else(visit::trouble, |()| "done".to_owned());
+                    visits.tell(&format!("{name}: {said} ({})", visit::tally(tally)));
+                    if let Err(trouble) = ended {
+                        collection.note_failed(name, trouble);
+                    }
+                }
+            }
+            visits.count(tally);
+        };
+        collect(&machines, &errand, wanted.at_once, met, interrupts, Home { keep: &mut keep, on: &mut on })?;
+    }
+    visits.finish();
+    let home: Vec<String> =
+        wanted.machines.iter().map(|(name, _)| name.clone()).filter(|name| collection.has(name)).collect();
+    say(&visit::summary(home.len(), wanted.machines.len()));
+    let lacks = home.len() < wanted.machines.len();
+    if lacks {
+        say(&format!("the rest: whyfaster fleet resume '{}'", directory.display()));
+    }
+    if interrupts.interrupted() {
+        return Ok(Visited { fleet: None, exit: Exit::Interrupted });
+    }
+    let fleet = reported(verb, &directory, &home, &results::look(&outputs))?;
+    Ok(Visited { fleet, exit: if lacks { Exit::Error } else { Exit::Ok } })
+}
+
+/// What the records say together; where they are, if that is for the report of a fleet.
+fn reported(verb: &str, directory: &Path, home: &[String], look: &Look) -> anyhow::Result<Option<PathBuf>> {
+    match (verb, home) {
+        (_, []) => {}
+        ("doctor", home) => {
+            let found = home.iter().map(|name| Ok((name.clone(), examined(directory, name)?)));
+            let found = found.collect::<anyhow::Result<Vec<_>>>()?;
+            store::to_stdout(doctors(&found, look).as_bytes())?;
+        }
+        ("compare" | "prices", [_, _, ..]) => return Ok(Some(directory.to_owned())),
+        (_, [one, ..]) => {
+            let file = directory.join(format!("{one}.json"));
+            say(&format!("one machine's: whyfaster show '{}'", file.display()));
+        }
+    }
+    Ok(None)
+}
+
+/// The part of what `doctor` says that is summed up.
+#[derive(serde::Deserialize)]
+struct Examined {
+    findings: Vec<Finding>,
+}
+
+fn examined(directory: &Path, name: &str) -> anyhow::Result<Vec<Finding>> {
+    let bytes = std::fs::read(directory.join(format!("{name}.json")))?;
+    Ok(serde_json::from_slice::<Examined>(&bytes)?.findings)
+}
+
+/// Whether it is a record of what was asked for.
+fn received(verb: &str, file: &Path, bytes: &[u8]) -> Result<(), Trouble> {
+    let no_record = |why: String| Trouble::NoRecord { why };
+    if verb == "doctor" {
+        let examined = serde_json::from_slice::<Examined>(bytes);
+        return examined.map(drop).map_err(|error| no_record(error.to_string()));
+    }
+    let recorded = store::received(file, bytes).map_err(|failure| no_record(failure.message))?;
+    match (verb, recorded) {
+        ("compare", Recorded::Comparison(_))
+        | ("prices", Recorded::Prices(_))
+        | ("trace", Recorded::Trace(_)) => Ok(()),
+        _ => Err(no_record(format!("it is not one of '{verb}'"))),
+    }
+}
+
+/// The record of a verb from the one machine of `--on`; `None` if we were interrupted.
+pub(super) fn on(
+    verb: &str,
+    place: &Place,
+    along: &AlongArgs,
+    interrupts: &Interrupts,
+) -> Result<Option<Recorded>, Failure> {
+    let machines = Place::machines(std::slice::from_ref(place))?;
+    let [machine] = machines.as_slice() else {
+        return Err(Failure::usage(
+            format!("--on is for one machine, and '{place}' has {}", machines.len()),
+            format!("whyfaster fleet {verb} {place} -- ..."),
+        ));
+    };
+    let words = own_words(verb)?;
+    let load = Load::of(&along.binary, &along.send)?;
+    let errand = Errand { words: &words, load: &load, patience: Patience { silence: SILENCE, limit: None } };
+    let file = PathBuf::from(&machine.asked);
+    let (mut recorded, mut trouble) = (None, None);
+    let mut keep = |_: usize, bytes: Vec<u8>| {
+        received(verb, &file, &bytes)?;
+        recorded = store::received(&file, &bytes).ok();
+        Ok(())
+    };
+    let mut on = |event: &Event, _: Tally| {
+        if let Event::Ended(_, Err(why)) = event {
+            trouble = Some(why.clone());
+        }
+    };
+    say(&format!("{verb} on {}", machine.asked));
+    collect(&machines, &errand, 1, Met::new(), interrupts, Home { keep: &mut keep, on: &mut on })?;
+    match trouble {
+        None | Some(Trouble::Interrupted) => Ok(recorded),
+        Some(trouble) => Err(failure(&machine.asked, &trouble)),
+    }
+}
+
+/// Why the one machine gave no record, as the verb's own failure.
+fn failure(asked: &str, trouble: &Trouble) -> Failure {
+    let exit = match trouble {
+        Trouble::Verb { status: 2, .. } => Exit::Usage,
+        Trouble::Verb { status: 5, .. } => Exit::CommandFailed,
+        Trouble::Verb { status: 1, .. } | Trouble::NoRecord { .. } | Trouble::Cut { .. } => Exit::Error,
+        _ => Exit::Unfit,
+    };
+    let hint = match trouble {
+        Trouble::Unreachable { .. } => {
+            format!("make 'ssh -o BatchMode=yes {} true' work first", asked.trim_start_matches("ssh:"))
+        }
+        Trouble::NoRoom { .. } | Trouble::NotRun { .. } => {
+            "make room there, or set TMPDIR for its non-interactive shells".to_owned()
+        }
+        _ => "'whyfaster doctor' says what a machine allows".to_owned(),
+    };
+    Failure::new(exit, format!("{asked}: {}", visit::trouble(trouble)), hint)
+}
+
+/// The words of this process from the verb on: over there the same are read.
+fn own_words(verb: &str) -> Result<Vec<String>, Failure> {
+    let words = std::env::args_os().skip(1).map(|word| word.into_string());
+    let words = words.collect::<Result<Vec<String>, _>>();
+    words.ok().filter(|words| words.first().is_some_and(|it| it == verb)).ok_or_else(|| {
+        Failure::usage(
+            "--on: the words are not text, or not those of this verb",
+            format!("whyfaster {verb} --on PLACE ..."),
+        )
+    })
+}
+
+/// `--send` and `--binary` are for another machine.
+pub(super) fn check_alone(args: &OnArgs) -> Result<(), Failure> {
+    if args.along.send.is_empty() && args.along.binary.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        "--send and --binary are for another machine",
+        "name it with --on, such as: --on ssh:HOST",
+    ))
+}
+
+/// Whether they are words of a verb that can be asked of many machines.
+fn check_words(words: &[String]) -> Result<(), Failure> {
+    let verb = words.first().map_or("", String::as_str);
+    let read = cli::parse(["whyfaster".to_owned()].into_iter().chain(words.iter().cloned()));
+    let read = read.map_err(|answer| {
+        let message = format!("behind '--' stands what 'whyfaster {verb}' does not read: {}", said(&answer));
+        Failure::usage(
+            message,
+            format!("whyfaster fleet {verb} PLACE... -- ARGS; see: whyfaster {verb} --help"),
+        )
+    })?;
+    let refused = match &read.verb {
+        Some(Verb::Compare(args)) => {
+            let (output, page) = (&args.output, &args.output.page);
+            [
+                ("--on", args.elsewhere.on.is_some()),
+                ("--record", output.record.is_some()),
+                ("--json", output.json),
+                ("an export", !args.export.0.is_empty()),
+                ("a page", page.html.is_some() || page.pictures.svg.is_some() || page.pictures.png.is_some()),
+                ("--dry-run", args.statistics.dry_run),
+            ]
+            .into_iter()
+            .find(|(_, given)| *given)
+        }
+        Some(Verb::Prices(args)) => {
+            let page = &args.page;
+            [
+                ("--on", args.elsewhere.on.is_some()),
+                ("--record", args.record.is_some()),
+                ("--json", args.json),
+                ("an export", args.export_csv.is_some()),
+                ("a page", page.html.is_some() || page.pictures.svg.is_some() || page.pictures.png.is_some()),
+                ("--list", args.list || args.source.is_some() || args.explain.is_some()),
+            ]
+            .into_iter()
+            .find(|(_, given)| *given)
+        }
+        Some(Verb::Trace(args)) => {
+            let output = &args.output;
+            [
+                ("--record", output.record.is_some()),
+                ("--json", output.json),
+                ("a file of a trace", !output.files.0.is_empty()),
+            ]
+            .into_iter()
+            .find(|(_, given)| *given)
+        }
+        Some(Verb::Doctor(_)) => None,
+        _ => Some(("another verb", true)),
+    };
+    refused.map_or(Ok(()), |(what, _)| {
+        let message = format!("behind '--' stands {what}, and every machine's record comes home as it is");
+        Err(Failure::usage(message, "leave it out; 'whyfaster show' and 'report' make anything of a record"))
+    })
+}
+
+/// What the command line was not, without colours and examples.
+pub(super) fn said(answer: &clap::Error) -> String {
+    let text = answer.render().to_string();
+    let first = text.lines().take_while(|line| !line.trim().is_empty()).map(str::trim);
+    first.collect::<Vec<_>>().join(" ").trim_start_matches("error: ").to_owned()
+}

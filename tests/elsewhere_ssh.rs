@@ -1,0 +1,221 @@
+//! `fleet` and `--on` on machines that ssh leads to: records come home, each machine's failure has its reason, and nothing stays there.
+
+mod support;
+
+use std::fs;
+
+use rustix::process::Signal;
+use support::needs::needs;
+use support::sshd::Network;
+use support::user::USER;
+use support::{PROGRAM, alone, eventually, kill, list};
+
+/// A comparison that is done in a moment.
+const QUICK: [&str; 7] =
+    ["--", "wc -l lines", "cat lines", "--runs=3", "--why=no", "--no-check-output", "-N"];
+
+#[test]
+fn records_come_home_from_an_ordinary_user_and_nothing_stays() {
+    let mut network = needs!(Network::new());
+    let _alone = alone();
+    for (name, shell) in [("alpha", "/bin/sh"), ("beta", "/bin/bash"), ("gamma", "/bin/sh")] {
+        network.machine(name, shell, "");
+    }
+    let place = &network.place;
+    place.write("lines", "1\n2\n3\n");
+    place.write("hosts.txt", "# all\nalpha\nssh:beta\ngamma\n");
+    let ran = network.run(
+        &[&["fleet", "compare", "hosts.txt", "--to=runs", "--at-once=1", "--send=lines"], &QUICK[..]]
+            .concat(),
+    );
+    ran.expect(0, &["alpha: done (1 done, 0 running, 0 failed, 2 waiting)", "3 of 3 machines gave a record"]);
+    assert!(ran.out.contains("on 3 machines"), "{}", ran.out);
+    for name in ["alpha", "beta", "gamma"] {
+        let record = place.record(&format!("runs/{name}.json"));
+        assert_eq!(record["plan"]["user"]["uid"].to_string(), USER, "{name}");
+        assert_eq!(list(&record["batches"]).len(), 6);
+    }
+    network.assert_clean();
+    // Who is done is not measured again.
+    let ran = network.run(&["fleet", "resume", "runs"]);
+    ran.expect(0, &["compare on 0 machines", "3 of 3 machines gave a record"]);
+    network
+        .run(&[&["fleet", "compare", "alpha", "--to=runs"], &QUICK[..]].concat())
+        .expect_error(2, &["'alpha' is no place"]);
+    network
+        .run(&[&["fleet", "compare", "ssh:alpha", "--to=runs"], &QUICK[..]].concat())
+        .expect_error(2, &["holds a run already", "fleet resume runs"]);
+    network.run(&["fleet", "compare", "ssh:alpha", "--", "true", "--json"]).expect_error(2, &["--json"]);
+    network.run(&["fleet", "prices", "ssh:alpha", "--", "--nonsense"]).expect_error(2, &["--nonsense"]);
+}
+
+#[test]
+fn the_one_machine_of_on_answers_as_this_one_would() {
+    let mut network = needs!(Network::new());
+    let _alone = alone();
+    network.machine("alpha", "/bin/sh", "");
+    let quick = ["--runs=6", "--why=no", "-N", "--no-check-output", "--fail-if-slower"];
+    let on = ["compare", "--on=ssh:alpha", "--export-json=out.json", "true", "sleep 0.05"];
+    let ran = network.run(&[&on[..], &quick].concat());
+    ran.expect(3, &["'sleep 0.05' is slower than 'true'"]);
+    assert!(
+        ran.out.contains("sleep 0.05") && network.place.json("out.json")["results"].is_array(),
+        "{}",
+        ran.out
+    );
+    let list = network.run(&["prices", "--on=ssh:alpha", "--quick", "--json", "getppid"]).json();
+    assert_eq!(list["name"], "alpha", "the list is of that machine");
+    network
+        .run(&["compare", "--on=ssh:alpha", "exit 7"])
+        .expect_error(5, &["ssh:alpha: it ended with exit status 5"]);
+    network
+        .run(&["compare", "--on=ssh:nowhere", "true"])
+        .expect_error(6, &["ssh:nowhere: it could not be reached"]);
+    let ran = network.run(&["fleet", "doctor", "ssh:alpha", "--to=doctors"]);
+    assert!(ran.ok().out.contains("1 machines examined"));
+    network.assert_clean();
+}
+
+#[test]
+fn whatever_ends_a_run_leaves_nothing_over_there() {
+    let mut network = needs!(Network::new());
+    network.machine("alpha", "/bin/sh", "");
+    network.alias("ruler", 0, "root", "known");
+    let long = format!("sleep {}", network.place.marker);
+    // Other tests have such processes too.
+    let conf = network.place.file("ssh.conf");
+    let ssh =
+        |words: &[String]| words.first().is_some_and(|it| it == "/usr/bin/ssh") && words.contains(&conf);
+    let session = |words: &[String]| words.first().is_some_and(|it| it.starts_with("sshd: root@notty"));
+    let directory = network.place.file("far");
+    let far = |words: &[String]| {
+        let far = words.get(1).is_some_and(|it| it == "__far");
+        far && words.get(2).is_some_and(|it| it.starts_with(&directory))
+    };
+    for (at, ends) in ["ssh", "session", "far", "near", "interrupt"].into_iter().enumerate() {
+        let to = format!("--to=runs{at}");
+        let running = network.start(&[
+            "fleet",
+            "compare",
+            "ssh:ruler",
+            &to,
+            "--",
+            "--why=no",
+            "--no-check-output",
+            "-N",
+            &long,
+        ]);
+        network.place.wait_for_sleepers(1);
+        let victim = match ends {
+            "ssh" => network.find(ssh),
+            "session" => network.far().into_iter().find_map(|pid| session_above(pid, &session)),
+            "far" => network.find(far),
+            _ => Some(running.pid()),
+        };
+        let signal = if ends == "interrupt" { Signal::INT } else { Signal::KILL };
+        kill(victim.unwrap_or_else(|| panic!("no process: {ends}")), signal);
+        let ran = running.wait();
+        match ends {
+            "near" => {}
+            "interrupt" => ran.expect(130, &["ruler: interrupted", "fleet resume 'runs4'"]),
+            _ => ran.expect(
+                1,
+                &["ruler: the connection ended while it measured", "0 of 1 machine gave a record"],
+            ),
+        }
+        eventually(&format!("{ends}: no process is left"), || network.place.sleepers().is_empty());
+        network.assert_clean();
+    }
+}
+
+/// The process above this one that is a session of sshd.
+fn session_above(mut pid: i32, session: &dyn Fn(&[String]) -> bool) -> Option<i32> {
+    while pid > 1 {
+        let words = fs::read_to_string(format!("/proc/{pid}/cmdline")).ok()?;
+        if session(&[words.replace('\0', " ")]) {
+            return Some(pid);
+        }
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        pid = stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()?;
+    }
+    None
+}
+
+#[test]
+fn each_failure_has_its_reason_and_holds_no_other_machine() {
+    let mut network = needs!(Network::new());
+    let _alone = alone();
+    // Whoever logs in to it waits until the file is there.
+    let file = network.place.file("go");
+    let hangs = network.place.script(
+        "hangs",
+        &format!("#!/bin/sh\ntest -e {file} || exec sleep {}\nexec /bin/sh \"$@\"\n", network.place.marker),
+    );
+    network.machine("hung", &hangs, "");
+    network.machine("alpha", "/bin/sh", "");
+    network.machine("small", "/bin/sh", "mount -t tmpfs -o size=64k,mode=777 none \"$far\" &&");
+    network.alias("again", 1, "measurer", "known");
+    network.alias("stranger", 1, "measurer", "unknown");
+    let place = &network.place;
+    place.write("lines", "1\n2\n3\n");
+    let names = ["hung", "alpha", "again", "small", "stranger", "no.such.host.invalid"];
+    place.write("hosts.txt", names.join("\n"));
+    let fleet = ["fleet", "compare", "hosts.txt", "--to=runs", "--at-once=1", "--silence=6s", "--send=lines"];
+    let ran = network.run(&[&fleet[..], &QUICK].concat());
+    ran.expect(
+        1,
+        &[
+            "hung: nothing came from it for 6 s before it began",
+            "alpha: done",
+            "again: it is the same machine as alpha",
+            "small: there is no room on it: ",
+            "whyfaster-far: no room for the program in",
+            "stranger: it could not be reached (exit status 255)",
+            "Host key verification failed",
+            "no.such.host.invalid: it could not be reached",
+            "1 of 6 machines gave a record",
+        ],
+    );
+    let before = fs::metadata(place.path("runs/alpha.json")).unwrap().modified().unwrap();
+    place.write("go", "");
+    let ran = network.run(&["fleet", "resume", "runs"]);
+    ran.expect(
+        1,
+        &[
+            "compare on 5 machines",
+            "hung: done",
+            "again: it is the same machine as alpha",
+            "2 of 6 machines gave a record",
+        ],
+    );
+    assert_eq!(
+        fs::metadata(place.path("runs/alpha.json")).unwrap().modified().unwrap(),
+        before,
+        "it was measured again"
+    );
+    place.end_sleepers();
+    network.assert_clean();
+}
+
+#[test]
+fn a_full_disk_at_home_loses_no_other_record() {
+    let mut network = needs!(Network::new());
+    let _alone = alone();
+    network.machine("alpha", "/bin/sh", "");
+    let place = &network.place;
+    place.write("lines", "1\n2\n3\n");
+    fs::create_dir(place.path("runs")).unwrap();
+    // One page, which 'fleet.run' takes.
+    let line = format!(
+        "mount -t tmpfs -o size=4k none runs && cd . && {PROGRAM} fleet compare ssh:alpha --to=runs --send=lines {}; echo status $?; ls -A runs; \
+         mount -o remount,size=4m none runs && {PROGRAM} fleet resume runs; echo status $?; ls -A runs; cp runs/alpha.json home.json",
+        QUICK.map(|word| format!("'{word}'")).join(" ")
+    );
+    let mut command = place.command("unshare", &["-m", "--propagation", "private", "sh", "-c", &line]);
+    command.env("PATH", format!("{}:{}", place.file("bin"), std::env::var("PATH").unwrap()));
+    let ran = place.finish(command);
+    ran.expect(0, &["alpha: cannot write 'runs/alpha.json': No space left", "1 of 1 machine gave a record"]);
+    assert_eq!(ran.out, "status 1\nfleet.run\nstatus 0\nalpha.json\nfleet.run\n");
+    place.record("home.json");
+    network.assert_clean();
+}
