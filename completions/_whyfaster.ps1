@@ -34,6 +34,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('prices', 'prices', [CompletionResultType]::ParameterValue, 'Price what this machine charges: system calls, processes, threads, pipes, page faults')
             [CompletionResult]::new('machines', 'machines', [CompletionResultType]::ParameterValue, 'Set price lists side by side: which machine charges more, for what, and why')
             [CompletionResult]::new('fleet', 'fleet', [CompletionResultType]::ParameterValue, 'Ask the same of many machines: how they differ, by which facts, and which of them stand out')
+            [CompletionResult]::new('store', 'store', [CompletionResultType]::ParameterValue, 'Keep records of many machines in a database, where ''fleet'' asks them')
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Say what this machine allows, how noisy it is, and what would help')
             [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Show a pair of commands whose order flips from one copy to many, in less than 30 seconds')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Show the manual: of whyfaster, or of one verb')
@@ -106,6 +107,8 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--fail-if-slower', '--fail-if-slower', [CompletionResultType]::ParameterName, 'Exit with 3 if one is slower')
             [CompletionResult]::new('--fail-if', '--fail-if', [CompletionResultType]::ParameterName, 'Exit with 3 if a metric is above a limit')
             [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write the record to FILE')
+            [CompletionResult]::new('--label', '--label', [CompletionResultType]::ParameterName, 'The label that it is added under, such as before or after')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store that it is added to: a file of SQLite [default: $WHYFASTER_STORE, else in the XDG data directory]')
             [CompletionResult]::new('--html', '--html', [CompletionResultType]::ParameterName, 'Write a page with pictures to FILE')
             [CompletionResult]::new('--svg', '--svg', [CompletionResultType]::ParameterName, 'Write the one picture that says it to FILE, as SVG')
             [CompletionResult]::new('--png', '--png', [CompletionResultType]::ParameterName, 'Write the same picture to FILE, as PNG')
@@ -123,6 +126,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--as-root', '--as-root', [CompletionResultType]::ParameterName, 'Under sudo, run the commands as root too')
             [CompletionResult]::new('--fail-on-inconclusive', '--fail-on-inconclusive', [CompletionResultType]::ParameterName, 'Exit with 4 if a gate could not be decided')
             [CompletionResult]::new('--no-keep', '--no-keep', [CompletionResultType]::ParameterName, 'Do not keep the record for ''whyfaster show''')
+            [CompletionResult]::new('--save', '--save', [CompletionResultType]::ParameterName, 'Add the record to the store, where ''whyfaster fleet'' and ''whyfaster store'' find it')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON instead of the report')
             [CompletionResult]::new('--open', '--open', [CompletionResultType]::ParameterName, 'Open the page in the browser (xdg-open)')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print the options that are used most')
@@ -152,6 +156,8 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('-u', '-u', [CompletionResultType]::ParameterName, 'Show times in UNIT: microsecond, millisecond, second, minute or hour')
             [CompletionResult]::new('--time-unit', '--time-unit', [CompletionResultType]::ParameterName, 'Show times in UNIT: microsecond, millisecond, second, minute or hour')
             [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write the record to FILE (''-'' is standard output)')
+            [CompletionResult]::new('--label', '--label', [CompletionResultType]::ParameterName, 'The label that it is added under, such as before or after')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store that it is added to: a file of SQLite [default: $WHYFASTER_STORE, else in the XDG data directory]')
             [CompletionResult]::new('--html', '--html', [CompletionResultType]::ParameterName, 'Write a page with pictures to FILE')
             [CompletionResult]::new('--svg', '--svg', [CompletionResultType]::ParameterName, 'Write the one picture that says it to FILE, as SVG')
             [CompletionResult]::new('--png', '--png', [CompletionResultType]::ParameterName, 'Write the same picture to FILE, as PNG')
@@ -169,6 +175,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print nothing but the answer in one sentence')
             [CompletionResult]::new('--keep-schedule', '--keep-schedule', [CompletionResultType]::ParameterName, 'Keep the scheduling records in the record, so that it can be analysed again')
             [CompletionResult]::new('--no-keep', '--no-keep', [CompletionResultType]::ParameterName, 'Do not keep the record for ''whyfaster show''')
+            [CompletionResult]::new('--save', '--save', [CompletionResultType]::ParameterName, 'Add the record to the store, where ''whyfaster fleet'' and ''whyfaster store'' find it')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print the record as JSON on standard output instead of the report')
             [CompletionResult]::new('--open', '--open', [CompletionResultType]::ParameterName, 'Open the page in the browser (xdg-open)')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print the options that are used most')
@@ -231,6 +238,8 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--why', '--why', [CompletionResultType]::ParameterName, 'Explain the difference: yes, observe (no experiments) or no')
             [CompletionResult]::new('--why-rounds', '--why-rounds', [CompletionResultType]::ParameterName, 'Observe every alternative this many times [default: 3 to 22, until the causes are known]')
             [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write the record, with every raw sample, to FILE (''-'' is standard output)')
+            [CompletionResult]::new('--label', '--label', [CompletionResultType]::ParameterName, 'The label that it is added under, such as before or after')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store that it is added to: a file of SQLite [default: $WHYFASTER_STORE, else in the XDG data directory]')
             [CompletionResult]::new('--html', '--html', [CompletionResultType]::ParameterName, 'Write a page with pictures to FILE')
             [CompletionResult]::new('--svg', '--svg', [CompletionResultType]::ParameterName, 'Write the one picture that says it to FILE, as SVG')
             [CompletionResult]::new('--png', '--png', [CompletionResultType]::ParameterName, 'Write the same picture to FILE, as PNG')
@@ -242,6 +251,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--quick', '--quick', [CompletionResultType]::ParameterName, 'Take a smaller size, or of a study of prices less time')
             [CompletionResult]::new('--as-root', '--as-root', [CompletionResultType]::ParameterName, 'Under sudo, run the commands as root too')
             [CompletionResult]::new('--no-keep', '--no-keep', [CompletionResultType]::ParameterName, 'Do not keep the record for ''whyfaster show''')
+            [CompletionResult]::new('--save', '--save', [CompletionResultType]::ParameterName, 'Add the record to the store, where ''whyfaster fleet'' and ''whyfaster store'' find it')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print the record as JSON on standard output instead of the report')
             [CompletionResult]::new('--open', '--open', [CompletionResultType]::ParameterName, 'Open the page in the browser (xdg-open)')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print the tables too; -vv prints everything')
@@ -268,6 +278,8 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--source', '--source', [CompletionResultType]::ParameterName, 'Print the C source of a probe, as it is measured, and measure nothing')
             [CompletionResult]::new('--explain', '--explain', [CompletionResultType]::ParameterName, 'Print the page of a probe: what it measures, how, and what to make of it')
             [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write the price list, with every raw sample, to FILE (''-'' is standard output)')
+            [CompletionResult]::new('--label', '--label', [CompletionResultType]::ParameterName, 'The label that it is added under, such as before or after')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store that it is added to: a file of SQLite [default: $WHYFASTER_STORE, else in the XDG data directory]')
             [CompletionResult]::new('--export-csv', '--export-csv', [CompletionResultType]::ParameterName, 'Write the prices as comma-separated values to FILE (''-'' is standard output)')
             [CompletionResult]::new('--html', '--html', [CompletionResultType]::ParameterName, 'Write a page with pictures to FILE')
             [CompletionResult]::new('--svg', '--svg', [CompletionResultType]::ParameterName, 'Write the one picture that says it to FILE, as SVG')
@@ -279,6 +291,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--list', '--list', [CompletionResultType]::ParameterName, 'List the probes: their variants, what one operation is, what they need')
             [CompletionResult]::new('--fetch', '--fetch', [CompletionResultType]::ParameterName, 'Download a kernel that is not in the cache, with apt and a state of our own')
             [CompletionResult]::new('--no-keep', '--no-keep', [CompletionResultType]::ParameterName, 'Do not keep the record for ''whyfaster show''')
+            [CompletionResult]::new('--save', '--save', [CompletionResultType]::ParameterName, 'Add the record to the store, where ''whyfaster fleet'' and ''whyfaster store'' find it')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print the price list as JSON on standard output instead of the report')
             [CompletionResult]::new('--open', '--open', [CompletionResultType]::ParameterName, 'Open the page in the browser (xdg-open)')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print the tables too; -vv prints everything')
@@ -427,6 +440,12 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             break
         }
         'whyfaster;fleet;report' {
+            [CompletionResult]::new('--only', '--only', [CompletionResultType]::ParameterName, 'Take only comparisons in which a command, or its name, holds this text')
+            [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'Records that were measured on this day or later, such as 2026-10-01 or 2026-10-01T12:30 (UTC)')
+            [CompletionResult]::new('--until', '--until', [CompletionResultType]::ParameterName, 'Records that were measured before this day or time')
+            [CompletionResult]::new('--label', '--label', [CompletionResultType]::ParameterName, 'Records that were added under this label')
+            [CompletionResult]::new('--host', '--host', [CompletionResultType]::ParameterName, 'Records of this machine; may be given several times')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]')
             [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour: auto, basic, full, nocolor, color or none [default: auto]')
             [CompletionResult]::new('--time-unit', '--time-unit', [CompletionResultType]::ParameterName, 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print everything as JSON on standard output instead of the report')
@@ -442,6 +461,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             break
         }
         'whyfaster;fleet;diff' {
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]')
             [CompletionResult]::new('--delta', '--delta', [CompletionResultType]::ParameterName, 'Call a price unchanged when it changed by less than this')
             [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour: auto, basic, full, nocolor, color or none [default: auto]')
             [CompletionResult]::new('--time-unit', '--time-unit', [CompletionResultType]::ParameterName, 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]')
@@ -450,6 +470,68 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print the tables too; -vv prints everything')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but the answer in one sentence')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print nothing but the answer in one sentence')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print the options that are used most')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print the options that are used most')
+            [CompletionResult]::new('--help-all', '--help-all', [CompletionResultType]::ParameterName, 'Print every option with its explanation')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'whyfaster;store' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print the options that are used most')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print the options that are used most')
+            [CompletionResult]::new('--help-all', '--help-all', [CompletionResultType]::ParameterName, 'Print every option with its explanation')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('add', 'add', [CompletionResultType]::ParameterValue, 'Add records to the store: comparisons, price lists, traces')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the records in the store, the latest first')
+            [CompletionResult]::new('get', 'get', [CompletionResultType]::ParameterValue, 'Print a record of the store as it was added, such as for: whyfaster show -')
+            [CompletionResult]::new('remove', 'remove', [CompletionResultType]::ParameterValue, 'Remove records from the store')
+            break
+        }
+        'whyfaster;store;add' {
+            [CompletionResult]::new('--label', '--label', [CompletionResultType]::ParameterName, 'Add them under this label, such as before or after, by which reports choose')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]')
+            [CompletionResult]::new('--name-by-file', '--name-by-file', [CompletionResultType]::ParameterName, 'Call the machine by the file of its record, not by the name of the host: for clones that share one name')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print the options that are used most')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print the options that are used most')
+            [CompletionResult]::new('--help-all', '--help-all', [CompletionResultType]::ParameterName, 'Print every option with its explanation')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'whyfaster;store;list' {
+            [CompletionResult]::new('--last', '--last', [CompletionResultType]::ParameterName, 'List at most so many records')
+            [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'Records that were measured on this day or later, such as 2026-10-01 or 2026-10-01T12:30 (UTC)')
+            [CompletionResult]::new('--until', '--until', [CompletionResultType]::ParameterName, 'Records that were measured before this day or time')
+            [CompletionResult]::new('--label', '--label', [CompletionResultType]::ParameterName, 'Records that were added under this label')
+            [CompletionResult]::new('--host', '--host', [CompletionResultType]::ParameterName, 'Records of this machine; may be given several times')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]')
+            [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour: auto, basic, full, nocolor, color or none [default: auto]')
+            [CompletionResult]::new('--time-unit', '--time-unit', [CompletionResultType]::ParameterName, 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print them as JSON on standard output')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print the tables too; -vv prints everything')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print the tables too; -vv prints everything')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing but the answer in one sentence')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print nothing but the answer in one sentence')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print the options that are used most')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print the options that are used most')
+            [CompletionResult]::new('--help-all', '--help-all', [CompletionResultType]::ParameterName, 'Print every option with its explanation')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'whyfaster;store;get' {
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print the options that are used most')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print the options that are used most')
+            [CompletionResult]::new('--help-all', '--help-all', [CompletionResultType]::ParameterName, 'Print every option with its explanation')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'whyfaster;store;remove' {
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print the options that are used most')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print the options that are used most')
             [CompletionResult]::new('--help-all', '--help-all', [CompletionResultType]::ParameterName, 'Print every option with its explanation')
@@ -474,10 +556,13 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
         'whyfaster;demo' {
             [CompletionResult]::new('--max-time', '--max-time', [CompletionResultType]::ParameterName, 'Begin nothing that would end after this time, such as 60s [default: 20s]')
             [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write the record, with every raw sample, to FILE (''-'' is standard output)')
+            [CompletionResult]::new('--label', '--label', [CompletionResultType]::ParameterName, 'The label that it is added under, such as before or after')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store that it is added to: a file of SQLite [default: $WHYFASTER_STORE, else in the XDG data directory]')
             [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour: auto, basic, full, nocolor, color or none [default: auto]')
             [CompletionResult]::new('--time-unit', '--time-unit', [CompletionResultType]::ParameterName, 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]')
             [CompletionResult]::new('--as-root', '--as-root', [CompletionResultType]::ParameterName, 'Under sudo, run the commands as root too')
             [CompletionResult]::new('--no-keep', '--no-keep', [CompletionResultType]::ParameterName, 'Do not keep the record for ''whyfaster show''')
+            [CompletionResult]::new('--save', '--save', [CompletionResultType]::ParameterName, 'Add the record to the store, where ''whyfaster fleet'' and ''whyfaster store'' find it')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print the record as JSON on standard output instead of the report')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print the tables too; -vv prints everything')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print the tables too; -vv prints everything')
@@ -515,6 +600,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('prices', 'prices', [CompletionResultType]::ParameterValue, 'Price what this machine charges: system calls, processes, threads, pipes, page faults')
             [CompletionResult]::new('machines', 'machines', [CompletionResultType]::ParameterValue, 'Set price lists side by side: which machine charges more, for what, and why')
             [CompletionResult]::new('fleet', 'fleet', [CompletionResultType]::ParameterValue, 'Ask the same of many machines: how they differ, by which facts, and which of them stand out')
+            [CompletionResult]::new('store', 'store', [CompletionResultType]::ParameterValue, 'Keep records of many machines in a database, where ''fleet'' asks them')
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Say what this machine allows, how noisy it is, and what would help')
             [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Show a pair of commands whose order flips from one copy to many, in less than 30 seconds')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Show the manual: of whyfaster, or of one verb')
@@ -572,6 +658,25 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             break
         }
         'whyfaster;help;fleet;diff' {
+            break
+        }
+        'whyfaster;help;store' {
+            [CompletionResult]::new('add', 'add', [CompletionResultType]::ParameterValue, 'Add records to the store: comparisons, price lists, traces')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the records in the store, the latest first')
+            [CompletionResult]::new('get', 'get', [CompletionResultType]::ParameterValue, 'Print a record of the store as it was added, such as for: whyfaster show -')
+            [CompletionResult]::new('remove', 'remove', [CompletionResultType]::ParameterValue, 'Remove records from the store')
+            break
+        }
+        'whyfaster;help;store;add' {
+            break
+        }
+        'whyfaster;help;store;list' {
+            break
+        }
+        'whyfaster;help;store;get' {
+            break
+        }
+        'whyfaster;help;store;remove' {
             break
         }
         'whyfaster;help;doctor' {

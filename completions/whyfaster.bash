@@ -49,6 +49,9 @@ _whyfaster() {
             whyfaster,show)
                 cmd="whyfaster__subcmd__show"
                 ;;
+            whyfaster,store)
+                cmd="whyfaster__subcmd__store"
+                ;;
             whyfaster,study)
                 cmd="whyfaster__subcmd__study"
                 ;;
@@ -109,6 +112,9 @@ _whyfaster() {
             whyfaster__subcmd__help,show)
                 cmd="whyfaster__subcmd__help__subcmd__show"
                 ;;
+            whyfaster__subcmd__help,store)
+                cmd="whyfaster__subcmd__help__subcmd__store"
+                ;;
             whyfaster__subcmd__help,study)
                 cmd="whyfaster__subcmd__help__subcmd__study"
                 ;;
@@ -136,6 +142,30 @@ _whyfaster() {
             whyfaster__subcmd__help__subcmd__fleet,trace)
                 cmd="whyfaster__subcmd__help__subcmd__fleet__subcmd__trace"
                 ;;
+            whyfaster__subcmd__help__subcmd__store,add)
+                cmd="whyfaster__subcmd__help__subcmd__store__subcmd__add"
+                ;;
+            whyfaster__subcmd__help__subcmd__store,get)
+                cmd="whyfaster__subcmd__help__subcmd__store__subcmd__get"
+                ;;
+            whyfaster__subcmd__help__subcmd__store,list)
+                cmd="whyfaster__subcmd__help__subcmd__store__subcmd__list"
+                ;;
+            whyfaster__subcmd__help__subcmd__store,remove)
+                cmd="whyfaster__subcmd__help__subcmd__store__subcmd__remove"
+                ;;
+            whyfaster__subcmd__store,add)
+                cmd="whyfaster__subcmd__store__subcmd__add"
+                ;;
+            whyfaster__subcmd__store,get)
+                cmd="whyfaster__subcmd__store__subcmd__get"
+                ;;
+            whyfaster__subcmd__store,list)
+                cmd="whyfaster__subcmd__store__subcmd__list"
+                ;;
+            whyfaster__subcmd__store,remove)
+                cmd="whyfaster__subcmd__store__subcmd__remove"
+                ;;
             *)
                 ;;
         esac
@@ -143,7 +173,7 @@ _whyfaster() {
 
     case "${cmd}" in
         whyfaster)
-            opts="-h -V --help --help-all --version compare trace show report study prices machines fleet doctor demo man completions help"
+            opts="-h -V --help --help-all --version compare trace show report study prices machines fleet store doctor demo man completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -157,7 +187,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__compare)
-            opts="-w -m -M -r -s -p -C -c -P -D -L -i -n -S -N -u -v -q -h -V --warmup --min-runs --max-runs --runs --setup --reference --reference-name --prepare --conclude --cleanup --parameter-scan --parameter-step-size --parameter-list --ignore-failure --show-output --output --command-name --shell --input --env --min-benchmarking-time --metrics --style --sort --time-unit --verbose --quiet --export-asciidoc --export-json --export-csv --export-markdown --export-orgmode --export-format --load --mode --rate --duration --max-time --delta --confidence --pace --seed --timeout --no-check-output --dry-run --placement --pin --keep-daemons --drop-caches --as-root --why --why-rounds --on --send --binary --fail-if-slower --fail-if --fail-on-inconclusive --record --no-keep --json --html --svg --png --open --help --help-all --version"
+            opts="-w -m -M -r -s -p -C -c -P -D -L -i -n -S -N -u -v -q -h -V --warmup --min-runs --max-runs --runs --setup --reference --reference-name --prepare --conclude --cleanup --parameter-scan --parameter-step-size --parameter-list --ignore-failure --show-output --output --command-name --shell --input --env --min-benchmarking-time --metrics --style --sort --time-unit --verbose --quiet --export-asciidoc --export-json --export-csv --export-markdown --export-orgmode --export-format --load --mode --rate --duration --max-time --delta --confidence --pace --seed --timeout --no-check-output --dry-run --placement --pin --keep-daemons --drop-caches --as-root --why --why-rounds --on --send --binary --fail-if-slower --fail-if --fail-on-inconclusive --record --no-keep --save --label --store --json --html --svg --png --open --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -507,6 +537,25 @@ _whyfaster() {
                     fi
                     return 0
                     ;;
+                --label)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --store)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
                 --html)
                     local oldifs
                     if [ -n "${IFS+x}" ]; then
@@ -574,7 +623,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__demo)
-            opts="-v -q -h -V --max-time --as-root --record --no-keep --json --style --time-unit --verbose --quiet --help --help-all --version"
+            opts="-v -q -h -V --max-time --as-root --record --no-keep --save --label --store --json --style --time-unit --verbose --quiet --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -585,6 +634,25 @@ _whyfaster() {
                     return 0
                     ;;
                 --record)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --label)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --store)
                     local oldifs
                     if [ -n "${IFS+x}" ]; then
                         oldifs="$IFS"
@@ -707,12 +775,27 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__fleet__subcmd__diff)
-            opts="-v -q -h -V --delta --json --style --time-unit --verbose --quiet --help --help-all --version"
+            opts="-v -q -h -V --store --delta --json --style --time-unit --verbose --quiet --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --store)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
                 --delta)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -853,12 +936,47 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__fleet__subcmd__report)
-            opts="-v -q -h -V --json --style --time-unit --verbose --quiet --help --help-all --version"
+            opts="-v -q -h -V --only --since --until --label --host --store --json --style --time-unit --verbose --quiet --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --only)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --label)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --host)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --store)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
                 --style)
                     COMPREPLY=($(compgen -W "auto basic full nocolor color none" -- "${cur}"))
                     return 0
@@ -957,7 +1075,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__help)
-            opts="compare trace show report study prices machines fleet doctor demo man completions help"
+            opts="compare trace show report study prices machines fleet store doctor demo man completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1222,6 +1340,76 @@ _whyfaster() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        whyfaster__subcmd__help__subcmd__store)
+            opts="add list get remove"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        whyfaster__subcmd__help__subcmd__store__subcmd__add)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        whyfaster__subcmd__help__subcmd__store__subcmd__get)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        whyfaster__subcmd__help__subcmd__store__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        whyfaster__subcmd__help__subcmd__store__subcmd__remove)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         whyfaster__subcmd__help__subcmd__study)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -1348,7 +1536,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__prices)
-            opts="-v -q -h -V --quick --all --list --pin --inside --fetch --worker --silence --on --send --binary --seed --project --source --explain --record --no-keep --export-csv --json --html --svg --png --open --style --time-unit --verbose --quiet --help --help-all --version"
+            opts="-v -q -h -V --quick --all --list --pin --inside --fetch --worker --silence --on --send --binary --seed --project --source --explain --record --no-keep --save --label --store --export-csv --json --html --svg --png --open --style --time-unit --verbose --quiet --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1421,6 +1609,25 @@ _whyfaster() {
                     return 0
                     ;;
                 --record)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --label)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --store)
                     local oldifs
                     if [ -n "${IFS+x}" ]; then
                         oldifs="$IFS"
@@ -1758,8 +1965,170 @@ _whyfaster() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        whyfaster__subcmd__store)
+            opts="-h -V --help --help-all --version add list get remove"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        whyfaster__subcmd__store__subcmd__add)
+            opts="-h -V --label --name-by-file --store --help --help-all --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --label)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --store)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        whyfaster__subcmd__store__subcmd__get)
+            opts="-h -V --store --help --help-all --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --store)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        whyfaster__subcmd__store__subcmd__list)
+            opts="-v -q -h -V --last --since --until --label --host --store --json --style --time-unit --verbose --quiet --help --help-all --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --last)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --label)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --host)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --store)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --style)
+                    COMPREPLY=($(compgen -W "auto basic full nocolor color none" -- "${cur}"))
+                    return 0
+                    ;;
+                --time-unit)
+                    COMPREPLY=($(compgen -W "microsecond millisecond second minute hour" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        whyfaster__subcmd__store__subcmd__remove)
+            opts="-h -V --store --help --help-all --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --store)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         whyfaster__subcmd__study)
-            opts="-u -v -q -h -V --full --quick --load --max-time --seed --flamegraphs --as-root --why --why-rounds --record --no-keep --json --html --svg --png --open --style --sort --time-unit --verbose --quiet --help --help-all --version"
+            opts="-u -v -q -h -V --full --quick --load --max-time --seed --flamegraphs --as-root --why --why-rounds --record --no-keep --save --label --store --json --html --svg --png --open --style --sort --time-unit --verbose --quiet --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1793,6 +2162,25 @@ _whyfaster() {
                     return 0
                     ;;
                 --record)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --label)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --store)
                     local oldifs
                     if [ -n "${IFS+x}" ]; then
                         oldifs="$IFS"
@@ -1876,7 +2264,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__trace)
-            opts="-S -N -u -v -q -h -V --follow --duration --level --count-only --strict --untraced-runs --ring-size --sample-rate --shell --input --env --output --pin --as-root --by --top --sort --calls --style --time-unit --verbose --quiet --record --keep-schedule --no-keep --json --html --svg --png --open --perfetto --flamegraph --folded --help --help-all --version"
+            opts="-S -N -u -v -q -h -V --follow --duration --level --count-only --strict --untraced-runs --ring-size --sample-rate --shell --input --env --output --pin --as-root --by --top --sort --calls --style --time-unit --verbose --quiet --record --keep-schedule --no-keep --save --label --store --json --html --svg --png --open --perfetto --flamegraph --folded --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1966,6 +2354,25 @@ _whyfaster() {
                     return 0
                     ;;
                 --record)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --label)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --store)
                     local oldifs
                     if [ -n "${IFS+x}" ]; then
                         oldifs="$IFS"

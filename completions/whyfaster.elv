@@ -31,6 +31,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand prices 'Price what this machine charges: system calls, processes, threads, pipes, page faults'
             cand machines 'Set price lists side by side: which machine charges more, for what, and why'
             cand fleet 'Ask the same of many machines: how they differ, by which facts, and which of them stand out'
+            cand store 'Keep records of many machines in a database, where ''fleet'' asks them'
             cand doctor 'Say what this machine allows, how noisy it is, and what would help'
             cand demo 'Show a pair of commands whose order flips from one copy to many, in less than 30 seconds'
             cand man 'Show the manual: of whyfaster, or of one verb'
@@ -102,6 +103,8 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --fail-if-slower 'Exit with 3 if one is slower'
             cand --fail-if 'Exit with 3 if a metric is above a limit'
             cand --record 'Write the record to FILE'
+            cand --label 'The label that it is added under, such as before or after'
+            cand --store 'The store that it is added to: a file of SQLite [default: $WHYFASTER_STORE, else in the XDG data directory]'
             cand --html 'Write a page with pictures to FILE'
             cand --svg 'Write the one picture that says it to FILE, as SVG'
             cand --png 'Write the same picture to FILE, as PNG'
@@ -119,6 +122,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --as-root 'Under sudo, run the commands as root too'
             cand --fail-on-inconclusive 'Exit with 4 if a gate could not be decided'
             cand --no-keep 'Do not keep the record for ''whyfaster show'''
+            cand --save 'Add the record to the store, where ''whyfaster fleet'' and ''whyfaster store'' find it'
             cand --json 'Print JSON instead of the report'
             cand --open 'Open the page in the browser (xdg-open)'
             cand -h 'Print the options that are used most'
@@ -147,6 +151,8 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand -u 'Show times in UNIT: microsecond, millisecond, second, minute or hour'
             cand --time-unit 'Show times in UNIT: microsecond, millisecond, second, minute or hour'
             cand --record 'Write the record to FILE (''-'' is standard output)'
+            cand --label 'The label that it is added under, such as before or after'
+            cand --store 'The store that it is added to: a file of SQLite [default: $WHYFASTER_STORE, else in the XDG data directory]'
             cand --html 'Write a page with pictures to FILE'
             cand --svg 'Write the one picture that says it to FILE, as SVG'
             cand --png 'Write the same picture to FILE, as PNG'
@@ -164,6 +170,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --quiet 'Print nothing but the answer in one sentence'
             cand --keep-schedule 'Keep the scheduling records in the record, so that it can be analysed again'
             cand --no-keep 'Do not keep the record for ''whyfaster show'''
+            cand --save 'Add the record to the store, where ''whyfaster fleet'' and ''whyfaster store'' find it'
             cand --json 'Print the record as JSON on standard output instead of the report'
             cand --open 'Open the page in the browser (xdg-open)'
             cand -h 'Print the options that are used most'
@@ -223,6 +230,8 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --why 'Explain the difference: yes, observe (no experiments) or no'
             cand --why-rounds 'Observe every alternative this many times [default: 3 to 22, until the causes are known]'
             cand --record 'Write the record, with every raw sample, to FILE (''-'' is standard output)'
+            cand --label 'The label that it is added under, such as before or after'
+            cand --store 'The store that it is added to: a file of SQLite [default: $WHYFASTER_STORE, else in the XDG data directory]'
             cand --html 'Write a page with pictures to FILE'
             cand --svg 'Write the one picture that says it to FILE, as SVG'
             cand --png 'Write the same picture to FILE, as PNG'
@@ -234,6 +243,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --quick 'Take a smaller size, or of a study of prices less time'
             cand --as-root 'Under sudo, run the commands as root too'
             cand --no-keep 'Do not keep the record for ''whyfaster show'''
+            cand --save 'Add the record to the store, where ''whyfaster fleet'' and ''whyfaster store'' find it'
             cand --json 'Print the record as JSON on standard output instead of the report'
             cand --open 'Open the page in the browser (xdg-open)'
             cand -v 'Print the tables too; -vv prints everything'
@@ -259,6 +269,8 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --source 'Print the C source of a probe, as it is measured, and measure nothing'
             cand --explain 'Print the page of a probe: what it measures, how, and what to make of it'
             cand --record 'Write the price list, with every raw sample, to FILE (''-'' is standard output)'
+            cand --label 'The label that it is added under, such as before or after'
+            cand --store 'The store that it is added to: a file of SQLite [default: $WHYFASTER_STORE, else in the XDG data directory]'
             cand --export-csv 'Write the prices as comma-separated values to FILE (''-'' is standard output)'
             cand --html 'Write a page with pictures to FILE'
             cand --svg 'Write the one picture that says it to FILE, as SVG'
@@ -270,6 +282,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --list 'List the probes: their variants, what one operation is, what they need'
             cand --fetch 'Download a kernel that is not in the cache, with apt and a state of our own'
             cand --no-keep 'Do not keep the record for ''whyfaster show'''
+            cand --save 'Add the record to the store, where ''whyfaster fleet'' and ''whyfaster store'' find it'
             cand --json 'Print the price list as JSON on standard output instead of the report'
             cand --open 'Open the page in the browser (xdg-open)'
             cand -v 'Print the tables too; -vv prints everything'
@@ -410,6 +423,12 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --version 'Print version'
         }
         &'whyfaster;fleet;report'= {
+            cand --only 'Take only comparisons in which a command, or its name, holds this text'
+            cand --since 'Records that were measured on this day or later, such as 2026-10-01 or 2026-10-01T12:30 (UTC)'
+            cand --until 'Records that were measured before this day or time'
+            cand --label 'Records that were added under this label'
+            cand --host 'Records of this machine; may be given several times'
+            cand --store 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]'
             cand --style 'Colour: auto, basic, full, nocolor, color or none [default: auto]'
             cand --time-unit 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]'
             cand --json 'Print everything as JSON on standard output instead of the report'
@@ -424,6 +443,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --version 'Print version'
         }
         &'whyfaster;fleet;diff'= {
+            cand --store 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]'
             cand --delta 'Call a price unchanged when it changed by less than this'
             cand --style 'Colour: auto, basic, full, nocolor, color or none [default: auto]'
             cand --time-unit 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]'
@@ -432,6 +452,63 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --verbose 'Print the tables too; -vv prints everything'
             cand -q 'Print nothing but the answer in one sentence'
             cand --quiet 'Print nothing but the answer in one sentence'
+            cand -h 'Print the options that are used most'
+            cand --help 'Print the options that are used most'
+            cand --help-all 'Print every option with its explanation'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'whyfaster;store'= {
+            cand -h 'Print the options that are used most'
+            cand --help 'Print the options that are used most'
+            cand --help-all 'Print every option with its explanation'
+            cand -V 'Print version'
+            cand --version 'Print version'
+            cand add 'Add records to the store: comparisons, price lists, traces'
+            cand list 'List the records in the store, the latest first'
+            cand get 'Print a record of the store as it was added, such as for: whyfaster show -'
+            cand remove 'Remove records from the store'
+        }
+        &'whyfaster;store;add'= {
+            cand --label 'Add them under this label, such as before or after, by which reports choose'
+            cand --store 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]'
+            cand --name-by-file 'Call the machine by the file of its record, not by the name of the host: for clones that share one name'
+            cand -h 'Print the options that are used most'
+            cand --help 'Print the options that are used most'
+            cand --help-all 'Print every option with its explanation'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'whyfaster;store;list'= {
+            cand --last 'List at most so many records'
+            cand --since 'Records that were measured on this day or later, such as 2026-10-01 or 2026-10-01T12:30 (UTC)'
+            cand --until 'Records that were measured before this day or time'
+            cand --label 'Records that were added under this label'
+            cand --host 'Records of this machine; may be given several times'
+            cand --store 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]'
+            cand --style 'Colour: auto, basic, full, nocolor, color or none [default: auto]'
+            cand --time-unit 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]'
+            cand --json 'Print them as JSON on standard output'
+            cand -v 'Print the tables too; -vv prints everything'
+            cand --verbose 'Print the tables too; -vv prints everything'
+            cand -q 'Print nothing but the answer in one sentence'
+            cand --quiet 'Print nothing but the answer in one sentence'
+            cand -h 'Print the options that are used most'
+            cand --help 'Print the options that are used most'
+            cand --help-all 'Print every option with its explanation'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'whyfaster;store;get'= {
+            cand --store 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]'
+            cand -h 'Print the options that are used most'
+            cand --help 'Print the options that are used most'
+            cand --help-all 'Print every option with its explanation'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'whyfaster;store;remove'= {
+            cand --store 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]'
             cand -h 'Print the options that are used most'
             cand --help 'Print the options that are used most'
             cand --help-all 'Print every option with its explanation'
@@ -454,10 +531,13 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
         &'whyfaster;demo'= {
             cand --max-time 'Begin nothing that would end after this time, such as 60s [default: 20s]'
             cand --record 'Write the record, with every raw sample, to FILE (''-'' is standard output)'
+            cand --label 'The label that it is added under, such as before or after'
+            cand --store 'The store that it is added to: a file of SQLite [default: $WHYFASTER_STORE, else in the XDG data directory]'
             cand --style 'Colour: auto, basic, full, nocolor, color or none [default: auto]'
             cand --time-unit 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]'
             cand --as-root 'Under sudo, run the commands as root too'
             cand --no-keep 'Do not keep the record for ''whyfaster show'''
+            cand --save 'Add the record to the store, where ''whyfaster fleet'' and ''whyfaster store'' find it'
             cand --json 'Print the record as JSON on standard output instead of the report'
             cand -v 'Print the tables too; -vv prints everything'
             cand --verbose 'Print the tables too; -vv prints everything'
@@ -492,6 +572,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand prices 'Price what this machine charges: system calls, processes, threads, pipes, page faults'
             cand machines 'Set price lists side by side: which machine charges more, for what, and why'
             cand fleet 'Ask the same of many machines: how they differ, by which facts, and which of them stand out'
+            cand store 'Keep records of many machines in a database, where ''fleet'' asks them'
             cand doctor 'Say what this machine allows, how noisy it is, and what would help'
             cand demo 'Show a pair of commands whose order flips from one copy to many, in less than 30 seconds'
             cand man 'Show the manual: of whyfaster, or of one verb'
@@ -534,6 +615,20 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
         &'whyfaster;help;fleet;report'= {
         }
         &'whyfaster;help;fleet;diff'= {
+        }
+        &'whyfaster;help;store'= {
+            cand add 'Add records to the store: comparisons, price lists, traces'
+            cand list 'List the records in the store, the latest first'
+            cand get 'Print a record of the store as it was added, such as for: whyfaster show -'
+            cand remove 'Remove records from the store'
+        }
+        &'whyfaster;help;store;add'= {
+        }
+        &'whyfaster;help;store;list'= {
+        }
+        &'whyfaster;help;store;get'= {
+        }
+        &'whyfaster;help;store;remove'= {
         }
         &'whyfaster;help;doctor'= {
         }

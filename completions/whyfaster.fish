@@ -35,6 +35,7 @@ complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "study" -d 'List
 complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "prices" -d 'Price what this machine charges: system calls, processes, threads, pipes, page faults'
 complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "machines" -d 'Set price lists side by side: which machine charges more, for what, and why'
 complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "fleet" -d 'Ask the same of many machines: how they differ, by which facts, and which of them stand out'
+complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "store" -d 'Keep records of many machines in a database, where \'fleet\' asks them'
 complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "doctor" -d 'Say what this machine allows, how noisy it is, and what would help'
 complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "demo" -d 'Show a pair of commands whose order flips from one copy to many, in less than 30 seconds'
 complete -c whyfaster -n "__fish_whyfaster_needs_command" -f -a "man" -d 'Show the manual: of whyfaster, or of one verb'
@@ -109,6 +110,8 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l binary -
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l fail-if-slower -d 'Exit with 3 if one is slower' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l fail-if -d 'Exit with 3 if a metric is above a limit' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l record -d 'Write the record to FILE' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l label -d 'The label that it is added under, such as before or after' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l store -d 'The store that it is added to: a file of SQLite [default: $WHYFASTER_STORE, else in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l html -d 'Write a page with pictures to FILE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l svg -d 'Write the one picture that says it to FILE, as SVG' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l png -d 'Write the same picture to FILE, as PNG' -r -F
@@ -124,6 +127,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l drop-cac
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l as-root -d 'Under sudo, run the commands as root too'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l fail-on-inconclusive -d 'Exit with 4 if a gate could not be decided'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l no-keep -d 'Do not keep the record for \'whyfaster show\''
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l save -d 'Add the record to the store, where \'whyfaster fleet\' and \'whyfaster store\' find it'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l json -d 'Print JSON instead of the report'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l open -d 'Open the page in the browser (xdg-open)'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s h -l help -d 'Print the options that are used most'
@@ -165,6 +169,8 @@ second\t''
 minute\t''
 hour\t''"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l record -d 'Write the record to FILE (\'-\' is standard output)' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l label -d 'The label that it is added under, such as before or after' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l store -d 'The store that it is added to: a file of SQLite [default: $WHYFASTER_STORE, else in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l html -d 'Write a page with pictures to FILE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l svg -d 'Write the one picture that says it to FILE, as SVG' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l png -d 'Write the same picture to FILE, as PNG' -r -F
@@ -180,6 +186,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -s v -l verbo
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -s q -l quiet -d 'Print nothing but the answer in one sentence'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l keep-schedule -d 'Keep the scheduling records in the record, so that it can be analysed again'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l no-keep -d 'Do not keep the record for \'whyfaster show\''
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l save -d 'Add the record to the store, where \'whyfaster fleet\' and \'whyfaster store\' find it'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l json -d 'Print the record as JSON on standard output instead of the report'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l open -d 'Open the page in the browser (xdg-open)'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -s h -l help -d 'Print the options that are used most'
@@ -245,6 +252,8 @@ observe\t'By observation alone'
 no\t'Not at all'"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l why-rounds -d 'Observe every alternative this many times [default: 3 to 22, until the causes are known]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l record -d 'Write the record, with every raw sample, to FILE (\'-\' is standard output)' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l label -d 'The label that it is added under, such as before or after' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l store -d 'The store that it is added to: a file of SQLite [default: $WHYFASTER_STORE, else in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l html -d 'Write a page with pictures to FILE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l svg -d 'Write the one picture that says it to FILE, as SVG' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l png -d 'Write the same picture to FILE, as PNG' -r -F
@@ -266,6 +275,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l full -d 'T
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l quick -d 'Take a smaller size, or of a study of prices less time'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l as-root -d 'Under sudo, run the commands as root too'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l no-keep -d 'Do not keep the record for \'whyfaster show\''
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l save -d 'Add the record to the store, where \'whyfaster fleet\' and \'whyfaster store\' find it'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l json -d 'Print the record as JSON on standard output instead of the report'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l open -d 'Open the page in the browser (xdg-open)'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -s v -l verbose -d 'Print the tables too; -vv prints everything'
@@ -285,6 +295,8 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l project -
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l source -d 'Print the C source of a probe, as it is measured, and measure nothing' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l explain -d 'Print the page of a probe: what it measures, how, and what to make of it' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l record -d 'Write the price list, with every raw sample, to FILE (\'-\' is standard output)' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l label -d 'The label that it is added under, such as before or after' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l store -d 'The store that it is added to: a file of SQLite [default: $WHYFASTER_STORE, else in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l export-csv -d 'Write the prices as comma-separated values to FILE (\'-\' is standard output)' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l html -d 'Write a page with pictures to FILE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l svg -d 'Write the one picture that says it to FILE, as SVG' -r -F
@@ -305,6 +317,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l all -d 'P
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l list -d 'List the probes: their variants, what one operation is, what they need'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l fetch -d 'Download a kernel that is not in the cache, with apt and a state of our own'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l no-keep -d 'Do not keep the record for \'whyfaster show\''
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l save -d 'Add the record to the store, where \'whyfaster fleet\' and \'whyfaster store\' find it'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l json -d 'Print the price list as JSON on standard output instead of the report'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l open -d 'Open the page in the browser (xdg-open)'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -s v -l verbose -d 'Print the tables too; -vv prints everything'
@@ -453,6 +466,12 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_se
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from resume" -s h -l help -d 'Print the options that are used most'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from resume" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from resume" -s V -l version -d 'Print version'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l only -d 'Take only comparisons in which a command, or its name, holds this text' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l since -d 'Records that were measured on this day or later, such as 2026-10-01 or 2026-10-01T12:30 (UTC)' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l until -d 'Records that were measured before this day or time' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l label -d 'Records that were added under this label' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l host -d 'Records of this machine; may be given several times' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l store -d 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
 full\t'Both, terminal or not'
@@ -470,6 +489,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_se
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -s h -l help -d 'Print the options that are used most'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -s V -l version -d 'Print version'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from diff" -l store -d 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from diff" -l delta -d 'Call a price unchanged when it changed by less than this' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from diff" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
@@ -488,6 +508,50 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_se
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print the options that are used most'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from diff" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from diff" -s V -l version -d 'Print version'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and not __fish_seen_subcommand_from add list get remove" -s h -l help -d 'Print the options that are used most'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and not __fish_seen_subcommand_from add list get remove" -l help-all -d 'Print every option with its explanation'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and not __fish_seen_subcommand_from add list get remove" -s V -l version -d 'Print version'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and not __fish_seen_subcommand_from add list get remove" -f -a "add" -d 'Add records to the store: comparisons, price lists, traces'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and not __fish_seen_subcommand_from add list get remove" -f -a "list" -d 'List the records in the store, the latest first'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and not __fish_seen_subcommand_from add list get remove" -f -a "get" -d 'Print a record of the store as it was added, such as for: whyfaster show -'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and not __fish_seen_subcommand_from add list get remove" -f -a "remove" -d 'Remove records from the store'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from add" -l label -d 'Add them under this label, such as before or after, by which reports choose' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from add" -l store -d 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from add" -l name-by-file -d 'Call the machine by the file of its record, not by the name of the host: for clones that share one name'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from add" -s h -l help -d 'Print the options that are used most'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from add" -l help-all -d 'Print every option with its explanation'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from add" -s V -l version -d 'Print version'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from list" -l last -d 'List at most so many records' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from list" -l since -d 'Records that were measured on this day or later, such as 2026-10-01 or 2026-10-01T12:30 (UTC)' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from list" -l until -d 'Records that were measured before this day or time' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from list" -l label -d 'Records that were added under this label' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from list" -l host -d 'Records of this machine; may be given several times' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from list" -l store -d 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from list" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
+basic\t'Neither colour nor movement'
+full\t'Both, terminal or not'
+nocolor\t'Movement without colour'
+color\t'Colour without movement'
+none\t'Nothing at all; exports and the exit status are the only result'"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from list" -l time-unit -d 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]' -r -f -a "microsecond\t''
+millisecond\t''
+second\t''
+minute\t''
+hour\t''"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from list" -l json -d 'Print them as JSON on standard output'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Print the tables too; -vv prints everything'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Print nothing but the answer in one sentence'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from list" -s h -l help -d 'Print the options that are used most'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from list" -l help-all -d 'Print every option with its explanation'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from list" -s V -l version -d 'Print version'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from get" -l store -d 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from get" -s h -l help -d 'Print the options that are used most'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from get" -l help-all -d 'Print every option with its explanation'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from get" -s V -l version -d 'Print version'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from remove" -l store -d 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print the options that are used most'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from remove" -l help-all -d 'Print every option with its explanation'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from remove" -s V -l version -d 'Print version'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand doctor" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
 full\t'Both, terminal or not'
@@ -502,6 +566,8 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand doctor" -l help-all 
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand doctor" -s V -l version -d 'Print version'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -l max-time -d 'Begin nothing that would end after this time, such as 60s [default: 20s]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -l record -d 'Write the record, with every raw sample, to FILE (\'-\' is standard output)' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -l label -d 'The label that it is added under, such as before or after' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -l store -d 'The store that it is added to: a file of SQLite [default: $WHYFASTER_STORE, else in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
 full\t'Both, terminal or not'
@@ -515,6 +581,7 @@ minute\t''
 hour\t''"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -l as-root -d 'Under sudo, run the commands as root too'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -l no-keep -d 'Do not keep the record for \'whyfaster show\''
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -l save -d 'Add the record to the store, where \'whyfaster fleet\' and \'whyfaster store\' find it'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -l json -d 'Print the record as JSON on standard output instead of the report'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -s v -l verbose -d 'Print the tables too; -vv prints everything'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -s q -l quiet -d 'Print nothing but the answer in one sentence'
@@ -527,19 +594,20 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand man" -s V -l version
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand completions" -s h -l help -d 'Print the options that are used most'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand completions" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand completions" -s V -l version -d 'Print version'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines fleet doctor demo man completions help" -f -a "compare" -d 'Say which of these commands is faster, and from what load on that changes'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines fleet doctor demo man completions help" -f -a "trace" -d 'Explain one command or pipeline: where the time of its whole process tree went'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines fleet doctor demo man completions help" -f -a "show" -d 'Print a record again, with the analysis redone'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines fleet doctor demo man completions help" -f -a "report" -d 'Make a page of a record, a trace or price lists: one file with every picture and number'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines fleet doctor demo man completions help" -f -a "study" -d 'List the studies, or run one: an article\'s measurement, repeated on this machine'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines fleet doctor demo man completions help" -f -a "prices" -d 'Price what this machine charges: system calls, processes, threads, pipes, page faults'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines fleet doctor demo man completions help" -f -a "machines" -d 'Set price lists side by side: which machine charges more, for what, and why'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines fleet doctor demo man completions help" -f -a "fleet" -d 'Ask the same of many machines: how they differ, by which facts, and which of them stand out'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines fleet doctor demo man completions help" -f -a "doctor" -d 'Say what this machine allows, how noisy it is, and what would help'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines fleet doctor demo man completions help" -f -a "demo" -d 'Show a pair of commands whose order flips from one copy to many, in less than 30 seconds'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines fleet doctor demo man completions help" -f -a "man" -d 'Show the manual: of whyfaster, or of one verb'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines fleet doctor demo man completions help" -f -a "completions" -d 'Print the completions for a shell'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines fleet doctor demo man completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines fleet store doctor demo man completions help" -f -a "compare" -d 'Say which of these commands is faster, and from what load on that changes'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines fleet store doctor demo man completions help" -f -a "trace" -d 'Explain one command or pipeline: where the time of its whole process tree went'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines fleet store doctor demo man completions help" -f -a "show" -d 'Print a record again, with the analysis redone'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines fleet store doctor demo man completions help" -f -a "report" -d 'Make a page of a record, a trace or price lists: one file with every picture and number'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines fleet store doctor demo man completions help" -f -a "study" -d 'List the studies, or run one: an article\'s measurement, repeated on this machine'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines fleet store doctor demo man completions help" -f -a "prices" -d 'Price what this machine charges: system calls, processes, threads, pipes, page faults'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines fleet store doctor demo man completions help" -f -a "machines" -d 'Set price lists side by side: which machine charges more, for what, and why'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines fleet store doctor demo man completions help" -f -a "fleet" -d 'Ask the same of many machines: how they differ, by which facts, and which of them stand out'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines fleet store doctor demo man completions help" -f -a "store" -d 'Keep records of many machines in a database, where \'fleet\' asks them'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines fleet store doctor demo man completions help" -f -a "doctor" -d 'Say what this machine allows, how noisy it is, and what would help'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines fleet store doctor demo man completions help" -f -a "demo" -d 'Show a pair of commands whose order flips from one copy to many, in less than 30 seconds'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines fleet store doctor demo man completions help" -f -a "man" -d 'Show the manual: of whyfaster, or of one verb'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines fleet store doctor demo man completions help" -f -a "completions" -d 'Print the completions for a shell'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and not __fish_seen_subcommand_from compare trace show report study prices machines fleet store doctor demo man completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and __fish_seen_subcommand_from fleet" -f -a "compare" -d 'Compare commands on every machine of the places, and say where which is faster'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and __fish_seen_subcommand_from fleet" -f -a "prices" -d 'Price the operations of every machine of the places, and say how they differ'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and __fish_seen_subcommand_from fleet" -f -a "trace" -d 'Trace a command on every machine of the places'
@@ -547,3 +615,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and __fish_see
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and __fish_seen_subcommand_from fleet" -f -a "resume" -d 'Measure on the machines whose records a run lacks'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and __fish_seen_subcommand_from fleet" -f -a "report" -d 'Say how machines differ, which facts explain it, and which machines stand out'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and __fish_seen_subcommand_from fleet" -f -a "diff" -d 'Say what an update changed: every machine beside itself, before and after'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and __fish_seen_subcommand_from store" -f -a "add" -d 'Add records to the store: comparisons, price lists, traces'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and __fish_seen_subcommand_from store" -f -a "list" -d 'List the records in the store, the latest first'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and __fish_seen_subcommand_from store" -f -a "get" -d 'Print a record of the store as it was added, such as for: whyfaster show -'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand help; and __fish_seen_subcommand_from store" -f -a "remove" -d 'Remove records from the store'

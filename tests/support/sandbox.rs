@@ -100,8 +100,10 @@ impl Sandbox {
         let mut command = Command::new(program);
         command.args(args).current_dir(self.dir.path()).stdin(Stdio::null());
         command.env("TMPDIR", self.path("tmp")).env("LC_ALL", "C.UTF-8");
-        command.env("XDG_STATE_HOME", self.path("state"));
-        for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "HYPERFINE_ITERATION"] {
+        command.env("XDG_STATE_HOME", self.path("state")).env("XDG_DATA_HOME", self.path("data"));
+        for name in
+            ["WHYFASTER_STORE", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "HYPERFINE_ITERATION"]
+        {
             command.env_remove(name);
         }
         // A test runner in the background of a script ignores SIGINT. That is inherited, and whyfaster goes on ignoring it, as

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use anyhow::Result;
-use whyfaster::cmd::show::{reanalysed, retraced};
+use whyfaster::cmd::again::reanalysed;
+use whyfaster::cmd::show::retraced;
 use whyfaster::display::{Detail, Style};
 use whyfaster::exit::Failure;
 use whyfaster::render::look::{Environment, Look};

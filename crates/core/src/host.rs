@@ -15,6 +15,12 @@ pub const CPU_QUOTA: &str = "cgroup CPU quota";
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HostFacts {
+    /// Name of the host, as `uname -n`.
+    #[serde(default)]
+    pub host_name: Option<String>,
+    /// What tells it from others of that name: a digest of `/etc/machine-id`, from which nobody gets that id.
+    #[serde(default)]
+    pub machine_id: Option<String>,
     /// Kernel release, as `uname -r`.
     pub kernel: Option<String>,
     /// Machine, as `uname -m`.

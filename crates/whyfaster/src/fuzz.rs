@@ -13,7 +13,9 @@ use whyfaster_core::trace::record::TraceRecord;
 use whyfaster_fuzz::{Form, run};
 
 use crate::cli::trace::TraceOutputs;
-use crate::cmd::{show, trace};
+use crate::cmd::again::{again, reanalysed};
+use crate::cmd::trace;
+use crate::database::Entry;
 use crate::display::{Hyperfine, Registered};
 use crate::render::export::Exporter;
 use crate::render::fixture::look;
@@ -54,6 +56,8 @@ fn fuzz_launcher() {
 fn document(bytes: &[u8]) -> bool {
     let Ok(recorded) = store::read::recorded(Path::new("hostile.json"), bytes) else { return false };
     for look in [look(80, true), look(40, false)] {
+        // Whatever it is, it can be stored, or is refused.
+        let _ = Entry::of(&again(recorded.clone()), b"", "machine", None);
         match &recorded {
             Recorded::Comparison(record) => comparison(record, &look),
             Recorded::Prices(list) => price_list(list, &look),
@@ -64,15 +68,15 @@ fn document(bytes: &[u8]) -> bool {
 }
 
 fn comparison(record: &Record, look: &Look) {
-    let again = show::reanalysed(record.clone());
-    harmless(&screen(&again, look));
+    let record = reanalysed(record.clone());
+    harmless(&screen(&record, look));
     for exporter in Exporter::all() {
         // A format may have no place for a value; that is an error and no panic.
         for hyperfine in [Hyperfine::One, Hyperfine::Two] {
-            let _ = exporter.export(&again, &Look { hyperfine, ..look.clone() });
+            let _ = exporter.export(&record, &Look { hyperfine, ..look.clone() });
         }
     }
-    store::record_bytes(&again).unwrap();
+    store::record_bytes(&record).unwrap();
 }
 
 fn price_list(list: &PriceList, look: &Look) {

@@ -7,6 +7,7 @@
 mod clean;
 pub mod cli;
 pub mod cmd;
+pub mod database;
 pub mod display;
 pub mod elsewhere;
 pub mod exit;

@@ -64,6 +64,7 @@ fn work(words: Vec<OsString>) -> anyhow::Result<Exit> {
         Verb::Prices(args) => cmd::prices::run(args),
         Verb::Machines(args) => cmd::machines::run(args),
         Verb::Fleet(args) => cmd::fleet::run(args),
+        Verb::Store(args) => cmd::store::run(args),
         Verb::Doctor(args) => cmd::doctor::run(args),
         Verb::Demo(args) => cmd::demo::run(args),
         Verb::Man(args) => cmd::manual::page(args),

@@ -152,7 +152,7 @@ fn of_row(
 fn facts(before: &Fleet, after: &Fleet, pairs: &[(usize, usize)]) -> Vec<Changed> {
     let mut found: Vec<Changed> = Vec::new();
     for (first, second) in pairs {
-        let (first, second) = (&before.machines[*first].fingerprint, &after.machines[*second].fingerprint);
+        let (first, second) = (&before.machines[*first].facts, &after.machines[*second].facts);
         for difference in differences(first, second) {
             match found.iter_mut().find(|known| known.difference == difference) {
                 Some(known) => known.machines += 1,
@@ -166,12 +166,18 @@ fn facts(before: &Fleet, after: &Fleet, pairs: &[(usize, usize)]) -> Vec<Changed
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::super::simulated::{Planted, fleet};
     use super::*;
     use crate::price::fingerprint::Fact;
 
     fn kernel(fleet: &mut Fleet, release: &str) {
-        fleet.machines.iter_mut().for_each(|it| it.fingerprint.facts.kernel = Some(release.to_owned()));
+        for machine in &mut fleet.machines {
+            let others = machine.facts.iter().filter(|(fact, _)| *fact != Fact::Kernel);
+            let others = others.map(|(fact, value)| (fact, value.to_owned()));
+            machine.facts = Arc::new(others.chain([(Fact::Kernel, release.to_owned())]).collect());
+        }
     }
 
     /// Thirty machines, whose rows of pipes become dearer by this on those of the second CPU only, or on all.

@@ -14,17 +14,24 @@ use super::Machine;
 use super::split::{Group, Split, split};
 use crate::verdict::{Ratio, Verdict};
 
+/// What a record says of the comparison.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Answer {
+    /// Alternative over baseline, in time.
+    pub ratio: Ratio,
+    /// Confidence of its interval.
+    pub confidence: f64,
+    /// The verdict.
+    pub verdict: Verdict,
+}
+
 /// The comparison on one machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OnMachine {
     /// The machine.
     pub machine: Machine,
-    /// Alternative over baseline, in time.
-    pub ratio: Ratio,
-    /// Confidence of its interval.
-    pub confidence: f64,
-    /// What that machine's record says.
-    pub verdict: Verdict,
+    /// What its record says.
+    pub answer: Answer,
 }
 
 /// What the machines say together.
@@ -61,6 +68,15 @@ pub struct GroupEffect {
     /// The machines.
     #[serde(flatten)]
     pub group: Group,
+    /// What they say.
+    #[serde(flatten)]
+    pub tally: Tally,
+}
+
+/// What some machines say together.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Tally {
     /// Their effect; null with fewer than two machines that have an interval.
     pub combined: Option<Combined>,
     /// Machines on which the alternative is faster.
@@ -71,6 +87,20 @@ pub struct GroupEffect {
     pub same: usize,
     /// Machines on which that is undecided.
     pub undecided: usize,
+}
+
+impl Tally {
+    /// Of these answers.
+    pub fn of<'a>(answers: impl Iterator<Item = &'a Answer> + Clone) -> Self {
+        let count = |verdict| answers.clone().filter(|it| it.verdict == verdict).count();
+        Self {
+            faster: count(Verdict::Faster),
+            slower: count(Verdict::Slower),
+            same: count(Verdict::Same),
+            undecided: count(Verdict::Undecided),
+            combined: combine(answers.clone()),
+        }
+    }
 }
 
 /// An effect over machines.
@@ -98,25 +128,19 @@ const CONFIDENCE: f64 = 0.95;
 /// Reads a comparison over machines.
 pub fn effects(all: &[OnMachine]) -> EffectReport {
     let machines: Vec<Machine> = all.iter().map(|it| it.machine.clone()).collect();
-    let answers: Vec<Option<f64>> = all.iter().map(|it| finite(it.ratio.ratio.ln())).collect();
+    let answers: Vec<Option<f64>> = all.iter().map(|it| finite(it.answer.ratio.ratio.ln())).collect();
     let splits = split(&machines, &[answers]);
     let groups = splits.groups.into_iter().map(|group| {
-        let here: Vec<&OnMachine> = group.machines.iter().map(|at| &all[*at]).collect();
-        let count = |verdict| here.iter().filter(|it| it.verdict == verdict).count();
-        GroupEffect {
-            combined: combine(here.iter().copied()),
-            faster: count(Verdict::Faster),
-            slower: count(Verdict::Slower),
-            same: count(Verdict::Same),
-            undecided: count(Verdict::Undecided),
-            group,
-        }
+        let here = group.machines.iter().map(|at| &all[*at].answer);
+        GroupEffect { tally: Tally::of(here), group }
     });
-    let effect =
-        |it: &OnMachine| Effect { machine: it.machine.name.clone(), ratio: it.ratio, verdict: it.verdict };
+    let effect = |it: &OnMachine| {
+        let Answer { ratio, verdict, .. } = it.answer;
+        Effect { machine: it.machine.name.clone(), ratio, verdict }
+    };
     EffectReport {
         machines: all.iter().map(effect).collect(),
-        combined: combine(all.iter()),
+        combined: combine(all.iter().map(|it| &it.answer)),
         groups: groups.collect(),
         splits: splits.facts,
     }
@@ -127,7 +151,7 @@ fn finite(value: f64) -> Option<f64> {
 }
 
 /// The logarithm of a machine's ratio, and the variance of its error.
-fn measured(it: &OnMachine) -> Option<(f64, f64)> {
+fn measured(it: &Answer) -> Option<(f64, f64)> {
     let (low, high) = it.ratio.low.zip(it.ratio.high)?;
     let reach = Normal::standard().inverse_cdf(0.5 + it.confidence / 2.0);
     let error = finite((high / low).ln() / (2.0 * reach))?;
@@ -135,7 +159,7 @@ fn measured(it: &OnMachine) -> Option<(f64, f64)> {
     Some((finite(it.ratio.ratio.ln())?, error.max(1e-4).powi(2)))
 }
 
-fn combine<'a>(all: impl Iterator<Item = &'a OnMachine>) -> Option<Combined> {
+fn combine<'a>(all: impl Iterator<Item = &'a Answer>) -> Option<Combined> {
     let each: Vec<(f64, f64)> = all.filter_map(measured).collect();
     if each.len() < 2 {
         return None;
@@ -190,7 +214,7 @@ mod tests {
             _ => Verdict::Undecided,
         };
         let ratio = Ratio { ratio: ln.exp(), low: Some(low), high: Some(high) };
-        OnMachine { machine: machine.clone(), ratio, confidence: 0.95, verdict }
+        OnMachine { machine: machine.clone(), answer: Answer { ratio, confidence: 0.95, verdict } }
     }
 
     /// Twenty machines: each with this effect by its CPU, true differences of `between` and an error of `error`.
@@ -209,7 +233,8 @@ mod tests {
     fn the_example_of_two_machines() {
         // Equal errors: the mean is the plain one, Q = (0.2)^2 / (2 * 0.05^2) = 8, between = (8 - 1) * 0.05^2.
         let machines = fleet(&Planted { machines: 2, ..Planted::default() }).machines;
-        let found = combine([on(&machines[0], 0.1, 0.05), on(&machines[1], 0.3, 0.05)].iter()).unwrap();
+        let found =
+            combine([on(&machines[0], 0.1, 0.05).answer, on(&machines[1], 0.3, 0.05).answer].iter()).unwrap();
         assert!((found.ratio.ratio.ln() - 0.2).abs() < 1e-9);
         assert!((found.between - (7.0f64 * 0.0025).sqrt()).abs() < 1e-3, "{found:?}");
         assert!((found.heterogeneity - 7.0 / 8.0).abs() < 1e-3);
@@ -220,10 +245,11 @@ mod tests {
     fn a_comparison_that_flips_by_cpu_names_the_cpu() {
         let report = effects(&planted([-0.2, 0.25], 0.03, 0.02, 3));
         assert_eq!(report.splits.iter().map(|it| it.fact).collect::<Vec<_>>(), [Fact::Cpu]);
-        let ends: Vec<(usize, usize)> = report.groups.iter().map(|it| (it.faster, it.slower)).collect();
+        let ends: Vec<(usize, usize)> =
+            report.groups.iter().map(|it| (it.tally.faster, it.tally.slower)).collect();
         assert_eq!(ends, [(10, 0), (0, 10)]);
         assert!(report.combined.unwrap().heterogeneity > 0.9);
-        assert!(report.groups.iter().all(|it| it.combined.unwrap().ratio.excludes_one()));
+        assert!(report.groups.iter().all(|it| it.tally.combined.unwrap().ratio.excludes_one()));
     }
 
     #[test]
@@ -233,7 +259,7 @@ mod tests {
             let truth = 0.1;
             let missed = (0..fleets).filter(|seed| {
                 let all = planted([truth, truth], between, 0.05, *seed);
-                let ratio = combine(all[..6].iter()).unwrap().ratio;
+                let ratio = combine(all[..6].iter().map(|it| &it.answer)).unwrap().ratio;
                 ratio.low.unwrap().ln() > truth || ratio.high.unwrap().ln() < truth
             });
             // 5% of 400 are 20; 36 are four standard deviations more.
@@ -245,8 +271,9 @@ mod tests {
     #[test]
     fn one_machine_has_nothing_to_combine() {
         let all = planted([0.1, 0.1], 0.0, 0.05, 1);
+        let all: Vec<Answer> = all.iter().map(|it| it.answer).collect();
         assert_eq!(combine(all[..1].iter()), None);
-        let open = OnMachine { ratio: Ratio { ratio: 1.1, low: None, high: None }, ..all[1].clone() };
-        assert_eq!(combine([all[0].clone(), open].iter()), None);
+        let open = Answer { ratio: Ratio { ratio: 1.1, low: None, high: None }, ..all[1] };
+        assert_eq!(combine([all[0], open].iter()), None);
     }
 }

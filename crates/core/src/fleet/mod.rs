@@ -20,10 +20,12 @@ pub mod visit;
 
 pub use prices::{GroupPrices, PriceReport, RowSpread, report};
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::price::PriceList;
-use crate::price::fingerprint::Fingerprint;
+use crate::price::fingerprint::Facts;
 use crate::price::inside::Unit;
 
 /// Share of the machines that are named, and of the rows that are called changed, which may be wrong (false discovery rate).
@@ -34,8 +36,8 @@ pub const RATE: f64 = 0.05;
 pub struct Machine {
     /// Its name.
     pub name: String,
-    /// What it is.
-    pub fingerprint: Fingerprint,
+    /// What it is. Machines of one kind may share it.
+    pub facts: Arc<Facts>,
 }
 
 /// A row of the price list: what every machine was asked.
@@ -75,7 +77,8 @@ impl Fleet {
             return false;
         }
         let at = self.machines.len();
-        self.machines.push(Machine { name: list.name.clone(), fingerprint: list.fingerprint.clone() });
+        let facts = Arc::new(Facts::of(&list.fingerprint));
+        self.machines.push(Machine { name: list.name.clone(), facts });
         for costs in &mut self.costs {
             costs.push(None);
         }

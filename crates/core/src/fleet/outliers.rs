@@ -304,12 +304,16 @@ fn differs(machines: &[Machine], group_of: &[usize], machine: usize) -> Vec<Diff
         .map(|(_, other)| other)
         .collect();
     let differs = |fact: Fact| {
-        let own = machines[machine].fingerprint.fact(fact)?;
-        let mut values: Vec<String> = others.iter().filter_map(|it| it.fingerprint.fact(fact)).collect();
+        let own = machines[machine].facts.get(fact)?;
+        let mut values: Vec<&str> = others.iter().filter_map(|it| it.facts.get(fact)).collect();
         values.sort_unstable();
         let usual = values.chunk_by(|a, b| a == b).max_by_key(|alike| alike.len())?;
         let nearly_all = usual.len() as f64 >= NEARLY_ALL * others.len() as f64;
-        (nearly_all && usual[0] != own).then(|| Difference { fact, first: usual[0].clone(), second: own })
+        (nearly_all && usual[0] != own).then(|| Difference {
+            fact,
+            first: usual[0].to_owned(),
+            second: own.to_owned(),
+        })
     };
     Fact::ALL.into_iter().filter_map(differs).collect()
 }

@@ -1,11 +1,15 @@
 //! The comparisons that machines answered: the same two commands at the same load are one question.
 
-use super::Machine;
-use super::effects::{EffectReport, OnMachine, effects};
-use crate::price::fingerprint::Fingerprint;
-use crate::record::Record;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+
+use super::Machine;
+use super::effects::{Answer, EffectReport, OnMachine, Tally, effects};
+use crate::analysis::{Comparison, Level};
+use crate::price::fingerprint::{Facts, Fingerprint};
+use crate::record::Record;
+use crate::verdict::Ratio;
 
 /// What machines were asked.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -23,6 +27,14 @@ pub struct Question {
     pub load: u32,
 }
 
+impl Question {
+    /// Whether one of the commands, or its name, holds this text.
+    pub fn holds(&self, text: &str) -> bool {
+        let Self { alternative, command, baseline, baseline_command, .. } = self;
+        [alternative, command, baseline, baseline_command].iter().any(|it| it.contains(text))
+    }
+}
+
 /// A question and what the machines say.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -35,6 +47,66 @@ pub struct Answered {
     pub report: EffectReport,
 }
 
+/// A question and what the machines say to it in short: for a reader who has many of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Counted {
+    /// What was asked.
+    #[serde(flatten)]
+    pub question: Question,
+    /// Machines that answered.
+    pub machines: usize,
+    /// What they say.
+    #[serde(flatten)]
+    pub tally: Tally,
+}
+
+impl Counted {
+    /// The same in short.
+    pub fn of(answered: &Answered) -> Self {
+        let EffectReport { machines, combined, groups, .. } = &answered.report;
+        let sum = |count: fn(&Tally) -> usize| groups.iter().map(|group| count(&group.tally)).sum();
+        let tally = Tally {
+            combined: *combined,
+            faster: sum(|it| it.faster),
+            slower: sum(|it| it.slower),
+            same: sum(|it| it.same),
+            undecided: sum(|it| it.undecided),
+        };
+        Self { question: answered.question.clone(), machines: machines.len(), tally }
+    }
+}
+
+/// Every question that a record answers.
+pub fn answers(record: &Record) -> Vec<(Question, Answer, &Comparison)> {
+    let command = |name: &str| {
+        let of = record.plan.alternatives.iter().find(|it| it.name == name);
+        of.map(|it| it.command.clone()).unwrap_or_default()
+    };
+    let of_level = |level: &Level, it: &Comparison| Question {
+        alternative: it.alternative.clone(),
+        command: command(&it.alternative),
+        baseline: it.baseline.clone(),
+        baseline_command: command(&it.baseline),
+        load: level.load,
+    };
+    let answer = |it: &Comparison| Answer {
+        ratio: Ratio { ratio: it.ratio, low: it.low, high: it.high },
+        confidence: record.plan.confidence,
+        verdict: it.verdict,
+    };
+    let levels = record.analysis.levels.iter();
+    levels
+        .flat_map(|level| level.comparisons.iter().map(move |it| (level, it)))
+        .map(|(level, it)| (of_level(level, it), answer(it), it))
+        .collect()
+}
+
+/// The machine of a record, as far as the facts in it tell.
+pub fn facts(record: &Record) -> Facts {
+    Facts::of(&Fingerprint { facts: record.host.before.clone(), ..Fingerprint::default() })
+}
+
 /// The questions of many records, in the order in which they first came.
 #[derive(Clone, Debug, Default)]
 pub struct Questions {
@@ -44,31 +116,12 @@ pub struct Questions {
 impl Questions {
     /// Adds the record of a machine.
     pub fn add(&mut self, machine: &str, record: &Record) {
-        let fingerprint = Fingerprint { facts: record.host.before.clone(), ..Fingerprint::default() };
-        let machine = Machine { name: machine.to_owned(), fingerprint };
-        let command = |name: &str| {
-            let of = record.plan.alternatives.iter().find(|it| it.name == name);
-            of.map(|it| it.command.clone()).unwrap_or_default()
-        };
-        for level in &record.analysis.levels {
-            for it in &level.comparisons {
-                let question = Question {
-                    alternative: it.alternative.clone(),
-                    command: command(&it.alternative),
-                    baseline: it.baseline.clone(),
-                    baseline_command: command(&it.baseline),
-                    load: level.load,
-                };
-                let answer = OnMachine {
-                    machine: machine.clone(),
-                    ratio: crate::verdict::Ratio { ratio: it.ratio, low: it.low, high: it.high },
-                    confidence: record.plan.confidence,
-                    verdict: it.verdict,
-                };
-                match self.asked.iter_mut().find(|(known, _)| *known == question) {
-                    Some((_, answers)) => answers.push(answer),
-                    None => self.asked.push((question, vec![answer])),
-                }
+        let machine = Machine { name: machine.to_owned(), facts: Arc::new(facts(record)) };
+        for (question, answer, _) in answers(record) {
+            let answer = OnMachine { machine: machine.clone(), answer };
+            match self.asked.iter_mut().find(|(known, _)| *known == question) {
+                Some((_, answers)) => answers.push(answer),
+                None => self.asked.push((question, vec![answer])),
             }
         }
     }

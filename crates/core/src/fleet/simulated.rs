@@ -1,11 +1,13 @@
 //! Fleets whose truth is known: 60 rows, noise of 5%, facts and broken machines as planted.
 
+use std::sync::Arc;
+
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::{Fleet, Machine, Row};
 use crate::host::HostFacts;
-use crate::price::fingerprint::Fingerprint;
+use crate::price::fingerprint::{Facts, Fingerprint};
 
 /// Which rows of a broken machine are dear.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,7 +107,8 @@ fn machine(planted: &Planted, at: usize, rng: &mut ChaCha8Rng) -> Machine {
         cpus_online: Some(2),
         ..HostFacts::default()
     };
-    Machine { name: format!("node{at}"), fingerprint: Fingerprint { facts, ..Fingerprint::default() } }
+    let fingerprint = Fingerprint { facts, ..Fingerprint::default() };
+    Machine { name: format!("node{at}"), facts: Arc::new(Facts::of(&fingerprint)) }
 }
 
 /// About normal (the sum of twelve uniform numbers); with long tails, one in twenty is three times as far.

@@ -62,9 +62,9 @@ pub struct Splits {
 
 /// Cuts machines by the facts that explain these answers: for every row, of every machine.
 pub fn split(machines: &[Machine], answers: &[Vec<Option<f64>>]) -> Splits {
-    let values: Vec<(Fact, Vec<Option<String>>)> = Fact::ALL
+    let values: Vec<(Fact, Vec<Option<&str>>)> = Fact::ALL
         .into_iter()
-        .map(|fact| (fact, machines.iter().map(|machine| machine.fingerprint.fact(fact)).collect()))
+        .map(|fact| (fact, machines.iter().map(|machine| machine.facts.get(fact)).collect()))
         .collect();
     let mut labels = vec![0; machines.len()];
     let mut facts: Vec<Split> = Vec::new();
@@ -85,7 +85,7 @@ pub fn split(machines: &[Machine], answers: &[Vec<Option<f64>>]) -> Splits {
 
 /// The fact that explains most beside those that were taken, and the machines' labels with it.
 fn next(
-    values: &[(Fact, Vec<Option<String>>)],
+    values: &[(Fact, Vec<Option<&str>>)],
     taken: &[Split],
     answers: &[Vec<Option<f64>>],
     labels: &[usize],
@@ -128,8 +128,8 @@ fn next(
 }
 
 /// Labels in the order of their first machine, of machines that were alike before and have the same value.
-fn refine(labels: &[usize], values: &[Option<String>]) -> Vec<usize> {
-    let mut known: BTreeMap<(usize, &Option<String>), usize> = BTreeMap::new();
+fn refine(labels: &[usize], values: &[Option<&str>]) -> Vec<usize> {
+    let mut known: BTreeMap<(usize, &Option<&str>), usize> = BTreeMap::new();
     let each = labels.iter().zip(values).map(|(label, value)| {
         let new = known.len();
         *known.entry((*label, value)).or_insert(new)
@@ -241,11 +241,15 @@ impl Gain {
     }
 }
 
-fn groups(values: &[(Fact, Vec<Option<String>>)], facts: &[Split], labels: &[usize]) -> Vec<Group> {
+fn groups(values: &[(Fact, Vec<Option<&str>>)], facts: &[Split], labels: &[usize]) -> Vec<Group> {
     let mut of: Vec<Vec<usize>> = vec![Vec::new(); labels.iter().max().map_or(0, |most| most + 1)];
     labels.iter().enumerate().for_each(|(machine, label)| of[*label].push(machine));
     let value = |fact: Fact, machine: usize| {
-        values.iter().find(|(known, _)| *known == fact).and_then(|(_, values)| values[machine].clone())
+        values
+            .iter()
+            .find(|(known, _)| *known == fact)
+            .and_then(|(_, values)| values[machine])
+            .map(str::to_owned)
     };
     let mut groups: Vec<Group> = of
         .into_iter()

@@ -27,7 +27,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::evidence::Evidence;
-use super::fingerprint::{Difference, Fact, differences};
+use super::fingerprint::{Difference, Fact, Facts, differences};
 use super::inside::Unit;
 use super::list::{Price, PriceList};
 use super::pace::Pace;
@@ -141,8 +141,10 @@ fn alike_compared(lists: &[PriceList], rule: &Rule) -> Comparison {
             unit: Unit::default(),
         };
     };
-    let machines: Vec<Vec<Difference>> =
-        others.iter().map(|other| differences(&base.fingerprint, &other.fingerprint)).collect();
+    let machines: Vec<Vec<Difference>> = others
+        .iter()
+        .map(|other| differences(&Facts::of(&base.fingerprint), &Facts::of(&other.fingerprint)))
+        .collect();
     let sides: Vec<Side<'_>> = lists.iter().map(Side::of).collect();
     let paces: Vec<Option<Pace>> = sides[1..].iter().map(|side| Pace::between(&sides[0], side)).collect();
     let ids = row_ids(lists);

@@ -108,9 +108,41 @@ impl Fact {
         }
     }
 
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|fact| fact.name() == name)
+    }
+
     /// Whether it bears on every row, so that it is said once and not beside each.
     pub fn is_general(self) -> bool {
         matches!(self, Self::Cpu | Self::Microcode | Self::Os | Self::Kernel | Self::Governor)
+    }
+}
+
+/// The facts of a machine that are known, as text.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Facts(BTreeMap<Fact, String>);
+
+impl Facts {
+    /// Those that a fingerprint tells.
+    pub fn of(fingerprint: &Fingerprint) -> Self {
+        Fact::ALL.into_iter().filter_map(|fact| Some((fact, fingerprint.fact(fact)?))).collect()
+    }
+
+    /// One of them.
+    pub fn get(&self, fact: Fact) -> Option<&str> {
+        self.0.get(&fact).map(String::as_str)
+    }
+
+    /// All of them, what a machine is before how it is set.
+    pub fn iter(&self) -> impl Iterator<Item = (Fact, &str)> {
+        self.0.iter().map(|(fact, value)| (*fact, value.as_str()))
+    }
+}
+
+impl FromIterator<(Fact, String)> for Facts {
+    fn from_iter<T: IntoIterator<Item = (Fact, String)>>(facts: T) -> Self {
+        Self(facts.into_iter().collect())
     }
 }
 
@@ -181,7 +213,7 @@ impl Fingerprint {
 
     /// Every known fact, by name.
     pub fn known(&self) -> Vec<(&'static str, String)> {
-        Fact::ALL.into_iter().filter_map(|fact| Some((fact.name(), self.fact(fact)?))).collect()
+        Facts::of(self).0.into_iter().map(|(fact, value)| (fact.name(), value)).collect()
     }
 
     /// Every fact that is not known, with the reason where one is told.
@@ -201,10 +233,10 @@ fn active(mitigations: &BTreeMap<String, String>) -> String {
 }
 
 /// What differs between two machines, as far as both tell it.
-pub fn differences(first: &Fingerprint, second: &Fingerprint) -> Vec<Difference> {
+pub fn differences(first: &Facts, second: &Facts) -> Vec<Difference> {
     let difference = |fact: Fact| {
-        let (first, second) = (first.fact(fact)?, second.fact(fact)?);
-        (first != second).then_some(Difference { fact, first, second })
+        let (first, second) = (first.get(fact)?, second.get(fact)?);
+        (first != second).then(|| Difference { fact, first: first.to_owned(), second: second.to_owned() })
     };
     Fact::ALL.into_iter().filter_map(difference).collect()
 }
@@ -228,6 +260,7 @@ mod tests {
 
     #[test]
     fn facts_that_differ_are_named_with_both_sides() {
+        let machine = |mitigation, clocksource| Facts::of(&machine(mitigation, clocksource));
         let found = differences(&machine("Mitigation: PTI", "tsc"), &machine("Vulnerable", "hpet"));
         let facts: Vec<Fact> = found.iter().map(|d| d.fact).collect();
         assert_eq!(facts, [Fact::Clocksource, Fact::Mitigations]);
@@ -237,7 +270,8 @@ mod tests {
 
     #[test]
     fn what_one_machine_does_not_tell_is_no_difference() {
-        assert!(differences(&machine("Mitigation: PTI", "tsc"), &Fingerprint::default()).is_empty());
+        let known = Facts::of(&machine("Mitigation: PTI", "tsc"));
+        assert!(differences(&known, &Facts::default()).is_empty());
         assert_eq!(Fingerprint::default().known(), []);
         let mut here = machine("Vulnerable", "tsc");
         here.facts.missing.push(NotMeasured::told("governor", "no such file"));

@@ -23,7 +23,7 @@ mod tests;
 
 pub use args::{Args, Verb};
 pub use compare::resolve;
-pub use outputs::{Outputs, Target};
+pub use outputs::{Outputs, Save, Target};
 pub use seed::HostSeed;
 
 use std::ffi::OsString;

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::args::{
-    DemoArgs, DisplayArgs, ExportFormatArgs, FileArgs, MachinesArgs, OutputArgs, PageArgs, PricesArgs,
-    ReportArgs, ShowArgs, StudyArgs, TraceOutputArgs, TraceShowArgs, ViewArgs,
+    DemoArgs, DisplayArgs, ExportFormatArgs, FileArgs, KeepArgs, MachinesArgs, OutputArgs, PageArgs,
+    PricesArgs, ReportArgs, ShowArgs, StudyArgs, TraceOutputArgs, TraceShowArgs, ViewArgs,
 };
+use crate::database::Address;
 use crate::display::{Detail, Hyperfine, Registered, Sort, Style, TimeUnit};
 use crate::exit::Failure;
 use crate::metric::Chosen;
@@ -53,6 +54,15 @@ impl Pages {
     }
 }
 
+/// A store, and the label that a record is added under.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Save {
+    /// Where the store is.
+    pub address: Address,
+    /// The label; empty for none.
+    pub label: String,
+}
+
 /// What to do with a record.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outputs {
@@ -62,6 +72,8 @@ pub struct Outputs {
     pub record: Option<PathBuf>,
     /// The record is kept for `show`.
     pub keep: bool,
+    /// The record is added to a store.
+    pub save: Option<Save>,
     /// Further files that a verb writes by itself.
     pub others: Vec<PathBuf>,
     /// The page, and the picture.
@@ -107,7 +119,8 @@ impl Outputs {
     /// The outputs of `study`.
     pub fn of_study(args: &StudyArgs) -> Result<Self, Failure> {
         let pages = Pages::of(&args.page);
-        Self { json: args.json, keep: !args.keep.no_keep, pages, ..Self::default() }
+        Self { json: args.json, pages, ..Self::default() }
+            .kept(&args.keep)?
             .recorded(args.record.as_deref())
             .displayed(&args.display)
             .checked()
@@ -124,7 +137,8 @@ impl Outputs {
 
     /// The outputs of `demo`.
     pub fn of_demo(args: &DemoArgs) -> Result<Self, Failure> {
-        Self { json: args.json, keep: !args.keep.no_keep, around: AROUND_DEMO, ..Self::default() }
+        Self { json: args.json, around: AROUND_DEMO, ..Self::default() }
+            .kept(&args.keep)?
             .recorded(args.record.as_deref())
             .viewed(args.view)
             .checked()
@@ -134,7 +148,8 @@ impl Outputs {
     pub fn of_prices(args: &PricesArgs) -> Result<Self, Failure> {
         let csv = args.export_csv.iter().map(|path| (&CSV, target(path))).collect();
         let pages = Pages::of(&args.page);
-        Self { json: args.json, keep: !args.keep.no_keep, exports: csv, pages, ..Self::default() }
+        Self { json: args.json, exports: csv, pages, ..Self::default() }
+            .kept(&args.keep)?
             .recorded(args.record.as_deref())
             .viewed(args.view)
             .checked()
@@ -145,12 +160,12 @@ impl Outputs {
         let others = paths(&output.files);
         Self {
             json: output.json,
-            keep: !output.keep.no_keep,
             others,
             pages: Pages::of(&output.page),
             time_unit: show.time_unit,
             ..Self::default()
         }
+        .kept(&output.keep)?
         .recorded(output.record.as_deref())
         .viewed(ViewArgs { style: show.style, time_unit: show.time_unit, detail: show.detail })
         .checked()
@@ -170,13 +185,13 @@ impl Outputs {
     ) -> Result<Self, Failure> {
         Self {
             json: output.json,
-            keep: !output.keep.no_keep,
             pages: Pages::of(&output.page),
             exports: exports(export),
             hyperfine: format.export_format.unwrap_or_default(),
             fail_on_inconclusive: output.fail_on_inconclusive,
             ..Self::default()
         }
+        .kept(&output.keep)?
         .recorded(output.record.as_deref())
         .displayed(display)
         .checked()
@@ -197,6 +212,15 @@ impl Outputs {
         let pages = [&self.pages.html, &self.pages.svg, &self.pages.png].into_iter().flatten();
         let pages = pages.map(PathBuf::as_path).filter(|path| *path != Path::new("-"));
         self.record.as_deref().into_iter().chain(exports).chain(others).chain(pages)
+    }
+
+    fn kept(mut self, args: &KeepArgs) -> Result<Self, Failure> {
+        self.keep = !args.no_keep;
+        if args.save {
+            let address = Address::or_usual(args.store.as_ref())?;
+            self.save = Some(Save { address, label: args.label.clone().unwrap_or_default() });
+        }
+        Ok(self)
     }
 
     fn displayed(mut self, display: &DisplayArgs) -> Self {

@@ -8,7 +8,8 @@ use whyfaster_core::plan::{Output, Plan};
 use whyfaster_core::record::Record;
 use whyfaster_core::status::Status;
 
-use super::{elsewhere, results, show};
+use super::again::reanalysed;
+use super::{elsewhere, results};
 use crate::cli::args::CompareArgs;
 use crate::cli::{self, HostSeed, Outputs, resolve};
 use crate::display::{Detail, Style};
@@ -54,7 +55,7 @@ fn on(place: &Place, args: &CompareArgs) -> anyhow::Result<Exit> {
         return Ok(Exit::Interrupted);
     };
     outputs.fail_if_slower = record.plan.fail_if_slower;
-    finish(&show::reanalysed(*record), None, &outputs)
+    finish(&reanalysed(*record), None, &outputs)
 }
 
 /// What stands before any run. The outputs can be written.

@@ -1,15 +1,20 @@
-//! `whyfaster fleet`: the same questions, asked of many machines.
+//! `whyfaster fleet`: the same questions, asked of many machines: of their records in files, or of the store.
 
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use serde::Serialize;
 use whyfaster_core::fleet::change::{ChangeReport, change};
-use whyfaster_core::fleet::questions::{Answered, Questions};
+use whyfaster_core::fleet::effects::{Tally, effects};
+use whyfaster_core::fleet::questions::{Answered, Counted, Questions};
 use whyfaster_core::fleet::{self, Fleet, PriceReport};
 
-use super::{elsewhere, results, show};
+use super::again::reanalysed;
+use super::{elsewhere, results};
 use crate::cli::Outputs;
 use crate::cli::args::{FleetArgs, FleetDiffArgs, FleetReportArgs, FleetTask, ViewArgs};
+use crate::database::{Address, Asked, Chosen, Database, Moment};
 use crate::exit::{Exit, Failure, say};
 use crate::render::fleet as render;
 use crate::render::look::Look;
@@ -21,6 +26,8 @@ struct Report {
     schema: &'static str,
     prices: Option<PriceReport>,
     comparisons: Vec<Answered>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    counted: Vec<Counted>,
     not_read: Vec<NotRead>,
 }
 
@@ -59,10 +66,14 @@ pub fn run(args: &FleetArgs) -> anyhow::Result<Exit> {
 /// Reports what came home.
 fn visited(visited: elsewhere::Visited, view: ViewArgs) -> anyhow::Result<Exit> {
     if let Some(directory) = &visited.fleet {
-        reported(std::slice::from_ref(directory), false, view)?;
+        let files = vec![directory.clone()];
+        report(&FleetReportArgs { files, view, ..FleetReportArgs::default() })?;
     }
     Ok(visited.exit)
 }
+
+/// From so many questions on, each is told in a line of a table, and of the store in no more.
+const MANY: usize = 20;
 
 /// What was read.
 #[derive(Default)]
@@ -72,6 +83,14 @@ struct Gathered {
     called: Vec<String>,
     questions: Questions,
     not_read: Vec<NotRead>,
+}
+
+/// What machines say to comparisons.
+#[derive(Default)]
+struct Comparisons {
+    answered: Vec<Answered>,
+    /// Those that are told in short, if there are many.
+    counted: Vec<Counted>,
 }
 
 impl Gathered {
@@ -103,7 +122,7 @@ impl Gathered {
                 Some(format!("it is in {}, and a fleet is compared in time", list.unit.name()))
             }
             Recorded::Comparison(record) => {
-                self.questions.add(name, &show::reanalysed(*record));
+                self.questions.add(name, &reanalysed(*record));
                 None
             }
             Recorded::Trace(_) => Some("a trace of one command says nothing of a fleet".to_owned()),
@@ -112,34 +131,95 @@ impl Gathered {
 }
 
 fn report(args: &FleetReportArgs) -> anyhow::Result<Exit> {
-    reported(&args.files, args.json, args.view)
+    let outputs = Outputs::of_fleet(args.json, args.view)?;
+    let look = results::look(&outputs);
+    let (fleet, comparisons, not_read) = match args.files.as_slice() {
+        [] => {
+            let address = Address::or_usual(args.place.store.as_ref())?;
+            let chosen = args.chosen.chosen();
+            let prices = Database::open(&address)?.prices(&chosen)?;
+            (prices, stored(&address, args.only.as_deref(), &chosen)?, Vec::new())
+        }
+        files => {
+            let gathered = Gathered::of(files)?;
+            let mut answered = gathered.questions.answered();
+            answered.retain(|it| args.only.as_deref().is_none_or(|only| it.question.holds(only)));
+            let many = if answered.len() > MANY { answered.as_slice() } else { &[] };
+            let counted = many.iter().map(Counted::of).collect();
+            (gathered.fleet, Comparisons { answered, counted }, gathered.not_read)
+        }
+    };
+    let Comparisons { answered, counted } = comparisons;
+    let asked = answered.iter().map(|it| it.report.machines.len());
+    let machines = fleet.machines.len();
+    enough(
+        asked.chain(counted.iter().map(|it| it.machines)).fold(machines, usize::max),
+        args.files.is_empty(),
+    )?;
+    let prices = (machines > 1).then(|| fleet::report(&fleet));
+    if args.json {
+        return results::json(&Report { schema: REPORT, prices, comparisons: answered, counted, not_read });
+    }
+    let mut parts: Vec<String> = prices.iter().map(|it| render::prices(it, &look)).collect();
+    if counted.is_empty() {
+        let several = answered.iter().filter(|it| it.report.machines.len() > 1);
+        parts.extend(several.map(|it| render::comparison(it, &look)));
+    } else {
+        parts.push(render::counted(&counted, &look));
+    }
+    print(&parts.join("\n"), &look)
 }
 
-/// What the records under these paths say together.
-fn reported(paths: &[PathBuf], as_json: bool, view: ViewArgs) -> anyhow::Result<Exit> {
-    let outputs = Outputs::of_fleet(as_json, view)?;
-    let look = results::look(&outputs);
-    let gathered = Gathered::of(paths)?;
-    let machines = gathered.fleet.machines.len();
-    let answered = gathered.questions.answered();
-    enough(machines.max(answered.iter().map(|it| it.report.machines.len()).max().unwrap_or(0)))?;
-    let prices = (machines > 1).then(|| fleet::report(&gathered.fleet));
-    if as_json {
-        return json(&Report { schema: REPORT, prices, comparisons: answered, not_read: gathered.not_read });
+/// What the store says to comparisons.
+fn stored(address: &Address, only: Option<&str>, chosen: &Chosen) -> Result<Comparisons, Failure> {
+    let mut database = Database::open(address)?;
+    let asked = database.questions(only)?;
+    if asked.len() > MANY {
+        return Ok(Comparisons { counted: counted(address, &asked, chosen)?, ..Comparisons::default() });
     }
-    let several = answered.iter().filter(|it| it.report.machines.len() > 1);
-    let parts = prices
-        .iter()
-        .map(|it| render::prices(it, &look))
-        .chain(several.map(|it| render::comparison(it, &look)));
-    print(&parts.collect::<Vec<_>>().join("\n"), &look)
+    let mut answered = Vec::new();
+    for asked in asked {
+        let all = database.on_machines(&asked, chosen)?;
+        if !all.is_empty() {
+            answered.push(Answered { question: asked.question, report: effects(&all) });
+        }
+    }
+    Ok(Comparisons { answered, ..Comparisons::default() })
+}
+
+/// Many questions in short, on all CPUs.
+fn counted(address: &Address, asked: &[Asked], chosen: &Chosen) -> Result<Vec<Counted>, Failure> {
+    let readers = thread::available_parallelism().map_or(1, usize::from);
+    let parts = asked.chunks(asked.len().div_ceil(readers).max(1));
+    let part = |asked: &[Asked]| {
+        let mut database = Database::open(address)?;
+        let each = asked.iter().map(|asked| {
+            let answers = database.answers(asked, chosen)?;
+            let tally = Tally::of(answers.iter());
+            Ok(Counted { question: asked.question.clone(), machines: answers.len(), tally })
+        });
+        each.collect::<Result<Vec<Counted>, Failure>>()
+    };
+    thread::scope(|scope| {
+        let running: Vec<_> = parts.map(|asked| scope.spawn(move || part(asked))).collect();
+        let ended = running.into_iter().map(|it| it.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        let mut all: Vec<Counted> =
+            ended.collect::<Result<Vec<_>, Failure>>()?.into_iter().flatten().collect();
+        all.retain(|it| it.machines > 0);
+        Ok(all)
+    })
 }
 
 fn diff(args: &FleetDiffArgs) -> anyhow::Result<Exit> {
     let outputs = Outputs::of_fleet(args.json, args.view)?;
     let look = results::look(&outputs);
-    let before = prices_in(&args.before)?;
-    let after = prices_in(&args.after)?;
+    let in_store = args.place.store.is_some() || !args.before.exists() && !args.after.exists();
+    let [before, after] = if in_store {
+        let address = Address::or_usual(args.place.store.as_ref())?;
+        [prices_at(&address, &args.before)?, prices_at(&address, &args.after)?]
+    } else {
+        [prices_in(&args.before)?, prices_in(&args.after)?]
+    };
     let change = change(&before.fleet, &after.fleet, args.delta);
     if change.machines.is_empty() {
         let message = format!(
@@ -158,7 +238,7 @@ fn diff(args: &FleetDiffArgs) -> anyhow::Result<Exit> {
     }
     let not_read = before.not_read.into_iter().chain(after.not_read).collect();
     if args.json {
-        return json(&Diff { schema: DIFF, change, not_read });
+        return results::json(&Diff { schema: DIFF, change, not_read });
     }
     print(&render::changes(&change, &look), &look)
 }
@@ -177,6 +257,27 @@ fn prices_in(path: &Path) -> Result<Gathered, Failure> {
     Ok(gathered)
 }
 
+/// The price lists of the store under a label, or at a time.
+fn prices_at(address: &Address, named: &Path) -> Result<Gathered, Failure> {
+    let text = named.to_string_lossy();
+    let chosen = match text.parse::<Moment>() {
+        Ok(moment) => Chosen { until: Some(moment), ..Chosen::default() },
+        Err(_) => Chosen { label: Some(text.clone().into_owned()), ..Chosen::default() },
+    };
+    let fleet = Database::open(address)?.prices(&chosen)?;
+    if fleet.machines.is_empty() {
+        let what = if chosen.label.is_some() { "under the label" } else { "from before" };
+        let message =
+            format!("there is no price list {what} '{text}' in the store {address}, and no such file");
+        return Err(Failure::new(
+            Exit::Error,
+            message,
+            "'whyfaster store list' shows what there is; name two files or directories, two labels, or two dates",
+        ));
+    }
+    Ok(Gathered { fleet, ..Gathered::default() })
+}
+
 /// The first names of a fleet.
 fn names(fleet: &Fleet) -> String {
     let names: Vec<&str> = fleet.machines.iter().take(3).map(|it| it.name.as_str()).collect();
@@ -184,19 +285,16 @@ fn names(fleet: &Fleet) -> String {
     format!("{}{more}", names.join(", "))
 }
 
-fn enough(machines: usize) -> Result<(), Failure> {
+fn enough(machines: usize, stored: bool) -> Result<(), Failure> {
     if machines > 1 {
         return Ok(());
     }
     let message = "one machine is no fleet: at least two must have answered the same question";
-    Err(Failure::new(Exit::Error, message, "name the files of more machines, or a directory with them"))
-}
-
-fn json(document: &impl Serialize) -> anyhow::Result<Exit> {
-    let mut bytes = serde_json::to_vec_pretty(document)?;
-    bytes.push(b'\n');
-    store::to_stdout(&bytes)?;
-    Ok(Exit::Ok)
+    let hint = match stored {
+        true => "add the records of more machines: whyfaster store add; or choose more of them",
+        false => "name the files of more machines, or a directory with them",
+    };
+    Err(Failure::new(Exit::Error, message, hint))
 }
 
 fn print(text: &str, look: &Look) -> anyhow::Result<Exit> {

@@ -9,9 +9,9 @@ use whyfaster_core::record::Record;
 use whyfaster_core::sample::Arm;
 use whyfaster_core::status::Status;
 
+use super::again::reanalysed;
 use super::compare::{Prepared, finish, listed, measured, prepared};
 use super::pretend::pretended;
-use super::show::reanalysed;
 use crate::cli::args::CompareArgs;
 use crate::display::Hyperfine;
 use crate::exit::Exit;

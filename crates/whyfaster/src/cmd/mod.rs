@@ -1,5 +1,6 @@
 //! One verb a file.
 
+pub mod again;
 pub mod compare;
 pub mod demo;
 pub mod doctor;
@@ -17,6 +18,7 @@ pub mod prices;
 pub mod report;
 pub mod results;
 pub mod show;
+pub mod store;
 pub mod study;
 pub mod there;
 pub mod trace;

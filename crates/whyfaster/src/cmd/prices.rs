@@ -73,10 +73,8 @@ pub fn run(args: &PricesArgs) -> anyhow::Result<Exit> {
         return Err(failure.clone().into());
     }
     let written = write(&list, &screen(&list, terms.as_deref(), &look), &outputs, &look);
-    if outputs.keep {
-        results::keep_for_later("prices", store::price_bytes(&list));
-    }
-    written?;
+    let kept = results::kept("prices", store::price_bytes(&list), &outputs);
+    written.and(kept)?;
     super::pages::of_list(&list, &outputs.pages, &look)?;
     match (failure, list.status) {
         (Some(failure), _) => Err(failure.into()),

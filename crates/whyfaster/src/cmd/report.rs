@@ -6,6 +6,7 @@ use whyfaster_core::price::compare::Rule;
 use whyfaster_core::record::Record;
 use whyfaster_core::trace::record::TraceRecord;
 
+use super::again::reanalysed;
 use super::pages::{of_comparison, of_list, of_lists, of_trace};
 use super::study::kept::Kept;
 use super::{machines, results, show};
@@ -37,7 +38,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<Exit> {
     let Given { mut comparisons, mut traces, lists } = given;
     match (comparisons.len(), traces.len(), lists.len()) {
         (1, _, 0) => {
-            let record = show::reanalysed(comparisons.remove(0));
+            let record = reanalysed(comparisons.remove(0));
             match Kept::of_record(&record)? {
                 Some(study) if traces.is_empty() => study.pages(&outputs.pages, &look)?,
                 _ => of_comparison(&record, &traces, &outputs.pages, &look)?,

@@ -4,11 +4,13 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use serde::Serialize;
 use whyfaster_core::record::Record;
 
-use crate::cli::{Outputs, Target};
+use crate::cli::{Outputs, Save, Target};
+use crate::database::{Database, Entry};
 use crate::display::Style;
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 use crate::render::export::report as hyperfine_report;
 use crate::render::look::{Environment, Look};
 use crate::render::screen::{answer, screen};
@@ -20,6 +22,9 @@ pub fn check(outputs: &Outputs) -> Result<Vec<store::Kept>, Failure> {
     if outputs.style != Style::None && outputs.files().next().is_none() {
         // Nothing else would tell what was measured.
         store::check_stdout()?;
+    }
+    if let Some(save) = &outputs.save {
+        Database::open_or_make(&save.address)?;
     }
     outputs.files().map(store::check_writable).collect()
 }
@@ -87,16 +92,38 @@ pub(super) fn write_with(
     keep(store::to_stdout(&printed));
     keep(super::pages::of_comparison(record, &[], &outputs.pages, &look));
     // After the screen, which nobody should wait for.
-    if outputs.keep {
-        keep_for_later("compare", store::record_bytes(record));
-    }
+    keep(kept("compare", store::record_bytes(record), outputs));
     first
 }
 
-/// Keeps the bytes of a record for `show`, if it could be made into bytes at all.
-pub fn keep_for_later(verb: &str, bytes: serde_json::Result<Vec<u8>>) {
-    if let Ok(bytes) = bytes {
+/// Prints a document of its own as JSON.
+pub fn json(document: &impl Serialize) -> anyhow::Result<Exit> {
+    let mut bytes = serde_json::to_vec_pretty(document)?;
+    bytes.push(b'\n');
+    store::to_stdout(&bytes)?;
+    Ok(Exit::Ok)
+}
+
+/// Keeps the bytes of a record for `show`, and adds them to the store that was asked for.
+pub fn kept(verb: &str, bytes: serde_json::Result<Vec<u8>>, outputs: &Outputs) -> anyhow::Result<()> {
+    let Ok(bytes) = bytes else { return Ok(()) };
+    if outputs.keep {
         store::recent::keep(verb, &bytes);
+    }
+    let Some(Save { address, label }) = &outputs.save else { return Ok(()) };
+    // By the way that records of others take.
+    let here = Path::new("what was measured");
+    let entry = store::received(here, &bytes).and_then(|recorded| {
+        let refuse = |why| Failure::new(Exit::Error, why, "this is a defect: please report it");
+        Entry::of(&super::again::again(recorded), &bytes, "this machine", None).map_err(refuse)
+    });
+    let added = entry.and_then(|entry| Database::open_or_make(address)?.add(&[entry], label));
+    match added {
+        Err(failure) if outputs.keep => {
+            let hint = "it is kept: 'whyfaster show --list' says under which name, for 'whyfaster store add'";
+            Err(Failure::new(failure.exit, failure.message, hint).into())
+        }
+        added => Ok(added.map(|_| ())?),
     }
 }
 

@@ -2,12 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use whyfaster_core::analysis::{Measured, analyse};
 use whyfaster_core::price::PriceList;
-use whyfaster_core::record::Record;
 use whyfaster_core::trace::record::TraceRecord;
-use whyfaster_core::why::{ExplainInput, again};
 
+use super::again::reanalysed;
 use super::study::kept::Kept;
 use super::trace::Files;
 use super::{prices, results};
@@ -181,29 +179,4 @@ fn show_prices(list: &PriceList, outputs: &Outputs) -> anyhow::Result<()> {
         Some(study) => prices::write(list, &study.text(&look)?, outputs, &look),
         None => prices::write(list, &prices::screen(list, None, &look), outputs, &look),
     }
-}
-
-/// The record with everything that follows from its samples made anew by this version.
-pub fn reanalysed(mut record: Record) -> Record {
-    record.analysis = analyse(Measured {
-        plan: &record.plan,
-        host: &record.host,
-        trials: &record.trials,
-        batches: &record.batches,
-        accounts: &record.sched_accounts,
-        duets: &record.duets,
-        not_measured: &record.skipped,
-    });
-    let given = ExplainInput {
-        plan: &record.plan,
-        host: &record.host,
-        batches: &record.batches,
-        analysis: &record.analysis,
-        traced: &[],
-        traced_batches: &[],
-    };
-    if record.plan.explain.is_some() {
-        record.why = again(&given, record.why);
-    }
-    record.told()
 }

@@ -14,7 +14,7 @@ use crate::display::Style;
 use crate::exit::{Exit, Failure};
 use crate::store;
 
-const KEEP: KeepArgs = KeepArgs { no_keep: true };
+const KEEP: KeepArgs = KeepArgs { no_keep: true, save: false, label: None, store: None };
 
 /// Runs it: the words of the process are the program's, the one that brought us here, the file, and the verb with its own.
 pub fn run(mut words: Vec<OsString>) -> anyhow::Result<Exit> {

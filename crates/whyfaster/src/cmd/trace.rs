@@ -238,10 +238,8 @@ fn write(record: &TraceRecord, outputs: &TraceOutputs) -> anyhow::Result<()> {
         true => store::to_stdout(&bytes),
         false => store::to_stdout(said(record, outputs, &results::look(&outputs.common)).as_bytes()),
     };
-    if outputs.common.keep {
-        store::recent::keep("trace", &bytes);
-    }
-    written.and(printed)
+    let kept = results::kept("trace", Ok(bytes), &outputs.common);
+    written.and(printed).and(kept)
 }
 
 /// The report as text; empty where nothing is to be printed.

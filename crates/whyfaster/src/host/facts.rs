@@ -8,6 +8,7 @@ use whyfaster_core::missing::NotMeasured;
 use super::cgroup::{Cgroups, Room};
 use super::counters::MachineCounters;
 use super::cpu::{self, CpuInfo};
+use super::identity;
 use super::privilege::Privilege;
 use super::root::{Process, Root, Unreadable};
 use super::{limits, load, memory};
@@ -16,6 +17,7 @@ use super::{limits, load, memory};
 pub fn facts(root: &Root) -> HostFacts {
     let process = root.process();
     let mut collector = Collector { root, facts: HostFacts::default() };
+    collector.identity();
     collector.cpus(&process);
     collector.settings();
     collector.time(&process);
@@ -24,6 +26,7 @@ pub fn facts(root: &Root) -> HostFacts {
     collector.memory(&groups);
     collector.processes(&process, &groups);
     let mut facts = collector.facts;
+    facts.host_name = Some(process.node);
     facts.kernel = Some(process.release);
     facts.machine = Some(process.machine);
     facts
@@ -62,6 +65,10 @@ impl Collector<'_> {
         self.facts.governor = self.take("governor", governor);
         self.facts.clock_khz = self.take("CPU clock", cpu::clocks(self.root, &cpus, &info));
         self.facts.clocksource = self.take("clock source", cpu::clocksource(self.root));
+    }
+
+    fn identity(&mut self) {
+        self.facts.machine_id = self.take("machine id", identity::machine_id(self.root));
     }
 
     fn settings(&mut self) {

@@ -18,6 +18,7 @@ fn missing(facts: &HostFacts) -> Vec<&str> {
 fn two_cpus_with_groups_of_version_1() {
     let facts = facts(&Machine::hybrid().root());
     assert_eq!(missing(&facts), ["governor"], "{:?}", facts.missing);
+    assert_eq!((facts.host_name.as_deref(), facts.machine_id.is_some()), (Some("fake"), true));
     assert_eq!(facts.kernel.as_deref(), Some("6.1.0"));
     assert_eq!(facts.cpu_model.as_deref(), Some("Fake CPU @ 3GHz"));
     assert_eq!(facts.microcode.as_deref(), Some("0x2a"));
@@ -101,6 +102,7 @@ fn a_container_that_sees_only_its_own_groups() {
 fn without_proc_and_sys_every_fact_has_its_reason() {
     let facts = facts(&Machine::bare().root());
     let known = HostFacts {
+        host_name: Some("fake".into()),
         kernel: Some("6.1.0".into()),
         machine: Some("x86_64".into()),
         cpus_allowed: Some(vec![0, 1]),
@@ -110,10 +112,11 @@ fn without_proc_and_sys_every_fact_has_its_reason() {
         ..HostFacts::default()
     };
     assert_eq!(facts, known, "all else is not measured, and nothing is 0");
-    assert_eq!(facts.missing.len(), 20, "{:#?}", facts.missing);
+    assert_eq!(facts.missing.len(), 21, "{:#?}", facts.missing);
     for missing in &facts.missing {
         assert!(missing.why.contains("no such file"), "{missing:?}");
-        assert!(missing.why.contains("/proc/") || missing.why.contains("/sys/"), "{missing:?}");
+        let named = ["/proc/", "/sys/", "/etc/machine-id"].iter().any(|path| missing.why.contains(path));
+        assert!(named, "{missing:?}");
     }
 }
 

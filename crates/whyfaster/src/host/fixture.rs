@@ -20,6 +20,7 @@ impl Machine {
     /// A machine without any file: no `/proc`, no `/sys`.
     pub(crate) fn bare() -> Self {
         let process = Process {
+            node: "fake".into(),
             release: "6.1.0".into(),
             machine: "x86_64".into(),
             cpus: Ok(vec![0, 1]),
@@ -69,6 +70,7 @@ impl Machine {
     }
 
     fn kernel(&self) -> &Self {
+        self.file("/etc/machine-id", "0123456789abcdef0123456789abcdef\n");
         self.file("/proc/stat", "cpu  18000 100 3000 160000 700 0 60 450 0 0\ncpu0 1 2 3\n");
         self.file("/proc/loadavg", "0.82 0.35 0.18 3/91 8332\n").file("/proc/uptime", "1000.25 1900.00\n");
         self.file("/proc/pressure/cpu", "some avg10=1.82 avg60=0.95 avg300=0.62 total=7220557\n");

@@ -14,6 +14,7 @@ mod facts;
 mod facts_tests;
 #[cfg(test)]
 pub(crate) mod fixture;
+mod identity;
 mod judge;
 mod levels;
 mod limits;

@@ -17,6 +17,8 @@ pub struct Root {
 /// What the kernel says about this process and machine by system call, without any file.
 #[derive(Clone, Debug)]
 pub struct Process {
+    /// `uname -n`.
+    pub node: String,
     /// `uname -r`.
     pub release: String,
     /// `uname -m`.
@@ -109,6 +111,7 @@ impl Process {
     pub fn ask() -> Self {
         let name = rustix::system::uname();
         Self {
+            node: name.nodename().to_string_lossy().into_owned(),
             release: name.release().to_string_lossy().into_owned(),
             machine: name.machine().to_string_lossy().into_owned(),
             cpus: affinity(),

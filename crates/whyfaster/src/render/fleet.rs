@@ -1,8 +1,10 @@
 //! A fleet on the screen: what its machines' prices say, what they say of a comparison, and what an update changed.
 
+use std::cmp::Reverse;
+
 use whyfaster_core::fleet::change::{ChangeReport, RowChange};
 use whyfaster_core::fleet::effects::{Combined, GroupEffect};
-use whyfaster_core::fleet::questions::{Answered, Question};
+use whyfaster_core::fleet::questions::{Answered, Counted, Question};
 use whyfaster_core::fleet::{GroupPrices, PriceReport, RowSpread};
 use whyfaster_core::price::sample::row_id;
 
@@ -149,10 +151,10 @@ pub fn comparison(answered: &Answered, look: &Look) -> String {
     let report = &answered.report;
     let sum = |count: fn(&GroupEffect) -> usize| report.groups.iter().map(count).sum::<usize>();
     let parts = [
-        (sum(|it| it.faster), "faster"),
-        (sum(|it| it.slower), "slower"),
-        (sum(|it| it.same), "the same"),
-        (sum(|it| it.undecided), "undecided"),
+        (sum(|it| it.tally.faster), "faster"),
+        (sum(|it| it.tally.slower), "slower"),
+        (sum(|it| it.tally.same), "the same"),
+        (sum(|it| it.tally.undecided), "undecided"),
     ];
     let told: Vec<String> =
         parts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{word} on {n}")).collect();
@@ -203,11 +205,11 @@ fn effect_table(groups: &[&GroupEffect], look: &Look) -> Vec<String> {
         }),
         groups: vec![
             Group::of("machines", groups, |it| it.group.machines.len().to_string()),
-            Group::of("time", groups, |it| or_absent(it.combined.as_ref(), ratio)),
-            Group::of("faster", groups, |it| it.faster.to_string()),
-            Group::of("slower", groups, |it| it.slower.to_string()),
-            Group::of("same", groups, |it| it.same.to_string()),
-            Group::of("undecided", groups, |it| it.undecided.to_string()),
+            Group::of("time", groups, |it| or_absent(it.tally.combined.as_ref(), ratio)),
+            Group::of("faster", groups, |it| it.tally.faster.to_string()),
+            Group::of("slower", groups, |it| it.tally.slower.to_string()),
+            Group::of("same", groups, |it| it.tally.same.to_string()),
+            Group::of("undecided", groups, |it| it.tally.undecided.to_string()),
         ],
     };
     grid.draw(look.width, 1).lines
@@ -224,6 +226,49 @@ fn machine_table(answered: &Answered, look: &Look) -> Vec<String> {
         ],
     };
     grid.draw(look.width, 1).lines
+}
+
+/// Many comparisons, a line each: those on which machines differ most, first.
+pub fn counted(all: &[Counted], look: &Look) -> String {
+    let mut rows: Vec<&Counted> = all.iter().collect();
+    let fewer = |it: &&Counted| it.tally.faster.min(it.tally.slower);
+    rows.sort_by_key(|it| (Reverse(fewer(it)), Reverse(it.tally.faster + it.tally.slower)));
+    let both = rows.iter().filter(|it| fewer(it) > 0).count();
+    let sentence = format!(
+        "{}: {both} {} by machine who is faster.",
+        count(all.len() as u64, "comparison", "comparisons"),
+        if both == 1 { "differs" } else { "differ" }
+    );
+    let answer = wrap(&tone(Tone::Strong, &sentence), look.width, 0);
+    if look.detail == Detail::Sentence {
+        return paragraphs([answer], look);
+    }
+    let most = if look.detail >= Detail::Tables { usize::MAX } else { ROWS };
+    rows.truncate(most);
+    let name = |it: &&Counted| {
+        let Question { alternative, baseline, load, .. } = &it.question;
+        let copies = if *load == 1 { String::new() } else { format!(" at {load}") };
+        format!("{} against {}{copies}", for_look(alternative, look), for_look(baseline, look))
+    };
+    let ratio = |it: &Combined| {
+        format!("{} ({})", factor(it.ratio.ratio), interval(it.ratio.low, it.ratio.high, digits))
+    };
+    let grid = Grid {
+        key: Column::of("comparison", &rows, |it| shorten(&name(it), NAME, look.unicode)),
+        groups: vec![
+            Group::of("machines", &rows, |it| it.machines.to_string()),
+            Group::of("faster", &rows, |it| it.tally.faster.to_string()),
+            Group::of("slower", &rows, |it| it.tally.slower.to_string()),
+            Group::of("same", &rows, |it| it.tally.same.to_string()),
+            Group::of("undecided", &rows, |it| it.tally.undecided.to_string()),
+            Group::of("time", &rows, |it| or_absent(it.tally.combined.as_ref(), ratio)),
+        ],
+    };
+    let mut table = grid.draw(look.width, 1).lines;
+    table.extend(more(all.len(), most));
+    let one =
+        wrap("One of them in full, with the fact that separates the machines: --only TEXT.", look.width, 0);
+    paragraphs([answer, table, one], look)
 }
 
 /// What an update changed.

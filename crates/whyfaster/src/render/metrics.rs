@@ -112,7 +112,7 @@ mod tests {
     use whyfaster_core::sample::{Arm, Counters};
 
     use super::*;
-    use crate::cmd::show::reanalysed;
+    use crate::cmd::again::reanalysed;
     use crate::fixture::{batch, record};
     use crate::render::fixture::look;
     use crate::render::screen::screen;

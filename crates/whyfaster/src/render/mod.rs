@@ -23,6 +23,7 @@ pub mod report;
 pub mod screen;
 mod section;
 pub mod sentence;
+pub mod store;
 mod stories;
 mod strip;
 pub mod table;

@@ -26,6 +26,18 @@ pub fn gather(
     paths: &[PathBuf],
     take: &mut dyn FnMut(&str, &Path, Recorded),
 ) -> Result<Vec<Refused>, Failure> {
+    let mut refused = Vec::new();
+    for (file, name) in files_below(paths)? {
+        match read_recorded(&file) {
+            Ok(recorded) => take(&name, &file, recorded),
+            Err(why) => refused.push(Refused { file, why }),
+        }
+    }
+    Ok(refused)
+}
+
+/// Every file under these paths that may be a record, with what it calls its machine.
+pub fn files_below(paths: &[PathBuf]) -> Result<Vec<(PathBuf, String)>, Failure> {
     let mut files = Vec::new();
     for path in paths {
         // What was named must be there; what a directory holds beside records is none of our business.
@@ -37,14 +49,7 @@ pub fn gather(
         }
     }
     let names = names(&files);
-    let mut refused = Vec::new();
-    for (file, name) in files.into_iter().zip(names) {
-        match read_recorded(&file) {
-            Ok(recorded) => take(&name, &file, recorded),
-            Err(why) => refused.push(Refused { file, why }),
-        }
-    }
-    Ok(refused)
+    Ok(files.into_iter().zip(names).collect())
 }
 
 /// The files that end in `.json` in a directory and those below, in the order of their names.
@@ -64,11 +69,16 @@ fn within(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What to call the machine of each file: the file without `.json`, or its directory where several have that name.
+/// What to call the machine of each file: the file without `.json`; or its directory, where several files have that name and this directory
+/// holds no other.
 fn names(files: &[PathBuf]) -> Vec<String> {
     let stem = |path: &PathBuf| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let mut often: BTreeMap<String, usize> = BTreeMap::new();
-    files.iter().for_each(|file| *often.entry(stem(file)).or_default() += 1);
+    let mut beside: BTreeMap<Option<&Path>, usize> = BTreeMap::new();
+    for file in files {
+        *often.entry(stem(file)).or_default() += 1;
+        *beside.entry(file.parent()).or_default() += 1;
+    }
     let parent = |path: &PathBuf| {
         let parent = path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
         parent.filter(|name| !name.is_empty())
@@ -76,7 +86,8 @@ fn names(files: &[PathBuf]) -> Vec<String> {
     let name = |file: &PathBuf| {
         let stem = stem(file);
         let several = often.get(&stem).is_some_and(|times| *times > 1);
-        if several { parent(file).unwrap_or(stem) } else { stem }
+        let alone = beside.get(&file.parent()).is_some_and(|files| *files == 1);
+        if several && alone { parent(file).unwrap_or(stem) } else { stem }
     };
     files.iter().map(name).collect()
 }
@@ -91,5 +102,8 @@ mod tests {
         assert_eq!(called(&["a/node1.json", "a/node2.json"]), ["node1", "node2"]);
         assert_eq!(called(&["node1/run.json", "node2/run.json"]), ["node1", "node2"]);
         assert_eq!(called(&["run.json", "run.json"]), ["run", "run"]);
+        // Prices and comparisons of the same machines.
+        let both = ["lists/a.json", "lists/b.json", "runs/a.json", "runs/b.json"];
+        assert_eq!(called(&both), ["a", "b", "a", "b"]);
     }
 }

@@ -14,8 +14,8 @@ pub mod stdout;
 mod trouble;
 
 pub use atomic::{AtomicFile, Kept, check_writable, write_atomic};
-pub use gather::{Refused, gather};
-pub use read::{Recorded, parse_prices, read_prices, read_record, read_recorded, received};
+pub use gather::{Refused, files_below, gather};
+pub use read::{Recorded, parse_prices, read_prices, read_record, read_recorded, read_with_bytes, received};
 pub use scratch::Scratch;
 pub use stdout::{check_stdout, stdout_error, to_stdout};
 pub use trouble::writing as cannot_write;

@@ -141,6 +141,20 @@ pub fn received(path: &Path, bytes: &[u8]) -> Result<Recorded, Failure> {
     recorded(path, bytes)
 }
 
+/// The same, with bytes that it can be read from again wherever they are kept.
+pub fn read_with_bytes(path: &Path) -> Result<(Recorded, Vec<u8>), Failure> {
+    let bytes = bytes_of(path)?;
+    let recorded = recorded(path, &bytes)?;
+    match &recorded {
+        // When it was measured, and where, stands outside of what a bare worker wrote.
+        Recorded::Prices(list) if foreign::is_one(&bytes) => {
+            let whole = super::price_bytes(list).map_err(|error| trouble::reading(path, &error.into()))?;
+            Ok((recorded, whole))
+        }
+        _ => Ok((recorded, bytes)),
+    }
+}
+
 /// The same of bytes that were read from there.
 pub(crate) fn recorded(path: &Path, bytes: &[u8]) -> Result<Recorded, Failure> {
     let of_prices = || prices(path, bytes).map(|list| Recorded::Prices(Box::new(list)));

@@ -32,7 +32,7 @@ fn what_was_written_is_read_again() {
 fn what_is_written_follows_the_committed_schema() {
     let schema = serde_json::from_str(include_str!("../../../../schema/whyfaster-1.json")).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    let record = crate::cmd::show::reanalysed(two_alternatives());
+    let record = crate::cmd::again::reanalysed(two_alternatives());
     assert!(!record.analysis.levels.is_empty());
     let mut document = serde_json::to_value(&record).unwrap();
     let errors: Vec<String> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
@@ -87,10 +87,10 @@ fn an_analysis_that_is_redone_is_the_same() {
     let of_runner = NotMeasured::told("level 1000", "no memory");
     let mut record = two_alternatives();
     record.skipped.push(of_runner.clone());
-    let once = crate::cmd::show::reanalysed(record);
+    let once = crate::cmd::again::reanalysed(record);
     assert!(once.analysis.not_measured.contains(&of_runner));
     let bytes = super::super::record_bytes(&once).unwrap();
-    let again = crate::cmd::show::reanalysed(parse(&bytes).unwrap());
+    let again = crate::cmd::again::reanalysed(parse(&bytes).unwrap());
     assert!(again == once, "{:?} became {:?}", once.analysis, again.analysis);
 }
 
@@ -182,7 +182,7 @@ proptest! {
         }
         if let Ok(record) = parse::<Record>(&bytes) {
             // What is accepted must survive all that follows.
-            crate::cmd::show::reanalysed(record);
+            crate::cmd::again::reanalysed(record);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! How much is printed, and whether the rest is kept for later: the same options for every verb with a report.
 
-use clap::{ArgAction, Args};
+use clap::{ArgAction, Args, ValueHint};
 
+use crate::database::{Address, label};
 use crate::display::Detail;
 
 /// How much is printed.
@@ -30,7 +31,7 @@ impl DetailArgs {
 }
 
 /// Whether what was measured is kept.
-#[derive(Clone, Copy, Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct KeepArgs {
     /// Do not keep the record for 'whyfaster show'
@@ -39,4 +40,16 @@ pub struct KeepArgs {
     /// them. 'whyfaster show' prints the last one again.
     #[arg(long, hide_short_help = true)]
     pub no_keep: bool,
+
+    /// Add the record to the store, where 'whyfaster fleet' and 'whyfaster store' find it
+    #[arg(long, hide_short_help = true)]
+    pub save: bool,
+
+    /// The label that it is added under, such as before or after
+    #[arg(long, value_name = "LABEL", value_parser = label, requires = "save", hide_short_help = true)]
+    pub label: Option<String>,
+
+    /// The store that it is added to: a file of SQLite [default: $WHYFASTER_STORE, else in the XDG data directory]
+    #[arg(long, value_name = "STORE", value_hint = ValueHint::FilePath, requires = "save", hide_short_help = true)]
+    pub store: Option<Address>,
 }

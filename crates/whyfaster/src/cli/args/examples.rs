@@ -49,6 +49,13 @@ Examples:
   whyfaster machines here.json there.json
   whyfaster machines here.json macosx-10.7 --project '30000 fork+execve'";
 
+/// Of `store`.
+pub(super) const STORE: &str = "\
+Examples:
+  whyfaster store add lists/                     # the records in a directory
+  whyfaster store add --label before node1.json node2.json
+  whyfaster store list --since 2026-10-01";
+
 /// Of `fleet`.
 pub(super) const FLEET: &str = "\
 Examples:

@@ -7,6 +7,7 @@ use clap::{Args, Subcommand, ValueHint};
 use super::super::numbers;
 use super::elsewhere::AlongArgs;
 use super::prices::ViewArgs;
+use super::store::{ChosenArgs, PlaceArgs};
 use crate::elsewhere::Place;
 
 /// `whyfaster fleet`.
@@ -89,14 +90,27 @@ pub struct FleetResumeArgs {
 }
 
 /// `whyfaster fleet report`.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct FleetReportArgs {
     /// Price lists and records of comparisons: files, or directories with such files
     ///
     /// A price list says which machine it is of. A record is called by its file; in a directory that holds one record a
     /// machine in a directory each, by that directory.
-    #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath, required = true)]
+    /// Without any, the records of the store are read, and of each machine the latest counts.
+    #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath, conflicts_with_all = ["store", "since", "until", "label", "hosts"])]
     pub files: Vec<PathBuf>,
+
+    /// Take only comparisons in which a command, or its name, holds this text
+    #[arg(long, value_name = "TEXT", help_heading = "Records")]
+    pub only: Option<String>,
+
+    /// Which records of the store.
+    #[command(flatten)]
+    pub chosen: ChosenArgs,
+
+    /// Where the store is.
+    #[command(flatten)]
+    pub place: PlaceArgs,
 
     /// Print everything as JSON on standard output instead of the report
     #[arg(long, help_heading = "Output")]
@@ -110,13 +124,19 @@ pub struct FleetReportArgs {
 /// `whyfaster fleet diff`.
 #[derive(Clone, Debug, Args)]
 pub struct FleetDiffArgs {
-    /// Price lists before: a file, or a directory with files
+    /// Price lists before: a file, or a directory with files; in the store a label, or a date
+    ///
+    /// At a date every machine is as its latest list before it says.
     #[arg(value_name = "BEFORE", value_hint = ValueHint::AnyPath)]
     pub before: PathBuf,
 
     /// Price lists after: machines are paired by name
     #[arg(value_name = "AFTER", value_hint = ValueHint::AnyPath)]
     pub after: PathBuf,
+
+    /// Where the store is, if both are in it.
+    #[command(flatten)]
+    pub place: PlaceArgs,
 
     /// Call a price unchanged when it changed by less than this
     #[arg(long, value_name = "SHARE", value_parser = numbers::delta, default_value = "5%", help_heading = "Statistics")]

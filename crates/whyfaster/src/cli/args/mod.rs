@@ -12,6 +12,7 @@ mod manual;
 mod others;
 mod prices;
 mod report;
+mod store;
 mod trace;
 mod why;
 
@@ -29,6 +30,9 @@ pub use manual::{CompletionsArgs, ManArgs};
 pub use others::{DoctorArgs, ShowArgs, StudyArgs};
 pub use prices::{InsideArgs, MachinesArgs, PricesArgs, ViewArgs};
 pub use report::{PageArgs, PictureArgs, ReportArgs};
+pub use store::{
+    ChosenArgs, PlaceArgs, StoreAddArgs, StoreArgs, StoreGetArgs, StoreListArgs, StoreRemoveArgs, StoreTask,
+};
 pub use trace::{
     LevelWord, ObserveArgs, StreamArgs, TraceArgs, TraceOutputArgs, TraceRowsArgs, TraceShowArgs,
 };
@@ -118,6 +122,12 @@ pub enum Verb {
     /// and 'diff' read records, also those that 'whyfaster prices --record' and 'whyfaster compare --record' wrote.
     #[command(before_help = examples::FLEET, disable_help_subcommand = true)]
     Fleet(FleetArgs),
+    /// Keep records of many machines in a database, where 'fleet' asks them
+    ///
+    /// The store is a file of SQLite. Each record is kept whole, and in tables for whoever knows SQL; the same record is never counted
+    /// twice.
+    #[command(before_help = examples::STORE, disable_help_subcommand = true)]
+    Store(StoreArgs),
     /// Say what this machine allows, how noisy it is, and what would help
     #[command(before_help = examples::DOCTOR)]
     Doctor(DoctorArgs),

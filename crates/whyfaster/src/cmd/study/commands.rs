@@ -116,9 +116,7 @@ pub fn run(
             &outputs.pages,
             &results::look(outputs),
         )?;
-        if outputs.keep {
-            results::keep_for_later("study", store::record_bytes(&record));
-        }
+        results::kept("study", store::record_bytes(&record), outputs)?;
     }
     let saved = saved.map_or_else(|error| exit::report(Err(error)), |()| Exit::Ok);
     match failure {

@@ -8,7 +8,7 @@ use super::report::{Measured, printed};
 use crate::cli::args::StudyArgs;
 use crate::cli::{HostSeed, Outputs};
 use crate::cmd::prices::{any_price, measured, worker};
-use crate::cmd::results::{keep_for_later, look};
+use crate::cmd::results::{kept, look};
 use crate::exit::{Exit, Failure};
 use crate::run::interrupts::Interrupts;
 use crate::run::probe::select::{Wanted, select};
@@ -67,9 +67,7 @@ pub(super) fn run(
     let found = Findings::of_prices(study, &list)?;
     *out = printed(study, &found, Measured::List(&list), outputs)?;
     super::page::write(study, &found, Measured::List(&list), &outputs.pages, &look(outputs))?;
-    if outputs.keep {
-        keep_for_later("study", store::price_bytes(&list));
-    }
+    kept("study", store::price_bytes(&list), outputs)?;
     match (measured.failure, list.status) {
         (Some(failure), _) => Err(failure.into()),
         (None, Status::Interrupted) => Ok(Exit::Interrupted),

@@ -14,7 +14,7 @@ use super::super::fixture::look;
 use super::super::machines::Machines;
 use super::super::trace::Shown;
 use super::*;
-use crate::cmd::show::reanalysed;
+use crate::cmd::again::reanalysed;
 use crate::store::read::recorded;
 use crate::store::{Recorded, price_bytes, record_bytes, trace_bytes};
 

@@ -1,0 +1,167 @@
+//! `whyfaster store`: records into the store, and out of it.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+use serde::Serialize;
+
+use super::again::again;
+use super::results;
+use crate::cli::Outputs;
+use crate::cli::args::{StoreAddArgs, StoreArgs, StoreGetArgs, StoreListArgs, StoreRemoveArgs, StoreTask};
+use crate::database::{Added, Address, Database, Entry, Listed};
+use crate::exit::{Exit, Failure, say};
+use crate::render::store as render;
+use crate::store::{self, Refused};
+use crate::words::phrases::count;
+
+/// Runs the verb.
+pub fn run(args: &StoreArgs) -> anyhow::Result<Exit> {
+    match &args.task {
+        StoreTask::Add(args) => add(args),
+        StoreTask::List(args) => list(args),
+        StoreTask::Get(args) => get(args),
+        StoreTask::Remove(args) => remove(args),
+    }
+}
+
+/// Records that wait to be written. Each may be large, and a reader that is ahead gains nothing.
+const WAITING: usize = 64;
+
+fn add(args: &StoreAddArgs) -> anyhow::Result<Exit> {
+    let address = Address::or_usual(args.place.store.as_ref())?;
+    let files = store::files_below(&args.files)?;
+    let mut database = Database::open_or_make(&address)?;
+    let (added, refused) = added(&mut database, &files, args)?;
+    for Refused { file, why } in &refused {
+        say(&format!("left out '{}': {why}", file.display()));
+    }
+    let there = match added.there {
+        0 => String::new(),
+        some => format!("; {some} were there already"),
+    };
+    let new = count(added.new as u64, "record", "records");
+    store::to_stdout(format!("added {new} to {address}{there}\n").as_bytes())?;
+    if refused.is_empty() {
+        return Ok(Exit::Ok);
+    }
+    let all = count(files.len() as u64, "file", "files");
+    let message = format!("{} of {all} could not be added", refused.len());
+    Err(Failure::new(
+        Exit::Error,
+        message,
+        "the others are in the store; standard error says what is wrong with each",
+    )
+    .into())
+}
+
+/// Reads the files on all CPUs, and writes what comes of them.
+fn added(
+    database: &mut Database,
+    files: &[(PathBuf, String)],
+    args: &StoreAddArgs,
+) -> Result<(Added, Vec<Refused>), Failure> {
+    let next = AtomicUsize::new(0);
+    let (send, receive) = sync_channel(WAITING);
+    let readers = thread::available_parallelism().map_or(1, usize::from).min(files.len().max(1));
+    thread::scope(|scope| {
+        for _ in 0..readers {
+            let send = send.clone();
+            scope.spawn(|| read(files, &next, args.name_by_file, send));
+        }
+        drop(send);
+        written(database, &args.label, receive)
+    })
+}
+
+/// One reader of several, which take the files in turn.
+fn read(
+    files: &[(PathBuf, String)],
+    next: &AtomicUsize,
+    by_file: bool,
+    send: SyncSender<Result<Entry, Refused>>,
+) {
+    while let Some((file, name)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+        let entry = store::read_with_bytes(file).and_then(|(recorded, bytes)| {
+            let refuse = |why| Failure::new(Exit::Error, why, "a store goes by the time of its records");
+            Entry::of(&again(recorded), &bytes, name, by_file.then_some(name.as_str())).map_err(refuse)
+        });
+        // The writer has given up.
+        if send.send(entry.map_err(|why| Refused { file: file.clone(), why })).is_err() {
+            return;
+        }
+    }
+}
+
+fn written(
+    database: &mut Database,
+    label: &str,
+    receive: Receiver<Result<Entry, Refused>>,
+) -> Result<(Added, Vec<Refused>), Failure> {
+    let (mut added, mut refused) = (Added::default(), Vec::new());
+    while let Ok(first) = receive.recv() {
+        let mut entries = Vec::new();
+        for entry in [first].into_iter().chain(receive.try_iter().take(WAITING)) {
+            match entry {
+                Ok(entry) => entries.push(entry),
+                Err(it) => refused.push(it),
+            }
+        }
+        let now = database.add(&entries, label).map_err(|failure| {
+            let message = format!("{}; {} were added", failure.message, added.new);
+            Failure { message, ..failure }
+        })?;
+        added = Added { new: added.new + now.new, there: added.there + now.there };
+    }
+    Ok((added, refused))
+}
+
+/// What `store list --json` prints.
+#[derive(Debug, Serialize)]
+struct List {
+    schema: &'static str,
+    records: Vec<Listed>,
+    all: usize,
+}
+
+const LIST: &str = "whyfaster-store-list/1";
+
+fn list(args: &StoreListArgs) -> anyhow::Result<Exit> {
+    let outputs = Outputs::of_fleet(args.json, args.view)?;
+    let address = Address::or_usual(args.place.store.as_ref())?;
+    let (records, all) = Database::open(&address)?.list(&args.chosen.chosen(), args.last)?;
+    if args.json {
+        return results::json(&List { schema: LIST, records, all });
+    }
+    let look = results::look(&outputs);
+    if !look.quiet {
+        store::to_stdout(render::records(&records, all, &look).as_bytes())?;
+    }
+    Ok(Exit::Ok)
+}
+
+fn get(args: &StoreGetArgs) -> anyhow::Result<Exit> {
+    let address = Address::or_usual(args.place.store.as_ref())?;
+    let document = Database::open(&address)?.document(args.record)?;
+    store::to_stdout(&document.ok_or_else(|| absent(args.record, &address))?)?;
+    Ok(Exit::Ok)
+}
+
+fn remove(args: &StoreRemoveArgs) -> anyhow::Result<Exit> {
+    let address = Address::or_usual(args.place.store.as_ref())?;
+    let mut database = Database::open(&address)?;
+    for record in &args.records {
+        if !database.remove(*record)? {
+            return Err(absent(*record, &address).into());
+        }
+        store::to_stdout(format!("removed record {record}\n").as_bytes())?;
+    }
+    Ok(Exit::Ok)
+}
+
+fn absent(record: i64, address: &Address) -> Failure {
+    let message = format!("there is no record {record} in the store {address}");
+    Failure::new(Exit::Error, message, "'whyfaster store list' shows their numbers")
+}

@@ -1,0 +1,29 @@
+//! The store: records of many machines in a database, each whole and in tables.
+//!
+//! The way of a record in: [`entry`] makes rows of a document that was read and checked; [`load`] writes them, each record in one
+//! transaction and never twice. The way out: [`choose`] says which records are meant, [`list`] tells them, [`fleet`] reads the tables of
+//! the chosen ones, so that a report over millions of rows opens no document.
+//!
+//! All that is written in SQL is written once. What differs between the two databases is behind [`sql::Sql`]: a file of SQLite in
+//! [`sqlite`].
+
+mod address;
+mod choose;
+mod entry;
+mod fleet;
+mod known;
+mod list;
+mod load;
+mod open;
+mod schema;
+mod sql;
+mod sqlite;
+mod trouble;
+
+pub use address::Address;
+pub use choose::{Chosen, Moment, label};
+pub use entry::Entry;
+pub use fleet::Asked;
+pub use list::Listed;
+pub use load::Added;
+pub use open::Database;

@@ -1,0 +1,151 @@
+//! What both databases can do. Statements are written so that both understand them; parameters are `$1`, `$2` in the order in which they
+//! first occur.
+
+use super::trouble::Trouble;
+
+/// What stands in a column.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value {
+    Null,
+    Int(i64),
+    Real(f64),
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+impl Value {
+    pub(super) fn int(&self) -> Option<i64> {
+        if let Self::Int(int) = self { Some(*int) } else { None }
+    }
+
+    pub(super) fn real(&self) -> Option<f64> {
+        if let Self::Real(real) = self { Some(*real) } else { None }
+    }
+
+    pub(super) fn text(&self) -> Option<&str> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+}
+
+impl From<i64> for Value {
+    fn from(int: i64) -> Self {
+        Self::Int(int)
+    }
+}
+
+impl From<u32> for Value {
+    fn from(int: u32) -> Self {
+        Self::Int(int.into())
+    }
+}
+
+/// Counts that no machine reaches are written as the largest number that there is.
+impl From<u64> for Value {
+    fn from(int: u64) -> Self {
+        Self::Int(i64::try_from(int).unwrap_or(i64::MAX))
+    }
+}
+
+impl From<usize> for Value {
+    fn from(int: usize) -> Self {
+        Self::from(int as u64)
+    }
+}
+
+/// What is no number (a ratio of 0 by 0) is nothing that can be compared.
+impl From<f64> for Value {
+    fn from(real: f64) -> Self {
+        if real.is_nan() { Self::Null } else { Self::Real(real) }
+    }
+}
+
+/// PostgreSQL's texts hold no NUL, which a command cannot hold either.
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.replace('\0', "\u{fffd}"))
+    }
+}
+
+impl From<&String> for Value {
+    fn from(text: &String) -> Self {
+        text.as_str().into()
+    }
+}
+
+impl<T: Into<Value>> From<Option<T>> for Value {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
+
+/// A table that rows are loaded into, and its columns in their order.
+#[derive(Debug)]
+pub(super) struct Table {
+    pub(super) name: &'static str,
+    pub(super) columns: &'static [&'static str],
+}
+
+/// What the two databases call differently.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dialect {
+    /// The type of a number that the database gives every new row.
+    pub(super) id: &'static str,
+    pub(super) bytes: &'static str,
+    /// What stands behind a table whose rows lie in the order of their key.
+    pub(super) by_key: &'static str,
+    /// Records that are written in one transaction: more where each costs a round trip to disk or to a server.
+    pub(super) at_once: usize,
+}
+
+/// What a database holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    Nothing,
+    Store,
+    /// Tables of somebody else.
+    Foreign,
+}
+
+/// A connection to a database.
+pub(super) trait Sql {
+    fn dialect(&self) -> Dialect;
+
+    /// What there is.
+    fn found(&mut self) -> Result<Found, Trouble>;
+
+    /// Begins a transaction in which nobody else changes the tables that the store is made of.
+    fn begin_alone(&mut self) -> Result<(), Trouble>;
+
+    /// Begins a transaction that writes.
+    fn begin(&mut self) -> Result<(), Trouble>;
+
+    /// Ends it. What was written is kept from here on, whatever happens to this program.
+    fn commit(&mut self) -> Result<(), Trouble>;
+
+    /// Gives it up.
+    fn roll_back(&mut self);
+
+    /// Runs several statements.
+    fn script(&mut self, statements: &str) -> Result<(), Trouble>;
+
+    /// Runs a statement, and gives the number of rows that it changed.
+    fn run(&mut self, statement: &str, with: &[Value]) -> Result<u64, Trouble>;
+
+    /// Gives every row of the answer to `take`.
+    fn each(
+        &mut self,
+        statement: &str,
+        with: &[Value],
+        take: &mut dyn FnMut(&[Value]),
+    ) -> Result<(), Trouble>;
+
+    /// Adds rows to a table: their values, one row after the other.
+    fn load(&mut self, table: &Table, values: &[Value]) -> Result<(), Trouble>;
+}
+
+/// The first column of the first row of an answer, a number.
+pub(super) fn number(sql: &mut dyn Sql, statement: &str, with: &[Value]) -> Result<Option<i64>, Trouble> {
+    let mut found = None;
+    sql.each(statement, with, &mut |row| found = found.or(row[0].int()))?;
+    Ok(found)
+}

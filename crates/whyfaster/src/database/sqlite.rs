@@ -1,0 +1,178 @@
+//! A file of SQLite.
+//!
+//! Writers write ahead into a log (WAL), so that readers and one writer do not wait for each other and a writer that is killed loses no more
+//! than what it was writing. The log is flushed to disk when it is brought into the file and not at every commit: a machine that loses power
+//! may lose the last records of a load, which can be loaded again, and no more.
+
+use std::ffi::c_int;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql, params_from_iter};
+
+use super::sql::{Dialect, Found, Sql, Table, Value};
+use super::trouble::Trouble;
+
+/// How long a writer waits for the others.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// "whyf": tells a store from other files of SQLite (`file` knows it as well).
+const APPLICATION: i64 = 0x7768_7966;
+
+struct Sqlite {
+    connection: Connection,
+}
+
+/// Opens the file; makes it, and its directory, where there is none and one is to be made.
+pub(super) fn open(path: &Path, make: bool) -> Result<Box<dyn Sql>, Trouble> {
+    if !make && !path.exists() {
+        return Err(Trouble::Absent);
+    }
+    if make && let Some(directory) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
+        std::fs::create_dir_all(directory)
+            .map_err(|error| Trouble::Other(format!("'{}': {error}", directory.display())))?;
+    }
+    let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    flags.set(OpenFlags::SQLITE_OPEN_CREATE, make);
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(PATIENCE)?;
+    // Larger pages hold more rows of a price list; the cache is what the upper part of a large index needs.
+    connection.pragma_update(None, "page_size", 8192)?;
+    connection.pragma_update(None, "cache_size", -64_000)?;
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    connection.pragma_update(None, "wal_autocheckpoint", 8192)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    Ok(Box::new(Sqlite { connection }))
+}
+
+impl Sql for Sqlite {
+    fn dialect(&self) -> Dialect {
+        Dialect { id: "INTEGER PRIMARY KEY", bytes: "BLOB", by_key: "WITHOUT ROWID", at_once: 1 }
+    }
+
+    fn found(&mut self) -> Result<Found, Trouble> {
+        // In this order: another one may be making the tables, and gives them their mark with them.
+        let tables: i64 =
+            self.connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+        let mark: i64 = self.connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+        Ok(match (tables, mark) {
+            (0, 0 | APPLICATION) => Found::Nothing,
+            (_, APPLICATION) => Found::Store,
+            _ => Found::Foreign,
+        })
+    }
+
+    fn begin_alone(&mut self) -> Result<(), Trouble> {
+        // Of the file itself, and kept in it; it cannot be set within a transaction.
+        self.connection.pragma_update(None, "journal_mode", "WAL")?;
+        self.begin()?;
+        Ok(self.connection.pragma_update(None, "application_id", APPLICATION)?)
+    }
+
+    fn begin(&mut self) -> Result<(), Trouble> {
+        // A transaction that begins as a reader could not become a writer once another one has written.
+        self.script("BEGIN IMMEDIATE")
+    }
+
+    fn commit(&mut self) -> Result<(), Trouble> {
+        self.script("COMMIT")
+    }
+
+    fn roll_back(&mut self) {
+        // Some errors have done it already.
+        let _ = self.script("ROLLBACK");
+    }
+
+    fn script(&mut self, statements: &str) -> Result<(), Trouble> {
+        Ok(self.connection.execute_batch(statements)?)
+    }
+
+    fn run(&mut self, statement: &str, with: &[Value]) -> Result<u64, Trouble> {
+        let mut prepared = self.connection.prepare_cached(statement)?;
+        Ok(prepared.execute(params_from_iter(with))? as u64)
+    }
+
+    fn each(
+        &mut self,
+        statement: &str,
+        with: &[Value],
+        take: &mut dyn FnMut(&[Value]),
+    ) -> Result<(), Trouble> {
+        let mut prepared = self.connection.prepare_cached(statement)?;
+        let columns = prepared.column_count();
+        let mut values = vec![Value::Null; columns];
+        let mut rows = prepared.query(params_from_iter(with))?;
+        while let Some(row) = rows.next()? {
+            for (at, value) in values.iter_mut().enumerate() {
+                refill(value, row.get_ref(at)?);
+            }
+            take(&values);
+        }
+        Ok(())
+    }
+
+    fn load(&mut self, table: &Table, values: &[Value]) -> Result<(), Trouble> {
+        let places: Vec<String> = (1..=table.columns.len()).map(|at| format!("${at}")).collect();
+        let statement = format!(
+            "INSERT INTO {} ({}) VALUES ({})",
+            table.name,
+            table.columns.join(", "),
+            places.join(", ")
+        );
+        let mut prepared = self.connection.prepare_cached(&statement)?;
+        for row in values.chunks(table.columns.len()) {
+            prepared.execute(params_from_iter(row))?;
+        }
+        Ok(())
+    }
+}
+
+impl ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Self::Null => ValueRef::Null,
+            Self::Int(int) => ValueRef::Integer(*int),
+            Self::Real(real) => ValueRef::Real(*real),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+            Self::Bytes(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+/// Puts what a column holds in the place of what it held in the row before: reports read millions of rows.
+fn refill(value: &mut Value, column: ValueRef<'_>) {
+    *value = match (column, &mut *value) {
+        (ValueRef::Text(text), Value::Text(before)) => {
+            before.clear();
+            before.push_str(&String::from_utf8_lossy(text));
+            return;
+        }
+        (ValueRef::Text(text), _) => Value::Text(String::from_utf8_lossy(text).into_owned()),
+        (ValueRef::Null, _) => Value::Null,
+        (ValueRef::Integer(int), _) => Value::Int(int),
+        (ValueRef::Real(real), _) => Value::Real(real),
+        (ValueRef::Blob(bytes), _) => Value::Bytes(bytes.to_vec()),
+    };
+}
+
+impl From<rusqlite::Error> for Trouble {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
+            Some(ErrorCode::DiskFull) => Self::Full,
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::ReadOnly,
+            Some(ErrorCode::NotADatabase) => Self::Foreign,
+            _ if no_room(&error) => Self::Full,
+            _ => Self::Other(error.to_string()),
+        }
+    }
+}
+
+/// The log and its index are made larger by other means than the file, and tell a full disk in another way.
+fn no_room(error: &rusqlite::Error) -> bool {
+    const IOERR_WRITE: c_int = rusqlite::ffi::SQLITE_IOERR_WRITE;
+    const IOERR_SHMSIZE: c_int = rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
+    let code = error.sqlite_error().map(|it| it.extended_code);
+    matches!(code, Some(IOERR_WRITE | IOERR_SHMSIZE))
+}

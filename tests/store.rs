@@ -1,0 +1,268 @@
+//! The store: records in and out, two writers, writers that are killed, full disks, records and files that are not what they seem.
+
+mod support;
+
+use std::fs;
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use support::fleets::{CPUS, comparison, lists, price_list, write};
+use support::needs::mounts;
+use support::skip::needs;
+use support::{Sandbox, list};
+
+/// What `store list` says, the latest first.
+fn listed(place: &Sandbox, more: &[&str]) -> Vec<Value> {
+    let args = [&["store", "list", "--json", "--last", "10000"], more].concat();
+    list(&place.run(&args).json()["records"]).to_vec()
+}
+
+#[test]
+fn a_report_from_the_store_is_the_report_from_the_files() {
+    let place = Sandbox::new();
+    lists(&place, "lists", 1, "6.1", |at, _, _| if at == 5 { 0.7 } else { 0.0 });
+    for at in 0..6 {
+        let record = comparison(CPUS[at % 2], [0.2, 5.0][at % 2] + at as f64 / 100.0);
+        write(&place, &format!("runs/node{at}.json"), &record);
+    }
+    let added = place.run(&["store", "add", "lists", "runs"]).ok().out;
+    assert!(added.starts_with("added 30 records to '"), "{added}");
+    let files = place.run(&["fleet", "report", "lists", "runs", "--json"]).json();
+    let store = place.run(&["fleet", "report", "--json"]).json();
+    assert_eq!(store["comparisons"], files["comparisons"]);
+    assert_eq!(store["prices"], files["prices"]);
+    // Again, from another file and written in another way: the same records.
+    let pretty = serde_json::to_string_pretty(&place.json("lists/node0.json")).unwrap();
+    place.write("pretty.json", pretty);
+    let again = place.run(&["store", "add", "lists", "runs", "pretty.json"]).ok().out;
+    assert!(again.contains("added 0 records") && again.contains("31 were there already"), "{again}");
+    assert_eq!(listed(&place, &[]).len(), 30);
+    // Whole, as it was added.
+    let node0 = &listed(&place, &["--host", "node0"])[0];
+    let document = place.run(&["store", "get", &node0["id"].to_string()]).ok().out;
+    assert_eq!(document, place.read("lists/node0.json"));
+    place.run(&["store", "remove", &node0["id"].to_string()]).ok();
+    assert_eq!(listed(&place, &[]).len(), 29);
+    let report = place.run(&["fleet", "report"]).ok().flowing();
+    assert!(report.contains("23 machines"), "{report}");
+    place.run(&["store", "remove", "4711"]).expect_error(1, &["no record 4711", "store list"]);
+}
+
+#[test]
+fn reports_choose_by_label_time_and_machine() {
+    let place = Sandbox::new();
+    lists(&place, "before", 1, "6.1", |_, _, _| 0.0);
+    lists(&place, "after", 2, "6.12", |_, group, _| if group == "process" { 0.3 } else { 0.0 });
+    for at in 0..24 {
+        let file = format!("after/node{at}.json");
+        let mut list = place.json(&file);
+        list["started"] = "2026-11-24T00:00:00Z".into();
+        place.write(&file, list.to_string());
+    }
+    place.run(&["store", "add", "--label", "before", "before"]).ok();
+    place.run(&["store", "add", "--label", "after", "after"]).ok();
+    let files = place.run(&["fleet", "diff", "before", "after", "--json"]).json();
+    let mut store = Vec::new();
+    for [before, after] in [["before", "after"], ["2026-11-24", "2026-11-25T12:00"]] {
+        store.push(
+            place
+                .run(&["fleet", "diff", "--store", "data/whyfaster/store.db", before, after, "--json"])
+                .json(),
+        );
+    }
+    for store in store {
+        assert_eq!((&store["rows"], &store["facts"]), (&files["rows"], &files["facts"]));
+    }
+    // Of every machine the latest counts, and once.
+    let report =
+        |more: &[&str]| place.run(&[&["fleet", "report", "--json"], more].concat()).json()["prices"].clone();
+    let all = report(&[]);
+    assert_eq!(list(&all["machines"]).len(), 24);
+    assert_eq!(all["rows"], report(&["--since", "2026-11-24"])["rows"]);
+    assert_eq!(report(&["--until", "2026-11-24"])["rows"], report(&["--label", "before"])["rows"]);
+    assert_ne!(all["rows"], report(&["--label", "before"])["rows"]);
+    let two = report(&["--host", "node3", "--host", "node4"]);
+    assert_eq!(two["machines"], json!(["node3", "node4"]));
+    place.run(&["fleet", "report", "--label", "x"]).expect_error(1, &["one machine is no fleet"]);
+    place.run(&["fleet", "diff", "monday", "after"]).expect_error(1, &["monday"]);
+    place.run(&["store", "add", "--label", "2026-01-01", "before"]).expect(2, &["no date"]);
+    place.run(&["fleet", "report", "before", "--label", "x"]).expect(2, &["cannot be used with"]);
+    place.run(&["store", "list", "--since", "monday"]).expect(2, &["no date such as"]);
+}
+
+#[test]
+fn what_is_measured_can_be_saved_at_once() {
+    let place = Sandbox::new();
+    let measured = ["compare", "--why=no", "-N", "-r", "2", "true", "echo", "--no-check-output"];
+    let save = ["--save", "--label", "before", "--store", "s.db", "--no-keep"];
+    place.run(&[&measured[..], &save].concat()).ok();
+    let records = listed(&place, &["--store", "s.db", "--label", "before"]);
+    assert_eq!((records.len(), &records[0]["kind"]), (1, &json!("comparison")), "{records:?}");
+    assert_eq!(records[0]["host"], rustix::system::uname().nodename().to_str().unwrap());
+    let record = place.run(&["store", "get", "--store", "s.db", &records[0]["id"].to_string()]).ok().out;
+    place.write("again.json", record);
+    place.run(&["show", "again.json"]).ok();
+    // That it cannot be saved is told before anything runs.
+    place.write("text.db", "this is no database, but long enough to be taken for one: ".repeat(100));
+    let ran = place.run(&["compare", "-N", "touch ran", "--save", "--store", "text.db"]);
+    ran.expect_error(1, &["'text.db' is no store"]);
+    assert!(!place.path("ran").exists());
+}
+
+#[test]
+fn clones_of_one_name_are_told_apart_by_what_their_records_say() {
+    let place = Sandbox::new();
+    for at in 0..4 {
+        let mut list = price_list("debian", CPUS[0], "6.1", |_, _| f64::from(at) * 0.01);
+        if at > 0 {
+            list["fingerprint"]["machine_id"] = format!("{at}23456789abcdef0").into();
+            list["fingerprint"]["host_name"] = "debian".into();
+        }
+        write(&place, &format!("lists/node{at}.json"), &list);
+    }
+    place.run(&["store", "add", "lists"]).ok();
+    let machines = |place: &Sandbox| {
+        let report = place.run(&["fleet", "report", "--json"]).json();
+        let mut names: Vec<String> =
+            list(&report["prices"]["machines"]).iter().map(Value::to_string).collect();
+        names.sort();
+        names.join(" ")
+    };
+    assert_eq!(machines(&place), r#""debian (123456)" "debian (223456)" "debian (323456)" "debian""#);
+    fs::remove_dir_all(place.path("data")).unwrap();
+    place.run(&["store", "add", "--name-by-file", "lists"]).ok();
+    assert_eq!(machines(&place), r#""node0" "node1" "node2" "node3""#);
+}
+
+#[test]
+fn two_collectors_at_once_lose_nothing_and_count_nothing_twice() {
+    let place = Sandbox::new();
+    lists(&place, "one", 1, "6.1", |_, _, _| 0.0);
+    lists(&place, "two", 2, "6.1", |_, _, _| 0.0);
+    // What both bring.
+    fs::copy(place.path("one/node0.json"), place.path("two/same.json")).unwrap();
+    let all: Vec<_> = ["one", "two", "two", "one"].map(|of| place.start(&["store", "add", of])).into();
+    let said: Vec<String> = all.into_iter().map(|it| it.wait().ok().out).collect();
+    let new = |text: &String| text.split(' ').nth(1).and_then(|n| n.parse::<usize>().ok()).unwrap();
+    assert_eq!(said.iter().map(new).sum::<usize>(), 48, "{said:?}");
+    assert_eq!(listed(&place, &[]).len(), 48);
+}
+
+#[test]
+fn a_collector_that_is_killed_leaves_whole_records_and_the_rest_can_be_added() {
+    let place = Sandbox::new();
+    for seed in 0..8 {
+        lists(&place, &format!("lists/{seed}"), seed, "6.1", |_, _, _| 0.0);
+    }
+    let store = place.path("data/whyfaster/store.db");
+    let mut seen = 0;
+    // Each time later, until one comes to its end.
+    for delay in [1u64, 5, 10, 20, 40, 80, 160] {
+        let mut collector = place.start(&["store", "add", "lists"]);
+        while !store.exists() && collector.runs() {}
+        thread::sleep(Duration::from_millis(delay));
+        collector.signal(Signal::KILL);
+        collector.wait();
+        // Killed before the tables were made, there is no store yet.
+        let ran = place.run(&["store", "list", "--json", "--last", "10000"]);
+        if ran.code() != 0 {
+            assert!(ran.err.contains("is no store") || ran.err.contains("no store at"), "{}", ran.err);
+            continue;
+        }
+        let records = list(&ran.json()["records"]).to_vec();
+        assert!(records.len() >= seen, "records went away: {} of {seen}", records.len());
+        seen = records.len();
+        for record in records.iter().step_by(17) {
+            let document = place.run(&["store", "get", &record["id"].to_string()]).json();
+            assert_eq!(list(&document["prices"]).len(), 40);
+        }
+    }
+    place.run(&["store", "add", "lists"]).ok();
+    assert_eq!(listed(&place, &[]).len(), 8 * 24);
+    place.run(&["fleet", "report"]).ok();
+}
+
+#[test]
+fn a_full_disk_is_told_and_what_was_added_stays() {
+    let place = Sandbox::new();
+    needs!(mounts());
+    for seed in 0..8 {
+        lists(&place, &format!("lists/{seed}"), seed, "6.1", |_, _, _| 0.0);
+    }
+    let script = "mount -t tmpfs -o size=1200k none /mnt && \"$whyfaster\" store add --store /mnt/s.db lists; code=$?; \
+                  \"$whyfaster\" store list --store /mnt/s.db --json --last 1000 > list.json; \
+                  mount -o remount,size=64m /mnt && \"$whyfaster\" store add --store /mnt/s.db lists && exit $code";
+    let ran = place.shell(&format!("exec unshare -m sh -c '{script}'"));
+    ran.expect_error(1, &["/mnt/s.db", "is full", "were added", "is ever counted twice"]);
+    let before = list(&place.json("list.json")["records"]).len();
+    assert!((1..8 * 24).contains(&before), "{before}");
+    let rest = format!("added {} records", 8 * 24 - before);
+    assert!(ran.out.contains(&rest), "{before} before: {}", ran.out);
+}
+
+#[test]
+fn what_is_no_record_or_lies_is_named_and_does_no_harm() {
+    let place = Sandbox::new();
+    lists(&place, "lists", 1, "6.1", |_, _, _| 0.0);
+    place.write("lists/broken.json", "{\"schema\": \"whyfaster-prices/1\", \"pri");
+    let mut hostile = price_list("'); DROP TABLE record; --\u{1b}[31m\0", CPUS[0], "6.1", |_, _| 0.0);
+    hostile["label"] = "x".into();
+    write(&place, "lists/hostile.json", &hostile);
+    let mut negative = price_list("negative", CPUS[0], "6.1", |_, _| 0.0);
+    negative["prices"][0]["median_ns"] = json!(-1.0);
+    write(&place, "lists/negative.json", &negative);
+    for (file, started) in [("future", "2999-01-01T00:00:00Z"), ("never", "once upon a time")] {
+        let mut list = price_list("node0", CPUS[0], "6.1", |_, _| 3.0);
+        list["started"] = started.into();
+        write(&place, &format!("lists/{file}.json"), &list);
+    }
+    let ran = place.run(&["store", "add", "lists"]);
+    ran.expect_error(
+        1,
+        &[
+            "4 of 29 files",
+            "left out 'lists/broken.json'",
+            "'lists/negative.json'",
+            "in the future",
+            "once upon a time",
+        ],
+    );
+    assert!(ran.out.contains("added 25 records"), "{}", ran.out);
+    // A record that takes the name of another machine is another machine, as long as it does not take its id too.
+    let mut liar = price_list("node1", CPUS[0], "6.1", |_, _| 3.0);
+    liar["fingerprint"]["host_name"] = "node1".into();
+    liar["fingerprint"]["machine_id"] = "0123456789abcdef".into();
+    write(&place, "liar.json", &liar);
+    place.run(&["store", "add", "liar.json"]).ok();
+    let ran = place.run(&["fleet", "report"]).ok();
+    assert!(ran.flowing().contains("26 machines") && !ran.out.contains('\u{1b}'), "{}", ran.out);
+    let listed = place.run(&["store", "list", "--last", "30"]).ok().out;
+    assert!(listed.contains("DROP TAB") && !listed.contains('\u{1b}'), "{listed}");
+}
+
+#[test]
+fn what_is_no_store_of_this_version_is_left_alone() {
+    let place = Sandbox::new();
+    lists(&place, "lists", 1, "6.1", |_, _, _| 0.0);
+    place.run(&["fleet", "report"]).expect_error(1, &["no store at", "store add"]);
+    place.run(&["store", "list", "--store", "none.db"]).expect_error(1, &["no store at 'none.db'"]);
+    assert!(!place.path("none.db").exists());
+    place.write("text.db", "this is no database, but long enough to be taken for one: ".repeat(100));
+    let before = fs::read(place.path("text.db")).unwrap();
+    place.run(&["store", "add", "--store", "text.db", "lists"]).expect_error(1, &["'text.db' is no store"]);
+    assert_eq!(fs::read(place.path("text.db")).unwrap(), before);
+    // The same file as a later version leaves it.
+    place.run(&["store", "add", "--store", "s.db", "lists"]).ok();
+    let newer = rusqlite::Connection::open(place.path("s.db")).unwrap();
+    newer.execute_batch("UPDATE whyfaster_store SET version = 99").unwrap();
+    for verb in [["store", "add", "lists"], ["store", "list", "--json"]] {
+        let args = [&verb[..], &["--store", "s.db"]].concat();
+        place.run(&args).expect_error(1, &["newer whyfaster", "99", "update"]);
+    }
+    // One of somebody else.
+    rusqlite::Connection::open(place.path("other.db")).unwrap().execute_batch("CREATE TABLE t (x)").unwrap();
+    place.run(&["store", "add", "--store", "other.db", "lists"]).expect_error(1, &["is no store"]);
+    place.run(&["store", "add", "--store", "mysql://x/y", "lists"]).expect(2, &["'mysql'"]);
+}
