@@ -280,9 +280,12 @@ fn buffers_of_the_c_library_are_not_tried_on_who_chooses_its_pieces_itself() {
     let _alone = alone();
     let place = Sandbox::new();
     let copy = |bytes: u32| format!("head -c 1600000 /dev/zero | dd obs={bytes} status=none | wc -c");
-    let record = explained(&place, &["--why-rounds", "7"], &copy(4), &copy(65_536));
-    let experiments = record["experiments"].as_array().unwrap();
-    let one = experiments.iter().find(|it| it["cause"] == "small_io").unwrap();
+    // Where other programs have the CPUs, chance may hide the cause, and then nothing is tried on it.
+    let tried = (0..TRIES).find_map(|_| {
+        let record = explained(&place, &["--why-rounds", "7"], &copy(4), &copy(65_536));
+        record["experiments"].as_array()?.iter().find(|it| it["cause"] == "small_io").cloned()
+    });
+    let one = tried.expect("small pieces are never the cause");
     assert_eq!((&one["outcome"], &one["command"]), (&"not_testable".into(), &Value::Null), "{one:#}");
     assert!(one["sentence"].as_str().unwrap().contains("chooses the size of its pieces itself"), "{one:#}");
 }
