@@ -21,7 +21,7 @@ export PLAYWRIGHT := $(TOOLS)/playwright-core-$(PLAYWRIGHT_VERSION)
 HYPERFINE := $(TOOLS)/hyperfine-$(HYPERFINE_VERSION)/bin/hyperfine
 WHYFASTER := target/release/whyfaster
 # `make bench BENCHES=launch` runs one of them.
-BENCHES ?= launch noise verdict load prices trace analyse screen causes real
+BENCHES ?= launch noise verdict load prices trace analyse fleet screen causes real
 # `make test-kernels KERNELS=debian:6.1 CONDITIONS=none CHECKS=doctor,strace,trace_full WHYFASTER=FILE` boots one of them with a binary
 # that is there already; WHYFASTER_ARM64=FILE adds arm64.
 KERNELS ?= all
