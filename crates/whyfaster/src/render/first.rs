@@ -49,7 +49,9 @@ impl Room {
 /// The parts of the screen, each set off from the next by an empty line. What matters most takes its lines first.
 pub(super) fn parts(record: &Record, names: &Names, look: &Look) -> Vec<Vec<String>> {
     let mut more = more(look);
-    if let Some(text) = more_time(&record.why) {
+    let brief = brief(&record.plan.alternatives, &record.why);
+    // Where nothing is explained there is nothing to be surer of.
+    if let Some(text) = brief.as_ref().and_then(|_| more_time(&record.why)) {
         more.extend(wrap(&text, look.width, 2).iter().map(|line| tone(Tone::Quiet, line)));
     }
     let mut room = Room(look.lines.saturating_sub(more.len()));
@@ -58,7 +60,6 @@ pub(super) fn parts(record: &Record, names: &Names, look: &Look) -> Vec<Vec<Stri
     room.0 = room.0.saturating_sub(3);
     let (table, of) = table(record, names, look);
     let mut table = room.take(table);
-    let brief = brief(&record.plan.alternatives, &record.why);
     let mut reasons = room.take(reasons(record, brief.as_ref(), look));
     let because = reasons.len();
     if brief.is_some() {

@@ -9,7 +9,9 @@ use whyfaster_core::why::report::{
     Account, Difference, Evidence, Experiment, Finding, Growth, Outcome, PathDelta, Prediction, ShareDelta,
     WorkDelta,
 };
-use whyfaster_core::why::statement::{Answer, Because, Fact, Measure, Missing, Pair, Refusal};
+use whyfaster_core::why::statement::{
+    Answer, Because, Fact, LeftOut, Measure, Missing, Pair, Refusal, RoundsLeftOut,
+};
 use whyfaster_core::why::{Cause, Why};
 
 use crate::display::Detail;
@@ -384,6 +386,20 @@ fn the_first_screen_says_why_and_what_to_do() {
         Some(Fact::MorePipeData { bytes: Pair { here: f64::from(1 << 24), there: 0.0 } });
     let text = screen(&record, &Look { detail: Detail::Screen, ..look(80, false) });
     insta::assert_snapshot!(text);
+}
+
+#[test]
+fn more_rounds_are_offered_only_for_an_explanation_that_is_there() {
+    let unsettled = RoundsLeftOut::Unsettled { made: 3, reach: None, rounds: 7, seconds: 2.7, hard: false };
+    let screen_of = |mut record: Record| {
+        record.why.left_out = vec![LeftOut::Rounds { why: unsettled.clone() }];
+        screen(&record, &Look { detail: Detail::Screen, ..look(80, false) })
+    };
+    assert!(screen_of(explained()).contains("--why-rounds 7: surer causes"));
+    let mut undecided = explained();
+    undecided.why = Why { refusals: vec![Refusal::NothingDiffers], ..Why::default() };
+    let text = screen_of(undecided);
+    assert!(!text.contains("why-rounds"), "{text}");
 }
 
 #[test]

@@ -110,15 +110,19 @@ pub fn brief(alternatives: &[Alternative], why: &Why) -> Option<Brief> {
 /// What could be done to find a cause, where there is none.
 fn without_cause(because: &Because) -> Option<Remedy> {
     match because {
-        Because::Noise { others: Some(part), .. } if *part >= DISTURBED => Some(QUIET),
-        Because::Noise { .. } => Some(Remedy {
+        Because::Noise { others: Some(part), .. } | Because::CpuTime { others: Some(part), .. }
+            if *part >= DISTURBED =>
+        {
+            Some(QUIET)
+        }
+        Because::Noise { .. } | Because::CpuTime { .. } => Some(Remedy {
             short: "Give both more to do, such as a larger input",
             more: ", or more time (--max-time).",
         }),
-        Because::Unknown => {
+        Because::Unknown | Because::MoreWork { .. } | Because::Waits { .. } => {
             Some(Remedy { short: "The tables of -v say where the time of each goes", more: "." })
         }
-        _ => None,
+        Because::Cause { .. } | Because::MoreThanAll { .. } => None,
     }
 }
 
