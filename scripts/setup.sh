@@ -52,6 +52,7 @@ has_clang() { "${CLANG:-clang}" --version; }
 has_libelf() { echo '#include <gelf.h>' | gcc -E -; }
 has_zlib() { echo '#include <zlib.h>' | gcc -E -; }
 has_getcap() { PATH=$PATH:/usr/sbin:/sbin has getcap; }
+has_package() { dpkg-query -W -f '${Status}' "$1" | grep -q 'ok installed'; }
 has_venv() { python3 -c 'import venv, ensurepip'; }
 
 # What the guests of tests/kernels are made of and booted by; without it they are skipped.
@@ -119,6 +120,9 @@ packages_for() {
     need libc6-dev-arm64-cross 'builds the arm64 worker' test -e /usr/aarch64-linux-gnu/include/stdlib.h
     need openssh-server 'the far side of ssh, on the loopback device' test -x /usr/sbin/sshd
     need openssh-client 'measures on other machines' has ssh
+    for package in slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge; do
+        need "$package" 'a cluster of four nodes on this machine, for the tests' has_package "$package"
+    done
 }
 
 # A kernel to boot in the tests, as a file: nothing is installed. Without one (no Debian, no network) they are skipped.

@@ -13,6 +13,13 @@ pub enum Trouble {
         /// With what it ended.
         status: Option<i32>,
     },
+    /// The engine that gives it out does not.
+    Down {
+        /// What it is, in the engine's word.
+        state: String,
+        /// Why, as somebody wrote down.
+        reason: String,
+    },
     /// Nothing came from there for so long.
     Silent {
         /// Seconds.

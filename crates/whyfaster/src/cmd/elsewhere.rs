@@ -112,7 +112,16 @@ fn visited(
         let mut on = |event: &Event, tally: Tally| {
             match event {
                 Event::Began(_) => {}
-                Event::Met(at, boot) => collection.note_met(&machines[*at].name, boot),
+                Event::Met(at, boot, job) => {
+                    let name = &machines[*at].name;
+                    collection.note_met(name, boot);
+                    if let Some(job) = job {
+                        visits.tell(&format!("{name}: {}", visit::job(job)));
+                    }
+                }
+                Event::Again(at, why) => {
+                    visits.tell(&format!("{}: {}", machines[*at].name, visit::again(why)))
+                }
                 Event::Ended(at, ended) => {
                     let name = &machines[*at].name;
                     let said = ended.as_ref().map_or_else(visit::trouble, |()| "done".to_owned());

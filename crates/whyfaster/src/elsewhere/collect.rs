@@ -12,17 +12,23 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use whyfaster_core::fleet::visit::{Tally, Trouble};
 
 use super::machine::Machine;
+use super::shell::Hello;
 use super::visit::{Errand, visit};
 use crate::exit::{Exit, Failure};
 use crate::run::interrupts::Interrupts;
+
+/// How often a machine is asked for that its engine takes away again, for somebody with more right or because it broke down.
+const TRIES: u32 = 3;
 
 /// What happened to a machine, by its place in the list.
 #[derive(Debug)]
 pub enum Event {
     /// Its turn has come.
     Began(usize),
-    /// It answered: the number that its kernel drew at its start.
-    Met(usize, String),
+    /// It answered: the number that its kernel drew at its start, and as which job it runs there, if as one.
+    Met(usize, String, Option<String>),
+    /// It was lost and is tried once more.
+    Again(usize, Trouble),
     /// Its record is home, or why it is not.
     Ended(usize, Result<(), Trouble>),
 }
@@ -30,7 +36,8 @@ pub enum Event {
 /// What a thread says.
 enum News {
     Began(usize),
-    Met(usize, String),
+    Met(usize, String, Option<String>),
+    Again(usize, Trouble),
     Ended(usize, Result<Vec<u8>, Trouble>),
 }
 
@@ -116,7 +123,8 @@ fn one(
 ) {
     tell(News::Began(at));
     let name = &machines[at].name;
-    let claim = |boot: &str| {
+    let claim = |hello: &Hello| {
+        let boot = hello.boot.as_str();
         // Where the number cannot be read nothing is known.
         if !boot.is_empty() {
             let mut met = met.lock().unwrap_or_else(PoisonError::into_inner);
@@ -125,10 +133,20 @@ fn one(
             }
             met.insert(boot.to_owned(), name.clone());
         }
-        tell(News::Met(at, boot.to_owned()));
+        tell(News::Met(at, boot.to_owned(), Some(hello.job.clone()).filter(|job| !job.is_empty())));
         Ok(())
     };
-    tell(News::Ended(at, visit(&machines[at], errand, &claim, stop)));
+    let machine = &machines[at];
+    let mut tries = if machine.queues { TRIES } else { 1 };
+    loop {
+        tries -= 1;
+        match visit(machine, errand, &claim, stop) {
+            Err(trouble @ (Trouble::Cut { .. } | Trouble::Unreachable { .. })) if tries > 0 => {
+                tell(News::Again(at, trouble));
+            }
+            ended => return tell(News::Ended(at, ended)),
+        }
+    }
 }
 
 /// The next machine, unless all is to stop.
@@ -153,7 +171,8 @@ fn take(receive: &Receiver<News>, tally: &mut Tally, home: &mut Home<'_>) {
                 tally.running += 1;
                 Event::Began(at)
             }
-            News::Met(at, boot) => Event::Met(at, boot),
+            News::Met(at, boot, job) => Event::Met(at, boot, job),
+            News::Again(at, why) => Event::Again(at, why),
             News::Ended(at, ended) => {
                 let ended = ended.and_then(|bytes| (home.keep)(at, bytes));
                 tally.running -= 1;

@@ -5,6 +5,8 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
+use whyfaster_core::fleet::visit::Trouble;
+
 use crate::exit::Failure;
 
 /// A kind of place.
@@ -33,6 +35,12 @@ pub struct Machine {
     /// The words that lead to it.
     pub asked: String,
     pub(super) way: Arc<Way>,
+    /// Why it cannot be had, if that is known.
+    pub(super) out: Option<Trouble>,
+    /// An engine gives it out: it may be waited for, and it may be taken away again.
+    pub(super) queues: bool,
+    /// Ends a job of that engine.
+    pub(super) cancel: Option<fn(&str)>,
 }
 
 impl Machine {
@@ -41,7 +49,7 @@ impl Machine {
         asked: String,
         way: impl Fn(Duration) -> Command + Send + Sync + 'static,
     ) -> Self {
-        Self { name: file_name(name), asked, way: Arc::new(way) }
+        Self { name: file_name(name), asked, way: Arc::new(way), out: None, queues: false, cancel: None }
     }
 }
 

@@ -15,6 +15,7 @@ mod message;
 mod parcel;
 mod place;
 mod shell;
+mod slurm;
 mod ssh;
 mod visit;
 

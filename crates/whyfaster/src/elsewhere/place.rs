@@ -8,11 +8,11 @@ use std::fs;
 use std::str::FromStr;
 
 use super::machine::{Machine, PlaceKind};
-use super::ssh;
+use super::{slurm, ssh};
 use crate::exit::Failure;
 
 /// The kinds, in the order of the help.
-pub static PLACES: [&PlaceKind; 1] = [&ssh::KIND];
+pub static PLACES: [&PlaceKind; 2] = [&ssh::KIND, &slurm::KIND];
 
 /// A place as it was asked for.
 #[derive(Clone, Debug)]

@@ -10,6 +10,9 @@ pub(super) const NOT_RUN: i32 = 92;
 /// How the line begins that says that the shell is there.
 pub(super) const HELLO: &str = "whyfaster-far/1\t";
 
+/// The shell that takes the script.
+pub(super) const SHELL: &str = "/bin/sh";
+
 /// The line of words that any login shell understands.
 pub(super) const START: &str = "exec /bin/sh";
 
@@ -27,7 +30,7 @@ say() { echo "whyfaster-far: $2" >&2; exit "$1"; }
 gone() { test -z "$d" || rm -rf "$d" 2>/dev/null || { sleep 3; rm -rf "$d"; }; }
 far() {
     d=
-    printf '@HELLO@\t%s\t%s\t%s\n' "$(uname -s)" "$(uname -m)" "$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)"
+    printf '@HELLO@\t%s\t%s\t%s\t%s\n' "$(uname -s)" "$(uname -m)" "$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)" "${SLURM_JOB_ID:-}"
     read -r size && test -n "$size" || exit 0
     umask 077
     d=$(mktemp -d "${TMPDIR:-/tmp}/whyfaster-far-XXXXXX") || say @ROOM@ "no directory can be made in ${TMPDIR:-/tmp}"
@@ -51,13 +54,20 @@ pub(super) struct Hello {
     pub(super) machine: String,
     /// The number that the kernel drew when it started: machines that share it are one. Empty where it cannot be read.
     pub(super) boot: String,
+    /// The job of the cluster's engine as which this runs; empty where there is none.
+    pub(super) job: String,
 }
 
 impl Hello {
     /// From a line; `None` for what a login shell or the machine's own greeting says.
     pub(super) fn of(line: &str) -> Option<Self> {
         let mut fields = line.strip_prefix(HELLO)?.split('\t').map(|field| field.trim().to_owned());
-        let hello = Self { system: fields.next()?, machine: fields.next()?, boot: fields.next()? };
+        let hello = Self {
+            system: fields.next()?,
+            machine: fields.next()?,
+            boot: fields.next()?,
+            job: fields.next()?,
+        };
         fields.next().is_none().then_some(hello)
     }
 }
@@ -68,17 +78,17 @@ mod tests {
 
     #[test]
     fn a_machine_is_known_by_its_line_and_greetings_are_not() {
-        let hello = Hello::of("whyfaster-far/1\tLinux\tx86_64\t0d1e\r").unwrap();
+        let hello = Hello::of("whyfaster-far/1\tLinux\tx86_64\t0d1e\t7\r").unwrap();
         assert_eq!(
             (hello.system.as_str(), hello.machine.as_str(), hello.boot.as_str()),
             ("Linux", "x86_64", "0d1e")
         );
-        assert_eq!(Hello::of("whyfaster-far/1\tLinux\tx86_64\t").unwrap().boot, "");
+        assert_eq!(Hello::of("whyfaster-far/1\tLinux\tx86_64\t\t").unwrap().boot, "");
         for line in [
             "Welcome!",
             "whyfaster-far/2\tLinux\tx\ty",
             "whyfaster-far/1\tLinux",
-            "whyfaster-far/1\ta\tb\tc\td",
+            "whyfaster-far/1\ta\tb\tc\td\te",
         ] {
             assert_eq!(Hello::of(line), None, "{line}");
         }

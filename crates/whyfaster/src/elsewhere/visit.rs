@@ -37,8 +37,8 @@ pub struct Errand<'a> {
     pub patience: Patience,
 }
 
-/// Takes a machine for this run by the number that its kernel drew at its start; by what name it is measured already, if it is.
-pub(super) type Claim<'a> = &'a (dyn Fn(&str) -> Result<(), String> + Sync);
+/// Takes a machine for this run by what it says of itself; by what name it is measured already, if it is.
+pub(super) type Claim<'a> = &'a (dyn Fn(&Hello) -> Result<(), String> + Sync);
 
 /// The bytes of its record.
 pub(super) fn visit(
@@ -47,14 +47,28 @@ pub(super) fn visit(
     claim: Claim<'_>,
     stop: BorrowedFd<'_>,
 ) -> Result<Vec<u8>, Trouble> {
+    if let Some(trouble) = &machine.out {
+        return Err(trouble.clone());
+    }
     let link = Link::open(&(machine.way)(errand.patience.silence))
         .map_err(|error| Trouble::Unreachable { said: vec![error.to_string()], status: None })?;
-    let mut visit =
-        Visit { link, errand, stop, began: Instant::now(), beat: Instant::now(), measuring: false };
+    let mut visit = Visit {
+        link,
+        errand,
+        stop,
+        began: Instant::now(),
+        beat: Instant::now(),
+        measuring: false,
+        queued: machine.queues,
+        job: None,
+    };
     let ended = visit.all(claim);
     let hung = matches!(ended, Err(Trouble::Silent { .. }));
     // Who hangs is not waited for: it ends what it runs once it finds its lifeline closed.
     visit.link.end(if hung { Duration::ZERO } else { FAREWELL });
+    if let (Err(_), Some(job), Some(cancel)) = (&ended, &visit.job, machine.cancel) {
+        cancel(job);
+    }
     ended
 }
 
@@ -67,6 +81,10 @@ struct Visit<'a> {
     beat: Instant,
     /// The verb runs, and signs go both ways.
     measuring: bool,
+    /// Its turn has not come over there.
+    queued: bool,
+    /// As which job it runs.
+    job: Option<String>,
 }
 
 impl Visit<'_> {
@@ -74,13 +92,15 @@ impl Visit<'_> {
         let errand = self.errand;
         self.link.send(script().into_bytes());
         let hello = self.hello()?;
+        (self.queued, self.began) = (false, Instant::now());
+        self.job = Some(hello.job.clone()).filter(|job| !job.is_empty());
         if hello.system != "Linux" {
             return Err(Trouble::NotLinux { system: hello.system });
         }
         let Some(program) = errand.load.program(&hello.machine) else {
             return Err(Trouble::NoProgram { machine: hello.machine });
         };
-        claim(&hello.boot).map_err(|name| Trouble::SameMachine { name })?;
+        claim(&hello).map_err(|name| Trouble::SameMachine { name })?;
         let files = errand.load.files()?;
         self.link.send(format!("{}\n", program.bytes.len()).into_bytes());
         self.link.send(program.bytes.clone());
@@ -174,6 +194,10 @@ impl Visit<'_> {
         }
         let Patience { silence, limit } = self.errand.patience;
         let now = Instant::now();
+        if self.queued {
+            let far = now + Duration::from_secs(3600);
+            return self.went(far);
+        }
         if limit.is_some_and(|limit| now >= self.began + limit) {
             return Err(Trouble::TooLong { seconds: limit.unwrap_or_default().as_secs_f64() });
         }
@@ -190,6 +214,10 @@ impl Visit<'_> {
             }
             until = until.min(self.beat + every);
         }
+        self.went(until)
+    }
+
+    fn went(&mut self, until: Instant) -> Result<(), Trouble> {
         match self.link.turn(Some(self.stop), until) {
             Ok(false) => Ok(()),
             Ok(true) => Err(Trouble::Interrupted),

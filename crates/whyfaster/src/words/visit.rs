@@ -15,6 +15,8 @@ pub fn trouble(trouble: &Trouble) -> String {
             let status = status.map_or_else(String::new, |status| format!(" (exit status {status})"));
             with(&format!("it could not be reached{status}"), said)
         }
+        Trouble::Down { state, reason } if reason.is_empty() || reason == "none" => format!("it is {state}"),
+        Trouble::Down { state, reason } => format!("it is {state}: {reason}"),
         Trouble::Silent { seconds, measuring: false } => {
             format!("nothing came from it for {} before it began", time(*seconds))
         }
@@ -57,6 +59,16 @@ fn time(seconds: f64) -> String {
     }
 }
 
+/// That it is measured as a job.
+pub fn job(job: &str) -> String {
+    format!("job {job}")
+}
+
+/// That it is tried again.
+pub fn again(why: &Trouble) -> String {
+    format!("once more, because {}", trouble(why))
+}
+
 /// "2 of 3 machines gave a record".
 pub fn summary(done: usize, of: usize) -> String {
     format!("{done} of {of} machine{} gave a record", if of == 1 { "" } else { "s" })
@@ -77,6 +89,7 @@ mod tests {
             (Trouble::Silent { seconds: 120.0, measuring: true }, "nothing came from it for 2 min"),
             (Trouble::NoProgram { machine: "aarch64".to_owned() }, "--binary aarch64=FILE"),
             (Trouble::Verb { status: 5, said }, "exit status 5: one"),
+            (Trouble::Down { state: "drained".to_owned(), reason: "disk".to_owned() }, "it is drained: disk"),
             (Trouble::SameMachine { name: "a".to_owned() }, "same machine as a"),
         ] {
             let text = trouble(&it);
