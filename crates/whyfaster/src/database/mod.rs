@@ -1,11 +1,11 @@
 //! The store: records of many machines in a database, each whole and in tables.
 //!
-//! The way of a record in: [`entry`] makes rows of a document that was read and checked; [`load`] writes them, each record in one
-//! transaction and never twice. The way out: [`choose`] says which records are meant, [`list`] tells them, [`fleet`] reads the tables of
+//! The way of a record in: `entry` makes rows of a document that was read and checked; `load` writes them, each record in one
+//! transaction and never twice. The way out: `choose` says which records are meant, `list` tells them, `fleet` reads the tables of
 //! the chosen ones, so that a report over millions of rows opens no document.
 //!
-//! All that is written in SQL is written once. What differs between the two databases is behind [`sql::Sql`]: a file of SQLite in
-//! [`sqlite`].
+//! All that is written in SQL is written once. What is the database's own is behind `sql::Sql`; `sqlite` is a file of
+//! SQLite.
 
 mod address;
 mod choose;

@@ -1,6 +1,6 @@
 //! Whole measurements on other machines: the program goes there, runs a verb, and its record comes home.
 //!
-//! A [`Place`] says where; opened, it is some [`Machine`]s, each with a command that gives a shell over there. [`collect`] visits them, so
+//! A [`Place`] says where; opened, it is some [`Machine`]s, each with a command that gives a shell over there. [`collect()`] visits them, so
 //! many at once, each through a `link` whose far end is [`far`]: it owns the directory with all that was sent, starts the
 //! verb, and ends all of it when its standard input, the lifeline, closes. A [`Collection`] is the directory at home.
 //!
