@@ -36,7 +36,8 @@ fn one_fact_has_one_ratio() {
     assert_eq!(before(&screen, " times as long as"), ratio, "{screen}");
     assert_eq!(screen.matches(" times as long").count(), 1, "{screen}");
     let answer = &place.record("record")["answer"];
-    assert!((number(&answer["ratio"]) / ratio.parse::<f64>().unwrap() - 1.0).abs() < 0.01, "{answer:#}");
+    // It is shown with two digits or three, by its interval.
+    assert!((number(&answer["ratio"]) / ratio.parse::<f64>().unwrap() - 1.0).abs() < 0.05, "{answer:#}");
 }
 
 #[test]

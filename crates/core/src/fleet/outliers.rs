@@ -151,9 +151,8 @@ pub fn outliers(
             }
         })
         .collect();
-    found.sort_by(|a, b| {
-        a.p_value.total_cmp(&b.p_value).then(b.factor.ln().abs().total_cmp(&a.factor.ln().abs()))
-    });
+    // All of them are named with one certainty: who is farthest off comes first.
+    found.sort_by(|a, b| b.factor.ln().abs().total_cmp(&a.factor.ln().abs()));
     found
 }
 
