@@ -1,5 +1,5 @@
-//! What both databases can do. Statements are written so that both understand them; parameters are `$1`, `$2` in the order in which they
-//! first occur.
+//! What the store asks of a database. SQLite is the only one by now; statements keep to what PostgreSQL understands too, which is to be the
+//! second. Parameters are `$1`, `$2` in the order in which they first occur.
 
 use super::trouble::Trouble;
 
@@ -59,7 +59,7 @@ impl From<f64> for Value {
     }
 }
 
-/// PostgreSQL's texts hold no NUL, which a command cannot hold either.
+/// A text of PostgreSQL holds no NUL, and a command holds none either.
 impl From<&str> for Value {
     fn from(text: &str) -> Self {
         Self::Text(text.replace('\0', "\u{fffd}"))
@@ -85,7 +85,7 @@ pub(super) struct Table {
     pub(super) columns: &'static [&'static str],
 }
 
-/// What the two databases call differently.
+/// What each database calls by a name of its own.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dialect {
     /// The type of a number that the database gives every new row.
