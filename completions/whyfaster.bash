@@ -775,7 +775,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__fleet__subcmd__diff)
-            opts="-v -q -h -V --store --delta --json --style --time-unit --verbose --quiet --help --help-all --version"
+            opts="-v -q -h -V --store --delta --fail-if --fail-on-inconclusive --json --style --time-unit --verbose --quiet --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -797,6 +797,10 @@ _whyfaster() {
                     return 0
                     ;;
                 --delta)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fail-if)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -936,7 +940,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__fleet__subcmd__report)
-            opts="-v -q -h -V --only --since --until --label --host --store --json --style --time-unit --verbose --quiet --help --help-all --version"
+            opts="-v -q -h -V --only --since --until --label --host --store --fail-if --fail-on-inconclusive --json --style --time-unit --verbose --quiet --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -975,6 +979,10 @@ _whyfaster() {
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o filenames
                     fi
+                    return 0
+                    ;;
+                --fail-if)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --style)

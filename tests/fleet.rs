@@ -121,3 +121,80 @@ fn what_cannot_be_used_is_named_and_holds_nothing_up() {
     place.run(&["fleet", "diff", "one", "other"]).expect_error(1, &["no machine is both in 'one' (node0)"]);
     place.run(&["fleet", "diff", "one", "empty"]).expect_error(1, &["'empty'"]);
 }
+
+#[test]
+fn gates_hold_a_fleet_to_its_limits() {
+    let place = Sandbox::new();
+    let dear = |at: usize, _: &str, variant: &str| {
+        if at == 17 && variant.contains("other_cpu") { 0.7 } else { 0.0 }
+    };
+    lists(&place, "lists", 1, "6.1", dear);
+    let report = |condition: &str, more: &[&str]| {
+        place.run(&[&["fleet", "report", "lists", "--fail-if", condition], more].concat())
+    };
+    let failed = report("outlier>20%", &[]);
+    assert_eq!(failed.status.code(), Some(3), "{}", failed.err);
+    assert!(failed.out.contains("24 machines"), "the report is printed all the same: {}", failed.out);
+    let told = failed.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("gate: a machine is more than 20% off its group: 'node17' charges 2"), "{told}");
+    assert_eq!(report("outlier>200%", &[]).ok().err, "");
+    // So little that nobody can tell: it passes with a word, unless that was not wanted.
+    let open = report("outlier>100%", &[]).ok();
+    assert!(
+        open.err.contains("gate: inconclusive: it is not decided whether a machine is more than 100% off"),
+        "{}",
+        open.err
+    );
+    assert_eq!(report("outlier>100%", &["--fail-on-inconclusive"]).status.code(), Some(4));
+    // What failed goes before what is undecided, also with JSON.
+    let both = report("outlier>100%", &["--fail-if", "outlier>20%", "--fail-on-inconclusive", "--json"]);
+    assert_eq!(both.status.code(), Some(3));
+    assert_eq!(
+        list(&serde_json::from_str::<serde_json::Value>(&both.out).unwrap()["prices"]["outliers"]).len(),
+        1
+    );
+    // Nobody answered a comparison.
+    assert_eq!(report("not_faster>0", &["--fail-on-inconclusive"]).status.code(), Some(4));
+    report("memory>5%", &[]).expect(2, &["'memory' is nothing that a fleet is held to"]);
+    place.run(&["fleet", "report", "lists", "--fail-on-inconclusive"]).expect(2, &["--fail-if"]);
+
+    lists(&place, "after", 2, "6.12", |at, group, variant| {
+        dear(at, group, variant) + if group == "process" { 0.3 } else { 0.0 }
+    });
+    let diff = |condition: &str| place.run(&["fleet", "diff", "lists", "after", "--fail-if", condition]);
+    let rose = diff("price>10%");
+    assert_eq!(rose.status.code(), Some(3), "{}", rose.err);
+    assert!(
+        rose.err.contains("gate: a price rose by more than 10%: row") && rose.err.contains("/reaped is 1.3"),
+        "{}",
+        rose.err
+    );
+    assert_eq!(diff("price>60%").ok().err, "");
+    diff("price>").expect(2, &["no limit"]);
+}
+
+#[test]
+fn gates_hold_comparisons_to_every_machine() {
+    let place = Sandbox::new();
+    for at in 0..6 {
+        write(&place, &format!("won/node{at}/run.json"), &comparison(CPUS[at % 2], 0.05));
+        write(&place, &format!("mixed/node{at}/run.json"), &comparison(CPUS[at % 2], [0.05, 5.0][at % 2]));
+    }
+    let status = |runs: &str, condition: &str| {
+        let ran = place.run(&["fleet", "report", runs, "--fail-if", condition, "--fail-on-inconclusive"]);
+        (ran.status.code(), ran.err)
+    };
+    for condition in ["not_faster>0", "time_wall_clock>0%", "time_wall_clock>-5%", "slower>0", "combined>0%"]
+    {
+        assert_eq!(status("won", condition), (Some(0), String::new()), "{condition}");
+    }
+    for (condition, says) in [
+        ("not_faster>0", ", on 3 of 6"),
+        ("slower>40%", "an alternative is slower on more than 40% of the machines"),
+        ("time_wall_clock>5%", "the time on 'node1'"),
+    ] {
+        let (status, err) = status("mixed", condition);
+        assert!(status == Some(3) && err.contains(says), "{condition}: {status:?} {err}");
+    }
+    assert_eq!(status("mixed", "slower>50%").0, Some(0));
+}

@@ -1,4 +1,5 @@
-//! `--fail-if-slower` and `--fail-if`: whether an alternative takes more than allowed. Never decided on a point.
+//! `--fail-if-slower` and `--fail-if`: whether an alternative takes more than allowed. Never decided on a point. Those of a fleet stand in
+//! `fleet::gate`.
 
 use crate::analysis::{Analysis, Change, Comparison, MetricEstimate};
 use crate::metric::{Limit, Most};
@@ -66,9 +67,10 @@ pub fn limit<'a>(analysis: &'a Analysis, limit: &Limit, delta: f64) -> Gate<Exce
 }
 
 /// What is held against the limit at one level, each with the two ends of its interval; `None` is what was not measured.
-type Held<T> = Vec<Option<(T, (Option<f64>, Option<f64>))>>;
+pub(crate) type Held<T> = Vec<Option<(T, (Option<f64>, Option<f64>))>>;
 
-fn decide<T>(levels: impl Iterator<Item = Held<T>>, limit: f64) -> Gate<T> {
+/// Holds all of these against the limit.
+pub(crate) fn decide<T>(levels: impl Iterator<Item = Held<T>>, limit: f64) -> Gate<T> {
     let (mut all_pass, mut levels) = (true, levels.peekable());
     all_pass &= levels.peek().is_some();
     for level in levels {

@@ -170,15 +170,26 @@ pub fn list(text: &str) -> Result<Vec<Chosen>, String> {
     Ok(chosen)
 }
 
+/// The two sides of `NAME>LIMIT`.
+pub fn condition(text: &str) -> Option<(&str, &str)> {
+    text.split_once('>').map(|(name, most)| (name.trim(), most.trim()))
+}
+
+/// A number and what stands behind it.
+pub fn number(text: &str) -> Option<(f64, &str)> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let rest = digits.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let number = text[..text.len() - rest.len()].parse().ok()?;
+    Some((number, rest.trim()))
+}
+
 /// `METRIC>LIMIT`: a percentage over the baseline, or a number with a unit.
 pub fn limit(text: &str) -> Result<Limit, String> {
     let (name, most) =
-        text.split_once('>').ok_or("write METRIC>LIMIT, such as memory_peak_resident>5% or time_user>2s")?;
-    let metric = metric(name.trim())?;
-    let most = most.trim();
-    let end = most.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(most.len());
-    let (number, unit) = (most[..end].parse::<f64>(), most[end..].trim());
-    let number = number.map_err(|_| format!("'{most}' is no limit: write 5%, or a number with a unit"))?;
+        condition(text).ok_or("write METRIC>LIMIT, such as memory_peak_resident>5% or time_user>2s")?;
+    let metric = metric(name)?;
+    let no_limit = || format!("'{most}' is no limit: write 5%, or a number with a unit");
+    let (number, unit) = number(most).filter(|(number, _)| *number >= 0.0).ok_or_else(no_limit)?;
     let most = match (unit, metric.dimension()) {
         ("%", _) => Most::OverBaseline(number / 100.0),
         ("", Dimension::Count) => Most::Amount(number),
@@ -244,6 +255,7 @@ mod tests {
             ("time_user>5MiB", "not valid for metric"),
             ("time_user>", "no limit"),
             ("time_user>x%", "no limit"),
+            ("time_user>-5%", "no limit"),
         ] {
             assert!(limit(text).unwrap_err().contains(says), "{text}");
         }

@@ -3,12 +3,13 @@
 //! A machine's answer to a question (the price of a row, the ratio of two commands) is a logarithm, so that a difference is a factor.
 //! The way of an answer: [`split`] finds the facts that explain how the answers vary, and with them groups of machines that are alike;
 //! [`outliers`] names who is off within its group, at a stated rate of false names; [`effects`] combines one comparison over all machines;
-//! [`change`] sets every machine beside itself, before and after.
+//! [`change`] sets every machine beside itself, before and after; [`gate`] holds what was found against limits.
 //!
 //! Medians and quartiles carry all of it, not means and variances: a fleet is looked at because some of its machines are broken.
 
 pub mod change;
 pub mod effects;
+pub mod gate;
 pub mod outliers;
 mod prices;
 pub mod questions;

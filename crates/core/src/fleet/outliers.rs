@@ -14,6 +14,8 @@
 //! 4. The rows of a named machine are told at the rate that is left to them by having chosen the machine (Benjamini and Bogomolov,
 //!    "Selective inference on multiple families of hypotheses", 2014).
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::robust::{self, Null};
@@ -21,6 +23,7 @@ use super::split::medians;
 use super::{Machine, RATE, Row};
 use crate::price::fingerprint::{Difference, Fact};
 use crate::stats::{self, quantile};
+use crate::verdict::Ratio;
 
 /// A group with fewer machines than these has no middle that one of them could be off.
 pub const LEAST_MACHINES: usize = 3;
@@ -81,6 +84,13 @@ pub struct Outlier {
     pub pattern: Pattern,
     /// Its prices in these rows over those of its group: the median of the rows.
     pub factor: f64,
+    /// The interval of that, as the other machines vary: a share of at most the rate of all intervals of named machines is wrong. Null where
+    /// it cannot be told.
+    #[serde(default)]
+    pub low: Option<f64>,
+    /// Its upper end.
+    #[serde(default)]
+    pub high: Option<f64>,
     /// The same for all other rows; null where there is none.
     pub rest: Option<f64>,
     /// Probability of a machine that is so far off, if none were; corrected for the rows, not for the machines.
@@ -112,13 +122,22 @@ struct Asked {
     means: Vec<Option<f64>>,
 }
 
-/// The machines that stand out of their groups, the most striking first.
+/// What is off in a fleet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// The machines that stand out of their groups, the farthest off first.
+    pub outliers: Vec<Outlier>,
+    /// How far every machine is off its group over all rows, with an interval that is right for all machines at once but for [`RATE`].
+    pub distances: Vec<Option<Ratio>>,
+}
+
+/// Looks how far machines are off their groups.
 pub fn outliers(
     machines: &[Machine],
     rows: &[Row],
     answers: &[Vec<Option<f64>>],
     group_of: &[usize],
-) -> Vec<Outlier> {
+) -> Found {
     let residuals: Vec<Vec<Option<f64>>> = answers.iter().map(|row| residuals(row, group_of)).collect();
     let asked = ask(rows, &scores(&residuals, group_of), group_of);
     let of_machine: Vec<Option<(usize, f64)>> =
@@ -131,6 +150,12 @@ pub fn outliers(
         .filter_map(|(machine, found)| found.filter(|(_, p)| *p <= level).map(|(at, p)| (machine, at, p)))
         .collect();
     let left = RATE * named.len() as f64 / judged.len().max(1) as f64;
+    let varied = |pattern: &Pattern| Distances::of(rows, &residuals, pattern, group_of);
+    let overall = varied(&Pattern::Everything);
+    // Made once: many machines may be off in the same rows.
+    let mut of_pattern: BTreeMap<usize, Distances> = BTreeMap::new();
+    let at_once = stats::bonferroni(RATE, overall.told());
+    let distances = (0..machines.len()).map(|machine| overall.ratio(machine, at_once)).collect();
     let mut found: Vec<Outlier> = named
         .iter()
         .map(|&(machine, at, p_value)| {
@@ -139,10 +164,18 @@ pub fn outliers(
                 narrow if rest_is_off_too(&factor, narrow) => Pattern::Everything,
                 pattern => pattern.clone(),
             };
+            // At the level that chose the machine, and these rows of it (Benjamini and Yekutieli 2005).
+            let distances = match &pattern {
+                Pattern::Everything => &overall,
+                pattern => of_pattern.entry(at).or_insert_with(|| varied(pattern)),
+            };
+            let ratio = distances.ratio(machine, level * asked[at].weight);
             Outlier {
                 machine: machines[machine].name.clone(),
                 group: group_of[machine],
                 factor: factor(true, &pattern).unwrap_or(1.0),
+                low: ratio.and_then(|it| it.low),
+                high: ratio.and_then(|it| it.high),
                 rest: factor(false, &pattern),
                 p_value,
                 rows: off(&asked, rows, &residuals, machine, left),
@@ -153,7 +186,40 @@ pub fn outliers(
         .collect();
     // All of them are named with one certainty: who is farthest off comes first.
     found.sort_by(|a, b| b.factor.ln().abs().total_cmp(&a.factor.ln().abs()));
-    found
+    Found { outliers: found, distances }
+}
+
+/// How far machines are off their groups in some rows, on the log scale, and how that varies over the fleet.
+struct Distances {
+    of: Vec<Option<f64>>,
+    null: Option<Null>,
+}
+
+impl Distances {
+    fn of(rows: &[Row], residuals: &[Vec<Option<f64>>], pattern: &Pattern, group_of: &[usize]) -> Self {
+        let members: Vec<&Vec<Option<f64>>> =
+            rows.iter().zip(residuals).filter(|(row, _)| pattern.holds(row)).map(|(_, it)| it).collect();
+        let each = (0..group_of.len()).map(|machine| {
+            let told: Vec<f64> = members.iter().filter_map(|row| row[machine]).collect();
+            // As where machines are judged: half of the rows speak for all.
+            (2 * told.len() >= members.len()).then(|| quantile::median(&told))?
+        });
+        let of: Vec<Option<f64>> = each.collect();
+        let told: Vec<f64> = of.iter().flatten().copied().collect();
+        let null = Null::of(&told, groups_of(&of, group_of), LEAST_SPREAD);
+        Self { of, null }
+    }
+
+    /// Machines of which it can be told.
+    fn told(&self) -> usize {
+        self.of.iter().flatten().count()
+    }
+
+    fn ratio(&self, machine: usize, probability: f64) -> Option<Ratio> {
+        let (middle, reach) = (self.of[machine]?, self.null?.reach(probability));
+        let end = |ln: f64| Some(ln.exp()).filter(|it| it.is_finite());
+        Some(Ratio { ratio: middle.exp(), low: end(middle - reach), high: end(middle + reach) })
+    }
 }
 
 /// What is left of a row when the median of its group is taken off; nothing of a group that is too small.
@@ -354,7 +420,7 @@ mod tests {
     fn found(planted: &Planted) -> Vec<Outlier> {
         let fleet = fleet(planted);
         let splits = split(&fleet.machines, &fleet.costs);
-        outliers(&fleet.machines, &fleet.rows, &fleet.costs, &splits.group_of)
+        outliers(&fleet.machines, &fleet.rows, &fleet.costs, &splits.group_of).outliers
     }
 
     /// The planted ones, and those that were named beside them.
@@ -421,6 +487,26 @@ mod tests {
             let with = with.count();
             assert!(with < 8, "{machines} machines: {with} of {fleets} fleets have a false name");
         }
+    }
+
+    #[test]
+    fn intervals_hold_what_was_planted() {
+        let mut missed = 0;
+        for seed in 0..40 {
+            let planted = Planted { machines: 60, off: 2, by: 0.3, seed, ..Planted::default() };
+            let fleet = fleet(&planted);
+            let splits = split(&fleet.machines, &fleet.costs);
+            let found = outliers(&fleet.machines, &fleet.rows, &fleet.costs, &splits.group_of);
+            let wrong = fleet.machines.iter().zip(&found.distances).any(|(machine, distance)| {
+                let truth: f64 = if planted.is_off(&machine.name) { 0.3 } else { 0.0 };
+                let Ratio { low, high, .. } = distance.unwrap();
+                low.unwrap().ln() > truth || high.unwrap().ln() < truth
+            });
+            let outside = |it: &Outlier| it.low.unwrap().ln() > 0.3 || it.high.unwrap().ln() < 0.3;
+            missed += usize::from(wrong || found.outliers.iter().any(outside));
+        }
+        // 2 of 40 are expected at most: 7 would be chance in one case of a hundred.
+        assert!(missed < 7, "{missed} of 40 fleets have an interval that is wrong");
     }
 
     #[test]

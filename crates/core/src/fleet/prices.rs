@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::outliers::{LEAST_MACHINES, Outlier, outliers};
+use super::outliers::{Found, LEAST_MACHINES, Outlier, outliers};
 use super::split::{Group, Split, split};
 use super::{Fleet, Row};
 use crate::price::fingerprint::Fact;
 use crate::stats::quantile;
+use crate::verdict::Ratio;
 
 /// The prices of a fleet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,6 +15,9 @@ use crate::stats::quantile;
 pub struct PriceReport {
     /// Names of the machines.
     pub machines: Vec<String>,
+    /// How far each of them is off its group over all rows; null where that cannot be told.
+    #[serde(default)]
+    pub distances: Vec<Option<Ratio>>,
     /// Every row over the machines, in the order of the lists.
     pub rows: Vec<RowSpread>,
     /// The facts that explain how prices vary, the one that explains most first.
@@ -66,7 +70,8 @@ pub struct RowSpread {
 pub fn report(fleet: &Fleet) -> PriceReport {
     let splits = split(&fleet.machines, &fleet.costs);
     let names: Vec<&str> = fleet.machines.iter().map(|it| it.name.as_str()).collect();
-    let outliers = outliers(&fleet.machines, &fleet.rows, &fleet.costs, &splits.group_of);
+    let Found { outliers, distances } =
+        outliers(&fleet.machines, &fleet.rows, &fleet.costs, &splits.group_of);
     let rows = (0..fleet.rows.len()).filter_map(|at| spread(fleet, &splits.facts, at)).collect();
     let small = splits.groups.iter().filter(|group| group.machines.len() < LEAST_MACHINES);
     let alone = small.flat_map(|group| &group.machines).map(|at| names[*at].to_owned()).collect();
@@ -74,6 +79,7 @@ pub fn report(fleet: &Fleet) -> PriceReport {
     let groups = groups.map(|group| GroupPrices { factor: factor(fleet, &group), group }).collect();
     PriceReport {
         machines: names.into_iter().map(str::to_owned).collect(),
+        distances,
         rows,
         splits: splits.facts,
         groups,

@@ -75,6 +75,16 @@ impl Null {
         let far = ((value - self.centre) / self.scale).abs();
         (2.0 * upper_tail(far, self.freedom)).min(1.0)
     }
+
+    /// How far from its place a value may lie, that is so distributed around it, but for this probability of both sides together.
+    pub(super) fn reach(&self, probability: f64) -> f64 {
+        let below = probability / 2.0;
+        let far = match self.freedom {
+            freedom if freedom >= NEARLY_NORMAL => Normal::standard().inverse_cdf(below),
+            freedom => quantile_of(below, freedom),
+        };
+        far.abs() * self.scale
+    }
 }
 
 /// The degrees of freedom at which quantile `q` of Student's t is so many times as far out as its upper quartile.
@@ -117,6 +127,17 @@ mod tests {
         assert_eq!(freedom(0.95, 1.645 / 0.6745), NEARLY_NORMAL);
         assert!((upper_tail(2.353_36, 3.0) - 0.05).abs() < 1e-4);
         assert!((upper_tail(1.96, 1e9) - 0.025).abs() < 1e-4);
+    }
+
+    #[test]
+    fn what_is_beyond_the_reach_has_that_probability() {
+        for freedom in [3.0, 12.0, NEARLY_NORMAL] {
+            let null = Null { centre: 0.0, scale: 0.1, freedom };
+            for probability in [0.05, 1e-4, 1e-7] {
+                let p_value = null.p_value(null.reach(probability));
+                assert!((p_value / probability - 1.0).abs() < 0.01, "{freedom} {probability}: {p_value}");
+            }
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@
 pub mod args;
 pub mod called;
 pub mod compare;
+pub mod fleet;
 pub mod manual;
 pub mod numbers;
 pub mod outputs;

@@ -9,7 +9,7 @@ use whyfaster_core::record::Record;
 use whyfaster_core::status::Status;
 
 use super::again::reanalysed;
-use super::{elsewhere, results};
+use super::{elsewhere, gates, results};
 use crate::cli::args::CompareArgs;
 use crate::cli::{self, HostSeed, Outputs, resolve};
 use crate::display::{Detail, Style};
@@ -21,6 +21,7 @@ use crate::render::units::digits;
 use crate::run::interrupts::Interrupts;
 use crate::run::session::{Finished, measure, rehearse};
 use crate::store::{self, Recorded};
+use crate::words::phrases::percentage;
 use crate::words::{self, Tell};
 
 /// Runs the verb.
@@ -166,7 +167,7 @@ fn saved(record: &Record, outputs: &Outputs) -> String {
 fn gated(record: &Record, outputs: &Outputs) -> Exit {
     let plan = &record.plan;
     let slower = outputs.fail_if_slower.map(|allowed| {
-        let percent = percent(allowed);
+        let percent = percentage(allowed);
         match gate(&record.analysis, allowed, plan.delta) {
             Gate::Passed => Gate::Passed,
             Gate::Failed(found) => Gate::Failed(format!(
@@ -180,21 +181,7 @@ fn gated(record: &Record, outputs: &Outputs) -> Exit {
         }
     });
     let limits = plan.limits.iter().map(|it| held(record, it));
-    let mut exit = Exit::Ok;
-    for gate in slower.into_iter().chain(limits) {
-        match gate {
-            Gate::Passed => {}
-            Gate::Failed(why) => {
-                say(&format!("gate: {why}"));
-                exit = Exit::Slower;
-            }
-            Gate::Inconclusive if outputs.fail_on_inconclusive && exit == Exit::Ok => {
-                exit = Exit::Inconclusive
-            }
-            Gate::Inconclusive => {}
-        }
-    }
-    exit
+    gates::exit(slower.into_iter().chain(limits), outputs.fail_on_inconclusive)
 }
 
 /// What the limit of a metric says; a failure in words.
@@ -207,7 +194,7 @@ fn held(record: &Record, limit: &Limit) -> Gate<String> {
     };
     let (above, found): (String, &dyn Fn(f64) -> String) = match limit.most {
         Most::OverBaseline(allowed) => {
-            (format!("more than {} above the baseline's", percent(allowed)), &|ratio| {
+            (format!("more than {} above the baseline's", percentage(allowed)), &|ratio| {
                 format!("{ratio:.2} times the baseline's")
             })
         }
@@ -229,10 +216,5 @@ fn held(record: &Record, limit: &Limit) -> Gate<String> {
 
 fn say_undecided(plan: &Plan, what: &str) {
     let more = if plan.rounds.fixed { "ask for more with --runs" } else { "allow more time with --max-time" };
-    say(&format!("gate: inconclusive: it is not decided whether {what}; {more}"));
-}
-
-/// 7% is 0.07, which times 100 is 7.000000000000001.
-fn percent(fraction: f64) -> String {
-    format!("{}%", (fraction * 100.0 * 1e6).round() / 1e6)
+    gates::say_undecided(what, more);
 }

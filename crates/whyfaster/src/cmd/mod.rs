@@ -6,6 +6,7 @@ pub mod demo;
 pub mod doctor;
 pub mod elsewhere;
 pub mod fleet;
+mod gates;
 pub mod hyperfine;
 pub mod inside;
 pub mod introduction;

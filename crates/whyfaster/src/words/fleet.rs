@@ -1,10 +1,13 @@
 //! What a fleet says, in English.
 
+use whyfaster_core::fleet::gate::{Dearer, Excess, Limit, Machines};
 use whyfaster_core::fleet::outliers::{Outlier, Pattern};
+use whyfaster_core::fleet::questions::Question;
 use whyfaster_core::fleet::split::{Group, Split};
 use whyfaster_core::price::fingerprint::{Difference, Fact};
+use whyfaster_core::price::sample::row_id;
 
-use super::phrases::list;
+use super::phrases::{count, list, percentage};
 
 /// From this factor on a group of rows counts as off too, beside the one by which a machine stands out.
 const AS_WELL: f64 = 1.1;
@@ -90,4 +93,64 @@ fn look(it: &Outlier) -> Option<&'static str> {
         }
         _ => None,
     }
+}
+
+/// What a limit does not allow.
+pub fn limit(limit: Limit) -> String {
+    let against = |by: f64| match by {
+        by if by < 0.0 => format!("does not take {} less than the baseline", percentage(-by)),
+        by => format!("takes over {} more than the baseline", percentage(by)),
+    };
+    match limit {
+        Limit::Outlier(by) => format!("a machine is more than {} off its group", percentage(by)),
+        Limit::OnMachine(by) => format!("an alternative {} on a machine", against(by)),
+        Limit::Combined(by) => format!("an alternative {} over all machines", against(by)),
+        Limit::Slower(most) => format!("an alternative is slower on more than {}", machines(most)),
+        Limit::NotFaster(most) => format!("an alternative is not faster on more than {}", machines(most)),
+    }
+}
+
+fn machines(most: Machines) -> String {
+    match most {
+        Machines::Count(most) => count(most as u64, "machine", "machines"),
+        Machines::Share(most) => format!("{} of the machines", percentage(most)),
+    }
+}
+
+/// What is above a limit, and how far.
+pub fn excess(limit: Limit, excess: &Excess, factor: &dyn Fn(f64) -> String) -> String {
+    let asked = |it: &Question| {
+        let copies = if it.load == 1 { String::new() } else { format!(" at {} copies", it.load) };
+        format!("'{}' against '{}'{copies}", it.alternative, it.baseline)
+    };
+    match excess {
+        Excess::Outlier { machine, pattern: rows, factor: by } => {
+            format!("{}: '{machine}' charges {} for {}", self::limit(limit), factor(*by), pattern(rows))
+        }
+        Excess::OnMachine { question, machine, ratio } => {
+            format!(
+                "{}: {} takes {} the time on '{machine}'",
+                self::limit(limit),
+                asked(question),
+                factor(*ratio)
+            )
+        }
+        Excess::Combined { question, ratio } => {
+            format!("{}: {} takes {} the time", self::limit(limit), asked(question), factor(*ratio))
+        }
+        Excess::Machines { question, count, of } => {
+            format!("{}: {}, on {count} of {of}", self::limit(limit), asked(question))
+        }
+    }
+}
+
+/// What a limit of a change does not allow.
+pub fn dearer(allowed: f64) -> String {
+    format!("a price rose by more than {}", percentage(allowed))
+}
+
+/// The price that is above it.
+pub fn rose(allowed: f64, found: &Dearer, factor: &dyn Fn(f64) -> String) -> String {
+    let id = row_id(&found.row.name, &found.row.variant);
+    format!("{}: {id} is {} what it was", dearer(allowed), factor(found.ratio))
 }

@@ -45,6 +45,11 @@ pub(super) fn percent(fraction: f64) -> String {
     if percent.abs() < 10.0 { format!("{percent:.1}%") } else { format!("{percent:.0}%") }
 }
 
+/// A percentage as it was asked for: 7% is 0.07, which times 100 is 7.000000000000001.
+pub fn percentage(fraction: f64) -> String {
+    format!("{}%", (fraction * 100.0 * 1e6).round() / 1e6)
+}
+
 /// What a metric is called in running text.
 pub fn metric(metric: Metric) -> &'static str {
     match metric {

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueHint};
+use clap::{ArgAction, Args, Subcommand, ValueHint};
+use whyfaster_core::fleet::gate::Limit;
 
-use super::super::numbers;
+use super::super::{fleet, numbers};
 use super::elsewhere::AlongArgs;
 use super::prices::ViewArgs;
 use super::store::{ChosenArgs, PlaceArgs};
@@ -112,6 +113,20 @@ pub struct FleetReportArgs {
     #[command(flatten)]
     pub place: PlaceArgs,
 
+    /// Exit with 3 if something in the fleet is above a limit
+    ///
+    /// CONDITION is 'outlier>20%' (a machine is farther off its group than that), 'time_wall_clock>5%' (an alternative takes more than that
+    /// over the baseline on any machine; below 0 it has to take less), 'combined>5%' (the same of the effect over all machines), 'slower>10%'
+    /// or 'not_faster>0' (on more machines than that an alternative is slower, or is not faster). The whole interval must lie above. May be
+    /// given more than once.
+    #[arg(long, value_name = "CONDITION", value_parser = fleet::report_limit, action = ArgAction::Append)]
+    #[arg(group = "gate", help_heading = "Output")]
+    pub fail_if: Vec<Limit>,
+
+    /// Exit with 4 if a gate could not be decided
+    #[arg(long, requires = "gate", help_heading = "Output")]
+    pub fail_on_inconclusive: bool,
+
     /// Print everything as JSON on standard output instead of the report
     #[arg(long, help_heading = "Output")]
     pub json: bool,
@@ -141,6 +156,16 @@ pub struct FleetDiffArgs {
     /// Call a price unchanged when it changed by less than this
     #[arg(long, value_name = "SHARE", value_parser = numbers::delta, default_value = "5%", help_heading = "Statistics")]
     pub delta: f64,
+
+    /// Exit with 3 if a price became dearer than allowed
+    ///
+    /// CONDITION is 'price>10%'. The whole interval must lie above; up to --delta a price is unchanged.
+    #[arg(long, value_name = "CONDITION", value_parser = fleet::diff_limit, group = "gate", help_heading = "Output")]
+    pub fail_if: Option<f64>,
+
+    /// Exit with 4 if a gate could not be decided
+    #[arg(long, requires = "gate", help_heading = "Output")]
+    pub fail_on_inconclusive: bool,
 
     /// Print everything as JSON on standard output instead of the report
     #[arg(long, help_heading = "Output")]

@@ -1,5 +1,7 @@
 //! `whyfaster fleet`: the same questions, asked of many machines: of their records in files, or of the store.
 
+mod gate;
+
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -157,8 +159,10 @@ fn report(args: &FleetReportArgs) -> anyhow::Result<Exit> {
         args.files.is_empty(),
     )?;
     let prices = (machines > 1).then(|| fleet::report(&fleet));
+    let exit = gate::report(args, prices.as_ref(), &answered, &counted)?;
     if args.json {
-        return results::json(&Report { schema: REPORT, prices, comparisons: answered, counted, not_read });
+        results::json(&Report { schema: REPORT, prices, comparisons: answered, counted, not_read })?;
+        return Ok(exit);
     }
     let mut parts: Vec<String> = prices.iter().map(|it| render::prices(it, &look)).collect();
     if counted.is_empty() {
@@ -167,7 +171,8 @@ fn report(args: &FleetReportArgs) -> anyhow::Result<Exit> {
     } else {
         parts.push(render::counted(&counted, &look));
     }
-    print(&parts.join("\n"), &look)
+    print(&parts.join("\n"), &look)?;
+    Ok(exit)
 }
 
 /// What the store says to comparisons.
@@ -237,10 +242,13 @@ fn diff(args: &FleetDiffArgs) -> anyhow::Result<Exit> {
         .into());
     }
     let not_read = before.not_read.into_iter().chain(after.not_read).collect();
+    let exit = gate::diff(args, &change);
     if args.json {
-        return results::json(&Diff { schema: DIFF, change, not_read });
+        results::json(&Diff { schema: DIFF, change, not_read })?;
+    } else {
+        print(&render::changes(&change, &look), &look)?;
     }
-    print(&render::changes(&change, &look), &look)
+    Ok(exit)
 }
 
 /// The price lists under a path.
@@ -297,9 +305,9 @@ fn enough(machines: usize, stored: bool) -> Result<(), Failure> {
     Err(Failure::new(Exit::Error, message, hint))
 }
 
-fn print(text: &str, look: &Look) -> anyhow::Result<Exit> {
+fn print(text: &str, look: &Look) -> anyhow::Result<()> {
     if !look.quiet {
         store::to_stdout(text.as_bytes())?;
     }
-    Ok(Exit::Ok)
+    Ok(())
 }
