@@ -178,7 +178,7 @@ fuzz: export FUZZ_SECONDS ?= 600
 fuzz: export FUZZ_SEED ?= $(shell date +%s)
 fuzz: setup-demo
 	@echo "FUZZ_SEED=$$FUZZ_SEED"
-	cargo test --locked --lib -p whyfaster -p whyfaster-trace fuzz_ -- --nocapture
+	cargo test --locked --lib -p whyfaster -p whyfaster-run -p whyfaster-trace fuzz_ -- --nocapture
 
 generated:
 	cargo run --quiet --locked -p xtask-programs -- check

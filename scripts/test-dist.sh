@@ -127,15 +127,15 @@ END
 
 # As a user of crates.io would install it. Whoever looks for clang finds one that tells on them and fails.
 crates() {
-    local name crate patches=()
+    local name crate patches=() ours=(whyfaster{,-core,-host,-probe,-render,-run,-store,-trace,-words})
     mkdir "$work/crates" "$work/bin"
     for name in clang clang-{13..22} bpftool; do
         printf '#!/bin/sh\necho "%s $*" >>%s\nexit 1\n' "$name" "$work/called" >"$work/bin/$name"
         chmod +x "$work/bin/$name"
     done
-    cargo package --quiet --locked --offline --allow-dirty --no-verify \
-        -p whyfaster-core -p whyfaster-probe -p whyfaster-trace -p whyfaster 2>"$work/log" || fail "cargo package: $(cat "$work/log")"
-    for crate in whyfaster{,-core,-probe,-trace}; do
+    cargo package --quiet --locked --offline --allow-dirty --no-verify "${ours[@]/#/--package=}" 2>"$work/log" ||
+        fail "cargo package: $(cat "$work/log")"
+    for crate in "${ours[@]}"; do
         tar -C "$work/crates" -xzf "target/package/$crate-$version.crate"
         [ -s "$work/crates/$crate-$version/LICENSE-MIT" ] || fail "$crate comes without its licence"
         if [ "$crate" != whyfaster ]; then

@@ -10,7 +10,7 @@ use support::{PROGRAM, Ran, Sandbox, list, texts};
 /// A file that hyperfine wrote for `hyperfine -N -r 2 'sleep 0.05' 'sleep 0.02' 'echo a|b'`.
 macro_rules! golden {
     ($kind:literal) => {
-        include_str!(concat!("../crates/whyfaster/src/render/export/golden/plain.", $kind))
+        include_str!(concat!("../crates/whyfaster/src/golden/plain.", $kind))
     };
 }
 

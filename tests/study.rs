@@ -14,10 +14,6 @@ use whyfaster::cli::args::{Args, StudyArgs, Verb};
 use whyfaster::cli::{HostSeed, Outputs};
 use whyfaster::cmd::study::commands::{Machine, run};
 use whyfaster::cmd::study::list;
-use whyfaster::display::{Detail, Style};
-use whyfaster::exit::{Exit, Failure};
-use whyfaster::render::look::{Environment, Look};
-use whyfaster::run::session::Finished;
 use whyfaster::study::{self, Measures};
 use whyfaster_core::analysis::{Analysis, Comparison, Level};
 use whyfaster_core::host::Host;
@@ -26,6 +22,10 @@ use whyfaster_core::record::{Record, SCHEMA};
 use whyfaster_core::sample::{Arm, Batch, Copies, Orphans, Trial};
 use whyfaster_core::status::Status;
 use whyfaster_core::verdict::{Method, Verdict};
+use whyfaster_run::session::Finished;
+use whyfaster_words::display::{Detail, Style};
+use whyfaster_words::exit::{Exit, Failure};
+use whyfaster_words::look::{Environment, Look};
 
 /// What a run of the study left behind.
 struct Ran {

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
-use whyfaster::run::inside::kernels;
+use whyfaster_run::inside::kernels;
 
 /// Make the generated files, or check that the committed ones are current.
 #[derive(Debug, Parser)]

@@ -99,7 +99,7 @@ fn crates(metadata: &Metadata) -> Result<(&Package, Vec<&Package>)> {
 
 /// What lies in this repository as others published it: the curves of the page, and the font of pictures.
 fn carried(root: &Path) -> Result<Vec<Part>> {
-    let assets = root.join("crates/whyfaster/assets");
+    let assets = root.join("crates/render/assets");
     let part = |[name, version, licence, url, source]: [&str; 5], directory: &str| -> Result<Part> {
         let texts = licences(&assets.join(directory))?;
         ensure!(!texts.is_empty(), "{name} comes without its licence");

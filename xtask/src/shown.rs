@@ -3,17 +3,17 @@
 use std::path::Path;
 
 use anyhow::Result;
-use whyfaster::cmd::again::reanalysed;
 use whyfaster::cmd::show::retraced;
-use whyfaster::display::{Detail, Style};
-use whyfaster::exit::Failure;
-use whyfaster::render::look::{Environment, Look};
-use whyfaster::render::prices;
-use whyfaster::render::screen::screen;
-use whyfaster::render::trace::{self as traced, Shown};
-use whyfaster::store::{self, Recorded};
 use whyfaster_core::plan::{Loads, Plan};
 use whyfaster_core::record::Record;
+use whyfaster_render::prices;
+use whyfaster_render::screen::screen;
+use whyfaster_render::trace::{self as traced, Shown};
+use whyfaster_store::again::reanalysed;
+use whyfaster_store::{self as store, Recorded};
+use whyfaster_words::display::{Detail, Style};
+use whyfaster_words::exit::Failure;
+use whyfaster_words::look::{Environment, Look};
 
 use crate::files::Files;
 use crate::picture;

@@ -1,7 +1,5 @@
 //! Targets: documents and messages that anybody may have written. See the crate `whyfaster-fuzz`.
 
-use std::io::Write;
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use whyfaster_core::price::PriceList;
@@ -11,19 +9,19 @@ use whyfaster_core::price::sum::fork_execve;
 use whyfaster_core::record::Record;
 use whyfaster_core::trace::record::TraceRecord;
 use whyfaster_fuzz::{Form, run};
+use whyfaster_render::export::Exporter;
+use whyfaster_render::machines::Machines;
+use whyfaster_render::screen::screen;
+use whyfaster_render::{machines, prices};
+use whyfaster_store as store;
+use whyfaster_store::Recorded;
+use whyfaster_store::again::{again, reanalysed};
+use whyfaster_store::database::Entry;
+use whyfaster_words::display::{Hyperfine, Registered};
+use whyfaster_words::look::Look;
 
 use crate::cli::trace::TraceOutputs;
-use crate::cmd::again::{again, reanalysed};
 use crate::cmd::trace;
-use crate::database::Entry;
-use crate::display::{Hyperfine, Registered};
-use crate::render::export::Exporter;
-use crate::render::fixture::look;
-use crate::render::look::Look;
-use crate::render::machines::Machines;
-use crate::render::{machines, prices, screen::screen};
-use crate::run::protocol::{Message, Reply, Said, receive};
-use crate::store::{self, Recorded};
 
 #[test]
 fn fuzz_record() {
@@ -46,16 +44,10 @@ fn fuzz_worker() {
     run("worker", Form::Bytes, document);
 }
 
-/// What stands at the other end of the launcher's socket, after a command took that.
-#[test]
-fn fuzz_launcher() {
-    run("launcher", Form::Bytes, |bytes| message::<Message>(bytes) | message::<Reply>(bytes));
-}
-
 /// A document is refused, or all that is made of it can be made, and steers no terminal.
 fn document(bytes: &[u8]) -> bool {
     let Ok(recorded) = store::read::recorded(Path::new("hostile.json"), bytes) else { return false };
-    for look in [look(80, true), look(40, false)] {
+    for look in [Look::plain(80, true), Look::plain(40, false)] {
         // Whatever it is, it can be stored, or is refused.
         let _ = Entry::of(&again(recorded.clone()), b"", "machine", None);
         match &recorded {
@@ -121,18 +113,4 @@ fn harmless(text: &str) {
         let line = text[..at].lines().last().unwrap_or_default();
         panic!("{:?} reaches the terminal after {line:?}", text[at..].chars().next());
     }
-}
-
-/// Messages are received whole or refused, in bounded time; who sent them has gone afterwards. Whether one was received.
-fn message<T: Said>(bytes: &[u8]) -> bool {
-    let (near, mut far) = UnixStream::pair().unwrap();
-    // More than fits would wait for a reader, which stands behind this line.
-    far.set_nonblocking(true).unwrap();
-    let _ = far.write(bytes);
-    drop(far);
-    let mut received = false;
-    while let Ok(Some(_)) = receive::<T>(&near) {
-        received = true;
-    }
-    received
 }

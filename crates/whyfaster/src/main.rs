@@ -4,9 +4,12 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use whyfaster::cli::{self, Verb, called};
-use whyfaster::display::Hyperfine;
-use whyfaster::exit::Exit;
-use whyfaster::{cmd, elsewhere, exit, host, run, store};
+use whyfaster::cmd;
+use whyfaster_host as host;
+use whyfaster_run::{self as run, elsewhere};
+use whyfaster_store as store;
+use whyfaster_words::display::Hyperfine;
+use whyfaster_words::exit::{self, Exit};
 
 fn main() -> ExitCode {
     if let Err(failure) = host::before::check() {

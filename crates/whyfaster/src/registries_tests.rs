@@ -4,13 +4,13 @@ use std::fs;
 use std::path::Path;
 
 use clap::CommandFactory;
+use whyfaster_render::export::Exporter;
+use whyfaster_render::trace::outputs::TraceFile;
+use whyfaster_run::elsewhere::PLACES;
+use whyfaster_run::inside::KINDS;
+use whyfaster_words::display::Registered;
 
 use crate::cli::Args;
-use crate::display::Registered;
-use crate::elsewhere::PLACES;
-use crate::render::export::Exporter;
-use crate::render::trace::outputs::TraceFile;
-use crate::run::inside::KINDS;
 
 /// A page of the book.
 fn page(name: &str) -> String {

@@ -5,11 +5,11 @@ use std::fs::{Metadata, metadata};
 use std::os::unix::fs::MetadataExt;
 
 use whyfaster_core::plan::{Alternative, Output};
+use whyfaster_words::exit::Failure;
 
 use super::args::HyperfineArgs;
 use super::output_policy;
 use super::parameters::{self, MAX_VALUES, Parameter, mentions, substitute};
-use crate::exit::Failure;
 
 /// An alternative before parameters are put in.
 struct Draft<'a> {

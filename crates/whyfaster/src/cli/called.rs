@@ -4,11 +4,11 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use clap::{Arg, ArgAction, Args as _, Command, FromArgMatches};
+use whyfaster_words::display::Hyperfine;
+use whyfaster_words::metric;
 
 use super::args::{CompareArgs, MetricList, WhyWord};
 use super::shell;
-use crate::display::Hyperfine;
-use crate::metric;
 
 /// Which hyperfine we are called as: by the name of the program, and for `hyperfine` by `HYPERFINE_COMPAT`.
 pub fn called(program: &OsStr, version: Option<&OsStr>) -> Option<Hyperfine> {
@@ -55,10 +55,10 @@ pub fn parse_as(
 #[cfg(test)]
 mod tests {
     use whyfaster_core::plan::{Output, Shell};
+    use whyfaster_words::exit::Failure;
 
     use super::*;
     use crate::cli::{HostSeed, Outputs, resolve};
-    use crate::exit::Failure;
 
     #[test]
     fn the_name_decides() {

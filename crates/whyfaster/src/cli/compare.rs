@@ -5,6 +5,9 @@ use whyfaster_core::metric::{Limit, Metric, Most};
 use whyfaster_core::plan::{
     Alternative, Because, Loads, Mode, Output, Pace, Placement, Plan, Rounds, Shell, User, defaults,
 };
+use whyfaster_words::display::Hyperfine;
+use whyfaster_words::exit::Failure;
+use whyfaster_words::metric::Chosen;
 
 use super::args::{
     Allowance, CompareArgs, HyperfineArgs, LoadArgs, ModeWord, PaceWord, PlacementArgs, PlacementWord,
@@ -12,9 +15,6 @@ use super::args::{
 use super::outputs::Outputs;
 use super::seed::HostSeed;
 use super::{alternatives, output_policy, shell};
-use crate::display::Hyperfine;
-use crate::exit::Failure;
-use crate::metric::Chosen;
 
 /// What to run, and what to do with the result.
 pub fn resolve(raw: &CompareArgs, host: &HostSeed) -> Result<(Plan, Outputs), Failure> {

@@ -5,8 +5,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use whyfaster_core::plan::{FailurePolicy, Input, Output};
-
-use crate::exit::Failure;
+use whyfaster_words::exit::Failure;
 
 /// `--output WHERE`. A bare word is taken for a misspelt policy, not for a file, as in hyperfine.
 pub(super) fn output(word: &str) -> Result<Output, Failure> {

@@ -2,15 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
+use whyfaster_render::export::{CSV, Exporter};
+use whyfaster_store::database::Address;
+use whyfaster_words::display::{Detail, Hyperfine, Registered, Sort, Style, TimeUnit};
+use whyfaster_words::exit::Failure;
+use whyfaster_words::metric::Chosen;
+
 use super::args::{
     DemoArgs, DisplayArgs, ExportFormatArgs, FileArgs, KeepArgs, MachinesArgs, OutputArgs, PageArgs,
     PricesArgs, ReportArgs, ShowArgs, StudyArgs, TraceOutputArgs, TraceShowArgs, ViewArgs,
 };
-use crate::database::Address;
-use crate::display::{Detail, Hyperfine, Registered, Sort, Style, TimeUnit};
-use crate::exit::Failure;
-use crate::metric::Chosen;
-use crate::render::export::{CSV, Exporter};
 
 /// Where an export goes.
 #[derive(Clone, Debug, PartialEq, Eq)]

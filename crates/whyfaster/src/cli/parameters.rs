@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use rust_decimal::Decimal;
-
-use crate::exit::Failure;
+use whyfaster_words::exit::Failure;
 
 /// Most values of one parameter, and most alternatives of one plan: hyperfine's own limit.
 pub const MAX_VALUES: usize = 100_000;

@@ -4,9 +4,9 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 
 use whyfaster_core::plan::User;
-
-use crate::exit::Failure;
-use crate::host::{self, Caller};
+use whyfaster_host as host;
+use whyfaster_host::Caller;
+use whyfaster_words::exit::Failure;
 
 /// Bits of a seed that a JSON reader keeps: numbers above 2^53 are rounded by readers that only know doubles.
 const SEED_BITS: u32 = 53;

@@ -4,10 +4,10 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 use whyfaster_core::plan::{Shell, defaults};
 use whyfaster_core::trace::command::SHELLS;
+use whyfaster_words::display::Hyperfine;
+use whyfaster_words::exit::Failure;
 
 use super::args::StartArgs;
-use crate::display::Hyperfine;
-use crate::exit::Failure;
 
 /// The shell that the options ask for; without any, hyperfine 2 takes none.
 pub(super) fn shell(start: &StartArgs, called: Option<Hyperfine>) -> Result<Shell, Failure> {

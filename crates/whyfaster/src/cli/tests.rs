@@ -5,13 +5,18 @@ use std::path::PathBuf;
 use whyfaster_core::plan::{
     Alternative, Explain, FailurePolicy, Input, Loads, Mode, Output, Placement, Plan, Rounds, Shell, defaults,
 };
+use whyfaster_words::display::{Registered, Sort, Style, TimeUnit};
+use whyfaster_words::exit::{Exit, Failure};
 
 use super::{Args, HostSeed, Outputs, Target, Verb, resolve};
-use crate::display::{Registered, Sort, Style, TimeUnit};
-use crate::exit::{Exit, Failure};
 
 fn host() -> HostSeed {
-    HostSeed { euid: 1000, cpus_allowed: Some(vec![0, 1]), seed: 7, caller: crate::host::Caller::default() }
+    HostSeed {
+        euid: 1000,
+        cpus_allowed: Some(vec![0, 1]),
+        seed: 7,
+        caller: whyfaster_host::Caller::default(),
+    }
 }
 
 /// Splits a line as a shell would, so that tests read like use.

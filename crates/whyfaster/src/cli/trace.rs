@@ -7,15 +7,15 @@ use whyfaster_core::plan::{Input, Output, Shell};
 use whyfaster_core::trace::filter::CallFilter;
 use whyfaster_core::trace::names;
 use whyfaster_core::trace::plan::{LevelChoice, Target, TracePlan};
+use whyfaster_render::trace::outputs::TraceFile;
+use whyfaster_words::display::{By, CallSort, Registered, TOP};
+use whyfaster_words::exit::{Failure, nearest};
 
 use super::args::{LevelWord, TraceArgs};
 use super::compare::{check_pin, user_note};
 use super::outputs::Outputs;
 use super::seed::HostSeed;
 use super::{output_policy, shell};
-use crate::display::{By, CallSort, Registered, TOP};
-use crate::exit::{Failure, nearest};
-use crate::render::trace::outputs::TraceFile;
 
 /// Stacks a second when flame graphs are asked for and nothing is said: not a divisor of the kernel's own ticks, so that
 /// samples do not march in step with them.
@@ -236,9 +236,10 @@ fn known(filter: CallFilter) -> Result<CallFilter, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use whyfaster_host::Caller;
+
     use super::*;
     use crate::cli::Verb;
-    use crate::host::Caller;
 
     fn read(words: &[&str]) -> Result<(TracePlan, TraceOutputs), Failure> {
         let host =

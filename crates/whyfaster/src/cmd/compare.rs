@@ -7,22 +7,25 @@ use whyfaster_core::metric::{Limit, Most};
 use whyfaster_core::plan::{Output, Plan};
 use whyfaster_core::record::Record;
 use whyfaster_core::status::Status;
+use whyfaster_render::progress::Progress;
+use whyfaster_run::elsewhere::Place;
+use whyfaster_run::interrupts::Interrupts;
+use whyfaster_run::session::{Finished, measure, rehearse};
+use whyfaster_store as store;
+use whyfaster_store::Recorded;
+use whyfaster_store::again::reanalysed;
+use whyfaster_words as words;
+use whyfaster_words::Tell;
+use whyfaster_words::display::{Detail, Style};
+use whyfaster_words::exit;
+use whyfaster_words::exit::{Exit, Failure, say};
+use whyfaster_words::metric::Unit;
+use whyfaster_words::phrases::percentage;
+use whyfaster_words::units::digits;
 
-use super::again::reanalysed;
 use super::{elsewhere, gates, results};
 use crate::cli::args::CompareArgs;
 use crate::cli::{self, HostSeed, Outputs, resolve};
-use crate::display::{Detail, Style};
-use crate::elsewhere::Place;
-use crate::exit::{self, Exit, Failure, say};
-use crate::metric::Unit;
-use crate::render::progress::Progress;
-use crate::render::units::digits;
-use crate::run::interrupts::Interrupts;
-use crate::run::session::{Finished, measure, rehearse};
-use crate::store::{self, Recorded};
-use crate::words::phrases::percentage;
-use crate::words::{self, Tell};
 
 /// Runs the verb.
 pub fn run(args: &CompareArgs) -> anyhow::Result<Exit> {

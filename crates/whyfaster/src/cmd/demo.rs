@@ -9,18 +9,18 @@ use whyfaster_core::host::Host;
 use whyfaster_core::plan::{Alternative, Loads, Plan, User};
 use whyfaster_core::record::Record;
 use whyfaster_core::verdict::Verdict;
+use whyfaster_host::{Root, facts};
+use whyfaster_render::demo::{Told, introduction, outcome};
+use whyfaster_run::interrupts::Interrupts;
+use whyfaster_store as store;
+use whyfaster_words::display::Detail;
+use whyfaster_words::exit::{Exit, say};
 
 use super::compare::{finish, measured};
 use super::results;
 use crate::cli::args::DemoArgs;
 use crate::cli::compare::user_note;
 use crate::cli::{HostSeed, Outputs};
-use crate::display::Detail;
-use crate::exit::{Exit, say};
-use crate::host::{Root, facts};
-use crate::render::demo::{Told, introduction, outcome};
-use crate::run::interrupts::Interrupts;
-use crate::store;
 use crate::study::{Need, PlaceKind, WorkDir, check_needs};
 
 /// One process does both steps. Both command lines can stand between double quotes in a shell, so that the report can show

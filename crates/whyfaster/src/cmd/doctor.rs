@@ -2,14 +2,14 @@
 
 use std::io::{self, IsTerminal, Write};
 
+use whyfaster_host as host;
+use whyfaster_host::{Examination, Root, examine};
+use whyfaster_render as render;
+use whyfaster_store as store;
+use whyfaster_words::exit::Exit;
+use whyfaster_words::look::{Environment, Look};
+
 use crate::cli::args::DoctorArgs;
-use crate::exit::Exit;
-use crate::host::{self, Examination, Root, examine};
-use crate::render::{
-    self,
-    look::{Environment, Look},
-};
-use crate::store;
 
 /// Examines this machine and prints the findings. Takes about a second.
 pub fn run(args: &DoctorArgs) -> anyhow::Result<Exit> {
@@ -37,9 +37,10 @@ fn print(out: &mut dyn Write, examination: &Examination, json: bool, look: &Look
 
 #[cfg(test)]
 mod tests {
+    use whyfaster_host::Process;
+    use whyfaster_words::display::Style;
+
     use super::*;
-    use crate::display::Style;
-    use crate::host::fixture::Machine;
 
     struct Gone;
 
@@ -55,7 +56,8 @@ mod tests {
 
     #[test]
     fn a_closed_pipe_is_an_error_and_no_panic() {
-        let examination = examine(&Machine::hybrid().root());
+        let nothing = tempfile::tempdir().unwrap();
+        let examination = examine(&Root::fake(nothing.path(), Process::ask()));
         let look = Look::detect(Style::Basic, false, &Environment::default());
         for json in [false, true] {
             let error = print(&mut Gone, &examination, json, &look).expect_err("nothing can be written");

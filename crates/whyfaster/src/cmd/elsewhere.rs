@@ -5,20 +5,21 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use whyfaster_core::fleet::visit::{Tally, Trouble};
+use whyfaster_host::Finding;
+use whyfaster_render::visits::{Visits, doctors};
+use whyfaster_run::elsewhere::{
+    Binary, Collection, Errand, Event, Gone, Home, Load, Machine, Met, Patience, Place, Wanted, collect,
+};
+use whyfaster_run::interrupts::Interrupts;
+use whyfaster_store as store;
+use whyfaster_store::Recorded;
+use whyfaster_words::exit::{Exit, Failure, say};
+use whyfaster_words::look::Look;
+use whyfaster_words::visit;
 
 use super::results;
 use crate::cli::args::{AlongArgs, FleetResumeArgs, FleetRunArgs, OnArgs, ViewArgs};
 use crate::cli::{self, Outputs, Verb};
-use crate::elsewhere::{
-    Binary, Collection, Errand, Event, Gone, Home, Load, Machine, Met, Patience, Place, Wanted, collect,
-};
-use crate::exit::{Exit, Failure, say};
-use crate::host::Finding;
-use crate::render::look::Look;
-use crate::render::visits::{Visits, doctors};
-use crate::run::interrupts::Interrupts;
-use crate::store::{self, Recorded};
-use crate::words::visit;
 
 /// Without a sign for so long, the one machine of `--on` counts as gone.
 const SILENCE: Duration = Duration::from_secs(60);

@@ -8,14 +8,14 @@ use whyfaster_core::plan::{Alternative, Plan};
 use whyfaster_core::record::Record;
 use whyfaster_core::sample::Arm;
 use whyfaster_core::status::Status;
+use whyfaster_run::session::Finished;
+use whyfaster_store::again::reanalysed;
+use whyfaster_words::display::Hyperfine;
+use whyfaster_words::exit::Exit;
 
-use super::again::reanalysed;
 use super::compare::{Prepared, finish, listed, measured, prepared};
 use super::pretend::pretended;
 use crate::cli::args::CompareArgs;
-use crate::display::Hyperfine;
-use crate::exit::Exit;
-use crate::run::session::Finished;
 
 /// Runs hyperfine's command line.
 pub fn run(args: &CompareArgs) -> anyhow::Result<Exit> {

@@ -5,18 +5,18 @@ use std::time::Duration;
 
 use whyfaster_core::price::Unit;
 use whyfaster_probe::Probe;
+use whyfaster_render::progress::Progress;
+use whyfaster_run::inside::session::{cpus, measure};
+use whyfaster_run::inside::{Asked, Guest, Options};
+use whyfaster_run::interrupts::Interrupts;
+use whyfaster_run::probe::select::{Selection, Wanted, select};
+use whyfaster_run::probe::session::{Measured, Request};
+use whyfaster_words::Tell;
+use whyfaster_words::exit::Failure;
 
 use super::results;
 use crate::cli::args::{InsideArgs, PricesArgs};
 use crate::cli::{HostSeed, Outputs};
-use crate::exit::Failure;
-use crate::render::progress::Progress;
-use crate::run::inside::session::{cpus, measure};
-use crate::run::inside::{Asked, Guest, Options};
-use crate::run::interrupts::Interrupts;
-use crate::run::probe::select::{Selection, Wanted, select};
-use crate::run::probe::session::{Measured, Request};
-use crate::words::Tell;
 
 /// How long nothing may come, if nobody says otherwise. A slow kernel boots for half a minute under instruction counting.
 pub(super) const SILENCE: Duration = Duration::from_secs(180);

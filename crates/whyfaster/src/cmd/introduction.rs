@@ -1,7 +1,7 @@
 //! `whyfaster` alone: what it does, and three commands to try.
 
-use crate::exit::Exit;
-use crate::store;
+use whyfaster_store as store;
+use whyfaster_words::exit::Exit;
 
 /// Fits on every screen: at most 20 lines of 80 columns. The commands run as they stand here on every Linux.
 const TEXT: &str = "\

@@ -6,16 +6,16 @@ use whyfaster_core::price::PriceList;
 use whyfaster_core::price::compare::Rule;
 use whyfaster_core::price::history::history;
 use whyfaster_core::status::Status;
+use whyfaster_render::history as render;
+use whyfaster_render::machines::Machines;
+use whyfaster_run::interrupts::Interrupts;
+use whyfaster_store as store;
+use whyfaster_store::reference;
+use whyfaster_words::exit::{Exit, Failure, say};
 
 use super::{inside, results};
 use crate::cli::Outputs;
 use crate::cli::args::MachinesArgs;
-use crate::exit::{Exit, Failure, say};
-use crate::reference;
-use crate::render::history as render;
-use crate::render::machines::Machines;
-use crate::run::interrupts::Interrupts;
-use crate::store;
 
 /// The rows that are followed if nobody says which: some of every group that one processor can measure.
 const ROWS: [&str; 18] = [

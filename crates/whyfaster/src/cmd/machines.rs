@@ -4,15 +4,16 @@ use std::path::Path;
 
 use whyfaster_core::price::PriceList;
 use whyfaster_core::price::compare::Rule;
+use whyfaster_render::machines as render;
+use whyfaster_render::machines::Machines;
+use whyfaster_store as store;
+use whyfaster_store::reference;
+use whyfaster_words::exit::{Exit, Failure, nearest};
 
 use super::prices::counts;
 use super::results;
 use crate::cli::Outputs;
 use crate::cli::args::MachinesArgs;
-use crate::exit::{Exit, Failure, nearest};
-use crate::reference;
-use crate::render::machines::{self as render, Machines};
-use crate::store;
 
 /// Runs the verb.
 pub fn run(args: &MachinesArgs) -> anyhow::Result<Exit> {

@@ -7,11 +7,11 @@ use std::process::Command;
 
 use anyhow::Context;
 use rustix::fs::{MemfdFlags, memfd_create};
+use whyfaster_store as store;
+use whyfaster_words::exit::{Exit, Failure, nearest};
 
 use crate::cli::args::{CompletionsArgs, ManArgs};
 use crate::cli::manual::{self, Page};
-use crate::exit::{Exit, Failure, nearest};
-use crate::store;
 
 /// Shows a page: in `man` on a terminal, as its source elsewhere.
 pub fn page(args: &ManArgs) -> anyhow::Result<Exit> {

@@ -1,6 +1,5 @@
 //! One verb a file.
 
-pub mod again;
 pub mod compare;
 pub mod demo;
 pub mod doctor;

@@ -7,14 +7,15 @@ use whyfaster_core::price::PriceList;
 use whyfaster_core::price::compare::Rule;
 use whyfaster_core::record::Record;
 use whyfaster_core::trace::record::TraceRecord;
+use whyfaster_render::machines::Machines;
+use whyfaster_render::report as render;
+use whyfaster_render::report::{Drawn, Page};
+use whyfaster_render::trace::Shown;
+use whyfaster_store as store;
+use whyfaster_words::exit::{Failure, say};
+use whyfaster_words::look::Look;
 
 use crate::cli::outputs::Pages;
-use crate::exit::{Failure, say};
-use crate::render::look::Look;
-use crate::render::machines::Machines;
-use crate::render::report::{self as render, Drawn, Page};
-use crate::render::trace::Shown;
-use crate::store;
 
 /// The page and the picture of a comparison.
 pub(super) fn of_comparison(

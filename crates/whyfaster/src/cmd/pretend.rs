@@ -7,8 +7,7 @@ use whyfaster_core::record::{Record, SCHEMA};
 use whyfaster_core::sample::{Arm, Batch, Copies, Orphans};
 use whyfaster_core::schedule::{Scheduler, Standing, Step};
 use whyfaster_core::status::Status;
-
-use crate::exit::Failure;
+use whyfaster_words::exit::Failure;
 
 /// The record of the only alternative of a plan.
 pub(super) fn pretended(plan: &Plan) -> Result<Record, Failure> {

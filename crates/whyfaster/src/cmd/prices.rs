@@ -9,21 +9,22 @@ use whyfaster_core::price::project::{Term, parse, project};
 use whyfaster_core::price::{PriceList, Unit};
 use whyfaster_core::status::Status;
 use whyfaster_probe::Probe;
+use whyfaster_render::progress::Progress;
+use whyfaster_render::{machines, prices};
+use whyfaster_run::interrupts::Interrupts;
+use whyfaster_run::probe::select::{Wanted, select};
+use whyfaster_run::probe::session::{Measured, Request, measure};
+use whyfaster_run::probe::worker::Worker;
+use whyfaster_store as store;
+use whyfaster_store::Recorded;
+use whyfaster_words::Tell;
+use whyfaster_words::exit::{Exit, Failure, nearest, say};
+use whyfaster_words::look::Look;
 
 use super::{elsewhere, results};
 use crate::cli::args::PricesArgs;
 use crate::cli::{HostSeed, Outputs, Target};
-use crate::exit::{Exit, Failure, nearest, say};
-use crate::render::look::Look;
-use crate::render::progress::Progress;
-use crate::render::{machines, prices};
-use crate::run::interrupts::Interrupts;
-use crate::run::probe::select::{Wanted, select};
-use crate::run::probe::session::{Measured, Request, measure};
-use crate::run::probe::worker::Worker;
 use crate::sources::source_of;
-use crate::store::{self, Recorded};
-use crate::words::Tell;
 
 /// Runs the verb.
 pub fn run(args: &PricesArgs) -> anyhow::Result<Exit> {

@@ -5,17 +5,18 @@ use std::path::{Path, PathBuf};
 use whyfaster_core::price::compare::Rule;
 use whyfaster_core::record::Record;
 use whyfaster_core::trace::record::TraceRecord;
+use whyfaster_render::machines::Machines;
+use whyfaster_store as store;
+use whyfaster_store::Recorded;
+use whyfaster_store::again::reanalysed;
+use whyfaster_store::reference;
+use whyfaster_words::exit::{Exit, Failure, say};
 
-use super::again::reanalysed;
 use super::pages::{of_comparison, of_list, of_lists, of_trace};
 use super::study::kept::Kept;
 use super::{machines, results, show};
 use crate::cli::Outputs;
 use crate::cli::args::ReportArgs;
-use crate::exit::{Exit, Failure, say};
-use crate::reference;
-use crate::render::machines::Machines;
-use crate::store::{self, Recorded};
 
 /// What was named.
 #[derive(Default)]

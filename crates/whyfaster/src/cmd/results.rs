@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde::Serialize;
 use whyfaster_core::record::Record;
+use whyfaster_render::export::report as hyperfine_report;
+use whyfaster_render::screen::{answer, screen};
+use whyfaster_store as store;
+use whyfaster_store::database::{Database, Entry};
+use whyfaster_words::display::Style;
+use whyfaster_words::exit::{Exit, Failure};
+use whyfaster_words::look::{Environment, Look};
 
 use crate::cli::{Outputs, Save, Target};
-use crate::database::{Database, Entry};
-use crate::display::Style;
-use crate::exit::{Exit, Failure};
-use crate::render::export::report as hyperfine_report;
-use crate::render::look::{Environment, Look};
-use crate::render::screen::{answer, screen};
-use crate::store;
 
 /// Finds out whether every output can be written, so that no long measurement ends in a lost record. What comes back is to be
 /// held until they are written.
@@ -115,7 +115,7 @@ pub fn kept(verb: &str, bytes: serde_json::Result<Vec<u8>>, outputs: &Outputs) -
     let here = Path::new("what was measured");
     let entry = store::received(here, &bytes).and_then(|recorded| {
         let refuse = |why| Failure::new(Exit::Error, why, "this is a defect: please report it");
-        Entry::of(&super::again::again(recorded), &bytes, "this machine", None).map_err(refuse)
+        Entry::of(&whyfaster_store::again::again(recorded), &bytes, "this machine", None).map_err(refuse)
     });
     let added = entry.and_then(|entry| Database::open_or_make(address)?.add(&[entry], label));
     match added {

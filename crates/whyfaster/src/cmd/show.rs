@@ -4,22 +4,23 @@ use std::path::{Path, PathBuf};
 
 use whyfaster_core::price::PriceList;
 use whyfaster_core::trace::record::TraceRecord;
+use whyfaster_render::screen::screen;
+use whyfaster_render::trace::outputs::Clock;
+use whyfaster_store as store;
+use whyfaster_store::Recorded;
+use whyfaster_store::again::reanalysed;
+use whyfaster_words::Tell;
+use whyfaster_words::display::{Detail, Registered, TOP};
+use whyfaster_words::exit::{Exit, Failure};
+use whyfaster_words::look::Look;
+use whyfaster_words::text::{beginning, for_look};
 
-use super::again::reanalysed;
 use super::study::kept::Kept;
 use super::trace::Files;
 use super::{prices, results};
 use crate::cli::Outputs;
 use crate::cli::args::ShowArgs;
 use crate::cli::trace::TraceOutputs;
-use crate::display::{Detail, Registered, TOP};
-use crate::exit::{Exit, Failure};
-use crate::render::look::Look;
-use crate::render::screen::screen;
-use crate::render::text::{beginning, for_look};
-use crate::render::trace::outputs::Clock;
-use crate::store::{self, Recorded};
-use crate::words::Tell;
 
 /// Reads the record, analyses its samples again and writes what was asked for.
 pub fn run(args: &ShowArgs) -> anyhow::Result<Exit> {

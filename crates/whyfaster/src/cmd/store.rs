@@ -6,16 +6,17 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use serde::Serialize;
+use whyfaster_render::store as render;
+use whyfaster_store as store;
+use whyfaster_store::Refused;
+use whyfaster_store::again::again;
+use whyfaster_store::database::{Added, Address, Database, Entry, Listed};
+use whyfaster_words::exit::{Exit, Failure, say};
+use whyfaster_words::phrases::count;
 
-use super::again::again;
 use super::results;
 use crate::cli::Outputs;
 use crate::cli::args::{StoreAddArgs, StoreArgs, StoreGetArgs, StoreListArgs, StoreRemoveArgs, StoreTask};
-use crate::database::{Added, Address, Database, Entry, Listed};
-use crate::exit::{Exit, Failure, say};
-use crate::render::store as render;
-use crate::store::{self, Refused};
-use crate::words::phrases::count;
 
 /// Runs the verb.
 pub fn run(args: &StoreArgs) -> anyhow::Result<Exit> {

@@ -4,15 +4,16 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::path::PathBuf;
 
+use whyfaster_store as store;
+use whyfaster_words::display::Style;
+use whyfaster_words::exit::{Exit, Failure};
+
 use super::elsewhere::said;
 use super::{compare, doctor, prices, trace};
 use crate::cli::args::{
     DisplayArgs, FileArgs, KeepArgs, OnArgs, OutputArgs, PageArgs, TraceOutputArgs, ViewArgs,
 };
 use crate::cli::{self, Verb};
-use crate::display::Style;
-use crate::exit::{Exit, Failure};
-use crate::store;
 
 const KEEP: KeepArgs = KeepArgs { no_keep: true, save: false, label: None, store: None };
 

@@ -8,23 +8,25 @@ use whyfaster_core::trace::event::Event;
 use whyfaster_core::trace::plan::TracePlan;
 use whyfaster_core::trace::record::TraceRecord;
 use whyfaster_core::trace::report::TraceReport;
+use whyfaster_render::progress::Progress;
+use whyfaster_render::trace::calls::Calls;
+use whyfaster_render::trace::flame::Flame;
+use whyfaster_render::trace::outputs::{Clock, Made, OfStacks, Sink, TraceFile};
+use whyfaster_render::trace::{Shown, screen};
+use whyfaster_run::interrupts::Interrupts;
+use whyfaster_run::trace::{Said, observe};
+use whyfaster_store as store;
+use whyfaster_store::AtomicFile;
+use whyfaster_words::Tell;
+use whyfaster_words::display::Registered;
+use whyfaster_words::exit;
+use whyfaster_words::exit::{Exit, Failure, say};
+use whyfaster_words::look::Look;
 
 use super::{pages, results};
 use crate::cli::HostSeed;
 use crate::cli::args::TraceArgs;
 use crate::cli::trace::{TraceOutputs, meant_as_filter, resolve, taken_by_command};
-use crate::display::Registered;
-use crate::exit::{self, Exit, Failure, say};
-use crate::render::look::Look;
-use crate::render::progress::Progress;
-use crate::render::trace::calls::Calls;
-use crate::render::trace::flame::Flame;
-use crate::render::trace::outputs::{Clock, Made, OfStacks, Sink, TraceFile};
-use crate::render::trace::{Shown, screen};
-use crate::run::interrupts::Interrupts;
-use crate::run::trace::{Said, observe};
-use crate::store::{self, AtomicFile};
-use crate::words::Tell;
 
 /// Runs the verb.
 pub fn run(args: &TraceArgs) -> anyhow::Result<Exit> {

@@ -22,9 +22,8 @@ use whyfaster_core::plan::{Alternative, Loads, Output, Plan, Rounds, Shell, defa
 use whyfaster_core::price::PriceList;
 use whyfaster_core::price::project::{Term, parse};
 use whyfaster_core::studied::{LeftOut, Unfit};
-
-use crate::exit::Failure;
-use crate::reference;
+use whyfaster_store::reference;
+use whyfaster_words::exit::Failure;
 
 pub use input::{Generated, Generator, hexadecimal};
 pub use needs::{Need, check_needs};

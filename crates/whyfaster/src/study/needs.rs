@@ -5,8 +5,7 @@ use std::ffi::OsStr;
 
 use rustix::fs::{Access, access};
 use serde::Deserialize;
-
-use crate::exit::Failure;
+use whyfaster_words::exit::Failure;
 
 /// A program that a study needs.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

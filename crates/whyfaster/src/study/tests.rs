@@ -8,11 +8,11 @@ use std::process::Command as Process;
 use sha2::{Digest, Sha256};
 use whyfaster_core::claims::{Rule, Share};
 use whyfaster_core::price::sample::row_id;
+use whyfaster_run::probe::select::{Wanted, select};
+use whyfaster_store::worker::rows::variant;
+use whyfaster_words::exit::Exit;
 
 use super::*;
-use crate::exit::Exit;
-use crate::run::probe::select::{Wanted, select};
-use crate::worker::rows::variant;
 
 fn commands(name: &str) -> (Study, Commands) {
     let study = find(name).unwrap();

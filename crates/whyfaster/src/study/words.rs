@@ -4,8 +4,7 @@ use serde::{Serialize, Serializer};
 use whyfaster_core::claims::NotCompared;
 use whyfaster_core::missing::NotMeasured;
 use whyfaster_core::studied::{Kind, LeftOut, Unfit};
-
-use crate::words::{claims, missing};
+use whyfaster_words::{claims, missing};
 
 /// Why a command cannot run here.
 pub fn unfit(why: &Unfit) -> String {

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 
 use whyfaster_core::plan::{Because, User};
 use whyfaster_core::studied::Made;
-
-use crate::exit::{Exit, Failure};
-use crate::store::Scratch;
+use whyfaster_store::Scratch;
+use whyfaster_words::exit::{Exit, Failure};
 
 use super::place::{Place, PlaceKind};
 

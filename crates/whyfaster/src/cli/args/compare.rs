@@ -6,6 +6,10 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{ArgAction, Args, ValueEnum, ValueHint};
 use whyfaster_core::metric::Limit;
 use whyfaster_core::plan::Loads;
+use whyfaster_render::export::Exporter;
+use whyfaster_words::display::Hyperfine;
+use whyfaster_words::metric;
+use whyfaster_words::metric::Chosen;
 
 use super::detail::KeepArgs;
 use super::elsewhere::OnArgs;
@@ -14,9 +18,6 @@ use super::hyperfine::{DisplayArgs, ExportFormatArgs, HyperfineArgs};
 use super::report::PageArgs;
 use super::why::WhyArgs;
 use crate::cli::numbers;
-use crate::display::Hyperfine;
-use crate::metric::{self, Chosen};
-use crate::render::export::Exporter;
 
 /// `whyfaster compare`.
 #[derive(Clone, Debug, Args)]

@@ -1,9 +1,8 @@
 //! How much is printed, and whether the rest is kept for later: the same options for every verb with a report.
 
 use clap::{ArgAction, Args, ValueHint};
-
-use crate::database::{Address, label};
-use crate::display::Detail;
+use whyfaster_store::database::{Address, label};
+use whyfaster_words::display::Detail;
 
 /// How much is printed.
 #[derive(Clone, Copy, Debug, Default, Args)]

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-
-use crate::elsewhere::{Binary, PLACES, Place};
+use whyfaster_run::elsewhere::{Binary, PLACES, Place};
 
 /// What goes along to another machine.
 #[derive(Clone, Debug, Default, Args)]

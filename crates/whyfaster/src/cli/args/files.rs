@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueHint, value_parser};
-
-use crate::display::Registered;
+use whyfaster_words::display::Registered;
 
 /// The entries of a registry that were asked for, in its order, and the files that they are to write.
 #[derive(Debug)]

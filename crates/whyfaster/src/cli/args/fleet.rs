@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Subcommand, ValueHint};
 use whyfaster_core::fleet::gate::Limit;
+use whyfaster_run::elsewhere::Place;
 
 use super::super::{fleet, numbers};
 use super::elsewhere::AlongArgs;
 use super::prices::ViewArgs;
 use super::store::{ChosenArgs, PlaceArgs};
-use crate::elsewhere::Place;
 
 /// `whyfaster fleet`.
 #[derive(Clone, Debug, Args)]

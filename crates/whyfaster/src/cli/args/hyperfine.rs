@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, ValueHint};
+use whyfaster_words::display::{Hyperfine, Sort, Style, TimeUnit};
 
 use super::detail::DetailArgs;
 use crate::cli::numbers;
-use crate::display::{Hyperfine, Sort, Style, TimeUnit};
 
 /// Options that mean what they mean in hyperfine 1.x.
 #[derive(Clone, Debug, Args)]

@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use whyfaster_core::plan::Loads;
+use whyfaster_render::export::Exporter;
+use whyfaster_render::trace::outputs::TraceFile;
+use whyfaster_words::display::{CallSort, Style};
 
 use super::compare::UserArgs;
 use super::detail::{DetailArgs, KeepArgs};
@@ -13,9 +16,6 @@ use super::report::PageArgs;
 use super::trace::TraceRowsArgs;
 use super::why::WhyArgs;
 use crate::cli::numbers;
-use crate::display::{CallSort, Style};
-use crate::render::export::Exporter;
-use crate::render::trace::outputs::TraceFile;
 
 /// `whyfaster show`.
 #[derive(Clone, Debug, Args)]

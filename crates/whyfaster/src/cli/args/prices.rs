@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
+use whyfaster_run::inside::{Asked, KINDS};
+use whyfaster_words::display::{Style, TimeUnit};
 
 use super::compare::CpuList;
 use super::detail::{DetailArgs, KeepArgs};
 use super::elsewhere::OnArgs;
 use super::report::PageArgs;
 use crate::cli::numbers;
-use crate::display::{Style, TimeUnit};
-use crate::run::inside::{Asked, KINDS};
 
 /// `whyfaster prices`.
 #[derive(Clone, Debug, Default, Args)]

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-
-use crate::display::TimeUnit;
+use whyfaster_words::display::TimeUnit;
 
 /// Examples, below the help.
 const EXAMPLES: &str = "Examples:

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
+use whyfaster_store::database::{Address, Chosen, Moment, label};
 
 use super::ViewArgs;
-use crate::database::{Address, Chosen, Moment, label};
 
 /// `whyfaster store`.
 #[derive(Clone, Debug, Args)]

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum, ValueHint};
+use whyfaster_render::trace::outputs::TraceFile;
+use whyfaster_words::display::{By, CallSort, Registered, Style, TimeUnit};
 
 use super::compare::{CpuList, UserArgs};
 use super::detail::{DetailArgs, KeepArgs};
@@ -10,8 +12,6 @@ use super::files::FileArgs;
 use super::hyperfine::StartArgs;
 use super::report::PageArgs;
 use crate::cli::numbers;
-use crate::display::{By, CallSort, Registered, Style, TimeUnit};
-use crate::render::trace::outputs::TraceFile;
 
 /// `whyfaster trace`.
 #[derive(Clone, Debug, Default, Args)]

@@ -2,8 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use whyfaster_core::plan::Explain;
-
-use crate::exit::Failure;
+use whyfaster_words::exit::Failure;
 
 /// How far a difference is explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -11,16 +11,17 @@ use whyfaster_core::fleet::change::{ChangeReport, change};
 use whyfaster_core::fleet::effects::{Tally, effects};
 use whyfaster_core::fleet::questions::{Answered, Counted, Questions};
 use whyfaster_core::fleet::{self, Fleet, PriceReport};
+use whyfaster_render::fleet as render;
+use whyfaster_store as store;
+use whyfaster_store::again::reanalysed;
+use whyfaster_store::database::{Address, Asked, Chosen, Database, Moment};
+use whyfaster_store::{Recorded, Refused};
+use whyfaster_words::exit::{Exit, Failure, say};
+use whyfaster_words::look::Look;
 
-use super::again::reanalysed;
 use super::{elsewhere, results};
 use crate::cli::Outputs;
 use crate::cli::args::{FleetArgs, FleetDiffArgs, FleetReportArgs, FleetTask, ViewArgs};
-use crate::database::{Address, Asked, Chosen, Database, Moment};
-use crate::exit::{Exit, Failure, say};
-use crate::render::fleet as render;
-use crate::render::look::Look;
-use crate::store::{self, Recorded, Refused};
 
 /// What `fleet report --json` prints.
 #[derive(Debug, Serialize)]

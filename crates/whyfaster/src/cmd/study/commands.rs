@@ -16,6 +16,16 @@ use whyfaster_core::trace::occupancy::{CpuRow, Occupancy};
 use whyfaster_core::trace::plan::{Target, TracePlan};
 use whyfaster_core::trace::report::{Level, TraceReport};
 use whyfaster_core::trace::tally::Tally;
+use whyfaster_render::trace::flame::{Flame, Flames};
+use whyfaster_render::trace::hottest::hottest;
+use whyfaster_render::trace::outputs::svg;
+use whyfaster_run::drop_caches;
+use whyfaster_run::session::Finished;
+use whyfaster_run::trace;
+use whyfaster_store as store;
+use whyfaster_words::Tell;
+use whyfaster_words::exit;
+use whyfaster_words::exit::{Exit, Failure, say};
 
 use super::findings::{Findings, placed, traced_run};
 use super::report::{Measured, printed};
@@ -24,18 +34,9 @@ use crate::cli::compare::user_note;
 use crate::cli::trace::SAMPLES_PER_S;
 use crate::cli::{HostSeed, Outputs};
 use crate::cmd::results;
-use crate::exit::{self, Exit, Failure, say};
-use crate::render::trace::flame::{Flame, Flames};
-use crate::render::trace::hottest::hottest;
-use crate::render::trace::outputs::svg;
-use crate::run::drop_caches;
-use crate::run::session::Finished;
-use crate::run::trace;
-use crate::store;
 use crate::study::{
     Command, Commands, Generated, Study, Table, TracedRounds, WorkDir, check_needs, hexadecimal,
 };
-use crate::words::Tell;
 
 /// Places that are shown of each of both, where the most time went.
 const HOTTEST: usize = 5;

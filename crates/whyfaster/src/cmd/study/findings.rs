@@ -14,9 +14,10 @@ use whyfaster_core::trace::occupancy::CpuRow;
 use whyfaster_core::trace::report::{SharerKind, TraceReport, Untraced};
 use whyfaster_core::trace::tally::Tally;
 use whyfaster_core::verdict::{Ratio, Verdict};
+use whyfaster_words as words;
+use whyfaster_words::Tell;
 
 use crate::study::{Commands, Figure, INPUT_SEED, Study};
-use crate::words::{self, Tell};
 
 /// A study beside what was measured.
 #[derive(Debug, Serialize)]

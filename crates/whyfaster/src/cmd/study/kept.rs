@@ -2,11 +2,11 @@
 
 use whyfaster_core::price::PriceList;
 use whyfaster_core::record::Record;
+use whyfaster_words::look::Look;
 
 use super::findings::Findings;
 use super::report::{Measured, text};
 use crate::cli::outputs::Pages;
-use crate::render::look::Look;
 use crate::study::{self, Measures, Study};
 
 /// A study beside what was measured for it.

@@ -12,18 +12,19 @@ mod report;
 #[cfg(test)]
 mod tests;
 
+use whyfaster_run::interrupts::Interrupts;
+use whyfaster_run::trace::{Said, observe};
+use whyfaster_store as store;
+use whyfaster_words::display::Detail;
+use whyfaster_words::exit::{Exit, Failure, say};
+use whyfaster_words::look::Look;
+use whyfaster_words::text::{for_look, wrap, wrap_indented};
+
 use self::commands::Machine;
 use super::compare::measured;
 use super::results;
 use crate::cli::args::StudyArgs;
 use crate::cli::{HostSeed, Outputs};
-use crate::display::Detail;
-use crate::exit::{Exit, Failure, say};
-use crate::render::look::Look;
-use crate::render::text::{for_look, wrap, wrap_indented};
-use crate::run::interrupts::Interrupts;
-use crate::run::trace::{Said, observe};
-use crate::store;
 use crate::study::{self, Measures, Study};
 
 /// What observing tells. A study has a line of its own for where it is.

@@ -1,16 +1,17 @@
 //! The page of a study: the article beside this machine, then the page of what was measured.
 
 use maud::html;
+use whyfaster_render::report as render;
+use whyfaster_render::report::{Page, Section};
+use whyfaster_store as store;
+use whyfaster_words as words;
+use whyfaster_words::look::Look;
 
 use super::findings::Findings;
 use super::report::{Measured, Part, answer, parts};
 use crate::cli::outputs::Pages;
 use crate::cmd::pages;
-use crate::render::look::Look;
-use crate::render::report::{self as render, Page, Section};
-use crate::store;
 use crate::study::Study;
-use crate::words;
 
 /// Writes the page and the picture, as far as they were asked for.
 pub(super) fn write(

@@ -2,6 +2,11 @@
 
 use whyfaster_core::price::PriceList;
 use whyfaster_core::status::Status;
+use whyfaster_run::interrupts::Interrupts;
+use whyfaster_run::probe::select::{Wanted, select};
+use whyfaster_run::probe::session::{CONFIDENCE, Request};
+use whyfaster_store as store;
+use whyfaster_words::exit::{Exit, Failure};
 
 use super::findings::Findings;
 use super::report::{Measured, printed};
@@ -9,11 +14,6 @@ use crate::cli::args::StudyArgs;
 use crate::cli::{HostSeed, Outputs};
 use crate::cmd::prices::{any_price, measured, worker};
 use crate::cmd::results::{kept, look};
-use crate::exit::{Exit, Failure};
-use crate::run::interrupts::Interrupts;
-use crate::run::probe::select::{Wanted, select};
-use crate::run::probe::session::{CONFIDENCE, Request};
-use crate::store;
 use crate::study::{Prices, Study};
 
 /// Seconds that a study of prices aims at, with `--quick`, without and with `--full`.

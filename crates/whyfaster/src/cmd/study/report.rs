@@ -10,24 +10,24 @@ use whyfaster_core::studied::{Hot, Placed, TracedRun};
 use whyfaster_core::trace::report::SharerKind;
 use whyfaster_core::trace::tally::Tally;
 use whyfaster_core::verdict::{Ratio, Verdict};
+use whyfaster_render::first;
+use whyfaster_render::machines;
+use whyfaster_render::names::Names;
+use whyfaster_render::notes;
+use whyfaster_render::screen::screen;
+use whyfaster_render::table::{ratio_interval, verdict_word};
+use whyfaster_render::trace::{Shown, blocked};
+use whyfaster_words as words;
+use whyfaster_words::display::Detail;
+use whyfaster_words::grid::{ABSENT, Column, Grid, Group, or_absent};
+use whyfaster_words::look::Look;
+use whyfaster_words::text::{Tone, finish, for_look, tone, wrap};
+use whyfaster_words::units::{Scale, digits, duration, percent, ratio, time};
 
 use super::findings::{AtLoad, Figures, Findings, OfCommands, OfPrices, Row, kernel, sums};
 use crate::cli::Outputs;
 use crate::cmd::results;
-use crate::display::Detail;
-use crate::render::first;
-use crate::render::grid::{ABSENT, Column, Grid, Group, or_absent};
-use crate::render::look::Look;
-use crate::render::machines;
-use crate::render::names::Names;
-use crate::render::notes;
-use crate::render::screen::screen;
-use crate::render::table::{ratio_interval, verdict_word};
-use crate::render::text::{Tone, finish, for_look, tone, wrap};
-use crate::render::trace::{Shown, blocked};
-use crate::render::units::{Scale, digits, duration, percent, ratio, time};
 use crate::study::{self, Commands, Figure, Measures, Prices, Study, Table};
-use crate::words;
 
 /// A CPU's occupants below this share of the run are not worth a row.
 const WORTH: f64 = 0.01;

@@ -9,16 +9,15 @@ use whyfaster_core::trace::occupancy::CpuRow;
 use whyfaster_core::trace::report::{SharerKind, SharerRow, TraceReport};
 use whyfaster_core::trace::tally::Tally;
 use whyfaster_core::verdict::{Method, Verdict};
+use whyfaster_render::trace::flame::{Flames, Place, State};
+use whyfaster_render::trace::hottest::hottest;
+use whyfaster_store::reference;
+use whyfaster_words::display::Detail;
+use whyfaster_words::look::Look;
 
 use super::findings::{Figures, Findings, kernel, placed as placed_of, traced_run};
 use super::report::Measured;
 use super::*;
-use crate::display::Detail;
-use crate::reference;
-use crate::render::fixture::look;
-use crate::render::look::Look;
-use crate::render::trace::flame::{Flames, Place, State};
-use crate::render::trace::hottest::hottest;
 use crate::study::Commands;
 
 fn commands(name: &str) -> (Study, Commands) {
@@ -51,7 +50,7 @@ fn compared(alternative: &str, baseline: &str, ratio: f64, verdict: Verdict) -> 
 
 /// A record of the small size, with these comparisons of one copy alone.
 fn record(commands: &Commands, comparisons: Vec<Comparison>) -> Record {
-    let mut record = crate::fixture::record(Vec::new(), vec![1], Vec::new());
+    let mut record = crate::records::record(Vec::new(), vec![1], Vec::new());
     record.plan = commands.plan(&commands.run[..4], commands.size(true, false), 1, None);
     record.analysis.levels = vec![Level { load: 1, results: Vec::new(), comparisons, floor: None }];
     record
@@ -71,22 +70,22 @@ fn outcomes(claims: &[Judgement]) -> Vec<Outcome> {
 /// The screen that one gets without options, which is bounded.
 fn first(study: &Study, found: &Findings, measured: Measured<'_>) -> String {
     for width in [60, 80, 200] {
-        let look = Look { detail: Detail::Screen, ..look(width, false) };
+        let look = Look { detail: Detail::Screen, ..Look::plain(width, false) };
         let text = report::text(study, found, measured, &look).unwrap();
         assert!(text.lines().count() <= 40, "{} lines\n{text}", text.lines().count());
         assert!(text.lines().all(|line| line.len() <= width), "{text}");
     }
-    report::text(study, found, measured, &Look { detail: Detail::Screen, ..look(80, false) }).unwrap()
+    report::text(study, found, measured, &Look { detail: Detail::Screen, ..Look::plain(80, false) }).unwrap()
 }
 
 fn told(study: &Study, found: &Findings, measured: Measured<'_>) -> String {
     let short = first(study, found, measured);
     assert!(found.claims.iter().all(|claim| short.contains(&format!("  {}. ", claim.number))), "{short}");
-    let look = look(100, false);
+    let look = Look::plain(100, false);
     let text = report::text(study, found, measured, &look).unwrap();
     match measured {
         // The record's own screen is tested elsewhere.
-        Measured::Record(record) => text.replace(&crate::render::screen::screen(record, &look), ""),
+        Measured::Record(record) => text.replace(&whyfaster_render::screen::screen(record, &look), ""),
         Measured::List(_) => text,
     }
 }
@@ -94,7 +93,7 @@ fn told(study: &Study, found: &Findings, measured: Measured<'_>) -> String {
 #[test]
 fn loads_stand_beside_the_article() {
     let (study, commands) = commands("pipes");
-    let mut record = crate::fixture::record(Vec::new(), vec![1], Vec::new());
+    let mut record = crate::records::record(Vec::new(), vec![1], Vec::new());
     record.plan = commands.plan(&commands.run, commands.size(false, false), 1, Some(4));
     let level = |load, ratio, verdict| Level {
         load,

@@ -1,0 +1,346 @@
+//! A fleet on the screen: what its machines' prices say, what they say of a comparison, and what an update changed.
+
+use std::cmp::Reverse;
+
+use whyfaster_core::fleet::change::{ChangeReport, RowChange};
+use whyfaster_core::fleet::effects::{Combined, GroupEffect};
+use whyfaster_core::fleet::questions::{Answered, Counted, Question};
+use whyfaster_core::fleet::{GroupPrices, PriceReport, RowSpread};
+use whyfaster_core::price::sample::row_id;
+use whyfaster_words::display::Detail;
+use whyfaster_words::fleet as words;
+use whyfaster_words::grid::{Column, Grid, Group, or_absent};
+use whyfaster_words::look::Look;
+use whyfaster_words::phrases::count;
+use whyfaster_words::text::{Tone, capitalise, for_look, shorten, tone, wrap, wrap_indented};
+use whyfaster_words::units::{Figures, digits, factor, percent, price, times};
+
+use super::first;
+use super::section::{paragraphs, quiet};
+use super::stories::change;
+use super::table::{interval, ratio_interval};
+
+/// Rows, groups and machines of a first screen.
+const ROWS: usize = 12;
+const GROUPS: usize = 6;
+const OUTLIERS: usize = 6;
+/// Columns that a name may take.
+const NAME: usize = 30;
+
+/// Prices over the machines.
+pub fn prices(report: &PriceReport, look: &Look) -> String {
+    let machines = count(report.machines.len() as u64, "machine", "machines");
+    let cut = match words::explained(&report.splits) {
+        Some(facts) => format!("their prices differ by {facts}"),
+        None => "no fact of them explains how their prices differ".to_owned(),
+    };
+    let off = match report.outliers.as_slice() {
+        [] => "none stands out".to_owned(),
+        [one] => format!("{} stands out", for_look(&one.machine, look)),
+        several => format!("{} stand out", count(several.len() as u64, "machine", "machines")),
+    };
+    let answer = wrap(&tone(Tone::Strong, &format!("{machines}: {cut}; {off}.")), look.width, 0);
+    if look.detail == Detail::Sentence {
+        return paragraphs([answer], look);
+    }
+    let all = look.detail >= Detail::Tables;
+    let groups = match report.groups.len() {
+        0 | 1 => Vec::new(),
+        _ => group_table(&report.groups, if all { usize::MAX } else { GROUPS }, look),
+    };
+    let rows = row_table(report, if all { usize::MAX } else { ROWS }, look);
+    let more = if all { method(report, look) } else { first::more(look) };
+    paragraphs([answer, outliers(report, all, look), groups, rows, alone(report, look), more], look)
+}
+
+fn outliers(report: &PriceReport, all: bool, look: &Look) -> Vec<String> {
+    let most = if all { usize::MAX } else { OUTLIERS };
+    let mut lines: Vec<String> = Vec::new();
+    for it in report.outliers.iter().take(most) {
+        let text = words::outlier(it, &for_look(&it.machine, look), &factor);
+        lines.extend(wrap_indented(&for_look(&text, look), look.width, 2));
+        if all {
+            let row = |it: &whyfaster_core::fleet::outliers::OutlyingRow| {
+                format!("{} {}", row_id(&it.row.name, &it.row.variant), factor(it.factor))
+            };
+            let rows = it.rows.iter().map(row).collect::<Vec<_>>().join(", ");
+            lines.extend((!rows.is_empty()).then(|| quiet(&rows, look)).into_iter().flatten());
+        }
+    }
+    lines.extend(more(report.outliers.len(), most));
+    lines
+}
+
+fn more(all: usize, most: usize) -> Option<String> {
+    let hidden = all.saturating_sub(most);
+    (hidden > 0).then(|| format!("  and {hidden} more: -v"))
+}
+
+fn group_table(groups: &[GroupPrices], most: usize, look: &Look) -> Vec<String> {
+    let shown = &groups[..groups.len().min(most)];
+    let grid = Grid {
+        key: Column::of("group", shown, |it| {
+            shorten(&for_look(&words::group(&it.group), look), NAME, look.unicode)
+        }),
+        groups: vec![
+            Group::of("machines", shown, |it| it.group.machines.len().to_string()),
+            Group::of("prices", shown, |it| or_absent(it.factor, factor)),
+        ],
+    };
+    let mut lines = grid.draw(look.width, 1).lines;
+    lines.extend(more(groups.len(), most));
+    lines
+}
+
+/// The rows in which the machines differ most, first.
+fn row_table(report: &PriceReport, most: usize, look: &Look) -> Vec<String> {
+    let mut rows: Vec<&RowSpread> = report.rows.iter().filter(|it| it.machines > 1).collect();
+    let spread = |it: &&RowSpread| it.p95_ns / it.p5_ns;
+    rows.sort_by(|a, b| spread(b).total_cmp(&spread(a)));
+    let all = rows.len();
+    rows.truncate(most);
+    let by = |it: &&RowSpread| {
+        or_absent(it.explained_by, |(fact, share)| {
+            format!("{} {}", fact.name(), percent((share * 100.0).round() / 100.0))
+        })
+    };
+    let grid = Grid {
+        key: Column::of("row", &rows, |it| {
+            shorten(&row_id(&it.row.name, &it.row.variant), NAME, look.unicode)
+        }),
+        groups: vec![
+            Group::of("median", &rows, |it| price(it.median_ns, look)),
+            Group::of("5% to 95% of the machines", &rows, |it| {
+                format!("{} to {}", price(it.p5_ns, look), price(it.p95_ns, look))
+            }),
+            Group::of("spread", &rows, |it| factor(spread(it))),
+            Group::of("explained by", &rows, by),
+        ],
+    };
+    let mut lines = grid.draw(look.width, 1).lines;
+    lines.extend(more(all, most));
+    lines
+}
+
+fn alone(report: &PriceReport, look: &Look) -> Vec<String> {
+    if report.alone.is_empty() {
+        return Vec::new();
+    }
+    let shown: Vec<String> = report.alone.iter().take(GROUPS).map(|name| for_look(name, look)).collect();
+    let hidden = report.alone.len() - shown.len();
+    let rest = if hidden > 0 { format!(" and {hidden} more") } else { String::new() };
+    let text = format!(
+        "Whether these stand out cannot be told, for their group has fewer than three machines: {}{rest}.",
+        shown.join(", ")
+    );
+    wrap(&text, look.width, 0)
+}
+
+fn method(report: &PriceReport, look: &Look) -> Vec<String> {
+    let text = format!(
+        "A machine is compared with the median of its group, in spreads of the fleet. Of the machines that are named, at most {} are expected to be so by chance.",
+        percent(report.rate)
+    );
+    wrap(&text, look.width, 0)
+}
+
+/// What the machines say of a comparison.
+pub fn comparison(answered: &Answered, look: &Look) -> String {
+    let Question { alternative, baseline, load, .. } = &answered.question;
+    let names = [alternative, baseline].map(|name| shorten(&for_look(name, look), NAME, look.unicode));
+    let report = &answered.report;
+    let sum = |count: fn(&GroupEffect) -> usize| report.groups.iter().map(count).sum::<usize>();
+    let parts = [
+        (sum(|it| it.tally.faster), "faster"),
+        (sum(|it| it.tally.slower), "slower"),
+        (sum(|it| it.tally.same), "the same"),
+        (sum(|it| it.tally.undecided), "undecided"),
+    ];
+    let told: Vec<String> =
+        parts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{word} on {n}")).collect();
+    let cut = words::explained(&report.splits)
+        .map(|facts| format!("; what separates them is {facts}"))
+        .unwrap_or_default();
+    let copies = if *load == 1 { String::new() } else { format!(" at {load} copies") };
+    let sentence = format!(
+        "{} against {}{copies}, on {}: {}{cut}.",
+        names[0],
+        names[1],
+        count(report.machines.len() as u64, "machine", "machines"),
+        told.join(", ")
+    );
+    let mut answer = wrap(&tone(Tone::Strong, &capitalise(&sentence)), look.width, 0);
+    if look.detail == Detail::Sentence {
+        return paragraphs([answer], look);
+    }
+    answer.extend(report.combined.iter().flat_map(|it| wrap(&combined(it), look.width, 2)));
+    let groups: Vec<&GroupEffect> = report.groups.iter().collect();
+    let table = if groups.len() < 2 { Vec::new() } else { effect_table(&groups, look) };
+    let machines = if look.detail >= Detail::Tables || report.machines.len() <= GROUPS {
+        machine_table(answered, look)
+    } else {
+        Vec::new()
+    };
+    let more = if look.detail >= Detail::Tables { Vec::new() } else { first::more(look) };
+    paragraphs([answer, table, machines, more], look)
+}
+
+fn combined(it: &Combined) -> String {
+    let next =
+        it.next.map(|(low, high)| format!("; on the next machine, {} to {}", factor(low), factor(high)));
+    format!(
+        "Over all, {} the time ({}){}. Of the variance, {:.0}% is between machines, the rest is error.",
+        times(it.ratio),
+        interval(it.ratio.low, it.ratio.high, |end| Figures::of(it.ratio).factor(end)),
+        next.unwrap_or_default(),
+        it.heterogeneity * 100.0
+    )
+}
+
+fn effect_table(groups: &[&GroupEffect], look: &Look) -> Vec<String> {
+    let ratio = |it: &Combined| format!("{} ({})", times(it.ratio), ratio_interval(it.ratio));
+    let grid = Grid {
+        key: Column::of("group", groups, |it| {
+            shorten(&for_look(&words::group(&it.group), look), NAME, look.unicode)
+        }),
+        groups: vec![
+            Group::of("machines", groups, |it| it.group.machines.len().to_string()),
+            Group::of("time", groups, |it| or_absent(it.tally.combined.as_ref(), ratio)),
+            Group::of("faster", groups, |it| it.tally.faster.to_string()),
+            Group::of("slower", groups, |it| it.tally.slower.to_string()),
+            Group::of("same", groups, |it| it.tally.same.to_string()),
+            Group::of("undecided", groups, |it| it.tally.undecided.to_string()),
+        ],
+    };
+    grid.draw(look.width, 1).lines
+}
+
+fn machine_table(answered: &Answered, look: &Look) -> Vec<String> {
+    let rows = &answered.report.machines;
+    let grid = Grid {
+        key: Column::of("machine", rows, |it| shorten(&for_look(&it.machine, look), NAME, look.unicode)),
+        groups: vec![
+            Group::of("time", rows, |it| times(it.ratio)),
+            Group::of("interval", rows, |it| ratio_interval(it.ratio)),
+            Group::of("verdict", rows, |it| super::table::verdict_word(it.verdict)),
+        ],
+    };
+    grid.draw(look.width, 1).lines
+}
+
+/// Many comparisons, a line each: those on which machines differ most, first.
+pub fn counted(all: &[Counted], look: &Look) -> String {
+    let mut rows: Vec<&Counted> = all.iter().collect();
+    let fewer = |it: &&Counted| it.tally.faster.min(it.tally.slower);
+    rows.sort_by_key(|it| (Reverse(fewer(it)), Reverse(it.tally.faster + it.tally.slower)));
+    let both = rows.iter().filter(|it| fewer(it) > 0).count();
+    let sentence = format!(
+        "{}: {both} {} by machine who is faster.",
+        count(all.len() as u64, "comparison", "comparisons"),
+        if both == 1 { "differs" } else { "differ" }
+    );
+    let answer = wrap(&tone(Tone::Strong, &sentence), look.width, 0);
+    if look.detail == Detail::Sentence {
+        return paragraphs([answer], look);
+    }
+    let most = if look.detail >= Detail::Tables { usize::MAX } else { ROWS };
+    rows.truncate(most);
+    let name = |it: &&Counted| {
+        let Question { alternative, baseline, load, .. } = &it.question;
+        let copies = if *load == 1 { String::new() } else { format!(" at {load}") };
+        format!("{} against {}{copies}", for_look(alternative, look), for_look(baseline, look))
+    };
+    let ratio = |it: &Combined| {
+        format!("{} ({})", factor(it.ratio.ratio), interval(it.ratio.low, it.ratio.high, digits))
+    };
+    let grid = Grid {
+        key: Column::of("comparison", &rows, |it| shorten(&name(it), NAME, look.unicode)),
+        groups: vec![
+            Group::of("machines", &rows, |it| it.machines.to_string()),
+            Group::of("faster", &rows, |it| it.tally.faster.to_string()),
+            Group::of("slower", &rows, |it| it.tally.slower.to_string()),
+            Group::of("same", &rows, |it| it.tally.same.to_string()),
+            Group::of("undecided", &rows, |it| it.tally.undecided.to_string()),
+            Group::of("time", &rows, |it| or_absent(it.tally.combined.as_ref(), ratio)),
+        ],
+    };
+    let mut table = grid.draw(look.width, 1).lines;
+    table.extend(more(all.len(), most));
+    let one =
+        wrap("One of them in full, with the fact that separates the machines: --only TEXT.", look.width, 0);
+    paragraphs([answer, table, one], look)
+}
+
+/// What an update changed.
+pub fn changes(report: &ChangeReport, look: &Look) -> String {
+    let changed: Vec<&RowChange> = report.rows.iter().filter(|it| it.changed).collect();
+    let facts: Vec<String> = report
+        .facts
+        .iter()
+        .take(3)
+        .map(|it| {
+            format!(
+                "{} {} to {} on {}",
+                it.difference.fact.name(),
+                it.difference.first,
+                it.difference.second,
+                it.machines
+            )
+        })
+        .collect();
+    let what = if facts.is_empty() { "no fact that is known changed".to_owned() } else { facts.join(", ") };
+    let sentence = format!(
+        "{}: {what}; {} of {} changed.",
+        count(report.machines.len() as u64, "machine", "machines"),
+        changed.len(),
+        count(report.rows.len() as u64, "price", "prices"),
+    );
+    let mut answer = wrap(&tone(Tone::Strong, &for_look(&sentence, look)), look.width, 0);
+    if look.detail == Detail::Sentence {
+        return paragraphs([answer], look);
+    }
+    let by =
+        words::explained(&report.splits).map(|facts| format!("Machines changed differently by {facts}."));
+    answer.extend(by.iter().flat_map(|text| wrap(text, look.width, 0)));
+    let all = look.detail >= Detail::Tables;
+    let shown: Vec<&RowChange> =
+        if all { report.rows.iter().collect() } else { changed.iter().copied().take(ROWS).collect() };
+    let table = if shown.is_empty() { Vec::new() } else { change_table(report, &shown, look) };
+    let unpaired = |names: &[String], word: &str| {
+        let shown: Vec<String> = names.iter().take(GROUPS).map(|name| for_look(name, look)).collect();
+        let rest =
+            if names.len() > GROUPS { format!(" and {} more", names.len() - GROUPS) } else { String::new() };
+        let text = format!("{word} only: {}{rest}.", shown.join(", "));
+        if names.is_empty() { Vec::new() } else { wrap(&text, look.width, 0) }
+    };
+    let mut lines = table;
+    lines.extend(more(changed.len(), if all { usize::MAX } else { ROWS }));
+    let last = if all { Vec::new() } else { first::more(look) };
+    paragraphs(
+        [
+            answer,
+            lines,
+            [unpaired(&report.only_before, "Before"), unpaired(&report.only_after, "After")].concat(),
+            last,
+        ],
+        look,
+    )
+}
+
+fn change_table(report: &ChangeReport, rows: &[&RowChange], look: &Look) -> Vec<String> {
+    let mut groups = vec![
+        Group::of("change", rows, |it| change(it.ratio.ratio)),
+        Group::of("interval", rows, |it| interval(it.ratio.low, it.ratio.high, digits)),
+        Group::of("machines", rows, |it| it.machines.to_string()),
+    ];
+    if report.groups.len() > 1 {
+        let columns = report.groups.iter().enumerate().map(|(at, group)| {
+            let header = shorten(&for_look(&words::group(group), look), NAME / 2, look.unicode);
+            Column::of(header, rows, |it| or_absent(it.by_group.get(at).copied().flatten(), change))
+        });
+        groups.extend(columns.map(|column| Group::new("groups", vec![column])));
+    }
+    let key =
+        Column::of("row", rows, |it| shorten(&row_id(&it.row.name, &it.row.variant), NAME, look.unicode));
+    Grid { key, groups }.draw(look.width, 2).lines
+}

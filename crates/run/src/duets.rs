@@ -1,0 +1,111 @@
+//! Duets: every alternative at once with the baseline on one CPU, after the lowest level.
+//!
+//! How many there are is known before the first of them begins, from what a copy costs and from the time there is, so that the
+//! exact interval for a fixed number holds.
+
+use whyfaster_core::event::Event;
+use whyfaster_core::missing::{NotMeasured, Obstacle, Quantity};
+use whyfaster_core::plan::Plan;
+use whyfaster_core::sample::{Arm, Batch, Duet};
+use whyfaster_core::stats::quantile::median;
+use whyfaster_words::exit::Failure;
+
+use super::interrupts::Interrupts;
+use super::rig::{Ran, Rig};
+
+/// With less CPU time a copy gets too few turns beside the other: the scheduler's slices last some milliseconds (`base_slice_ns`,
+/// sched(7)).
+const LEAST_WORK_S: f64 = 0.05;
+
+/// Fewest duets of an alternative: the sign test has an interval at 5% from 6 on.
+const LEAST: u32 = 6;
+
+/// Most of them: with 12 the two outermost at each side are left out.
+const MOST: u32 = 12;
+
+/// Seconds that they take where there is time, all together.
+const USUAL_S: f64 = 4.0;
+
+/// Part of the time there is that they may take.
+const PART: f64 = 0.2;
+
+/// What came of them.
+#[derive(Debug, Default)]
+pub(super) struct Duets {
+    pub(super) ran: Vec<Duet>,
+    pub(super) not_measured: Vec<NotMeasured>,
+}
+
+/// Runs the duets of a plan on these CPUs. `batches` are those of the lowest level, `left_s` is what is left of the time there is.
+pub(super) fn run(
+    rig: &mut Rig<'_>,
+    cpus: &[u32],
+    (batches, left_s): (&[Batch], f64),
+    interrupts: &Interrupts,
+    on: &mut dyn FnMut(Event),
+) -> Result<Duets, Failure> {
+    let mut duets = Duets::default();
+    let plan = rig.plan;
+    if !plan.duets() || cpus.is_empty() {
+        return Ok(duets);
+    }
+    let others: Vec<usize> = (0..plan.alternatives.len()).filter(|&index| index != plan.baseline).collect();
+    for &index in &others {
+        let lacks = |why: Obstacle| {
+            NotMeasured::new(Quantity::Duets { alternative: plan.alternatives[index].name.clone() }, why)
+        };
+        let rounds = match rounds(plan, batches, index, left_s / others.len() as f64) {
+            Ok(rounds) => rounds,
+            Err(why) => {
+                duets.not_measured.push(lacks(why));
+                continue;
+            }
+        };
+        for round in 0..if rig.is_rehearsal() { LEAST } else { rounds } {
+            if interrupts.interrupted() {
+                return Ok(duets);
+            }
+            on(Event::Duet { alternative: index, round: round + 1, rounds });
+            match rig.duet(index, round, cpus)? {
+                Ran::Done(Some(duet)) => duets.ran.push(duet),
+                // Only rehearsed.
+                Ran::Done(None) => {}
+                Ran::CannotRun(text) => {
+                    duets.not_measured.push(lacks(text.into()));
+                    break;
+                }
+                Ran::Stopped => return Ok(duets),
+            }
+        }
+    }
+    Ok(duets)
+}
+
+/// How many duets an alternative gets. `left_s` is its part of the time that is left.
+fn rounds(plan: &Plan, batches: &[Batch], index: usize, left_s: f64) -> Result<u32, Obstacle> {
+    let (of_it, of_baseline) = (work_s(batches, index), work_s(batches, plan.baseline));
+    let (Some(of_it), Some(of_baseline)) = (of_it, of_baseline) else { return Ok(LEAST) };
+    let both = [Arm::Alternative(index), Arm::Alternative(plan.baseline)];
+    let outlived = |batch: &Batch| batch.orphans.reaped + batch.orphans.killed > 0;
+    if batches.iter().any(|batch| both.contains(&batch.arm) && outlived(batch)) {
+        return Err(Obstacle::LeavesProcesses);
+    }
+    let shorter = of_it.min(of_baseline);
+    if shorter < LEAST_WORK_S {
+        return Err(Obstacle::TooShortForDuets { work_s: shorter, least_s: LEAST_WORK_S });
+    }
+    // Both have one CPU, and the shorter one goes on until the longer one ends.
+    let one_s = 2.0 * of_it.max(of_baseline);
+    let (needed_s, allowed_s) = (one_s * f64::from(LEAST), left_s.max(0.0) * PART);
+    if needed_s > allowed_s {
+        return Err(Obstacle::NoTimeForDuets { needed_s, allowed_s });
+    }
+    Ok(((USUAL_S.min(allowed_s) / one_s) as u32).clamp(LEAST, MOST))
+}
+
+/// CPU time of one copy, median over these batches.
+fn work_s(batches: &[Batch], index: usize) -> Option<f64> {
+    let of_it = batches.iter().filter(|batch| batch.arm == Arm::Alternative(index));
+    let per_copy: Vec<f64> = of_it.map(|batch| batch.work_s() / batch.copies.len().max(1) as f64).collect();
+    median(&per_copy)
+}

@@ -1,0 +1,185 @@
+//! All machines, so many at once: each is visited by a thread of its own, so that one that hangs holds no other.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::pipe::{PipeFlags, pipe_with};
+use whyfaster_core::fleet::visit::{Tally, Trouble};
+use whyfaster_words::exit::{Exit, Failure};
+
+use super::machine::Machine;
+use super::shell::Hello;
+use super::visit::{Errand, visit};
+use crate::interrupts::Interrupts;
+
+/// How often a machine is asked for that its engine takes away again, for somebody with more right or because it broke down.
+const TRIES: u32 = 3;
+
+/// What happened to a machine, by its place in the list.
+#[derive(Debug)]
+pub enum Event {
+    /// Its turn has come.
+    Began(usize),
+    /// It answered: the number that its kernel drew at its start, and as which job it runs there, if as one.
+    Met(usize, String, Option<String>),
+    /// It was lost and is tried once more.
+    Again(usize, Trouble),
+    /// Its record is home, or why it is not.
+    Ended(usize, Result<(), Trouble>),
+}
+
+/// What a thread says.
+enum News {
+    Began(usize),
+    Met(usize, String, Option<String>),
+    Again(usize, Trouble),
+    Ended(usize, Result<Vec<u8>, Trouble>),
+}
+
+/// The names of machines that are measured, by the number that a kernel draws at its start: two measurements on one machine, under
+/// whatever names, would disturb each other and count twice.
+pub type Met = HashMap<String, String>;
+
+/// Who hears of it, in the thread that calls [`collect`].
+pub struct Home<'a> {
+    /// Keeps a record; why it cannot.
+    pub keep: &'a mut dyn FnMut(usize, Vec<u8>) -> Result<(), Trouble>,
+    /// Hears everything.
+    pub on: &'a mut dyn FnMut(&Event, Tally),
+}
+
+/// Visits them all, or until an interrupt. What has begun then is ended over there before this returns.
+pub fn collect(
+    machines: &[Machine],
+    errand: &Errand<'_>,
+    at_once: usize,
+    met: Met,
+    interrupts: &Interrupts,
+    mut home: Home<'_>,
+) -> Result<Tally, Failure> {
+    let threads = at_once.clamp(1, machines.len().max(1));
+    // Closed, the first stops all visits; at its end, the second says that all threads have ended.
+    let pipes = || -> io::Result<_> {
+        let stop = pipe_with(PipeFlags::CLOEXEC)?;
+        let (wake, waker) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
+        let wakers = (0..threads).map(|_| waker.try_clone()).collect::<io::Result<Vec<OwnedFd>>>()?;
+        Ok((stop, wake, wakers))
+    };
+    let ((stop, stopper), wake, wakers) = pipes().map_err(|error| {
+        Failure::new(
+            Exit::Error,
+            format!("cannot make a pipe: {error}"),
+            "raise the limit of open files (ulimit -n)",
+        )
+    })?;
+    let turns = Mutex::new((0..machines.len()).collect::<VecDeque<usize>>());
+    let met = Mutex::new(met);
+    let (send, receive) = channel();
+    let mut tally = Tally { waiting: machines.len(), ..Tally::default() };
+    std::thread::scope(|scope| {
+        for waker in wakers {
+            let (send, stop, turns, met) = (send.clone(), stop.as_fd(), &turns, &met);
+            scope.spawn(move || {
+                while let Some(at) = next(turns, stop) {
+                    one(machines, at, errand, met, stop, &|news| tell(&send, &waker, news));
+                }
+            });
+        }
+        let mut stopper = Some(stopper);
+        let mut open = true;
+        while open {
+            if interrupts.interrupted() {
+                stopper = None;
+            }
+            // Who is told too often looks once too often.
+            let _ = interrupts.wait(&[wake.as_fd()], None);
+            open = !matches!(rustix::io::read(&wake, &mut [0; 256]), Ok(0));
+            take(&receive, &mut tally, &mut home);
+        }
+        drop(stopper);
+    });
+    Ok(tally)
+}
+
+impl fmt::Debug for Home<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Home").finish_non_exhaustive()
+    }
+}
+
+/// One machine.
+fn one(
+    machines: &[Machine],
+    at: usize,
+    errand: &Errand<'_>,
+    met: &Mutex<Met>,
+    stop: BorrowedFd<'_>,
+    tell: &(dyn Fn(News) + Sync),
+) {
+    tell(News::Began(at));
+    let name = &machines[at].name;
+    let claim = |hello: &Hello| {
+        let boot = hello.boot.as_str();
+        // Where the number cannot be read nothing is known.
+        if !boot.is_empty() {
+            let mut met = met.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(other) = met.get(boot).filter(|other| *other != name) {
+                return Err(other.clone());
+            }
+            met.insert(boot.to_owned(), name.clone());
+        }
+        tell(News::Met(at, boot.to_owned(), Some(hello.job.clone()).filter(|job| !job.is_empty())));
+        Ok(())
+    };
+    let machine = &machines[at];
+    let mut tries = if machine.queues { TRIES } else { 1 };
+    loop {
+        tries -= 1;
+        match visit(machine, errand, &claim, stop) {
+            Err(trouble @ (Trouble::Cut { .. } | Trouble::Unreachable { .. })) if tries > 0 => {
+                tell(News::Again(at, trouble));
+            }
+            ended => return tell(News::Ended(at, ended)),
+        }
+    }
+}
+
+/// The next machine, unless all is to stop.
+fn next(turns: &Mutex<VecDeque<usize>>, stop: BorrowedFd<'_>) -> Option<usize> {
+    let mut fds = [PollFd::from_borrowed_fd(stop, PollFlags::IN)];
+    let stopped = poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0);
+    if stopped { None } else { turns.lock().unwrap_or_else(PoisonError::into_inner).pop_front() }
+}
+
+fn tell(send: &Sender<News>, waker: &OwnedFd, news: News) {
+    // Who would hear it outlives all threads; a full pipe wakes as well.
+    let _ = send.send(news);
+    let _ = rustix::io::write(waker, b"x");
+}
+
+/// Takes in what was said.
+fn take(receive: &Receiver<News>, tally: &mut Tally, home: &mut Home<'_>) {
+    while let Ok(news) = receive.try_recv() {
+        let event = match news {
+            News::Began(at) => {
+                tally.waiting -= 1;
+                tally.running += 1;
+                Event::Began(at)
+            }
+            News::Met(at, boot, job) => Event::Met(at, boot, job),
+            News::Again(at, why) => Event::Again(at, why),
+            News::Ended(at, ended) => {
+                let ended = ended.and_then(|bytes| (home.keep)(at, bytes));
+                tally.running -= 1;
+                *if ended.is_ok() { &mut tally.done } else { &mut tally.failed } += 1;
+                Event::Ended(at, ended)
+            }
+        };
+        (home.on)(&event, *tally);
+    }
+}

@@ -1,0 +1,269 @@
+//! The directory at home: a record a machine, and `fleet.run`, which says what was asked of whom and what became of it.
+//!
+//! `fleet.run` is JSON, one value a line: first what was asked, then what happened as it happened. A line that a crash cut short is
+//! the last and counts for nothing; the records themselves are written whole or not at all, and one that stands there is done.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use rustix::fs::FlockOperation;
+use serde::{Deserialize, Serialize};
+use whyfaster_core::fleet::visit::Trouble;
+use whyfaster_store as store;
+use whyfaster_words::exit::{Exit, Failure};
+
+use super::collect::Met;
+
+/// What is in the first line.
+const SCHEMA: &str = "whyfaster-fleet-run/1";
+const FILE: &str = "fleet.run";
+
+/// What was asked of whom.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Wanted {
+    schema: String,
+    /// The verb and its words.
+    pub words: Vec<String>,
+    /// The machines: name of the file, words that lead there.
+    pub machines: Vec<(String, String)>,
+    /// Files that go along, as they were.
+    pub files: Vec<Gone>,
+    /// Programs for other instruction sets: `ARCH=FILE`.
+    pub binaries: Vec<String>,
+    /// So many machines at once.
+    pub at_once: usize,
+    /// How long nothing may come from a machine, in seconds.
+    pub silence_s: f64,
+    /// How long one machine may take, in seconds.
+    pub limit_s: f64,
+}
+
+/// A file that went along: all machines are to be given the same.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Gone {
+    /// Where it is.
+    pub file: PathBuf,
+    bytes: u64,
+    modified_ns: u128,
+}
+
+impl Gone {
+    /// The file as it is now.
+    pub fn of(file: &Path) -> Result<Self, Failure> {
+        let seen = fs::canonicalize(file).and_then(|path| Ok((fs::metadata(&path)?, path)));
+        let (about, path) = seen.map_err(|error| {
+            Failure::usage(
+                format!("cannot read '{}': {error}", file.display()),
+                "name files that you may read",
+            )
+        })?;
+        let modified = about.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        Ok(Self { file: path, bytes: about.len(), modified_ns: modified.unwrap_or_default().as_nanos() })
+    }
+}
+
+/// Something that happened.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Entry {
+    /// A machine said which it is.
+    Met { machine: String, boot: String },
+    /// It gave no record.
+    Failed { machine: String, trouble: Trouble },
+}
+
+/// The directory. One run holds it.
+#[derive(Debug)]
+pub struct Collection {
+    directory: PathBuf,
+    journal: File,
+    met: BTreeMap<String, String>,
+}
+
+impl Collection {
+    /// Makes a new one.
+    pub fn create(directory: &Path, mut wanted: Wanted) -> Result<Self, Failure> {
+        wanted.schema = SCHEMA.to_owned();
+        let path = directory.join(FILE);
+        let cannot = |error: io::Error| store::cannot_write(&path, &error);
+        fs::create_dir_all(directory).map_err(cannot)?;
+        let opened = OpenOptions::new().append(true).read(true).create_new(true).open(&path);
+        let journal = opened.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => Failure::usage(
+                format!("'{}' holds a run already", directory.display()),
+                format!(
+                    "whyfaster fleet resume {} measures what it lacks; or name another directory with --to",
+                    directory.display()
+                ),
+            ),
+            _ => cannot(error),
+        })?;
+        hold(&journal, directory)?;
+        let mut collection = Self { directory: directory.to_owned(), journal, met: BTreeMap::new() };
+        collection.write(&wanted).map_err(cannot)?;
+        Ok(collection)
+    }
+
+    /// Opens one again.
+    pub fn resume(directory: &Path) -> Result<(Self, Wanted), Failure> {
+        let path = directory.join(FILE);
+        let opened = OpenOptions::new().append(true).read(true).open(&path);
+        let journal = opened.map_err(|error| {
+            Failure::usage(
+                format!("'{}' holds no run of a fleet: cannot open '{}': {error}", directory.display(), path.display()),
+                "name the directory that 'fleet compare', 'prices', 'trace' or 'doctor' said, or gave with --to",
+            )
+        })?;
+        hold(&journal, directory)?;
+        let damaged = |why: String| {
+            let hint = "begin a new run in another directory";
+            Failure::new(Exit::Error, format!("'{}' cannot be used: {why}", path.display()), hint)
+        };
+        let lines = BufReader::new(&journal).lines().collect::<io::Result<Vec<_>>>();
+        let lines = lines.map_err(|error| damaged(error.to_string()))?;
+        let first = lines.first().ok_or_else(|| damaged("it is empty".to_owned()))?;
+        let wanted: Wanted = serde_json::from_str(first).map_err(|error| damaged(error.to_string()))?;
+        if wanted.schema != SCHEMA {
+            return Err(damaged(format!("it is '{}', and this program reads '{SCHEMA}'", wanted.schema)));
+        }
+        let met = lines[1..].iter().filter_map(|line| match serde_json::from_str(line) {
+            Ok(Entry::Met { machine, boot }) => Some((machine, boot)),
+            _ => None,
+        });
+        let met = met.collect();
+        Ok((Self { directory: directory.to_owned(), journal, met }, wanted))
+    }
+
+    /// Where it is.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The file of a machine's record.
+    pub fn file(&self, machine: &str) -> PathBuf {
+        self.directory.join(format!("{machine}.json"))
+    }
+
+    /// Whether a machine's record is home.
+    pub fn has(&self, machine: &str) -> bool {
+        self.file(machine).is_file()
+    }
+
+    /// The machines whose records are home, by the number that their kernels drew at their start.
+    pub fn met(&self) -> Met {
+        let home = self.met.iter().filter(|(machine, _)| self.has(machine));
+        home.map(|(machine, boot)| (boot.clone(), machine.clone())).collect()
+    }
+
+    /// Keeps a record: whole, or not at all.
+    pub fn keep(&self, machine: &str, bytes: &[u8]) -> Result<(), Trouble> {
+        store::write_atomic(&self.file(machine), bytes)
+            .map_err(|failure| Trouble::NotKept { why: failure.message })
+    }
+
+    /// Notes which machine it is.
+    pub fn note_met(&mut self, machine: &str, boot: &str) {
+        self.note(&Entry::Met { machine: machine.to_owned(), boot: boot.to_owned() });
+    }
+
+    /// Notes why there is no record.
+    pub fn note_failed(&mut self, machine: &str, trouble: &Trouble) {
+        self.note(&Entry::Failed { machine: machine.to_owned(), trouble: trouble.clone() });
+    }
+
+    /// What cannot be noted is found out again by the next run.
+    fn note(&mut self, entry: &Entry) {
+        let _ = self.write(entry);
+    }
+
+    fn write(&mut self, value: &impl Serialize) -> io::Result<()> {
+        let mut line = serde_json::to_vec(value)?;
+        line.push(b'\n');
+        self.journal.write_all(&line)
+    }
+}
+
+impl Wanted {
+    /// What is asked of these machines.
+    pub fn new(words: Vec<String>, machines: Vec<(String, String)>) -> Self {
+        Self {
+            schema: SCHEMA.to_owned(),
+            words,
+            machines,
+            files: Vec::new(),
+            binaries: Vec::new(),
+            at_once: 1,
+            silence_s: 0.0,
+            limit_s: 0.0,
+        }
+    }
+}
+
+/// Two runs that collect into one directory would count twice.
+fn hold(journal: &File, directory: &Path) -> Result<(), Failure> {
+    rustix::fs::flock(journal, FlockOperation::NonBlockingLockExclusive).map_err(|error| {
+        Failure::new(
+            Exit::Error,
+            format!("another run collects into '{}' ({error})", directory.display()),
+            "wait for its end, or name another directory with --to",
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted() -> Wanted {
+        let machines =
+            [("a", "ssh:a"), ("b", "ssh:b")].map(|(name, asked)| (name.to_owned(), asked.to_owned()));
+        Wanted::new(vec!["prices".to_owned()], machines.to_vec())
+    }
+
+    #[test]
+    fn what_was_kept_is_known_again_and_a_line_cut_short_counts_for_nothing() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = place.path().join("runs");
+        let mut run = Collection::create(&directory, wanted()).unwrap();
+        run.note_met("a", "1");
+        run.note_met("b", "2");
+        run.keep("a", b"{}").unwrap();
+        run.note_failed("b", &Trouble::Damaged);
+        run.journal.write_all(b"{\"met\":{\"mach").unwrap();
+        assert!(Collection::resume(&directory).unwrap_err().message.contains("another run collects"));
+        drop(run);
+        let (run, again) = Collection::resume(&directory).unwrap();
+        assert_eq!(again, wanted());
+        assert!(run.has("a") && !run.has("b"));
+        assert_eq!(run.met(), Met::from([("1".to_owned(), "a".to_owned())]));
+        drop(run);
+        assert!(
+            Collection::create(&directory, wanted()).unwrap_err().message.contains("holds a run already")
+        );
+    }
+
+    #[test]
+    fn what_is_no_run_says_so() {
+        let place = tempfile::tempdir().unwrap();
+        assert!(Collection::resume(place.path()).unwrap_err().message.contains("holds no run"));
+        for text in ["", "{}", "{\"schema\": \"whyfaster-fleet-run/9\"}"] {
+            fs::write(place.path().join(FILE), text).unwrap();
+            assert!(
+                Collection::resume(place.path()).unwrap_err().message.contains("cannot be used"),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_the_reason_and_leaves_nothing() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = place.path().join("runs");
+        let run = Collection::create(&directory, wanted()).unwrap();
+        fs::create_dir(run.file("a")).unwrap();
+        assert!(matches!(run.keep("a", b"{}"), Err(Trouble::NotKept { .. })));
+    }
+}

@@ -1,0 +1,149 @@
+//! A place: some machines, by the words that name them.
+//!
+//! Each kind is a file and a line in [`PLACES`]. What is no kind is a file with one place a line.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::str::FromStr;
+
+use whyfaster_words::exit::Failure;
+
+use super::machine::{Machine, PlaceKind};
+use super::{slurm, ssh};
+
+/// The kinds, in the order of the help.
+pub static PLACES: [&PlaceKind; 2] = [&ssh::KIND, &slurm::KIND];
+
+/// A place as it was asked for.
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// One of the kinds, and what stands behind the colon.
+    Kind(&'static PlaceKind, String),
+    /// A file with a place a line.
+    File(String),
+}
+
+impl FromStr for Place {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let kind = |word: &str| PLACES.into_iter().find(|kind| kind.word == word);
+        let parts = text.split_once(':').and_then(|(word, rest)| Some((word, kind(word)?, rest.trim())));
+        match parts {
+            Some((word, kind, "")) => Err(format!("'{word}:' needs {}", kind.form)),
+            Some((_, kind, rest)) => (kind.read)(rest).map(|()| Self::Kind(kind, rest.to_owned())),
+            None if kind(text).is_some() => Err(format!("'{text}' needs ':' and what it is")),
+            None if text.is_empty() => Err("it names no place".to_owned()),
+            None => Ok(Self::File(text.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kind(kind, rest) => write!(f, "{}:{rest}", kind.word),
+            Self::File(file) => f.write_str(file),
+        }
+    }
+}
+
+impl Place {
+    /// The machines of these places, each with a name of its own. One that is named twice by the same words counts once.
+    pub fn machines(places: &[Self]) -> Result<Vec<Machine>, Failure> {
+        let mut found: Vec<Machine> = Vec::new();
+        for place in places {
+            for machine in place.open()? {
+                if found.iter().all(|it| it.asked != machine.asked) {
+                    found.push(machine);
+                }
+            }
+        }
+        let mut often: BTreeMap<String, usize> = BTreeMap::new();
+        for machine in &mut found {
+            let times = often.entry(machine.name.clone()).or_default();
+            *times += 1;
+            if *times > 1 {
+                machine.name = format!("{}-{times}", machine.name);
+            }
+        }
+        Ok(found)
+    }
+
+    fn open(&self) -> Result<Vec<Machine>, Failure> {
+        match self {
+            Self::Kind(kind, rest) => (kind.machines)(rest),
+            Self::File(file) => of_file(file),
+        }
+    }
+}
+
+/// The places in a file: one a line, `#` begins a comment, and a bare word is a host for ssh.
+fn of_file(file: &str) -> Result<Vec<Machine>, Failure> {
+    let kinds = PLACES.map(|kind| format!("{}:{}", kind.word, kind.form)).join(", ");
+    let text = fs::read_to_string(file).map_err(|error| {
+        let message = format!("'{file}' is no place, and as a file with places it cannot be read: {error}");
+        Failure::usage(message, format!("a place is {kinds}, or a file with one of them, or a host, a line"))
+    })?;
+    let mut found = Vec::new();
+    for (at, line) in text.lines().enumerate() {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        if line.is_empty() {
+            continue;
+        }
+        let place = line.parse().and_then(|place| match place {
+            // A file in a file could lead in a circle.
+            Place::File(host) => format!("ssh:{host}").parse(),
+            place => Ok(place),
+        });
+        let place: Place = place.map_err(|why| {
+            Failure::usage(
+                format!("'{file}', line {}: {why}", at + 1),
+                format!("a line is a host, or one of {kinds}"),
+            )
+        })?;
+        found.extend(place.open()?);
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_read_and_written() {
+        for text in ["ssh:user@host", "ssh:10.0.0.1", "hosts.txt", "./hosts:1"] {
+            assert_eq!(text.parse::<Place>().unwrap().to_string(), text);
+        }
+        for (text, why) in [
+            ("ssh:", "needs HOST"),
+            ("ssh", "needs ':'"),
+            ("ssh:-oProxyCommand=x", "no host"),
+            ("ssh:a b", "no host"),
+            ("", "no place"),
+        ] {
+            let said = text.parse::<Place>().map(drop).unwrap_err();
+            assert!(said.contains(why), "{text}: {said}");
+        }
+    }
+
+    #[test]
+    fn a_file_names_a_machine_a_line_and_each_has_a_file_name_of_its_own() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("hosts.txt");
+        fs::write(&file, "# ours\nalpha\n\nssh:beta  # the other\nalpha\nssh:a/b\nssh:a_b\nssh:.x\n")
+            .unwrap();
+        let places = [Place::File(file.to_str().unwrap().to_owned()), "ssh:beta".parse().unwrap()];
+        let machines = Place::machines(&places).unwrap();
+        let names: Vec<&str> = machines.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(names, ["alpha", "beta", "a_b", "a_b-2", "_x"]);
+        fs::write(&file, "fine\n-oProxyCommand=x\n").unwrap();
+        assert!(
+            Place::machines(&places).unwrap_err().message.contains("line 2: '-oProxyCommand=x' is no host")
+        );
+        let missing = Place::machines(&["nowhere".parse().unwrap()]).unwrap_err();
+        assert!(missing.message.contains("'nowhere' is no place"), "{missing}");
+    }
+}

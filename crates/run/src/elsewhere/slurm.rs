@@ -1,0 +1,152 @@
+//! `slurm:PARTITION`: nodes of a cluster whose engine is Slurm, one exclusive job a node.
+//!
+//! A job is an `srun` that holds a shell on the node, and not a batch script: its standard input is the lifeline, so that nothing runs on after
+//! whoever collects has gone, nothing has to lie on a disk that all nodes share, and each node is asked for by name and measured once. The
+//! clients of this machine are called; there is no library.
+
+use std::process::{Command, Stdio};
+
+use whyfaster_core::fleet::visit::Trouble;
+use whyfaster_words::exit::Failure;
+
+use super::machine::{Machine, PlaceKind};
+use super::shell::SHELL;
+
+pub(super) static KIND: PlaceKind = PlaceKind {
+    word: "slurm",
+    form: "PARTITION[:N|all|NODE]",
+    help: "nodes of a partition, each as one exclusive job: all of them, any N that are free first, or one",
+    read: |behind| match behind.split(':').any(|it| it.starts_with('-') || it.contains(char::is_whitespace)) {
+        true => Err(format!("'{behind}' is no partition")),
+        false => Ok(()),
+    },
+    machines,
+};
+
+/// A node as `sinfo` shows it.
+#[derive(Debug, PartialEq, Eq)]
+struct Node {
+    name: String,
+    state: String,
+    cpus: String,
+    reason: String,
+}
+
+impl Node {
+    /// From a line of `%N|%T|%c|%E`.
+    fn of(line: &str) -> Option<Self> {
+        let mut fields = line.splitn(4, '|').map(|field| field.trim().to_owned());
+        Some(Self {
+            name: fields.next()?,
+            state: fields.next()?,
+            cpus: fields.next()?,
+            reason: fields.next()?,
+        })
+    }
+
+    /// How soon it can be had, if at all: sinfo(1), "NODE STATE CODES". A star stands behind what does not answer.
+    fn rank(&self) -> Option<usize> {
+        let state = self.state.trim_end_matches(['~', '#', '%', '$', '@', '^', '-', '+', '!']);
+        ["idle", "planned", "mixed", "completing", "allocated"].iter().position(|it| *it == state)
+    }
+
+    fn machine(&self, partition: &str) -> Machine {
+        let (part, name, cpus) = (partition.to_owned(), self.name.clone(), self.cpus.clone());
+        let machine = Machine::new(&self.name, format!("slurm:{partition}:{}", self.name), move |_| {
+            srun(&part, &name, &cpus)
+        });
+        let trouble = || Trouble::Down { state: self.state.clone(), reason: self.reason.clone() };
+        Machine { out: self.rank().is_none().then(trouble), queues: true, cancel: Some(scancel), ..machine }
+    }
+}
+
+/// The shell on the node. All of the node is the job's, and all its CPUs are the shell's. The environment here is not the node's.
+fn srun(partition: &str, node: &str, cpus: &str) -> Command {
+    let mut command = Command::new("srun");
+    command.args(["-p", partition, "-w", node, "-c", cpus, "-N1", "-n1", "--exclusive", "--mem=0"]);
+    command.args(["--job-name=whyfaster", "--chdir=/", "--unbuffered", "--cpu-bind=none", "--mpi=none"]);
+    command.args(["--export=HOME,USER,LOGNAME,PATH,LANG", SHELL]);
+    command
+}
+
+/// Ends a job of which its `srun` may be gone.
+fn scancel(job: &str) {
+    let ended = Command::new("scancel")
+        .arg(job)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    // It has ended by itself, or nobody can reach it.
+    let _ = ended;
+}
+
+fn machines(behind: &str) -> Result<Vec<Machine>, Failure> {
+    let (partition, which) = behind.split_once(':').unwrap_or((behind, "all"));
+    let nodes = nodes(partition)?;
+    if which == "all" {
+        return Ok(nodes.iter().map(|node| node.machine(partition)).collect());
+    }
+    if let Some(node) = nodes.iter().find(|node| node.name == which) {
+        return Ok(vec![node.machine(partition)]);
+    }
+    let Ok(wanted) = which.parse::<usize>() else {
+        let names: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
+        let message = format!("the partition '{partition}' has no node '{which}'");
+        return Err(Failure::usage(
+            message,
+            format!("it has {}; a number takes as many of them", names.join(", ")),
+        ));
+    };
+    let mut free: Vec<&Node> = nodes.iter().filter(|node| node.rank().is_some()).collect();
+    if wanted == 0 || free.len() < wanted {
+        let message = format!(
+            "the partition '{partition}' has {} nodes that can be used, and {wanted} are asked for",
+            free.len()
+        );
+        return Err(Failure::usage(message, "'sinfo' says what the others are"));
+    }
+    free.sort_by_key(|node| node.rank());
+    Ok(free[..wanted].iter().map(|node| node.machine(partition)).collect())
+}
+
+fn nodes(partition: &str) -> Result<Vec<Node>, Failure> {
+    let failed = |why: String| {
+        Failure::unfit(
+            format!("sinfo cannot tell the nodes of the partition '{partition}': {why}"),
+            "run it where the clients of Slurm are (Debian: slurm-client) and 'sinfo' works",
+        )
+    };
+    let mut command = Command::new("sinfo");
+    command.args(["-h", "-N", "-p", partition, "-o", "%N|%T|%c|%E"]).stdin(Stdio::null());
+    let output = command.output().map_err(|error| failed(error.to_string()))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let nodes: Vec<Node> = text.lines().filter_map(Node::of).collect();
+    if !output.status.success() || nodes.is_empty() {
+        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        return Err(failed(if said.is_empty() { "it has none".to_owned() } else { said }));
+    }
+    Ok(nodes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_down_is_out_and_who_is_free_comes_first() {
+        let rank = |state: &str| Node::of(&format!("n1|{state}|8|none")).unwrap().rank();
+        assert!(rank("idle") < rank("mixed") && rank("mixed") < rank("allocated") && rank("idle~").is_some());
+        for state in
+            ["down", "down*", "drained", "draining", "idle*", "unknown*", "maint", "fail", "reserved"]
+        {
+            assert_eq!(rank(state), None, "{state}");
+        }
+        let drained = Node::of("n1|drained|8|disk | fan").unwrap().machine("p");
+        let Some(Trouble::Down { state, reason }) = drained.out else { panic!("it is not out") };
+        assert_eq!(
+            (state.as_str(), reason.as_str(), drained.asked.as_str()),
+            ("drained", "disk | fan", "slurm:p:n1")
+        );
+    }
+}

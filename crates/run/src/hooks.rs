@@ -1,0 +1,199 @@
+//! The commands around the measured ones: setup, prepare, conclude, cleanup.
+//!
+//! They run through a shell as children of this program and not of the launcher: what they leave running (a server that
+//! `--prepare` starts, say) is meant to stay.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::AsFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use whyfaster_core::plan::{Alternative, Shell};
+use whyfaster_core::run::Run;
+use whyfaster_words::exit::{Exit, Failure};
+
+use super::client::Launcher;
+use super::interrupts::Interrupts;
+use super::launcher::{end_tree, identity};
+use super::protocol::{Identity, RunAs};
+
+/// How often to look whether a hook has ended where the kernel does not tell.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// A hook of an alternative.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hook {
+    /// Once before.
+    Setup,
+    /// Before every batch.
+    Prepare,
+    /// After every batch.
+    Conclude,
+    /// Once after.
+    Cleanup,
+}
+
+impl Hook {
+    /// Its option's name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Hook::Setup => "setup",
+            Hook::Prepare => "prepare",
+            Hook::Conclude => "conclude",
+            Hook::Cleanup => "cleanup",
+        }
+    }
+
+    /// What hyperfine calls it.
+    fn noun(self) -> &'static str {
+        match self {
+            Hook::Setup => "setup",
+            Hook::Prepare => "preparation",
+            Hook::Conclude => "conclusion",
+            Hook::Cleanup => "cleanup",
+        }
+    }
+
+    /// Its command line, if the alternative has one.
+    pub(crate) fn of(self, alternative: &Alternative) -> Option<&str> {
+        match self {
+            Hook::Setup => alternative.setup.as_deref(),
+            Hook::Prepare => alternative.prepare.as_deref(),
+            Hook::Conclude => alternative.conclude.as_deref(),
+            Hook::Cleanup => alternative.cleanup.as_deref(),
+        }
+    }
+}
+
+/// What a run is told of itself. The number is one in every run, as scripts calculate with it.
+pub(crate) fn told(run: Run) -> [(String, String); 2] {
+    let set = |name: &str, value: String| (name.to_owned(), value);
+    [set("HYPERFINE_ITERATION", run.number.to_string()), set("WHYFASTER_RUN", run.kind.name().to_owned())]
+}
+
+/// Runs hooks.
+#[derive(Debug)]
+pub(crate) struct Hooks<'a> {
+    pub(crate) shell: &'a Shell,
+    pub(crate) interrupts: &'a Interrupts,
+    /// Show what hooks print (as `--show-output` does).
+    pub(crate) show: bool,
+    /// Whom hooks are to become: the same user as the commands, who must be able to use what a hook makes.
+    pub(crate) run_as: Option<RunAs>,
+}
+
+impl Hooks<'_> {
+    /// Runs a hook if the alternative has it.
+    pub(crate) fn run(
+        &self,
+        hook: Hook,
+        alternative: &Alternative,
+        run: Option<Run>,
+        launcher: &Launcher,
+    ) -> Result<(), Failure> {
+        let Some(line) = hook.of(alternative) else { return Ok(()) };
+        let fail = |what: String| {
+            let option = hook.name();
+            Failure::new(
+                Exit::CommandFailed,
+                format!("the --{option} command '{line}' {what}"),
+                format!("run it by hand, or use --show-output to see what it says; --{option} must succeed"),
+            )
+            .in_hyperfines(
+                format!("The {} command terminated with a non-zero exit code.", hook.noun()),
+                format!("The {} command failed:", hook.noun()),
+            )
+        };
+        // Counted before it starts: a signal that comes at once must end it too.
+        let before = self.interrupts.count();
+        let spawned = self.spawn(line, alternative, run, launcher);
+        let ended = spawned.map_err(|e| fail(format!("could not be run: {e}"))).map(|mut child| {
+            let hook = identity(child.id() as i32);
+            self.wait(&mut child, hook, before)
+        });
+        launcher.hook_is_over();
+        let ended = ended?;
+        match ended {
+            Ok(status) if status.success() => Ok(()),
+            // We ended it.
+            Ok(_) if self.interrupts.count() > before => Ok(()),
+            Ok(status) => Err(fail(match (status.code(), status.signal()) {
+                (Some(code), _) => format!("ended with exit code {code}"),
+                (_, Some(signal)) => format!("was ended by signal {signal}"),
+                _ => "failed".to_owned(),
+            })),
+            Err(error) => Err(fail(format!("could not be waited for: {error}"))),
+        }
+    }
+
+    fn spawn(
+        &self,
+        line: &str,
+        alternative: &Alternative,
+        run: Option<Run>,
+        launcher: &Launcher,
+    ) -> io::Result<Child> {
+        let default = ["sh".to_owned()];
+        let words = match self.shell {
+            Shell::None => &default[..],
+            Shell::Command(words) => words,
+        };
+        let stream = || if self.show { Stdio::inherit() } else { Stdio::null() };
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).arg("-c").arg(line).stdin(Stdio::null()).stdout(stream()).stderr(stream());
+        let run_as = self.run_as.clone();
+        if let Some(user) = &run_as {
+            user.dress(&mut command);
+        }
+        command.envs(&alternative.env);
+        command.envs(run.into_iter().flat_map(told));
+        // We block the signals that end a measurement, and a child inherits that: a hook could then not be asked to end, nor
+        // could `kill` end a server that it starts.
+        let announce = launcher.announcer()?;
+        // SAFETY: this process has one thread, so between fork and exec the child may use everything, allocation included.
+        unsafe {
+            command.pre_exec(move || {
+                announce()?;
+                run_as.iter().try_for_each(RunAs::become_it)?;
+                unblock_signals()
+            })
+        };
+        // A group of its own, so that an interrupt can end what the shell started as well.
+        command.process_group(0).spawn()
+    }
+
+    /// Waits for the end; a signal beyond the `before` ones ends the hook.
+    fn wait(&self, child: &mut Child, hook: Option<Identity>, before: u32) -> io::Result<ExitStatus> {
+        let pid = Pid::from_raw(child.id() as i32).ok_or_else(|| io::Error::other("no process id"))?;
+        // A filter of system calls may forbid it. Nothing is timed while a hook runs, so that we may as well look now and then.
+        let handle = pidfd_open(pid, PidfdFlags::empty()).ok();
+        let fds: Vec<_> = handle.iter().map(AsFd::as_fd).collect();
+        let look = handle.is_none().then_some(LOOK);
+        loop {
+            self.interrupts.wait(&fds, look)?;
+            if let Some(status) = child.try_wait()? {
+                return Ok(status);
+            }
+            if self.interrupts.count() > before {
+                hook.into_iter().for_each(end_tree);
+                return child.wait();
+            }
+        }
+    }
+}
+
+/// Lets all signals through again: the mask that we set is inherited.
+pub(super) fn unblock_signals() -> io::Result<()> {
+    let mut none = MaybeUninit::uninit();
+    // SAFETY: sigemptyset initialises the set, sigprocmask takes an initialised one.
+    unsafe {
+        libc::sigemptyset(none.as_mut_ptr());
+        match libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut()) {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+}

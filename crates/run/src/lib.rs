@@ -1,0 +1,32 @@
+//! Launching and observing: from a plan to samples.
+//!
+//! `session` drives a measurement, `rig` holds what it needs for every batch, `client` speaks to the `launcher`, which is
+//! another process. Nothing here prints.
+
+mod client;
+mod destination;
+mod duets;
+pub mod elsewhere;
+mod failures;
+mod faults;
+mod held;
+mod hooks;
+pub mod inside;
+pub mod interrupts;
+pub mod launcher;
+mod output_check;
+pub mod probe;
+pub(crate) mod protocol;
+mod realtime;
+mod resolve;
+mod rig;
+mod run_as;
+pub mod session;
+pub mod stage;
+pub mod trace;
+mod why;
+
+#[cfg(test)]
+mod fuzz;
+
+pub use rig::drop_caches;

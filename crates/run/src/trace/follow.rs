@@ -1,0 +1,98 @@
+//! One command of ours, or several copies of it, under an observer: held at the gate, followed, released, and watched until the launcher says that
+//! it is over. `trace` does it once, an explanation once for every alternative in every traced round.
+
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
+
+use whyfaster_trace::TraceError;
+use whyfaster_words::exit::{Exit, Failure};
+
+use super::super::client::{Launcher, NoOutcome};
+use super::super::held::News;
+use super::super::interrupts::Interrupts;
+use super::super::protocol::{Outcome, Request};
+use super::observer::{Observer, Take};
+
+/// How often what arrived is taken in. The ring holds what comes in between, and says so when it is half full.
+pub(crate) const POLL: Duration = Duration::from_millis(20);
+
+/// What is to happen next, asked at every turn of the watch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// Go on watching, and ask again after this time or earlier.
+    GoOn(Duration),
+    /// End the command with all that it started.
+    Stop,
+}
+
+/// Who starts the command, and who observes it.
+#[derive(Debug)]
+pub(crate) struct Follow<'a> {
+    pub(crate) launcher: &'a mut Launcher,
+    pub(crate) observer: &'a mut Observer,
+    pub(crate) interrupts: &'a Interrupts,
+}
+
+impl Follow<'_> {
+    /// Runs one command. `turn` is told whether the command itself has ended and what it started runs on, once. `None`: we
+    /// were told to stop before it began.
+    pub(crate) fn run(
+        &mut self,
+        request: Request,
+        stdin: Option<BorrowedFd<'_>>,
+        turn: &mut dyn FnMut(bool) -> Turn,
+        take: Take<'_>,
+    ) -> Result<Option<Box<Outcome>>, NoOutcome> {
+        let Some(copies) = self.launcher.hold(request, stdin, self.interrupts)? else { return Ok(None) };
+        let followed = copies.into_iter().try_for_each(|pid| self.observer.follow(pid));
+        let go = followed.is_ok() && !self.interrupts.interrupted();
+        self.launcher.go(go)?;
+        let outcome = self.until_done(turn, take)?;
+        followed.map_err(observing)?;
+        Ok(go.then_some(outcome))
+    }
+
+    fn until_done(
+        &mut self,
+        turn: &mut dyn FnMut(bool) -> Turn,
+        take: Take<'_>,
+    ) -> Result<Box<Outcome>, NoOutcome> {
+        let (mut alone, mut stopped) = (false, false);
+        loop {
+            let wait = match turn(std::mem::take(&mut alone)) {
+                Turn::GoOn(at_most) => at_most.min(POLL),
+                Turn::Stop => {
+                    if !std::mem::replace(&mut stopped, true) {
+                        self.observer.note_stop();
+                    }
+                    // Again and again: one that comes before the launcher listens is lost.
+                    self.launcher.stop_batch();
+                    POLL
+                }
+            };
+            let fds: Vec<_> =
+                [Some(self.launcher.as_fd()), self.observer.fd()].into_iter().flatten().collect();
+            let news = self.interrupts.wait(&fds, Some(wait))?[0];
+            self.observer.poll(take).map_err(|error| {
+                Failure::new(Exit::Error, error.to_string(), "the command was ended; try again")
+            })?;
+            if news {
+                match self.launcher.news()? {
+                    News::Done(outcome) => return Ok(outcome),
+                    News::Alone => alone = true,
+                }
+            }
+        }
+    }
+}
+
+impl From<Failure> for NoOutcome {
+    fn from(failure: Failure) -> Self {
+        NoOutcome::Failure(failure)
+    }
+}
+
+/// Observing failed.
+pub(crate) fn observing(error: TraceError) -> Failure {
+    Failure::new(Exit::Error, error.to_string(), "try again; --level unprivileged observes less")
+}

@@ -1,0 +1,141 @@
+//! One face for the levels: follow, take in what arrived, end.
+
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::{Path, PathBuf};
+
+use whyfaster_core::trace::counts::Counts;
+use whyfaster_core::trace::event::Event;
+use whyfaster_core::warning::{Caution, Warning};
+use whyfaster_trace::unprivileged::Seized;
+use whyfaster_trace::{Full, TraceError};
+
+/// What observes.
+#[derive(Debug)]
+pub(crate) enum Observer {
+    /// BPF programs.
+    Full(Box<Full>),
+    /// ptrace.
+    Seized(Box<Seized>),
+    /// Only what `wait4` says in the end.
+    Nothing,
+}
+
+/// Takes an event.
+pub(crate) type Take<'a> = &'a mut dyn FnMut(Event);
+
+impl Observer {
+    /// Measures its own cost, where that can be done beforehand.
+    pub(crate) fn calibrate(&mut self) -> Result<(), TraceError> {
+        match self {
+            Self::Full(full) => full.calibrate().map(drop),
+            Self::Seized(_) | Self::Nothing => Ok(()),
+        }
+    }
+
+    /// Labels a process as one of ours.
+    pub(crate) fn mark_tool(&mut self, pid: i32) -> Result<(), TraceError> {
+        match self {
+            Self::Full(full) => full.mark_tool(pid as u32),
+            Self::Seized(_) | Self::Nothing => Ok(()),
+        }
+    }
+
+    /// Follows a command that is held at the gate.
+    pub(crate) fn follow(&mut self, pid: i32) -> Result<(), TraceError> {
+        match self {
+            Self::Full(full) => full.follow(pid),
+            Self::Seized(seized) => seized.follow(pid),
+            Self::Nothing => Ok(()),
+        }
+    }
+
+    /// Follows a tree that runs already.
+    pub(crate) fn follow_running(&mut self, pid: i32) -> Result<usize, TraceError> {
+        match self {
+            Self::Full(full) => full.follow_running(pid),
+            Self::Seized(seized) => seized.follow_running(pid),
+            Self::Nothing => Ok(0),
+        }
+    }
+
+    /// Follows the processes of a cgroup.
+    pub(crate) fn follow_cgroup(&mut self, directory: &Path) -> Result<usize, TraceError> {
+        match self {
+            Self::Full(full) => full.follow_cgroup(directory),
+            Self::Seized(seized) => seized.follow_cgroup(directory),
+            Self::Nothing => Ok(0),
+        }
+    }
+
+    /// Tells the stream that we end the tree now.
+    pub(crate) fn note_stop(&mut self) {
+        match self {
+            Self::Full(full) => full.note_stop(),
+            // They do not see what a task waits for.
+            Self::Seized(_) | Self::Nothing => {}
+        }
+    }
+
+    /// A key of the terminal was the end of the tree. Whether the stream can still say so.
+    pub(crate) fn stop_at_interrupt(&mut self) -> bool {
+        match self {
+            Self::Full(full) => full.stop_at_interrupt(),
+            // They do not see what a task waits for.
+            Self::Seized(_) | Self::Nothing => true,
+        }
+    }
+
+    /// Tasks of the tree that are alive.
+    pub(crate) fn alive(&self) -> u64 {
+        match self {
+            Self::Full(full) => full.alive(),
+            Self::Seized(seized) => seized.alive(),
+            Self::Nothing => 0,
+        }
+    }
+
+    /// Readable when [`Observer::poll`] should come before its time.
+    pub(crate) fn fd(&self) -> Option<BorrowedFd<'_>> {
+        match self {
+            Self::Full(full) => Some(full.as_fd()),
+            Self::Seized(seized) => Some(seized.as_fd()),
+            Self::Nothing => None,
+        }
+    }
+
+    /// Takes in what has arrived.
+    pub(crate) fn poll(&mut self, take: Take<'_>) -> Result<(), TraceError> {
+        match self {
+            Self::Full(full) => full.poll(take),
+            Self::Seized(seized) => seized.poll(take),
+            Self::Nothing => Ok(()),
+        }
+    }
+
+    /// Ends observing one command; another one can be followed then.
+    pub(crate) fn finish_run(&mut self, take: Take<'_>) -> Result<Counts, TraceError> {
+        match self {
+            Self::Full(full) => full.finish_run(take),
+            // Only the full level is used for more than one command.
+            Self::Seized(_) | Self::Nothing => Ok(Counts::default()),
+        }
+    }
+
+    /// What to know of programs that ran without the rights of their file because they were observed.
+    pub(crate) fn without_rights(&self) -> Vec<Warning> {
+        let Self::Seized(seized) = self else { return Vec::new() };
+        let warning = |program: &PathBuf| {
+            Warning::from(Caution::WithoutRights { program: program.display().to_string() })
+        };
+        seized.without_rights().iter().map(warning).collect()
+    }
+
+    /// Ends observing.
+    pub(crate) fn finish(self, take: Take<'_>) -> Result<Counts, TraceError> {
+        match self {
+            Self::Full(full) => full.finish(take),
+            Self::Seized(seized) => seized.finish(take),
+            Self::Nothing => Ok(Counts::default()),
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! One run of each alternative under ptrace, for its counts, where the full level is not to be had: processes, programs and system calls
+//! need no privileges to be counted. The times of such a run say nothing, for every call stops twice.
+
+use whyfaster_core::event::Event;
+use whyfaster_core::sample::{Arm, Batch};
+use whyfaster_core::stats::quantile::median;
+use whyfaster_core::trace::Analysis;
+use whyfaster_core::trace::report::{Level, TraceReport};
+use whyfaster_core::trace::setting::Facts;
+use whyfaster_core::why::Why;
+use whyfaster_core::why::report::Traced;
+use whyfaster_host::Root;
+use whyfaster_trace::Wanted;
+use whyfaster_trace::unprivileged::{Seized, Tracing, possible};
+use whyfaster_words::exit::{Exit, Failure, files_or};
+
+use super::super::rig::{Ran, Rig};
+use super::super::trace::around;
+use super::super::trace::follow::{Follow, POLL, Turn, observing};
+use super::super::trace::observer::Observer;
+use super::confirm;
+use super::rounds::alone_s;
+use super::so_far::SoFar;
+
+/// What the two stops of a call take, about, on a busy machine.
+const PER_CALL_S: f64 = 50e-6;
+
+/// Of one alternative's calls, this may take as many times its untraced time and so many seconds.
+const TIMES: f64 = 3.0;
+const MORE_S: f64 = 3.0;
+
+/// What became of a run.
+enum Counted {
+    /// It was counted.
+    Done(Box<TraceReport>),
+    /// It took too long, or could not be run.
+    Not,
+    /// We were told to stop.
+    Stopped,
+}
+
+/// Runs them; what was counted is in `explained.traced`. Where ptrace is forbidden there is nothing to run.
+pub(super) fn run(
+    rig: &mut Rig<'_>,
+    so_far: &SoFar<'_>,
+    alternatives: &[usize],
+    explained: &mut Why,
+    on: &mut dyn FnMut(Event),
+) -> Result<(), Failure> {
+    if possible().is_err() {
+        return Ok(());
+    }
+    let most = |alternative: &usize| {
+        let alone_s = alone_s(so_far.batches, *alternative);
+        (alone_s, TIMES * alone_s + MORE_S)
+    };
+    // Both sides are counted alike, so that their counts are of the same kinds.
+    let all_calls = alternatives.iter().all(|it| moves(so_far.batches, *it) * PER_CALL_S < most(it).1);
+    let mut tracings = if all_calls { vec![Tracing::Calls, Tracing::Events] } else { vec![Tracing::Events] };
+    while !tracings.is_empty() {
+        let tracing = tracings.remove(0);
+        explained.traced.clear();
+        for &alternative in alternatives {
+            let (alone_s, most_s) = most(&alternative);
+            if so_far.now_s() + alone_s > so_far.ends().last_s {
+                return Ok(());
+            }
+            let experiments_s = confirm::expected_s([alone_s].into_iter());
+            on(Event::Traced { round: 1, rounds: 1, alternative, left_s: alone_s + experiments_s });
+            match once(rig, so_far, alternative, tracing, most_s)? {
+                Counted::Done(report) => explained.traced.push(Traced {
+                    alternative,
+                    round: 0,
+                    report: *report,
+                    own: Default::default(),
+                }),
+                Counted::Not => break,
+                Counted::Stopped => return Ok(()),
+            }
+        }
+        if explained.traced.len() == alternatives.len() {
+            return Ok(());
+        }
+    }
+    explained.traced.clear();
+    Ok(())
+}
+
+/// Reads and writes of one copy alone, by the kernel's count.
+fn moves(batches: &[Batch], alternative: usize) -> f64 {
+    let alone = |it: &&Batch| it.load == 1 && it.arm == Arm::Alternative(alternative);
+    let counts: Vec<f64> = (batches.iter().filter(alone).filter_map(|it| it.io))
+        .map(|io| (io.reads + io.writes) as f64)
+        .collect();
+    median(&counts).unwrap_or(0.0)
+}
+
+fn once(
+    rig: &mut Rig<'_>,
+    so_far: &SoFar<'_>,
+    alternative: usize,
+    tracing: Tracing,
+    most_s: f64,
+) -> Result<Counted, Failure> {
+    let level = if tracing == Tracing::Calls { Level::Ptrace } else { Level::Unprivileged };
+    let seized = Seized::open(tracing, &Wanted::default()).map_err(|error| {
+        let why = format!("cannot watch for the ends of processes: {error}");
+        Failure::new(Exit::Error, why, files_or(&error, "signalfd(2) must be allowed"))
+    })?;
+    let mut observer = Observer::Seized(Box::new(seized));
+    let mut analysis = Analysis::new(around::of_command(&Root::real(), level));
+    let (interrupts, until_s) = (so_far.interrupts, so_far.now_s() + most_s);
+    let mut turn = |_| match interrupts.interrupted() || so_far.now_s() > until_s {
+        true => Turn::Stop,
+        false => Turn::GoOn(POLL),
+    };
+    let mut take = |event| analysis.push(&event);
+    let ran = rig.traced((alternative, 1), 0, &mut |launcher, request| {
+        Follow { launcher, observer: &mut observer, interrupts }.run(request, None, &mut turn, &mut take)
+    });
+    let counts = observer.finish(&mut take).map_err(observing)?;
+    match ran? {
+        Ran::Done(_) if so_far.now_s() <= until_s => {
+            let mut report = analysis.finish(&counts, &Facts::default());
+            report.tasks.clear();
+            Ok(Counted::Done(Box::new(report)))
+        }
+        Ran::Stopped if interrupts.interrupted() => Ok(Counted::Stopped),
+        Ran::Done(_) | Ran::Stopped | Ran::CannotRun(_) => Ok(Counted::Not),
+    }
+}

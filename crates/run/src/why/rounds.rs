@@ -1,0 +1,236 @@
+//! The observed rounds: every alternative once in each, in random order. They end when they have told enough, when more of them tell nothing
+//! more, or when the time is over.
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use whyfaster_core::event::Event;
+use whyfaster_core::plan::Explain;
+use whyfaster_core::sample::{Arm, Batch};
+use whyfaster_core::stats::looks;
+use whyfaster_core::stats::quantile::median;
+use whyfaster_core::why::report::{RoundSchedule, Traced};
+use whyfaster_core::why::statement::{LeftOut, Refusal, RoundsLeftOut};
+use whyfaster_core::why::{self, Settling, Why};
+use whyfaster_words::exit::Failure;
+
+use super::super::rig::{Ran, Rig};
+use super::confirm;
+use super::sampled::SampledRuns;
+use super::so_far::{Ends, SoFar};
+use super::tracer::{Observing, Seen, Wanted};
+
+/// Rounds below which there is no interval. They go before experiments.
+const LEAST: u32 = looks::FIRST as u32;
+/// Rounds at most unless asked for more: each is kept in the record.
+const MOST: u32 = 22;
+/// Rounds that are suggested at most.
+const SUGGESTED: f64 = 100.0;
+
+/// Seconds that an observed run takes beside the command.
+const PER_RUN_S: f64 = 0.05;
+
+/// What is made of it.
+struct Aim {
+    /// Rounds that were asked for.
+    asked: Option<u32>,
+    settling: Settling,
+}
+
+impl Aim {
+    /// Of so many rounds, at how many one looks next, or ends.
+    fn next(&self, made: u32) -> u32 {
+        let look = u32::try_from(looks::next(made as usize)).unwrap_or(MOST);
+        self.asked.unwrap_or(look.min(MOST))
+    }
+
+    /// Whether more rounds are of any use after so many, as the runs so far are explained.
+    fn goes_on(&mut self, made: u32, explain: impl FnOnce() -> Why) -> bool {
+        if self.asked.is_some() || self.next(made - 1) != made {
+            return true;
+        }
+        self.settling.look(&explain());
+        !self.settling.settled() && !self.settling.stuck()
+    }
+}
+
+/// Runs them; what was seen is in `explained.why.traced`, also when it ends early.
+pub(super) fn run(
+    rig: &mut Rig<'_>,
+    so_far: &SoFar<'_>,
+    observing: &mut Observing,
+    (wanted, ends): (&Explain, Ends),
+    explained: &mut Why,
+    on: &mut dyn FnMut(Event),
+) -> Result<(), Failure> {
+    let alternatives = observing.alternatives.clone();
+    let alone: Vec<f64> = alternatives.iter().map(|index| alone_s(so_far.batches, *index)).collect();
+    let round_s = alone.iter().map(|seconds| seconds + PER_RUN_S).sum::<f64>();
+    let mut aim = Aim { asked: wanted.rounds, settling: Settling::default() };
+    let experiments_s = if wanted.confirm { confirm::expected_s(alone.iter().copied()) } else { 0.0 };
+    let mut longest_s: f64 = 0.0;
+    let (mut done, mut out_of_time) = (0, false);
+    let mut sampled = SampledRuns::default();
+    'rounds: for round in 0..wanted.rounds.unwrap_or(MOST) {
+        let began_s = so_far.now_s();
+        let rounds = aim.next(round);
+        let left_s = f64::from(rounds - round) * longest_s.max(round_s);
+        // The first one is made whatever it takes, unless a limit was asked for. Behind the least, rounds that do not reach the next look
+        // tell nothing.
+        let limited = so_far.plan.rounds.max_time_hard || round > 0 && wanted.rounds.is_none();
+        let (takes_s, until_s) = match round < LEAST || wanted.rounds.is_some() {
+            true => (longest_s.max(round_s), ends.last_s),
+            false => (left_s, ends.usual_s),
+        };
+        if limited && began_s + takes_s > until_s {
+            out_of_time = true;
+            break;
+        }
+        let mut seen = Vec::new();
+        for place in order(so_far.plan.seed, round, alternatives.len()) {
+            let alternative = alternatives[place];
+            if so_far.interrupts.interrupted() {
+                break 'rounds;
+            }
+            on(Event::Traced { round: round + 1, rounds, alternative, left_s: left_s + experiments_s });
+            let facts = observing.facts[place].clone();
+            let wanted = Wanted { alternative, copies: 1, number: round, facts, untraced_s: alone[place] };
+            match observing.tracer.run(rig, so_far.interrupts, wanted)? {
+                Ran::Done(run) => seen.push((alternative, round, run)),
+                Ran::Stopped => break 'rounds,
+                Ran::CannotRun(why) => {
+                    explained.left_out.push(LeftOut::Rounds { why: RoundsLeftOut::CannotRun { why } });
+                    break 'rounds;
+                }
+            }
+        }
+        // Rounds are compared within themselves: one that was cut short is none.
+        seen.into_iter().for_each(|run| keep(explained, &mut sampled, run));
+        longest_s = longest_s.max(so_far.now_s() - began_s);
+        done = round + 1;
+        if !aim.goes_on(done, || why::explain(&so_far.given(explained))) {
+            break;
+        }
+    }
+    explained.keep_typical_schedules();
+    explained.stacks = sampled.finish();
+    if !so_far.interrupts.interrupted() {
+        let hard = so_far.plan.rounds.max_time_hard;
+        let why = match out_of_time {
+            true if done < wanted.rounds.unwrap_or(LEAST) => {
+                Some(RoundsLeftOut::NoTime { made: done, asked: wanted.rounds, hard })
+            }
+            true => Some(unsettled(&aim, done, longest_s, hard)),
+            false => None,
+        };
+        explained.left_out.extend(why.map(|why| LeftOut::Rounds { why }));
+    }
+    Ok(())
+}
+
+/// Keeps an observed run as a record does.
+fn keep(explained: &mut Why, sampled: &mut SampledRuns, (alternative, round, seen): (usize, u32, Seen)) {
+    if let Some(of) = &seen.report.sampled {
+        sampled.add(alternative, of.per_s, seen.stacks);
+    }
+    let (stream, left_out) = seen.schedule;
+    explained.schedules.push(RoundSchedule { alternative, round, left_out, stream });
+    explained.traced.push(Traced { alternative, round, report: seen.report, own: seen.own });
+}
+
+/// What more rounds would bring: intervals become narrower with the square root of their number.
+fn unsettled(aim: &Aim, made: u32, round_s: f64, hard: bool) -> RoundsLeftOut {
+    let reach = aim.settling.reach();
+    let enough = reach.map_or(0.0, |reach| f64::from(made) * (reach / why::REACH_ENOUGH).powi(2));
+    let enough = enough.clamp(f64::from(made + 1), SUGGESTED) as usize;
+    let rounds = u32::try_from(looks::next(enough - 1)).unwrap_or(MOST);
+    let seconds = f64::from(rounds - made) * round_s;
+    RoundsLeftOut::Unsettled { made, reach, rounds, seconds, hard }
+}
+
+/// Seconds that they about take, by what a copy of each alternative took alone.
+pub(super) fn expected_s(wanted: &Explain, alone: impl Iterator<Item = f64>) -> f64 {
+    f64::from(wanted.rounds.unwrap_or(LEAST)) * alone.map(|seconds| seconds + PER_RUN_S).sum::<f64>()
+}
+
+/// The order of a round; the same seed and round give the same.
+pub(super) fn order(seed: u64, round: u32, count: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..count).collect();
+    // Another stream than those of the untraced rounds, whose numbers hold the load in their upper half.
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(u64::MAX - u64::from(round));
+    order.shuffle(&mut rng);
+    order
+}
+
+/// Median wall time of one untraced copy alone.
+pub(super) fn alone_s(batches: &[Batch], alternative: usize) -> f64 {
+    let alone = |batch: &&Batch| batch.load == 1 && batch.arm == Arm::Alternative(alternative);
+    let walls: Vec<f64> =
+        batches.iter().filter(alone).flat_map(|batch| batch.copies.wall_s.iter().copied()).collect();
+    median(&walls).unwrap_or(0.0)
+}
+
+/// Why there is no explanation where no round could be made. It is to stand where the explanation would.
+pub(super) fn none_made(explained: &Why) -> Option<Refusal> {
+    let rounds = |it: &LeftOut| match it {
+        LeftOut::Rounds { why } => Some(Refusal::NotObserved { why: why.clone() }),
+        _ => None,
+    };
+    explained.left_out.iter().rev().find_map(rounds).filter(|_| explained.traced.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_looks_at_set_numbers_of_rounds_and_stops_where_nothing_is_gained() {
+        let mut aim = Aim { asked: None, settling: Settling::default() };
+        let explained_at = std::cell::RefCell::new(Vec::new());
+        let made = (1..=MOST).find(|made| {
+            !aim.goes_on(*made, || {
+                explained_at.borrow_mut().push(*made);
+                Why::default()
+            })
+        });
+        // Nothing is explained, and four looks in a row say so.
+        assert_eq!((made, explained_at.into_inner()), (Some(7), vec![3, 4, 5, 7]));
+        let mut asked = Aim { asked: Some(9), settling: Settling::default() };
+        assert!(
+            (1..=9).all(|made| asked.goes_on(made, || unreachable!("a number that was asked for is made")))
+        );
+        assert_eq!((aim.next(0), aim.next(15), aim.next(21), asked.next(3)), (3, 22, 22, 9));
+    }
+
+    #[test]
+    fn what_more_rounds_would_bring_is_told() {
+        let aim = Aim { asked: None, settling: Settling::default() };
+        let told = unsettled(&aim, 5, 2.0, false);
+        assert_eq!(
+            told,
+            RoundsLeftOut::Unsettled { made: 5, reach: None, rounds: 7, seconds: 4.0, hard: false }
+        );
+    }
+
+    #[test]
+    fn no_round_is_no_explanation() {
+        let mut explained = Why::default();
+        assert_eq!(none_made(&explained), None);
+        let why = RoundsLeftOut::NoTime { made: 0, asked: None, hard: false };
+        explained.left_out.push(LeftOut::Rounds { why: why.clone() });
+        assert_eq!(none_made(&explained), Some(Refusal::NotObserved { why }));
+    }
+
+    #[test]
+    fn orders_are_permutations_that_change_and_repeat() {
+        let all: Vec<Vec<usize>> = (0..40).map(|round| order(7, round, 3)).collect();
+        for order in &all {
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, [0, 1, 2]);
+        }
+        assert!(all.iter().any(|order| *order != all[0]));
+        assert_eq!(all[5], order(7, 5, 3));
+    }
+}

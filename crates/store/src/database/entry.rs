@@ -1,0 +1,323 @@
+//! A document as rows of the tables. Made of what the reader of files has read and checked, and of its analysis by this version: what a
+//! document says of itself counts for nothing that can be made anew.
+
+use std::io::{Read, Write};
+
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use sha2::{Digest, Sha256};
+use whyfaster_core::fleet::effects::Answer;
+use whyfaster_core::fleet::questions::{self, Question};
+use whyfaster_core::host::HostFacts;
+use whyfaster_core::price::fingerprint::Facts;
+use whyfaster_core::price::{PriceList, Unit};
+use whyfaster_core::record::Record;
+use whyfaster_core::sample::{Arm, Batch};
+use whyfaster_core::status::Status;
+use whyfaster_core::trace::record::TraceRecord;
+use whyfaster_core::verdict::Verdict;
+
+use super::sql::Value;
+use crate::Recorded;
+
+/// Records may come from a machine whose clock is ahead. One from the far future would count as the latest of its machine for ever.
+const AHEAD_US: i64 = 24 * 3600 * 1_000_000;
+
+/// The number of the hidden copy of the baseline among the alternatives.
+const HIDDEN_COPY: i64 = -1;
+
+/// A record that can be added to a store.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// What it is known by: the same for the same measurement, however its document is written.
+    pub(super) digest: String,
+    pub(super) kind: &'static str,
+    pub(super) machine: MachineKey,
+    pub(super) facts: Facts,
+    pub(super) facts_digest: String,
+    pub(super) started_us: i64,
+    pub(super) took_s: f64,
+    pub(super) status: &'static str,
+    pub(super) unit: Option<&'static str>,
+    pub(super) about: String,
+    pub(super) tool_version: String,
+    pub(super) packed: Vec<u8>,
+    pub(super) prices: Vec<(RowKey, Vec<Value>)>,
+    /// Rows of these tables without their first column, the record.
+    pub(super) alternatives: Vec<Vec<Value>>,
+    pub(super) levels: Vec<Vec<Value>>,
+    pub(super) rounds: Vec<Vec<Value>>,
+    pub(super) answers: Vec<Answered>,
+}
+
+/// A comparison of a record.
+#[derive(Clone, Debug)]
+pub(super) struct Answered {
+    pub(super) question: Question,
+    /// What the question is known by.
+    pub(super) digest: String,
+    pub(super) answer: Answer,
+    pub(super) rounds: u32,
+}
+
+/// What a machine is known by: its name, and what tells it from others of that name, where its records say that.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct MachineKey {
+    pub(super) name: String,
+    pub(super) id: String,
+}
+
+/// What a row of a price list is known by: its group, name and variant.
+pub(super) type RowKey = (String, String, String);
+
+impl Entry {
+    /// Of a document that was read, analysed again, and the bytes that it was read from. `called` is what its file calls its machine; a
+    /// name that was given takes the place of the machine's own.
+    pub fn of(recorded: &Recorded, bytes: &[u8], called: &str, given: Option<&str>) -> Result<Self, String> {
+        let mut entry = match recorded {
+            Recorded::Comparison(record) => comparison(record)?,
+            Recorded::Prices(list) => prices(list)?,
+            Recorded::Trace(trace) => trace_of(trace)?,
+        };
+        match given {
+            Some(given) => entry.machine = MachineKey { name: given.to_owned(), id: String::new() },
+            None if entry.machine.name.is_empty() => called.clone_into(&mut entry.machine.name),
+            None => {}
+        }
+        let facts = entry.facts.iter();
+        entry.facts_digest =
+            facts.fold(Hash::new(), |hash, (fact, value)| hash.text(fact.name()).text(value)).hex();
+        entry.packed = pack(bytes);
+        Ok(entry)
+    }
+
+    fn new(kind: &'static str, started: &str, took_s: f64, status: Status) -> Result<Self, String> {
+        Ok(Self {
+            digest: String::new(),
+            kind,
+            machine: MachineKey { name: String::new(), id: String::new() },
+            facts: Facts::default(),
+            facts_digest: String::new(),
+            started_us: moment(started)?,
+            took_s,
+            status: match status {
+                Status::Complete => "complete",
+                Status::Interrupted => "interrupted",
+                Status::Failed => "failed",
+            },
+            unit: None,
+            about: String::new(),
+            tool_version: String::new(),
+            packed: Vec::new(),
+            prices: Vec::new(),
+            alternatives: Vec::new(),
+            levels: Vec::new(),
+            rounds: Vec::new(),
+            answers: Vec::new(),
+        })
+    }
+}
+
+fn prices(list: &PriceList) -> Result<Entry, String> {
+    let mut digest = Hash::new().text("prices").text(&list.started).number(list.took_s).text(&list.name);
+    for series in &list.samples {
+        digest =
+            digest.number(series.row as f64).number(series.repetition.into()).numbers(&series.elapsed_ns);
+    }
+    // A list of a source has figures only.
+    for price in list.prices.iter().filter(|_| list.samples.is_empty()) {
+        digest = digest.text(&price.id()).numbers(price.typical().as_slice());
+    }
+    let mut entry = Entry::new("prices", &list.started, list.took_s, list.status)?;
+    let measured = list.prices.iter().filter(|price| price.is_measured()).count();
+    entry.digest = digest.hex();
+    entry.machine = machine(&list.fingerprint.facts);
+    if entry.machine.name.is_empty() || list.inside.is_some() {
+        list.name.clone_into(&mut entry.machine.name);
+    }
+    entry.facts = Facts::of(&list.fingerprint);
+    entry.unit = Some(match list.unit {
+        Unit::Nanoseconds => "ns",
+        Unit::GuestInstructions => "instructions",
+    });
+    entry.about = format!("{measured} prices");
+    list.tool_version.clone_into(&mut entry.tool_version);
+    entry.prices = list
+        .prices
+        .iter()
+        .map(|price| {
+            let it = price.figures();
+            let figures = [it.floor, it.low, it.median, it.high, it.p99, it.mean].map(Value::from);
+            let mut values = Vec::from(figures);
+            let why = price.not_measured.as_ref();
+            values.extend([price.samples.into(), price.repetitions.into(), why.into()]);
+            ((price.group.clone(), price.name.clone(), price.variant.clone()), values)
+        })
+        .collect();
+    Ok(entry)
+}
+
+fn comparison(record: &Record) -> Result<Entry, String> {
+    let mut digest = Hash::new().text("comparison").text(&record.started).number(record.took_s);
+    for batch in &record.batches {
+        digest = digest.number(batch.makespan_s).numbers(&batch.copies.wall_s);
+    }
+    let mut entry = Entry::new("comparison", &record.started, record.took_s, record.status)?;
+    entry.digest = digest.hex();
+    entry.machine = machine(&record.host.before);
+    entry.facts = questions::facts(record);
+    let alternatives = &record.plan.alternatives;
+    entry.about = alternatives.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(", ");
+    record.tool_version.clone_into(&mut entry.tool_version);
+    let numbered = || alternatives.iter().enumerate();
+    entry.alternatives =
+        numbered().map(|(number, it)| vec![number.into(), (&it.name).into(), (&it.command).into()]).collect();
+    for level in &record.analysis.levels {
+        let number = |name: &str| numbered().find(|(_, it)| it.name == name).map(|(number, _)| number);
+        entry.levels.extend(level.results.iter().filter_map(|it| {
+            let (span, latency) = (it.makespan_s, it.latency_s);
+            Some(vec![
+                level.load.into(),
+                number(&it.alternative)?.into(),
+                it.rounds.into(),
+                span.median.into(),
+                span.low.into(),
+                span.high.into(),
+                it.work_per_copy_s.into(),
+                it.user_per_copy_s.into(),
+                it.system_per_copy_s.into(),
+                it.throughput_per_s.into(),
+                it.share.into(),
+                latency.min.into(),
+                latency.p50.into(),
+                latency.p95.into(),
+                latency.p99.into(),
+                latency.max.into(),
+                it.run_delay_s.into(),
+                it.max_rss_bytes.into(),
+                it.voluntary_switches.into(),
+                it.involuntary_switches.into(),
+                it.timed_out.into(),
+            ])
+        }));
+    }
+    entry.rounds = record.batches.iter().map(round).collect();
+    let answers = questions::answers(record).into_iter();
+    entry.answers = answers
+        .map(|(question, answer, it)| Answered {
+            digest: digest_of(&question),
+            question,
+            answer,
+            rounds: it.rounds,
+        })
+        .collect();
+    Ok(entry)
+}
+
+fn digest_of(question: &Question) -> String {
+    let Question { alternative, command, baseline, baseline_command, load } = question;
+    let texts = [alternative, command, baseline, baseline_command];
+    texts.iter().fold(Hash::new(), |hash, text| hash.text(text)).number((*load).into()).hex()
+}
+
+fn round(batch: &Batch) -> Vec<Value> {
+    let copies = &batch.copies;
+    let alternative = match batch.arm {
+        Arm::Alternative(number) => number.into(),
+        Arm::HiddenCopy => Value::Int(HIDDEN_COPY),
+    };
+    vec![
+        batch.load.into(),
+        batch.round.into(),
+        batch.position.into(),
+        alternative,
+        batch.released_s.into(),
+        batch.makespan_s.into(),
+        copies.len().into(),
+        (copies.user_s.iter().sum::<f64>() + batch.orphans.user_s).into(),
+        (copies.system_s.iter().sum::<f64>() + batch.orphans.system_s).into(),
+        copies.status.iter().filter(|status| **status != 0).count().into(),
+        copies.timed_out.iter().filter(|it| **it).count().into(),
+    ]
+}
+
+fn trace_of(trace: &TraceRecord) -> Result<Entry, String> {
+    let mut entry = Entry::new("trace", &trace.started, trace.took_s, trace.status)?;
+    let runs = trace.runs.traced_s.iter().chain(&trace.runs.untraced_s).copied().collect::<Vec<_>>();
+    let what = trace.plan.target.words();
+    let digest = Hash::new().text("trace").text(&trace.started).number(trace.took_s).text(&what);
+    entry.digest = digest.numbers(&runs).hex();
+    entry.machine = machine(&trace.host.before);
+    entry.about = what;
+    trace.tool_version.clone_into(&mut entry.tool_version);
+    Ok(entry)
+}
+
+fn machine(facts: &HostFacts) -> MachineKey {
+    let text = |fact: &Option<String>| fact.clone().unwrap_or_default();
+    MachineKey { name: text(&facts.host_name), id: text(&facts.machine_id) }
+}
+
+fn moment(started: &str) -> Result<i64, String> {
+    let at: jiff::Timestamp =
+        started.parse().map_err(|_| format!("it does not say when it was measured, but '{started}'"))?;
+    let at = at.as_microsecond();
+    if at > jiff::Timestamp::now().as_microsecond() + AHEAD_US {
+        return Err(format!("it says that it was measured in the future, on {started}"));
+    }
+    Ok(at)
+}
+
+/// How a verdict is written.
+pub(super) fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Faster => "faster",
+        Verdict::Slower => "slower",
+        Verdict::Same => "same",
+        Verdict::Undecided => "undecided",
+    }
+}
+
+/// A digest of numbers and texts, each of which says where it ends.
+struct Hash(Sha256);
+
+impl Hash {
+    fn new() -> Self {
+        Self(Sha256::new())
+    }
+
+    fn text(self, text: &str) -> Self {
+        Self(self.0.chain_update(text.len().to_le_bytes()).chain_update(text))
+    }
+
+    fn number(self, number: f64) -> Self {
+        Self(self.0.chain_update(number.to_bits().to_le_bytes()))
+    }
+
+    fn numbers(self, numbers: &[f64]) -> Self {
+        numbers.iter().fold(self.number(numbers.len() as f64), |hash, number| hash.number(*number))
+    }
+
+    fn hex(self) -> String {
+        hex(&self.0.finalize())
+    }
+}
+
+/// Half of a digest is enough that no two records ever share one.
+fn hex(digest: &[u8]) -> String {
+    digest[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn pack(bytes: &[u8]) -> Vec<u8> {
+    // The quickest level: a third larger than the best, in a tenth of the time.
+    let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
+    packer.write_all(bytes).and_then(|()| packer.finish()).expect("memory takes every byte")
+}
+
+/// The document again.
+pub(super) fn unpack(packed: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    GzDecoder::new(packed).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

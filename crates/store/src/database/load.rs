@@ -1,0 +1,158 @@
+//! Records into the tables, each whole or not at all, and never twice.
+
+use whyfaster_words::exit::Failure;
+
+use super::entry::{self, Answered, Entry};
+use super::known::{Known, Numbered};
+use super::open::Database;
+use super::schema::{ALTERNATIVE, COMPARISON, DOCUMENT, LEVEL, OF_RECORDS, PRICE, ROUND};
+use super::sql::{Sql, Value, number};
+use super::trouble::Trouble;
+
+/// What became of records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Added {
+    /// Those that are new.
+    pub new: usize,
+    /// Those that were in the store already.
+    pub there: usize,
+}
+
+impl Database {
+    /// Adds records under a label. What comes back is in the store for good.
+    pub fn add(&mut self, entries: &[Entry], label: &str) -> Result<Added, Failure> {
+        let mut added = Added::default();
+        for entries in entries.chunks(self.sql.dialect().at_once) {
+            let result = self.add_together(entries, label);
+            let now = self.told(result)?;
+            added = Added { new: added.new + now.new, there: added.there + now.there };
+        }
+        Ok(added)
+    }
+
+    fn add_together(&mut self, entries: &[Entry], label: &str) -> Result<Added, Trouble> {
+        let sql = self.sql.as_mut();
+        // What records share is written before them, by itself: two writers that held it until their records are written could wait for
+        // each other.
+        let known = &mut self.known;
+        let all_known = entries.iter().all(|entry| known.knows(entry));
+        let mut number = |sql: &mut dyn Sql| {
+            let each = entries.iter().map(|entry| known.numbered(sql, entry));
+            each.collect::<Result<Vec<Numbered<'_>>, Trouble>>()
+        };
+        let numbered = if all_known { number(sql) } else { within(sql, number) };
+        if numbered.is_err() {
+            // Some of these numbers went with the transaction.
+            self.known = Known::default();
+        }
+        let mut numbered = numbered?;
+        // In one order for all writers, for the same reason.
+        numbered.sort_by(|a, b| a.entry.digest.cmp(&b.entry.digest));
+        within(sql, |sql| write(sql, &numbered, label))
+    }
+
+    /// Removes a record; whether there was one.
+    pub fn remove(&mut self, record: i64) -> Result<bool, Failure> {
+        let result = within(self.sql.as_mut(), |sql| {
+            for table in OF_RECORDS {
+                sql.run(&format!("DELETE FROM {} WHERE record = $1", table.name), &[record.into()])?;
+            }
+            sql.run("DELETE FROM record WHERE id = $1", &[record.into()])
+        });
+        self.told(result).map(|removed| removed > 0)
+    }
+}
+
+/// One transaction.
+fn within<T>(sql: &mut dyn Sql, work: impl FnOnce(&mut dyn Sql) -> Result<T, Trouble>) -> Result<T, Trouble> {
+    sql.begin()?;
+    let done = work(sql).and_then(|done| sql.commit().map(|()| done));
+    if done.is_err() {
+        sql.roll_back();
+    }
+    done
+}
+
+fn write(sql: &mut dyn Sql, all: &[Numbered<'_>], label: &str) -> Result<Added, Trouble> {
+    let mut rows: [Vec<Value>; OF_RECORDS.len()] = Default::default();
+    let mut added = Added::default();
+    let now = jiff::Timestamp::now().as_microsecond();
+    for it in all {
+        let Some(record) = head(sql, it, label, now)? else {
+            added.there += 1;
+            continue;
+        };
+        added.new += 1;
+        let of_entry = rows_of(it, record);
+        rows.iter_mut().zip(of_entry).for_each(|(all, new)| all.extend(new));
+    }
+    for (table, rows) in OF_RECORDS.into_iter().zip(rows) {
+        if !rows.is_empty() {
+            sql.load(table, &rows)?;
+        }
+    }
+    Ok(added)
+}
+
+/// The row of the record itself, and its number; nothing where there is one with this digest.
+fn head(sql: &mut dyn Sql, it: &Numbered<'_>, label: &str, now: i64) -> Result<Option<i64>, Trouble> {
+    let entry = it.entry;
+    number(
+        sql,
+        "INSERT INTO record (digest, kind, machine, facts, started_us, took_s, status, label, unit, about, tool_version, added_us) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (digest) DO NOTHING RETURNING id",
+        &[
+            (&entry.digest).into(),
+            entry.kind.into(),
+            it.machine.into(),
+            it.facts.into(),
+            entry.started_us.into(),
+            entry.took_s.into(),
+            entry.status.into(),
+            label.into(),
+            entry.unit.into(),
+            (&entry.about).into(),
+            (&entry.tool_version).into(),
+            now.into(),
+        ],
+    )
+}
+
+/// Its rows in the tables of `OF_RECORDS`, in that order.
+fn rows_of(it: &Numbered<'_>, record: i64) -> [Vec<Value>; OF_RECORDS.len()] {
+    let entry = it.entry;
+    let of = |rows: &[Vec<Value>]| {
+        let each = rows.iter().flat_map(|row| [record.into()].into_iter().chain(row.iter().cloned()));
+        each.collect::<Vec<Value>>()
+    };
+    let prices = entry.prices.iter().zip(&it.rows).flat_map(|((_, figures), row)| {
+        [record.into(), (*row).into()].into_iter().chain(figures.iter().cloned())
+    });
+    let answers =
+        entry.answers.iter().zip(&it.questions).flat_map(|(Answered { answer, rounds, .. }, question)| {
+            [
+                (*question).into(),
+                it.machine.into(),
+                entry.started_us.into(),
+                record.into(),
+                answer.ratio.ratio.into(),
+                answer.ratio.low.into(),
+                answer.ratio.high.into(),
+                answer.confidence.into(),
+                entry::word(answer.verdict).into(),
+                (*rounds).into(),
+            ]
+        });
+    debug_assert_eq!(
+        OF_RECORDS.map(|table| table.name),
+        [&DOCUMENT, &PRICE, &ALTERNATIVE, &LEVEL, &ROUND, &COMPARISON].map(|table| table.name)
+    );
+    [
+        vec![record.into(), Value::Bytes(entry.packed.clone())],
+        prices.collect(),
+        of(&entry.alternatives),
+        of(&entry.levels),
+        of(&entry.rounds),
+        answers.collect(),
+    ]
+}

@@ -1,0 +1,49 @@
+//! Opening a store, of either kind.
+
+use std::fmt;
+
+use whyfaster_words::exit::Failure;
+
+use super::address::Address;
+use super::known::Known;
+use super::sql::Sql;
+use super::trouble::Trouble;
+use super::{schema, sqlite};
+
+/// A store that is open.
+pub struct Database {
+    pub(super) sql: Box<dyn Sql>,
+    address: Address,
+    pub(super) known: Known,
+}
+
+impl fmt::Debug for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Database").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+impl Database {
+    /// Opens a store to read it. One that is not there is an error.
+    pub fn open(address: &Address) -> Result<Self, Failure> {
+        Self::opened(address, false)
+    }
+
+    /// Opens a store to write to it, and makes it where there is none.
+    pub fn open_or_make(address: &Address) -> Result<Self, Failure> {
+        Self::opened(address, true)
+    }
+
+    fn opened(address: &Address, make: bool) -> Result<Self, Failure> {
+        let opened = match address {
+            Address::File(path) => sqlite::open(path, make),
+        };
+        let ready = opened.and_then(|mut sql| schema::bring_up(sql.as_mut()).map(|()| sql));
+        let sql = ready.map_err(|trouble| trouble.told(address))?;
+        Ok(Self { sql, address: address.clone(), known: Known::default() })
+    }
+
+    pub(super) fn told<T>(&self, result: Result<T, Trouble>) -> Result<T, Failure> {
+        result.map_err(|trouble| trouble.told(&self.address))
+    }
+}
