@@ -1,8 +1,7 @@
 //! Conditions of `fleet report --fail-if` and `fleet diff --fail-if`: `NAME>LIMIT`, as the conditions of `compare` are written.
 
 use whyfaster_core::fleet::gate::{Limit, Machines};
-
-use crate::metric::{condition, number};
+use whyfaster_words::metric::{condition, number};
 
 /// What a condition of a report may be.
 const REPORT: &str = "write outlier>20%, time_wall_clock>5%, combined>5%, slower>10% or not_faster>0 (a percentage or a number of machines)";

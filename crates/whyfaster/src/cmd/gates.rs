@@ -1,8 +1,7 @@
 //! What the gates of a verb come to: their messages, and the exit status.
 
 use whyfaster_core::gate::Gate;
-
-use crate::exit::{Exit, say};
+use whyfaster_words::exit::{Exit, say};
 
 /// Says which gates failed, and gives the exit status: what failed goes before what is not decided.
 pub(super) fn exit(gates: impl Iterator<Item = Gate<String>>, fail_on_inconclusive: bool) -> Exit {

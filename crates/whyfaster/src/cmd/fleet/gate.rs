@@ -5,12 +5,12 @@ use whyfaster_core::fleet::change::ChangeReport;
 use whyfaster_core::fleet::gate::{Limit, dearer, limit};
 use whyfaster_core::fleet::questions::{Answered, Counted};
 use whyfaster_core::gate::Gate;
+use whyfaster_words::exit::{Exit, Failure};
+use whyfaster_words::fleet as words;
+use whyfaster_words::units::factor;
 
 use super::super::gates;
 use crate::cli::args::{FleetDiffArgs, FleetReportArgs};
-use crate::exit::{Exit, Failure};
-use crate::render::units::factor;
-use crate::words::fleet as words;
 
 /// Holds a report against the limits.
 pub(super) fn report(
