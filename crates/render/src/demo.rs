@@ -42,7 +42,8 @@ pub fn outcome(told: &Told, judgements: &[Judgement], look: &Look) -> String {
     let brief = look.detail <= Detail::Screen;
     // The screen above ends with where the rest is: this belongs to it.
     let mut lines = if brief { Vec::new() } else { vec![String::new()] };
-    if judgements.iter().all(|judgement| judgement.outcome == Outcome::Holds) {
+    let seen = judgements.iter().all(|judgement| judgement.outcome == Outcome::Holds);
+    if seen {
         lines.extend(wrap(&flipped(told, brief), look.width, 0));
     } else if brief {
         let of = |it: &Judgement| format!("{}: {}", it.text, word(it.outcome));
@@ -58,7 +59,12 @@ pub fn outcome(told: &Told, judgements: &[Judgement], look: &Look) -> String {
         }
         lines.extend(wrap(&what_would_help(told, judgements), look.width, 0));
     }
-    lines.extend(if brief { wrap(&by_hand(told), look.width, 2) } else { next(told) });
+    lines.extend(match (brief, seen) {
+        (true, true) => wrap(&by_hand(told), look.width, 2),
+        // What would help is said; a screen has room for one next step.
+        (true, false) => Vec::new(),
+        (false, _) => next(told),
+    });
     lines.join("\n") + "\n"
 }
 

@@ -22,9 +22,6 @@ pub enum Target {
     File(PathBuf),
 }
 
-/// What the demo says of the flip below the screen.
-const AROUND_DEMO: usize = 6;
-
 /// Files for people to look at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pages {
@@ -138,7 +135,7 @@ impl Outputs {
 
     /// The outputs of `demo`.
     pub fn of_demo(args: &DemoArgs) -> Result<Self, Failure> {
-        Self { json: args.json, around: AROUND_DEMO, ..Self::default() }
+        Self { json: args.json, ..Self::default() }
             .kept(&args.keep)?
             .recorded(args.record.as_deref())
             .viewed(args.view)

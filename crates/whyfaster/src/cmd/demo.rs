@@ -63,9 +63,12 @@ pub fn run(args: &DemoArgs) -> anyhow::Result<Exit> {
     let entered = dir.enter()?;
     let finished = measured(&plan, &outputs, &interrupts, (0, 1))?;
     drop((entered, dir));
+    let said = outcome(&told, &judgements(&finished.record, told.copies), &look);
+    // The screen leaves room for what is said below it.
+    let outputs = Outputs { around: if report { said.lines().count() } else { 0 }, ..outputs };
     let ended = finish(&finished.record, finished.failure, &outputs)?;
     if report && ended == Exit::Ok {
-        store::to_stdout(outcome(&told, &judgements(&finished.record, told.copies), &look).as_bytes())?;
+        store::to_stdout(said.as_bytes())?;
     }
     Ok(ended)
 }
