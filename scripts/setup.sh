@@ -52,6 +52,7 @@ has_clang() { "${CLANG:-clang}" --version; }
 has_libelf() { echo '#include <gelf.h>' | gcc -E -; }
 has_zlib() { echo '#include <zlib.h>' | gcc -E -; }
 has_getcap() { PATH=$PATH:/usr/sbin:/sbin has getcap; }
+has_postgresql() { ls /usr/lib/postgresql/*/bin/initdb; }
 has_package() { dpkg-query -W -f '${Status}' "$1" | grep -q 'ok installed'; }
 has_venv() { python3 -c 'import venv, ensurepip'; }
 
@@ -112,6 +113,8 @@ packages_for() {
     need npm 'installs what drives the browser' has npm
     need libcap2-bin 'setcap, for the tests of trace without root' has setcap
     need util-linux 'the tests of trace run as other users with setpriv' has setpriv
+    need postgresql 'a server that keeps a store, for the tests' has_postgresql
+    need openssl 'its certificate' has openssl
     # What the tests of prices --inside run; without it they are skipped, so other architectures do without.
     [ "$(uname -m)" = x86_64 ] || return 0
     guests_need

@@ -1,4 +1,5 @@
-//! The store: records in and out, two writers, writers that are killed, full disks, records and files that are not what they seem.
+//! The store, a file and a server alike: records in and out, several writers, writers that are killed, full disks, records and files that are
+//! not what they seem.
 
 mod support;
 
@@ -11,21 +12,25 @@ use serde_json::{Value, json};
 use support::fleets::{CPUS, comparison, lists, price_list, write};
 use support::needs::mounts;
 use support::skip::needs;
+use support::stores::{Store, on_each_store};
 use support::{Sandbox, list};
 
-/// What `store list` says, the latest first.
-fn listed(place: &Sandbox, more: &[&str]) -> Vec<Value> {
-    let args = [&["store", "list", "--json", "--last", "10000"], more].concat();
-    list(&place.run(&args).json()["records"]).to_vec()
-}
+on_each_store!(
+    a_report_from_the_store_is_the_report_from_the_files,
+    reports_choose_by_label_time_and_machine,
+    what_is_measured_can_be_saved_at_once,
+    clones_of_one_name_are_told_apart_by_what_their_records_say,
+    collectors_at_once_lose_nothing_and_count_nothing_twice,
+    a_collector_that_is_killed_leaves_whole_records_and_the_rest_can_be_added,
+    what_is_no_record_or_lies_is_named_and_does_no_harm,
+    what_is_no_store_of_this_version_is_left_alone,
+);
 
-#[test]
-fn a_report_from_the_store_is_the_report_from_the_files() {
-    let place = Sandbox::new();
-    lists(&place, "lists", 1, "6.1", |at, _, _| if at == 5 { 0.7 } else { 0.0 });
+fn a_report_from_the_store_is_the_report_from_the_files(place: &Store) {
+    lists(place, "lists", 1, "6.1", |at, _, _| if at == 5 { 0.7 } else { 0.0 });
     for at in 0..6 {
         let record = comparison(CPUS[at % 2], [0.2, 5.0][at % 2] + at as f64 / 100.0);
-        write(&place, &format!("runs/node{at}.json"), &record);
+        write(place, &format!("runs/node{at}.json"), &record);
     }
     let added = place.run(&["store", "add", "lists", "runs"]).ok().out;
     assert!(added.starts_with("added 30 records to '"), "{added}");
@@ -38,23 +43,21 @@ fn a_report_from_the_store_is_the_report_from_the_files() {
     place.write("pretty.json", pretty);
     let again = place.run(&["store", "add", "lists", "runs", "pretty.json"]).ok().out;
     assert!(again.contains("added 0 records") && again.contains("31 were there already"), "{again}");
-    assert_eq!(listed(&place, &[]).len(), 30);
+    assert_eq!(place.listed(&[]).len(), 30);
     // Whole, as it was added.
-    let node0 = &listed(&place, &["--host", "node0"])[0];
+    let node0 = &place.listed(&["--host", "node0"])[0];
     let document = place.run(&["store", "get", &node0["id"].to_string()]).ok().out;
     assert_eq!(document, place.read("lists/node0.json"));
     place.run(&["store", "remove", &node0["id"].to_string()]).ok();
-    assert_eq!(listed(&place, &[]).len(), 29);
+    assert_eq!(place.listed(&[]).len(), 29);
     let report = place.run(&["fleet", "report"]).ok().flowing();
     assert!(report.contains("23 machines"), "{report}");
     place.run(&["store", "remove", "4711"]).expect_error(1, &["no record 4711", "store list"]);
 }
 
-#[test]
-fn reports_choose_by_label_time_and_machine() {
-    let place = Sandbox::new();
-    lists(&place, "before", 1, "6.1", |_, _, _| 0.0);
-    lists(&place, "after", 2, "6.12", |_, group, _| if group == "process" { 0.3 } else { 0.0 });
+fn reports_choose_by_label_time_and_machine(place: &Store) {
+    lists(place, "before", 1, "6.1", |_, _, _| 0.0);
+    lists(place, "after", 2, "6.12", |_, group, _| if group == "process" { 0.3 } else { 0.0 });
     for at in 0..24 {
         let file = format!("after/node{at}.json");
         let mut list = place.json(&file);
@@ -66,11 +69,7 @@ fn reports_choose_by_label_time_and_machine() {
     let files = place.run(&["fleet", "diff", "before", "after", "--json"]).json();
     let mut store = Vec::new();
     for [before, after] in [["before", "after"], ["2026-11-24", "2026-11-25T12:00"]] {
-        store.push(
-            place
-                .run(&["fleet", "diff", "--store", "data/whyfaster/store.db", before, after, "--json"])
-                .json(),
-        );
+        store.push(place.run(&["fleet", "diff", "--store", &place.address, before, after, "--json"]).json());
     }
     for store in store {
         assert_eq!((&store["rows"], &store["facts"]), (&files["rows"], &files["facts"]));
@@ -92,76 +91,65 @@ fn reports_choose_by_label_time_and_machine() {
     place.run(&["store", "list", "--since", "monday"]).expect(2, &["no date such as"]);
 }
 
-#[test]
-fn what_is_measured_can_be_saved_at_once() {
-    let place = Sandbox::new();
+fn what_is_measured_can_be_saved_at_once(place: &Store) {
     let measured = ["compare", "--why=no", "-N", "-r", "2", "true", "echo", "--no-check-output"];
-    let save = ["--save", "--label", "before", "--store", "s.db", "--no-keep"];
+    let save = ["--save", "--label", "before", "--store", &place.address, "--no-keep"];
     place.run(&[&measured[..], &save].concat()).ok();
-    let records = listed(&place, &["--store", "s.db", "--label", "before"]);
+    let records = place.listed(&["--label", "before"]);
     assert_eq!((records.len(), &records[0]["kind"]), (1, &json!("comparison")), "{records:?}");
     assert_eq!(records[0]["host"], rustix::system::uname().nodename().to_str().unwrap());
-    let record = place.run(&["store", "get", "--store", "s.db", &records[0]["id"].to_string()]).ok().out;
+    let record = place.run(&["store", "get", &records[0]["id"].to_string()]).ok().out;
     place.write("again.json", record);
     place.run(&["show", "again.json"]).ok();
-    // That it cannot be saved is told before anything runs.
-    place.write("text.db", "this is no database, but long enough to be taken for one: ".repeat(100));
-    let ran = place.run(&["compare", "-N", "touch ran", "--save", "--store", "text.db"]);
-    ran.expect_error(1, &["'text.db' is no store"]);
-    assert!(!place.path("ran").exists());
 }
 
-#[test]
-fn clones_of_one_name_are_told_apart_by_what_their_records_say() {
-    let place = Sandbox::new();
+fn clones_of_one_name_are_told_apart_by_what_their_records_say(place: &Store) {
     for at in 0..4 {
         let mut list = price_list("debian", CPUS[0], "6.1", |_, _| f64::from(at) * 0.01);
         if at > 0 {
             list["fingerprint"]["machine_id"] = format!("{at}23456789abcdef0").into();
             list["fingerprint"]["host_name"] = "debian".into();
         }
-        write(&place, &format!("lists/node{at}.json"), &list);
+        write(place, &format!("lists/node{at}.json"), &list);
     }
     place.run(&["store", "add", "lists"]).ok();
-    let machines = |place: &Sandbox| {
+    let machines = |place: &Store| {
         let report = place.run(&["fleet", "report", "--json"]).json();
         let mut names: Vec<String> =
             list(&report["prices"]["machines"]).iter().map(Value::to_string).collect();
         names.sort();
         names.join(" ")
     };
-    assert_eq!(machines(&place), r#""debian (123456)" "debian (223456)" "debian (323456)" "debian""#);
-    fs::remove_dir_all(place.path("data")).unwrap();
+    assert_eq!(machines(place), r#""debian (123456)" "debian (223456)" "debian (323456)" "debian""#);
+    for record in place.listed(&[]) {
+        place.run(&["store", "remove", &record["id"].to_string()]).ok();
+    }
     place.run(&["store", "add", "--name-by-file", "lists"]).ok();
-    assert_eq!(machines(&place), r#""node0" "node1" "node2" "node3""#);
+    assert_eq!(machines(place), r#""node0" "node1" "node2" "node3""#);
 }
 
-#[test]
-fn two_collectors_at_once_lose_nothing_and_count_nothing_twice() {
-    let place = Sandbox::new();
-    lists(&place, "one", 1, "6.1", |_, _, _| 0.0);
-    lists(&place, "two", 2, "6.1", |_, _, _| 0.0);
+fn collectors_at_once_lose_nothing_and_count_nothing_twice(place: &Store) {
+    lists(place, "one", 1, "6.1", |_, _, _| 0.0);
+    lists(place, "two", 2, "6.1", |_, _, _| 0.0);
     // What both bring.
     fs::copy(place.path("one/node0.json"), place.path("two/same.json")).unwrap();
     let all: Vec<_> = ["one", "two", "two", "one"].map(|of| place.start(&["store", "add", of])).into();
     let said: Vec<String> = all.into_iter().map(|it| it.wait().ok().out).collect();
     let new = |text: &String| text.split(' ').nth(1).and_then(|n| n.parse::<usize>().ok()).unwrap();
     assert_eq!(said.iter().map(new).sum::<usize>(), 48, "{said:?}");
-    assert_eq!(listed(&place, &[]).len(), 48);
+    assert_eq!(place.listed(&[]).len(), 48);
 }
 
-#[test]
-fn a_collector_that_is_killed_leaves_whole_records_and_the_rest_can_be_added() {
-    let place = Sandbox::new();
+fn a_collector_that_is_killed_leaves_whole_records_and_the_rest_can_be_added(place: &Store) {
     for seed in 0..8 {
-        lists(&place, &format!("lists/{seed}"), seed, "6.1", |_, _, _| 0.0);
+        lists(place, &format!("lists/{seed}"), seed, "6.1", |_, _, _| 0.0);
     }
-    let store = place.path("data/whyfaster/store.db");
+    let store = place.path(&place.address);
     let mut seen = 0;
     // Each time later, until one comes to its end.
     for delay in [1u64, 5, 10, 20, 40, 80, 160] {
         let mut collector = place.start(&["store", "add", "lists"]);
-        while !store.exists() && collector.runs() {}
+        while place.server.is_none() && !store.exists() && collector.runs() {}
         thread::sleep(Duration::from_millis(delay));
         collector.signal(Signal::KILL);
         collector.wait();
@@ -180,7 +168,7 @@ fn a_collector_that_is_killed_leaves_whole_records_and_the_rest_can_be_added() {
         }
     }
     place.run(&["store", "add", "lists"]).ok();
-    assert_eq!(listed(&place, &[]).len(), 8 * 24);
+    assert_eq!(place.listed(&[]).len(), 8 * 24);
     place.run(&["fleet", "report"]).ok();
 }
 
@@ -202,21 +190,19 @@ fn a_full_disk_is_told_and_what_was_added_stays() {
     assert!(ran.out.contains(&rest), "{before} before: {}", ran.out);
 }
 
-#[test]
-fn what_is_no_record_or_lies_is_named_and_does_no_harm() {
-    let place = Sandbox::new();
-    lists(&place, "lists", 1, "6.1", |_, _, _| 0.0);
+fn what_is_no_record_or_lies_is_named_and_does_no_harm(place: &Store) {
+    lists(place, "lists", 1, "6.1", |_, _, _| 0.0);
     place.write("lists/broken.json", "{\"schema\": \"whyfaster-prices/1\", \"pri");
     let mut hostile = price_list("'); DROP TABLE record; --\u{1b}[31m\0", CPUS[0], "6.1", |_, _| 0.0);
     hostile["label"] = "x".into();
-    write(&place, "lists/hostile.json", &hostile);
+    write(place, "lists/hostile.json", &hostile);
     let mut negative = price_list("negative", CPUS[0], "6.1", |_, _| 0.0);
     negative["prices"][0]["median_ns"] = json!(-1.0);
-    write(&place, "lists/negative.json", &negative);
+    write(place, "lists/negative.json", &negative);
     for (file, started) in [("future", "2999-01-01T00:00:00Z"), ("never", "once upon a time")] {
         let mut list = price_list("node0", CPUS[0], "6.1", |_, _| 3.0);
         list["started"] = started.into();
-        write(&place, &format!("lists/{file}.json"), &list);
+        write(place, &format!("lists/{file}.json"), &list);
     }
     let ran = place.run(&["store", "add", "lists"]);
     ran.expect_error(
@@ -234,7 +220,7 @@ fn what_is_no_record_or_lies_is_named_and_does_no_harm() {
     let mut liar = price_list("node1", CPUS[0], "6.1", |_, _| 3.0);
     liar["fingerprint"]["host_name"] = "node1".into();
     liar["fingerprint"]["machine_id"] = "0123456789abcdef".into();
-    write(&place, "liar.json", &liar);
+    write(place, "liar.json", &liar);
     place.run(&["store", "add", "liar.json"]).ok();
     let ran = place.run(&["fleet", "report"]).ok();
     assert!(ran.flowing().contains("26 machines") && !ran.out.contains('\u{1b}'), "{}", ran.out);
@@ -242,27 +228,35 @@ fn what_is_no_record_or_lies_is_named_and_does_no_harm() {
     assert!(listed.contains("DROP TAB") && !listed.contains('\u{1b}'), "{listed}");
 }
 
+fn what_is_no_store_of_this_version_is_left_alone(place: &Store) {
+    lists(place, "lists", 1, "6.1", |_, _, _| 0.0);
+    place.run(&["fleet", "report"]).expect_error(1, &["no store at", "store add"]);
+    place.run(&["store", "add", "lists"]).ok();
+    // As a later version leaves it.
+    place.execute("UPDATE whyfaster_store SET version = 99");
+    for verb in [&["store", "add", "lists"][..], &["store", "list", "--json"]] {
+        place.run(verb).expect_error(1, &["newer whyfaster", "99", "update"]);
+    }
+}
+
 #[test]
-fn what_is_no_store_of_this_version_is_left_alone() {
+fn a_file_that_is_no_store_is_left_alone() {
     let place = Sandbox::new();
     lists(&place, "lists", 1, "6.1", |_, _, _| 0.0);
-    place.run(&["fleet", "report"]).expect_error(1, &["no store at", "store add"]);
     place.run(&["store", "list", "--store", "none.db"]).expect_error(1, &["no store at 'none.db'"]);
     assert!(!place.path("none.db").exists());
     place.write("text.db", "this is no database, but long enough to be taken for one: ".repeat(100));
     let before = fs::read(place.path("text.db")).unwrap();
     place.run(&["store", "add", "--store", "text.db", "lists"]).expect_error(1, &["'text.db' is no store"]);
     assert_eq!(fs::read(place.path("text.db")).unwrap(), before);
-    // The same file as a later version leaves it.
-    place.run(&["store", "add", "--store", "s.db", "lists"]).ok();
-    let newer = rusqlite::Connection::open(place.path("s.db")).unwrap();
-    newer.execute_batch("UPDATE whyfaster_store SET version = 99").unwrap();
-    for verb in [["store", "add", "lists"], ["store", "list", "--json"]] {
-        let args = [&verb[..], &["--store", "s.db"]].concat();
-        place.run(&args).expect_error(1, &["newer whyfaster", "99", "update"]);
-    }
+    // That it cannot be saved is told before anything runs.
+    let ran = place.run(&["compare", "-N", "touch ran", "--save", "--store", "text.db"]);
+    ran.expect_error(1, &["'text.db' is no store"]);
+    assert!(!place.path("ran").exists());
     // One of somebody else.
     rusqlite::Connection::open(place.path("other.db")).unwrap().execute_batch("CREATE TABLE t (x)").unwrap();
     place.run(&["store", "add", "--store", "other.db", "lists"]).expect_error(1, &["is no store"]);
-    place.run(&["store", "add", "--store", "mysql://x/y", "lists"]).expect(2, &["'mysql'"]);
+    let ran = place.run(&["store", "add", "--store", "mysql://me:s3cr3t@x/y", "lists"]);
+    ran.expect(2, &["'mysql'"]);
+    assert!(!ran.err.contains("s3cr3t"), "{}", ran.err);
 }

@@ -11,12 +11,14 @@
 pub(crate) mod fleets;
 pub(crate) mod group;
 pub(crate) mod needs;
+pub(crate) mod postgres;
 pub(crate) mod prices;
 mod processes;
 mod sandbox;
 pub(crate) mod seccomp;
 pub(crate) mod skip;
 pub(crate) mod sshd;
+pub(crate) mod stores;
 pub(crate) mod terminal;
 pub(crate) mod trace;
 pub(crate) mod user;

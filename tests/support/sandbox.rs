@@ -27,6 +27,8 @@ pub(crate) struct Sandbox {
     dir: tempfile::TempDir,
     /// An argument for `sleep` that no other process has.
     pub(crate) marker: String,
+    /// What the environment of every run here says besides.
+    environment: Vec<(&'static str, String)>,
 }
 
 /// How a run ended.
@@ -50,7 +52,14 @@ impl Sandbox {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("tmp")).unwrap();
         let run = RUNS.fetch_add(1, Ordering::Relaxed);
-        Self { dir, marker: format!("1{:08}.{run:04}7", std::process::id()) }
+        let marker = format!("1{:08}.{run:04}7", std::process::id());
+        Self { dir, marker, environment: Vec::new() }
+    }
+
+    /// The same with a variable in the environment of every run.
+    pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.environment.push((name, value.into()));
+        self
     }
 
     /// One in which any user may write.
@@ -106,6 +115,10 @@ impl Sandbox {
         {
             command.env_remove(name);
         }
+        for name in ["HOST", "PORT", "USER", "PASSWORD", "PASSFILE", "DATABASE", "SSLMODE", "SSLROOTCERT"] {
+            command.env_remove(format!("PG{name}"));
+        }
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         // A test runner in the background of a script ignores SIGINT. That is inherited, and whyfaster goes on ignoring it, as
         // `nohup` wants it to.
         // SAFETY: plain system calls between fork and exec.

@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use whyfaster_words::exit::Failure;
+
+use super::server::Named;
 
 /// The variable of the environment that names the store where no option does.
 const VARIABLE: &str = "WHYFASTER_STORE";
@@ -14,46 +15,56 @@ const VARIABLE: &str = "WHYFASTER_STORE";
 pub enum Address {
     /// A file of SQLite.
     File(PathBuf),
-}
-
-impl FromStr for Address {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.split_once("://") {
-            None if text.is_empty() => Err("name a file".to_owned()),
-            Some((scheme, _)) if scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
-                Err(format!("there is no store of the kind '{scheme}': name a file"))
-            }
-            _ => Ok(Self::File(text.into())),
-        }
-    }
+    /// A database of a PostgreSQL server.
+    Server(Box<Named>),
 }
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(path) => write!(f, "'{}'", path.display()),
+            Self::Server(named) => write!(f, "'{named}'"),
         }
     }
 }
 
 impl Address {
     /// The one that was named; else that of the environment; else the file of this user's data directory.
-    pub fn or_usual(named: Option<&Self>) -> Result<Self, Failure> {
+    ///
+    /// The text may hold a password, so an error never quotes it: the command line takes any text and leaves it to this.
+    pub fn or_usual(named: Option<&str>) -> Result<Self, Failure> {
+        let wrong = |from: &str, why: String| {
+            Failure::usage(
+                format!("{from}: {why}"),
+                "name a file, or a server: postgres://USER@HOST/DATABASE?sslmode=verify-full",
+            )
+        };
         if let Some(named) = named {
-            return Ok(named.clone());
+            return Self::of(named).map_err(|why| wrong("--store", why));
         }
-        if let Some(text) = std::env::var_os(VARIABLE).filter(|text| !text.is_empty()) {
-            let wrong =
-                |why: String| Failure::usage(format!("{VARIABLE}: {why}"), "set it to a file, or unset it");
-            return text.to_string_lossy().parse().map_err(wrong);
+        if let Ok(text) = std::env::var(VARIABLE)
+            && !text.is_empty()
+        {
+            return Self::of(&text).map_err(|why| wrong(VARIABLE, why));
         }
         usual().map(Self::File).ok_or_else(|| {
             let message =
                 "there is no directory for the store: neither XDG_DATA_HOME nor HOME is an absolute path";
             Failure::usage(message, "name one: --store FILE")
         })
+    }
+
+    fn of(text: &str) -> Result<Self, String> {
+        if Named::is(text) {
+            return Named::of(text).map(|named| Self::Server(Box::new(named)));
+        }
+        match text.split_once("://") {
+            None if text.is_empty() => Err("it names nothing".to_owned()),
+            Some((scheme, _)) if scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
+                Err(format!("there is no store of the kind '{scheme}'"))
+            }
+            _ => Ok(Self::File(text.into())),
+        }
     }
 }
 
@@ -69,10 +80,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_store_is_a_file() {
-        assert_eq!("a b.db".parse(), Ok(Address::File("a b.db".into())));
-        assert_eq!("./x://y".parse(), Ok(Address::File("./x://y".into())));
-        assert!("mysql://host/db".parse::<Address>().unwrap_err().contains("'mysql'"));
-        assert!("".parse::<Address>().is_err());
+    fn a_store_is_a_file_or_a_server() {
+        assert_eq!(Address::of("a b.db"), Ok(Address::File("a b.db".into())));
+        assert_eq!(Address::of("./x://y"), Ok(Address::File("./x://y".into())));
+        assert!(matches!(Address::of("postgresql://me@host/db"), Ok(Address::Server(_))));
+        let why = Address::of("mysql://me:s3cr3t@host/db").unwrap_err();
+        assert!(why.contains("'mysql'") && !why.contains("s3cr3t"), "{why}");
+        assert!(Address::of("").is_err());
     }
 }

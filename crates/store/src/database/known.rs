@@ -1,18 +1,32 @@
 //! What many records share, by the numbers that the store has given to it: machines, facts, rows of price lists, questions.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 
 use super::entry::{Answered, Entry, MachineKey, RowKey};
-use super::sql::{Sql, Value, number};
+use super::sql::{Sql, Value, places};
 use super::trouble::Trouble;
 
+/// Rows of one statement: a database takes some ten thousand parameters.
+const AT_ONCE: usize = 1000;
+
 /// The numbers that the store has given to what many records share. Nothing of it is ever removed.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Known {
-    machines: HashMap<MachineKey, i64>,
-    facts: HashMap<String, i64>,
-    rows: HashMap<RowKey, i64>,
-    questions: HashMap<String, i64>,
+    machines: Shared<MachineKey>,
+    facts: Shared<String>,
+    rows: Shared<RowKey>,
+    questions: Shared<String>,
+}
+
+/// The rows of a table that records share.
+#[derive(Debug)]
+struct Shared<Key> {
+    table: &'static str,
+    columns: &'static [&'static str],
+    /// The first columns, as many as this, say which row it is. They are texts.
+    of_key: usize,
+    numbers: HashMap<Key, i64>,
 }
 
 /// An entry, and the numbers of what it shares with others.
@@ -24,98 +38,137 @@ pub(super) struct Numbered<'a> {
     pub(super) questions: Vec<i64>,
 }
 
-impl Known {
-    pub(super) fn numbered<'a>(
-        &mut self,
-        sql: &mut dyn Sql,
-        entry: &'a Entry,
-    ) -> Result<Numbered<'a>, Trouble> {
-        let machine = match self.machines.get(&entry.machine) {
-            Some(id) => *id,
-            None => {
-                let key = [Value::from(&entry.machine.name), Value::from(&entry.machine.id)];
-                let id = shared(sql, "machine", &["name", "machine_id"], &key, 2)?;
-                self.machines.insert(entry.machine.clone(), id);
-                id
-            }
-        };
-        let facts = self.facts(sql, entry)?;
-        let rows = entry.prices.iter().map(|(row, _)| self.row(sql, row)).collect::<Result<_, _>>()?;
-        let questions = entry.answers.iter().map(|it| self.question(sql, it));
-        let questions = questions.collect::<Result<_, _>>()?;
-        Ok(Numbered { entry, machine, facts, rows, questions })
-    }
-
-    /// Whether nothing has to be written for these numbers.
-    pub(super) fn knows(&self, entry: &Entry) -> bool {
-        self.machines.contains_key(&entry.machine)
-            && self.facts.contains_key(&entry.facts_digest)
-            && entry.prices.iter().all(|(row, _)| self.rows.contains_key(row))
-            && entry.answers.iter().all(|it| self.questions.contains_key(&it.digest))
-    }
-
-    fn facts(&mut self, sql: &mut dyn Sql, entry: &Entry) -> Result<i64, Trouble> {
-        let digest = &entry.facts_digest;
-        if let Some(id) = self.facts.get(digest) {
-            return Ok(*id);
+impl Default for Known {
+    fn default() -> Self {
+        Self {
+            machines: Shared::of("machine", &["name", "machine_id"], 2),
+            facts: Shared::of("facts", &["digest"], 1),
+            rows: Shared::of("price_row", &["family", "name", "variant"], 3),
+            questions: Shared::of(
+                "question",
+                &["digest", "alternative", "command", "baseline", "baseline_command", "load"],
+                1,
+            ),
         }
-        let id = shared(sql, "facts", &["digest"], &[digest.into()], 1)?;
-        for (fact, value) in entry.facts.iter() {
-            let insert = "INSERT INTO fact (facts, name, value) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
-            sql.run(insert, &[id.into(), fact.name().into(), value.into()])?;
-        }
-        self.facts.insert(digest.clone(), id);
-        Ok(id)
-    }
-
-    fn row(&mut self, sql: &mut dyn Sql, row: &RowKey) -> Result<i64, Trouble> {
-        if let Some(id) = self.rows.get(row) {
-            return Ok(*id);
-        }
-        let (group, name, variant) = row;
-        let id = shared(
-            sql,
-            "price_row",
-            &["family", "name", "variant"],
-            &[group, name, variant].map(Value::from),
-            3,
-        )?;
-        self.rows.insert(row.clone(), id);
-        Ok(id)
-    }
-
-    fn question(&mut self, sql: &mut dyn Sql, it: &Answered) -> Result<i64, Trouble> {
-        if let Some(id) = self.questions.get(&it.digest) {
-            return Ok(*id);
-        }
-        let question = &it.question;
-        let texts =
-            [&question.alternative, &question.command, &question.baseline, &question.baseline_command];
-        let columns = ["digest", "alternative", "command", "baseline", "baseline_command", "load"];
-        let mut values = vec![Value::from(&it.digest)];
-        values.extend(texts.map(Value::from));
-        values.push(question.load.into());
-        let id = shared(sql, "question", &columns, &values, 1)?;
-        self.questions.insert(it.digest.clone(), id);
-        Ok(id)
     }
 }
 
-/// The number of a row of a table that records share, which is made where there is none. The first columns, as many as `key`, say which
-/// row it is.
-fn shared(
-    sql: &mut dyn Sql,
-    table: &str,
-    columns: &[&str],
-    values: &[Value],
-    key: usize,
-) -> Result<i64, Trouble> {
-    let places: Vec<String> = (1..=columns.len()).map(|at| format!("${at}")).collect();
-    let (names, places) = (columns.join(", "), places.join(", "));
-    sql.run(&format!("INSERT INTO {table} ({names}) VALUES ({places}) ON CONFLICT DO NOTHING"), values)?;
-    let of_key: Vec<String> =
-        columns[..key].iter().enumerate().map(|(at, column)| format!("{column} = ${}", at + 1)).collect();
-    let select = format!("SELECT id FROM {table} WHERE {}", of_key.join(" AND "));
-    let found = number(sql, &select, &values[..key])?;
-    found.ok_or_else(|| Trouble::Other(format!("{table} lost a row that was just written")))
+impl Known {
+    /// Whether nothing has to be written for the numbers of this entry.
+    pub(super) fn knows(&self, entry: &Entry) -> bool {
+        self.machines.numbers.contains_key(&entry.machine)
+            && self.facts.numbers.contains_key(&entry.facts_digest)
+            && entry.prices.iter().all(|(row, _)| self.rows.numbers.contains_key(row))
+            && entry.answers.iter().all(|it| self.questions.numbers.contains_key(&it.digest))
+    }
+
+    /// Makes the rows that these entries share where there are none, and learns their numbers.
+    pub(super) fn learn(&mut self, sql: &mut dyn Sql, entries: &[Entry]) -> Result<(), Trouble> {
+        let machine = |it: &MachineKey| vec![(&it.name).into(), (&it.id).into()];
+        self.machines.learn(sql, entries.iter().map(|entry| (&entry.machine, &entry.machine)), machine)?;
+        let facts = entries.iter().map(|entry| (&entry.facts_digest, entry));
+        let new = self.facts.learn(sql, facts, |entry| vec![(&entry.facts_digest).into()])?;
+        let mut values = Vec::new();
+        for entry in new {
+            let number = self.facts.numbers[&entry.facts_digest];
+            values.extend(
+                entry
+                    .facts
+                    .iter()
+                    .flat_map(|(fact, value)| [number.into(), fact.name().into(), value.into()]),
+            );
+        }
+        insert(sql, "fact", &["facts", "name", "value"], &values)?;
+        let row = |(group, name, variant): &RowKey| vec![group.into(), name.into(), variant.into()];
+        let rows = entries.iter().flat_map(|entry| entry.prices.iter().map(|(row, _)| (row, row)));
+        self.rows.learn(sql, rows, row)?;
+        let questions = entries.iter().flat_map(|entry| &entry.answers).map(|it| (&it.digest, it));
+        self.questions.learn(sql, questions, question)?;
+        Ok(())
+    }
+
+    /// The numbers of an entry that is known.
+    pub(super) fn numbered<'a>(&self, entry: &'a Entry) -> Numbered<'a> {
+        Numbered {
+            entry,
+            machine: self.machines.numbers[&entry.machine],
+            facts: self.facts.numbers[&entry.facts_digest],
+            rows: entry.prices.iter().map(|(row, _)| self.rows.numbers[row]).collect(),
+            questions: entry.answers.iter().map(|it| self.questions.numbers[&it.digest]).collect(),
+        }
+    }
+}
+
+fn question(it: &Answered) -> Vec<Value> {
+    let question = &it.question;
+    vec![
+        (&it.digest).into(),
+        (&question.alternative).into(),
+        (&question.command).into(),
+        (&question.baseline).into(),
+        (&question.baseline_command).into(),
+        question.load.into(),
+    ]
+}
+
+impl<Key: Clone + Eq + Hash> Shared<Key> {
+    fn of(table: &'static str, columns: &'static [&'static str], of_key: usize) -> Self {
+        Self { table, columns, of_key, numbers: HashMap::new() }
+    }
+
+    /// Those that were not known, after their rows were made and their numbers learnt.
+    fn learn<'a, T>(
+        &mut self,
+        sql: &mut dyn Sql,
+        all: impl Iterator<Item = (&'a Key, &'a T)>,
+        row: impl Fn(&T) -> Vec<Value>,
+    ) -> Result<Vec<&'a T>, Trouble>
+    where
+        Key: 'a,
+    {
+        let mut seen = HashSet::new();
+        let new: Vec<(&Key, &T)> =
+            all.filter(|(key, _)| !self.numbers.contains_key(key) && seen.insert(*key)).collect();
+        if new.is_empty() {
+            return Ok(Vec::new());
+        }
+        for new in new.chunks(AT_ONCE) {
+            let rows: Vec<Vec<Value>> = new.iter().map(|(_, it)| row(it)).collect();
+            insert(sql, self.table, self.columns, &rows.concat())?;
+            let found = self.find(sql, &rows)?;
+            for ((key, _), row) in new.iter().zip(&rows) {
+                let number = found.get(&texts(&row[..self.of_key])).copied();
+                let lost = || Trouble::Other(format!("{} lost a row that was just written", self.table));
+                self.numbers.insert((*key).clone(), number.ok_or_else(lost)?);
+            }
+        }
+        Ok(new.into_iter().map(|(_, it)| it).collect())
+    }
+
+    /// The numbers of rows by their keys, in the letters of the store: it holds no NUL.
+    fn find(&self, sql: &mut dyn Sql, rows: &[Vec<Value>]) -> Result<HashMap<Vec<String>, i64>, Trouble> {
+        let keys: Vec<Value> = rows.iter().flat_map(|row| row[..self.of_key].iter().cloned()).collect();
+        let names = self.columns[..self.of_key].join(", ");
+        let places = places(self.of_key, rows.len());
+        let select = format!("SELECT id, {names} FROM {} WHERE ({names}) IN (VALUES {places})", self.table);
+        let mut found = HashMap::new();
+        sql.each(&select, &keys, &mut |row| {
+            found.insert(texts(&row[1..]), row[0].int().unwrap_or_default());
+        })?;
+        Ok(found)
+    }
+}
+
+fn texts(values: &[Value]) -> Vec<String> {
+    values.iter().map(|value| value.text().unwrap_or_default().to_owned()).collect()
+}
+
+/// Adds rows where there are none by their key.
+fn insert(sql: &mut dyn Sql, table: &str, columns: &[&str], values: &[Value]) -> Result<(), Trouble> {
+    let names = columns.join(", ");
+    for values in values.chunks(columns.len() * AT_ONCE) {
+        let places = places(columns.len(), values.len() / columns.len());
+        sql.run(&format!("INSERT INTO {table} ({names}) VALUES {places} ON CONFLICT DO NOTHING"), values)?;
+    }
+    Ok(())
 }

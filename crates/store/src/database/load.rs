@@ -1,12 +1,14 @@
 //! Records into the tables, each whole or not at all, and never twice.
 
+use std::collections::HashMap;
+
 use whyfaster_words::exit::Failure;
 
 use super::entry::{self, Answered, Entry};
 use super::known::{Known, Numbered};
 use super::open::Database;
 use super::schema::{ALTERNATIVE, COMPARISON, DOCUMENT, LEVEL, OF_RECORDS, PRICE, ROUND};
-use super::sql::{Sql, Value, number};
+use super::sql::{Sql, Value, places};
 use super::trouble::Trouble;
 
 /// What became of records.
@@ -18,34 +20,49 @@ pub struct Added {
     pub there: usize,
 }
 
+/// How often one transaction is done again after the connection broke.
+const TRIES: usize = 5;
+
 impl Database {
     /// Adds records under a label. What comes back is in the store for good.
     pub fn add(&mut self, entries: &[Entry], label: &str) -> Result<Added, Failure> {
         let mut added = Added::default();
         for entries in entries.chunks(self.sql.dialect().at_once) {
-            let result = self.add_together(entries, label);
+            let result = self.add_surely(entries, label);
             let now = self.told(result)?;
             added = Added { new: added.new + now.new, there: added.there + now.there };
         }
         Ok(added)
     }
 
+    /// Adds them again where the connection broke. If the server had them by then, they are there already.
+    fn add_surely(&mut self, entries: &[Entry], label: &str) -> Result<Added, Trouble> {
+        let mut added = self.add_together(entries, label);
+        for _ in 0..TRIES {
+            if !matches!(added, Err(Trouble::Cut(_))) {
+                break;
+            }
+            self.sql.connect_again()?;
+            added = self.add_together(entries, label);
+        }
+        added
+    }
+
     fn add_together(&mut self, entries: &[Entry], label: &str) -> Result<Added, Trouble> {
         let sql = self.sql.as_mut();
+        let known = &mut self.known;
         // What records share is written before them, by itself: two writers that held it until their records are written could wait for
         // each other.
-        let known = &mut self.known;
-        let all_known = entries.iter().all(|entry| known.knows(entry));
-        let mut number = |sql: &mut dyn Sql| {
-            let each = entries.iter().map(|entry| known.numbered(sql, entry));
-            each.collect::<Result<Vec<Numbered<'_>>, Trouble>>()
-        };
-        let numbered = if all_known { number(sql) } else { within(sql, number) };
-        if numbered.is_err() {
-            // Some of these numbers went with the transaction.
-            self.known = Known::default();
+        if !entries.iter().all(|entry| known.knows(entry)) {
+            let learnt = sql.begin_shared().and_then(|()| finish(sql, |sql| known.learn(sql, entries)));
+            if learnt.is_err() {
+                // Some of these numbers went with the transaction.
+                self.known = Known::default();
+            }
+            learnt?;
         }
-        let mut numbered = numbered?;
+        let mut numbered: Vec<Numbered<'_>> =
+            entries.iter().map(|entry| self.known.numbered(entry)).collect();
         // In one order for all writers, for the same reason.
         numbered.sort_by(|a, b| a.entry.digest.cmp(&b.entry.digest));
         within(sql, |sql| write(sql, &numbered, label))
@@ -66,6 +83,11 @@ impl Database {
 /// One transaction.
 fn within<T>(sql: &mut dyn Sql, work: impl FnOnce(&mut dyn Sql) -> Result<T, Trouble>) -> Result<T, Trouble> {
     sql.begin()?;
+    finish(sql, work)
+}
+
+/// What a transaction that was begun does, and its end.
+fn finish<T>(sql: &mut dyn Sql, work: impl FnOnce(&mut dyn Sql) -> Result<T, Trouble>) -> Result<T, Trouble> {
     let done = work(sql).and_then(|done| sql.commit().map(|()| done));
     if done.is_err() {
         sql.roll_back();
@@ -76,9 +98,10 @@ fn within<T>(sql: &mut dyn Sql, work: impl FnOnce(&mut dyn Sql) -> Result<T, Tro
 fn write(sql: &mut dyn Sql, all: &[Numbered<'_>], label: &str) -> Result<Added, Trouble> {
     let mut rows: [Vec<Value>; OF_RECORDS.len()] = Default::default();
     let mut added = Added::default();
-    let now = jiff::Timestamp::now().as_microsecond();
+    let mut new = heads(sql, all, label)?;
     for it in all {
-        let Some(record) = head(sql, it, label, now)? else {
+        // One record may come twice at once.
+        let Some(record) = new.remove(&it.entry.digest) else {
             added.there += 1;
             continue;
         };
@@ -94,14 +117,26 @@ fn write(sql: &mut dyn Sql, all: &[Numbered<'_>], label: &str) -> Result<Added, 
     Ok(added)
 }
 
-/// The row of the record itself, and its number; nothing where there is one with this digest.
-fn head(sql: &mut dyn Sql, it: &Numbered<'_>, label: &str, now: i64) -> Result<Option<i64>, Trouble> {
-    let entry = it.entry;
-    number(
-        sql,
-        "INSERT INTO record (digest, kind, machine, facts, started_us, took_s, status, label, unit, about, tool_version, added_us) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (digest) DO NOTHING RETURNING id",
-        &[
+/// The rows of the records themselves: by the digests of those that are new, their numbers.
+fn heads(sql: &mut dyn Sql, all: &[Numbered<'_>], label: &str) -> Result<HashMap<String, i64>, Trouble> {
+    let now = jiff::Timestamp::now().as_microsecond();
+    let columns = [
+        "digest",
+        "kind",
+        "machine",
+        "facts",
+        "started_us",
+        "took_s",
+        "status",
+        "label",
+        "unit",
+        "about",
+        "tool_version",
+        "added_us",
+    ];
+    let values = all.iter().flat_map(|it| {
+        let entry = it.entry;
+        [
             (&entry.digest).into(),
             entry.kind.into(),
             it.machine.into(),
@@ -114,8 +149,21 @@ fn head(sql: &mut dyn Sql, it: &Numbered<'_>, label: &str, now: i64) -> Result<O
             (&entry.about).into(),
             (&entry.tool_version).into(),
             now.into(),
-        ],
-    )
+        ]
+    });
+    let values: Vec<Value> = values.collect();
+    let insert = format!(
+        "INSERT INTO record ({}) VALUES {} ON CONFLICT (digest) DO NOTHING RETURNING digest, id",
+        columns.join(", "),
+        places(columns.len(), all.len())
+    );
+    let mut new = HashMap::new();
+    sql.each(&insert, &values, &mut |row| {
+        if let [Value::Text(digest), Value::Int(id)] = row {
+            new.insert(digest.clone(), *id);
+        }
+    })?;
+    Ok(new)
 }
 
 /// Its rows in the tables of `OF_RECORDS`, in that order.

@@ -5,7 +5,7 @@
 //! the chosen ones, so that a report over millions of rows opens no document.
 //!
 //! All that is written in SQL is written once. What is the database's own is behind `sql::Sql`; `sqlite` is a file of
-//! SQLite.
+//! SQLite, `server` a database of a PostgreSQL server.
 
 mod address;
 mod choose;
@@ -16,6 +16,7 @@ mod list;
 mod load;
 mod open;
 mod schema;
+mod server;
 mod sql;
 mod sqlite;
 mod trouble;

@@ -8,7 +8,7 @@ use super::address::Address;
 use super::known::Known;
 use super::sql::Sql;
 use super::trouble::Trouble;
-use super::{schema, sqlite};
+use super::{schema, server, sqlite};
 
 /// A store that is open.
 pub struct Database {
@@ -37,8 +37,9 @@ impl Database {
     fn opened(address: &Address, make: bool) -> Result<Self, Failure> {
         let opened = match address {
             Address::File(path) => sqlite::open(path, make),
+            Address::Server(named) => server::open(named),
         };
-        let ready = opened.and_then(|mut sql| schema::bring_up(sql.as_mut()).map(|()| sql));
+        let ready = opened.and_then(|mut sql| schema::bring_up(sql.as_mut(), make).map(|()| sql));
         let sql = ready.map_err(|trouble| trouble.told(address))?;
         Ok(Self { sql, address: address.clone(), known: Known::default() })
     }

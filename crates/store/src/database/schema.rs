@@ -91,10 +91,12 @@ pub(super) const COMPARISON: Table = Table {
 /// Every table that holds rows of records, by the column that names the record.
 pub(super) const OF_RECORDS: [&Table; 6] = [&DOCUMENT, &PRICE, &ALTERNATIVE, &LEVEL, &ROUND, &COMPARISON];
 
-/// Brings the tables to the version of this program; makes them where there is none.
-pub(super) fn bring_up(sql: &mut dyn Sql) -> Result<(), Trouble> {
-    if version(sql)? == STEPS.len() as i64 {
-        return Ok(());
+/// Brings the tables to the version of this program; makes them where there is none and some are to be made.
+pub(super) fn bring_up(sql: &mut dyn Sql, make: bool) -> Result<(), Trouble> {
+    match version(sql)? {
+        0 if !make => return Err(Trouble::Absent),
+        found if found == STEPS.len() as i64 => return Ok(()),
+        _ => {}
     }
     // Two may come at once: the second one finds all done.
     sql.begin_alone()?;

@@ -1,5 +1,7 @@
-//! What the store asks of a database. SQLite is the only one by now; statements keep to what PostgreSQL understands too, which is to be the
-//! second. Parameters are `$1`, `$2` in the order in which they first occur.
+//! What the store asks of a database. Statements keep to what both SQLite and PostgreSQL understand. Parameters are `$1`, `$2` in the order in
+//! which they first occur; a column of numbers is BIGINT or DOUBLE PRECISION, so that a value tells its own type.
+
+use std::borrow::Cow;
 
 use super::trouble::Trouble;
 
@@ -25,6 +27,32 @@ impl Value {
     pub(super) fn text(&self) -> Option<&str> {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
+
+    /// Takes what a column holds in the place of what it held in the row before: reports read millions of rows.
+    pub(super) fn refill(&mut self, cell: Cell<'_>) {
+        *self = match (cell, &mut *self) {
+            (Cell::Text(text), Self::Text(before)) => {
+                before.clear();
+                before.push_str(&text);
+                return;
+            }
+            (Cell::Text(text), _) => Self::Text(text.into_owned()),
+            (Cell::Null, _) => Self::Null,
+            (Cell::Int(int), _) => Self::Int(int),
+            (Cell::Real(real), _) => Self::Real(real),
+            (Cell::Bytes(bytes), _) => Self::Bytes(bytes.to_vec()),
+        };
+    }
+}
+
+/// The same as the database lends it.
+#[derive(Clone, Debug)]
+pub(super) enum Cell<'a> {
+    Null,
+    Int(i64),
+    Real(f64),
+    Text(Cow<'a, str>),
+    Bytes(&'a [u8]),
 }
 
 impl From<i64> for Value {
@@ -116,6 +144,9 @@ pub(super) trait Sql {
     /// Begins a transaction in which nobody else changes the tables that the store is made of.
     fn begin_alone(&mut self) -> Result<(), Trouble>;
 
+    /// Begins a transaction in which nobody else makes rows that records share.
+    fn begin_shared(&mut self) -> Result<(), Trouble>;
+
     /// Begins a transaction that writes.
     fn begin(&mut self) -> Result<(), Trouble>;
 
@@ -141,6 +172,18 @@ pub(super) trait Sql {
 
     /// Adds rows to a table: their values, one row after the other.
     fn load(&mut self, table: &Table, values: &[Value]) -> Result<(), Trouble>;
+
+    /// Connects again after [`Trouble::Cut`]; waits for a server that is about to be there.
+    fn connect_again(&mut self) -> Result<(), Trouble>;
+}
+
+/// The places of the values of so many rows in a statement: `($1, $2), ($3, $4)`.
+pub(super) fn places(columns: usize, rows: usize) -> String {
+    let row = |row: usize| {
+        let each: Vec<String> = (1..=columns).map(|at| format!("${}", row * columns + at)).collect();
+        format!("({})", each.join(", "))
+    };
+    (0..rows).map(row).collect::<Vec<_>>().join(", ")
 }
 
 /// The first column of the first row of an answer, a number.

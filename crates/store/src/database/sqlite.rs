@@ -11,7 +11,7 @@ use std::time::Duration;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql, params_from_iter};
 
-use super::sql::{Dialect, Found, Sql, Table, Value};
+use super::sql::{Cell, Dialect, Found, Sql, Table, Value, places};
 use super::trouble::Trouble;
 
 /// How long a writer waits for the others.
@@ -70,6 +70,11 @@ impl Sql for Sqlite {
         Ok(self.connection.pragma_update(None, "application_id", APPLICATION)?)
     }
 
+    fn begin_shared(&mut self) -> Result<(), Trouble> {
+        // Nobody else writes at all.
+        self.begin()
+    }
+
     fn begin(&mut self) -> Result<(), Trouble> {
         // A transaction that begins as a reader could not become a writer once another one has written.
         self.script("BEGIN IMMEDIATE")
@@ -105,7 +110,7 @@ impl Sql for Sqlite {
         let mut rows = prepared.query(params_from_iter(with))?;
         while let Some(row) = rows.next()? {
             for (at, value) in values.iter_mut().enumerate() {
-                refill(value, row.get_ref(at)?);
+                value.refill(cell(row.get_ref(at)?));
             }
             take(&values);
         }
@@ -113,17 +118,17 @@ impl Sql for Sqlite {
     }
 
     fn load(&mut self, table: &Table, values: &[Value]) -> Result<(), Trouble> {
-        let places: Vec<String> = (1..=table.columns.len()).map(|at| format!("${at}")).collect();
-        let statement = format!(
-            "INSERT INTO {} ({}) VALUES ({})",
-            table.name,
-            table.columns.join(", "),
-            places.join(", ")
-        );
+        let places = places(table.columns.len(), 1);
+        let statement = format!("INSERT INTO {} ({}) VALUES {places}", table.name, table.columns.join(", "));
         let mut prepared = self.connection.prepare_cached(&statement)?;
         for row in values.chunks(table.columns.len()) {
             prepared.execute(params_from_iter(row))?;
         }
+        Ok(())
+    }
+
+    fn connect_again(&mut self) -> Result<(), Trouble> {
+        // A file is not cut off.
         Ok(())
     }
 }
@@ -140,20 +145,14 @@ impl ToSql for Value {
     }
 }
 
-/// Puts what a column holds in the place of what it held in the row before: reports read millions of rows.
-fn refill(value: &mut Value, column: ValueRef<'_>) {
-    *value = match (column, &mut *value) {
-        (ValueRef::Text(text), Value::Text(before)) => {
-            before.clear();
-            before.push_str(&String::from_utf8_lossy(text));
-            return;
-        }
-        (ValueRef::Text(text), _) => Value::Text(String::from_utf8_lossy(text).into_owned()),
-        (ValueRef::Null, _) => Value::Null,
-        (ValueRef::Integer(int), _) => Value::Int(int),
-        (ValueRef::Real(real), _) => Value::Real(real),
-        (ValueRef::Blob(bytes), _) => Value::Bytes(bytes.to_vec()),
-    };
+fn cell(column: ValueRef<'_>) -> Cell<'_> {
+    match column {
+        ValueRef::Null => Cell::Null,
+        ValueRef::Integer(int) => Cell::Int(int),
+        ValueRef::Real(real) => Cell::Real(real),
+        ValueRef::Text(text) => Cell::Text(String::from_utf8_lossy(text)),
+        ValueRef::Blob(bytes) => Cell::Bytes(bytes),
+    }
 }
 
 impl From<rusqlite::Error> for Trouble {
@@ -161,7 +160,7 @@ impl From<rusqlite::Error> for Trouble {
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
             Some(ErrorCode::DiskFull) => Self::Full,
-            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::ReadOnly,
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::Forbidden(error.to_string()),
             Some(ErrorCode::NotADatabase) => Self::Foreign,
             _ if no_room(&error) => Self::Full,
             _ => Self::Other(error.to_string()),

@@ -17,44 +17,84 @@ pub(super) enum Trouble {
     Busy,
     /// The disk is full.
     Full,
-    /// It may not be written to.
-    ReadOnly,
+    /// What was to be done is not allowed, in the words of the database.
+    Forbidden(String),
+    /// The server does not answer.
+    Unreachable(String),
+    /// The server does not let this user in.
+    Refused(String),
+    /// There is no safe way to the server.
+    Unproven(String),
+    /// The connection broke.
+    Cut(String),
     /// Anything else, in the words of the database.
     Other(String),
 }
 
+/// What holds after every error while records are added.
+const NOTHING_TWICE: &str = "what was added before is in the store, and no record is ever counted twice";
+
 impl Trouble {
     pub(super) fn told(&self, address: &Address) -> Failure {
-        let (what, hint) = match self {
+        let server = matches!(address, Address::Server(_));
+        let (what, hint): (String, String) = match self {
             Self::Absent => (
                 format!("there is no store at {address}"),
-                "make it: whyfaster store add RECORD, or measure with --save",
+                "make it: whyfaster store add RECORD, or measure with --save".into(),
             ),
             Self::Newer { found, known } => (
                 format!(
                     "a newer whyfaster made the store {address}: its tables are of version {found}, and this one knows {known}"
                 ),
-                "update whyfaster to use it",
+                "update whyfaster to use it".into(),
+            ),
+            Self::Foreign if server => (
+                format!("{address} is no store of whyfaster: it holds tables of others"),
+                "name a database of its own, or a schema of its own: ?options=-csearch_path%3DSCHEMA; nothing in this one was changed".into(),
             ),
             Self::Foreign => (
                 format!("{address} is no store of whyfaster"),
-                "name another file; nothing in this one was changed",
+                "name another file; nothing in this one was changed".into(),
             ),
             Self::Busy => (
                 format!("others wrote to the store {address} for a minute on end"),
-                "try again; what was added before is in the store, and no record is ever counted twice",
+                format!("try again; {NOTHING_TWICE}"),
             ),
             Self::Full => (
                 format!("the disk of the store {address} is full"),
-                "free some space and run the same again: what was added before is in the store, and no record is ever counted twice",
+                format!("free some space and run the same again: {NOTHING_TWICE}"),
             ),
-            Self::ReadOnly => (
+            Self::Forbidden(why) if server => (
+                format!("the store {address} does not allow it: {why}"),
+                "ask its owner for the rights that the page 'store' of the book names".into(),
+            ),
+            Self::Forbidden(_) => (
                 format!("the store {address} cannot be written to"),
-                "ask its owner, or name another: --store FILE",
+                "ask its owner, or name another: --store FILE".into(),
+            ),
+            Self::Unreachable(why) => (
+                format!("the server of the store {address} cannot be reached: {why}"),
+                format!("check host and port, and that the server runs; {NOTHING_TWICE}"),
+            ),
+            Self::Refused(why) => (
+                format!("the server of the store {address} lets nobody in: {why}"),
+                "check user and database; give the password by PGPASSWORD or in ~/.pgpass (mode 0600)".into(),
+            ),
+            Self::Unproven(why) => (
+                format!("there is no safe connection to the store {address}: {why}"),
+                "name the certificate that signs the server's with sslrootcert=FILE, and the host as it stands in there; sslmode says how much is asked for".into(),
+            ),
+            Self::Cut(why) => (
+                format!("the connection to the store {address} broke: {why}"),
+                format!("run the same again: {NOTHING_TWICE}"),
+            ),
+            Self::Other(why) if server => (
+                format!("the store {address} cannot be used: {why}"),
+                "the log of the server says more".into(),
             ),
             Self::Other(why) => (
                 format!("the store {address} cannot be used: {why}"),
-                "check the file, or name another: --store FILE",
+                "check the file, or name another: --store FILE".into(),
             ),
         };
         Failure::new(Exit::Error, what, hint)

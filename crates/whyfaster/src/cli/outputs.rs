@@ -215,7 +215,7 @@ impl Outputs {
     fn kept(mut self, args: &KeepArgs) -> Result<Self, Failure> {
         self.keep = !args.no_keep;
         if args.save {
-            let address = Address::or_usual(args.store.as_ref())?;
+            let address = Address::or_usual(args.store.as_deref())?;
             self.save = Some(Save { address, label: args.label.clone().unwrap_or_default() });
         }
         Ok(self)

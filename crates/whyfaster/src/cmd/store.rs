@@ -32,7 +32,7 @@ pub fn run(args: &StoreArgs) -> anyhow::Result<Exit> {
 const WAITING: usize = 64;
 
 fn add(args: &StoreAddArgs) -> anyhow::Result<Exit> {
-    let address = Address::or_usual(args.place.store.as_ref())?;
+    let address = Address::or_usual(args.store.store.as_deref())?;
     let files = store::files_below(&args.files)?;
     let mut database = Database::open_or_make(&address)?;
     let (added, refused) = added(&mut database, &files, args)?;
@@ -131,7 +131,7 @@ const LIST: &str = "whyfaster-store-list/1";
 
 fn list(args: &StoreListArgs) -> anyhow::Result<Exit> {
     let outputs = Outputs::of_fleet(args.json, args.view)?;
-    let address = Address::or_usual(args.place.store.as_ref())?;
+    let address = Address::or_usual(args.store.store.as_deref())?;
     let (records, all) = Database::open(&address)?.list(&args.chosen.chosen(), args.last)?;
     if args.json {
         return results::json(&List { schema: LIST, records, all });
@@ -144,14 +144,14 @@ fn list(args: &StoreListArgs) -> anyhow::Result<Exit> {
 }
 
 fn get(args: &StoreGetArgs) -> anyhow::Result<Exit> {
-    let address = Address::or_usual(args.place.store.as_ref())?;
+    let address = Address::or_usual(args.store.store.as_deref())?;
     let document = Database::open(&address)?.document(args.record)?;
     store::to_stdout(&document.ok_or_else(|| absent(args.record, &address))?)?;
     Ok(Exit::Ok)
 }
 
 fn remove(args: &StoreRemoveArgs) -> anyhow::Result<Exit> {
-    let address = Address::or_usual(args.place.store.as_ref())?;
+    let address = Address::or_usual(args.store.store.as_deref())?;
     let mut database = Database::open(&address)?;
     for record in &args.records {
         if !database.remove(*record)? {

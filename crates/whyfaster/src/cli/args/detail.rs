@@ -1,7 +1,7 @@
 //! How much is printed, and whether the rest is kept for later: the same options for every verb with a report.
 
 use clap::{ArgAction, Args, ValueHint};
-use whyfaster_store::database::{Address, label};
+use whyfaster_store::database::label;
 use whyfaster_words::display::Detail;
 
 /// How much is printed.
@@ -48,7 +48,7 @@ pub struct KeepArgs {
     #[arg(long, value_name = "LABEL", value_parser = label, requires = "save", hide_short_help = true)]
     pub label: Option<String>,
 
-    /// The store that it is added to: a file of SQLite [default: $WHYFASTER_STORE, else in the XDG data directory]
+    /// The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]
     #[arg(long, value_name = "STORE", value_hint = ValueHint::FilePath, requires = "save", hide_short_help = true)]
-    pub store: Option<Address>,
+    pub store: Option<String>,
 }

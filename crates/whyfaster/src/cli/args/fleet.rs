@@ -9,7 +9,7 @@ use whyfaster_run::elsewhere::Place;
 use super::super::{fleet, numbers};
 use super::elsewhere::AlongArgs;
 use super::prices::ViewArgs;
-use super::store::{ChosenArgs, PlaceArgs};
+use super::store::{ChosenArgs, WhichStoreArgs};
 
 /// `whyfaster fleet`.
 #[derive(Clone, Debug, Args)]
@@ -111,7 +111,7 @@ pub struct FleetReportArgs {
 
     /// Where the store is.
     #[command(flatten)]
-    pub place: PlaceArgs,
+    pub store: WhichStoreArgs,
 
     /// Exit with 3 if something in the fleet is above a limit
     ///
@@ -151,7 +151,7 @@ pub struct FleetDiffArgs {
 
     /// Where the store is, if both are in it.
     #[command(flatten)]
-    pub place: PlaceArgs,
+    pub store: WhichStoreArgs,
 
     /// Call a price unchanged when it changed by less than this
     #[arg(long, value_name = "SHARE", value_parser = numbers::delta, default_value = "5%", help_heading = "Statistics")]

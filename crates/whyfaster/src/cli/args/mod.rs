@@ -31,7 +31,8 @@ pub use others::{DoctorArgs, ShowArgs, StudyArgs};
 pub use prices::{InsideArgs, MachinesArgs, PricesArgs, ViewArgs};
 pub use report::{PageArgs, PictureArgs, ReportArgs};
 pub use store::{
-    ChosenArgs, PlaceArgs, StoreAddArgs, StoreArgs, StoreGetArgs, StoreListArgs, StoreRemoveArgs, StoreTask,
+    ChosenArgs, StoreAddArgs, StoreArgs, StoreGetArgs, StoreListArgs, StoreRemoveArgs, StoreTask,
+    WhichStoreArgs,
 };
 pub use trace::{
     LevelWord, ObserveArgs, StreamArgs, TraceArgs, TraceOutputArgs, TraceRowsArgs, TraceShowArgs,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
-use whyfaster_store::database::{Address, Chosen, Moment, label};
+use whyfaster_store::database::{Chosen, Moment, label};
 
 use super::ViewArgs;
 
@@ -31,10 +31,10 @@ pub enum StoreTask {
 /// Where the store is.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Store")]
-pub struct PlaceArgs {
-    /// The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]
+pub struct WhichStoreArgs {
+    /// The store: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]
     #[arg(long, value_name = "STORE", value_hint = ValueHint::FilePath)]
-    pub store: Option<Address>,
+    pub store: Option<String>,
 }
 
 /// Which records of a store are meant.
@@ -85,7 +85,7 @@ pub struct StoreAddArgs {
 
     /// Where.
     #[command(flatten)]
-    pub place: PlaceArgs,
+    pub store: WhichStoreArgs,
 }
 
 /// `whyfaster store list`.
@@ -101,7 +101,7 @@ pub struct StoreListArgs {
 
     /// Where.
     #[command(flatten)]
-    pub place: PlaceArgs,
+    pub store: WhichStoreArgs,
 
     /// Print them as JSON on standard output
     #[arg(long, help_heading = "Output")]
@@ -121,7 +121,7 @@ pub struct StoreGetArgs {
 
     /// Where.
     #[command(flatten)]
-    pub place: PlaceArgs,
+    pub store: WhichStoreArgs,
 }
 
 /// `whyfaster store remove`.
@@ -133,5 +133,5 @@ pub struct StoreRemoveArgs {
 
     /// Where.
     #[command(flatten)]
-    pub place: PlaceArgs,
+    pub store: WhichStoreArgs,
 }

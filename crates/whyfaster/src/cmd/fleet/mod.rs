@@ -138,7 +138,7 @@ fn report(args: &FleetReportArgs) -> anyhow::Result<Exit> {
     let look = results::look(&outputs);
     let (fleet, comparisons, not_read) = match args.files.as_slice() {
         [] => {
-            let address = Address::or_usual(args.place.store.as_ref())?;
+            let address = Address::or_usual(args.store.store.as_deref())?;
             let chosen = args.chosen.chosen();
             let prices = Database::open(&address)?.prices(&chosen)?;
             (prices, stored(&address, args.only.as_deref(), &chosen)?, Vec::new())
@@ -219,9 +219,9 @@ fn counted(address: &Address, asked: &[Asked], chosen: &Chosen) -> Result<Vec<Co
 fn diff(args: &FleetDiffArgs) -> anyhow::Result<Exit> {
     let outputs = Outputs::of_fleet(args.json, args.view)?;
     let look = results::look(&outputs);
-    let in_store = args.place.store.is_some() || !args.before.exists() && !args.after.exists();
+    let in_store = args.store.store.is_some() || !args.before.exists() && !args.after.exists();
     let [before, after] = if in_store {
-        let address = Address::or_usual(args.place.store.as_ref())?;
+        let address = Address::or_usual(args.store.store.as_deref())?;
         [prices_at(&address, &args.before)?, prices_at(&address, &args.after)?]
     } else {
         [prices_in(&args.before)?, prices_in(&args.after)?]
