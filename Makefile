@@ -69,11 +69,10 @@ setup-demo setup-test setup-bench setup-kernels setup-dist: setup-%:
 # ---- the main job ----
 
 # One file that needs nothing from the system: the C library, libelf and zlib are inside. The feature is given to the last
-# link only: for the whole build it would forbid procedural macros, which are shared libraries. What libelf itself needs
-# differs between its versions (zlib; later zstd too), so pkg-config is asked.
+# link only: for the whole build it would forbid procedural macros, which are shared libraries.
 build: setup-demo
 	cargo rustc --release --locked -p whyfaster --bin whyfaster -- \
-		-C target-feature=+crt-static -C link-args="-Wl,-Bstatic $$(pkg-config --static --libs libelf)"
+		-C target-feature=+crt-static -C link-args="$$(scripts/link-args)"
 
 # The files of a release, for both architectures, in target/dist.
 dist: setup-dist

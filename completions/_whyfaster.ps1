@@ -108,7 +108,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--fail-if', '--fail-if', [CompletionResultType]::ParameterName, 'Exit with 3 if a metric is above a limit')
             [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write the record to FILE')
             [CompletionResult]::new('--label', '--label', [CompletionResultType]::ParameterName, 'The label that it is added under, such as before or after')
-            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store that it is added to: a file of SQLite [default: $WHYFASTER_STORE, else in the XDG data directory]')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]')
             [CompletionResult]::new('--html', '--html', [CompletionResultType]::ParameterName, 'Write a page with pictures to FILE')
             [CompletionResult]::new('--svg', '--svg', [CompletionResultType]::ParameterName, 'Write the one picture that says it to FILE, as SVG')
             [CompletionResult]::new('--png', '--png', [CompletionResultType]::ParameterName, 'Write the same picture to FILE, as PNG')
@@ -157,7 +157,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--time-unit', '--time-unit', [CompletionResultType]::ParameterName, 'Show times in UNIT: microsecond, millisecond, second, minute or hour')
             [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write the record to FILE (''-'' is standard output)')
             [CompletionResult]::new('--label', '--label', [CompletionResultType]::ParameterName, 'The label that it is added under, such as before or after')
-            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store that it is added to: a file of SQLite [default: $WHYFASTER_STORE, else in the XDG data directory]')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]')
             [CompletionResult]::new('--html', '--html', [CompletionResultType]::ParameterName, 'Write a page with pictures to FILE')
             [CompletionResult]::new('--svg', '--svg', [CompletionResultType]::ParameterName, 'Write the one picture that says it to FILE, as SVG')
             [CompletionResult]::new('--png', '--png', [CompletionResultType]::ParameterName, 'Write the same picture to FILE, as PNG')
@@ -239,7 +239,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--why-rounds', '--why-rounds', [CompletionResultType]::ParameterName, 'Observe every alternative this many times [default: 3 to 22, until the causes are known]')
             [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write the record, with every raw sample, to FILE (''-'' is standard output)')
             [CompletionResult]::new('--label', '--label', [CompletionResultType]::ParameterName, 'The label that it is added under, such as before or after')
-            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store that it is added to: a file of SQLite [default: $WHYFASTER_STORE, else in the XDG data directory]')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]')
             [CompletionResult]::new('--html', '--html', [CompletionResultType]::ParameterName, 'Write a page with pictures to FILE')
             [CompletionResult]::new('--svg', '--svg', [CompletionResultType]::ParameterName, 'Write the one picture that says it to FILE, as SVG')
             [CompletionResult]::new('--png', '--png', [CompletionResultType]::ParameterName, 'Write the same picture to FILE, as PNG')
@@ -279,7 +279,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--explain', '--explain', [CompletionResultType]::ParameterName, 'Print the page of a probe: what it measures, how, and what to make of it')
             [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write the price list, with every raw sample, to FILE (''-'' is standard output)')
             [CompletionResult]::new('--label', '--label', [CompletionResultType]::ParameterName, 'The label that it is added under, such as before or after')
-            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store that it is added to: a file of SQLite [default: $WHYFASTER_STORE, else in the XDG data directory]')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]')
             [CompletionResult]::new('--export-csv', '--export-csv', [CompletionResultType]::ParameterName, 'Write the prices as comma-separated values to FILE (''-'' is standard output)')
             [CompletionResult]::new('--html', '--html', [CompletionResultType]::ParameterName, 'Write a page with pictures to FILE')
             [CompletionResult]::new('--svg', '--svg', [CompletionResultType]::ParameterName, 'Write the one picture that says it to FILE, as SVG')
@@ -445,7 +445,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--until', '--until', [CompletionResultType]::ParameterName, 'Records that were measured before this day or time')
             [CompletionResult]::new('--label', '--label', [CompletionResultType]::ParameterName, 'Records that were added under this label')
             [CompletionResult]::new('--host', '--host', [CompletionResultType]::ParameterName, 'Records of this machine; may be given several times')
-            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]')
             [CompletionResult]::new('--fail-if', '--fail-if', [CompletionResultType]::ParameterName, 'Exit with 3 if something in the fleet is above a limit')
             [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour: auto, basic, full, nocolor, color or none [default: auto]')
             [CompletionResult]::new('--time-unit', '--time-unit', [CompletionResultType]::ParameterName, 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]')
@@ -463,7 +463,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             break
         }
         'whyfaster;fleet;diff' {
-            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]')
             [CompletionResult]::new('--delta', '--delta', [CompletionResultType]::ParameterName, 'Call a price unchanged when it changed by less than this')
             [CompletionResult]::new('--fail-if', '--fail-if', [CompletionResultType]::ParameterName, 'Exit with 3 if a price became dearer than allowed')
             [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour: auto, basic, full, nocolor, color or none [default: auto]')
@@ -495,7 +495,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
         }
         'whyfaster;store;add' {
             [CompletionResult]::new('--label', '--label', [CompletionResultType]::ParameterName, 'Add them under this label, such as before or after, by which reports choose')
-            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]')
             [CompletionResult]::new('--name-by-file', '--name-by-file', [CompletionResultType]::ParameterName, 'Call the machine by the file of its record, not by the name of the host: for clones that share one name')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print the options that are used most')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print the options that are used most')
@@ -510,7 +510,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--until', '--until', [CompletionResultType]::ParameterName, 'Records that were measured before this day or time')
             [CompletionResult]::new('--label', '--label', [CompletionResultType]::ParameterName, 'Records that were added under this label')
             [CompletionResult]::new('--host', '--host', [CompletionResultType]::ParameterName, 'Records of this machine; may be given several times')
-            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]')
             [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour: auto, basic, full, nocolor, color or none [default: auto]')
             [CompletionResult]::new('--time-unit', '--time-unit', [CompletionResultType]::ParameterName, 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print them as JSON on standard output')
@@ -526,7 +526,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             break
         }
         'whyfaster;store;get' {
-            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print the options that are used most')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print the options that are used most')
             [CompletionResult]::new('--help-all', '--help-all', [CompletionResultType]::ParameterName, 'Print every option with its explanation')
@@ -535,7 +535,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             break
         }
         'whyfaster;store;remove' {
-            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print the options that are used most')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print the options that are used most')
             [CompletionResult]::new('--help-all', '--help-all', [CompletionResultType]::ParameterName, 'Print every option with its explanation')
@@ -561,7 +561,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--max-time', '--max-time', [CompletionResultType]::ParameterName, 'Begin nothing that would end after this time, such as 60s [default: 20s]')
             [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write the record, with every raw sample, to FILE (''-'' is standard output)')
             [CompletionResult]::new('--label', '--label', [CompletionResultType]::ParameterName, 'The label that it is added under, such as before or after')
-            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store that it is added to: a file of SQLite [default: $WHYFASTER_STORE, else in the XDG data directory]')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]')
             [CompletionResult]::new('--style', '--style', [CompletionResultType]::ParameterName, 'Colour: auto, basic, full, nocolor, color or none [default: auto]')
             [CompletionResult]::new('--time-unit', '--time-unit', [CompletionResultType]::ParameterName, 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]')
             [CompletionResult]::new('--as-root', '--as-root', [CompletionResultType]::ParameterName, 'Under sudo, run the commands as root too')

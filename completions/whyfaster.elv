@@ -104,7 +104,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --fail-if 'Exit with 3 if a metric is above a limit'
             cand --record 'Write the record to FILE'
             cand --label 'The label that it is added under, such as before or after'
-            cand --store 'The store that it is added to: a file of SQLite [default: $WHYFASTER_STORE, else in the XDG data directory]'
+            cand --store 'The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]'
             cand --html 'Write a page with pictures to FILE'
             cand --svg 'Write the one picture that says it to FILE, as SVG'
             cand --png 'Write the same picture to FILE, as PNG'
@@ -152,7 +152,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --time-unit 'Show times in UNIT: microsecond, millisecond, second, minute or hour'
             cand --record 'Write the record to FILE (''-'' is standard output)'
             cand --label 'The label that it is added under, such as before or after'
-            cand --store 'The store that it is added to: a file of SQLite [default: $WHYFASTER_STORE, else in the XDG data directory]'
+            cand --store 'The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]'
             cand --html 'Write a page with pictures to FILE'
             cand --svg 'Write the one picture that says it to FILE, as SVG'
             cand --png 'Write the same picture to FILE, as PNG'
@@ -231,7 +231,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --why-rounds 'Observe every alternative this many times [default: 3 to 22, until the causes are known]'
             cand --record 'Write the record, with every raw sample, to FILE (''-'' is standard output)'
             cand --label 'The label that it is added under, such as before or after'
-            cand --store 'The store that it is added to: a file of SQLite [default: $WHYFASTER_STORE, else in the XDG data directory]'
+            cand --store 'The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]'
             cand --html 'Write a page with pictures to FILE'
             cand --svg 'Write the one picture that says it to FILE, as SVG'
             cand --png 'Write the same picture to FILE, as PNG'
@@ -270,7 +270,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --explain 'Print the page of a probe: what it measures, how, and what to make of it'
             cand --record 'Write the price list, with every raw sample, to FILE (''-'' is standard output)'
             cand --label 'The label that it is added under, such as before or after'
-            cand --store 'The store that it is added to: a file of SQLite [default: $WHYFASTER_STORE, else in the XDG data directory]'
+            cand --store 'The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]'
             cand --export-csv 'Write the prices as comma-separated values to FILE (''-'' is standard output)'
             cand --html 'Write a page with pictures to FILE'
             cand --svg 'Write the one picture that says it to FILE, as SVG'
@@ -428,7 +428,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --until 'Records that were measured before this day or time'
             cand --label 'Records that were added under this label'
             cand --host 'Records of this machine; may be given several times'
-            cand --store 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]'
+            cand --store 'The store: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]'
             cand --fail-if 'Exit with 3 if something in the fleet is above a limit'
             cand --style 'Colour: auto, basic, full, nocolor, color or none [default: auto]'
             cand --time-unit 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]'
@@ -445,7 +445,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --version 'Print version'
         }
         &'whyfaster;fleet;diff'= {
-            cand --store 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]'
+            cand --store 'The store: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]'
             cand --delta 'Call a price unchanged when it changed by less than this'
             cand --fail-if 'Exit with 3 if a price became dearer than allowed'
             cand --style 'Colour: auto, basic, full, nocolor, color or none [default: auto]'
@@ -475,7 +475,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
         }
         &'whyfaster;store;add'= {
             cand --label 'Add them under this label, such as before or after, by which reports choose'
-            cand --store 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]'
+            cand --store 'The store: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]'
             cand --name-by-file 'Call the machine by the file of its record, not by the name of the host: for clones that share one name'
             cand -h 'Print the options that are used most'
             cand --help 'Print the options that are used most'
@@ -489,7 +489,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --until 'Records that were measured before this day or time'
             cand --label 'Records that were added under this label'
             cand --host 'Records of this machine; may be given several times'
-            cand --store 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]'
+            cand --store 'The store: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]'
             cand --style 'Colour: auto, basic, full, nocolor, color or none [default: auto]'
             cand --time-unit 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]'
             cand --json 'Print them as JSON on standard output'
@@ -504,7 +504,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --version 'Print version'
         }
         &'whyfaster;store;get'= {
-            cand --store 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]'
+            cand --store 'The store: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]'
             cand -h 'Print the options that are used most'
             cand --help 'Print the options that are used most'
             cand --help-all 'Print every option with its explanation'
@@ -512,7 +512,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --version 'Print version'
         }
         &'whyfaster;store;remove'= {
-            cand --store 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]'
+            cand --store 'The store: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]'
             cand -h 'Print the options that are used most'
             cand --help 'Print the options that are used most'
             cand --help-all 'Print every option with its explanation'
@@ -536,7 +536,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --max-time 'Begin nothing that would end after this time, such as 60s [default: 20s]'
             cand --record 'Write the record, with every raw sample, to FILE (''-'' is standard output)'
             cand --label 'The label that it is added under, such as before or after'
-            cand --store 'The store that it is added to: a file of SQLite [default: $WHYFASTER_STORE, else in the XDG data directory]'
+            cand --store 'The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]'
             cand --style 'Colour: auto, basic, full, nocolor, color or none [default: auto]'
             cand --time-unit 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]'
             cand --as-root 'Under sudo, run the commands as root too'

@@ -111,7 +111,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l fail-if-
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l fail-if -d 'Exit with 3 if a metric is above a limit' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l record -d 'Write the record to FILE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l label -d 'The label that it is added under, such as before or after' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l store -d 'The store that it is added to: a file of SQLite [default: $WHYFASTER_STORE, else in the XDG data directory]' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l store -d 'The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l html -d 'Write a page with pictures to FILE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l svg -d 'Write the one picture that says it to FILE, as SVG' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l png -d 'Write the same picture to FILE, as PNG' -r -F
@@ -170,7 +170,7 @@ minute\t''
 hour\t''"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l record -d 'Write the record to FILE (\'-\' is standard output)' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l label -d 'The label that it is added under, such as before or after' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l store -d 'The store that it is added to: a file of SQLite [default: $WHYFASTER_STORE, else in the XDG data directory]' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l store -d 'The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l html -d 'Write a page with pictures to FILE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l svg -d 'Write the one picture that says it to FILE, as SVG' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l png -d 'Write the same picture to FILE, as PNG' -r -F
@@ -253,7 +253,7 @@ no\t'Not at all'"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l why-rounds -d 'Observe every alternative this many times [default: 3 to 22, until the causes are known]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l record -d 'Write the record, with every raw sample, to FILE (\'-\' is standard output)' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l label -d 'The label that it is added under, such as before or after' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l store -d 'The store that it is added to: a file of SQLite [default: $WHYFASTER_STORE, else in the XDG data directory]' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l store -d 'The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l html -d 'Write a page with pictures to FILE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l svg -d 'Write the one picture that says it to FILE, as SVG' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l png -d 'Write the same picture to FILE, as PNG' -r -F
@@ -296,7 +296,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l source -d
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l explain -d 'Print the page of a probe: what it measures, how, and what to make of it' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l record -d 'Write the price list, with every raw sample, to FILE (\'-\' is standard output)' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l label -d 'The label that it is added under, such as before or after' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l store -d 'The store that it is added to: a file of SQLite [default: $WHYFASTER_STORE, else in the XDG data directory]' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l store -d 'The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l export-csv -d 'Write the prices as comma-separated values to FILE (\'-\' is standard output)' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l html -d 'Write a page with pictures to FILE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l svg -d 'Write the one picture that says it to FILE, as SVG' -r -F
@@ -471,7 +471,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_se
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l until -d 'Records that were measured before this day or time' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l label -d 'Records that were added under this label' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l host -d 'Records of this machine; may be given several times' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l store -d 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l store -d 'The store: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l fail-if -d 'Exit with 3 if something in the fleet is above a limit' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
@@ -491,7 +491,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_se
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -s h -l help -d 'Print the options that are used most'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -s V -l version -d 'Print version'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from diff" -l store -d 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from diff" -l store -d 'The store: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from diff" -l delta -d 'Call a price unchanged when it changed by less than this' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from diff" -l fail-if -d 'Exit with 3 if a price became dearer than allowed' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from diff" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
@@ -520,7 +520,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and not __fis
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and not __fish_seen_subcommand_from add list get remove" -f -a "get" -d 'Print a record of the store as it was added, such as for: whyfaster show -'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and not __fish_seen_subcommand_from add list get remove" -f -a "remove" -d 'Remove records from the store'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from add" -l label -d 'Add them under this label, such as before or after, by which reports choose' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from add" -l store -d 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from add" -l store -d 'The store: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from add" -l name-by-file -d 'Call the machine by the file of its record, not by the name of the host: for clones that share one name'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from add" -s h -l help -d 'Print the options that are used most'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from add" -l help-all -d 'Print every option with its explanation'
@@ -530,7 +530,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_se
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from list" -l until -d 'Records that were measured before this day or time' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from list" -l label -d 'Records that were added under this label' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from list" -l host -d 'Records of this machine; may be given several times' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from list" -l store -d 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from list" -l store -d 'The store: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from list" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
 full\t'Both, terminal or not'
@@ -548,11 +548,11 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_se
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from list" -s h -l help -d 'Print the options that are used most'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from list" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from list" -s V -l version -d 'Print version'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from get" -l store -d 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from get" -l store -d 'The store: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from get" -s h -l help -d 'Print the options that are used most'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from get" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from get" -s V -l version -d 'Print version'
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from remove" -l store -d 'The store: a file of SQLite [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from remove" -l store -d 'The store: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print the options that are used most'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from remove" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand store; and __fish_seen_subcommand_from remove" -s V -l version -d 'Print version'
@@ -571,7 +571,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand doctor" -s V -l vers
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -l max-time -d 'Begin nothing that would end after this time, such as 60s [default: 20s]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -l record -d 'Write the record, with every raw sample, to FILE (\'-\' is standard output)' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -l label -d 'The label that it is added under, such as before or after' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -l store -d 'The store that it is added to: a file of SQLite [default: $WHYFASTER_STORE, else in the XDG data directory]' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -l store -d 'The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand demo" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
 full\t'Both, terminal or not'

@@ -39,7 +39,7 @@ compile() {
     local arch=$1 target=$1-unknown-linux-gnu map flags=(-C target-feature=+crt-static) cflags=CFLAGS_${1}_unknown_linux_gnu
     cross_env "$arch"
     if [ "$arch" = "$(uname -m)" ]; then
-        flags+=(-C "link-args=-Wl,-Bstatic $(pkg-config --static --libs libelf)")
+        flags+=(-C "link-args=$(scripts/link-args)")
     else
         forget+=("$away=/away")
         flags+=(-C link-args=-Wl,-Bstatic)

@@ -1,9 +1,10 @@
 //! A first look at a document: which one it is, and how much stands where. Nothing is kept, so a hostile one takes no memory.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::io::{self, Read};
 
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 /// Largest record that is read. A thousand copies in a hundred rounds of three arms make about 25 MiB.
 const MAX_BYTES: u64 = 256 << 20;
@@ -37,6 +38,10 @@ pub(super) fn too_much(bytes: &[u8]) -> Option<String> {
     if bytes.len() as u64 > MAX_BYTES {
         return Some(format!("it is larger than {} MiB", MAX_BYTES >> 20));
     }
+    if bytes.len() <= MAX_VALUES {
+        // Each takes a byte at least.
+        return None;
+    }
     let values = bytes.iter().filter(|byte| **byte == b',').count();
     (values > MAX_VALUES).then(|| format!("it holds more than {MAX_VALUES} values"))
 }
@@ -53,6 +58,56 @@ pub(super) fn of(bytes: &[u8], named: &[&str]) -> serde_json::Result<Head> {
     let head = Look { named }.deserialize(&mut reader)?;
     reader.end()?;
     Ok(head)
+}
+
+/// Looks at a document as far as is needed to know which one it is and that it is small enough. Ours say that at their beginning, and a
+/// store is filled with thousands of them.
+pub(super) fn enough_of(bytes: &[u8], named: &[&str]) -> serde_json::Result<Head> {
+    if bytes.len() > MAX_OTHERS {
+        return of(bytes, named);
+    }
+    let schema = schema(bytes)?;
+    Ok(Head { schema, others: 0 })
+}
+
+/// What a document says that it is. Nothing behind that is looked at.
+pub(super) fn schema(bytes: &[u8]) -> serde_json::Result<Option<String>> {
+    let found = RefCell::new(None);
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let looked = reader.deserialize_map(Until { found: &found });
+    match found.into_inner() {
+        None => looked.and_then(|()| reader.end()).map(|()| None),
+        // The reader complains of the rest that was left.
+        some => Ok(some),
+    }
+}
+
+/// Stops at the schema.
+struct Until<'a> {
+    found: &'a RefCell<Option<String>>,
+}
+
+impl<'de> Visitor<'de> for Until<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
+        while let Some(name) = fields.next_key::<String>()? {
+            if name != "schema" {
+                fields.next_value::<IgnoredAny>()?;
+                continue;
+            }
+            let schema: Option<String> = fields.next_value()?;
+            if schema.is_some() {
+                self.found.replace(schema);
+                break;
+            }
+        }
+        Ok(())
+    }
 }
 
 struct Look<'a> {

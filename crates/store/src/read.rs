@@ -161,7 +161,7 @@ pub fn recorded(path: &Path, bytes: &[u8]) -> Result<Recorded, Failure> {
     if foreign::is_one(bytes) {
         return of_prices();
     }
-    let schema = head::of(bytes, &[]).ok().and_then(|head| head.schema).unwrap_or_default();
+    let schema = head::schema(bytes).ok().flatten().unwrap_or_default();
     // Of any version: the one that is not read is told as such.
     match schema.split_once('/') {
         Some(("whyfaster-prices", _)) => of_prices(),
@@ -214,11 +214,12 @@ fn parse<D: Document>(bytes: &[u8]) -> Result<D, (String, &'static str)> {
         return Err((why, D::OTHER_FILE));
     }
     // First the version: a later one may look different in every other respect.
-    let head = head::of(bytes, D::MEASURED).map_err(|error| match error.is_data() && !is_object(bytes) {
-        // Nothing says that it ever was one of ours.
-        true => ("it is no object of JSON with a 'schema'".to_owned(), D::OTHER_FILE),
-        false => explain::<D>(&error, bytes),
-    })?;
+    let head =
+        head::enough_of(bytes, D::MEASURED).map_err(|error| match error.is_data() && !is_object(bytes) {
+            // Nothing says that it ever was one of ours.
+            true => ("it is no object of JSON with a 'schema'".to_owned(), D::OTHER_FILE),
+            false => explain::<D>(&error, bytes),
+        })?;
     let Some(schema) = &head.schema else {
         return Err(("it is JSON without a 'schema'".to_owned(), D::OTHER_FILE));
     };

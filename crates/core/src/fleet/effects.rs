@@ -150,17 +150,29 @@ fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
+/// How many standard errors an interval of this confidence reaches to each side.
+fn reach(confidence: f64) -> f64 {
+    Normal::standard().inverse_cdf(0.5 + confidence / 2.0)
+}
+
 /// The logarithm of a machine's ratio, and the variance of its error.
-fn measured(it: &Answer) -> Option<(f64, f64)> {
+fn measured(it: &Answer, reach: f64) -> Option<(f64, f64)> {
     let (low, high) = it.ratio.low.zip(it.ratio.high)?;
-    let reach = Normal::standard().inverse_cdf(0.5 + it.confidence / 2.0);
     let error = finite((high / low).ln() / (2.0 * reach))?;
     // An interval without a width would count for everything: a clock has a resolution.
     Some((finite(it.ratio.ratio.ln())?, error.max(1e-4).powi(2)))
 }
 
 fn combine<'a>(all: impl Iterator<Item = &'a Answer>) -> Option<Combined> {
-    let each: Vec<(f64, f64)> = all.filter_map(measured).collect();
+    // Most records state the same confidence, and there may be millions.
+    let (mut known, mut reached) = (CONFIDENCE, reach(CONFIDENCE));
+    let each = all.filter_map(|it| {
+        if it.confidence != known {
+            (known, reached) = (it.confidence, reach(it.confidence));
+        }
+        measured(it, reached)
+    });
+    let each: Vec<(f64, f64)> = each.collect();
     if each.len() < 2 {
         return None;
     }

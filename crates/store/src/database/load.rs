@@ -9,7 +9,7 @@ use super::known::{Known, Numbered};
 use super::open::Database;
 use super::schema::{ALTERNATIVE, COMPARISON, DOCUMENT, LEVEL, OF_RECORDS, PRICE, ROUND};
 use super::sql::{Sql, Value, places};
-use super::trouble::Trouble;
+use super::trouble::{Trouble, Unconnected};
 
 /// What became of records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl Database {
     fn add_surely(&mut self, entries: &[Entry], label: &str) -> Result<Added, Trouble> {
         let mut added = self.add_together(entries, label);
         for _ in 0..TRIES {
-            if !matches!(added, Err(Trouble::Cut(_))) {
+            if !matches!(added, Err(Trouble::Unconnected(Unconnected::Cut(_)))) {
                 break;
             }
             self.sql.connect_again()?;

@@ -173,7 +173,7 @@ pub(super) trait Sql {
     /// Adds rows to a table: their values, one row after the other.
     fn load(&mut self, table: &Table, values: &[Value]) -> Result<(), Trouble>;
 
-    /// Connects again after [`Trouble::Cut`]; waits for a server that is about to be there.
+    /// Connects again after the connection broke; waits for a server that is about to be there.
     fn connect_again(&mut self) -> Result<(), Trouble>;
 }
 

@@ -19,16 +19,29 @@ pub(super) enum Trouble {
     Full,
     /// What was to be done is not allowed, in the words of the database.
     Forbidden(String),
+    /// There is no connection to the server.
+    Unconnected(Unconnected),
+    /// Anything else, in the words of the database.
+    Other(String),
+}
+
+/// Why there is no connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Unconnected {
     /// The server does not answer.
     Unreachable(String),
     /// The server does not let this user in.
     Refused(String),
     /// There is no safe way to the server.
     Unproven(String),
-    /// The connection broke.
+    /// There was one, and it broke.
     Cut(String),
-    /// Anything else, in the words of the database.
-    Other(String),
+}
+
+impl From<Unconnected> for Trouble {
+    fn from(why: Unconnected) -> Self {
+        Self::Unconnected(why)
+    }
 }
 
 /// What holds after every error while records are added.
@@ -38,6 +51,7 @@ impl Trouble {
     pub(super) fn told(&self, address: &Address) -> Failure {
         let server = matches!(address, Address::Server(_));
         let (what, hint): (String, String) = match self {
+            Self::Unconnected(why) => why.told(address),
             Self::Absent => (
                 format!("there is no store at {address}"),
                 "make it: whyfaster store add RECORD, or measure with --save".into(),
@@ -72,6 +86,23 @@ impl Trouble {
                 format!("the store {address} cannot be written to"),
                 "ask its owner, or name another: --store FILE".into(),
             ),
+            Self::Other(why) if server => (
+                format!("the store {address} cannot be used: {why}"),
+                "the log of the server says more".into(),
+            ),
+            Self::Other(why) => (
+                format!("the store {address} cannot be used: {why}"),
+                "check the file, or name another: --store FILE".into(),
+            ),
+        };
+        Failure::new(Exit::Error, what, hint)
+    }
+}
+
+impl Unconnected {
+    /// What to say of it, and what to do.
+    fn told(&self, address: &Address) -> (String, String) {
+        match self {
             Self::Unreachable(why) => (
                 format!("the server of the store {address} cannot be reached: {why}"),
                 format!("check host and port, and that the server runs; {NOTHING_TWICE}"),
@@ -88,15 +119,6 @@ impl Trouble {
                 format!("the connection to the store {address} broke: {why}"),
                 format!("run the same again: {NOTHING_TWICE}"),
             ),
-            Self::Other(why) if server => (
-                format!("the store {address} cannot be used: {why}"),
-                "the log of the server says more".into(),
-            ),
-            Self::Other(why) => (
-                format!("the store {address} cannot be used: {why}"),
-                "check the file, or name another: --store FILE".into(),
-            ),
-        };
-        Failure::new(Exit::Error, what, hint)
+        }
     }
 }

@@ -6,16 +6,16 @@ use std::io;
 use postgres::Error;
 use postgres::error::SqlState;
 
-use super::super::trouble::Trouble;
+use super::super::trouble::{Trouble, Unconnected};
 
 impl From<Error> for Trouble {
     fn from(error: Error) -> Self {
         let Some(code) = error.code() else {
             let cut = error.is_closed() || error.source().is_some_and(|why| why.is::<io::Error>());
-            return if cut { Self::Cut(told(&error)) } else { Self::Other(told(&error)) };
+            return if cut { Unconnected::Cut(told(&error)).into() } else { Self::Other(told(&error)) };
         };
         if going_down(code) {
-            return Self::Cut(told(&error));
+            return Unconnected::Cut(told(&error)).into();
         }
         match *code {
             SqlState::LOCK_NOT_AVAILABLE | SqlState::T_R_DEADLOCK_DETECTED => Self::Busy,
@@ -37,14 +37,16 @@ pub(super) fn unconnected(error: &Error) -> Trouble {
             | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION
             | &SqlState::INVALID_CATALOG_NAME
             | &SqlState::INSUFFICIENT_PRIVILEGE,
-        ) => Trouble::Refused(why),
+        ) => Unconnected::Refused(why).into(),
         Some(code) if going_down(code) || *code == SqlState::TOO_MANY_CONNECTIONS => {
-            Trouble::Unreachable(why)
+            Unconnected::Unreachable(why).into()
         }
         Some(_) => Trouble::Other(why),
-        None if why.contains("password missing") => Trouble::Refused("it wants a password".to_owned()),
-        None if error.to_string().contains("TLS") => Trouble::Unproven(why),
-        None => Trouble::Unreachable(why),
+        None if why.contains("password missing") => {
+            Unconnected::Refused("it wants a password".to_owned()).into()
+        }
+        None if error.to_string().contains("TLS") => Unconnected::Unproven(why).into(),
+        None => Unconnected::Unreachable(why).into(),
     }
 }
 

@@ -20,7 +20,7 @@ use postgres::types::{ToSql, Type};
 use postgres::{Client, Statement};
 
 use super::sql::{Cell, Dialect, Found, Sql, Table, Value};
-use super::trouble::Trouble;
+use super::trouble::{Trouble, Unconnected};
 use errors::unconnected;
 
 pub(super) use named::Named;
@@ -51,7 +51,7 @@ pub(super) fn open(named: &Named) -> Result<Box<dyn Sql>, Trouble> {
 }
 
 fn connect(named: &Named) -> Result<Client, Trouble> {
-    let tls = tls::connector(named).map_err(Trouble::Unproven)?;
+    let tls = tls::connector(named).map_err(Unconnected::Unproven)?;
     let mut client = named.config.connect(tls).map_err(|error| unconnected(&error))?;
     // Notices, such as of a table that is there already, are for people at a prompt.
     client.batch_execute(&format!(
@@ -180,7 +180,11 @@ impl Sql for Server {
         self.prepared.clear();
         loop {
             match connect(&self.named) {
-                Err(Trouble::Unreachable(_) | Trouble::Cut(_)) if began.elapsed() < PATIENCE => sleep(PAUSE),
+                Err(Trouble::Unconnected(Unconnected::Unreachable(_) | Unconnected::Cut(_)))
+                    if began.elapsed() < PATIENCE =>
+                {
+                    sleep(PAUSE)
+                }
                 client => {
                     self.client = client?;
                     return Ok(());

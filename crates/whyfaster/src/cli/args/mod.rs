@@ -125,7 +125,7 @@ pub enum Verb {
     Fleet(FleetArgs),
     /// Keep records of many machines in a database, where 'fleet' asks them
     ///
-    /// The store is a file of SQLite. Each record is kept whole, and in tables for whoever knows SQL; the same record is never counted
+    /// The store is a file of SQLite, or a database of a PostgreSQL server. Each record is kept whole, and in tables for whoever knows SQL; the same record is never counted
     /// twice.
     #[command(before_help = examples::STORE, disable_help_subcommand = true)]
     Store(StoreArgs),
