@@ -1,6 +1,8 @@
 //! The store, a file and a server alike: records in and out, several writers, writers that are killed, full disks, records and files that are
 //! not what they seem.
 
+#![allow(clippy::unwrap_used, reason = "functions of tests, which end by panicking")]
+
 mod support;
 
 use std::fs;

@@ -1,5 +1,7 @@
 //! A store that a server keeps: a server that restarts, writers that are cut off, who is let in, and what proves that it is the right one.
 
+#![allow(clippy::unwrap_used, reason = "functions of tests, which end by panicking")]
+
 mod support;
 
 use std::fs::{self, Permissions};
