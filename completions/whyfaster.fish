@@ -473,6 +473,10 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_se
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l host -d 'Records of this machine; may be given several times' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l store -d 'The store: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l fail-if -d 'Exit with 3 if something in the fleet is above a limit' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l export-comparisons-csv -d 'Write what every machine says to every comparison to FILE as CSV' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l export-csv -d 'Write every price of every machine to FILE as CSV; of a diff, every row' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l export-prometheus -d 'Write a file a machine into DIR for Prometheus\' textfile collector' -r -f -a "(__fish_complete_directories)"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l html -d 'Write a page with pictures to FILE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
 full\t'Both, terminal or not'
@@ -485,6 +489,7 @@ second\t''
 minute\t''
 hour\t''"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l fail-on-inconclusive -d 'Exit with 4 if a gate could not be decided'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l open -d 'Open the page in the browser (xdg-open)'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l json -d 'Print everything as JSON on standard output instead of the report'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -s v -l verbose -d 'Print the tables too; -vv prints everything'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -s q -l quiet -d 'Print nothing but the answer in one sentence'
@@ -494,6 +499,9 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_se
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from diff" -l store -d 'The store: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from diff" -l delta -d 'Call a price unchanged when it changed by less than this' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from diff" -l fail-if -d 'Exit with 3 if a price became dearer than allowed' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from diff" -l export-csv -d 'Write every price of every machine to FILE as CSV; of a diff, every row' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from diff" -l export-prometheus -d 'Write a file a machine into DIR for Prometheus\' textfile collector' -r -f -a "(__fish_complete_directories)"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from diff" -l html -d 'Write a page with pictures to FILE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from diff" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
 full\t'Both, terminal or not'
@@ -506,6 +514,7 @@ second\t''
 minute\t''
 hour\t''"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from diff" -l fail-on-inconclusive -d 'Exit with 4 if a gate could not be decided'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from diff" -l open -d 'Open the page in the browser (xdg-open)'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from diff" -l json -d 'Print everything as JSON on standard output instead of the report'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from diff" -s v -l verbose -d 'Print the tables too; -vv prints everything'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from diff" -s q -l quiet -d 'Print nothing but the answer in one sentence'

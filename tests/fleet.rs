@@ -2,7 +2,9 @@
 
 mod support;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::Path;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -197,4 +199,238 @@ fn gates_hold_comparisons_to_every_machine() {
         assert!(status == Some(3) && err.contains(says), "{condition}: {status:?} {err}");
     }
     assert_eq!(status("mixed", "slower>50%").0, Some(0));
+}
+
+/// A metric of a text file.
+#[derive(Debug)]
+struct Sample {
+    name: String,
+    labels: BTreeMap<String, String>,
+    value: f64,
+}
+
+/// Reads the text format of Prometheus as its documentation has it, and no more: lines of a metric stand together behind HELP and TYPE, no
+/// line comes twice.
+fn exposed(text: &str) -> Vec<Sample> {
+    assert!(text.ends_with('\n'));
+    let (mut samples, mut typed, mut seen) = (Vec::new(), Vec::<String>::new(), BTreeSet::new());
+    for line in text.lines() {
+        if let Some(rest) = line.strip_prefix("# HELP ") {
+            assert!(rest.split_once(' ').is_some_and(|(_, help)| !help.is_empty()), "{line}");
+            continue;
+        }
+        if let Some(rest) = line.strip_prefix("# TYPE ") {
+            let (name, kind) = rest.split_once(' ').expect("a name and a type");
+            assert!(kind == "gauge" && !typed.contains(&name.to_owned()), "{line}");
+            typed.push(name.to_owned());
+            continue;
+        }
+        let (name, rest) = line.split_once('{').unwrap_or_else(|| panic!("no labels: {line}"));
+        assert!(name.bytes().all(|c| c.is_ascii_lowercase() || c == b'_'), "{line}");
+        assert_eq!(typed.last().map(String::as_str), Some(name), "its lines stand together");
+        let mut labels = BTreeMap::new();
+        let mut left = rest;
+        loop {
+            let (label, value) = left.split_once("=\"").unwrap_or_else(|| panic!("{line}"));
+            assert!(label.bytes().all(|c| c.is_ascii_lowercase() || c == b'_'), "{line}");
+            let (mut text, mut at) = (String::new(), value.char_indices());
+            let end = loop {
+                match at.next().expect("a value ends") {
+                    (end, '"') => break end,
+                    (_, '\\') => text.push(match at.next().expect("a value ends").1 {
+                        'n' => '\n',
+                        c @ ('"' | '\\') => c,
+                        c => panic!("\\{c}: {line}"),
+                    }),
+                    (_, c) => text.push(c),
+                }
+            };
+            assert!(labels.insert(label.to_owned(), text).is_none(), "{line}");
+            match &value[end + 1..] {
+                more if more.starts_with(',') => left = &more[1..],
+                more => {
+                    let value = more
+                        .strip_prefix("} ")
+                        .unwrap_or_else(|| panic!("{line}"))
+                        .parse()
+                        .expect("a number");
+                    assert!(seen.insert((name.to_owned(), labels.clone())), "twice: {line}");
+                    samples.push(Sample { name: name.to_owned(), labels, value });
+                    break;
+                }
+            }
+        }
+    }
+    samples
+}
+
+/// The text files of a directory by their names.
+fn files_in(place: &Sandbox, directory: &str) -> BTreeMap<String, Vec<Sample>> {
+    let files = fs::read_dir(place.file(directory)).expect("a directory").map(|it| it.expect("a file"));
+    let read = |it: fs::DirEntry| {
+        (
+            it.file_name().into_string().expect("a safe name"),
+            exposed(&fs::read_to_string(it.path()).expect("text")),
+        )
+    };
+    files.map(read).collect()
+}
+
+#[test]
+fn every_machine_has_its_text_file_for_prometheus() {
+    let place = Sandbox::new();
+    let dear = |at: usize, _: &str, variant: &str| {
+        if at == 17 && variant.contains("other_cpu") { 0.7 } else { 0.0 }
+    };
+    lists(&place, "lists", 1, "6.1", dear);
+    for (at, cpu) in CPUS.iter().enumerate() {
+        write(&place, &format!("runs/node{at}/run.json"), &comparison(cpu, 0.05));
+    }
+    place.run(&["fleet", "report", "lists", "runs", "-q", "--export-prometheus", "metrics"]).ok();
+    let files = files_in(&place, "metrics");
+    assert_eq!(files.len(), 24);
+    let of = |machine: &str, name: &str| -> Vec<f64> {
+        let all = &files[&format!("whyfaster_{machine}.prom")];
+        assert!(all.iter().all(|it| it.labels["machine"] == machine));
+        all.iter().filter(|it| it.name == name).map(|it| it.value).collect()
+    };
+    assert_eq!(of("node17", "whyfaster_price_seconds").len(), 40);
+    assert!(of("node4", "whyfaster_price_seconds").iter().all(|it| (0.7e-6..1.3e-6).contains(it)), "seconds");
+    assert_eq!(
+        (of("node17", "whyfaster_machine_stands_out"), of("node4", "whyfaster_machine_stands_out")),
+        (vec![1.0], vec![0.0])
+    );
+    assert!(of("node17", "whyfaster_price_over_group_ratio").iter().any(|it| (1.8..2.3).contains(it)));
+    assert!(of("node0", "whyfaster_comparison_ratio").iter().all(|it| *it < 0.5));
+    assert!(
+        !of("node0", "whyfaster_comparison_verdict").is_empty()
+            && of("node5", "whyfaster_comparison_verdict").is_empty()
+    );
+    // Of a diff, what became of each machine; what is there is replaced.
+    lists(&place, "after", 2, "6.12", |at, group, variant| {
+        dear(at, group, variant) + if group == "process" { 0.3 } else { 0.0 }
+    });
+    place.run(&["fleet", "diff", "lists", "after", "-q", "--export-prometheus", "metrics"]).ok();
+    let files = files_in(&place, "metrics");
+    let changes = &files["whyfaster_node3.prom"];
+    assert_eq!((files.len(), changes.len()), (24, 40));
+    assert!(
+        changes.iter().filter(|it| it.labels["group"] == "process").all(|it| (1.15..1.6).contains(&it.value))
+    );
+    place
+        .run(&["fleet", "report", "lists", "--export-prometheus", "no/where"])
+        .expect_error(1, &["cannot write 'no/where'"]);
+    place
+        .run(&["fleet", "report", "lists", "--export-prometheus", "lists/node0.json"])
+        .expect_error(1, &["cannot write 'lists/node0.json"]);
+}
+
+#[test]
+fn names_that_want_to_do_harm_stay_names() {
+    const HOSTILE: [&str; 6] = [
+        "../../up",
+        "a\"} 1\nevil{x=\"",
+        "<script>alert(1)</script>",
+        "\u{1b}[31mred",
+        "=1+1",
+        "back\\slash",
+    ];
+    let place = Sandbox::new();
+    for (at, name) in HOSTILE.iter().enumerate() {
+        write(
+            &place,
+            &format!("lists/{at}.json"),
+            &price_list(name, CPUS[0], "6.1\u{1b}]0;x\u{7}<img>", |_, _| 0.0),
+        );
+    }
+    let all = ["--export-prometheus", "metrics", "--export-csv", "prices.csv", "--html", "page.html"];
+    let ran = place.run(&[["fleet", "report", "lists", "-v"].as_slice(), &all].concat()).ok();
+    assert!(!ran.out.contains('\u{1b}') && !ran.err.contains('\u{1b}'), "{}", ran.out);
+    let files = files_in(&place, "metrics");
+    let found: BTreeSet<&str> = files.values().flatten().map(|it| it.labels["machine"].as_str()).collect();
+    assert_eq!(found, BTreeSet::from(HOSTILE), "the labels are the names themselves");
+    assert!(files.len() == HOSTILE.len() && !Path::new(&place.file("up")).exists());
+    let page = fs::read_to_string(place.file("page.html")).unwrap();
+    assert!(!page.contains("<script>alert") && !page.contains("<img>") && !page.contains('\u{1b}'));
+    let mut reader = csv::Reader::from_path(place.file("prices.csv")).unwrap();
+    let machines: BTreeSet<String> = reader.records().map(|it| it.unwrap()[0].to_owned()).collect();
+    assert_eq!(machines.len(), HOSTILE.len());
+}
+
+#[test]
+fn a_list_that_bears_the_name_of_another_machine_takes_nobody_s_place() {
+    let place = Sandbox::new();
+    lists(&place, "lists", 1, "6.1", |_, _, _| 0.0);
+    // It says that it is node3, which charges as its group does, and is far off.
+    write(&place, "lists/liar.json", &price_list("node3", CPUS[1], "6.1", |_, _| 1.5));
+    let report = place.run(&["fleet", "report", "lists", "--json"]).json();
+    let machines: Vec<&str> =
+        list(&report["prices"]["machines"]).iter().map(|it| it.as_str().unwrap()).collect();
+    assert_eq!(machines.len(), 25);
+    assert!(machines.contains(&"liar") && machines.contains(&"node3"), "{machines:?}");
+    let named: Vec<&str> =
+        list(&report["prices"]["outliers"]).iter().map(|it| it["machine"].as_str().unwrap()).collect();
+    assert_eq!(named, ["liar"]);
+}
+
+#[test]
+fn tables_and_pages_are_written_beside_the_report() {
+    let place = Sandbox::new();
+    lists(
+        &place,
+        "lists",
+        1,
+        "6.1",
+        |at, _, variant| if at == 17 && variant.contains("other_cpu") { 0.7 } else { 0.0 },
+    );
+    for at in 0..6 {
+        write(&place, &format!("runs/node{at}/run.json"), &comparison(CPUS[at % 2], [0.05, 5.0][at % 2]));
+    }
+    let all = ["--export-csv", "prices.csv", "--export-comparisons-csv", "ratios.csv", "--html", "page.html"];
+    let ran = place.run(&[["fleet", "report", "lists", "runs"].as_slice(), &all].concat()).ok();
+    assert!(ran.out.contains("node17 stands out"), "{}", ran.out);
+    let records = |file: &str| -> Vec<BTreeMap<String, String>> {
+        csv::Reader::from_path(place.file(file)).unwrap().deserialize().map(|it| it.unwrap()).collect()
+    };
+    let prices = records("prices.csv");
+    assert_eq!(prices.len(), 24 * 40);
+    let out: Vec<_> = prices.iter().filter(|it| it["stands_out"] == "true").collect();
+    assert!(
+        out.len() > 5
+            && out.iter().all(|it| it["machine"] == "node17" && it["variant"].contains("other_cpu"))
+    );
+    let ratios = records("ratios.csv");
+    assert!(
+        ratios.len() >= 6
+            && ratios.iter().all(|it| it["machines_like_it"]
+                .contains(it["machine"][4..].parse::<usize>().map(|at| CPUS[at % 2]).unwrap()))
+    );
+    let page = fs::read_to_string(place.file("page.html")).unwrap();
+    for part in [
+        "Content-Security-Policy",
+        "node17 charges",
+        "id=\"outliers\"",
+        "class=\"stray\"",
+        "class=\"together\"",
+        "What separates the machines is",
+    ] {
+        assert!(page.contains(part), "the page lacks {part}");
+    }
+    // To standard output behind the report; not behind JSON.
+    let both = place.run(&["fleet", "report", "lists", "--style", "none", "--export-csv", "-"]).ok();
+    assert!(both.out.starts_with("machine,machines_like_it,group"), "{}", both.out);
+    place.run(&["fleet", "report", "lists", "--json", "--export-csv", "-"]).expect_error(2, &["--json"]);
+    place
+        .run(&["fleet", "report", "lists", "--export-csv", "x", "--html", "x"])
+        .expect_error(2, &["same file 'x'"]);
+    place
+        .run(&["fleet", "report", "lists", "--export-csv", "no/file.csv"])
+        .expect_error(1, &["cannot write 'no/file.csv'"]);
+    place
+        .run(&["fleet", "report", "lists", "--export-comparisons-csv", "x.csv"])
+        .expect_error(1, &["no comparisons"]);
+    // A reader who goes away costs no file.
+    place.run(&["fleet", "diff", "lists", "lists", "--export-csv", "diff.csv", "--html", "diff.html"]).ok();
+    assert_eq!(records("diff.csv").iter().filter(|it| it["changed"] == "false").count(), 40);
+    assert!(fs::read_to_string(place.file("diff.html")).unwrap().contains("No price changed."));
 }

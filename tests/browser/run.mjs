@@ -4,7 +4,7 @@
 // Usage: node tests/browser/run.mjs --whyfaster FILE --events FILE   (make browser does it)
 
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -239,6 +239,82 @@ async function prices() {
   await lists.done();
 }
 
+// A fleet: price lists as machines write them, the second kind of CPU dearer, one machine whose wake-ups of another CPU are dear, noise that
+// is the same at every run.
+function fleetOf(directory, machines, name, more = () => 0) {
+  let state = 12345;
+  const uniform = () => { state = (Math.imul(state, 1664525) + 1013904223) >>> 0; return state / 2 ** 32; };
+  const normal = () => Array.from({ length: 12 }, uniform).reduce((sum, it) => sum + it, -6);
+  const kinds = [["kernel", "raw"], ["process", "reaped"], ["thread", "asleep,other_cpu"], ["pipe", "asleep,same_cpu"]];
+  mkdirSync(join(work, directory), { recursive: true });
+  for (let at = 0; at < machines; at++) {
+    const prices = Array.from({ length: 60 }, (_, row) => {
+      const [group, variant] = kinds[row % 4];
+      const ns = 200 * 1.12 ** row * Math.exp(0.3 * (at % 2) + 0.03 * normal() + more(at, group, variant));
+      return { group, name: `row${row}`, variant, unit: "one", median_ns: ns, floor_ns: ns, p99_ns: ns, low_ns: ns, high_ns: ns, mean_ns: ns, not_measured: null };
+    });
+    const fingerprint = { cpu_model: ["Xeon A", "EPYC B"][at % 2] + (name === HOSTILE ? HOSTILE : ""), kernel: "6.1", cpus_online: 2, missing: [] };
+    const list = { schema: "whyfaster-prices/1", tool_version: "0.1.0", name: `${name}${at}`, started: "2026-11-23T00:00:00Z", took_s: 1, status: "complete",
+      confidence: 0.95, clock: null, warnings: [], not_measured: [], fingerprint, prices };
+    writeFileSync(join(work, directory, `n${at}.json`), JSON.stringify(list));
+  }
+  return join(work, directory);
+}
+
+function fleetPage(name, ...words) {
+  const file = join(work, name);
+  execFileSync(whyfaster, ["fleet", ...words, "-q", "--html", file], { stdio: ["ignore", "ignore", "pipe"] });
+  return file;
+}
+
+async function fleets() {
+  const broken = (at, group, variant) => (at === 17 && variant.includes("other_cpu") ? 0.7 : 0);
+  const before = fleetOf("before", 24, "node", broken);
+  const after = fleetOf("after", 24, "node", (at, group, variant) => broken(at, group, variant) + (group === "process" ? 0.3 : 0));
+  // Comparisons that flip by CPU.
+  const given = JSON.parse(readFileSync(record("batch"), "utf8"));
+  const batches = [0, 1, 2, 3].flatMap((again) => given.batches.map((it) => ({ ...it, round: it.round + again * 3 })));
+  for (let at = 0; at < 12; at++) {
+    const times = at % 2 ? 5 : 0.05;
+    const slow = (it) => it.arm.alternative !== 1 ? it : { ...it, makespan_s: it.makespan_s * times, copies: { ...it.copies, wall_s: it.copies.wall_s.map((wall) => wall * times) } };
+    const host = { ...given.host, before: { ...given.host.before, cpu_model: ["Xeon A", "EPYC B"][at % 2] } };
+    mkdirSync(join(work, `both/node${at}`), { recursive: true });
+    writeFileSync(join(work, `both/node${at}/run.json`), JSON.stringify({ ...given, host, batches: batches.map(slow) }));
+  }
+  const visited = await visit(fleetPage("fleet.html", "report", before, join(work, "both")));
+  const { page, name } = visited;
+  await usual(visited);
+  const report = JSON.parse(execFileSync(whyfaster, ["fleet", "report", before, join(work, "both"), "--json"], { maxBuffer: 1 << 28 }));
+  check((await page.textContent("#outliers")).includes("node17 charges"), `${name}: node17 is not named`);
+  const rows = report.prices.outliers.reduce((sum, it) => sum + it.rows.length, 0);
+  check((await page.$$("#prices circle.stray")).length === rows && rows > 5, `${name}: a ring for each of ${rows} rows`);
+  check((await page.$$("#prices svg.picture text.name")).length === 60, `${name}: a line for each of 60 rows`);
+  check((await page.$$("#comparisons rect.middle")).length === 12 * report.comparisons.filter((it) => it.machines.length > 1).length, `${name}: a square for each machine`);
+  check((await page.$$("#comparisons polygon.together")).length >= 3, `${name}: a diamond for each group and for all`);
+  check(JSON.parse(await saved(visited, "fleet.json")).prices.machines.length === 24, `${name}: fleet.json`);
+  await visited.done();
+  const changed = await visit(fleetPage("diff.html", "diff", before, after));
+  await usual(changed);
+  const dearer = (await changed.page.$$("#rows > figure .on.bad")).length;
+  check(dearer === 15, `${changed.name}: ${dearer} of 15 rows are dearer`);
+  await changed.done();
+  const harmful = await visit(fleetPage("hostile-fleet.html", "report", fleetOf("hostile", 24, HOSTILE, broken)));
+  check((await harmful.page.$$("img, iframe, object, embed, link")).length === 0, `${harmful.name}: an element was made of a name`);
+  check((await harmful.page.$$eval("script", (all) => all.filter((it) => !it.type).length)) === 1, `${harmful.name}: scripts run`);
+  await harmful.done();
+  const small = await visit(join(work, "fleet.html"), { viewport: { width: 400, height: 800 } });
+  const wide = await small.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  check(wide <= 0, `${small.name}: ${wide} pixels wider than a telephone`);
+  await small.done();
+  const large = fleetPage("large-fleet.html", "report", fleetOf("large", 10000, "node", broken));
+  const bytes = statSync(large).size;
+  check(bytes < 4e6, `${large}: ${bytes} bytes for 10,000 machines`);
+  const many = await visit(large);
+  check((await many.page.$$("#prices path.area")).length === 120, `${many.name}: an area for each group and row`);
+  console.log(`a fleet of 10,000 machines: ${(bytes / 1e6).toFixed(1)} MB, open in ${many.took} ms`);
+  await many.done();
+}
+
 async function harm() {
   for (const kind of ["batch", "closed", "why", "trace", "prices"]) {
     const visited = await visit(made(`hostile-${kind}.html`, hostile(kind)));
@@ -310,6 +386,7 @@ try {
   await traces();
   await aligned();
   await prices();
+  await fleets();
   await harm();
   await withoutScripts();
   await million();

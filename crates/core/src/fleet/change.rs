@@ -68,16 +68,41 @@ pub struct RowChange {
     pub changed: bool,
 }
 
+/// Every machine beside itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Changes {
+    /// The machines that are in both, as they were before.
+    pub machines: Vec<Machine>,
+    /// The rows that both know.
+    pub rows: Vec<Row>,
+    /// For every row, of every machine the logarithm of after over before.
+    pub of_machines: Vec<Vec<Option<f64>>>,
+}
+
+impl Changes {
+    /// Of two states of a fleet.
+    pub fn of(before: &Fleet, after: &Fleet) -> Self {
+        let pairs = pairs(&places(before), &places(after));
+        let machines = pairs.iter().map(|(at, _)| before.machines[*at].clone()).collect();
+        let (rows, of_machines) = changes(before, after, &pairs);
+        Self { machines, rows, of_machines }
+    }
+}
+
+/// Where each name stands.
+fn places(fleet: &Fleet) -> BTreeMap<String, usize> {
+    fleet.machines.iter().enumerate().map(|(at, it)| (it.name.clone(), at)).collect()
+}
+
+fn pairs(first: &BTreeMap<String, usize>, second: &BTreeMap<String, usize>) -> Vec<(usize, usize)> {
+    first.iter().filter_map(|(name, at)| Some((*at, *second.get(name)?))).collect()
+}
+
 /// Sets two states of a fleet beside each other.
 pub fn change(before: &Fleet, after: &Fleet, delta: f64) -> ChangeReport {
-    let places = |fleet: &Fleet| -> BTreeMap<String, usize> {
-        fleet.machines.iter().enumerate().map(|(at, it)| (it.name.clone(), at)).collect()
-    };
     let (first, second) = (places(before), places(after));
-    let pairs: Vec<(usize, usize)> =
-        first.iter().filter_map(|(name, at)| Some((*at, *second.get(name)?))).collect();
-    let machines: Vec<Machine> = pairs.iter().map(|(at, _)| before.machines[*at].clone()).collect();
-    let (rows, changes) = changes(before, after, &pairs);
+    let pairs = pairs(&first, &second);
+    let Changes { machines, rows, of_machines: changes } = Changes::of(before, after);
     let splits = split(&machines, &changes);
     let p_values: Vec<f64> = changes.iter().map(|row| p_value(row)).collect();
     let level = stats::benjamini_hochberg(&p_values, RATE);

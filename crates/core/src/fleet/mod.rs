@@ -11,6 +11,7 @@ pub mod change;
 pub mod effects;
 pub mod gate;
 pub mod outliers;
+pub mod placed;
 mod prices;
 pub mod questions;
 mod robust;
@@ -21,6 +22,7 @@ pub mod visit;
 
 pub use prices::{GroupPrices, PriceReport, RowSpread, report};
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -97,13 +99,43 @@ impl Fleet {
         true
     }
 
-    /// Calls machines of one name by other names, of which there is one for every machine: hosts that were cloned share theirs.
+    /// Calls machines of one name by other names, of which there is one for every machine: hosts that were cloned share theirs. Where such a
+    /// name is that of another machine, which a list may have made up, it is numbered: no two are ever taken for one.
     pub fn tell_apart(&mut self, others: &[String]) {
-        let names: Vec<String> = self.machines.iter().map(|it| it.name.clone()).collect();
-        for (machine, other) in self.machines.iter_mut().zip(others) {
-            if names.iter().filter(|name| **name == machine.name).count() > 1 {
-                machine.name.clone_from(other);
-            }
+        let mut often: BTreeMap<&str, usize> = BTreeMap::new();
+        for machine in &self.machines {
+            *often.entry(&machine.name).or_default() += 1;
         }
+        let alone: BTreeSet<String> =
+            often.into_iter().filter(|(_, times)| *times == 1).map(|(name, _)| name.to_owned()).collect();
+        let mut taken = alone.clone();
+        for (machine, other) in
+            self.machines.iter_mut().zip(others).filter(|(it, _)| !alone.contains(&it.name))
+        {
+            let numbered = (2..).map(|nth| format!("{other} ({nth})"));
+            let free = std::iter::once(other.clone()).chain(numbered).find(|name| !taken.contains(name));
+            machine.name = free.unwrap_or_default();
+            taken.insert(machine.name.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn machines_of_one_name_are_told_apart_whatever_their_files_are_called() {
+        let named = |names: &[&str], files: &[&str]| {
+            let machine = |name: &&str| Machine { name: (*name).to_owned(), facts: Arc::default() };
+            let mut fleet = Fleet { machines: names.iter().map(machine).collect(), ..Fleet::default() };
+            fleet.tell_apart(&files.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>());
+            fleet.machines.into_iter().map(|it| it.name).collect::<Vec<_>>()
+        };
+        assert_eq!(named(&["a", "b"], &["x", "y"]), ["a", "b"]);
+        assert_eq!(named(&["debian", "debian"], &["n1", "n2"]), ["n1", "n2"]);
+        // One that lies about its name takes nobody's place, and who told the truth keeps it.
+        assert_eq!(named(&["n2", "n2", "n1"], &["n1", "n2", "n3"]), ["n1 (2)", "n2", "n1"]);
+        assert_eq!(named(&["x"; 3], &["a", "a", "a"]), ["a", "a (2)", "a (3)"]);
     }
 }

@@ -6,6 +6,7 @@
 mod comparison;
 mod data;
 mod figures;
+mod fleet;
 mod machine;
 mod observed;
 mod page;
@@ -31,6 +32,7 @@ use whyfaster_words::look::Look;
 
 pub use comparison::comparison;
 pub use data::Download;
+pub use fleet::{Reported, changes, fleet};
 pub use page::{Page, Section};
 pub use picture::{Drawn, picture_of_list, picture_of_lists, picture_of_record, picture_of_trace, png};
 pub use prices::{lists, prices};

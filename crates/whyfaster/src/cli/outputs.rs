@@ -9,8 +9,9 @@ use whyfaster_words::exit::Failure;
 use whyfaster_words::metric::Chosen;
 
 use super::args::{
-    DemoArgs, DisplayArgs, ExportFormatArgs, FileArgs, KeepArgs, MachinesArgs, OutputArgs, PageArgs,
-    PricesArgs, ReportArgs, ShowArgs, StudyArgs, TraceOutputArgs, TraceShowArgs, ViewArgs,
+    DemoArgs, DisplayArgs, ExportFormatArgs, FileArgs, FleetDiffArgs, FleetFileArgs, FleetReportArgs,
+    KeepArgs, MachinesArgs, OutputArgs, PageArgs, PricesArgs, ReportArgs, ShowArgs, StudyArgs,
+    TraceOutputArgs, TraceShowArgs, ViewArgs,
 };
 
 /// Where an export goes.
@@ -195,9 +196,30 @@ impl Outputs {
         .checked()
     }
 
-    /// The outputs of `fleet`.
+    /// The outputs of the verbs of many machines that write no files of their own.
     pub fn of_fleet(json: bool, view: ViewArgs) -> Result<Self, Failure> {
         Self { json, ..Self::default() }.viewed(view).checked()
+    }
+
+    /// The outputs of `fleet report`.
+    pub fn of_fleet_report(args: &FleetReportArgs) -> Result<Self, Failure> {
+        Self::of_fleet_files(args.json, &args.outputs, args.export_comparisons_csv.as_ref(), args.view)
+    }
+
+    /// The outputs of `fleet diff`.
+    pub fn of_fleet_diff(args: &FleetDiffArgs) -> Result<Self, Failure> {
+        Self::of_fleet_files(args.json, &args.outputs, None, args.view)
+    }
+
+    fn of_fleet_files(
+        json: bool,
+        files: &FleetFileArgs,
+        more: Option<&PathBuf>,
+        view: ViewArgs,
+    ) -> Result<Self, Failure> {
+        let exports = files.export_csv.iter().chain(more).map(|path| (&CSV, target(path))).collect();
+        let pages = Pages { html: files.html.clone(), open: files.open, ..Pages::default() };
+        Self { json, exports, pages, ..Self::default() }.viewed(view).checked()
     }
 
     /// Every file that will be written.

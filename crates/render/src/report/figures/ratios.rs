@@ -77,7 +77,8 @@ pub(in super::super) fn picture(record: &Record, names: &Names, _: &Look) -> Opt
     Some((picture, left_out))
 }
 
-fn plain(value: f64) -> String {
+/// A number of an axis: no zeros that say nothing.
+pub(super) fn plain(value: f64) -> String {
     let text = digits(value);
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }

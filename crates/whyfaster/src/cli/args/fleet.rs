@@ -90,6 +90,33 @@ pub struct FleetResumeArgs {
     pub view: ViewArgs,
 }
 
+/// Files of a report.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Output")]
+pub struct FleetFileArgs {
+    /// Write every price of every machine to FILE as CSV; of a diff, every row
+    ///
+    /// '-' is standard output.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub export_csv: Option<PathBuf>,
+
+    /// Write a file a machine into DIR for Prometheus' textfile collector
+    ///
+    /// whyfaster_MACHINE.prom: prices in seconds, ratios, whether it stands out; of a diff, by how much each price changed.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub export_prometheus: Option<PathBuf>,
+
+    /// Write a page with pictures to FILE
+    ///
+    /// One file of HTML that loads nothing: every row over the machines, who stands out, every comparison on its machines.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub html: Option<PathBuf>,
+
+    /// Open the page in the browser (xdg-open)
+    #[arg(long)]
+    pub open: bool,
+}
+
 /// `whyfaster fleet report`.
 #[derive(Clone, Debug, Default, Args)]
 pub struct FleetReportArgs {
@@ -126,6 +153,14 @@ pub struct FleetReportArgs {
     /// Exit with 4 if a gate could not be decided
     #[arg(long, requires = "gate", help_heading = "Output")]
     pub fail_on_inconclusive: bool,
+
+    /// Write what every machine says to every comparison to FILE as CSV
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub export_comparisons_csv: Option<PathBuf>,
+
+    /// Other files.
+    #[command(flatten)]
+    pub outputs: FleetFileArgs,
 
     /// Print everything as JSON on standard output instead of the report
     #[arg(long, help_heading = "Output")]
@@ -166,6 +201,10 @@ pub struct FleetDiffArgs {
     /// Exit with 4 if a gate could not be decided
     #[arg(long, requires = "gate", help_heading = "Output")]
     pub fail_on_inconclusive: bool,
+
+    /// Files.
+    #[command(flatten)]
+    pub outputs: FleetFileArgs,
 
     /// Print everything as JSON on standard output instead of the report
     #[arg(long, help_heading = "Output")]

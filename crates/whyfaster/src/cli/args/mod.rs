@@ -24,7 +24,9 @@ pub use demo::DemoArgs;
 pub use detail::{DetailArgs, KeepArgs};
 pub use elsewhere::{AlongArgs, OnArgs};
 pub use files::FileArgs;
-pub use fleet::{FleetArgs, FleetDiffArgs, FleetReportArgs, FleetResumeArgs, FleetRunArgs, FleetTask};
+pub use fleet::{
+    FleetArgs, FleetDiffArgs, FleetFileArgs, FleetReportArgs, FleetResumeArgs, FleetRunArgs, FleetTask,
+};
 pub use hyperfine::{DisplayArgs, ExportFormatArgs, HyperfineArgs, StartArgs};
 pub use manual::{CompletionsArgs, ManArgs};
 pub use others::{DoctorArgs, ShowArgs, StudyArgs};

@@ -1,5 +1,6 @@
 //! `whyfaster fleet`: the same questions, asked of many machines: of their records in files, or of the store.
 
+mod files;
 mod gate;
 
 use std::panic::resume_unwind;
@@ -7,11 +8,14 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use serde::Serialize;
-use whyfaster_core::fleet::change::{ChangeReport, change};
+use whyfaster_core::fleet::change::{ChangeReport, Changes, change};
 use whyfaster_core::fleet::effects::{Tally, effects};
 use whyfaster_core::fleet::questions::{Answered, Counted, Questions};
 use whyfaster_core::fleet::{self, Fleet, PriceReport};
 use whyfaster_render::fleet as render;
+use whyfaster_render::fleet::files::prometheus::{self, Files};
+use whyfaster_render::fleet::files::tables;
+use whyfaster_render::report::{self as pages, Reported};
 use whyfaster_store as store;
 use whyfaster_store::again::reanalysed;
 use whyfaster_store::database::{Address, Asked, Chosen, Database, Moment};
@@ -19,6 +23,7 @@ use whyfaster_store::{Recorded, Refused};
 use whyfaster_words::exit::{Exit, Failure, say};
 use whyfaster_words::look::Look;
 
+use self::files::{Table, Written};
 use super::{elsewhere, results};
 use crate::cli::Outputs;
 use crate::cli::args::{FleetArgs, FleetDiffArgs, FleetReportArgs, FleetTask, ViewArgs};
@@ -44,7 +49,7 @@ struct Diff {
 }
 
 /// A file without a part in the answer.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 struct NotRead {
     file: PathBuf,
     why: String,
@@ -134,7 +139,8 @@ impl Gathered {
 }
 
 fn report(args: &FleetReportArgs) -> anyhow::Result<Exit> {
-    let outputs = Outputs::of_fleet(args.json, args.view)?;
+    let outputs = Outputs::of_fleet_report(args)?;
+    let _kept = results::check(&outputs)?;
     let look = results::look(&outputs);
     let (fleet, comparisons, not_read) = match args.files.as_slice() {
         [] => {
@@ -160,20 +166,69 @@ fn report(args: &FleetReportArgs) -> anyhow::Result<Exit> {
         args.files.is_empty(),
     )?;
     let prices = (machines > 1).then(|| fleet::report(&fleet));
-    let exit = gate::report(args, prices.as_ref(), &answered, &counted)?;
-    if args.json {
-        results::json(&Report { schema: REPORT, prices, comparisons: answered, counted, not_read })?;
-        return Ok(exit);
-    }
-    let mut parts: Vec<String> = prices.iter().map(|it| render::prices(it, &look)).collect();
-    if counted.is_empty() {
-        let several = answered.iter().filter(|it| it.report.machines.len() > 1);
-        parts.extend(several.map(|it| render::comparison(it, &look)));
-    } else {
-        parts.push(render::counted(&counted, &look));
-    }
-    print(&parts.join("\n"), &look)?;
+    let report = Report { schema: REPORT, prices, comparisons: answered, counted, not_read };
+    let exit = gate::report(args, report.prices.as_ref(), &report.comparisons, &report.counted)?;
+    let behind = report_files(args, &fleet, &report, &outputs, &look)?;
+    let text = if args.json { json(&report)? } else { screen(&report, &look).into_bytes() };
+    store::to_stdout(&[text, behind].concat())?;
     Ok(exit)
+}
+
+/// The report as a terminal shows it.
+fn screen(report: &Report, look: &Look) -> String {
+    if look.quiet {
+        return String::new();
+    }
+    let mut parts: Vec<String> = report.prices.iter().map(|it| render::prices(it, look)).collect();
+    if report.counted.is_empty() {
+        let several = report.comparisons.iter().filter(|it| it.report.machines.len() > 1);
+        parts.extend(several.map(|it| render::comparison(it, look)));
+    } else {
+        parts.push(render::counted(&report.counted, look));
+    }
+    parts.join("\n")
+}
+
+/// Writes the files of a report; gives what goes to standard output.
+fn report_files(
+    args: &FleetReportArgs,
+    fleet: &Fleet,
+    report: &Report,
+    outputs: &Outputs,
+    look: &Look,
+) -> anyhow::Result<Vec<u8>> {
+    let prices = report.prices.as_ref().map(|it| (fleet, it));
+    let csv = || {
+        let (fleet, report) = prices.ok_or_else(|| nothing("--export-csv", "prices of two machines"))?;
+        tables::prices(fleet, report)
+    };
+    let comparisons = || match report.comparisons.as_slice() {
+        [] => Err(nothing("--export-comparisons-csv", "comparisons, machine by machine").into()),
+        answered => tables::comparisons(answered),
+    };
+    let page = || {
+        let json = serde_json::to_vec(report)?;
+        let (answered, counted) = (&report.comparisons, &report.counted);
+        Ok(pages::fleet(&Reported { prices, answered, counted, json: &json }, look))
+    };
+    let files = || prometheus::report(prices, &report.comparisons);
+    let tables: Vec<Table<'_>> =
+        vec![(&args.outputs.export_csv, &csv), (&args.export_comparisons_csv, &comparisons)];
+    let prometheus: (&Option<PathBuf>, &dyn Fn() -> Files) = (&args.outputs.export_prometheus, &files);
+    files::write(outputs, &Written { tables, prometheus, page: &page })
+}
+
+/// What an option would write is not there.
+fn nothing(option: &str, what: &str) -> Failure {
+    let hint =
+        "name the files that have it; of more than 20 comparisons of the store take fewer with --only TEXT";
+    Failure::new(Exit::Error, format!("there are no {what} for {option}"), hint)
+}
+
+fn json(document: &impl Serialize) -> anyhow::Result<Vec<u8>> {
+    let mut bytes = serde_json::to_vec_pretty(document)?;
+    bytes.push(b'\n');
+    Ok(bytes)
 }
 
 /// What the store says to comparisons.
@@ -217,7 +272,8 @@ fn counted(address: &Address, asked: &[Asked], chosen: &Chosen) -> Result<Vec<Co
 }
 
 fn diff(args: &FleetDiffArgs) -> anyhow::Result<Exit> {
-    let outputs = Outputs::of_fleet(args.json, args.view)?;
+    let outputs = Outputs::of_fleet_diff(args)?;
+    let _kept = results::check(&outputs)?;
     let look = results::look(&outputs);
     let in_store = args.store.store.is_some() || !args.before.exists() && !args.after.exists();
     let [before, after] = if in_store {
@@ -242,13 +298,21 @@ fn diff(args: &FleetDiffArgs) -> anyhow::Result<Exit> {
         )
         .into());
     }
-    let not_read = before.not_read.into_iter().chain(after.not_read).collect();
+    let not_read = before.not_read.iter().chain(&after.not_read).cloned().collect();
     let exit = gate::diff(args, &change);
-    if args.json {
-        results::json(&Diff { schema: DIFF, change, not_read })?;
-    } else {
-        print(&render::changes(&change, &look), &look)?;
-    }
+    let diff = Diff { schema: DIFF, change, not_read };
+    let files = || prometheus::changes(&Changes::of(&before.fleet, &after.fleet));
+    let csv = || tables::changes(&diff.change);
+    let page = || Ok(pages::changes(&diff.change, &serde_json::to_vec(&diff)?, &look));
+    let tables: Vec<Table<'_>> = vec![(&args.outputs.export_csv, &csv)];
+    let prometheus: (&Option<PathBuf>, &dyn Fn() -> Files) = (&args.outputs.export_prometheus, &files);
+    let behind = files::write(&outputs, &Written { tables, prometheus, page: &page })?;
+    let text = match (args.json, look.quiet) {
+        (true, _) => json(&diff)?,
+        (false, true) => Vec::new(),
+        (false, false) => render::changes(&diff.change, &look).into_bytes(),
+    };
+    store::to_stdout(&[text, behind].concat())?;
     Ok(exit)
 }
 
@@ -304,11 +368,4 @@ fn enough(machines: usize, stored: bool) -> Result<(), Failure> {
         false => "name the files of more machines, or a directory with them",
     };
     Err(Failure::new(Exit::Error, message, hint))
-}
-
-fn print(text: &str, look: &Look) -> anyhow::Result<()> {
-    if !look.quiet {
-        store::to_stdout(text.as_bytes())?;
-    }
-    Ok(())
 }

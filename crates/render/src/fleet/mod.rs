@@ -1,4 +1,7 @@
-//! A fleet on the screen: what its machines' prices say, what they say of a comparison, and what an update changed.
+//! A fleet on the screen: what its machines' prices say, what they say of a comparison, and what an update changed; [`files`] has it for
+//! other programs.
+
+pub mod files;
 
 use std::cmp::Reverse;
 
@@ -24,8 +27,12 @@ use super::table::{interval, ratio_interval};
 const ROWS: usize = 12;
 const GROUPS: usize = 6;
 const OUTLIERS: usize = 6;
-/// Columns that a name may take.
+/// Columns that a name may take, where there are few.
 const NAME: usize = 30;
+
+fn name_width(look: &Look) -> usize {
+    NAME.max(look.width / 4)
+}
 
 /// Prices over the machines.
 pub fn prices(report: &PriceReport, look: &Look) -> String {
@@ -77,49 +84,60 @@ fn more(all: usize, most: usize) -> Option<String> {
 }
 
 fn group_table(groups: &[GroupPrices], most: usize, look: &Look) -> Vec<String> {
-    let shown = &groups[..groups.len().min(most)];
-    let grid = Grid {
+    let mut lines = group_grid(&groups[..groups.len().min(most)], look).draw(look.width, 1).lines;
+    lines.extend(more(groups.len(), most));
+    lines
+}
+
+/// Groups of machines and what they charge.
+pub(super) fn group_grid(shown: &[GroupPrices], look: &Look) -> Grid {
+    Grid {
         key: Column::of("group", shown, |it| {
-            shorten(&for_look(&words::group(&it.group), look), NAME, look.unicode)
+            shorten(&for_look(&words::group(&it.group), look), name_width(look), look.unicode)
         }),
         groups: vec![
             Group::of("machines", shown, |it| it.group.machines.len().to_string()),
             Group::of("prices", shown, |it| or_absent(it.factor, factor)),
         ],
-    };
-    let mut lines = grid.draw(look.width, 1).lines;
-    lines.extend(more(groups.len(), most));
-    lines
+    }
 }
 
 /// The rows in which the machines differ most, first.
 fn row_table(report: &PriceReport, most: usize, look: &Look) -> Vec<String> {
     let mut rows: Vec<&RowSpread> = report.rows.iter().filter(|it| it.machines > 1).collect();
-    let spread = |it: &&RowSpread| it.p95_ns / it.p5_ns;
     rows.sort_by(|a, b| spread(b).total_cmp(&spread(a)));
     let all = rows.len();
     rows.truncate(most);
+    let mut lines = row_grid(&rows, look).draw(look.width, 1).lines;
+    lines.extend(more(all, most));
+    lines
+}
+
+/// How far the machines are apart in a row.
+pub(super) fn spread(it: &RowSpread) -> f64 {
+    it.p95_ns / it.p5_ns
+}
+
+/// Rows over the machines.
+pub(super) fn row_grid(rows: &[&RowSpread], look: &Look) -> Grid {
     let by = |it: &&RowSpread| {
         or_absent(it.explained_by, |(fact, share)| {
             format!("{} {}", fact.name(), percent((share * 100.0).round() / 100.0))
         })
     };
-    let grid = Grid {
-        key: Column::of("row", &rows, |it| {
-            shorten(&row_id(&it.row.name, &it.row.variant), NAME, look.unicode)
+    Grid {
+        key: Column::of("row", rows, |it| {
+            shorten(&row_id(&it.row.name, &it.row.variant), name_width(look), look.unicode)
         }),
         groups: vec![
-            Group::of("median", &rows, |it| price(it.median_ns, look)),
-            Group::of("5% to 95% of the machines", &rows, |it| {
+            Group::of("median", rows, |it| price(it.median_ns, look)),
+            Group::of("5% to 95% of the machines", rows, |it| {
                 format!("{} to {}", price(it.p5_ns, look), price(it.p95_ns, look))
             }),
-            Group::of("spread", &rows, |it| factor(spread(it))),
-            Group::of("explained by", &rows, by),
+            Group::of("spread", rows, |it| factor(spread(it))),
+            Group::of("explained by", rows, by),
         ],
-    };
-    let mut lines = grid.draw(look.width, 1).lines;
-    lines.extend(more(all, most));
-    lines
+    }
 }
 
 fn alone(report: &PriceReport, look: &Look) -> Vec<String> {
@@ -147,7 +165,8 @@ fn method(report: &PriceReport, look: &Look) -> Vec<String> {
 /// What the machines say of a comparison.
 pub fn comparison(answered: &Answered, look: &Look) -> String {
     let Question { alternative, baseline, load, .. } = &answered.question;
-    let names = [alternative, baseline].map(|name| shorten(&for_look(name, look), NAME, look.unicode));
+    let names =
+        [alternative, baseline].map(|name| shorten(&for_look(name, look), name_width(look), look.unicode));
     let report = &answered.report;
     let sum = |count: fn(&GroupEffect) -> usize| report.groups.iter().map(count).sum::<usize>();
     let parts = [
@@ -175,9 +194,10 @@ pub fn comparison(answered: &Answered, look: &Look) -> String {
     }
     answer.extend(report.combined.iter().flat_map(|it| wrap(&combined(it), look.width, 2)));
     let groups: Vec<&GroupEffect> = report.groups.iter().collect();
-    let table = if groups.len() < 2 { Vec::new() } else { effect_table(&groups, look) };
+    let table =
+        if groups.len() < 2 { Vec::new() } else { effect_grid(&groups, look).draw(look.width, 1).lines };
     let machines = if look.detail >= Detail::Tables || report.machines.len() <= GROUPS {
-        machine_table(answered, look)
+        machine_grid(answered, look).draw(look.width, 1).lines
     } else {
         Vec::new()
     };
@@ -185,7 +205,8 @@ pub fn comparison(answered: &Answered, look: &Look) -> String {
     paragraphs([answer, table, machines, more], look)
 }
 
-fn combined(it: &Combined) -> String {
+/// What the machines come to together.
+pub(super) fn combined(it: &Combined) -> String {
     let next =
         it.next.map(|(low, high)| format!("; on the next machine, {} to {}", factor(low), factor(high)));
     format!(
@@ -197,11 +218,12 @@ fn combined(it: &Combined) -> String {
     )
 }
 
-fn effect_table(groups: &[&GroupEffect], look: &Look) -> Vec<String> {
+/// What groups of machines say.
+pub(super) fn effect_grid(groups: &[&GroupEffect], look: &Look) -> Grid {
     let ratio = |it: &Combined| format!("{} ({})", times(it.ratio), ratio_interval(it.ratio));
-    let grid = Grid {
+    Grid {
         key: Column::of("group", groups, |it| {
-            shorten(&for_look(&words::group(&it.group), look), NAME, look.unicode)
+            shorten(&for_look(&words::group(&it.group), look), name_width(look), look.unicode)
         }),
         groups: vec![
             Group::of("machines", groups, |it| it.group.machines.len().to_string()),
@@ -211,28 +233,27 @@ fn effect_table(groups: &[&GroupEffect], look: &Look) -> Vec<String> {
             Group::of("same", groups, |it| it.tally.same.to_string()),
             Group::of("undecided", groups, |it| it.tally.undecided.to_string()),
         ],
-    };
-    grid.draw(look.width, 1).lines
+    }
 }
 
-fn machine_table(answered: &Answered, look: &Look) -> Vec<String> {
+/// What every machine says.
+pub(super) fn machine_grid(answered: &Answered, look: &Look) -> Grid {
     let rows = &answered.report.machines;
-    let grid = Grid {
-        key: Column::of("machine", rows, |it| shorten(&for_look(&it.machine, look), NAME, look.unicode)),
+    Grid {
+        key: Column::of("machine", rows, |it| {
+            shorten(&for_look(&it.machine, look), name_width(look), look.unicode)
+        }),
         groups: vec![
             Group::of("time", rows, |it| times(it.ratio)),
             Group::of("interval", rows, |it| ratio_interval(it.ratio)),
             Group::of("verdict", rows, |it| super::table::verdict_word(it.verdict)),
         ],
-    };
-    grid.draw(look.width, 1).lines
+    }
 }
 
 /// Many comparisons, a line each: those on which machines differ most, first.
 pub fn counted(all: &[Counted], look: &Look) -> String {
-    let mut rows: Vec<&Counted> = all.iter().collect();
-    let fewer = |it: &&Counted| it.tally.faster.min(it.tally.slower);
-    rows.sort_by_key(|it| (Reverse(fewer(it)), Reverse(it.tally.faster + it.tally.slower)));
+    let mut rows = differing(all);
     let both = rows.iter().filter(|it| fewer(it) > 0).count();
     let sentence = format!(
         "{}: {both} {} by machine who is faster.",
@@ -245,6 +266,27 @@ pub fn counted(all: &[Counted], look: &Look) -> String {
     }
     let most = if look.detail >= Detail::Tables { usize::MAX } else { ROWS };
     rows.truncate(most);
+    let mut table = counted_grid(&rows, look).draw(look.width, 1).lines;
+    table.extend(more(all.len(), most));
+    let one =
+        wrap("One of them in full, with the fact that separates the machines: --only TEXT.", look.width, 0);
+    paragraphs([answer, table, one], look)
+}
+
+/// On how many machines the fewer are.
+fn fewer(it: &Counted) -> usize {
+    it.tally.faster.min(it.tally.slower)
+}
+
+/// Comparisons, those first on which machines differ most.
+pub(super) fn differing(all: &[Counted]) -> Vec<&Counted> {
+    let mut rows: Vec<&Counted> = all.iter().collect();
+    rows.sort_by_key(|it| (Reverse(fewer(it)), Reverse(it.tally.faster + it.tally.slower)));
+    rows
+}
+
+/// Comparisons in short.
+pub(super) fn counted_grid(rows: &[&Counted], look: &Look) -> Grid {
     let name = |it: &&Counted| {
         let Question { alternative, baseline, load, .. } = &it.question;
         let copies = if *load == 1 { String::new() } else { format!(" at {load}") };
@@ -253,22 +295,17 @@ pub fn counted(all: &[Counted], look: &Look) -> String {
     let ratio = |it: &Combined| {
         format!("{} ({})", factor(it.ratio.ratio), interval(it.ratio.low, it.ratio.high, digits))
     };
-    let grid = Grid {
-        key: Column::of("comparison", &rows, |it| shorten(&name(it), NAME, look.unicode)),
+    Grid {
+        key: Column::of("comparison", rows, |it| shorten(&name(it), name_width(look), look.unicode)),
         groups: vec![
-            Group::of("machines", &rows, |it| it.machines.to_string()),
-            Group::of("faster", &rows, |it| it.tally.faster.to_string()),
-            Group::of("slower", &rows, |it| it.tally.slower.to_string()),
-            Group::of("same", &rows, |it| it.tally.same.to_string()),
-            Group::of("undecided", &rows, |it| it.tally.undecided.to_string()),
-            Group::of("time", &rows, |it| or_absent(it.tally.combined.as_ref(), ratio)),
+            Group::of("machines", rows, |it| it.machines.to_string()),
+            Group::of("faster", rows, |it| it.tally.faster.to_string()),
+            Group::of("slower", rows, |it| it.tally.slower.to_string()),
+            Group::of("same", rows, |it| it.tally.same.to_string()),
+            Group::of("undecided", rows, |it| it.tally.undecided.to_string()),
+            Group::of("time", rows, |it| or_absent(it.tally.combined.as_ref(), ratio)),
         ],
-    };
-    let mut table = grid.draw(look.width, 1).lines;
-    table.extend(more(all.len(), most));
-    let one =
-        wrap("One of them in full, with the fact that separates the machines: --only TEXT.", look.width, 0);
-    paragraphs([answer, table, one], look)
+    }
 }
 
 /// What an update changed.
@@ -305,7 +342,11 @@ pub fn changes(report: &ChangeReport, look: &Look) -> String {
     let all = look.detail >= Detail::Tables;
     let shown: Vec<&RowChange> =
         if all { report.rows.iter().collect() } else { changed.iter().copied().take(ROWS).collect() };
-    let table = if shown.is_empty() { Vec::new() } else { change_table(report, &shown, look) };
+    let table = if shown.is_empty() {
+        Vec::new()
+    } else {
+        change_grid(report, &shown, look).draw(look.width, 2).lines
+    };
     let unpaired = |names: &[String], word: &str| {
         let shown: Vec<String> = names.iter().take(GROUPS).map(|name| for_look(name, look)).collect();
         let rest =
@@ -327,7 +368,8 @@ pub fn changes(report: &ChangeReport, look: &Look) -> String {
     )
 }
 
-fn change_table(report: &ChangeReport, rows: &[&RowChange], look: &Look) -> Vec<String> {
+/// Rows before and after.
+pub(super) fn change_grid(report: &ChangeReport, rows: &[&RowChange], look: &Look) -> Grid {
     let mut groups = vec![
         Group::of("change", rows, |it| change(it.ratio.ratio)),
         Group::of("interval", rows, |it| interval(it.ratio.low, it.ratio.high, digits)),
@@ -335,12 +377,13 @@ fn change_table(report: &ChangeReport, rows: &[&RowChange], look: &Look) -> Vec<
     ];
     if report.groups.len() > 1 {
         let columns = report.groups.iter().enumerate().map(|(at, group)| {
-            let header = shorten(&for_look(&words::group(group), look), NAME / 2, look.unicode);
+            let header = shorten(&for_look(&words::group(group), look), name_width(look) / 2, look.unicode);
             Column::of(header, rows, |it| or_absent(it.by_group.get(at).copied().flatten(), change))
         });
         groups.extend(columns.map(|column| Group::new("groups", vec![column])));
     }
-    let key =
-        Column::of("row", rows, |it| shorten(&row_id(&it.row.name, &it.row.variant), NAME, look.unicode));
-    Grid { key, groups }.draw(look.width, 2).lines
+    let key = Column::of("row", rows, |it| {
+        shorten(&row_id(&it.row.name, &it.row.variant), name_width(look), look.unicode)
+    });
+    Grid { key, groups }
 }
