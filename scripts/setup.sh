@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs what `make demo`, `make test`, `make test-kernels`, `make bench` or `make dist` needs and the machine lacks. Says what and why; says nothing
+# Installs what `make demo`, `make test`, `make test-kernels`, `make bench` or `make dist` needs, or the engines of `study ladder`, and the machine lacks. Says what and why; says nothing
 # when all is there. Debian packages come from apt (root or sudo), tools of our own go into $TOOLS, by version.
 #
-# Usage: scripts/setup.sh demo|test|kernels|bench|dist
+# Usage: scripts/setup.sh demo|test|kernels|bench|dist|ladder
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -64,7 +64,28 @@ guests_need() {
     need libarchive-tools 'bsdtar, packs them for the kernel' has bsdtar
 }
 
+# What the engines of `study ladder` are; an engine that is not there is not measured, and a test of it is skipped.
+engines_need() {
+    need parallel 'an engine of study ladder' has parallel
+    need gearman-job-server 'an engine of study ladder' has gearmand
+    need gearman-tools 'its workers' has gearman
+    need redis-server 'holds the tasks of Celery' has redis-server
+    need python3-celery 'an engine of study ladder' /usr/bin/python3 -c 'import celery'
+    need python3-redis 'how Celery speaks to it' /usr/bin/python3 -c 'import redis'
+    need python3-psycopg2 'how the queue in PostgreSQL is filled' /usr/bin/python3 -c 'import psycopg2'
+    need openssh-server 'the far side of ssh, on the loopback device' test -x /usr/sbin/sshd
+    need openssh-client 'an engine of study ladder' has ssh
+}
+
 packages_for() {
+    if [ "$goal" = ladder ]; then
+        engines_need
+        need postgresql 'an engine of study ladder' has_postgresql
+        for package in slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge; do
+            need "$package" 'an engine of study ladder' has_package "$package"
+        done
+        return
+    fi
     need gcc 'links Rust programs' has gcc
     need libc6-dev 'links Rust programs' has_libc_headers
     need make 'runs the tasks' has make
@@ -115,14 +136,13 @@ packages_for() {
     need util-linux 'the tests of trace run as other users with setpriv' has setpriv
     need postgresql 'a server that keeps a store, for the tests' has_postgresql
     need openssl 'its certificate' has openssl
+    engines_need
     # What the tests of prices --inside run; without it they are skipped, so other architectures do without.
     [ "$(uname -m)" = x86_64 ] || return 0
     guests_need
     need user-mode-linux 'a kernel that runs as a program' has linux.uml
     need gcc-aarch64-linux-gnu 'builds the arm64 worker' has aarch64-linux-gnu-gcc
     need libc6-dev-arm64-cross 'builds the arm64 worker' test -e /usr/aarch64-linux-gnu/include/stdlib.h
-    need openssh-server 'the far side of ssh, on the loopback device' test -x /usr/sbin/sshd
-    need openssh-client 'measures on other machines' has ssh
     for package in slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge; do
         need "$package" 'a cluster of four nodes on this machine, for the tests' has_package "$package"
     done
@@ -306,9 +326,9 @@ install_tools() {
 }
 
 case $goal in
-demo | test | kernels | bench | dist) ;;
+demo | test | kernels | bench | dist | ladder) ;;
 *)
-    echo 'usage: scripts/setup.sh demo|test|kernels|bench|dist' >&2
+    echo 'usage: scripts/setup.sh demo|test|kernels|bench|dist|ladder' >&2
     exit 2
     ;;
 esac
@@ -316,6 +336,7 @@ log=$(mktemp) || fail 'cannot make a temporary file' 'set TMPDIR to a directory 
 trap 'rm -f "$log"' EXIT
 packages_for
 install_packages
+[ "$goal" != ladder ] || exit 0
 check_rust
 install_tools
 [ "$goal" != test ] || test_kernel

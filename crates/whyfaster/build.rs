@@ -19,8 +19,9 @@ fn main() -> io::Result<()> {
     let mut studies = String::from("const STUDIES: &[(&str, &[(&str, &str)])] = &[\n");
     for directory in entries(&shared.join("studies"))? {
         writeln!(studies, "    ({:?}, &[", name(&directory)).map_err(io::Error::other)?;
-        for file in entries(&directory)?.iter().filter(|file| name(file) != "README.md") {
-            writeln!(studies, "        ({:?}, {:?}),", name(file), text(file)?).map_err(io::Error::other)?;
+        for file in files(&directory)?.iter().filter(|file| name(file) != "README.md") {
+            let inside = file.strip_prefix(&directory).unwrap_or(file).to_string_lossy();
+            writeln!(studies, "        ({inside:?}, {:?}),", text(file)?).map_err(io::Error::other)?;
         }
         studies.push_str("    ]),\n");
     }
@@ -34,6 +35,18 @@ fn entries(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found =
         fs::read_dir(directory)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<PathBuf>>>()?;
     found.sort();
+    Ok(found)
+}
+
+/// The files of a directory and of those in it.
+fn files(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in entries(directory)? {
+        match entry.is_dir() {
+            true => found.extend(files(&entry)?),
+            false => found.push(entry),
+        }
+    }
     Ok(found)
 }
 

@@ -1,4 +1,5 @@
 /* The worker: plan in, raw samples out. PROTOCOL.md says all of it. */
+#include "hand.h"
 #include "process.h"
 #include "target.h"
 #include "worker.h"
@@ -43,6 +44,10 @@ int main(int argc, char **argv)
     self_path = own_path(argv[0]);
     if (argc > 1 && is_target(argv[1]))
         return target_main(argc, argv);
+    if (argc > 1 && strcmp(argv[1], HAND_TASK) == 0)
+        return task_main(argc, argv);
+    if (argc > 1 && strcmp(argv[1], HAND_CLIENT) == 0)
+        return hand_main(argc, argv);
     if (argc == 4 && strcmp(argv[1], "--one") == 0)
         return one(argv);
     if (argc > 1 && strcmp(argv[1], "--list") == 0) {

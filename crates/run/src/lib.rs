@@ -13,6 +13,7 @@ mod held;
 mod hooks;
 pub mod inside;
 pub mod interrupts;
+pub mod ladder;
 pub mod launcher;
 mod output_check;
 pub mod probe;

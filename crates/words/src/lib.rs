@@ -9,6 +9,7 @@ pub mod display;
 pub mod exit;
 pub mod fleet;
 pub mod grid;
+pub mod handing;
 pub mod look;
 pub mod metric;
 pub mod missing;

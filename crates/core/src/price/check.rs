@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::clean::Rejected;
+use super::handing::Handing;
 use super::inside::{Figures, Unit};
 use super::list::{Price, PriceList, SCHEMA};
 use super::sample::{Range, Row, Series};
@@ -33,6 +34,7 @@ impl PriceList {
             short(text, || place.to_owned())?;
         }
         amount(self.took_s, || "took_s".to_owned())?;
+        self.handing.as_ref().map_or(Ok(()), Handing::validate)?;
         if let Some(inside) = &self.inside {
             let place = || "inside".to_owned();
             let told = [&inside.version, &inside.kernel, &inside.machine].into_iter().flatten();

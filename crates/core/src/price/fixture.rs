@@ -49,6 +49,7 @@ pub(crate) fn list(rows: Vec<(Row, Vec<Series>)>) -> PriceList {
         name: "a machine".into(),
         source: None,
         study: None,
+        handing: None,
         started: "2026-01-01T00:00:00Z".into(),
         took_s: 1.0,
         status: Status::Complete,

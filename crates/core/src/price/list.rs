@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::clean::{Clean, Rejected};
 use super::fingerprint::Fingerprint;
 use super::fixed::Fixed;
+use super::handing::Handing;
 use super::inside::{Figures, Inside, Unit};
 use super::receipt::{Receipt, receipt, refusal};
 use super::sample::{Row, Series, row_id};
@@ -32,6 +33,9 @@ pub struct PriceList {
     /// The study that it was measured for, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub study: Option<String>,
+    /// What a ladder knows of its engines, where the list is one of tasks that were handed out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handing: Option<Handing>,
     /// When the measurement began, RFC 3339 in UTC; or the date of the source.
     pub started: String,
     /// Seconds that it took.
@@ -308,6 +312,10 @@ impl PriceList {
             prices.map(|(row, series)| Price::of(row, series.into_iter(), resolution, by)).collect();
         if self.unit == Unit::GuestInstructions {
             self.prices.iter_mut().for_each(Price::count_instructions);
+        }
+        if let Some(mut handing) = self.handing.take() {
+            handing.follow(self);
+            self.handing = Some(handing);
         }
     }
 

@@ -14,6 +14,7 @@ pub mod delay;
 mod evidence;
 pub mod fingerprint;
 pub mod fixed;
+pub mod handing;
 pub mod history;
 pub mod inside;
 pub mod list;

@@ -47,6 +47,11 @@ pub(crate) fn below_this() -> Vec<Identity> {
     below(&[this()], &[], |_, _| false)
 }
 
+/// All living processes below this one.
+pub(crate) fn below_process(pid: i32) -> Vec<Identity> {
+    below(&[pid], &[], |_, _| false)
+}
+
 fn this() -> i32 {
     rustix::process::getpid().as_raw_nonzero().get()
 }

@@ -98,6 +98,7 @@ pub fn measure(
         name: name(),
         source: None,
         study: None,
+        handing: None,
         started: started.to_string(),
         took_s,
         status,

@@ -87,6 +87,7 @@ fn made(
         name: name.to_owned(),
         source: None,
         study: None,
+        handing: None,
         started: started.to_owned(),
         took_s: took * 1e-9,
         status: if ended < runs { Status::Failed } else { Status::Complete },

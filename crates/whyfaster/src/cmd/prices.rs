@@ -14,6 +14,7 @@ use whyfaster_render::{machines, prices};
 use whyfaster_run::interrupts::Interrupts;
 use whyfaster_run::probe::select::{Wanted, select};
 use whyfaster_run::probe::session::{Measured, Request, measure};
+use whyfaster_run::probe::site::Site;
 use whyfaster_run::probe::worker::Worker;
 use whyfaster_store as store;
 use whyfaster_store::Recorded;
@@ -111,7 +112,7 @@ pub(super) fn any_price(list: &PriceList) -> Result<(), Failure> {
 pub(super) fn measured(
     probes: &[Probe],
     request: &Request,
-    worker: &Worker,
+    worker: &dyn Site,
     interrupts: &Interrupts,
     outputs: &Outputs,
 ) -> Measured {

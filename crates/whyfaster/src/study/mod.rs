@@ -5,6 +5,8 @@
 //! generators of `input`, the places of `place`.
 
 mod input;
+pub mod install;
+pub mod ladder;
 mod needs;
 mod place;
 pub mod words;
@@ -25,6 +27,7 @@ use whyfaster_core::studied::{LeftOut, Unfit};
 use whyfaster_store::reference;
 use whyfaster_words::exit::Failure;
 
+pub use self::ladder::{Engine, Ladder};
 pub use input::{Generated, Generator, hexadecimal};
 pub use needs::{Need, check_needs};
 pub use place::{Place, PlaceKind};
@@ -74,6 +77,8 @@ pub enum Measures {
     Commands(Box<Commands>),
     /// Prices of single operations.
     Prices(Prices),
+    /// What it costs to hand tasks to workers, by engine.
+    Ladder(Ladder),
 }
 
 /// Commands that do the same work.
@@ -314,6 +319,9 @@ pub fn find(name: &str) -> anyhow::Result<Study> {
     let description = description.with_context(|| format!("study {name} has no {DESCRIPTION}"))?;
     let mut study = Study::read(name, description)?;
     study.files = files.iter().copied().filter(|(file, _)| *file != DESCRIPTION).collect();
+    if let Measures::Ladder(ladder) = &study.measures {
+        ladder.check(&study).with_context(|| format!("studies/{name}/{DESCRIPTION}"))?;
+    }
     Ok(study)
 }
 
@@ -335,6 +343,8 @@ impl Study {
         match &self.measures {
             Measures::Commands(commands) => self.check_commands(commands),
             Measures::Prices(_) => self.check_prices(),
+            // Its engines are files beside this one, which are not there yet.
+            Measures::Ladder(_) => Ok(()),
         }
     }
 
@@ -377,7 +387,7 @@ impl Study {
     pub fn rows(&self) -> &[String] {
         match &self.measures {
             Measures::Prices(prices) => &prices.rows,
-            Measures::Commands(_) => &[],
+            Measures::Commands(_) | Measures::Ladder(_) => &[],
         }
     }
 

@@ -18,7 +18,7 @@ fn commands(name: &str) -> (Study, Commands) {
     let study = find(name).unwrap();
     match study.measures.clone() {
         Measures::Commands(commands) => (study, *commands),
-        Measures::Prices(_) => panic!("{name} is about prices"),
+        Measures::Prices(_) | Measures::Ladder(_) => panic!("{name} is not about commands"),
     }
 }
 
@@ -221,5 +221,40 @@ fn a_study_measures_what_it_shows() {
             })
             .collect();
         assert!(rows.iter().all(|row| ids.contains(row)), "{name}: {rows:?} of {ids:?}");
+    }
+}
+
+/// What is wrong in the file of an engine is named, with the file.
+#[test]
+fn an_engine_that_is_wrong_is_named() {
+    let read = |text: &str| format!("{:#}", Engine::read("mine", text).unwrap_err());
+    for (text, why) in [
+        ("{", "EOF"),
+        (r#"{ "title": "t" }"#, "one of mechanism, submit and client"),
+        (r#"{ "title": "t", "submit": "a", "client": "b" }"#, "one of mechanism, submit and client"),
+        (r#"{ "title": "t", "submits": "a" }"#, "unknown field `submits`"),
+        (r#"{ "title": "t", "submit": "a", "needs": [{ "program": "p" }] }"#, "p has no package"),
+        (r#"{ "title": "t", "submit": "a", "needs": [{ "debian": "p" }] }"#, "a program or a module"),
+    ] {
+        let said = read(text);
+        assert!(said.contains("studies/ladder/engines/mine.json") && said.contains(why), "{said}");
+    }
+}
+
+/// The files of all engines are read, and every program that they name lies beside them.
+#[test]
+fn every_engine_is_whole() {
+    let study = find("ladder").unwrap();
+    let engines = study.engines().unwrap();
+    let files: Vec<&str> = study.engine_files().map(|(name, _)| name).collect();
+    assert!(engines.len() >= 17 && engines[0].needs.is_empty(), "{}", engines.len());
+    for engine in &engines {
+        let lines = [&engine.start, &engine.submit, &engine.client];
+        for line in lines.into_iter().flatten() {
+            for named in line.split("$LADDER_FILES/").skip(1) {
+                let name = named.split('"').next().unwrap();
+                assert!(files.contains(&name), "{}: {name}", engine.name);
+            }
+        }
     }
 }

@@ -5,6 +5,9 @@ use whyfaster_core::claims::NotCompared;
 use whyfaster_core::missing::NotMeasured;
 use whyfaster_core::studied::{Kind, LeftOut, Unfit};
 use whyfaster_words::{claims, missing};
+use whyfaster_words::units::duration;
+
+use super::ladder::Wants;
 
 /// Why a command cannot run here.
 pub fn unfit(why: &Unfit) -> String {
@@ -38,4 +41,15 @@ pub fn not_traced<S: Serializer>(not_traced: &[NotMeasured], serializer: S) -> R
 /// Why there is no comparison as JSON: a text, or null.
 pub fn not_compared<S: Serializer>(missing: &Option<NotCompared>, serializer: S) -> Result<S::Ok, S::Error> {
     missing.as_ref().map(claims::not_compared).serialize(serializer)
+}
+
+/// What an engine needs and this machine lacks, and what brings it.
+pub fn lacks(missing: &[&Wants]) -> String {
+    let one = |need: &&Wants| format!("{} is not installed ({})", need.name(), need.package());
+    format!("{}; --install fetches it", missing.iter().map(one).collect::<Vec<_>>().join(", "))
+}
+
+/// Why a burst is left out.
+pub fn too_long(takes_s: f64, most_s: f64) -> String {
+    format!("one burst would take {}, and at most {} is meant for it; --full waits longer", duration(takes_s), duration(most_s))
 }

@@ -75,6 +75,14 @@ pub struct StudyArgs {
     #[arg(long, value_name = "LIST", value_parser = numbers::loads, help_heading = "Load")]
     pub load: Option<Loads>,
 
+    /// Only these engines of a study of engines: a list such as pool,xargs
+    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Engines")]
+    pub engines: Vec<String>,
+
+    /// Fetch what the engines need and this machine lacks into a directory of the user's cache; as an ordinary user
+    #[arg(long, help_heading = "Engines")]
+    pub install: bool,
+
     /// Begin nothing that would end after this time, such as 90s or 5m
     #[arg(long, value_name = "TIME", value_parser = numbers::duration, help_heading = "Statistics")]
     pub max_time: Option<f64>,

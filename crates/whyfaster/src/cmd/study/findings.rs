@@ -17,6 +17,7 @@ use whyfaster_core::verdict::{Ratio, Verdict};
 use whyfaster_words as words;
 use whyfaster_words::Tell;
 
+use super::ladder_findings::OfLadder;
 use crate::study::{Commands, Figure, INPUT_SEED, Study};
 
 /// A study beside what was measured.
@@ -40,6 +41,8 @@ pub enum Figures {
     Commands(Box<OfCommands>),
     /// Of prices.
     Prices(OfPrices),
+    /// Of engines.
+    Ladder(OfLadder),
 }
 
 /// What was found about commands.
@@ -203,6 +206,16 @@ impl Findings {
             figures: Figures::Prices(figures),
             claims: judge(&study.claims, &Measured { runs: None, prices: Some(prices) }),
         })
+    }
+
+    /// What a price list of engines says.
+    pub fn of_ladder(study: &Study, list: &PriceList) -> Self {
+        let prices = claims::Prices { list, references: &[] };
+        Self {
+            name: study.name.clone(),
+            figures: Figures::Ladder(OfLadder::of(list)),
+            claims: judge(&study.claims, &Measured { runs: None, prices: Some(prices) }),
+        }
     }
 }
 

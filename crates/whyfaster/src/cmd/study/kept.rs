@@ -30,8 +30,11 @@ impl<'a> Kept<'a> {
     /// The study of a price list.
     pub fn of_list(list: &'a PriceList) -> anyhow::Result<Option<Self>> {
         let Some(study) = named(list.study.as_deref())? else { return Ok(None) };
-        let Measures::Prices(_) = &study.measures else { return Ok(None) };
-        let found = Findings::of_prices(&study, list)?;
+        let found = match &study.measures {
+            Measures::Prices(_) => Findings::of_prices(&study, list)?,
+            Measures::Ladder(_) => Findings::of_ladder(&study, list),
+            Measures::Commands(_) => return Ok(None),
+        };
         Ok(Some(Self { study, found, measured: Measured::List(list) }))
     }
 

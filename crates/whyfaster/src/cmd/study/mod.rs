@@ -6,6 +6,9 @@
 pub mod commands;
 pub mod findings;
 pub mod kept;
+mod ladder;
+pub mod ladder_findings;
+mod ladder_report;
 mod page;
 mod prices;
 mod report;
@@ -57,6 +60,7 @@ pub fn run(args: &StudyArgs) -> anyhow::Result<Exit> {
             commands::run(&study, commands, args, &outputs, &mut machine, &mut out)
         }
         Measures::Prices(prices) => prices::run(&study, prices, args, &outputs, &here, &mut out),
+        Measures::Ladder(ladder) => ladder::run(&study, ladder, args, &outputs, &here, &mut out),
     };
     let printed = store::to_stdout(&out);
     match ended? {
@@ -98,13 +102,19 @@ fn bears_on(study: &Study, args: &StudyArgs) -> Result<(), Failure> {
     let (loads, prices) = match &study.measures {
         Measures::Commands(commands) => (commands.sizes.default.loads.len() > 1, false),
         Measures::Prices(_) => (false, true),
+        Measures::Ladder(_) => (true, true),
     };
+    let engines = matches!(study.measures, Measures::Ladder(_));
     let one_copy =
         if prices { "prices single operations, so there is no load" } else { "runs one copy at a time" };
     let (option, why, instead) = if args.load.is_some() && !loads {
         ("--load", one_copy, "run 'whyfaster study pipes'")
     } else if args.flamegraphs.is_some() && prices {
         ("--flamegraphs", "runs no commands", "run 'whyfaster study placement'")
+    } else if !args.engines.is_empty() && !engines {
+        ("--engines", "has no engines", "run 'whyfaster study ladder'")
+    } else if args.install && !engines {
+        ("--install", "has no engines", "run 'whyfaster study ladder'")
     } else {
         return Ok(());
     };

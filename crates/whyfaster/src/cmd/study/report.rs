@@ -96,6 +96,9 @@ pub(super) fn answer(study: &Study, found: &Findings, look: &Look) -> String {
         (Measures::Commands(commands), Figures::Commands(figures)) => {
             format!("{}; {claims}.", sentence(study, commands, figures, look))
         }
+        (_, Figures::Ladder(figures)) => {
+            format!("{}; {claims}.", super::ladder_report::sentence(figures))
+        }
         _ => format!("{}: {claims}.", study.title),
     }
 }
@@ -125,6 +128,7 @@ fn first_screen(study: &Study, found: &Findings, measured: Measured<'_>, look: &
         (Measures::Prices(prices), Figures::Prices(figures)) => {
             page.table(&format!("the typical price of {}", prices.unit), price_table(study, figures));
         }
+        (Measures::Ladder(_), Figures::Ladder(figures)) => super::ladder_report::first(&mut page, figures),
         _ => {}
     }
     let mut said = vec![String::new(), "The article's claims here:".to_owned()];
@@ -169,6 +173,11 @@ fn everything(
             of_prices(&mut page, study, prices, figures, list)?;
             below_prices(study, found, figures, list, look)
         }
+        (Measures::Ladder(_), Figures::Ladder(figures), Measured::List(_)) => {
+            super::ladder_report::all(&mut page, figures);
+            page.article(study);
+            String::new()
+        }
         _ => String::new(),
     };
     page.lines.extend([String::new(), "The article's claims here:".to_owned()]);
@@ -201,6 +210,10 @@ pub(super) fn parts(
         (Measures::Prices(prices), Figures::Prices(figures), Measured::List(list)) => {
             of_prices(&mut page, study, prices, figures, list)?;
         }
+        (Measures::Ladder(_), Figures::Ladder(figures), Measured::List(_)) => {
+            super::ladder_report::all(&mut page, figures);
+            page.article(study);
+        }
         _ => {}
     }
     Ok(page.parts)
@@ -213,11 +226,11 @@ pub(super) enum Part {
 }
 
 /// A report that grows from top to bottom.
-struct Page<'a> {
+pub(super) struct Page<'a> {
     lines: Vec<String>,
     /// The tables and sentences in it, as they are before they are lines.
     parts: Vec<Part>,
-    look: &'a Look,
+    pub(super) look: &'a Look,
 }
 
 impl<'a> Page<'a> {
@@ -230,7 +243,7 @@ impl<'a> Page<'a> {
     }
 
     /// A table below its title.
-    fn table(&mut self, title: &str, grid: Grid) {
+    pub(super) fn table(&mut self, title: &str, grid: Grid) {
         self.lines.push(String::new());
         self.title(title, 2);
         let blocks = if self.look.detail == Detail::Screen { 1 } else { grid.groups.len() };
@@ -240,13 +253,13 @@ impl<'a> Page<'a> {
     }
 
     /// A paragraph.
-    fn say(&mut self, text: &str) {
+    pub(super) fn say(&mut self, text: &str) {
         self.lines.extend(wrap(text, self.look.width, 2));
         self.parts.push(Part::Said(text.to_owned()));
     }
 
     /// What is not there, with why.
-    fn missing(&mut self, why: &str) {
+    pub(super) fn missing(&mut self, why: &str) {
         self.say(&format!("{} {}", tone(Tone::Unsure, "not measured:"), for_look(why, self.look)));
     }
 

@@ -24,7 +24,7 @@ fn commands(name: &str) -> (Study, Commands) {
     let study = study::find(name).unwrap();
     match study.measures.clone() {
         Measures::Commands(commands) => (study, *commands),
-        Measures::Prices(_) => panic!("{name} is about prices"),
+        Measures::Prices(_) | Measures::Ladder(_) => panic!("{name} is not about commands"),
     }
 }
 

@@ -1,0 +1,234 @@
+//! A study of engines: those that are there are started, bursts of tasks go through all of them in random order, and what is missing
+//! says what would bring it.
+
+use std::ffi::OsString;
+use std::net::TcpListener;
+
+use whyfaster_core::missing::NotMeasured;
+use whyfaster_core::plan::Loads;
+use whyfaster_core::price::PriceList;
+use whyfaster_core::price::handing::{self, Handing};
+use whyfaster_core::status::Status;
+use whyfaster_probe::Probe;
+
+use super::findings::Findings;
+use super::report::{Measured, printed};
+use crate::cli::args::StudyArgs;
+use crate::cli::{HostSeed, Outputs};
+use crate::cmd::prices::{any_price, measured};
+use crate::cmd::results::{kept, look};
+use whyfaster_words::exit::{Exit, Failure, nearest};
+use whyfaster_run::interrupts::Interrupts;
+use whyfaster_run::ladder::{ClientStart, Hands, MEASURES, Pace, Start, line, probe};
+use whyfaster_run::probe::select::Selection;
+use whyfaster_run::probe::session::{CONFIDENCE, Request};
+use whyfaster_run::probe::worker::Ended;
+use whyfaster_store as store;
+use crate::study::ladder::Size;
+use crate::study::{Engine, Ladder, Study, install, words};
+
+/// Runs the study. What is to be printed goes to `out`, whatever becomes of the rest.
+pub(super) fn run(
+    study: &Study,
+    ladder: &Ladder,
+    args: &StudyArgs,
+    outputs: &Outputs,
+    here: &HostSeed,
+    out: &mut Vec<u8>,
+) -> anyhow::Result<Exit> {
+    let engines = chosen(study.engines()?, &args.engines, &ladder.reference)?;
+    let fetched = install::Fetched::here();
+    if args.install {
+        install::fetch(&fetched, study, &engines)?;
+    }
+    let size = size(ladder, args)?;
+    let workers = u32::try_from(here.cpus_allowed.as_ref().map_or(1, Vec::len)).unwrap_or(1);
+    let user = here.user(args.user.as_root)?;
+    let interrupts = Interrupts::take_over()?;
+    let hands = Hands::make(study.engine_files(), workers, Some(&user))?;
+    let mut wanted = Wanted::new(ladder, &size, workers);
+    for engine in &engines {
+        if wanted.start(engine, &fetched, &hands, &interrupts) == Ended::Interrupted {
+            return Ok(Exit::Interrupted);
+        }
+    }
+    let Wanted { selection, handing, .. } = wanted;
+    let least = study.least_repetitions(CONFIDENCE);
+    let budget_s = args.max_time.unwrap_or(size.budget_s);
+    let request = Request {
+        selection,
+        repetitions: size.repetitions.max(least),
+        least: if args.max_time.is_some() { 1 } else { least },
+        budget_s,
+        limit_s: args.max_time.unwrap_or(2.0 * budget_s),
+        spread_s: 0.0,
+        seed: args.seed.unwrap_or(here.seed),
+    };
+    let probes: Vec<Probe> = engines.iter().map(|engine| probe(&engine.name)).collect();
+    let measured = measured(&probes, &request, &hands, &interrupts, outputs);
+    drop(hands);
+    let mut list = PriceList { study: Some(study.name.clone()), handing: Some(handing), ..measured.list };
+    list.not_measured.extend(engines.iter().filter_map(unseen));
+    list.reprice();
+    if let Some(path) = &outputs.record {
+        store::write_atomic(path, &store::price_bytes(&list)?)?;
+    }
+    let found = Findings::of_ladder(study, &list);
+    *out = printed(study, &found, Measured::List(&list), outputs)?;
+    super::page::write(study, &found, Measured::List(&list), &outputs.pages, &look(outputs))?;
+    kept("study", store::price_bytes(&list), outputs)?;
+    match (measured.failure, list.status) {
+        (Some(failure), _) => Err(failure.into()),
+        (None, Status::Interrupted) => Ok(Exit::Interrupted),
+        (None, _) => any_price(&list).map(|()| Exit::Ok).map_err(|failure: Failure| failure.into()),
+    }
+}
+
+/// The engines of these names, and the one that they are measured against; all of them where none is named.
+fn chosen(engines: Vec<Engine>, names: &[String], reference: &str) -> Result<Vec<Engine>, Failure> {
+    let known: Vec<&str> = engines.iter().map(|engine| engine.name.as_str()).collect();
+    if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
+        let near = nearest(unknown, known.iter().copied());
+        let hint = near.map_or(String::new(), |near| format!("did you mean '{near}'? "));
+        return Err(Failure::usage(
+            format!("--engines: there is no engine '{unknown}'"),
+            format!("{hint}the engines are: {}", known.join(", ")),
+        ));
+    }
+    let wanted =
+        |engine: &Engine| names.is_empty() || names.contains(&engine.name) || engine.name == reference;
+    Ok(engines.into_iter().filter(wanted).collect())
+}
+
+/// The size that the options ask for.
+fn size(ladder: &Ladder, args: &StudyArgs) -> Result<Size, Failure> {
+    let size = ladder.size(args.quick, args.full).clone();
+    match &args.load {
+        None => Ok(size),
+        Some(Loads::Fixed(tasks)) => Ok(Size { tasks: tasks.clone(), ..size }),
+        Some(_) => Err(Failure::usage(
+            "--load: a study of engines has no levels to search",
+            "give how many tasks there are at once, such as --load 1,10,100",
+        )),
+    }
+}
+
+/// What an engine lacks.
+struct Lack {
+    packages: Vec<String>,
+    why: String,
+}
+
+/// An engine as it is started here, or what it lacks.
+fn ready(engine: &Engine, fetched: &install::Fetched) -> Result<Start, Lack> {
+    let (path, environment) = (fetched.search_path(), fetched.environment());
+    let missing = engine.missing(&path, &environment);
+    if !missing.is_empty() {
+        let packages: Vec<String> = missing.iter().map(|need| need.package()).collect();
+        let why = words::lacks(&missing);
+        return Err(Lack { packages, why });
+    }
+    let client = match (&engine.mechanism, &engine.submit, &engine.client) {
+        (Some(name), _, _) => ClientStart::Mechanism(name.clone()),
+        (_, Some(line), _) => ClientStart::Submit(line.clone()),
+        (_, _, client) => ClientStart::Speaks(client.clone().unwrap_or_default()),
+    };
+    // What others measure with the same tools is not ours: a jobserver of make, an agent of ssh.
+    let mut set: Vec<(String, OsString)> =
+        vec![("MAKEFLAGS".into(), "".into()), ("SSH_AUTH_SOCK".into(), "".into())];
+    let python = engine.python(&environment);
+    set.push(("PATH".into(), path));
+    set.extend(environment);
+    set.extend(python.map(|python| ("LADDER_PYTHON".to_owned(), python.into_os_string())));
+    set.extend(free_port().map(|port| ("LADDER_PORT".to_owned(), port.to_string().into())));
+    Ok(Start {
+        name: engine.name.clone(),
+        servers: engine.start.clone(),
+        client,
+        client_cpu: engine.client_cpu_unseen.is_none(),
+        environment: set,
+    })
+}
+
+/// A port of the loopback interface that nobody listens on.
+fn free_port() -> Option<u16> {
+    TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).map(|at| at.port()).ok()
+}
+
+/// That the CPU time of an engine's client is not told.
+fn unseen(engine: &Engine) -> Option<NotMeasured> {
+    let why = engine.client_cpu_unseen.as_ref()?;
+    Some(NotMeasured::told(format!("{} of {}", MEASURES[2], engine.name), why))
+}
+
+/// What is to be measured, as it grows.
+struct Wanted<'a> {
+    size: &'a Size,
+    workers: u32,
+    selection: Selection,
+    handing: Handing,
+}
+
+impl<'a> Wanted<'a> {
+    fn new(ladder: &Ladder, size: &'a Size, workers: u32) -> Self {
+        let handing = Handing {
+            workers,
+            reference: ladder.reference.clone(),
+            tasks: size.tasks_a_worker * workers,
+            lengths_ms: size.lengths_ms.clone(),
+            share: ladder.share,
+            ..Handing::default()
+        };
+        Self { size, workers, selection: Selection::default(), handing }
+    }
+
+    fn engine(&mut self, engine: &Engine, packages: Vec<String>) {
+        self.handing.engines.push(handing::Engine {
+            name: engine.name.clone(),
+            title: engine.title.clone(),
+            packages,
+        });
+    }
+
+    /// Starts an engine and takes in what became of it.
+    fn start(
+        &mut self,
+        engine: &Engine,
+        fetched: &install::Fetched,
+        hands: &Hands,
+        interrupts: &Interrupts,
+    ) -> Ended {
+        match ready(engine, fetched).map(|start| hands.start(&start, interrupts)) {
+            Ok(None) => return Ended::Interrupted,
+            Ok(Some(Ok(pace))) => self.take(engine, pace),
+            Ok(Some(Err(why))) => self.lacks(engine, Vec::new(), why),
+            Err(Lack { packages, why }) => self.lacks(engine, packages, why),
+        }
+        Ended::Whole
+    }
+
+    /// An engine that cannot run.
+    fn lacks(&mut self, engine: &Engine, packages: Vec<String>, why: String) {
+        self.engine(engine, packages);
+        let first = self.size.tasks.first().copied().unwrap_or(1);
+        self.selection.missing.push((line(&engine.name, first, 0).head(), why));
+    }
+
+    /// An engine that runs, and about what a burst takes there.
+    fn take(&mut self, engine: &Engine, pace: Pace) {
+        self.engine(engine, Vec::new());
+        let bursts = self.size.tasks.iter().map(|tasks| (*tasks, 0));
+        let of_lengths = self.size.lengths_ms.iter().map(|length| (self.handing.tasks, *length));
+        for (tasks, length_ms) in bursts.chain(of_lengths) {
+            let computing_s = f64::from(tasks.div_ceil(self.workers)) * f64::from(length_ms) * 1e-3;
+            let takes_s = pace.one_s + f64::from(tasks - 1) * pace.next_s + computing_s;
+            let line = line(&engine.name, tasks, length_ms);
+            match takes_s > self.size.burst_s {
+                true => {
+                    self.selection.missing.push((line.head(), words::too_long(takes_s, self.size.burst_s)))
+                }
+                false => self.selection.lines.push(line),
+            }
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! A study of engines that hand out tasks. An engine is a file `engines/NAME.json` in the study's directory, with the small programs that
+//! it needs beside it: to add one is to add its files. `studies/ladder/README.md` says what each of its commands has to do.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, ensure};
+use serde::Deserialize;
+
+use super::Study;
+use super::needs::is_on;
+
+/// Where the engines lie in the study's directory.
+const ENGINES: &str = "engines/";
+const ENDING: &str = ".json";
+
+/// What a study of engines measures.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ladder {
+    /// The engine that the others are measured against.
+    pub reference: String,
+    /// The share of the time that is next to nothing.
+    pub share: f64,
+    /// How large a run is.
+    pub sizes: Sizes,
+}
+
+/// The sizes of a ladder.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sizes {
+    /// What runs without options.
+    pub default: Size,
+    /// What runs with `--quick`.
+    pub quick: Size,
+    /// What runs with `--full`.
+    pub full: Size,
+}
+
+/// How large a run of a ladder is.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Size {
+    /// Tasks at once, rising; they compute nothing.
+    pub tasks: Vec<u32>,
+    /// Lengths of tasks, milliseconds, rising.
+    pub lengths_ms: Vec<u32>,
+    /// Tasks at once where their length is varied, for each worker.
+    pub tasks_a_worker: u32,
+    /// Repetitions at most.
+    pub repetitions: u32,
+    /// Seconds to aim at.
+    pub budget_s: f64,
+    /// The longest that one burst may take, seconds; what would take longer is not measured.
+    pub burst_s: f64,
+}
+
+/// A mechanism or a program that hands out tasks.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Engine {
+    /// Its name: that of its file.
+    #[serde(skip)]
+    pub name: String,
+    /// What it is.
+    pub title: String,
+    /// What it needs.
+    #[serde(default)]
+    pub needs: Vec<Wants>,
+    /// The command of its servers and workers, if it has any: they run from before the first round to the end.
+    #[serde(default)]
+    pub start: Option<String>,
+    /// The mechanism that the program has itself, of this name.
+    #[serde(default)]
+    pub mechanism: Option<String>,
+    /// The command that hands out all tasks of a burst and waits for them.
+    #[serde(default)]
+    pub submit: Option<String>,
+    /// The command of a client that is told of every burst on its standard input.
+    #[serde(default)]
+    pub client: Option<String>,
+    /// Why the CPU time of its client cannot be told, where it cannot.
+    #[serde(default)]
+    pub client_cpu_unseen: Option<String>,
+}
+
+/// A program or a Python module that an engine needs, and the package that brings it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wants {
+    /// Its name on the search path.
+    #[serde(default)]
+    pub program: Option<String>,
+    /// Its name in Python.
+    #[serde(default)]
+    pub module: Option<String>,
+    /// The Debian package.
+    #[serde(default)]
+    pub debian: Option<String>,
+    /// The package of PyPI.
+    #[serde(default)]
+    pub pypi: Option<String>,
+}
+
+impl Ladder {
+    /// The size that is asked for.
+    pub fn size(&self, quick: bool, full: bool) -> &Size {
+        match (quick, full) {
+            (true, _) => &self.sizes.quick,
+            (_, true) => &self.sizes.full,
+            _ => &self.sizes.default,
+        }
+    }
+
+    /// What the types cannot tell.
+    pub(super) fn check(&self, study: &Study) -> anyhow::Result<()> {
+        ensure!(self.share > 0.0 && self.share < 1.0, "share {} is not between 0 and 1", self.share);
+        let engines = study.engines()?;
+        let there = |name: &str| engines.iter().any(|engine| engine.name == name);
+        ensure!(there(&self.reference), "the reference '{}' is no engine", self.reference);
+        for row in study.claims.iter().flat_map(|claim| claim.rows()) {
+            let name = row.split('/').next().unwrap_or_default();
+            ensure!(there(name), "a claim is about '{name}', which is no engine");
+        }
+        for size in [&self.sizes.default, &self.sizes.quick, &self.sizes.full] {
+            let rises = |values: &[u32]| values.is_sorted() && values.iter().all(|value| *value > 0);
+            ensure!(
+                rises(&size.tasks) && rises(&size.lengths_ms),
+                "tasks and lengths must rise from above 0"
+            );
+        }
+        Ok(())
+    }
+}
+
+impl Study {
+    /// The engines whose files lie in the study's directory.
+    pub fn engines(&self) -> anyhow::Result<Vec<Engine>> {
+        let name = |file: &'static str| file.strip_prefix(ENGINES)?.strip_suffix(ENDING);
+        let all = self.files.iter().filter_map(|(file, text)| Some((name(file)?, *text)));
+        let mut engines: Vec<Engine> =
+            all.map(|(name, text)| Engine::read(name, text)).collect::<anyhow::Result<_>>()?;
+        // Those that need nothing, then those that need no server, come first.
+        engines.sort_by_key(|engine| (engine.start.is_some(), !engine.needs.is_empty()));
+        Ok(engines)
+    }
+
+    /// The programs beside the engines: name and content.
+    pub fn engine_files(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let other =
+            |file: &'static str| Some(file.strip_prefix(ENGINES)?).filter(|file| !file.ends_with(ENDING));
+        self.files.iter().filter_map(move |(file, text)| Some((other(file)?, *text)))
+    }
+}
+
+impl Engine {
+    /// Reads an engine's file.
+    pub fn read(name: &str, text: &str) -> anyhow::Result<Self> {
+        let place = || format!("studies/ladder/{ENGINES}{name}{ENDING}");
+        let engine: Self = serde_json::from_str(text).with_context(place)?;
+        let ways = [&engine.mechanism, &engine.submit, &engine.client];
+        let one = ways.into_iter().flatten().count() == 1;
+        ensure!(one, "{}: one of mechanism, submit and client must say how tasks are handed out", place());
+        for need in &engine.needs {
+            let one = need.program.is_some() != need.module.is_some();
+            ensure!(one, "{}: a need names a program or a module", place());
+            let package = need.debian.is_some() || need.pypi.is_some();
+            ensure!(package, "{}: {} has no package", place(), need.name());
+        }
+        Ok(Self { name: name.to_owned(), ..engine })
+    }
+
+    /// What it needs and what is not there, on this search path and with this environment.
+    pub fn missing(&self, path: &OsStr, environment: &[(String, OsString)]) -> Vec<&Wants> {
+        let all = self.python(environment).is_some();
+        let there = |need: &Wants| match (&need.program, &need.module) {
+            (Some(program), _) => is_on(path, program),
+            (None, Some(module)) => all || python_with(&[module], environment).is_some(),
+            (None, None) => true,
+        };
+        self.needs.iter().filter(|need| !there(need)).collect()
+    }
+
+    /// The interpreter of Python that has all modules that it needs.
+    pub fn python(&self, environment: &[(String, OsString)]) -> Option<PathBuf> {
+        let modules: Vec<&str> = self.needs.iter().filter_map(|need| need.module.as_deref()).collect();
+        python_with(&modules, environment)
+    }
+}
+
+impl Wants {
+    /// What errors call it.
+    pub fn name(&self) -> &str {
+        self.program.as_deref().or(self.module.as_deref()).unwrap_or_default()
+    }
+
+    /// The package that brings it, and where from.
+    pub fn package(&self) -> String {
+        match (&self.debian, &self.pypi) {
+            (Some(debian), _) => format!("Debian: {debian}"),
+            (None, Some(pypi)) => format!("PyPI: {pypi}"),
+            (None, None) => String::new(),
+        }
+    }
+
+    /// How the script that fetches names it.
+    pub fn fetched_as(&self) -> Option<String> {
+        let of = |place: &str, name: &Option<String>| name.as_ref().map(|name| format!("{place}:{name}"));
+        of("debian", &self.debian).or_else(|| of("pypi", &self.pypi))
+    }
+}
+
+/// Interpreters, in the order in which they are tried: Debian's packages are for Debian's own.
+const PYTHONS: [&str; 2] = ["python3", "/usr/bin/python3"];
+
+/// The first interpreter of Python that can import these modules.
+fn python_with(modules: &[&str], environment: &[(String, OsString)]) -> Option<PathBuf> {
+    // To look for a module is quicker than to import it.
+    let look = "import importlib.util as u, sys; sys.exit(not all(u.find_spec(m) for m in sys.argv[1:]))";
+    let imports = |python: &&&str| {
+        let mut command = Command::new(python);
+        command.args(["-c", look]).args(modules).envs(environment.iter().map(|(name, value)| (name, value)));
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    };
+    PYTHONS.iter().find(imports).map(PathBuf::from)
+}
