@@ -51,5 +51,9 @@ pub fn lacks(missing: &[&Wants]) -> String {
 
 /// Why a burst is left out.
 pub fn too_long(takes_s: f64, most_s: f64) -> String {
-    format!("one burst would take {}, and at most {} is meant for it; --full waits longer", duration(takes_s), duration(most_s))
+    format!(
+        "one burst would take {}, and at most {} is meant for it; --full waits longer",
+        duration(takes_s),
+        duration(most_s)
+    )
 }
