@@ -24,8 +24,8 @@ use super::probe::select::Line;
 use super::probe::site::{Site, Take};
 use super::probe::worker::Ended;
 use super::protocol::RunAs;
-use whyfaster_words::exit::{Exit, Failure};
 use whyfaster_store::Scratch;
+use whyfaster_words::exit::{Exit, Failure};
 
 /// What of a burst is measured; the first is the time that it took.
 pub const MEASURES: [&str; 4] = ["time", "latency", "client_cpu", "worker_cpu"];

@@ -4,8 +4,8 @@ use serde::{Serialize, Serializer};
 use whyfaster_core::claims::NotCompared;
 use whyfaster_core::missing::NotMeasured;
 use whyfaster_core::studied::{Kind, LeftOut, Unfit};
-use whyfaster_words::{claims, missing};
 use whyfaster_words::units::duration;
+use whyfaster_words::{claims, missing};
 
 use super::ladder::Wants;
 

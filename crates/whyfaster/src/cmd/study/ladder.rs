@@ -17,15 +17,15 @@ use crate::cli::args::StudyArgs;
 use crate::cli::{HostSeed, Outputs};
 use crate::cmd::prices::{any_price, measured};
 use crate::cmd::results::{kept, look};
-use whyfaster_words::exit::{Exit, Failure, nearest};
+use crate::study::ladder::Size;
+use crate::study::{Engine, Ladder, Study, install, words};
 use whyfaster_run::interrupts::Interrupts;
 use whyfaster_run::ladder::{ClientStart, Hands, MEASURES, Pace, Start, line, probe};
 use whyfaster_run::probe::select::Selection;
 use whyfaster_run::probe::session::{CONFIDENCE, Request};
 use whyfaster_run::probe::worker::Ended;
 use whyfaster_store as store;
-use crate::study::ladder::Size;
-use crate::study::{Engine, Ladder, Study, install, words};
+use whyfaster_words::exit::{Exit, Failure, nearest};
 
 /// Runs the study. What is to be printed goes to `out`, whatever becomes of the rest.
 pub(super) fn run(

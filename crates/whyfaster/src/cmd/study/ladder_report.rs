@@ -3,8 +3,8 @@
 use super::ladder_findings::{AtOnce, OfEngine, OfLadder};
 use super::report::Page;
 use whyfaster_words::grid::{Column, Grid, Group, or_absent};
-use whyfaster_words::units::{digits, time};
 use whyfaster_words::handing;
+use whyfaster_words::units::{digits, time};
 
 /// What matters: what a task costs through the cheapest engine and through the dearest.
 pub(super) fn sentence(found: &OfLadder) -> String {
