@@ -232,6 +232,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
         }
         'whyfaster;study' {
             [CompletionResult]::new('--load', '--load', [CompletionResultType]::ParameterName, 'Copies at once instead of the study''s own levels, where it has several: a list such as 1,10')
+            [CompletionResult]::new('--engines', '--engines', [CompletionResultType]::ParameterName, 'Only these engines of a study of engines: a list such as pool,xargs')
             [CompletionResult]::new('--max-time', '--max-time', [CompletionResultType]::ParameterName, 'Begin nothing that would end after this time, such as 90s or 5m')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed of the input and of the random order')
             [CompletionResult]::new('--flamegraphs', '--flamegraphs', [CompletionResultType]::ParameterName, 'Write a flame graph of each of the two commands in question into DIR')
@@ -249,6 +250,7 @@ Register-ArgumentCompleter -Native -CommandName 'whyfaster' -ScriptBlock {
             [CompletionResult]::new('--time-unit', '--time-unit', [CompletionResultType]::ParameterName, 'Show times in UNIT: microsecond, millisecond, second, minute or hour')
             [CompletionResult]::new('--full', '--full', [CompletionResultType]::ParameterName, 'Take the article''s own sizes, or of a study of prices more repetitions: takes much longer')
             [CompletionResult]::new('--quick', '--quick', [CompletionResultType]::ParameterName, 'Take a smaller size, or of a study of prices less time')
+            [CompletionResult]::new('--install', '--install', [CompletionResultType]::ParameterName, 'Fetch what the engines need and this machine lacks into a directory of the user''s cache; as an ordinary user')
             [CompletionResult]::new('--as-root', '--as-root', [CompletionResultType]::ParameterName, 'Under sudo, run the commands as root too')
             [CompletionResult]::new('--no-keep', '--no-keep', [CompletionResultType]::ParameterName, 'Do not keep the record for ''whyfaster show''')
             [CompletionResult]::new('--save', '--save', [CompletionResultType]::ParameterName, 'Add the record to the store, where ''whyfaster fleet'' and ''whyfaster store'' find it')

@@ -2225,13 +2225,17 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__study)
-            opts="-u -v -q -h -V --full --quick --load --max-time --seed --flamegraphs --as-root --why --why-rounds --record --no-keep --save --label --store --json --html --svg --png --open --style --sort --time-unit --verbose --quiet --help --help-all --version"
+            opts="-u -v -q -h -V --full --quick --load --engines --install --max-time --seed --flamegraphs --as-root --why --why-rounds --record --no-keep --save --label --store --json --html --svg --png --open --style --sort --time-unit --verbose --quiet --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --load)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --engines)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

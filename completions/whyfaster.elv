@@ -224,6 +224,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
         }
         &'whyfaster;study'= {
             cand --load 'Copies at once instead of the study''s own levels, where it has several: a list such as 1,10'
+            cand --engines 'Only these engines of a study of engines: a list such as pool,xargs'
             cand --max-time 'Begin nothing that would end after this time, such as 90s or 5m'
             cand --seed 'Seed of the input and of the random order'
             cand --flamegraphs 'Write a flame graph of each of the two commands in question into DIR'
@@ -241,6 +242,7 @@ set edit:completion:arg-completer[whyfaster] = {|@words|
             cand --time-unit 'Show times in UNIT: microsecond, millisecond, second, minute or hour'
             cand --full 'Take the article''s own sizes, or of a study of prices more repetitions: takes much longer'
             cand --quick 'Take a smaller size, or of a study of prices less time'
+            cand --install 'Fetch what the engines need and this machine lacks into a directory of the user''s cache; as an ordinary user'
             cand --as-root 'Under sudo, run the commands as root too'
             cand --no-keep 'Do not keep the record for ''whyfaster show'''
             cand --save 'Add the record to the store, where ''whyfaster fleet'' and ''whyfaster store'' find it'

@@ -244,6 +244,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand report" -s h -l help
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand report" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand report" -s V -l version -d 'Print version'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l load -d 'Copies at once instead of the study\'s own levels, where it has several: a list such as 1,10' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l engines -d 'Only these engines of a study of engines: a list such as pool,xargs' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l max-time -d 'Begin nothing that would end after this time, such as 90s or 5m' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l seed -d 'Seed of the input and of the random order' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l flamegraphs -d 'Write a flame graph of each of the two commands in question into DIR' -r -f -a "(__fish_complete_directories)"
@@ -273,6 +274,7 @@ minute\t''
 hour\t''"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l full -d 'Take the article\'s own sizes, or of a study of prices more repetitions: takes much longer'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l quick -d 'Take a smaller size, or of a study of prices less time'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l install -d 'Fetch what the engines need and this machine lacks into a directory of the user\'s cache; as an ordinary user'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l as-root -d 'Under sudo, run the commands as root too'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l no-keep -d 'Do not keep the record for \'whyfaster show\''
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l save -d 'Add the record to the store, where \'whyfaster fleet\' and \'whyfaster store\' find it'

@@ -34,7 +34,7 @@ impl PriceList {
             short(text, || place.to_owned())?;
         }
         amount(self.took_s, || "took_s".to_owned())?;
-        self.handing.as_ref().map_or(Ok(()), Handing::validate)?;
+        self.handing.as_ref().map_or(Ok(()), check_handing)?;
         if let Some(inside) = &self.inside {
             let place = || "inside".to_owned();
             let told = [&inside.version, &inside.kernel, &inside.machine].into_iter().flatten();
@@ -85,6 +85,18 @@ impl PriceList {
         }
         Ok(())
     }
+}
+
+fn check_handing(handing: &Handing) -> Result<(), Invalid> {
+    let place = || "handing".to_owned();
+    ensure(handing.share > 0.0 && handing.share < 1.0, place, "the share is not between 0 and 1")?;
+    ensure(handing.lengths_ms.is_sorted(), place, "the lengths do not rise")?;
+    ensure(handing.lengths_ms.len() <= 64 && handing.engines.len() <= 1000, place, "there are too many")?;
+    for threshold in &handing.thresholds {
+        let values = [Some(threshold.typical_s), threshold.low_s, threshold.high_s];
+        values.into_iter().flatten().try_for_each(|value| amount(value, place))?;
+    }
+    Ok(())
 }
 
 fn short(text: &str, place: impl FnOnce() -> String) -> Result<(), Invalid> {

@@ -7,9 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::list::PriceList;
 use crate::stats::{Observation, quantile, sign};
-use crate::validate::{Invalid, amount, ensure};
 
 /// What a list of a ladder knows beside its prices.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -76,6 +74,9 @@ pub enum Reach {
     Beyond,
 }
 
+/// What a task of a row costs, by the name and the variant of that row: each repetition with its number.
+pub type Costs<'a> = dyn Fn(&str, &str) -> Vec<(u32, Vec<f64>)> + 'a;
+
 /// The variant of a row: so many tasks at once, of this length, and what of them. It is the name that the worker's rows have.
 pub fn variant(tasks: u32, length_ms: u32, measure: &str) -> String {
     let mut text = format!("n={tasks}");
@@ -89,22 +90,22 @@ pub fn variant(tasks: u32, length_ms: u32, measure: &str) -> String {
 }
 
 impl Handing {
-    /// The thresholds of all engines that have one, from the list's samples.
-    pub fn follow(&mut self, list: &PriceList) {
-        let reference = self.lengths(list, &self.reference);
+    /// The thresholds of all engines that have one, from what a task costs by name and variant of its row.
+    pub fn follow(&mut self, costs: &Costs<'_>, confidence: f64) {
+        let reference = self.lengths(costs, &self.reference);
         let others = self.engines.iter().filter(|engine| engine.name != self.reference);
-        let alpha = 1.0 - list.confidence;
+        let alpha = 1.0 - confidence;
         self.thresholds = others
             .filter_map(|engine| {
-                self.threshold(&engine.name, &self.lengths(list, &engine.name), &reference, alpha)
+                self.threshold(&engine.name, &self.lengths(costs, &engine.name), &reference, alpha)
             })
             .collect();
     }
 
     /// Costs of a task by length, and then by repetition.
-    fn lengths(&self, list: &PriceList, engine: &str) -> Vec<(f64, Vec<(u32, f64)>)> {
+    fn lengths(&self, costs: &Costs<'_>, engine: &str) -> Vec<(f64, Vec<(u32, f64)>)> {
         let costs = |length: &u32| {
-            let found = list.costs(engine, &variant(self.tasks, *length, ""));
+            let found = costs(engine, &variant(self.tasks, *length, ""));
             let medians = found.into_iter().filter_map(|(at, costs)| Some((at, quantile::median(&costs)?)));
             (f64::from(*length) * 1e-3, medians.collect::<Vec<_>>())
         };
@@ -141,20 +142,6 @@ impl Handing {
         };
         let repetitions = found.len() as u64;
         Some(Threshold { engine: engine.to_owned(), typical_s, low_s, high_s, repetitions, place })
-    }
-
-    pub(super) fn validate(&self) -> Result<(), Invalid> {
-        let place = || "handing".to_owned();
-        ensure(self.share > 0.0 && self.share < 1.0, place, "the share is not between 0 and 1")?;
-        ensure(self.lengths_ms.is_sorted(), place, "the lengths do not rise")?;
-        ensure(self.lengths_ms.len() <= 64 && self.engines.len() <= 1000, place, "there are too many")?;
-        for threshold in &self.thresholds {
-            for value in [Some(threshold.typical_s), threshold.low_s, threshold.high_s].into_iter().flatten()
-            {
-                amount(value, place)?;
-            }
-        }
-        Ok(())
     }
 }
 
@@ -202,7 +189,7 @@ mod tests {
         }
         let list = list(rows);
         let mut handing = handing();
-        handing.follow(&list);
+        handing.follow(&|name, variant| list.costs(name, variant), list.confidence);
         let found: Vec<_> = handing.thresholds.iter().map(|t| (t.engine.as_str(), t.place)).collect();
         assert_eq!(found, [("near", Reach::Below), ("dear", Reach::Within), ("far", Reach::Beyond)]);
         // 1 ms beside half the length, as two workers share it: 5% at 40 ms. Interpolation is between 10 and 100.
@@ -230,7 +217,7 @@ mod tests {
         });
         let list = list(rows.to_vec());
         let mut handing = handing();
-        handing.follow(&list);
+        handing.follow(&|name, variant| list.costs(name, variant), list.confidence);
         assert_eq!((handing.thresholds.len(), handing.thresholds[0].low_s), (1, None));
     }
 }

@@ -314,7 +314,7 @@ impl PriceList {
             self.prices.iter_mut().for_each(Price::count_instructions);
         }
         if let Some(mut handing) = self.handing.take() {
-            handing.follow(self);
+            handing.follow(&|name, variant| self.costs(name, variant), self.confidence);
             self.handing = Some(handing);
         }
     }

@@ -1,5 +1,5 @@
 //! Fetching what engines need, as an ordinary user: packages of Debian are unpacked into a directory of the user's cache and nothing is
-//! installed, packages of PyPI go into a directory beside them. `install.sh` among the engines' files does it.
+//! installed, packages of PyPI go into a directory beside them. a script among the programs of the engines does it.
 
 use std::env;
 use std::ffi::OsString;
@@ -8,11 +8,11 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use super::{Engine, Study};
+use super::ladder::Engine;
 use whyfaster_words::exit::{Exit, Failure, say};
 
-/// Its name among the files of the study.
-const SCRIPT: &str = "engines/install.sh";
+/// The script's name among the programs of the engines.
+pub const SCRIPT: &str = "install.sh";
 
 /// Where what was fetched is.
 #[derive(Clone, Debug)]
@@ -64,8 +64,8 @@ impl Fetched {
     }
 }
 
-/// Fetches what these engines lack.
-pub fn fetch(fetched: &Fetched, study: &Study, engines: &[Engine]) -> Result<(), Failure> {
+/// Fetches what these engines lack, by this script.
+pub fn fetch(fetched: &Fetched, script: &str, engines: &[Engine]) -> Result<(), Failure> {
     let Some(root) = &fetched.root else {
         return Err(Failure::unfit("--install: there is no directory for it", "set HOME or XDG_CACHE_HOME"));
     };
@@ -79,7 +79,6 @@ pub fn fetch(fetched: &Fetched, study: &Study, engines: &[Engine]) -> Result<(),
         return Ok(());
     }
     say(&format!("fetching {} into {}; nothing else is changed", packages.join(", "), root.display()));
-    let script = study.files.iter().find(|(name, _)| *name == SCRIPT).map_or("", |(_, text)| *text);
     let mut command = Command::new("/bin/sh");
     command.args(["-c", script, "install"]).arg(root).args(&packages).stdin(Stdio::null());
     // What it says is for the user, and not part of the report.

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, ensure};
 use serde::Deserialize;
+use whyfaster_core::claims::Claim;
 
-use super::Study;
 use super::needs::is_on;
 
 /// Where the engines lie in the study's directory.
@@ -115,12 +115,11 @@ impl Ladder {
     }
 
     /// What the types cannot tell.
-    pub(super) fn check(&self, study: &Study) -> anyhow::Result<()> {
+    pub(super) fn check(&self, engines: &[Engine], claims: &[Claim]) -> anyhow::Result<()> {
         ensure!(self.share > 0.0 && self.share < 1.0, "share {} is not between 0 and 1", self.share);
-        let engines = study.engines()?;
         let there = |name: &str| engines.iter().any(|engine| engine.name == name);
         ensure!(there(&self.reference), "the reference '{}' is no engine", self.reference);
-        for row in study.claims.iter().flat_map(|claim| claim.rows()) {
+        for row in claims.iter().flat_map(|claim| claim.rows()) {
             let name = row.split('/').next().unwrap_or_default();
             ensure!(there(name), "a claim is about '{name}', which is no engine");
         }
@@ -135,24 +134,20 @@ impl Ladder {
     }
 }
 
-impl Study {
-    /// The engines whose files lie in the study's directory.
-    pub fn engines(&self) -> anyhow::Result<Vec<Engine>> {
-        let name = |file: &'static str| file.strip_prefix(ENGINES)?.strip_suffix(ENDING);
-        let all = self.files.iter().filter_map(|(file, text)| Some((name(file)?, *text)));
-        let mut engines: Vec<Engine> =
-            all.map(|(name, text)| Engine::read(name, text)).collect::<anyhow::Result<_>>()?;
-        // Those that need nothing, then those that need no server, come first.
-        engines.sort_by_key(|engine| (engine.start.is_some(), !engine.needs.is_empty()));
-        Ok(engines)
-    }
+/// The engines among the files of a study.
+pub(super) fn engines(files: &[(&'static str, &'static str)]) -> anyhow::Result<Vec<Engine>> {
+    let name = |file: &'static str| file.strip_prefix(ENGINES)?.strip_suffix(ENDING);
+    let all = files.iter().filter_map(|(file, text)| Some((name(file)?, *text)));
+    let mut engines: Vec<Engine> =
+        all.map(|(name, text)| Engine::read(name, text)).collect::<anyhow::Result<_>>()?;
+    // Those that need nothing, then those that need no server, come first.
+    engines.sort_by_key(|engine| (engine.start.is_some(), !engine.needs.is_empty()));
+    Ok(engines)
+}
 
-    /// The programs beside the engines: name and content.
-    pub fn engine_files(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        let other =
-            |file: &'static str| Some(file.strip_prefix(ENGINES)?).filter(|file| !file.ends_with(ENDING));
-        self.files.iter().filter_map(move |(file, text)| Some((other(file)?, *text)))
-    }
+/// The name of a program beside the engines; none for another file.
+pub(super) fn beside(file: &'static str) -> Option<&'static str> {
+    file.strip_prefix(ENGINES).filter(|file| !file.ends_with(ENDING))
 }
 
 impl Engine {

@@ -320,7 +320,9 @@ pub fn find(name: &str) -> anyhow::Result<Study> {
     let mut study = Study::read(name, description)?;
     study.files = files.iter().copied().filter(|(file, _)| *file != DESCRIPTION).collect();
     if let Measures::Ladder(ladder) = &study.measures {
-        ladder.check(&study).with_context(|| format!("studies/{name}/{DESCRIPTION}"))?;
+        ladder
+            .check(&study.engines()?, &study.claims)
+            .with_context(|| format!("studies/{name}/{DESCRIPTION}"))?;
     }
     Ok(study)
 }
@@ -381,6 +383,16 @@ impl Study {
             ensure!(claim.rows().next().is_some(), "claim {} is about commands, not prices", claim.number);
         }
         Ok(())
+    }
+
+    /// The engines whose files lie in the study's directory.
+    pub fn engines(&self) -> anyhow::Result<Vec<Engine>> {
+        ladder::engines(&self.files)
+    }
+
+    /// The programs beside the engines: name and content.
+    pub fn engine_files(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        self.files.iter().filter_map(|(file, text)| Some((ladder::beside(file)?, *text)))
     }
 
     /// The rows of a table of prices.

@@ -39,7 +39,8 @@ pub(super) fn run(
     let engines = chosen(study.engines()?, &args.engines, &ladder.reference)?;
     let fetched = install::Fetched::here();
     if args.install {
-        install::fetch(&fetched, study, &engines)?;
+        let script = study.engine_files().find(|(name, _)| *name == install::SCRIPT);
+        install::fetch(&fetched, script.map_or("", |(_, text)| text), &engines)?;
     }
     let size = size(ladder, args)?;
     let workers = u32::try_from(here.cpus_allowed.as_ref().map_or(1, Vec::len)).unwrap_or(1);

@@ -1,7 +1,7 @@
 //! The tables of a study of engines.
 
 use super::ladder_findings::{AtOnce, OfEngine, OfLadder};
-use super::report::Page;
+use super::sheet::Page;
 use whyfaster_words::grid::{Column, Grid, Group, or_absent};
 use whyfaster_words::handing;
 use whyfaster_words::units::{digits, time};

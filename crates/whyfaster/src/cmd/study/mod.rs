@@ -12,6 +12,7 @@ mod ladder_report;
 mod page;
 mod prices;
 mod report;
+mod sheet;
 #[cfg(test)]
 mod tests;
 

@@ -8,7 +8,8 @@ use whyfaster_words as words;
 use whyfaster_words::look::Look;
 
 use super::findings::Findings;
-use super::report::{Measured, Part, answer, parts};
+use super::report::{Measured, answer, parts};
+use super::sheet::Part;
 use crate::cli::outputs::Pages;
 use crate::cmd::pages;
 use crate::study::Study;

@@ -25,6 +25,7 @@ use whyfaster_words::text::{Tone, finish, for_look, tone, wrap};
 use whyfaster_words::units::{Scale, digits, duration, percent, ratio, time};
 
 use super::findings::{AtLoad, Figures, Findings, OfCommands, OfPrices, Row, kernel, sums};
+use super::sheet::{Page, Part};
 use crate::cli::Outputs;
 use crate::cmd::results;
 use crate::study::{self, Commands, Figure, Measures, Prices, Study, Table};
@@ -217,65 +218,6 @@ pub(super) fn parts(
         _ => {}
     }
     Ok(page.parts)
-}
-
-/// A table or a sentence of a report.
-pub(super) enum Part {
-    Table(String, Grid),
-    Said(String),
-}
-
-/// A report that grows from top to bottom.
-pub(super) struct Page<'a> {
-    lines: Vec<String>,
-    /// The tables and sentences in it, as they are before they are lines.
-    parts: Vec<Part>,
-    pub(super) look: &'a Look,
-}
-
-impl<'a> Page<'a> {
-    fn new(look: &'a Look) -> Self {
-        Self { lines: Vec::new(), parts: Vec::new(), look }
-    }
-
-    fn title(&mut self, text: &str, indent: usize) {
-        self.lines.extend(wrap(&tone(Tone::Strong, text), self.look.width, indent));
-    }
-
-    /// A table below its title.
-    pub(super) fn table(&mut self, title: &str, grid: Grid) {
-        self.lines.push(String::new());
-        self.title(title, 2);
-        let blocks = if self.look.detail == Detail::Screen { 1 } else { grid.groups.len() };
-        let grid = grid.with_values();
-        self.lines.extend(grid.draw(self.look.width, blocks).lines);
-        self.parts.push(Part::Table(title.to_owned(), grid));
-    }
-
-    /// A paragraph.
-    pub(super) fn say(&mut self, text: &str) {
-        self.lines.extend(wrap(text, self.look.width, 2));
-        self.parts.push(Part::Said(text.to_owned()));
-    }
-
-    /// What is not there, with why.
-    pub(super) fn missing(&mut self, why: &str) {
-        self.say(&format!("{} {}", tone(Tone::Unsure, "not measured:"), for_look(why, self.look)));
-    }
-
-    /// The article, and how it measured.
-    fn article(&mut self, study: &Study) {
-        let article = &study.article;
-        self.lines.push(String::new());
-        let parts = [Some(&article.source), Some(&article.tool), article.input.as_ref()];
-        self.say(&format!(
-            "Article: {}.",
-            parts.into_iter().flatten().cloned().collect::<Vec<_>>().join("; ")
-        ));
-        if let Some(machine) = &article.machine {
-            self.say(&format!("Its machine: {machine}."));
-        }
-    }
 }
 
 /// What matters: how the alternative did against the baseline.
