@@ -21,7 +21,7 @@ use whyfaster_words as words;
 use whyfaster_words::display::Detail;
 use whyfaster_words::grid::{ABSENT, Column, Grid, Group, or_absent};
 use whyfaster_words::look::Look;
-use whyfaster_words::text::{Tone, finish, for_look, tone, wrap};
+use whyfaster_words::text::{finish, wrap};
 use whyfaster_words::units::{Scale, digits, duration, percent, ratio, time};
 
 use super::findings::{AtLoad, Figures, Findings, OfCommands, OfPrices, Row, kernel, sums};
