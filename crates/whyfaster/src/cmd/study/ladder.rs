@@ -224,7 +224,9 @@ impl<'a> Wanted<'a> {
             let computing_s = f64::from(tasks.div_ceil(self.workers)) * f64::from(length_ms) * 1e-3;
             let takes_s = pace.one_s + f64::from(tasks - 1) * pace.next_s + computing_s;
             let line = line(&engine.name, tasks, length_ms);
-            match takes_s > self.size.burst_s {
+            // The fewest tasks are always measured, so that every engine that runs has a price.
+            let least = length_ms == 0 && self.size.tasks.first() == Some(&tasks);
+            match takes_s > self.size.burst_s && !least {
                 true => {
                     self.selection.missing.push((line.head(), words::too_long(takes_s, self.size.burst_s)))
                 }
