@@ -63,7 +63,7 @@ fn every_prepared_engine_hands_out_tasks() {
     }
     // Whoever cannot be told apart has no number, and a reason.
     assert_eq!(price(&record, "ssh-shared", "n=1,client_cpu"), None);
-    assert!(ran.flowing().contains("client_cpu of ssh-shared: the connection that all share"), "{}", ran.out);
+    assert!(ran.flowing().contains("CPU time of ssh-shared: the connection that all share"), "{}", ran.out);
     // The record alone gives the same tables.
     let shown = place.run(&["show", "-v", "r.json"]).ok();
     let tables = |text: &str| text.split("tasks a second").nth(1).unwrap().to_owned();

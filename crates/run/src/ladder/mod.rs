@@ -44,8 +44,8 @@ pub struct Start {
     pub servers: Option<String>,
     /// Its client.
     pub client: ClientStart,
-    /// Whether the CPU time of its client can be told.
-    pub client_cpu: bool,
+    /// Whether the CPU time of both sides can be told apart.
+    pub cpu: bool,
     /// What its programs find in their environment.
     pub environment: Vec<(String, OsString)>,
 }
@@ -87,8 +87,8 @@ struct Burst {
     latencies_ns: Vec<u64>,
     /// CPU time of those who hand out; `None`: not measured.
     client_ns: Option<u64>,
-    /// CPU time of those who take, the tasks themselves included.
-    worker_ns: u64,
+    /// CPU time of those who take, the tasks themselves included; `None`: not measured.
+    worker_ns: Option<u64>,
 }
 
 /// An engine that runs.
@@ -97,7 +97,7 @@ struct Hand {
     client: Client,
     servers: Option<Client>,
     stamps: PathBuf,
-    client_cpu: bool,
+    cpu: bool,
 }
 
 /// The engines. Dropping it ends them, and takes away their files.
@@ -255,7 +255,7 @@ impl Hands {
             ClientStart::Submit(line) => kept(&hand(&["run", line]), "client")?,
             ClientStart::Speaks(line) => kept(&shell(line), "client")?,
         };
-        Ok(Hand { client, servers, stamps, client_cpu: start.client_cpu })
+        Ok(Hand { client, servers, stamps, cpu: start.cpu })
     }
 }
 
@@ -290,7 +290,7 @@ impl Hand {
         let patience = PATIENCE + Duration::from_millis(u64::from(tasks) * u64::from(length_ms));
         let answer = self.client.answer(interrupts, patience)?;
         let (began_ns, client_ns) = done(&answer).map_err(Stop::Failed)?;
-        let client_ns = client_ns.filter(|_| self.client_cpu);
+        let client_ns = client_ns.filter(|_| self.cpu);
         let stamps = fs::read(&self.stamps)
             .map_err(|error| failed("the file of its tasks cannot be read", error))
             .and_then(|bytes| stamps(&bytes, tasks).map_err(Stop::Failed))?;
@@ -300,6 +300,7 @@ impl Hand {
             Some((before, after)) => after.saturating_sub(before),
             None => of_tasks,
         };
+        let worker_ns = self.cpu.then_some(worker_ns);
         let last_ns = stamps.iter().map(|stamp| stamp.end_ns).max().unwrap_or(began_ns);
         let early = || Stop::Failed("a task began before it was handed over".to_owned());
         let latency = |stamp: &Stamp| stamp.start_ns.checked_sub(began_ns).ok_or_else(early);
@@ -392,7 +393,7 @@ impl Burst {
         if length_ms == 0 {
             samples.extend(self.latencies_ns.iter().map(|ns| (MEASURES[1], 1, *ns)));
             samples.extend(self.client_ns.map(|ns| (MEASURES[2], tasks, ns)));
-            samples.push((MEASURES[3], tasks, self.worker_ns));
+            samples.extend(self.worker_ns.map(|ns| (MEASURES[3], tasks, ns)));
         }
         samples
     }

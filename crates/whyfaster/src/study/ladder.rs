@@ -81,9 +81,9 @@ pub struct Engine {
     /// The command of a client that is told of every burst on its standard input.
     #[serde(default)]
     pub client: Option<String>,
-    /// Why the CPU time of its client cannot be told, where it cannot.
+    /// Why the CPU time of both sides cannot be told apart, where it cannot.
     #[serde(default)]
-    pub client_cpu_unseen: Option<String>,
+    pub cpu_unseen: Option<String>,
 }
 
 /// A program or a Python module that an engine needs, and the package that brings it.

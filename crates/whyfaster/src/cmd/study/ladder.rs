@@ -20,7 +20,7 @@ use crate::cmd::results::{kept, look};
 use crate::study::ladder::Size;
 use crate::study::{Engine, Ladder, Study, install, words};
 use whyfaster_run::interrupts::Interrupts;
-use whyfaster_run::ladder::{ClientStart, Hands, MEASURES, Pace, Start, line, probe};
+use whyfaster_run::ladder::{ClientStart, Hands, Pace, Start, line, probe};
 use whyfaster_run::probe::select::Selection;
 use whyfaster_run::probe::session::{CONFIDENCE, Request};
 use whyfaster_run::probe::worker::Ended;
@@ -146,7 +146,7 @@ fn ready(engine: &Engine, fetched: &install::Fetched) -> Result<Start, Lack> {
         name: engine.name.clone(),
         servers: engine.start.clone(),
         client,
-        client_cpu: engine.client_cpu_unseen.is_none(),
+        cpu: engine.cpu_unseen.is_none(),
         environment: set,
     })
 }
@@ -156,10 +156,10 @@ fn free_port() -> Option<u16> {
     TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).map(|at| at.port()).ok()
 }
 
-/// That the CPU time of an engine's client is not told.
+/// That the CPU time of an engine is not told.
 fn unseen(engine: &Engine) -> Option<NotMeasured> {
-    let why = engine.client_cpu_unseen.as_ref()?;
-    Some(NotMeasured::told(format!("{} of {}", MEASURES[2], engine.name), why))
+    let why = engine.cpu_unseen.as_ref()?;
+    Some(NotMeasured::told(format!("CPU time of {}", engine.name), why))
 }
 
 /// What is to be measured, as it grows.
