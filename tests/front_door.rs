@@ -51,8 +51,9 @@ fn the_demo_says_of_the_flip_what_its_record_shows_and_leaves_nothing() {
     let (said, other) = ("The order flipped:", "The order was not seen to flip");
     let (said, other) = if flipped { (said, other) } else { (other, said) };
     assert!(ran.out.contains(said) && !ran.out.contains(other), "{}", ran.out);
-    let by_hand = ran.out.split_once("The same by hand").unwrap().1;
-    assert!(by_hand.contains("seq 500000 > numbers.txt") && by_hand.contains("study pipes"), "{by_hand}");
+    // A screen has room for one next step: the commands, or what would show the flip.
+    let next = if flipped { &["seq 500000 > numbers.txt", "study pipes"][..] } else { &["not seen"] };
+    assert!(next.iter().all(|part| ran.out.contains(part)), "{}", ran.out);
     place.assert_clean();
 }
 

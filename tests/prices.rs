@@ -289,7 +289,7 @@ fn wrong_words_say_what_is_meant() {
     let cases: &[(&[&str], &str)] = &[
         (&["prices", "getpid", "--pin", "8000"], "CPU 8000 may not be used here"),
         (&["study", "threads", "--load", "10"], "there is no load"),
-        (&["study", "nothing"], "dispatch, pipes, placement"),
+        (&["study", "nothing"], "dispatch, ladder, pipes, placement"),
     ];
     for (words, part) in cases {
         let output = run(words);
