@@ -14,39 +14,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
 struct hand hand = {.stamps = -1, .workers = 1};
 
 static const struct mechanism *const mechanisms[] = {&hand_pool, &hand_fork, &hand_spawn, &hand_pipe, &hand_run};
-
-static uint64_t of_time(struct timeval time)
-{
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
-}
-
-/* CPU time of this process and of its dead children. */
-static uint64_t spent_ns(void)
-{
-    struct rusage children;
-
-    getrusage(RUSAGE_CHILDREN, &children);
-    return clock_ns(CLOCK_PROCESS_CPUTIME_ID) + of_time(children.ru_utime) + of_time(children.ru_stime);
-}
-
-/* What the tasks of a burst say that they cost. */
-static uint64_t of_tasks(void)
-{
-    struct stamped stamp;
-    uint64_t sum = 0;
-
-    for (off_t at = 0; pread(hand.stamps, &stamp, sizeof stamp, at) == (ssize_t)sizeof stamp; at += (off_t)sizeof stamp)
-        sum += stamp.cpu_ns;
-    return sum;
-}
 
 static int serve(const struct mechanism *how, int apart)
 {
@@ -55,15 +27,15 @@ static int serve(const struct mechanism *how, int apart)
     puts("ready");
     fflush(stdout);
     while (scanf("%" SCNu64 " %" SCNu64, &b.tasks, &b.length_ns) == 2) {
-        uint64_t before = spent_ns(), began = now_ns(), spent, others;
+        uint64_t before = hand_spent_ns(), began = now_ns(), spent, others;
 
         errno = 0;
         if (how->burst(&b) != 0) {
             printf("failed %s\n", strerror(errno));
             return 1;
         }
-        spent = spent_ns() - before;
-        others = apart ? 0 : of_tasks();
+        spent = hand_spent_ns() - before;
+        others = apart ? 0 : hand_tasks_ns();
         /* Both are sums of clocks that the kernel rounds. */
         printf("done %" PRIu64 " %" PRIu64 "\n", began, spent > others ? spent - others : 0);
         fflush(stdout);

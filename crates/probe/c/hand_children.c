@@ -1,4 +1,4 @@
-/* A child for every task: fork alone, fork and exec by posix_spawn, or one shell that hands all of them out. */
+/* A child for every task, at most as many at once as there are workers: fork alone, or fork and exec by posix_spawn. */
 #include "hand.h"
 #include "probe.h"
 #include "process.h"
@@ -14,7 +14,7 @@
 
 extern char **environ;
 
-static int wait_one(void)
+int hand_wait(void)
 {
     int status;
     pid_t pid;
@@ -29,14 +29,14 @@ static int wait_one(void)
     return pid < 0 ? -1 : 0;
 }
 
-int hand_children(const struct burst *b, int (*start)(const struct burst *b))
+static int children(const struct burst *b, int (*start)(const struct burst *b))
 {
     uint64_t started = 0, ended = 0;
 
     while (ended < b->tasks) {
         int busy = started - ended >= (uint64_t)hand.workers || started == b->tasks;
 
-        if (busy ? wait_one() : start(b))
+        if (busy ? hand_wait() : start(b))
             return -1;
         *(busy ? &ended : &started) += 1;
     }
@@ -65,31 +65,13 @@ static int start_spawn(const struct burst *b)
 
 static int fork_burst(const struct burst *b)
 {
-    return hand_children(b, start_fork);
+    return children(b, start_fork);
 }
 
 static int spawn_burst(const struct burst *b)
 {
-    return hand_children(b, start_spawn);
-}
-
-/* The command of an engine hands out all tasks of a burst; $1 is how many, $2 how long each is. */
-static int run_burst(const struct burst *b)
-{
-    char tasks[24], length[24];
-    char *argv[] = {(char *)"sh", (char *)"-c", (char *)hand.command, (char *)"sh", tasks, length, NULL};
-    pid_t pid;
-
-    if (!hand.command) {
-        errno = EINVAL;
-        return -1;
-    }
-    snprintf(tasks, sizeof tasks, "%" PRIu64, b->tasks);
-    snprintf(length, sizeof length, "%" PRIu64, b->length_ns);
-    errno = posix_spawn(&pid, "/bin/sh", NULL, NULL, argv, environ);
-    return errno ? -1 : wait_one();
+    return children(b, start_spawn);
 }
 
 const struct mechanism hand_fork = {.name = "fork", .burst = fork_burst};
 const struct mechanism hand_spawn = {.name = "spawn", .burst = spawn_burst};
-const struct mechanism hand_run = {.name = "run", .burst = run_burst};

@@ -3,6 +3,7 @@
 #include "probe.h"
 
 #include <errno.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -56,11 +57,10 @@ static int pipe_open_workers(void)
 static int pipe_burst(const struct burst *b)
 {
     uint64_t sent = 0, done = 0;
+    char failed[512];
+    ssize_t got;
 
     while (done < b->tasks) {
-        char failed[512];
-        ssize_t got;
-
         if (sent < b->tasks && sent - done < UNDER_WAY) {
             if (whole(write(to_workers[1], &b->length_ns, sizeof b->length_ns), sizeof b->length_ns) != 0)
                 return -1;
@@ -70,12 +70,8 @@ static int pipe_burst(const struct burst *b)
         got = read(from_workers[0], failed, sizeof failed);
         if (got <= 0)
             return whole(got, 1);
-        for (ssize_t i = 0; i < got; i++) {
-            if (failed[i]) {
-                errno = EIO;
-                return -1;
-            }
-        }
+        if (memchr(failed, 1, (size_t)got))
+            return errno = EIO, -1;
         done += (uint64_t)got;
     }
     return 0;

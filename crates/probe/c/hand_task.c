@@ -8,14 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-uint64_t clock_ns(int clock)
-{
-    struct timespec now;
-
-    clock_gettime((clockid_t)clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 int task_do(uint64_t start_ns, uint64_t length_ns, int clock, uint64_t spent_ns)
 {
     struct stamped stamp = {.start_ns = start_ns};

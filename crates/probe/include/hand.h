@@ -38,10 +38,14 @@ extern struct hand hand;
 
 /* A task: computes, and says when, and what its worker spent since `spent_ns`. -1 with errno. */
 int task_do(uint64_t start_ns, uint64_t length_ns, int clock, uint64_t spent_ns);
-uint64_t clock_ns(int clock);
 
-/* One child a task, at most as many at once as there are workers. */
-int hand_children(const struct burst *b, int (*start)(const struct burst *b));
+uint64_t clock_ns(int clock);
+/* CPU time of this process and of its dead children; and what the tasks of a burst say that they cost. */
+uint64_t hand_spent_ns(void);
+uint64_t hand_tasks_ns(void);
+
+/* Waits for a child, which must have succeeded. */
+int hand_wait(void);
 
 int hand_main(int argc, char **argv);
 int task_main(int argc, char **argv);

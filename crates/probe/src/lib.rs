@@ -11,7 +11,9 @@ pub use describe::{Batch, Expectation, GROUPS, Parameter, Probe, parse_list};
 /// The worker, an executable file of the system that this crate was built for.
 #[must_use]
 pub fn worker() -> &'static [u8] {
-    include_bytes!(concat!(env!("OUT_DIR"), "/worker"))
+    // A constant would be copied into every crate that asks.
+    static WORKER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/worker"));
+    WORKER
 }
 
 /// The C sources that the worker was built from, by path (`c/getpid.c`), headers behind the programs.
