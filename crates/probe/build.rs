@@ -176,13 +176,13 @@ fn compile(compiler: &str, sources: &[PathBuf], out: &Path) -> Vec<PathBuf> {
     jobs.into_iter().map(|(_, object)| object).collect()
 }
 
-/// Static where the system has a static C library (macOS and some Linux distributions have none).
+/// Static where the system has a static C library (macOS and some Linux distributions have none); without symbols, a tenth of the file.
 fn link(compiler: &str, objects: &[PathBuf], program: &Path) {
     let mut arguments: Vec<&Path> = objects.iter().map(PathBuf::as_path).collect();
     arguments.extend([Path::new("-o"), program]);
-    let Err(first) = run(compiler, &arguments, &["-static", "-pthread"]) else { return };
+    let Err(first) = run(compiler, &arguments, &["-static", "-pthread", "-s"]) else { return };
     println!("cargo::warning=no static C library here; the worker is linked dynamically");
-    run(compiler, &arguments, &["-pthread"]).unwrap_or_else(|e| panic!("{first}\n{e}"));
+    run(compiler, &arguments, &["-pthread", "-s"]).unwrap_or_else(|e| panic!("{first}\n{e}"));
 }
 
 /// The sources as Rust, for `sources()`: their text, not their paths, which would make every clone's program another one.
