@@ -142,9 +142,9 @@ advisories: setup-test
 lint:
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 
-# Unit, property, end-to-end and documentation tests; hostile inputs for a minute (FUZZ_SECONDS), see fuzz/.
-unit:
-	cargo test --workspace --locked --no-fail-fast
+# Unit, property, end-to-end and documentation tests; hostile inputs for a minute (FUZZ_SECONDS), see fuzz/. The release is compiled meanwhile.
+unit: setup-test
+	scripts/unit-tests.sh
 
 # hyperfine's own tests, of both versions, against the program that `unit` built. The crates are kept between clones.
 drop-in: setup-test
@@ -197,12 +197,17 @@ docs: setup-test
 
 # ---- the kernels that people have ----
 
-# Two kernels with the checks that take seconds; the rest is test-kernels. The guests are x86-64, and so must be the binary.
+# Two kernels at once (an emulator is one thread), with the checks that take seconds; the rest is test-kernels. The guests are x86-64, and so
+# must be the binary.
 kernels: setup-test build
 	python3 -m unittest discover -q -s tests/kernels
 	@[ "$$(uname -m)" = x86_64 ] || { echo "skipped: kernels: this is $$(uname -m), and the guests are x86-64" | tee -a $(WHYFASTER_SKIPPED); exit 0; }; \
-	tests/kernels/run --whyfaster $(WHYFASTER) --kernels debian:6.1,debian:6.12 --conditions none --checks \
-		facts,doctor,strace,trace_auto,trace_full,trace_ptrace,trace_unprivileged,trace_rusage,compare_why,interrupt,user,capable
+	trap 'kill $$(jobs -p) 2>/dev/null || true' EXIT; failed=; \
+	for kernel in debian:6.1 debian:6.12; do \
+		tests/kernels/run --whyfaster $(WHYFASTER) --kernels $$kernel --conditions none --checks \
+			facts,doctor,strace,trace_auto,trace_full,trace_ptrace,trace_unprivileged,trace_rusage,compare_why,interrupt,user,capable & \
+	done; \
+	for boot in $$(jobs -p); do wait $$boot || failed=1; done; [ -z "$$failed" ]
 
 # A binary that is named on the command line is not built.
 test-kernels: setup-kernels $(if $(filter command line,$(origin WHYFASTER)),,build)

@@ -82,16 +82,16 @@ fn twice(place: &Sandbox) -> (usize, Vec<Value>) {
     (judged.len(), judged.into_iter().filter(differs).cloned().collect())
 }
 
-/// The stated rate: in at most 5% of all pairs of lists is any row called different. Five or more of ten pairs are then an
-/// accident of once in 15000; a tool that calls every second pair different fails more often than not.
+/// The stated rate: in at most 5% of all pairs of lists is any row called different. Four or more of seven pairs are then an
+/// accident of once in 5000; a tool that calls every second pair different fails every second time.
 #[test]
 fn one_machine_twice_differs_no_more_often_than_stated() {
     let _alone = alone();
     let place = Sandbox::new();
-    let pairs: Vec<(usize, Vec<Value>)> = (0..10).map(|_| twice(&place)).collect();
-    assert!(pairs.iter().map(|(judged, _)| judged).sum::<usize>() > 100, "too few rows had a price twice");
+    let pairs: Vec<(usize, Vec<Value>)> = (0..7).map(|_| twice(&place)).collect();
+    assert!(pairs.iter().map(|(judged, _)| judged).sum::<usize>() > 70, "too few rows had a price twice");
     let wrong: Vec<&Vec<Value>> = pairs.iter().map(|(_, differ)| differ).filter(|d| !d.is_empty()).collect();
-    assert!(wrong.len() < 5, "{} of 10 pairs: {wrong:#?}", wrong.len());
+    assert!(wrong.len() < 4, "{} of 7 pairs: {wrong:#?}", wrong.len());
 }
 
 /// The positive control of the test above: the same rows of a quick list, every sample ten times as long, differ one and all.

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Runs cargo's tests of the whole workspace, all of them also after one that failed, and compiles the release beside those that wait.
+#
+# Usage: scripts/unit-tests.sh
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# End-to-end tests that wait for guests, servers and engines most of the time, and judge no time of their own. The others measure.
+waiting=(book elsewhere_slurm elsewhere_ssh fleet inside_kernels inside_places inside_ssh ladder store store_server)
+
+mapfile -t measuring < <(cargo metadata --locked --no-deps --format-version 1 | python3 -c '
+import json, sys
+targets = [target for package in json.load(sys.stdin)["packages"] for target in package["targets"]]
+names = {target["name"] for target in targets if "test" in target["kind"]}
+waiting = set(sys.argv[1:])
+if not waiting <= names:
+    sys.exit(f"no such test: {waiting - names}")
+print(*sorted(names - waiting), sep="\n")
+' "${waiting[@]}")
+log=$(mktemp)
+building=
+trap '[ -z "$building" ] || kill "$building" 2>/dev/null || true; rm -f "$log"' EXIT
+
+failed=
+# Always of the whole workspace: of a part of it, dependencies would have other features and be compiled again.
+tests() {
+    cargo test --workspace --locked "$@" || failed=1
+}
+
+tests --no-run
+[ -z "$failed" ]
+make build >"$log" 2>&1 &
+building=$!
+tests --no-fail-fast "${waiting[@]/#/--test=}"
+wait "$building" || failed=1
+building=
+cat "$log"
+tests --no-fail-fast --lib --bins "${measuring[@]/#/--test=}"
+tests --no-fail-fast --doc
+[ -z "$failed" ]
