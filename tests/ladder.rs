@@ -74,11 +74,16 @@ fn every_prepared_engine_hands_out_tasks() {
 fn the_length_from_which_a_fork_does_not_matter_is_found_and_kept() {
     let _alone = alone();
     let place = Sandbox::new();
-    let ran = ladder(&place, &["--engines=pool,fork,xargs", "--load=1,100", "--record=r.json"]);
-    ran.expect(0, &[]);
-    assert!(ran.out.contains("<5% from"), "{}", ran.out);
-    place.assert_clean();
-    let record = place.record("r.json");
+    // A busy machine may leave a row without a price, and the list says so.
+    let measured = |_| {
+        let ran = ladder(&place, &["--engines=pool,fork,xargs", "--load=1,100", "--record=r.json"]);
+        ran.expect(0, &[]);
+        assert!(ran.out.contains("<5% from"), "{}", ran.out);
+        place.assert_clean();
+        place.record("r.json")
+    };
+    let priced = |record: &Value| ["pool", "xargs"].iter().all(|name| price(record, name, "n=100").is_some());
+    let record = (0..3).map(measured).find(priced).expect("a price of pool and xargs in one list of three");
     let thresholds = list(&record["handing"]["thresholds"]);
     let names: Vec<&str> = thresholds.iter().map(|it| it["engine"].as_str().unwrap()).collect();
     assert_eq!(names, ["fork", "xargs"]);
