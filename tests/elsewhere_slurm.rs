@@ -11,6 +11,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
 use rustix::process::Signal;
+use serde_json::Value;
 use support::needs::{Need, mounts, needs, root, tool};
 use support::{Ran, Running, Sandbox, alone, eventually, kill, list, number, seccomp};
 
@@ -154,10 +155,11 @@ fn every_node_is_measured_as_a_job_of_its_own_and_the_slow_one_is_named() {
     // Whom chance and other work here make stand out a little comes behind.
     let broken = outliers.first().unwrap_or_else(|| panic!("{report:#}"));
     assert_eq!(broken["machine"], "n3", "{outliers:#?}");
-    let rows = list(&broken["rows"]);
-    let dear = rows.iter().filter(|row| row["group"] == "kernel" && number(&row["factor"]) > 3.0).count();
-    assert_eq!(dear, 2, "{broken:#}");
-    assert!(rows.iter().all(|row| row["group"] == "kernel" || number(&row["factor"]) < 1.5), "{rows:#?}");
+    // Both calls of the seccomp filter's kernel, or the one of them for which this machine left enough repetitions; and nothing else.
+    let (kernel, others): (Vec<&Value>, Vec<&Value>) =
+        list(&broken["rows"]).iter().partition(|row| row["group"] == "kernel");
+    assert!(!kernel.is_empty() && kernel.iter().all(|row| number(&row["factor"]) > 3.0), "{broken:#}");
+    assert!(others.iter().all(|row| number(&row["factor"]) < 1.5), "{broken:#}");
     cluster.assert_clean();
 }
 
