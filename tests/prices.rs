@@ -166,6 +166,10 @@ fn what_the_scheduler_chose_does_not_lead() {
         for series in list["samples"].as_array_mut().unwrap() {
             let row = &measured["rows"][series["row"].as_u64().unwrap() as usize];
             series["delay_ns"].as_array_mut().unwrap().fill(Value::Null);
+            for disturbed in ["involuntary", "migrations"] {
+                series[disturbed].as_array_mut().unwrap().fill(0.into());
+            }
+            series["steal_ns"] = 0.into();
             let on = series
                 .get_mut("on")
                 .and_then(Value::as_array_mut)
