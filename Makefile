@@ -38,7 +38,7 @@ export CARGO_INCREMENTAL := 0
 export CARGO_TERM_COLOR ?= never
 endif
 
-.PHONY: help setup setup-demo setup-test setup-bench setup-kernels setup-dist setup-ladder build dist test-dist demo test kernels test-kernels bench docs install clean \
+.PHONY: help setup setup-demo setup-test setup-bench setup-kernels setup-dist setup-ladder setup-kubernetes build dist test-dist demo test kernels test-kernels bench docs install clean \
 	install-caps uninstall-caps none-skipped format format-check lint unit drop-in scores cross one-file generated fuzz programs deny advisories spelling rustdoc browser screenshots
 
 help:
@@ -58,6 +58,7 @@ help:
 	@echo 'make programs compile the BPF programs anew, after a change in crates/trace/bpf'
 	@echo 'make setup    install all that demo, test and bench need (they do it themselves too)'
 	@echo 'make setup-ladder  install the engines of study ladder that Debian has'
+	@echo 'make setup-kubernetes  build a Kubernetes that the tests of fleet start; ten minutes and more'
 	@echo 'make clean    remove target/ and docs/book/'
 
 # ---- what is needed ----
@@ -66,6 +67,9 @@ setup: setup-demo setup-test setup-bench
 
 setup-demo setup-test setup-bench setup-kernels setup-dist setup-ladder: setup-%:
 	@scripts/setup.sh $*
+
+setup-kubernetes:
+	@scripts/setup-kubernetes
 
 # ---- the main job ----
 

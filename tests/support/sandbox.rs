@@ -210,7 +210,7 @@ impl Sandbox {
     }
 
     /// What the programs that were started here have said so far, errors and reports.
-    fn said(&self) -> String {
+    pub(crate) fn said(&self) -> String {
         let files = fs::read_dir(self.dir.path()).unwrap().flatten().map(|entry| entry.path());
         let streams = files.filter(|path| path.to_string_lossy().contains("/std"));
         streams.map(|path| fs::read_to_string(path).unwrap_or_default()).collect::<Vec<_>>().join("\n")

@@ -27,6 +27,9 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|word| word == elsewhere::far::VERB) {
         return elsewhere::far::main();
     }
+    if std::env::args_os().nth(1).is_some_and(|word| word == elsewhere::k8s::hold::VERB) {
+        return elsewhere::k8s::hold::main();
+    }
     if std::env::args_os().nth(1).is_some_and(|word| word == elsewhere::far::THERE) {
         return exit::report(cmd::there::run(std::env::args_os().collect())).into();
     }

@@ -64,6 +64,11 @@ pub fn job(job: &str) -> String {
     format!("job {job}")
 }
 
+/// That its engine does not give it yet.
+pub fn waits(why: &str) -> String {
+    format!("waits: {why}")
+}
+
 /// That it is tried again.
 pub fn again(why: &Trouble) -> String {
     format!("once more, because {}", trouble(why))

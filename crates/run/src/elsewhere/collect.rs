@@ -25,6 +25,8 @@ const TRIES: u32 = 3;
 pub enum Event {
     /// Its turn has come.
     Began(usize),
+    /// Its engine does not give it yet, and why.
+    Waits(usize, String),
     /// It answered: the number that its kernel drew at its start, and as which job it runs there, if as one.
     Met(usize, String, Option<String>),
     /// It was lost and is tried once more.
@@ -36,6 +38,7 @@ pub enum Event {
 /// What a thread says.
 enum News {
     Began(usize),
+    Waits(usize, String),
     Met(usize, String, Option<String>),
     Again(usize, Trouble),
     Ended(usize, Result<Vec<u8>, Trouble>),
@@ -140,7 +143,7 @@ fn one(
     let mut tries = if machine.queues { TRIES } else { 1 };
     loop {
         tries -= 1;
-        match visit(machine, errand, &claim, stop) {
+        match visit(machine, errand, &claim, &|reason| tell(News::Waits(at, reason)), stop) {
             Err(trouble @ (Trouble::Cut { .. } | Trouble::Unreachable { .. })) if tries > 0 => {
                 tell(News::Again(at, trouble));
             }
@@ -171,6 +174,7 @@ fn take(receive: &Receiver<News>, tally: &mut Tally, home: &mut Home<'_>) {
                 tally.running += 1;
                 Event::Began(at)
             }
+            News::Waits(at, why) => Event::Waits(at, why),
             News::Met(at, boot, job) => Event::Met(at, boot, job),
             News::Again(at, why) => Event::Again(at, why),
             News::Ended(at, ended) => {

@@ -38,6 +38,8 @@ pub struct Machine {
     pub(super) out: Option<Trouble>,
     /// An engine gives it out: it may be waited for, and it may be taken away again.
     pub(super) queues: bool,
+    /// What has to work before anything else does.
+    pub first: String,
     /// Ends a job of that engine.
     pub(super) cancel: Option<fn(&str)>,
 }
@@ -48,7 +50,15 @@ impl Machine {
         asked: String,
         way: impl Fn(Duration) -> Command + Send + Sync + 'static,
     ) -> Self {
-        Self { name: file_name(name), asked, way: Arc::new(way), out: None, queues: false, cancel: None }
+        Self {
+            name: file_name(name),
+            asked,
+            way: Arc::new(way),
+            out: None,
+            queues: false,
+            first: String::new(),
+            cancel: None,
+        }
     }
 }
 

@@ -8,7 +8,9 @@
 
 mod collect;
 mod collection;
+mod engine;
 pub mod far;
+pub mod k8s;
 mod link;
 mod machine;
 mod message;

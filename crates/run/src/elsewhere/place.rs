@@ -10,10 +10,10 @@ use std::str::FromStr;
 use whyfaster_words::exit::Failure;
 
 use super::machine::{Machine, PlaceKind};
-use super::{slurm, ssh};
+use super::{k8s, slurm, ssh};
 
 /// The kinds, in the order of the help.
-pub static PLACES: [&PlaceKind; 2] = [&ssh::KIND, &slurm::KIND];
+pub static PLACES: [&PlaceKind; 3] = [&ssh::KIND, &slurm::KIND, &k8s::KIND];
 
 /// A place as it was asked for.
 #[derive(Clone, Debug)]
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn places_are_read_and_written() {
-        for text in ["ssh:user@host", "ssh:10.0.0.1", "hosts.txt", "./hosts:1"] {
+        for text in ["ssh:user@host", "ssh:10.0.0.1", "k8s:bench/pool=a@debian:13+root", "hosts.txt", "./hosts:1"] {
             assert_eq!(text.parse::<Place>().unwrap().to_string(), text);
         }
         for (text, why) in [
@@ -122,6 +122,7 @@ mod tests {
             ("ssh", "needs ':'"),
             ("ssh:-oProxyCommand=x", "no host"),
             ("ssh:a b", "no host"),
+            ("k8s:all+no", "'+no'"),
             ("", "no place"),
         ] {
             let said = text.parse::<Place>().map(drop).unwrap_err();

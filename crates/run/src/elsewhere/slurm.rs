@@ -56,7 +56,8 @@ impl Node {
             srun(&part, &name, &cpus)
         });
         let trouble = || Trouble::Down { state: self.state.clone(), reason: self.reason.clone() };
-        Machine { out: self.rank().is_none().then(trouble), queues: true, cancel: Some(scancel), ..machine }
+        let first = format!("make 'srun -p {partition} -w {} true' work first", self.name);
+        Machine { out: self.rank().is_none().then(trouble), queues: true, first, cancel: Some(scancel), ..machine }
     }
 }
 

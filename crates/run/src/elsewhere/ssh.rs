@@ -15,7 +15,10 @@ pub(super) static KIND: PlaceKind = PlaceKind {
         true => Err(format!("'{host}' is no host")),
         false => Ok(()),
     },
-    machines: |host| Ok(vec![Machine::new(host, format!("ssh:{host}"), command(host))]),
+    machines: |host| {
+        let first = format!("make 'ssh -o BatchMode=yes {host} true' work first");
+        Ok(vec![Machine { first, ..Machine::new(host, format!("ssh:{host}"), command(host)) }])
+    },
 };
 
 /// The shell over there. ssh may ask nothing (we are not the terminal's foreground), forwards nothing, and is no master of other

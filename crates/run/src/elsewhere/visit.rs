@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use whyfaster_core::fleet::visit::Trouble;
 
+use super::engine::Told;
 use super::link::Link;
 use super::machine::Machine;
 use super::message::{LARGEST, LONGEST, Message, Request, beat};
@@ -40,11 +41,15 @@ pub struct Errand<'a> {
 /// Takes a machine for this run by what it says of itself; by what name it is measured already, if it is.
 pub(super) type Claim<'a> = &'a (dyn Fn(&Hello) -> Result<(), String> + Sync);
 
+/// Hears why the engine does not give the machine yet.
+pub(super) type Waits<'a> = &'a (dyn Fn(String) + Sync);
+
 /// The bytes of its record.
 pub(super) fn visit(
     machine: &Machine,
     errand: &Errand<'_>,
     claim: Claim<'_>,
+    waits: Waits<'_>,
     stop: BorrowedFd<'_>,
 ) -> Result<Vec<u8>, Trouble> {
     if let Some(trouble) = &machine.out {
@@ -55,6 +60,7 @@ pub(super) fn visit(
     let mut visit = Visit {
         link,
         errand,
+        waits,
         stop,
         began: Instant::now(),
         beat: Instant::now(),
@@ -75,6 +81,7 @@ pub(super) fn visit(
 struct Visit<'a> {
     link: Link,
     errand: &'a Errand<'a>,
+    waits: Waits<'a>,
     stop: BorrowedFd<'a>,
     began: Instant,
     /// When it last got a sign from us.
@@ -123,12 +130,17 @@ impl Visit<'_> {
         self.record()
     }
 
-    /// Waits for the machine's own line. What else comes is a greeting.
+    /// Waits for the machine's own line. Before it comes what its engine has to say, and what else comes is a greeting.
     fn hello(&mut self) -> Result<Hello, Trouble> {
         loop {
             let line = self.line()?;
-            match Hello::of(&line) {
-                Some(hello) => return Ok(hello),
+            if let Some(hello) = Hello::of(&line) {
+                return Ok(hello);
+            }
+            match Told::of(&line) {
+                Some(Told::Waits { reason }) => (self.waits)(reason),
+                Some(Told::Given) => (self.queued, self.began) = (false, Instant::now()),
+                Some(Told::Out { state, reason }) => return Err(Trouble::Down { state, reason }),
                 None => self.link.note(&line),
             }
         }

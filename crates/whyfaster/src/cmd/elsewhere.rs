@@ -120,6 +120,9 @@ fn visited(
                         visits.tell(&format!("{name}: {}", visit::job(job)));
                     }
                 }
+                Event::Waits(at, why) => {
+                    visits.tell(&format!("{}: {}", machines[*at].name, visit::waits(why)));
+                }
                 Event::Again(at, why) => {
                     visits.tell(&format!("{}: {}", machines[*at].name, visit::again(why)))
                 }
@@ -221,20 +224,22 @@ pub(super) fn on(
         Ok(())
     };
     let mut on = |event: &Event, _: Tally| {
-        if let Event::Ended(_, Err(why)) = event {
-            trouble = Some(why.clone());
+        match event {
+            Event::Waits(_, why) => say(&format!("{}: {}", machine.asked, visit::waits(why))),
+            Event::Ended(_, Err(why)) => trouble = Some(why.clone()),
+            _ => {}
         }
     };
     say(&format!("{verb} on {}", machine.asked));
     collect(&machines, &errand, 1, Met::new(), interrupts, Home { keep: &mut keep, on: &mut on })?;
     match trouble {
         None | Some(Trouble::Interrupted) => Ok(recorded),
-        Some(trouble) => Err(failure(&machine.asked, &trouble)),
+        Some(trouble) => Err(failure(machine, &trouble)),
     }
 }
 
 /// Why the one machine gave no record, as the verb's own failure.
-fn failure(asked: &str, trouble: &Trouble) -> Failure {
+fn failure(machine: &Machine, trouble: &Trouble) -> Failure {
     let exit = match trouble {
         Trouble::Verb { status: 2, .. } => Exit::Usage,
         Trouble::Verb { status: 5, .. } => Exit::CommandFailed,
@@ -242,15 +247,13 @@ fn failure(asked: &str, trouble: &Trouble) -> Failure {
         _ => Exit::Unfit,
     };
     let hint = match trouble {
-        Trouble::Unreachable { .. } => {
-            format!("make 'ssh -o BatchMode=yes {} true' work first", asked.trim_start_matches("ssh:"))
-        }
+        Trouble::Unreachable { .. } => machine.first.clone(),
         Trouble::NoRoom { .. } | Trouble::NotRun { .. } => {
             "make room there, or set TMPDIR for its non-interactive shells".to_owned()
         }
         _ => "'whyfaster doctor' says what a machine allows".to_owned(),
     };
-    Failure::new(exit, format!("{asked}: {}", visit::trouble(trouble)), hint)
+    Failure::new(exit, format!("{}: {}", machine.asked, visit::trouble(trouble)), hint)
 }
 
 /// The words of this process from the verb on: over there the same are read.

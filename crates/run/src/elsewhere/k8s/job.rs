@@ -1,0 +1,96 @@
+//! The job that holds a node: one pod, pinned to it, that ends when nobody needs it any more.
+//!
+//! A job and no bare pod, because only a job has a time after which Kubernetes takes away what has ended (`ttlSecondsAfterFinished`).
+//!
+//! The pod's own process waits at a named pipe whose other end whoever measures holds open: when that closes, or when nobody came, the pod ends
+//! and with it all that runs there. Nothing ticks meanwhile. `kubectl exec` gives the shell, and not `kubectl attach`: what an attached process
+//! writes goes into the node's logs besides, and its last words may be lost when the pod ends.
+
+use serde_json::{Value, json};
+
+use super::asked::{Asked, IMAGE};
+use super::facts::{LABEL, OURS, Part};
+use crate::elsewhere::shell::SHELL;
+
+/// The container's name.
+pub(super) const CONTAINER: &str = "whyfaster";
+
+/// Nobody, and its group, on every system.
+const NOBODY: u32 = 65534;
+
+/// How long the pod waits for somebody to come, in seconds.
+const COMES: u32 = 120;
+
+/// How long the job stays once it has ended, so that its reason can still be asked for, in seconds.
+const STAYS: u32 = 10;
+
+/// How long a job may wait and run in all, in seconds: if all else fails, this ends it.
+const AT_MOST: u64 = 24 * 3600;
+
+/// What the pod runs. A signal is the pod's end; it would be ignored by the first process of a container.
+fn keeper() -> String {
+    format!(
+        "trap 'exit 0' TERM INT; cd /tmp && mkfifo .whyfaster && {{ (sleep {COMES}; : >.whyfaster) & read -r line <.whyfaster; exit 0; }}"
+    )
+}
+
+/// The words behind `kubectl exec POD --`: a shell, while which the pipe is held open, by a process of its own so that nothing measured inherits it.
+pub(super) fn shell(job: &str) -> [String; 3] {
+    let line = format!("exec 9>/tmp/.whyfaster && WHYFASTER_JOB={job} {SHELL} 9>&-");
+    [SHELL.to_owned(), "-c".to_owned(), line]
+}
+
+/// The job. What it asks for it also gets at most, which makes it one of those that Kubernetes ends last, and is all that is left there, so that
+/// nobody comes beside it who asks for anything.
+pub(super) fn manifest(name: &str, asked: &Asked, part: Part) -> Value {
+    let resources = json!({ "cpu": format!("{}m", part.cpu_milli), "memory": format!("{}Mi", part.mebibytes()) });
+    let security = if asked.root {
+        json!({ "runAsUser": 0, "runAsGroup": 0 })
+    } else {
+        json!({
+            "runAsNonRoot": true, "runAsUser": NOBODY, "runAsGroup": NOBODY, "allowPrivilegeEscalation": false,
+            "capabilities": { "drop": ["ALL"] },
+        })
+    };
+    let labels = json!({ LABEL: OURS });
+    let by_name = json!([{ "matchFields": [{ "key": "metadata.name", "operator": "In", "values": [asked.which] }] }]);
+    json!({
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": { "name": name, "labels": labels },
+        "spec": {
+            "completions": 1,
+            "parallelism": 1,
+            "backoffLimit": 0,
+            "activeDeadlineSeconds": AT_MOST,
+            "ttlSecondsAfterFinished": STAYS,
+            "template": {
+                "metadata": { "labels": labels },
+                "spec": {
+                    "restartPolicy": "Never",
+                    "terminationGracePeriodSeconds": 5,
+                    "automountServiceAccountToken": false,
+                    "enableServiceLinks": false,
+                    "affinity": {
+                        // The scheduler sees to it, so that the pod waits for its turn.
+                        "nodeAffinity": { "requiredDuringSchedulingIgnoredDuringExecution": { "nodeSelectorTerms": by_name } },
+                        // Two measurements never share a node.
+                        "podAntiAffinity": { "requiredDuringSchedulingIgnoredDuringExecution": [{
+                            "labelSelector": { "matchLabels": labels }, "namespaceSelector": {}, "topologyKey": "kubernetes.io/hostname",
+                        }] },
+                    },
+                    "tolerations": if asked.tainted { json!([{ "operator": "Exists" }]) } else { json!([]) },
+                    "containers": [{
+                        "name": CONTAINER,
+                        "image": asked.image.as_deref().unwrap_or(IMAGE),
+                        "command": [SHELL, "-c", keeper()],
+                        "resources": { "requests": resources, "limits": resources },
+                        "securityContext": security,
+                        "volumeMounts": [{ "name": "tmp", "mountPath": "/tmp" }],
+                    }],
+                    "volumes": [{ "name": "tmp", "emptyDir": {} }],
+                },
+            },
+        },
+    })
+}
