@@ -13,7 +13,7 @@ use support::needs::{Need, mounts, needs, root, tool};
 use support::{PROGRAM, Ran, Running, Sandbox, alone, eventually, kill};
 
 /// Words behind `fleet compare PLACE` that measure little.
-const QUICK: [&str; 6] = ["--", "--runs=3", "--why=no", "--no-check-output", "-N", "true"];
+const QUICK: [&str; 7] = ["--", "--runs=3", "--why=no", "--no-check-output", "-N", "true", "true"];
 
 /// What stands in for a cluster: a program that is called `kubectl`, and a directory of nodes and jobs.
 struct Cluster {
@@ -96,8 +96,13 @@ fn nodes_are_held_by_jobs_and_who_cannot_be_had_is_named() {
     let cluster = needs!(Cluster::new(&["a1", "a2", "a3", "b1", "b2"]));
     let _alone = alone();
     cluster.set("a2", "/spec", json!({ "unschedulable": true }));
-    cluster.set("b1", "/spec", json!({ "taints": [{ "key": "use", "value": "gpu", "effect": "NoSchedule" }] }));
-    let lost = json!([{ "type": "Ready", "status": "Unknown", "message": "Kubelet stopped posting node status." }]);
+    cluster.set(
+        "b1",
+        "/spec",
+        json!({ "taints": [{ "key": "use", "value": "gpu", "effect": "NoSchedule" }] }),
+    );
+    let lost =
+        json!([{ "type": "Ready", "status": "Unknown", "message": "Kubelet stopped posting node status." }]);
     cluster.set("b2", "/status/conditions", lost);
     let ran = cluster.compare(&["k8s:all", "--to=runs"], &QUICK);
     ran.expect(
@@ -141,14 +146,18 @@ fn what_the_cluster_refuses_is_the_reason() {
     cluster.assert_clean();
     // One that waits says why, and goes on once it can.
     let condition = json!({ "type": "PodScheduled", "status": "False", "message": "0/2 nodes are available: 2 Insufficient cpu." });
-    cluster.place.write("cluster/pod.a1", json!({ "phase": "Pending", "conditions": [condition] }).to_string());
+    cluster
+        .place
+        .write("cluster/pod.a1", json!({ "phase": "Pending", "conditions": [condition] }).to_string());
     let running = cluster.start(&[&["fleet", "compare", "k8s:a1", "--to=waits"], &QUICK[..]].concat());
     eventually("a job waits", || !cluster.files("job.").is_empty());
     std::thread::sleep(std::time::Duration::from_millis(700));
     fs::remove_file(cluster.place.path("cluster/pod.a1")).unwrap();
     running.wait().expect(0, &["a1: waits: 0/2 nodes are available: 2 Insufficient cpu.", "a1: done"]);
     cluster.place.write("cluster/refused", "");
-    cluster.compare(&["k8s:all"], &QUICK).expect_error(6, &["192.0.2.1:6443 was refused", "'kubectl get nodes' works"]);
+    cluster
+        .compare(&["k8s:all"], &QUICK)
+        .expect_error(6, &["192.0.2.1:6443 was refused", "'kubectl get nodes' works"]);
     let mut command = cluster.place.command(PROGRAM, &["fleet", "compare", "k8s:all", "--", "true", "true"]);
     command.env("PATH", "/nonexistent");
     cluster.place.finish(command).expect_error(6, &["kubectl cannot tell the nodes", "where kubectl is"]);
@@ -172,7 +181,16 @@ fn whatever_ends_a_visit_takes_the_job_away() {
         }
         let to = format!("--to=runs{at}");
         let running = cluster.start(&[
-            "fleet", "compare", "k8s:all", &to, "--", "--runs=3", "--why=no", "--no-check-output", "-N", &long,
+            "fleet",
+            "compare",
+            "k8s:all",
+            &to,
+            "--",
+            "--runs=3",
+            "--why=no",
+            "--no-check-output",
+            "-N",
+            &long,
         ]);
         place.wait_for_sleepers(if ends == "waiting" { 1 } else { 2 });
         eventually("two jobs", || cluster.files("job.").len() == 2);

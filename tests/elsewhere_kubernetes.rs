@@ -14,12 +14,13 @@ use rustix::process::Signal;
 use support::needs::{Missing, Need, mounts, needs, root, tool};
 use support::{PROGRAM, Ran, Running, Sandbox, alone, eventually, kill};
 
-const QUICK: [&str; 6] = ["--", "--runs=3", "--why=no", "--no-check-output", "-N", "true"];
+const QUICK: [&str; 7] = ["--", "--runs=3", "--why=no", "--no-check-output", "-N", "true", "true"];
 
 /// Where the programs are, if somebody has built them.
 fn built() -> Need<PathBuf> {
     let tools = std::env::var_os("TOOLS").map(PathBuf::from);
-    let tools = tools.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache/whyfaster/tools")));
+    let tools =
+        tools.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache/whyfaster/tools")));
     let versions = include_str!("../scripts/versions");
     let version = versions.lines().find_map(|line| line.strip_prefix("KUBERNETES_VERSION=")).unwrap();
     let directory = tools.unwrap_or_default().join(format!("kubernetes-{version}"));
@@ -95,12 +96,16 @@ impl Cluster {
             "--kubeconfig={dir}kubeconfig --leader-elect=false --secure-port=0 --node-monitor-period=1s --node-monitor-grace-period=4s --controllers=\
              job-controller,ttl-after-finished-controller,garbage-collector-controller,node-lifecycle-controller,pod-garbage-collector-controller"
         ));
-        cluster.begin("kube-scheduler", &format!("--kubeconfig={dir}kubeconfig --leader-elect=false --secure-port=0"));
+        cluster.begin(
+            "kube-scheduler",
+            &format!("--kubeconfig={dir}kubeconfig --leader-elect=false --secure-port=0"),
+        );
         for at in 0..nodes {
             cluster.node(&format!("n{}", at + 1), cluster.ports[3 + at]);
         }
         eventually("nodes that are ready", || {
-            cluster.say(&["get", "nodes", "--no-headers"]).lines().filter(|it| it.contains(" Ready ")).count() == nodes
+            cluster.say(&["get", "nodes", "--no-headers"]).lines().filter(|it| it.contains(" Ready ")).count()
+                == nodes
         });
         Ok(cluster)
     }
@@ -125,7 +130,21 @@ impl Cluster {
             ),
         ] {
             let line = format!("{mounts} && exec {daemon}");
-            let mut command = self.command("unshare", &["-m", "-p", "-f", "--kill-child", "--mount-proc", "--propagation", "private", "sh", "-c", &line]);
+            let mut command = self.command(
+                "unshare",
+                &[
+                    "-m",
+                    "-p",
+                    "-f",
+                    "--kill-child",
+                    "--mount-proc",
+                    "--propagation",
+                    "private",
+                    "sh",
+                    "-c",
+                    &line,
+                ],
+            );
             command.env_remove("TMPDIR").env("HOME", "/tmp");
             self.spawn(command);
         }
@@ -147,7 +166,10 @@ impl Cluster {
     fn command(&self, program: &str, words: &[&str]) -> Command {
         let mut command = self.place.command(program, words);
         let path = format!("{}:{}", self.programs.display(), std::env::var("PATH").unwrap());
-        command.env("PATH", path).env("KUBECONFIG", self.place.path("kubeconfig")).env("HOME", self.place.file(""));
+        command
+            .env("PATH", path)
+            .env("KUBECONFIG", self.place.path("kubeconfig"))
+            .env("HOME", self.place.file(""));
         command
     }
 
@@ -167,10 +189,15 @@ impl Cluster {
 
     /// No job, no pod, no process and no file is left.
     fn assert_clean(&self) {
-        eventually("no job is left", || self.say(&["get", "jobs,pods", "-l", "app.kubernetes.io/managed-by=whyfaster", "-o", "name"]).is_empty());
+        eventually("no job is left", || {
+            self.say(&["get", "jobs,pods", "-l", "app.kubernetes.io/managed-by=whyfaster", "-o", "name"])
+                .is_empty()
+        });
         eventually("no process is left", || self.place.sleepers().is_empty());
-        let far = |node: usize| fs::read_dir(self.place.path(&format!("far.n{}", node + 1))).unwrap().flatten();
-        let files = || (0..self.ports.len() - 3).flat_map(far).map(|it| it.file_name().into_string().unwrap());
+        let far =
+            |node: usize| fs::read_dir(self.place.path(&format!("far.n{}", node + 1))).unwrap().flatten();
+        let files =
+            || (0..self.ports.len() - 3).flat_map(far).map(|it| it.file_name().into_string().unwrap());
         eventually("no file is left", || !files().any(|it| it.starts_with("whyfaster")));
     }
 }
@@ -181,10 +208,23 @@ fn nodes_are_measured_as_jobs_and_what_keeps_one_is_told() {
     let _alone = alone();
     cluster.say(&["cordon", "n3"]);
     let ran = cluster.compare(&["k8s:pool=n", "--to=runs"], &QUICK);
-    ran.expect(1, &["n1: job whyfaster-", "n1: done", "n2: done", "n3: it is cordoned", "2 of 3 machines gave a record"]);
+    ran.expect(
+        1,
+        &[
+            "n1: job whyfaster-",
+            "n1: done",
+            "n2: done",
+            "n3: it is cordoned",
+            "2 of 3 machines gave a record",
+        ],
+    );
     cluster.assert_clean();
-    cluster.compare(&["k8s:n1@missing", "--to=image"], &QUICK).expect(1, &["n1: it is ImagePullBackOff: Back-off pulling"]);
-    cluster.compare(&["k8s:nowhere/n1", "--to=space"], &QUICK).expect(1, &["n1: it is NotFound: ", "namespaces \"nowhere\" not found"]);
+    cluster
+        .compare(&["k8s:n1@missing", "--to=image"], &QUICK)
+        .expect(1, &["n1: it is ImagePullBackOff: Back-off pulling"]);
+    cluster
+        .compare(&["k8s:nowhere/n1", "--to=space"], &QUICK)
+        .expect(1, &["n1: it is NotFound: ", "namespaces \"nowhere\" not found"]);
     cluster.assert_clean();
     // Two at once: one waits until the other has ended.
     let second = ["fleet", "compare", "k8s:n1", "--to=second"];
@@ -206,7 +246,13 @@ fn nodes_are_measured_as_jobs_and_what_keeps_one_is_told() {
     for daemon in &mut cluster.daemons[6..8] {
         daemon.kill().unwrap();
     }
-    running.wait().expect(1, &["n2: once more, because the connection ended while it measured", "n2: it is NotReady: Kubelet stopped posting node status"]);
+    running.wait().expect(
+        1,
+        &[
+            "n2: once more, because the connection ended while it measured",
+            "n2: it is NotReady: Kubelet stopped posting node status",
+        ],
+    );
     eventually("no process is left", || cluster.place.sleepers().is_empty());
 }
 
@@ -215,13 +261,29 @@ fn a_pod_ends_by_itself_when_all_else_is_killed() {
     let cluster = needs!(Cluster::new(1));
     let _alone = alone();
     let long = format!("sleep {}", cluster.place.marker);
-    let words = ["fleet", "compare", "k8s:all", "--to=runs", "--", "--runs=3", "--why=no", "--no-check-output", "-N", &long];
+    let words = [
+        "fleet",
+        "compare",
+        "k8s:all",
+        "--to=runs",
+        "--",
+        "--runs=3",
+        "--why=no",
+        "--no-check-output",
+        "-N",
+        &long,
+    ];
     for all in [false, true] {
         let running = cluster.start(&words);
         cluster.place.wait_for_sleepers(1);
         if all {
             // Nobody is left who could take the job away.
-            for line in cluster.place.alive().iter().filter(|it| it.contains("__keeper") || it.contains(": /proc/self/exe __k8s")) {
+            for line in cluster
+                .place
+                .alive()
+                .iter()
+                .filter(|it| it.contains("__keeper") || it.contains(": /proc/self/exe __k8s"))
+            {
                 kill(line.split(':').next().unwrap().parse().unwrap(), Signal::KILL);
             }
         }

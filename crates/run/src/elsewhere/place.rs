@@ -114,7 +114,9 @@ mod tests {
 
     #[test]
     fn places_are_read_and_written() {
-        for text in ["ssh:user@host", "ssh:10.0.0.1", "k8s:bench/pool=a@debian:13+root", "hosts.txt", "./hosts:1"] {
+        for text in
+            ["ssh:user@host", "ssh:10.0.0.1", "k8s:bench/pool=a@debian:13+root", "hosts.txt", "./hosts:1"]
+        {
             assert_eq!(text.parse::<Place>().unwrap().to_string(), text);
         }
         for (text, why) in [

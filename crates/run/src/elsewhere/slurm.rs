@@ -57,7 +57,13 @@ impl Node {
         });
         let trouble = || Trouble::Down { state: self.state.clone(), reason: self.reason.clone() };
         let first = format!("make 'srun -p {partition} -w {} true' work first", self.name);
-        Machine { out: self.rank().is_none().then(trouble), queues: true, first, cancel: Some(scancel), ..machine }
+        Machine {
+            out: self.rank().is_none().then(trouble),
+            queues: true,
+            first,
+            cancel: Some(scancel),
+            ..machine
+        }
     }
 }
 

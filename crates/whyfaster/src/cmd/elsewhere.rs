@@ -112,28 +112,12 @@ fn visited(
         };
         let mut on = |event: &Event, tally: Tally| {
             match event {
-                Event::Began(_) => {}
-                Event::Met(at, boot, job) => {
-                    let name = &machines[*at].name;
-                    collection.note_met(name, boot);
-                    if let Some(job) = job {
-                        visits.tell(&format!("{name}: {}", visit::job(job)));
-                    }
-                }
-                Event::Waits(at, why) => {
-                    visits.tell(&format!("{}: {}", machines[*at].name, visit::waits(why)));
-                }
-                Event::Again(at, why) => {
-                    visits.tell(&format!("{}: {}", machines[*at].name, visit::again(why)))
-                }
-                Event::Ended(at, ended) => {
-                    let name = &machines[*at].name;
-                    let said = ended.as_ref().map_or_else(visit::trouble, |()| "done".to_owned());
-                    visits.tell(&format!("{name}: {said} ({})", visit::tally(tally)));
-                    if let Err(trouble) = ended {
-                        collection.note_failed(name, trouble);
-                    }
-                }
+                Event::Met(at, boot, _) => collection.note_met(&machines[*at].name, boot),
+                Event::Ended(at, Err(trouble)) => collection.note_failed(&machines[*at].name, trouble),
+                _ => {}
+            }
+            if let Some(line) = line(&machines, event, tally) {
+                visits.tell(&line);
             }
             visits.count(tally);
         };
@@ -152,6 +136,21 @@ fn visited(
     }
     let fleet = reported(verb, &directory, &home, &results::look(&outputs))?;
     Ok(Visited { fleet, exit: if lacks { Exit::Error } else { Exit::Ok } })
+}
+
+/// What is said of an event.
+fn line(machines: &[Machine], event: &Event, tally: Tally) -> Option<String> {
+    let (at, said) = match event {
+        Event::Began(_) | Event::Met(_, _, None) => return None,
+        Event::Waits(at, why) => (at, visit::waits(why)),
+        Event::Met(at, _, Some(job)) => (at, visit::job(job)),
+        Event::Again(at, why) => (at, visit::again(why)),
+        Event::Ended(at, ended) => {
+            let said = ended.as_ref().map_or_else(visit::trouble, |()| "done".to_owned());
+            (at, format!("{said} ({})", visit::tally(tally)))
+        }
+    };
+    Some(format!("{}: {said}", machines[*at].name))
 }
 
 /// What the records say together; where they are, if that is for the report of a fleet.
@@ -223,12 +222,10 @@ pub(super) fn on(
         recorded = store::received(&file, &bytes).ok();
         Ok(())
     };
-    let mut on = |event: &Event, _: Tally| {
-        match event {
-            Event::Waits(_, why) => say(&format!("{}: {}", machine.asked, visit::waits(why))),
-            Event::Ended(_, Err(why)) => trouble = Some(why.clone()),
-            _ => {}
-        }
+    let mut on = |event: &Event, _: Tally| match event {
+        Event::Waits(_, why) => say(&format!("{}: {}", machine.asked, visit::waits(why))),
+        Event::Ended(_, Err(why)) => trouble = Some(why.clone()),
+        _ => {}
     };
     say(&format!("{verb} on {}", machine.asked));
     collect(&machines, &errand, 1, Met::new(), interrupts, Home { keep: &mut keep, on: &mut on })?;

@@ -42,7 +42,8 @@ impl Asked {
             return Err(format!("'{text}' names no image behind '@'"));
         }
         // A prefix of a label is a domain, and the first '/' behind one is the label's own.
-        let of_namespace = |it: &str| it.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+        let of_namespace =
+            |it: &str| it.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
         let (namespace, which) = match place.split_once('/') {
             Some((namespace, which)) if of_namespace(namespace) => (Some(namespace.to_owned()), which),
             _ => (None, place),
@@ -99,7 +100,10 @@ mod tests {
             assert_eq!(Asked::of(text).unwrap().to_string(), text);
         }
         let asked = Asked::of("bench/node-role.kubernetes.io/worker").unwrap();
-        assert_eq!((asked.namespace.as_deref(), asked.which.as_str()), (Some("bench"), "node-role.kubernetes.io/worker"));
+        assert_eq!(
+            (asked.namespace.as_deref(), asked.which.as_str()),
+            (Some("bench"), "node-role.kubernetes.io/worker")
+        );
         assert_eq!(Asked::of("kubernetes.io/arch=arm64").unwrap().namespace, None);
         for (text, why) in [
             ("-l", "no node"),

@@ -312,7 +312,8 @@ impl Pod {
     /// Why it was or is being taken away: preempted, its node drained or gone.
     /// <https://kubernetes.io/docs/concepts/workloads/pods/disruptions/#pod-disruption-conditions>
     pub(super) fn disrupted(&self) -> String {
-        let found = self.status.conditions.iter().find(|it| it.kind == "DisruptionTarget" && it.status == "True");
+        let found =
+            self.status.conditions.iter().find(|it| it.kind == "DisruptionTarget" && it.status == "True");
         found.map(|it| format!("{}: {}", it.reason, it.message)).unwrap_or_default()
     }
 }
@@ -333,7 +334,8 @@ impl Event {
     /// The latest of those that somebody should look at.
     pub(super) fn warning(events: Vec<Self>) -> Option<Self> {
         // Times are in UTC with as many digits, so that their text has their order.
-        let time = |it: &Self| it.last_timestamp.clone().or_else(|| it.event_time.clone()).unwrap_or_default();
+        let time =
+            |it: &Self| it.last_timestamp.clone().or_else(|| it.event_time.clone()).unwrap_or_default();
         events.into_iter().filter(|it| it.kind == "Warning").max_by_key(time)
     }
 }
@@ -385,7 +387,8 @@ mod tests {
         assert_eq!(tainted("use", "NoSchedule").out(true), None);
         assert_eq!(tainted("use", "PreferNoSchedule").out(false), None);
         assert!(tainted("node.kubernetes.io/disk-pressure", "NoSchedule").out(true).is_some());
-        let windows = node(json!({ "metadata": { "name": "w", "labels": { "kubernetes.io/os": "windows" } } }));
+        let windows =
+            node(json!({ "metadata": { "name": "w", "labels": { "kubernetes.io/os": "windows" } } }));
         assert_eq!(windows.out(false), Some(Trouble::NotLinux { system: "windows".to_owned() }));
     }
 
@@ -404,12 +407,21 @@ mod tests {
                 "status": { "phase": phase },
             }))
         };
-        let pods = [one("Always", "Running"), one("Never", "Running"), one("OnFailure", "Pending"), one("Always", "Failed")];
+        let pods = [
+            one("Always", "Running"),
+            one("Never", "Running"),
+            one("OnFailure", "Pending"),
+            one("Always", "Failed"),
+        ];
         let left = node(json!({})).left(&pods).unwrap();
         assert_eq!((left.cpu_milli, left.mebibytes()), (3920 - 350, 4096 - 101));
-        let greedy = pod(json!({ "spec": { "containers": [{ "resources": { "requests": { "cpu": "3.9" } } }] } }));
+        let greedy =
+            pod(json!({ "spec": { "containers": [{ "resources": { "requests": { "cpu": "3.9" } } }] } }));
         let full = node(json!({})).left(&[greedy]).unwrap_err();
-        assert_eq!(state(Some(full)), "full: pods that stay ask for 3900m of 3920m CPU and 0Mi of 4096Mi memory");
+        assert_eq!(
+            state(Some(full)),
+            "full: pods that stay ask for 3900m of 3920m CPU and 0Mi of 4096Mi memory"
+        );
     }
 
     #[test]
@@ -431,22 +443,36 @@ mod tests {
     #[test]
     fn a_pod_waits_runs_is_refused_or_is_over() {
         let stand = |status: Value| pod(json!({ "status": status })).stand();
-        let with = |state: Value| stand(json!({ "phase": "Pending", "containerStatuses": [{ "state": state }] }));
+        let with =
+            |state: Value| stand(json!({ "phase": "Pending", "containerStatuses": [{ "state": state }] }));
         let waits = |reason: &str| Stand::Waits { reason: reason.to_owned() };
         assert_eq!(stand(json!({ "phase": "Pending" })), waits(""));
-        let unscheduled = json!([{ "type": "PodScheduled", "status": "False", "message": "0/3 nodes are available" }]);
-        assert_eq!(stand(json!({ "phase": "Pending", "conditions": unscheduled })), waits("0/3 nodes are available"));
+        let unscheduled =
+            json!([{ "type": "PodScheduled", "status": "False", "message": "0/3 nodes are available" }]);
+        assert_eq!(
+            stand(json!({ "phase": "Pending", "conditions": unscheduled })),
+            waits("0/3 nodes are available")
+        );
         assert_eq!(with(json!({ "waiting": { "reason": "ContainerCreating" } })), waits("ContainerCreating"));
         let pulling = json!({ "waiting": { "reason": "ErrImagePull", "message": "not found" } });
         assert_eq!(with(pulling), waits("ErrImagePull: not found"));
         let refused = with(json!({ "waiting": { "reason": "ImagePullBackOff", "message": "Back-off" } }));
-        assert_eq!(refused, Stand::Refused { state: "ImagePullBackOff".to_owned(), reason: "Back-off".to_owned() });
+        assert_eq!(
+            refused,
+            Stand::Refused { state: "ImagePullBackOff".to_owned(), reason: "Back-off".to_owned() }
+        );
         let runs = json!({ "phase": "Running", "containerStatuses": [{ "state": { "running": { "startedAt": "x" } } }] });
         assert_eq!(stand(runs), Stand::Runs);
-        let evicted = stand(json!({ "phase": "Failed", "reason": "Evicted", "message": "The node was low on memory" }));
-        assert_eq!(evicted, Stand::Over { state: "Evicted".to_owned(), reason: "The node was low on memory".to_owned() });
+        let evicted =
+            stand(json!({ "phase": "Failed", "reason": "Evicted", "message": "The node was low on memory" }));
+        assert_eq!(
+            evicted,
+            Stand::Over { state: "Evicted".to_owned(), reason: "The node was low on memory".to_owned() }
+        );
         let preempted = json!([{ "type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler", "message": "by x" }]);
-        let gone = pod(json!({ "metadata": { "deletionTimestamp": "now" }, "status": { "phase": "Running", "conditions": preempted } }));
+        let gone = pod(
+            json!({ "metadata": { "deletionTimestamp": "now" }, "status": { "phase": "Running", "conditions": preempted } }),
+        );
         assert_eq!(
             gone.stand(),
             Stand::Over { state: "deleted".to_owned(), reason: "PreemptionByScheduler: by x".to_owned() }
@@ -456,7 +482,10 @@ mod tests {
     #[test]
     fn the_latest_warning_counts() {
         let event = |kind: &str, reason: &str, time: &str| -> Event {
-            serde_json::from_value(json!({ "type": kind, "reason": reason, "message": "m", "lastTimestamp": time })).unwrap()
+            serde_json::from_value(
+                json!({ "type": kind, "reason": reason, "message": "m", "lastTimestamp": time }),
+            )
+            .unwrap()
         };
         let events = vec![
             event("Warning", "FailedMount", "2026-11-24T02:00:05Z"),

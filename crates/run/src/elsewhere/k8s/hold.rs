@@ -47,7 +47,8 @@ enum Ended {
 
 /// Holds one node.
 pub fn main() -> ExitCode {
-    let Some(asked) = std::env::args().nth(2).and_then(|text| serde_json::from_str::<Asked>(&text).ok()) else {
+    let Some(asked) = std::env::args().nth(2).and_then(|text| serde_json::from_str::<Asked>(&text).ok())
+    else {
         return ExitCode::FAILURE;
     };
     let Ok(interrupts) = Interrupts::take_over() else { return ExitCode::FAILURE };
@@ -79,7 +80,8 @@ struct Job<'a> {
 
 impl Drop for Job<'_> {
     fn drop(&mut self) {
-        let words = ["delete", "job", &self.name, "--ignore-not-found", "--wait=false", "--cascade=background"];
+        let words =
+            ["delete", "job", &self.name, "--ignore-not-found", "--wait=false", "--cascade=background"];
         // If the cluster cannot be reached, the pod finds out by itself that nobody needs it.
         let _ = tell(self.namespace, &words, &[]);
     }
@@ -102,13 +104,16 @@ fn held(asked: &Asked, interrupts: &Interrupts) -> Result<Ended, Ended> {
         return Err(Ended::Left);
     }
     // The standard library draws the keys of a hash by chance.
-    let job = Job { name: format!("whyfaster-{:016x}", RandomState::new().hash_one(&asked.which)), namespace };
+    let job =
+        Job { name: format!("whyfaster-{:016x}", RandomState::new().hash_one(&asked.which)), namespace };
     let text = manifest(&job.name, asked, part).to_string();
     tell(namespace, &["create", "--filename=-"], text.as_bytes()).map_err(|why| refused(&why))?;
     let pod = running(asked, &job, interrupts)?;
     say(&Told::Given);
     let status = run(&job, &pod, interrupts)?;
-    if status != 0 && let Ok(Some(found)) = ask::<Pod>(namespace, &["get", "pod", &pod, "--ignore-not-found"]) {
+    if status != 0
+        && let Ok(Some(found)) = ask::<Pod>(namespace, &["get", "pod", &pod, "--ignore-not-found"])
+    {
         let why = match found.stand() {
             Stand::Over { state, reason } => format!("{state}: {reason}"),
             _ => found.disrupted(),
@@ -199,7 +204,8 @@ fn look(asked: &Asked, job: &Job<'_>, long: bool, told: &str) -> Result<Result<S
 fn warning(job: &Job<'_>, pod: Option<&Pod>) -> Result<String, Ended> {
     let name = pod.map_or(job.name.as_str(), |pod| &pod.metadata.name);
     let of_it = format!("--field-selector=involvedObject.name={name}");
-    let events = ask::<List<Event>>(job.namespace, &["get", "events", &of_it]).map_err(|why| refused(&why))?;
+    let events =
+        ask::<List<Event>>(job.namespace, &["get", "events", &of_it]).map_err(|why| refused(&why))?;
     let Some(event) = events.and_then(|it| Event::warning(it.items)) else { return Ok(String::new()) };
     // A quota may have room again; what is not allowed will not be.
     if pod.is_none() && event.reason == "FailedCreate" && !event.message.contains("exceeded quota") {

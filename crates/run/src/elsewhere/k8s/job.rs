@@ -43,7 +43,8 @@ pub(super) fn shell(job: &str) -> [String; 3] {
 /// The job. What it asks for it also gets at most, which makes it one of those that Kubernetes ends last, and is all that is left there, so that
 /// nobody comes beside it who asks for anything.
 pub(super) fn manifest(name: &str, asked: &Asked, part: Part) -> Value {
-    let resources = json!({ "cpu": format!("{}m", part.cpu_milli), "memory": format!("{}Mi", part.mebibytes()) });
+    let resources =
+        json!({ "cpu": format!("{}m", part.cpu_milli), "memory": format!("{}Mi", part.mebibytes()) });
     let security = if asked.root {
         json!({ "runAsUser": 0, "runAsGroup": 0 })
     } else {
@@ -53,7 +54,8 @@ pub(super) fn manifest(name: &str, asked: &Asked, part: Part) -> Value {
         })
     };
     let labels = json!({ LABEL: OURS });
-    let by_name = json!([{ "matchFields": [{ "key": "metadata.name", "operator": "In", "values": [asked.which] }] }]);
+    let by_name =
+        json!([{ "matchFields": [{ "key": "metadata.name", "operator": "In", "values": [asked.which] }] }]);
     json!({
         "apiVersion": "batch/v1",
         "kind": "Job",

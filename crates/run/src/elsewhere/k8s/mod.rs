@@ -31,7 +31,10 @@ fn machines(behind: &str) -> Result<Vec<Machine>, Failure> {
     let nodes = nodes(&asked)?;
     if nodes.is_empty() {
         let message = format!("no node of the cluster is called '{0}' or has the labels '{0}'", asked.which);
-        return Err(Failure::usage(message, "'kubectl get nodes --show-labels' lists them; k8s:all takes all"));
+        return Err(Failure::usage(
+            message,
+            "'kubectl get nodes --show-labels' lists them; k8s:all takes all",
+        ));
     }
     Ok(nodes.iter().map(|node| machine(&asked, node)).collect())
 }
