@@ -245,6 +245,7 @@ fn failure(machine: &Machine, trouble: &Trouble) -> Failure {
     };
     let hint = match trouble {
         Trouble::Unreachable { .. } => machine.first.clone(),
+        Trouble::Down { .. } => "choose another machine, or have this one made free".to_owned(),
         Trouble::NoRoom { .. } | Trouble::NotRun { .. } => {
             "make room there, or set TMPDIR for its non-interactive shells".to_owned()
         }

@@ -26,7 +26,7 @@ pub const VERB: &str = "__k8s";
 
 /// How often the pod is asked for while it waits, at first and in the long run.
 const SOON: Duration = Duration::from_millis(200);
-const LATER: Duration = Duration::from_secs(2);
+const LATER: Duration = Duration::from_secs(5);
 
 /// How often in a row it may fail to answer meanwhile.
 const FAILURES: u32 = 10;
