@@ -16,7 +16,6 @@ mod machine;
 mod message;
 mod parcel;
 mod place;
-mod ray;
 mod shell;
 mod slurm;
 mod ssh;
