@@ -51,8 +51,10 @@ fn a_duet_runs_both_at_once_and_goes_on_with_whoever_ended_first() {
             &format!("#!/bin/sh\necho $WHYFASTER_RUN >> {}.runs\ni=0; while [ $i -lt {turns} ]; do i=$((i+1)); done\n", place.file(name)),
         )
     };
-    let commands = [of("short", 150_000), of("long", 450_000)];
-    let record = compared(&place, &["--load", "1,2"], &commands);
+    let commands = [of("short", 100_000), of("long", 300_000)];
+    // Time enough for duets on the slowest machine: this difference is decided long before.
+    let record = compared(&place, &["--load", "1,2", "--max-time", "300"], &commands);
+    assert!(!record["duet_runs"].is_null(), "{:#}", record["not_measured"]);
     let duets = list(&record["duet_runs"]).len();
     let told = |name: &str| {
         let mut told: BTreeMap<String, usize> = BTreeMap::new();

@@ -9,11 +9,9 @@ use std::process::Command;
 
 use rustix::process::Signal;
 use serde_json::json;
+use support::engines::few_runs;
 use support::needs::{Need, mounts, needs, root, tool};
 use support::{PROGRAM, Ran, Running, Sandbox, alone, eventually, kill};
-
-/// Words behind `fleet compare PLACE` that measure little.
-const QUICK: [&str; 7] = ["--", "--runs=3", "--why=no", "--no-check-output", "-N", "true", "true"];
 
 /// What stands in for a cluster: a program that is called `kubectl`, and a directory of nodes and jobs.
 struct Cluster {
@@ -104,7 +102,7 @@ fn nodes_are_held_by_jobs_and_who_cannot_be_had_is_named() {
     let lost =
         json!([{ "type": "Ready", "status": "Unknown", "message": "Kubelet stopped posting node status." }]);
     cluster.set("b2", "/status/conditions", lost);
-    let ran = cluster.compare(&["k8s:all", "--to=runs"], &QUICK);
+    let ran = cluster.compare(&["k8s:all", "--to=runs"], &few_runs("true"));
     ran.expect(
         1,
         &[
@@ -121,7 +119,9 @@ fn nodes_are_held_by_jobs_and_who_cannot_be_had_is_named() {
     cluster.set("a2", "/spec", json!({}));
     let ran = cluster.run(&["fleet", "resume", "runs"]);
     ran.expect(1, &["a2: done", "3 of 5 machines gave a record"]);
-    cluster.compare(&["k8s:pool=a", "k8s:b1+tainted", "--to=some"], &QUICK).expect(0, &["4 of 4 machines"]);
+    cluster
+        .compare(&["k8s:pool=a", "k8s:b1+tainted", "--to=some"], &few_runs("true"))
+        .expect(0, &["4 of 4 machines"]);
     cluster.run(&["prices", "--on=k8s:a1@debian:13+root", "--quick", "getppid"]).expect(0, &[]);
     cluster.assert_clean();
 }
@@ -130,10 +130,12 @@ fn nodes_are_held_by_jobs_and_who_cannot_be_had_is_named() {
 fn what_the_cluster_refuses_is_the_reason() {
     let cluster = needs!(Cluster::new(&["a1", "a2"]));
     let _alone = alone();
-    cluster.compare(&["k8s:pool=z"], &QUICK).expect_error(2, &["'pool=z'"]);
-    cluster.compare(&["k8s:all+admin"], &QUICK).expect(2, &["'+admin' is neither '+root' nor '+tainted'"]);
+    cluster.compare(&["k8s:pool=z"], &few_runs("true")).expect_error(2, &["'pool=z'"]);
     cluster
-        .compare(&["k8s:closed/a1", "--to=closed"], &QUICK)
+        .compare(&["k8s:all+admin"], &few_runs("true"))
+        .expect(2, &["'+admin' is neither '+root' nor '+tainted'"]);
+    cluster
+        .compare(&["k8s:closed/a1", "--to=closed"], &few_runs("true"))
         .expect(1, &["a1: it is Forbidden: jobs.batch is forbidden"]);
     let waiting = |reason: &str, message: &str| {
         let state = json!({ "waiting": { "reason": reason, "message": message } });
@@ -141,7 +143,7 @@ fn what_the_cluster_refuses_is_the_reason() {
     };
     cluster.place.write("cluster/pod.a1", waiting("ImagePullBackOff", "no such image"));
     cluster
-        .compare(&["k8s:a1@nowhere/none", "--to=image"], &QUICK)
+        .compare(&["k8s:a1@nowhere/none", "--to=image"], &few_runs("true"))
         .expect(1, &["a1: it is ImagePullBackOff: no such image", "0 of 1 machine"]);
     cluster.assert_clean();
     // One that waits says why, and goes on once it can.
@@ -149,14 +151,15 @@ fn what_the_cluster_refuses_is_the_reason() {
     cluster
         .place
         .write("cluster/pod.a1", json!({ "phase": "Pending", "conditions": [condition] }).to_string());
-    let running = cluster.start(&[&["fleet", "compare", "k8s:a1", "--to=waits"], &QUICK[..]].concat());
+    let running =
+        cluster.start(&[&["fleet", "compare", "k8s:a1", "--to=waits"], &few_runs("true")[..]].concat());
     eventually("a job waits", || !cluster.files("job.").is_empty());
     std::thread::sleep(std::time::Duration::from_millis(700));
     fs::remove_file(cluster.place.path("cluster/pod.a1")).unwrap();
     running.wait().expect(0, &["a1: waits: 0/2 nodes are available: 2 Insufficient cpu.", "a1: done"]);
     cluster.place.write("cluster/refused", "");
     cluster
-        .compare(&["k8s:all"], &QUICK)
+        .compare(&["k8s:all"], &few_runs("true"))
         .expect_error(6, &["192.0.2.1:6443 was refused", "'kubectl get nodes' works"]);
     let mut command = cluster.place.command(PROGRAM, &["fleet", "compare", "k8s:all", "--", "true", "true"]);
     command.env("PATH", "/nonexistent");
@@ -180,18 +183,7 @@ fn whatever_ends_a_visit_takes_the_job_away() {
             place.write("cluster/pod.a2", json!({ "phase": "Pending" }).to_string());
         }
         let to = format!("--to=runs{at}");
-        let running = cluster.start(&[
-            "fleet",
-            "compare",
-            "k8s:all",
-            &to,
-            "--",
-            "--runs=3",
-            "--why=no",
-            "--no-check-output",
-            "-N",
-            &long,
-        ]);
+        let running = cluster.start(&[&["fleet", "compare", "k8s:all", &to], &few_runs(&long)[..]].concat());
         place.wait_for_sleepers(if ends == "waiting" { 1 } else { 2 });
         eventually("two jobs", || cluster.files("job.").len() == 2);
         let (victim, signal) = match ends {

@@ -5,16 +5,15 @@
 
 mod support;
 
-use std::fs::{self, File};
+use std::fs;
 use std::net::TcpListener;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use rustix::process::Signal;
+use support::engines::{Daemons, few_runs};
 use support::needs::{Missing, Need, mounts, needs, root, tool};
 use support::{PROGRAM, Ran, Running, Sandbox, alone, eventually, kill};
-
-const QUICK: [&str; 7] = ["--", "--runs=3", "--why=no", "--no-check-output", "-N", "true", "true"];
 
 /// Where the programs are, if somebody has built them.
 fn built() -> Need<PathBuf> {
@@ -32,19 +31,11 @@ fn built() -> Need<PathBuf> {
 
 /// The cluster; gone when dropped.
 struct Cluster {
+    // Before the place, whose directory they use.
+    daemons: Daemons,
     place: Sandbox,
     programs: PathBuf,
     ports: Vec<u16>,
-    daemons: Vec<Child>,
-}
-
-impl Drop for Cluster {
-    fn drop(&mut self) {
-        for daemon in self.daemons.iter_mut().rev() {
-            let _ = daemon.kill();
-            let _ = daemon.wait();
-        }
-    }
 }
 
 impl Cluster {
@@ -59,7 +50,7 @@ impl Cluster {
         let listeners: Vec<_> = (0..3 + nodes).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
         let ports: Vec<u16> = listeners.iter().map(|it| it.local_addr().unwrap().port()).collect();
         drop(listeners);
-        let mut cluster = Self { place, programs, ports, daemons: Vec::new() };
+        let mut cluster = Self { place, programs, ports, daemons: Daemons::new() };
         let dir = cluster.place.file("");
         let [etcd, peer, api] = [0, 1, 2].map(|at| cluster.ports[at]);
         cluster.place.write("tokens", "secret,admin,1,system:masters\n");
@@ -146,7 +137,7 @@ impl Cluster {
                 ],
             );
             command.env_remove("TMPDIR").env("HOME", "/tmp");
-            self.spawn(command);
+            self.daemons.start(&self.place, command);
         }
     }
 
@@ -154,13 +145,7 @@ impl Cluster {
         let program = self.programs.join(program);
         let words: Vec<&str> = words.split_whitespace().collect();
         let command = self.command(program.to_str().unwrap(), &words);
-        self.spawn(command);
-    }
-
-    fn spawn(&mut self, mut command: Command) {
-        let log = File::create(self.place.path(&format!("log.{}", self.daemons.len()))).unwrap();
-        command.stdout(log.try_clone().unwrap()).stderr(log);
-        self.daemons.push(command.spawn().unwrap());
+        self.daemons.start(&self.place, command);
     }
 
     fn command(&self, program: &str, words: &[&str]) -> Command {
@@ -206,24 +191,24 @@ impl Cluster {
 fn nodes_are_measured_as_jobs_and_what_keeps_one_is_told() {
     let mut cluster = needs!(Cluster::new(3));
     let _alone = alone();
-    cluster.say(&["cordon", "n3"]);
-    let ran = cluster.compare(&["k8s:pool=n", "--to=runs"], &QUICK);
+    cluster.say(&["cordon", "n2"]);
+    let ran = cluster.compare(&["k8s:pool=n", "--to=runs"], &few_runs("true"));
     ran.expect(
         1,
         &[
             "n1: job whyfaster-",
             "n1: done",
-            "n2: done",
-            "n3: it is cordoned",
+            "n2: it is cordoned",
+            "n3: done",
             "2 of 3 machines gave a record",
         ],
     );
     cluster.assert_clean();
     cluster
-        .compare(&["k8s:n1@missing", "--to=image"], &QUICK)
+        .compare(&["k8s:n1@missing", "--to=image"], &few_runs("true"))
         .expect(1, &["n1: it is ImagePullBackOff: Back-off pulling"]);
     cluster
-        .compare(&["k8s:nowhere/n1", "--to=space"], &QUICK)
+        .compare(&["k8s:nowhere/n1", "--to=space"], &few_runs("true"))
         .expect(1, &["n1: it is NotFound: ", "namespaces \"nowhere\" not found"]);
     cluster.assert_clean();
     // Two at once: one waits until the other has ended.
@@ -232,7 +217,7 @@ fn nodes_are_measured_as_jobs_and_what_keeps_one_is_told() {
     let long = ["--", "--runs=3", "--why=no", "--no-check-output", &asleep];
     let first = cluster.start(&[&["fleet", "compare", "k8s:n1", "--to=first"], &long[..]].concat());
     cluster.place.wait_for_sleepers(1);
-    let second = cluster.start(&[&second, &QUICK[..]].concat());
+    let second = cluster.start(&[&second, &few_runs("true")[..]].concat());
     eventually("the other waits", || cluster.place.said().contains("n1: waits: "));
     cluster.place.write("go", "");
     cluster.place.end_sleepers();
@@ -241,16 +226,14 @@ fn nodes_are_measured_as_jobs_and_what_keeps_one_is_told() {
     cluster.assert_clean();
     // A node goes in the middle.
     fs::remove_file(cluster.place.path("go")).unwrap();
-    let running = cluster.start(&[&["fleet", "compare", "k8s:n2", "--to=gone"], &long[..]].concat());
+    let running = cluster.start(&[&["fleet", "compare", "k8s:n3", "--to=gone"], &long[..]].concat());
     cluster.place.wait_for_sleepers(1);
-    for daemon in &mut cluster.daemons[6..8] {
-        daemon.kill().unwrap();
-    }
+    cluster.daemons.end(2);
     running.wait().expect(
         1,
         &[
-            "n2: once more, because the connection ended while it measured",
-            "n2: it is NotReady: Kubelet stopped posting node status",
+            "n3: once more, because the connection ended while it measured",
+            "n3: it is NotReady: Kubelet stopped posting node status",
         ],
     );
     eventually("no process is left", || cluster.place.sleepers().is_empty());
@@ -261,18 +244,7 @@ fn a_pod_ends_by_itself_when_all_else_is_killed() {
     let cluster = needs!(Cluster::new(1));
     let _alone = alone();
     let long = format!("sleep {}", cluster.place.marker);
-    let words = [
-        "fleet",
-        "compare",
-        "k8s:all",
-        "--to=runs",
-        "--",
-        "--runs=3",
-        "--why=no",
-        "--no-check-output",
-        "-N",
-        &long,
-    ];
+    let words = [&["fleet", "compare", "k8s:all", "--to=runs"], &few_runs(&long)[..]].concat();
     for all in [false, true] {
         let running = cluster.start(&words);
         cluster.place.wait_for_sleepers(1);

@@ -4,14 +4,15 @@
 
 mod support;
 
-use std::fs::{self, File};
+use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use rustix::process::Signal;
 use serde_json::Value;
+use support::engines::{Daemons, few_runs};
 use support::needs::{Need, mounts, needs, root, tool};
 use support::{Ran, Running, Sandbox, alone, eventually, kill, list, number, seccomp};
 
@@ -22,17 +23,9 @@ fn nodes(count: usize) -> Vec<String> {
 
 /// The cluster; gone when dropped.
 struct Cluster {
+    // Before the place, whose directory they use.
+    daemons: Daemons,
     place: Sandbox,
-    daemons: Vec<Child>,
-}
-
-impl Drop for Cluster {
-    fn drop(&mut self) {
-        for daemon in self.daemons.iter_mut().rev() {
-            let _ = daemon.kill();
-            let _ = daemon.wait();
-        }
-    }
 }
 
 impl Cluster {
@@ -52,7 +45,7 @@ impl Cluster {
         fs::set_permissions(place.path("key"), fs::Permissions::from_mode(0o600)).unwrap();
         place.script("prolog", &format!("#!/bin/sh\necho export TMPDIR={}\n", place.file("far")));
         place.write("slurm.conf", conf(&place, count));
-        let mut cluster = Self { place, daemons: Vec::new() };
+        let mut cluster = Self { place, daemons: Daemons::new() };
         let dir = cluster.place.file("");
         let munged = format!(
             "exec /usr/sbin/munged --foreground --force --key-file={dir}key --socket={dir}munge.sock --pid-file={dir}munge.pid \
@@ -82,13 +75,12 @@ impl Cluster {
         let mut daemon =
             self.command("unshare", &["-m", "-u", "--propagation", "private", "sh", "-c", &line]);
         // What it starts is the cluster's and not the test's.
-        daemon.env_remove("TMPDIR").stdout(Stdio::null());
-        daemon.stderr(File::create(self.place.path(&format!("log.{}", self.daemons.len()))).unwrap());
+        daemon.env_remove("TMPDIR");
         if slow {
             // SAFETY: system calls between fork and exec.
             unsafe { daemon.pre_exec(seccomp::costly) };
         }
-        self.daemons.push(daemon.spawn().unwrap());
+        self.daemons.start(&self.place, daemon);
     }
 
     fn command(&self, program: &str, args: &[&str]) -> Command {
@@ -169,7 +161,7 @@ fn who_is_drained_is_named_a_lost_job_is_asked_for_again_and_an_interrupt_ends_a
     let _alone = alone();
     let place = &cluster.place;
     cluster.say(&["scontrol", "update", "nodename=n4", "state=drain", "reason=disk"]);
-    let quick = ["--", "--runs=3", "--why=no", "--no-check-output", "-N", "true"];
+    let quick = few_runs("true");
     let ran =
         cluster.run(&[&["fleet", "compare", "slurm:p:n4", "slurm:p:2", "--to=runs"], &quick[..]].concat());
     ran.expect(1, &["n4: it is drained: disk", "2 of 3 machines gave a record", "fleet resume 'runs'"]);

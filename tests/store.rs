@@ -86,7 +86,9 @@ fn reports_choose_by_label_time_and_machine(place: &Store) {
     assert_ne!(all["rows"], report(&["--label", "before"])["rows"]);
     let two = report(&["--host", "node3", "--host", "node4"]);
     assert_eq!(two["machines"], json!(["node3", "node4"]));
-    place.run(&["fleet", "report", "--label", "x"]).expect_error(1, &["one machine is no fleet"]);
+    place
+        .run(&["fleet", "report", "--label", "x"])
+        .expect_error(1, &["the store holds neither", "whyfaster store list"]);
     place.run(&["fleet", "diff", "monday", "after"]).expect_error(1, &["monday"]);
     place.run(&["store", "add", "--label", "2026-01-01", "before"]).expect(2, &["no date"]);
     place.run(&["fleet", "report", "before", "--label", "x"]).expect(2, &["cannot be used with"]);

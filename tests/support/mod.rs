@@ -8,6 +8,7 @@
 )]
 #![allow(clippy::unwrap_used, reason = "helpers of tests, which end by panicking")]
 
+pub(crate) mod engines;
 pub(crate) mod fleets;
 pub(crate) mod group;
 pub(crate) mod needs;

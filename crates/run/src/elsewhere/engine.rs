@@ -1,53 +1,32 @@
-//! What the client of an engine says on its standard output before the shell is there: that it waits, that its turn has come, or that the
-//! machine is not to be had. One line each, told from what a login shell greets with by its first field.
+//! What the client of an engine says on its standard output before the shell is there, one value a line, told from what a login shell
+//! greets with by its first word.
 
+use serde::{Deserialize, Serialize};
 use whyfaster_core::fleet::visit::Trouble;
 
-const WAITS: &str = "whyfaster-waits/1";
-const GIVEN: &str = "whyfaster-given/1";
-const OUT: &str = "whyfaster-out/1";
+const MARK: &str = "whyfaster-engine/1\t";
 
 /// What it says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Told {
     /// The engine does not give the machine yet, and why, in its words.
-    Waits { reason: String },
+    Waits(String),
     /// It has given it: from now on silence means something.
     Given,
     /// It does not give it.
-    Out { state: String, reason: String },
+    Out(Trouble),
 }
 
 impl Told {
     /// From a line; `None` for anything else.
     pub(super) fn of(line: &str) -> Option<Self> {
-        let mut fields = line.splitn(3, '\t').map(|field| field.trim().to_owned());
-        match fields.next()?.as_str() {
-            WAITS => Some(Self::Waits { reason: fields.next()? }),
-            GIVEN => Some(Self::Given),
-            OUT => Some(Self::Out { state: fields.next()?, reason: fields.next()? }),
-            _ => None,
-        }
+        serde_json::from_str(line.strip_prefix(MARK)?).ok()
     }
 
     /// As a line.
     pub(super) fn line(&self) -> String {
-        let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        match self {
-            Self::Waits { reason } => format!("{WAITS}\t{}\n", plain(reason)),
-            Self::Given => format!("{GIVEN}\n"),
-            Self::Out { state, reason } => format!("{OUT}\t{}\t{}\n", plain(state), plain(reason)),
-        }
-    }
-}
-
-impl From<Trouble> for Told {
-    fn from(trouble: Trouble) -> Self {
-        match trouble {
-            Trouble::Down { state, reason } => Self::Out { state, reason },
-            Trouble::NotLinux { system } => Self::Out { state: system, reason: String::new() },
-            other => Self::Out { state: "lost".to_owned(), reason: format!("{other:?}") },
-        }
+        format!("{MARK}{}\n", serde_json::to_string(self).unwrap_or_default())
     }
 }
 
@@ -57,20 +36,18 @@ mod tests {
 
     #[test]
     fn what_is_told_is_understood_and_greetings_are_not() {
+        let down = |reason: &str| Trouble::Down { state: "Evicted".to_owned(), reason: reason.to_owned() };
         for told in [
-            Told::Waits { reason: "0/3 nodes are available: Insufficient cpu".to_owned() },
-            Told::Waits { reason: String::new() },
+            Told::Waits("0/3 nodes are available:\n\tInsufficient cpu".to_owned()),
             Told::Given,
-            Told::Out { state: "ImagePullBackOff".to_owned(), reason: "no such image".to_owned() },
+            Told::Out(down("no such image")),
+            Told::Out(Trouble::NotLinux { system: "windows".to_owned() }),
         ] {
-            assert_eq!(Told::of(told.line().trim_end_matches('\n')), Some(told));
+            let line = told.line();
+            assert_eq!(line.matches('\n').count(), 1);
+            assert_eq!(Told::of(line.trim_end_matches('\n')), Some(told));
         }
-        let broken = Told::Out { state: "a\tb".to_owned(), reason: "c\n\td".to_owned() };
-        assert_eq!(
-            Told::of(broken.line().trim_end()),
-            Some(Told::Out { state: "a b".to_owned(), reason: "c d".to_owned() })
-        );
-        for line in ["Welcome!", "whyfaster-far/1\tLinux", "whyfaster-out/1\tdown", ""] {
+        for line in ["Welcome!", "whyfaster-far/1\tLinux", "whyfaster-engine/1\tdown", ""] {
             assert_eq!(Told::of(line), None, "{line}");
         }
     }

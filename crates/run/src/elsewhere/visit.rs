@@ -138,9 +138,9 @@ impl Visit<'_> {
                 return Ok(hello);
             }
             match Told::of(&line) {
-                Some(Told::Waits { reason }) => (self.waits)(reason),
+                Some(Told::Waits(why)) => (self.waits)(why),
                 Some(Told::Given) => (self.queued, self.began) = (false, Instant::now()),
-                Some(Told::Out { state, reason }) => return Err(Trouble::Down { state, reason }),
+                Some(Told::Out(trouble)) => return Err(trouble),
                 None => self.link.note(&line),
             }
         }

@@ -1,6 +1,7 @@
 //! What Kubernetes says of nodes, pods and events, as far as it is needed here, and what follows from it.
 
 use std::collections::HashMap;
+use std::fmt;
 
 use serde::Deserialize;
 use whyfaster_core::fleet::visit::Trouble;
@@ -28,8 +29,8 @@ struct Condition {
     #[serde(rename = "type")]
     kind: String,
     status: String,
-    reason: String,
-    message: String,
+    #[serde(flatten)]
+    why: Why,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -68,7 +69,7 @@ impl Node {
         let down = |state: &str, reason: String| Some(Trouble::Down { state: state.to_owned(), reason });
         match self.status.conditions.iter().find(|it| it.kind == "Ready") {
             Some(ready) if ready.status == "True" => {}
-            Some(ready) => return down("NotReady", ready.message.clone()),
+            Some(ready) => return down("NotReady", ready.why.message.clone()),
             None => return down("NotReady", String::new()),
         }
         if self.spec.unschedulable {
@@ -228,24 +229,39 @@ struct State {
     terminated: Option<Why>,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
+/// Why something is as it is: one word, and a sentence. Either may be missing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
-struct Why {
-    reason: String,
-    message: String,
+pub(super) struct Why {
+    pub(super) reason: String,
+    pub(super) message: String,
+}
+
+impl Why {
+    /// Whether it says no more than that somebody works on it.
+    pub(super) fn is_vague(&self) -> bool {
+        self.message.is_empty() && ["", "ContainerCreating"].contains(&self.reason.as_str())
+    }
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let said = [&self.reason, &self.message].map(String::as_str);
+        f.write_str(&said.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(": "))
+    }
 }
 
 /// How a pod stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Stand {
     /// It does not run yet.
-    Waits { reason: String },
+    Waits(Why),
     /// It runs.
     Runs,
     /// It will never run: nobody needs to try again.
-    Refused { state: String, reason: String },
+    Refused(Why),
     /// It has ended, or was taken away.
-    Over { state: String, reason: String },
+    Over(Why),
 }
 
 /// With these a container waits for somebody to change something. `ErrImagePull` is tried again, and then becomes the first of them.
@@ -287,26 +303,26 @@ impl Pod {
             let first = |words: [&String; 3]| {
                 words.into_iter().find(|it| !it.is_empty()).cloned().unwrap_or_default()
             };
-            return Stand::Over {
-                state: first([&status.reason, &ended.reason, &status.phase]),
-                reason: first([&status.message, &self.disrupted(), &ended.message]),
-            };
+            return Stand::Over(Why {
+                reason: first([&status.reason, &ended.reason, &status.phase]),
+                message: first([&status.message, &self.disrupted(), &ended.message]),
+            });
         }
         if self.metadata.deletion_timestamp.is_some() {
-            return Stand::Over { state: "deleted".to_owned(), reason: self.disrupted() };
+            return Stand::Over(Why { reason: "deleted".to_owned(), message: self.disrupted() });
         }
-        if let Some(Why { reason, message }) = state.and_then(|it| it.waiting.clone()) {
-            return match HOPELESS.contains(&reason.as_str()) {
-                true => Stand::Refused { state: reason, reason: message },
-                false if message.is_empty() => Stand::Waits { reason },
-                false => Stand::Waits { reason: format!("{reason}: {message}") },
+        if let Some(why) = state.and_then(|it| it.waiting.clone()) {
+            return match HOPELESS.contains(&why.reason.as_str()) {
+                true => Stand::Refused(why),
+                false => Stand::Waits(why),
             };
         }
         if status.phase == "Running" && state.is_some_and(|it| it.running.is_some()) {
             return Stand::Runs;
         }
         let scheduled = status.conditions.iter().find(|it| it.kind == "PodScheduled" && it.status != "True");
-        Stand::Waits { reason: scheduled.map(|it| it.message.clone()).unwrap_or_default() }
+        let message = scheduled.map(|it| it.why.message.clone()).unwrap_or_default();
+        Stand::Waits(Why { reason: String::new(), message })
     }
 
     /// Why it was or is being taken away: preempted, its node drained or gone.
@@ -314,7 +330,7 @@ impl Pod {
     pub(super) fn disrupted(&self) -> String {
         let found =
             self.status.conditions.iter().find(|it| it.kind == "DisruptionTarget" && it.status == "True");
-        found.map(|it| format!("{}: {}", it.reason, it.message)).unwrap_or_default()
+        found.map(|it| it.why.to_string()).unwrap_or_default()
     }
 }
 
@@ -324,19 +340,19 @@ impl Pod {
 pub(super) struct Event {
     #[serde(rename = "type")]
     kind: String,
-    pub(super) reason: String,
-    pub(super) message: String,
+    #[serde(flatten)]
+    why: Why,
     last_timestamp: Option<String>,
     event_time: Option<String>,
 }
 
 impl Event {
     /// The latest of those that somebody should look at.
-    pub(super) fn warning(events: Vec<Self>) -> Option<Self> {
+    pub(super) fn warning(events: Vec<Self>) -> Option<Why> {
         // Times are in UTC with as many digits, so that their text has their order.
         let time =
             |it: &Self| it.last_timestamp.clone().or_else(|| it.event_time.clone()).unwrap_or_default();
-        events.into_iter().filter(|it| it.kind == "Warning").max_by_key(time)
+        events.into_iter().filter(|it| it.kind == "Warning").max_by_key(time).map(|it| it.why)
     }
 }
 
@@ -445,38 +461,34 @@ mod tests {
         let stand = |status: Value| pod(json!({ "status": status })).stand();
         let with =
             |state: Value| stand(json!({ "phase": "Pending", "containerStatuses": [{ "state": state }] }));
-        let waits = |reason: &str| Stand::Waits { reason: reason.to_owned() };
-        assert_eq!(stand(json!({ "phase": "Pending" })), waits(""));
+        let why =
+            |reason: &str, message: &str| Why { reason: reason.to_owned(), message: message.to_owned() };
+        let waits = |reason: &str, message: &str| Stand::Waits(why(reason, message));
+        assert_eq!(stand(json!({ "phase": "Pending" })), waits("", ""));
         let unscheduled =
             json!([{ "type": "PodScheduled", "status": "False", "message": "0/3 nodes are available" }]);
         assert_eq!(
             stand(json!({ "phase": "Pending", "conditions": unscheduled })),
-            waits("0/3 nodes are available")
+            waits("", "0/3 nodes are available")
         );
-        assert_eq!(with(json!({ "waiting": { "reason": "ContainerCreating" } })), waits("ContainerCreating"));
-        let pulling = json!({ "waiting": { "reason": "ErrImagePull", "message": "not found" } });
-        assert_eq!(with(pulling), waits("ErrImagePull: not found"));
-        let refused = with(json!({ "waiting": { "reason": "ImagePullBackOff", "message": "Back-off" } }));
         assert_eq!(
-            refused,
-            Stand::Refused { state: "ImagePullBackOff".to_owned(), reason: "Back-off".to_owned() }
+            with(json!({ "waiting": { "reason": "ContainerCreating" } })),
+            waits("ContainerCreating", "")
         );
+        let pulling = json!({ "waiting": { "reason": "ErrImagePull", "message": "not found" } });
+        assert_eq!(with(pulling), waits("ErrImagePull", "not found"));
+        let refused = with(json!({ "waiting": { "reason": "ImagePullBackOff", "message": "Back-off" } }));
+        assert_eq!(refused, Stand::Refused(why("ImagePullBackOff", "Back-off")));
         let runs = json!({ "phase": "Running", "containerStatuses": [{ "state": { "running": { "startedAt": "x" } } }] });
         assert_eq!(stand(runs), Stand::Runs);
         let evicted =
             stand(json!({ "phase": "Failed", "reason": "Evicted", "message": "The node was low on memory" }));
-        assert_eq!(
-            evicted,
-            Stand::Over { state: "Evicted".to_owned(), reason: "The node was low on memory".to_owned() }
-        );
+        assert_eq!(evicted, Stand::Over(why("Evicted", "The node was low on memory")));
         let preempted = json!([{ "type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler", "message": "by x" }]);
         let gone = pod(
             json!({ "metadata": { "deletionTimestamp": "now" }, "status": { "phase": "Running", "conditions": preempted } }),
         );
-        assert_eq!(
-            gone.stand(),
-            Stand::Over { state: "deleted".to_owned(), reason: "PreemptionByScheduler: by x".to_owned() }
-        );
+        assert_eq!(gone.stand(), Stand::Over(why("deleted", "PreemptionByScheduler: by x")));
     }
 
     #[test]

@@ -13,10 +13,12 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
+use whyfaster_core::fleet::visit::Trouble;
+
 use super::asked::Asked;
-use super::facts::{Event, List, Node, Pod, Stand};
+use super::facts::{Event, List, Node, Pod, Stand, Why};
 use super::job::{CONTAINER, manifest, shell};
-use super::kubectl::{ask, kubectl, tell};
+use super::kubectl::{Fault, ask, kubectl, tell};
 use crate::elsewhere::engine::Told;
 use crate::hooks::unblock_signals;
 use crate::interrupts::Interrupts;
@@ -38,11 +40,20 @@ enum Ended {
     /// Who collects has gone, or a signal came.
     Left,
     /// The node cannot be had.
-    Out(Told),
+    Out(Trouble),
     /// The pod was taken away, and that was said.
     Lost,
     /// A call failed: it may be tried again.
     Failed(String),
+}
+
+impl From<Fault> for Ended {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Refused { state, reason } => Self::Out(Trouble::Down { state, reason }),
+            Fault::Failed(why) => Self::Failed(why),
+        }
+    }
 }
 
 /// Holds one node.
@@ -55,8 +66,8 @@ pub fn main() -> ExitCode {
     match hold(&asked, &interrupts) {
         Ended::Status(status) => ExitCode::from(status as u8),
         Ended::Left | Ended::Lost => ExitCode::FAILURE,
-        Ended::Out(told) => {
-            say(&told);
+        Ended::Out(trouble) => {
+            say(&Told::Out(trouble));
             ExitCode::FAILURE
         }
         Ended::Failed(why) => {
@@ -97,9 +108,9 @@ fn held(asked: &Asked, interrupts: &Interrupts) -> Result<Ended, Ended> {
     let namespace = asked.namespace.as_deref();
     let node = there(asked)?;
     let on_it = format!("--field-selector=spec.nodeName={}", asked.which);
-    let pods = ask::<List<Pod>>(None, &["get", "pods", "--all-namespaces", &on_it]);
-    let pods = pods.map_err(|why| refused(&why))?.map_or_else(Vec::new, |it| it.items);
-    let part = node.left(&pods).map_err(|trouble| Ended::Out(trouble.into()))?;
+    let pods = ask::<List<Pod>>(None, &["get", "pods", "--all-namespaces", &on_it])?;
+    let pods = pods.map_or_else(Vec::new, |it| it.items);
+    let part = node.left(&pods).map_err(Ended::Out)?;
     if left(interrupts, Duration::ZERO) {
         return Err(Ended::Left);
     }
@@ -107,7 +118,7 @@ fn held(asked: &Asked, interrupts: &Interrupts) -> Result<Ended, Ended> {
     let job =
         Job { name: format!("whyfaster-{:016x}", RandomState::new().hash_one(&asked.which)), namespace };
     let text = manifest(&job.name, asked, part).to_string();
-    tell(namespace, &["create", "--filename=-"], text.as_bytes()).map_err(|why| refused(&why))?;
+    tell(namespace, &["create", "--filename=-"], text.as_bytes())?;
     let pod = running(asked, &job, interrupts)?;
     say(&Told::Given);
     let status = run(&job, &pod, interrupts)?;
@@ -115,7 +126,7 @@ fn held(asked: &Asked, interrupts: &Interrupts) -> Result<Ended, Ended> {
         && let Ok(Some(found)) = ask::<Pod>(namespace, &["get", "pod", &pod, "--ignore-not-found"])
     {
         let why = match found.stand() {
-            Stand::Over { state, reason } => format!("{state}: {reason}"),
+            Stand::Over(why) => why.to_string(),
             _ => found.disrupted(),
         };
         if !why.is_empty() {
@@ -127,39 +138,28 @@ fn held(asked: &Asked, interrupts: &Interrupts) -> Result<Ended, Ended> {
 
 /// The node, if it can be had.
 fn there(asked: &Asked) -> Result<Node, Ended> {
-    let node = ask::<Node>(None, &["get", "node", &asked.which, "--ignore-not-found"]);
-    let Some(node) = node.map_err(|why| refused(&why))? else {
-        return Err(Ended::Out(Told::Out { state: "gone".to_owned(), reason: String::new() }));
+    let node = ask::<Node>(None, &["get", "node", &asked.which, "--ignore-not-found"])?;
+    let Some(node) = node else {
+        return Err(Ended::Out(Trouble::Down { state: "gone".to_owned(), reason: String::new() }));
     };
     match node.out(asked.tainted) {
-        Some(trouble) => Err(Ended::Out(trouble.into())),
+        Some(trouble) => Err(Ended::Out(trouble)),
         None => Ok(node),
-    }
-}
-
-/// What the API server says to what it will not do. That is not tried again.
-fn refused(why: &str) -> Ended {
-    let said = why.strip_prefix("Error from server (").and_then(|rest| rest.split_once("): "));
-    match said {
-        Some((state @ ("Forbidden" | "Unauthorized" | "NotFound" | "BadRequest" | "Invalid"), reason)) => {
-            Ended::Out(Told::Out { state: state.to_owned(), reason: reason.to_owned() })
-        }
-        _ => Ended::Failed(why.to_owned()),
     }
 }
 
 /// Waits until the pod runs; its name. A cluster that does not answer is asked again: it may be hours until the pod's turn comes.
 fn running(asked: &Asked, job: &Job<'_>, interrupts: &Interrupts) -> Result<String, Ended> {
     let (mut every, mut failures) = (SOON, 0);
-    let mut told = String::new();
+    let mut told = Why::default();
     loop {
         match look(asked, job, every >= LATER, &told) {
             Ok(Ok(pod)) => return Ok(pod),
-            Ok(Err(reason)) => {
+            Ok(Err(why)) => {
                 failures = 0;
-                if !reason.is_empty() && reason != told {
-                    say(&Told::Waits { reason: reason.clone() });
-                    told = reason;
+                if why != Why::default() && why != told {
+                    say(&Told::Waits(why.to_string()));
+                    told = why;
                 }
             }
             Err(Ended::Failed(_)) if failures < FAILURES => failures += 1,
@@ -172,46 +172,46 @@ fn running(asked: &Asked, job: &Job<'_>, interrupts: &Interrupts) -> Result<Stri
     }
 }
 
-/// The pod's name if it runs, or why it does not yet.
-fn look(asked: &Asked, job: &Job<'_>, long: bool, told: &str) -> Result<Result<String, String>, Ended> {
+/// The pod's name if it runs, or why it does not yet, if there is something to say.
+fn look(asked: &Asked, job: &Job<'_>, long: bool, told: &Why) -> Result<Result<String, Why>, Ended> {
     let of_job = format!("--selector=job-name={}", job.name);
-    let pods = ask::<List<Pod>>(job.namespace, &["get", "pods", &of_job]).map_err(|why| refused(&why))?;
+    let pods = ask::<List<Pod>>(job.namespace, &["get", "pods", &of_job])?;
     let pod = pods.and_then(|it| it.items.into_iter().next());
-    let stand = pod.as_ref().map_or(Stand::Waits { reason: String::new() }, Pod::stand);
+    let stand = pod.as_ref().map_or(Stand::Waits(Why::default()), Pod::stand);
     match (stand, pod) {
         (Stand::Runs, Some(pod)) => Ok(Ok(pod.metadata.name)),
         // What was taken away may be had again.
-        (Stand::Over { state, reason }, _) => {
-            let _ = writeln!(io::stderr(), "the pod was taken away: {state}: {reason}");
+        (Stand::Over(why), _) => {
+            let _ = writeln!(io::stderr(), "the pod was taken away: {why}");
             Err(Ended::Lost)
         }
-        (Stand::Refused { state, reason }, _) => {
+        (Stand::Refused(why), _) => {
             // The first failure says more than that it is tried again later.
-            let reason = if told.starts_with("ErrImagePull") { told.to_owned() } else { reason };
-            Err(Ended::Out(Told::Out { state, reason }))
+            let reason = if told.reason == "ErrImagePull" { told.to_string() } else { why.message };
+            Err(Ended::Out(Trouble::Down { state: why.reason, reason }))
         }
-        (Stand::Waits { reason }, pod) if long => {
+        (Stand::Waits(why), pod) if long => {
             there(asked)?;
-            let vague = reason.is_empty() || reason == "ContainerCreating";
-            Ok(Err(if vague { warning(job, pod.as_ref())? } else { reason }))
+            Ok(Err(if why.is_vague() { warning(job, pod.as_ref())? } else { why }))
         }
-        (Stand::Waits { reason }, _) if reason != "ContainerCreating" => Ok(Err(reason)),
-        _ => Ok(Err(String::new())),
+        (Stand::Waits(why), _) if !why.is_vague() => Ok(Err(why)),
+        _ => Ok(Err(Why::default())),
     }
 }
 
 /// What Kubernetes complains of while nothing comes of the job, or of its pod.
-fn warning(job: &Job<'_>, pod: Option<&Pod>) -> Result<String, Ended> {
+fn warning(job: &Job<'_>, pod: Option<&Pod>) -> Result<Why, Ended> {
     let name = pod.map_or(job.name.as_str(), |pod| &pod.metadata.name);
     let of_it = format!("--field-selector=involvedObject.name={name}");
-    let events =
-        ask::<List<Event>>(job.namespace, &["get", "events", &of_it]).map_err(|why| refused(&why))?;
-    let Some(event) = events.and_then(|it| Event::warning(it.items)) else { return Ok(String::new()) };
+    let events = ask::<List<Event>>(job.namespace, &["get", "events", &of_it])?;
+    let Some(Why { reason, message }) = events.and_then(|it| Event::warning(it.items)) else {
+        return Ok(Why::default());
+    };
     // A quota may have room again; what is not allowed will not be.
-    if pod.is_none() && event.reason == "FailedCreate" && !event.message.contains("exceeded quota") {
-        return Err(Ended::Out(Told::Out { state: event.reason, reason: event.message }));
+    if pod.is_none() && reason == "FailedCreate" && !message.contains("exceeded quota") {
+        return Err(Ended::Out(Trouble::Down { state: reason, reason: message }));
     }
-    Ok(format!("{}: {}", event.reason, event.message))
+    Ok(Why { reason, message })
 }
 
 /// Gives our streams to a shell in the pod; how that ended.

@@ -15,7 +15,7 @@ use whyfaster_words::exit::Failure;
 
 use self::asked::{Asked, FORM};
 use self::facts::{List, Node};
-use self::kubectl::ask;
+use self::kubectl::{Fault, ask};
 use super::machine::{Machine, PlaceKind};
 
 pub(super) static KIND: PlaceKind = PlaceKind {
@@ -52,7 +52,7 @@ fn machine(asked: &Asked, node: &Node) -> Machine {
 }
 
 fn nodes(asked: &Asked) -> Result<Vec<Node>, Failure> {
-    let failed = |why: String| {
+    let failed = |why: Fault| {
         Failure::unfit(
             format!("kubectl cannot tell the nodes '{}': {why}", asked.which),
             "run it where kubectl is (https://kubernetes.io/docs/tasks/tools/) and 'kubectl get nodes' works",

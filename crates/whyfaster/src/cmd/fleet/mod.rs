@@ -358,14 +358,21 @@ fn names(fleet: &Fleet) -> String {
     format!("{}{more}", names.join(", "))
 }
 
+const ONE: &str = "one machine is no fleet: at least two must have answered the same question";
+
 fn enough(machines: usize, stored: bool) -> Result<(), Failure> {
-    if machines > 1 {
-        return Ok(());
-    }
-    let message = "one machine is no fleet: at least two must have answered the same question";
-    let hint = match stored {
-        true => "add the records of more machines: whyfaster store add; or choose more of them",
-        false => "name the files of more machines, or a directory with them",
+    let (message, hint) = match (machines, stored) {
+        (0, true) => (
+            "the store holds neither prices nor a comparison of two commands that fit",
+            "'whyfaster store list' shows what there is",
+        ),
+        (0, false) => (
+            "there is nothing to compare here: neither prices nor a comparison of two commands",
+            "ask every machine for one: whyfaster fleet prices PLACE, or whyfaster fleet compare PLACE -- A B",
+        ),
+        (1, true) => (ONE, "add the records of more machines: whyfaster store add; or choose more of them"),
+        (1, false) => (ONE, "name the files of more machines, or a directory with them"),
+        _ => return Ok(()),
     };
     Err(Failure::new(Exit::Error, message, hint))
 }
