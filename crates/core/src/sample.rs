@@ -67,6 +67,12 @@ pub struct Duet {
     pub took_s: f64,
 }
 
+impl Duet {
+    /// With less CPU time, seconds, a copy gets too few turns beside the other: the scheduler's slices last some milliseconds (`base_slice_ns`,
+    /// sched(7)).
+    pub const LEAST_WORK_S: f64 = 0.05;
+}
+
 /// What processes read and wrote by system calls, as `/proc/PID/io` counts it: files, pipes, sockets and devices alike. What is
 /// mapped into memory or spliced is not in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

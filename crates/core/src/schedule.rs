@@ -124,6 +124,8 @@ pub struct Scheduler {
     current: usize,
     /// Seconds of the time that are kept for an explanation.
     kept_s: f64,
+    /// Seconds that are kept for duets, behind the lowest level.
+    duets_s: f64,
 }
 
 /// What one copy of an arm costs when it runs alone.
@@ -176,6 +178,7 @@ impl Scheduler {
             levels,
             current: 0,
             kept_s: 0.0,
+            duets_s: 0.0,
         }
     }
 
@@ -191,9 +194,15 @@ impl Scheduler {
         self.kept_s = seconds;
     }
 
-    /// When a level must be over. What is kept for the explanation is never kept from the rounds that a verdict needs.
+    /// Keeps so many seconds of the time for duets behind the lowest level.
+    pub fn keep_for_duets(&mut self, seconds: f64) {
+        self.duets_s = seconds;
+    }
+
+    /// When a level must be over. Nothing is ever kept from the rounds that a verdict needs.
     fn until_s(&self, level: &LevelState) -> f64 {
-        let kept_s = if level.rounds < level.least { 0.0 } else { self.kept_s };
+        let duets_s = if self.current == 0 { self.duets_s } else { 0.0 };
+        let kept_s = if level.rounds < level.least { 0.0 } else { self.kept_s + duets_s };
         self.rounds.max_time_s - kept_s
     }
 

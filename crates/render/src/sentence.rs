@@ -1,10 +1,11 @@
 //! The verdict in one sentence: who wins, by how much, and from what load on that changes.
 
 use whyfaster_core::analysis::{Comparison, Level, LevelResult};
-use whyfaster_core::plan::{Loads, Mode};
+use whyfaster_core::plan::{Loads, Mode, Pace, Plan};
 use whyfaster_core::record::Record;
+use whyfaster_core::sample::{Batch, Duet};
 use whyfaster_core::status::Status;
-use whyfaster_core::verdict::{Method, Verdict};
+use whyfaster_core::verdict::{Method, Ratio, Verdict};
 use whyfaster_words::look::Look;
 use whyfaster_words::text::{Tone, capitalise, tone, wrap};
 use whyfaster_words::units::{count, duration, factor, percent, range, rounds, time, times};
@@ -14,6 +15,9 @@ use super::names::Names;
 
 /// Alternatives beside the baseline that a sentence still names one by one.
 const NAMED: usize = 3;
+
+/// What tells sooner, where the time is undecided.
+const AT_ONCE: &str = "; --pace on runs both at once, which tells sooner who needs less CPU time";
 
 /// The sentence for a record.
 pub fn sentence(record: &Record, names: &Names, look: &Look) -> String {
@@ -205,15 +209,35 @@ impl<'a> Teller<'a> {
             _ => {
                 let ratio = times(c.time());
                 let so_far = format!("{alternative} took {ratio} the time of {baseline}{}", Self::range(c));
-                let (known, more) = (self.less_work(c), self.more_rounds(c, load));
-                format!("undecided after {}{place}: {so_far}; {known}{more}", rounds(c.rounds))
+                let work = self.work(c, load);
+                let (known, more) = (self.less_work(c, work), self.more_rounds(c, load));
+                let sooner = if work.is_none() && self.may_run_at_once(load) { AT_ONCE } else { "" };
+                format!("undecided after {}{place}: {so_far}; {known}{more}{sooner}", rounds(c.rounds))
             }
         }
     }
 
+    /// The ratio of the works where it is known who needs less: from runs at once if there are any, else from those in turns.
+    fn work(&self, c: &Comparison, load: u32) -> Option<Ratio> {
+        let lowest = self.record.analysis.levels.first().is_some_and(|level| level.load == load);
+        let at_once = self.record.analysis.duets.iter().find(|it| lowest && it.alternative == c.alternative);
+        at_once.map(|it| it.work).or(c.work).filter(|work| work.excludes_one())
+    }
+
+    /// Whether runs at once are only not made because nobody asked for them.
+    fn may_run_at_once(&self, load: u32) -> bool {
+        let plan = &self.record.plan;
+        let long =
+            |batch: &Batch| batch.load != load || batch.work_s() >= Duet::LEAST_WORK_S * f64::from(load);
+        plan.pace == Pace::Auto
+            && !plan.duets()
+            && Plan { pace: Pace::On, ..plan.clone() }.duets()
+            && self.record.batches.iter().all(long)
+    }
+
     /// What is known all the same where the time is not: who does less work, which decides once every CPU is busy.
-    fn less_work(&self, c: &Comparison) -> String {
-        let Some(work) = c.work.filter(|work| work.excludes_one()) else { return String::new() };
+    fn less_work(&self, c: &Comparison, work: Option<Ratio>) -> String {
+        let Some(work) = work else { return String::new() };
         let (less, name) =
             if work.ratio < 1.0 { (work.inverse(), &c.alternative) } else { (work, &c.baseline) };
         let (name, times, range) = (self.name(name), times(less), range(less));

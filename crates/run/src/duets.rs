@@ -5,17 +5,13 @@
 
 use whyfaster_core::event::Event;
 use whyfaster_core::missing::{NotMeasured, Obstacle, Quantity};
-use whyfaster_core::plan::Plan;
+use whyfaster_core::plan::{Loads, Plan};
 use whyfaster_core::sample::{Arm, Batch, Duet};
 use whyfaster_core::stats::quantile::median;
 use whyfaster_words::exit::Failure;
 
 use super::interrupts::Interrupts;
 use super::rig::{Ran, Rig};
-
-/// With less CPU time a copy gets too few turns beside the other: the scheduler's slices last some milliseconds (`base_slice_ns`,
-/// sched(7)).
-const LEAST_WORK_S: f64 = 0.05;
 
 /// Fewest duets of an alternative: the sign test has an interval at 5% from 6 on.
 const LEAST: u32 = 6;
@@ -26,8 +22,11 @@ const MOST: u32 = 12;
 /// Seconds that they take where there is time, all together.
 const USUAL_S: f64 = 4.0;
 
-/// Part of the time there is that they may take.
+/// Part of the time there is that they may take, where further loads follow.
 const PART: f64 = 0.2;
+
+/// Part of all the time that is kept for them, where they were asked for and one copy alone is all that is measured.
+const PART_ALONE: f64 = 0.4;
 
 /// What came of them.
 #[derive(Debug, Default)]
@@ -81,6 +80,22 @@ pub(super) fn run(
     Ok(duets)
 }
 
+/// Seconds that the rounds leave for them. `alone` is what a copy of each alternative cost: span and work. Where further loads follow, the rounds of
+/// the lowest one leave time enough.
+pub(super) fn kept_s(plan: &Plan, alone: &[(f64, f64)]) -> f64 {
+    let too_short = alone.iter().any(|&(_, work_s)| work_s < Duet::LEAST_WORK_S);
+    if plan.duets() && is_all(plan) && !too_short {
+        USUAL_S.min(PART_ALONE * plan.rounds.max_time_s)
+    } else {
+        0.0
+    }
+}
+
+/// Whether nothing else is measured behind them.
+fn is_all(plan: &Plan) -> bool {
+    plan.loads == Loads::Fixed(vec![1])
+}
+
 /// How many duets an alternative gets. `left_s` is its part of the time that is left.
 fn rounds(plan: &Plan, batches: &[Batch], index: usize, left_s: f64) -> Result<u32, Obstacle> {
     let (of_it, of_baseline) = (work_s(batches, index), work_s(batches, plan.baseline));
@@ -91,12 +106,13 @@ fn rounds(plan: &Plan, batches: &[Batch], index: usize, left_s: f64) -> Result<u
         return Err(Obstacle::LeavesProcesses);
     }
     let shorter = of_it.min(of_baseline);
-    if shorter < LEAST_WORK_S {
-        return Err(Obstacle::TooShortForDuets { work_s: shorter, least_s: LEAST_WORK_S });
+    if shorter < Duet::LEAST_WORK_S {
+        return Err(Obstacle::TooShortForDuets { work_s: shorter, least_s: Duet::LEAST_WORK_S });
     }
     // Both have one CPU, and the shorter one goes on until the longer one ends.
     let one_s = 2.0 * of_it.max(of_baseline);
-    let (needed_s, allowed_s) = (one_s * f64::from(LEAST), left_s.max(0.0) * PART);
+    let (needed_s, allowed_s) =
+        (one_s * f64::from(LEAST), left_s.max(0.0) * if is_all(plan) { 1.0 } else { PART });
     if needed_s > allowed_s {
         return Err(Obstacle::NoTimeForDuets { needed_s, allowed_s });
     }

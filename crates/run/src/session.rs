@@ -205,6 +205,7 @@ impl<'a> Session<'a> {
         let levels: Vec<(u32, u32)> = loads.iter().map(|&load| (load, least)).collect();
         let mut scheduler = Scheduler::new(self.plan, &levels, alone, capacity(self.plan, &self.host));
         scheduler.keep(why::reserved_s(self.plan));
+        scheduler.keep_for_duets(duets::kept_s(self.plan, alone));
         if rig.is_rehearsal() {
             scheduler.rehearse();
         }

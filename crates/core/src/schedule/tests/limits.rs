@@ -129,3 +129,20 @@ fn time_that_is_kept_for_an_explanation_is_given_back_where_there_is_no_differen
     assert!(undecided.took_s > 15.0 && undecided.took_s <= 20.0, "{} s", undecided.took_s);
     assert!(undecided.at(1) > 3 && undecided.at(2) > 3);
 }
+
+#[test]
+fn time_that_is_kept_for_duets_is_kept_behind_the_lowest_level_and_from_no_verdict() {
+    let machine = Machine::with(&TWO);
+    let of = |least: u32| {
+        let plan = plan(2, hard(least, u32::MAX, 20.0));
+        let mut scheduler = scheduler(&plan, &machine, &[(1, least)]);
+        scheduler.keep_for_duets(4.0);
+        simulate(&mut scheduler, &machine, NEVER)
+    };
+    let took_s = of(3).took_s;
+    assert!((14.0..=16.0).contains(&took_s), "{took_s} s");
+    // As many as a verdict needs fill all of the time.
+    let round_s = took_s / of(3).at(1) as f64;
+    let least = (19.0 / round_s) as u32;
+    assert_eq!(of(least).at(1), least as usize);
+}
