@@ -71,6 +71,23 @@ impl Duet {
     /// With less CPU time, seconds, a copy gets too few turns beside the other: the scheduler's slices last some milliseconds (`base_slice_ns`,
     /// sched(7)).
     pub const LEAST_WORK_S: f64 = 0.05;
+
+    /// Fewest of an alternative: the sign test has an interval at 5% from 6 on.
+    pub const FEWEST: u32 = 6;
+
+    /// Seconds that they take where there is time, all together.
+    pub const USUAL_S: f64 = 4.0;
+
+    /// Seconds that the fewest take if the longer copy needs so much CPU time: both have one CPU, and the shorter one goes on until the longer
+    /// one ends.
+    pub fn fewest_s(work_s: f64) -> f64 {
+        f64::from(Self::FEWEST) * 2.0 * work_s
+    }
+
+    /// Seconds of so much time that are kept for them, where they were asked for and one copy alone is all that is measured.
+    pub fn kept_s(max_time_s: f64) -> f64 {
+        Self::USUAL_S.min(0.4 * max_time_s)
+    }
 }
 
 /// What processes read and wrote by system calls, as `/proc/PID/io` counts it: files, pipes, sockets and devices alike. What is

@@ -224,15 +224,18 @@ impl<'a> Teller<'a> {
         at_once.map(|it| it.work).or(c.work).filter(|work| work.excludes_one())
     }
 
-    /// Whether runs at once are only not made because nobody asked for them.
+    /// Whether runs at once are only not made because nobody asked for them, and would fit.
     fn may_run_at_once(&self, load: u32) -> bool {
         let plan = &self.record.plan;
-        let long =
-            |batch: &Batch| batch.load != load || batch.work_s() >= Duet::LEAST_WORK_S * f64::from(load);
+        let kept_s = Duet::kept_s(plan.rounds.max_time_s);
+        let fits = |batch: &Batch| {
+            let work_s = batch.work_s() / f64::from(load);
+            batch.load != load || work_s >= Duet::LEAST_WORK_S && Duet::fewest_s(work_s) <= kept_s
+        };
         plan.pace == Pace::Auto
             && !plan.duets()
             && Plan { pace: Pace::On, ..plan.clone() }.duets()
-            && self.record.batches.iter().all(long)
+            && self.record.batches.iter().all(fits)
     }
 
     /// What is known all the same where the time is not: who does less work, which decides once every CPU is busy.

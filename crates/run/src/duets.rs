@@ -13,20 +13,11 @@ use whyfaster_words::exit::Failure;
 use super::interrupts::Interrupts;
 use super::rig::{Ran, Rig};
 
-/// Fewest duets of an alternative: the sign test has an interval at 5% from 6 on.
-const LEAST: u32 = 6;
-
 /// Most of them: with 12 the two outermost at each side are left out.
 const MOST: u32 = 12;
 
-/// Seconds that they take where there is time, all together.
-const USUAL_S: f64 = 4.0;
-
 /// Part of the time there is that they may take, where further loads follow.
 const PART: f64 = 0.2;
-
-/// Part of all the time that is kept for them, where they were asked for and one copy alone is all that is measured.
-const PART_ALONE: f64 = 0.4;
 
 /// What came of them.
 #[derive(Debug, Default)]
@@ -60,7 +51,7 @@ pub(super) fn run(
                 continue;
             }
         };
-        for round in 0..if rig.is_rehearsal() { LEAST } else { rounds } {
+        for round in 0..if rig.is_rehearsal() { Duet::FEWEST } else { rounds } {
             if interrupts.interrupted() {
                 return Ok(duets);
             }
@@ -84,11 +75,7 @@ pub(super) fn run(
 /// the lowest one leave time enough.
 pub(super) fn kept_s(plan: &Plan, alone: &[(f64, f64)]) -> f64 {
     let too_short = alone.iter().any(|&(_, work_s)| work_s < Duet::LEAST_WORK_S);
-    if plan.duets() && is_all(plan) && !too_short {
-        USUAL_S.min(PART_ALONE * plan.rounds.max_time_s)
-    } else {
-        0.0
-    }
+    if plan.duets() && is_all(plan) && !too_short { Duet::kept_s(plan.rounds.max_time_s) } else { 0.0 }
 }
 
 /// Whether nothing else is measured behind them.
@@ -99,7 +86,7 @@ fn is_all(plan: &Plan) -> bool {
 /// How many duets an alternative gets. `left_s` is its part of the time that is left.
 fn rounds(plan: &Plan, batches: &[Batch], index: usize, left_s: f64) -> Result<u32, Obstacle> {
     let (of_it, of_baseline) = (work_s(batches, index), work_s(batches, plan.baseline));
-    let (Some(of_it), Some(of_baseline)) = (of_it, of_baseline) else { return Ok(LEAST) };
+    let (Some(of_it), Some(of_baseline)) = (of_it, of_baseline) else { return Ok(Duet::FEWEST) };
     let both = [Arm::Alternative(index), Arm::Alternative(plan.baseline)];
     let outlived = |batch: &Batch| batch.orphans.reaped + batch.orphans.killed > 0;
     if batches.iter().any(|batch| both.contains(&batch.arm) && outlived(batch)) {
@@ -109,14 +96,13 @@ fn rounds(plan: &Plan, batches: &[Batch], index: usize, left_s: f64) -> Result<u
     if shorter < Duet::LEAST_WORK_S {
         return Err(Obstacle::TooShortForDuets { work_s: shorter, least_s: Duet::LEAST_WORK_S });
     }
-    // Both have one CPU, and the shorter one goes on until the longer one ends.
-    let one_s = 2.0 * of_it.max(of_baseline);
-    let (needed_s, allowed_s) =
-        (one_s * f64::from(LEAST), left_s.max(0.0) * if is_all(plan) { 1.0 } else { PART });
+    let needed_s = Duet::fewest_s(of_it.max(of_baseline));
+    let allowed_s = left_s.max(0.0) * if is_all(plan) { 1.0 } else { PART };
     if needed_s > allowed_s {
         return Err(Obstacle::NoTimeForDuets { needed_s, allowed_s });
     }
-    Ok(((USUAL_S.min(allowed_s) / one_s) as u32).clamp(LEAST, MOST))
+    let one_s = needed_s / f64::from(Duet::FEWEST);
+    Ok(((Duet::USUAL_S.min(allowed_s) / one_s) as u32).clamp(Duet::FEWEST, MOST))
 }
 
 /// CPU time of one copy, median over these batches.
