@@ -110,9 +110,11 @@ fn a_switch_that_never_happened_shows_in_the_samples() {
 
 #[test]
 fn planted_costs_are_found() {
-    let once = floor(&planned("probe getpid_k libc k=1 batches=200 count=0\n"));
-    let often = floor(&planned("probe getpid_k libc k=8 batches=200 count=0\n"));
-    assert!((6.0..10.0).contains(&(often / once)), "8 calls cost {often} ns, 1 costs {once} ns");
+    // In turns: the speed of a shared machine changes within tenths of a second, and neighbours in time mostly share it.
+    let price = |k: u32| floor(&planned(&format!("probe getpid_k libc k={k} batches=20 count=0\n")));
+    let mut ratios: Vec<f64> = (0..15).map(|_| price(8) / price(1)).collect();
+    ratios.sort_by(f64::total_cmp);
+    assert!((6.0..10.0).contains(&ratios[7]), "8 calls cost {ratios:?} times as much as 1");
     let burn = planned("probe burn loop cycles=10000 batches=200 count=0\n");
     if burn.of("unavailable").next().is_some() {
         return;

@@ -7,7 +7,7 @@ mod common;
 
 use common::skip::machine;
 
-use common::{able, compiled, needs, sh, strace, trace};
+use common::{able, compiled, needs, sh, strace, trace, whole};
 use whyfaster_core::trace::counts::CallGroup;
 use whyfaster_core::trace::event::What;
 use whyfaster_trace::{CallsBy, Wanted};
@@ -15,19 +15,17 @@ use whyfaster_trace::{CallsBy, Wanted};
 /// Compares with `strace -f -c`, call by call, calls and errors.
 fn same_as_strace(argv: &[&str]) {
     needs!(able());
-    let t = trace(&Wanted::default(), argv);
-    assert!(!t.counts.lost.any(), "{:?}", t.counts.lost);
+    let t = whole(|| trace(&Wanted::default(), argv));
     assert_eq!(t.calls(), strace(argv), "{argv:?}");
 }
 
 #[test]
 fn a_tree_is_seen_whole_from_its_first_exec() {
     needs!(able());
-    let t = sh(&Wanted::default(), "/bin/true; /bin/true & wait; exec /bin/true");
+    let t = whole(|| sh(&Wanted::default(), "/bin/true; /bin/true & wait; exec /bin/true"));
     assert_eq!(t.execs(), ["sh", "true", "true", "true"]);
     assert_eq!((t.forks(), t.ends()), (3, 3));
     assert_eq!(t.status, 0);
-    assert!(!t.counts.lost.any(), "{:?}", t.counts.lost);
     assert_eq!(t.entered(libc::SYS_execve), 4);
     let first = t.events.iter().find(|e| matches!(e.what, What::Fork { .. })).unwrap();
     assert!(matches!(first.what, What::Fork { parent: 0, .. }), "{first:?}");
@@ -183,11 +181,10 @@ fn a_daemon_is_followed_when_nobody_is_left_above_it() {
 #[test]
 fn a_storm_of_processes_is_counted_exactly() {
     needs!(able());
-    let t = sh(&Wanted::default(), "seq 500 | xargs -P4 -I{} /bin/true {}");
+    let t = whole(|| sh(&Wanted::default(), "seq 500 | xargs -P4 -I{} /bin/true {}"));
     assert_eq!(t.execs().iter().filter(|n| *n == "true").count(), 500);
     assert_eq!(t.forks(), t.ends());
     assert_eq!(t.entered(libc::SYS_wait4), t.calls()[&common::number("wait4")].0);
-    assert!(!t.counts.lost.any(), "{:?}", t.counts.lost);
 }
 
 #[test]
@@ -204,14 +201,13 @@ fn a_forked_child_counts_apart_until_its_exec() {
 fn by_process_every_process_has_its_own_counts() {
     needs!(able());
     let wanted = Wanted { calls_by: CallsBy::Process, ..Wanted::default() };
-    let t = sh(&wanted, "seq 700 | xargs -n1 /bin/true");
+    let t = whole(|| sh(&wanted, "seq 700 | xargs -n1 /bin/true"));
     let exits: Vec<_> = t
         .counts
         .calls
         .iter()
         .filter(|c| i64::from(c.call.number) == libc::SYS_exit_group && c.by.name == "true")
         .collect();
-    assert!(!t.counts.lost.any(), "{:?}", t.counts.lost);
     assert_eq!(exits.len(), 700);
     assert!(exits.iter().all(|c| c.entered == 1 && c.not_returned == 1 && c.by.process.is_some()));
 }
