@@ -16,6 +16,7 @@ mod machine;
 mod message;
 mod parcel;
 mod place;
+mod ray;
 mod shell;
 mod slurm;
 mod ssh;

@@ -10,10 +10,10 @@ use std::str::FromStr;
 use whyfaster_words::exit::Failure;
 
 use super::machine::{Machine, PlaceKind};
-use super::{k8s, slurm, ssh};
+use super::{k8s, ray, slurm, ssh};
 
 /// The kinds, in the order of the help.
-pub static PLACES: [&PlaceKind; 3] = [&ssh::KIND, &slurm::KIND, &k8s::KIND];
+pub static PLACES: [&PlaceKind; 4] = [&ssh::KIND, &slurm::KIND, &k8s::KIND, &ray::KIND];
 
 /// A place as it was asked for.
 #[derive(Clone, Debug)]

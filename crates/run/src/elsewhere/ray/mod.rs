@@ -1,0 +1,132 @@
+//! `ray:ADDRESS`: nodes of a Ray cluster, each held by one actor that takes all its CPUs.
+//!
+//! The user's own Python with its Ray is called, which has to be of the cluster's version. Ray's API for jobs (`ray job submit`) has no standard
+//! input, and a job would run on after whoever collects has gone; an actor ends with the driver that made it. `bridge.py` is that driver: it passes
+//! bytes between its own streams and those of a shell that the actor runs.
+
+use std::process::{Command, Stdio};
+
+use serde::Deserialize;
+use whyfaster_core::fleet::visit::Trouble;
+use whyfaster_words::exit::Failure;
+
+use super::machine::{Machine, PlaceKind};
+
+const BRIDGE: &str = include_str!("bridge.py");
+
+/// Exit status of the bridge: Python has no Ray.
+const NO_RAY: i32 = 3;
+
+pub(super) static KIND: PlaceKind = PlaceKind {
+    word: "ray",
+    form: "ADDRESS[/NODE]",
+    help: "nodes of a Ray cluster, each held by an actor that takes all its CPUs: all of them, or one",
+    read: |behind| match behind.starts_with('-') || behind.contains(char::is_whitespace) {
+        true => Err(format!("'{behind}' is no address")),
+        false => Ok(()),
+    },
+    machines,
+};
+
+/// A node as the bridge tells it.
+#[derive(Debug, Deserialize)]
+struct Node {
+    name: String,
+    alive: bool,
+    reason: String,
+}
+
+impl Node {
+    fn machine(&self, address: &str) -> Machine {
+        let words = [address.to_owned(), self.name.clone()];
+        let machine = Machine::new(&self.name, format!("ray:{address}/{}", self.name), move |_| {
+            bridge("hold", &words)
+        });
+        let trouble = || Trouble::Down { state: "dead".to_owned(), reason: self.reason.clone() };
+        let first = format!("make 'ray status --address={address}' work first");
+        Machine { out: (!self.alive).then(trouble), queues: true, first, ..machine }
+    }
+}
+
+fn bridge(what: &str, words: &[String]) -> Command {
+    let mut command = Command::new("python3");
+    command.args(["-c", BRIDGE, what]).args(words);
+    command
+}
+
+/// The address and the node, if one is named. An address may begin with `ray://`.
+fn parts(behind: &str) -> (&str, Option<&str>) {
+    let after = behind.find("://").map_or(0, |at| at + 3);
+    match behind[after..].split_once('/') {
+        Some((address, node)) => (&behind[..after + address.len()], Some(node).filter(|it| !it.is_empty())),
+        None => (behind, None),
+    }
+}
+
+fn machines(behind: &str) -> Result<Vec<Machine>, Failure> {
+    let (address, wanted) = parts(behind);
+    let nodes = nodes(address)?;
+    let Some(wanted) = wanted else {
+        return Ok(nodes.iter().map(|node| node.machine(address)).collect());
+    };
+    let Some(node) = nodes.iter().find(|node| node.name == wanted) else {
+        let names: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
+        let message = format!("the Ray cluster at '{address}' has no node '{wanted}'");
+        return Err(Failure::usage(message, format!("it has {}", names.join(", "))));
+    };
+    Ok(vec![node.machine(address)])
+}
+
+fn nodes(address: &str) -> Result<Vec<Node>, Failure> {
+    let mut command = bridge("nodes", &[address.to_owned()]);
+    let output = command.stdin(Stdio::null()).output().map_err(|error| {
+        Failure::unfit(format!("ray: python3 does not run: {error}"), "install Python 3 and 'pip install ray'")
+    })?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+    if output.status.code() == Some(NO_RAY) {
+        return Err(Failure::unfit(
+            format!("ray: python3 has no Ray: {last}"),
+            "'pip install ray', of the version that the cluster runs",
+        ));
+    }
+    let nodes = output.status.success().then(|| serde_json::from_slice(&output.stdout));
+    match nodes {
+        Some(Ok(nodes)) => Ok(nodes),
+        _ => Err(Failure::unfit(
+            format!("the Ray cluster at '{address}' cannot be reached: {last}"),
+            "run it on a node of the cluster, or name the server for clients: ray:ray://HOST:10001",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_may_have_a_node_behind_it() {
+        for (text, expected) in [
+            ("10.0.0.1:6379", ("10.0.0.1:6379", None)),
+            ("10.0.0.1:6379/", ("10.0.0.1:6379", None)),
+            ("10.0.0.1:6379/10.0.0.2", ("10.0.0.1:6379", Some("10.0.0.2"))),
+            ("ray://head:10001", ("ray://head:10001", None)),
+            ("ray://head:10001/n 2", ("ray://head:10001", Some("n 2"))),
+            ("auto/a/b", ("auto", Some("a/b"))),
+        ] {
+            assert_eq!(parts(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_dead_node_is_out_with_its_reason() {
+        let nodes: Vec<Node> = serde_json::from_str(
+            r#"[{"name": "n1", "alive": true, "reason": "", "id": "1", "cpus": 2.0}, {"name": "n2", "alive": false, "reason": "lost", "id": "2", "cpus": 0}]"#,
+        )
+        .unwrap();
+        let machines: Vec<Machine> = nodes.iter().map(|node| node.machine("h:1")).collect();
+        assert_eq!((machines[0].asked.as_str(), &machines[0].out), ("ray:h:1/n1", &None));
+        let lost = Trouble::Down { state: "dead".to_owned(), reason: "lost".to_owned() };
+        assert_eq!(machines[1].out, Some(lost));
+    }
+}

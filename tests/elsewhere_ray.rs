@@ -1,0 +1,171 @@
+//! `fleet` on a real Ray of two nodes, each in a network of its own and with a boot of its own.
+
+#![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
+
+mod support;
+
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::Signal;
+use support::engines::few_runs;
+use support::needs::{Missing, Need, mounts, needs, root, tool};
+use support::{PROGRAM, Ran, Running, Sandbox, alone, eventually, kill};
+
+const HEAD: &str = "10.78.0.1";
+const OTHER: &str = "10.78.0.2";
+const CLUSTER: &str = "ray:10.78.0.1:6379";
+
+/// Where Ray is, if not where Python looks anyhow: `study ladder --install` has put it there.
+fn modules() -> Option<PathBuf> {
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let cache = cache.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")))?;
+    Some(cache.join("whyfaster/ladder/python")).filter(|it| it.is_dir())
+}
+
+/// The cluster; gone when dropped.
+struct Cluster {
+    place: Sandbox,
+    nodes: Vec<Child>,
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        for node in &mut self.nodes {
+            // It ends what it has started.
+            kill(node.id() as i32, Signal::TERM);
+            let _ = node.wait();
+        }
+    }
+}
+
+impl Cluster {
+    fn new() -> Need<Self> {
+        root()?;
+        mounts()?;
+        tool("ip")?;
+        let place = Sandbox::new();
+        fs::create_dir(place.path("far")).unwrap();
+        let mut cluster = Self { place, nodes: Vec::new() };
+        let found = cluster.command("python3", &["-c", "import ray"]).stderr(Stdio::null()).status();
+        if !found.is_ok_and(|it| it.success()) {
+            return Err(Missing::Machine("Ray (whyfaster study ladder --engines=ray --install)".to_owned()));
+        }
+        let temporary = cluster.place.file("r");
+        cluster.start_node(HEAD, &format!("--head --port=6379 --include-dashboard=false --temp-dir={temporary}"));
+        cluster.start_node(OTHER, "--address=10.78.0.1:6379");
+        let [head, other] = [0, 1].map(|at| cluster.nodes[at].id().to_string());
+        // Both wait for their ends of the cable.
+        eventually("a cable", || {
+            let words = ["link", "add", "cable", "netns", &head, "type", "veth", "peer", "name", "cable", "netns", &other];
+            cluster.command("ip", &words).stderr(Stdio::null()).status().unwrap().success()
+        });
+        let list = "import ray; ray.init(address='10.78.0.1:6379', log_to_driver=False); print(sum(it['Alive'] for it in ray.nodes()))";
+        eventually("two nodes", || {
+            let output = cluster.inside("python3", &["-c", list]).output().unwrap();
+            String::from_utf8_lossy(&output.stdout).trim() == "2"
+        });
+        Ok(cluster)
+    }
+
+    fn start_node(&mut self, address: &str, words: &str) {
+        let boot = self.place.file(&format!("boot.{address}"));
+        fs::write(&boot, format!("{}-{address}\n", self.place.marker)).unwrap();
+        let line = format!(
+            "mount --bind {boot} /proc/sys/kernel/random/boot_id && ip link set lo up && \
+             until ip link set cable up 2>/dev/null; do sleep 0.02; done; ip address add {address}/24 dev cable && \
+             exec python3 -c 'from ray.scripts.scripts import main; main()' start {words} --node-ip-address={address} --num-cpus=1 --block"
+        );
+        let mut command = self.command("unshare", &["-n", "-m", "--propagation", "private", "sh", "-c", &line]);
+        command.env("TMPDIR", self.place.path("far"));
+        let log = File::create(self.place.path(&format!("log.{address}"))).unwrap();
+        command.stdout(log.try_clone().unwrap()).stderr(log);
+        self.nodes.push(command.spawn().unwrap());
+    }
+
+    fn command(&self, program: &str, words: &[&str]) -> Command {
+        let mut command = self.place.command(program, words);
+        command.env("RAY_USAGE_STATS_ENABLED", "0").envs(modules().map(|it| ("PYTHONPATH", it)));
+        command
+    }
+
+    /// In the network of the first node.
+    fn inside(&self, program: &str, words: &[&str]) -> Command {
+        let head = format!("--net=/proc/{}/ns/net", self.nodes[0].id());
+        self.command("nsenter", &[&[head.as_str(), program], words].concat())
+    }
+
+    fn start(&self, args: &[&str]) -> Running {
+        self.place.begin(self.inside(PROGRAM, args))
+    }
+
+    fn run(&self, args: &[&str]) -> Ran {
+        self.start(args).wait()
+    }
+
+    /// No process and no file of a measurement is left.
+    fn assert_clean(&self) {
+        eventually("no process is left", || self.place.sleepers().is_empty());
+        let far = || fs::read_dir(self.place.path("far")).unwrap().flatten();
+        let ours = |it: &fs::DirEntry| it.file_name().to_string_lossy().starts_with("whyfaster");
+        eventually("no file is left", || !far().any(|it| ours(&it)));
+    }
+}
+
+#[test]
+fn nodes_are_measured_by_actors_and_nothing_stays() {
+    let mut cluster = needs!(Cluster::new());
+    let _alone = alone();
+    let ran = cluster.run(&[&["fleet", "compare", CLUSTER, "--to=runs"], &few_runs("true")[..]].concat());
+    ran.expect(0, &["10.78.0.1: job ", "10.78.0.2: done", "2 of 2 machines gave a record"]);
+    cluster.assert_clean();
+    let one = format!("{CLUSTER}/{OTHER}");
+    cluster.run(&[&["fleet", "compare", &format!("{CLUSTER}/n9")], &few_runs("true")[..]].concat()).expect_error(2, &["no node 'n9'"]);
+    // Whoever comes second waits for the CPUs; an interrupt and a kill give them back.
+    let long = format!("sleep {}", cluster.place.marker);
+    let asleep = ["--", "--runs=3", "--why=no", "--no-check-output", "-N", &long];
+    for (at, signal) in [Signal::INT, Signal::KILL].into_iter().enumerate() {
+        let to = format!("--to=first{at}");
+        let first = cluster.start(&[&["fleet", "compare", &one, &to], &asleep[..]].concat());
+        cluster.place.wait_for_sleepers(1);
+        let to = format!("--to=second{at}");
+        let second = cluster.start(&[&["fleet", "compare", &one, &to], &few_runs("true")[..]].concat());
+        eventually("the other waits", || {
+            cluster.place.said().matches("10.78.0.2: waits: not all of its 1 CPUs are free").count() == at + 1
+        });
+        kill(first.pid(), signal);
+        let first = first.wait();
+        if signal == Signal::INT {
+            first.expect(130, &["10.78.0.2: interrupted"]);
+        }
+        second.wait().expect(0, &["10.78.0.2: done"]);
+        cluster.assert_clean();
+    }
+    // The node goes in the middle.
+    let running = cluster.start(&[&["fleet", "compare", &one, "--to=gone"], &asleep[..]].concat());
+    cluster.place.wait_for_sleepers(1);
+    let mut node = cluster.nodes.pop().unwrap();
+    kill(node.id() as i32, Signal::TERM);
+    node.wait().unwrap();
+    running.wait().expect(1, &["10.78.0.2: once more, because the connection ended", "10.78.0.2: it is dead"]);
+    cluster.assert_clean();
+}
+
+#[test]
+fn what_is_not_there_is_named() {
+    let place = Sandbox::new();
+    needs!(tool("python3"));
+    // A Python in which nothing is installed.
+    place.script("python3", "#!/bin/sh\nexec /usr/bin/env -u PYTHONPATH PATH=\"$PATH_BEFORE\" python3 -S -I \"$@\"\n");
+    let before = std::env::var("PATH").unwrap();
+    let with = |path: String| {
+        let mut command = place.whyfaster(&["fleet", "prices", "ray:127.0.0.1:6379"]);
+        command.env("PATH", path).env("PATH_BEFORE", &before);
+        place.finish(command)
+    };
+    with(format!("{}:{before}", place.file(""))).expect_error(6, &["python3 has no Ray", "pip install ray"]);
+    with("/nonexistent".to_owned()).expect_error(6, &["python3 does not run", "pip install ray"]);
+    place.run(&["fleet", "prices", "ray:-x"]).expect(2, &["'-x' is no address"]);
+    place.assert_clean();
+}
