@@ -1,15 +1,16 @@
-//! `fleet` on a real Ray of two nodes, each in a network of its own and with a boot of its own.
+//! `fleet` on a real Ray of two nodes, each in a network of its own and with a boot of its own; the cluster asks for a token, as Ray does unless told
+//! otherwise.
 
 #![expect(clippy::unwrap_used, reason = "a test ends by panicking")]
 
 mod support;
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use rustix::process::Signal;
-use support::engines::few_runs;
+use support::engines::{Daemons, few_runs};
 use support::needs::{Missing, Need, mounts, needs, root, tool};
 use support::{PROGRAM, Ran, Running, Sandbox, alone, eventually, kill};
 
@@ -26,18 +27,11 @@ fn modules() -> Option<PathBuf> {
 
 /// The cluster; gone when dropped.
 struct Cluster {
+    // Before the place, whose directory they use.
+    daemons: Daemons,
+    /// The processes that hold each node's namespaces.
+    nodes: Vec<u32>,
     place: Sandbox,
-    nodes: Vec<Child>,
-}
-
-impl Drop for Cluster {
-    fn drop(&mut self) {
-        for node in &mut self.nodes {
-            // It ends what it has started.
-            kill(node.id() as i32, Signal::TERM);
-            let _ = node.wait();
-        }
-    }
 }
 
 impl Cluster {
@@ -47,18 +41,24 @@ impl Cluster {
         tool("ip")?;
         let place = Sandbox::new();
         fs::create_dir(place.path("far")).unwrap();
-        let mut cluster = Self { place, nodes: Vec::new() };
+        let mut cluster = Self { place, daemons: Daemons::new(), nodes: Vec::new() };
         let found = cluster.command("python3", &["-c", "import ray"]).stderr(Stdio::null()).status();
         if !found.is_ok_and(|it| it.success()) {
             return Err(Missing::Machine("Ray (whyfaster study ladder --engines=ray --install)".to_owned()));
         }
         let temporary = cluster.place.file("r");
-        cluster.start_node(HEAD, &format!("--head --port=6379 --include-dashboard=false --temp-dir={temporary}"));
+        cluster.start_node(
+            HEAD,
+            &format!("--head --port=6379 --include-dashboard=false --temp-dir={temporary}"),
+        );
         cluster.start_node(OTHER, "--address=10.78.0.1:6379");
-        let [head, other] = [0, 1].map(|at| cluster.nodes[at].id().to_string());
+        let [head, other] = [0, 1].map(|at| cluster.nodes[at].to_string());
         // Both wait for their ends of the cable.
         eventually("a cable", || {
-            let words = ["link", "add", "cable", "netns", &head, "type", "veth", "peer", "name", "cable", "netns", &other];
+            let words = [
+                "link", "add", "cable", "netns", &head, "type", "veth", "peer", "name", "cable", "netns",
+                &other,
+            ];
             cluster.command("ip", &words).stderr(Stdio::null()).status().unwrap().success()
         });
         let list = "import ray; ray.init(address='10.78.0.1:6379', log_to_driver=False); print(sum(it['Alive'] for it in ray.nodes()))";
@@ -69,30 +69,54 @@ impl Cluster {
         Ok(cluster)
     }
 
+    /// The machine lives on when Ray has ended there.
     fn start_node(&mut self, address: &str, words: &str) {
         let boot = self.place.file(&format!("boot.{address}"));
         fs::write(&boot, format!("{}-{address}\n", self.place.marker)).unwrap();
         let line = format!(
             "mount --bind {boot} /proc/sys/kernel/random/boot_id && ip link set lo up && \
              until ip link set cable up 2>/dev/null; do sleep 0.02; done; ip address add {address}/24 dev cable && \
-             exec python3 -c 'from ray.scripts.scripts import main; main()' start {words} --node-ip-address={address} --num-cpus=1 --block"
+             python3 -c 'from ray.scripts.scripts import main; main()' start {words} --node-ip-address={address} --num-cpus=1 --block; exec sleep infinity"
         );
-        let mut command = self.command("unshare", &["-n", "-m", "--propagation", "private", "sh", "-c", &line]);
+        // With its first process ends whatever runs there.
+        let apart = [
+            "-n",
+            "-m",
+            "--propagation",
+            "private",
+            "-p",
+            "-f",
+            "--kill-child",
+            "--mount-proc",
+            "sh",
+            "-c",
+            &line,
+        ];
+        let mut command = self.command("unshare", &apart);
         command.env("TMPDIR", self.place.path("far"));
-        let log = File::create(self.place.path(&format!("log.{address}"))).unwrap();
-        command.stdout(log.try_clone().unwrap()).stderr(log);
-        self.nodes.push(command.spawn().unwrap());
+        self.nodes.push(self.daemons.start(&self.place, command));
+    }
+
+    /// Ray's own process on the last node is told to end, as by whoever stops Ray there.
+    fn stop_last_node(&mut self) {
+        let child = |of: i32| {
+            let children = fs::read_to_string(format!("/proc/{of}/task/{of}/children")).unwrap();
+            children.trim().parse::<i32>().unwrap()
+        };
+        let shell = child(self.nodes.pop().unwrap() as i32);
+        kill(child(shell), Signal::TERM);
     }
 
     fn command(&self, program: &str, words: &[&str]) -> Command {
         let mut command = self.place.command(program, words);
         command.env("RAY_USAGE_STATS_ENABLED", "0").envs(modules().map(|it| ("PYTHONPATH", it)));
+        command.env("RAY_AUTH_MODE", "token").env("RAY_AUTH_TOKEN", "0".repeat(64));
         command
     }
 
     /// In the network of the first node.
     fn inside(&self, program: &str, words: &[&str]) -> Command {
-        let head = format!("--net=/proc/{}/ns/net", self.nodes[0].id());
+        let head = format!("--net=/proc/{}/ns/net", self.nodes[0]);
         self.command("nsenter", &[&[head.as_str(), program], words].concat())
     }
 
@@ -121,7 +145,15 @@ fn nodes_are_measured_by_actors_and_nothing_stays() {
     ran.expect(0, &["10.78.0.1: job ", "10.78.0.2: done", "2 of 2 machines gave a record"]);
     cluster.assert_clean();
     let one = format!("{CLUSTER}/{OTHER}");
-    cluster.run(&[&["fleet", "compare", &format!("{CLUSTER}/n9")], &few_runs("true")[..]].concat()).expect_error(2, &["no node 'n9'"]);
+    cluster
+        .run(&[&["fleet", "compare", &format!("{CLUSTER}/n9")], &few_runs("true")[..]].concat())
+        .expect_error(2, &["no node 'n9'"]);
+    let mut stranger = cluster.inside(PROGRAM, &["fleet", "prices", CLUSTER]);
+    stranger.env_remove("RAY_AUTH_MODE").env_remove("RAY_AUTH_TOKEN");
+    cluster
+        .place
+        .finish(stranger)
+        .expect_error(6, &["its token is missing or not the right one", "RAY_AUTH_MODE=token"]);
     // Whoever comes second waits for the CPUs; an interrupt and a kill give them back.
     let long = format!("sleep {}", cluster.place.marker);
     let asleep = ["--", "--runs=3", "--why=no", "--no-check-output", "-N", &long];
@@ -145,10 +177,10 @@ fn nodes_are_measured_by_actors_and_nothing_stays() {
     // The node goes in the middle.
     let running = cluster.start(&[&["fleet", "compare", &one, "--to=gone"], &asleep[..]].concat());
     cluster.place.wait_for_sleepers(1);
-    let mut node = cluster.nodes.pop().unwrap();
-    kill(node.id() as i32, Signal::TERM);
-    node.wait().unwrap();
-    running.wait().expect(1, &["10.78.0.2: once more, because the connection ended", "10.78.0.2: it is dead"]);
+    cluster.stop_last_node();
+    running
+        .wait()
+        .expect(1, &["10.78.0.2: once more, because the connection ended", "10.78.0.2: it is dead"]);
     cluster.assert_clean();
 }
 
@@ -157,7 +189,10 @@ fn what_is_not_there_is_named() {
     let place = Sandbox::new();
     needs!(tool("python3"));
     // A Python in which nothing is installed.
-    place.script("python3", "#!/bin/sh\nexec /usr/bin/env -u PYTHONPATH PATH=\"$PATH_BEFORE\" python3 -S -I \"$@\"\n");
+    place.script(
+        "python3",
+        "#!/bin/sh\nexec /usr/bin/env -u PYTHONPATH PATH=\"$PATH_BEFORE\" python3 -S -I \"$@\"\n",
+    );
     let before = std::env::var("PATH").unwrap();
     let with = |path: String| {
         let mut command = place.whyfaster(&["fleet", "prices", "ray:127.0.0.1:6379"]);

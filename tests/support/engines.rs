@@ -13,10 +13,12 @@ impl Daemons {
         Self(Vec::new())
     }
 
-    pub(crate) fn start(&mut self, place: &Sandbox, mut command: Command) {
+    /// Starts one, and tells its number.
+    pub(crate) fn start(&mut self, place: &Sandbox, mut command: Command) -> u32 {
         let log = File::create(place.path(&format!("log.{}", self.0.len()))).unwrap();
         command.stdout(log.try_clone().unwrap()).stderr(log);
         self.0.push(command.spawn().unwrap());
+        self.0[self.0.len() - 1].id()
     }
 
     /// Ends the last ones, so many.

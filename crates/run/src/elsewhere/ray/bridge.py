@@ -10,12 +10,14 @@ import select
 import sys
 import threading
 
-# What Ray or whatever it imports prints is no part of the answer.
-OUT = os.fdopen(os.dup(1), "wb", buffering=0)
-os.dup2(2, 1)
+# What Ray or whatever it imports prints is no part of the answer, and its warnings of one failed try after the other are none of the reason.
+OUT, ERRORS = os.fdopen(os.dup(1), "wb", buffering=0), os.dup(2)
+NOWHERE = os.open(os.devnull, os.O_WRONLY)
+os.dup2(NOWHERE, 1)
+os.dup2(NOWHERE, 2)
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 
-NO_RAY, UNREACHED = 3, 4
+NO_RAY, UNREACHED, NO_TOKEN = 3, 4, 5
 CHUNK = 1 << 20
 # An address at which nobody listens is tried for long.
 PATIENCE_S = 60
@@ -27,8 +29,10 @@ def say(told):
 
 
 def end(status, why=""):
-    if why:
-        print(" ".join(str(why).split()), file=sys.stderr, flush=True)
+    # Ray's indented lines are its own numbers of things.
+    said = " ".join(line.strip() for line in str(why).splitlines() if not line.startswith("\t"))
+    if said:
+        os.write(ERRORS, f"{said}\n".encode())
     os._exit(status)
 
 
@@ -47,8 +51,17 @@ class Shell:
 
         job = ray.get_runtime_context().get_actor_id()
         pipe = subprocess.PIPE
+        # A worker of Ray that ends kills its children and its process group (RAY_kill_child_processes_on_worker_exit). The inner shell is neither: it
+        # sees its input end, and has the time to clean up.
         self.shell = subprocess.Popen(
-            ["/bin/sh"], stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, cwd="/", env=os.environ | {"WHYFASTER_JOB": job}
+            ["/bin/sh", "-c", "/bin/sh; exit $?"],
+            stdin=pipe,
+            stdout=pipe,
+            stderr=pipe,
+            bufsize=0,
+            cwd="/",
+            env=os.environ | {"WHYFASTER_JOB": job},
+            start_new_session=True,
         )
         self.open = [self.shell.stdout, self.shell.stderr]
 
@@ -82,8 +95,17 @@ def connect(address):
     try:
         ray.init(address=address, log_to_driver=False, logging_level="error")
     except Exception as error:
-        end(UNREACHED, error)
+        end(NO_TOKEN if refused(error) else UNREACHED, error)
     timer.cancel()
+
+
+def refused(error):
+    """Whether the cluster asks for a token. What stands for that has no type of its own by the time that it comes here."""
+    while error:
+        if "AuthenticationError" in f"{type(error)} {error}":
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def nodes():
@@ -131,7 +153,7 @@ def hold(name):
         out, errors, status = ray.get(actor.read.remote())
         while out:
             out = out[OUT.write(out) :]
-        os.write(2, errors)
+        os.write(ERRORS, errors)
         if status is not None:
             return status if status >= 0 else 128 - status
 

@@ -16,6 +16,8 @@ const BRIDGE: &str = include_str!("bridge.py");
 
 /// Exit status of the bridge: Python has no Ray.
 const NO_RAY: i32 = 3;
+/// And: the cluster asks for a token.
+const NO_TOKEN: i32 = 5;
 
 pub(super) static KIND: PlaceKind = PlaceKind {
     word: "ray",
@@ -39,9 +41,8 @@ struct Node {
 impl Node {
     fn machine(&self, address: &str) -> Machine {
         let words = [address.to_owned(), self.name.clone()];
-        let machine = Machine::new(&self.name, format!("ray:{address}/{}", self.name), move |_| {
-            bridge("hold", &words)
-        });
+        let machine =
+            Machine::new(&self.name, format!("ray:{address}/{}", self.name), move |_| bridge("hold", &words));
         let trouble = || Trouble::Down { state: "dead".to_owned(), reason: self.reason.clone() };
         let first = format!("make 'ray status --address={address}' work first");
         Machine { out: (!self.alive).then(trouble), queues: true, first, ..machine }
@@ -80,24 +81,35 @@ fn machines(behind: &str) -> Result<Vec<Machine>, Failure> {
 fn nodes(address: &str) -> Result<Vec<Node>, Failure> {
     let mut command = bridge("nodes", &[address.to_owned()]);
     let output = command.stdin(Stdio::null()).output().map_err(|error| {
-        Failure::unfit(format!("ray: python3 does not run: {error}"), "install Python 3 and 'pip install ray'")
+        Failure::unfit(
+            format!("ray: python3 does not run: {error}"),
+            "install Python 3 and 'pip install ray'",
+        )
     })?;
     let said = String::from_utf8_lossy(&output.stderr);
     let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
-    if output.status.code() == Some(NO_RAY) {
-        return Err(Failure::unfit(
+    let (message, help) = match output.status.code() {
+        Some(0) => match serde_json::from_slice(&output.stdout) {
+            Ok(nodes) => return Ok(nodes),
+            Err(error) => (
+                format!("what Ray tells of its nodes is not understood: {error}"),
+                "report it, with Ray's version",
+            ),
+        },
+        Some(NO_RAY) => (
             format!("ray: python3 has no Ray: {last}"),
             "'pip install ray', of the version that the cluster runs",
-        ));
-    }
-    let nodes = output.status.success().then(|| serde_json::from_slice(&output.stdout));
-    match nodes {
-        Some(Ok(nodes)) => Ok(nodes),
-        _ => Err(Failure::unfit(
+        ),
+        Some(NO_TOKEN) => (
+            format!("the Ray cluster at '{address}' refuses: its token is missing or not the right one"),
+            "set RAY_AUTH_MODE=token, and the cluster's token in RAY_AUTH_TOKEN or ~/.ray/auth_token",
+        ),
+        _ => (
             format!("the Ray cluster at '{address}' cannot be reached: {last}"),
             "run it on a node of the cluster, or name the server for clients: ray:ray://HOST:10001",
-        )),
-    }
+        ),
+    };
+    Err(Failure::unfit(message, help))
 }
 
 #[cfg(test)]
