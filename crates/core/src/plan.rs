@@ -145,7 +145,7 @@ impl Plan {
             baseline_named: false,
             shell: Shell::Command(vec![defaults::SHELL.to_owned()]),
             input: Input::Null,
-            loads: Loads::Fixed(vec![1]),
+            loads: Loads::one_copy(),
             mode: Mode::Batch,
             rounds: Rounds {
                 min: defaults::MIN_ROUNDS,
@@ -184,8 +184,7 @@ impl Plan {
 
     /// Whether every alternative is tried before the first round.
     pub fn tries(&self) -> bool {
-        self.extra_runs()
-            && (self.check_output || self.loads != Loads::Fixed(vec![1]) || self.chooses_output())
+        self.extra_runs() && (self.check_output || !self.loads.is_one_copy() || self.chooses_output())
     }
 
     /// Whether runs show where timed copies are to write. What is left running would hold a pipe open.
@@ -199,7 +198,7 @@ impl Plan {
     /// the number of runs is a promise.
     pub fn duets(&self) -> bool {
         let wanted = match self.pace {
-            Pace::Auto => self.loads != Loads::Fixed(vec![1]),
+            Pace::Auto => !self.loads.is_one_copy(),
             Pace::On => true,
             Pace::Off => false,
         };
@@ -330,6 +329,18 @@ pub enum Loads {
     Fixed(Vec<u32>),
     /// The ladder 1, C/2, C, 2C, 4C, 10, 100, 1000, then bisection where the answer changes.
     Auto,
+}
+
+impl Loads {
+    /// One copy alone, which is measured where no load is asked for.
+    pub fn one_copy() -> Self {
+        Self::Fixed(vec![1])
+    }
+
+    /// Whether that is all.
+    pub fn is_one_copy(&self) -> bool {
+        matches!(self, Self::Fixed(loads) if loads == &[1])
+    }
 }
 
 /// How the copies of a level arrive.

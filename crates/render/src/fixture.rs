@@ -225,7 +225,7 @@ pub(crate) fn flip() -> Record {
 pub(crate) fn one_level(ratio: f64, verdict: Verdict) -> Record {
     let mut record = record(
         &[("awk -f p.awk log", "awk -f p.awk log"), ("mawk -f p.awk log", "mawk -f p.awk log")],
-        Loads::Fixed(vec![1]),
+        Loads::one_copy(),
     );
     level(
         &mut record,

@@ -5,7 +5,7 @@
 
 use whyfaster_core::event::Event;
 use whyfaster_core::missing::{NotMeasured, Obstacle, Quantity};
-use whyfaster_core::plan::{Loads, Plan};
+use whyfaster_core::plan::Plan;
 use whyfaster_core::sample::{Arm, Batch, Duet};
 use whyfaster_core::stats::quantile::median;
 use whyfaster_words::exit::Failure;
@@ -75,12 +75,11 @@ pub(super) fn run(
 /// the lowest one leave time enough.
 pub(super) fn kept_s(plan: &Plan, alone: &[(f64, f64)]) -> f64 {
     let too_short = alone.iter().any(|&(_, work_s)| work_s < Duet::LEAST_WORK_S);
-    if plan.duets() && is_all(plan) && !too_short { Duet::kept_s(plan.rounds.max_time_s) } else { 0.0 }
-}
-
-/// Whether nothing else is measured behind them.
-fn is_all(plan: &Plan) -> bool {
-    plan.loads == Loads::Fixed(vec![1])
+    if plan.duets() && plan.loads.is_one_copy() && !too_short {
+        Duet::kept_s(plan.rounds.max_time_s)
+    } else {
+        0.0
+    }
 }
 
 /// How many duets an alternative gets. `left_s` is its part of the time that is left.
@@ -97,7 +96,7 @@ fn rounds(plan: &Plan, batches: &[Batch], index: usize, left_s: f64) -> Result<u
         return Err(Obstacle::TooShortForDuets { work_s: shorter, least_s: Duet::LEAST_WORK_S });
     }
     let needed_s = Duet::fewest_s(of_it.max(of_baseline));
-    let allowed_s = left_s.max(0.0) * if is_all(plan) { 1.0 } else { PART };
+    let allowed_s = left_s.max(0.0) * if plan.loads.is_one_copy() { 1.0 } else { PART };
     if needed_s > allowed_s {
         return Err(Obstacle::NoTimeForDuets { needed_s, allowed_s });
     }

@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use whyfaster_core::event::Event;
 use whyfaster_core::metric::{Dimension, Metric};
-use whyfaster_core::plan::{FailurePolicy, Loads, Mode, Output, Placement, Plan};
+use whyfaster_core::plan::{FailurePolicy, Mode, Output, Placement, Plan};
 use whyfaster_core::run::{Rehearsed, Run, RunKind};
 use whyfaster_core::sample::{Arm, Batch, Copies, Duet, SchedAccount, Trial};
 use whyfaster_words::exit::{Exit, Failure};
@@ -542,7 +542,7 @@ impl<'a> Rig<'a> {
             counters: if purpose == Purpose::Time { counted(&plan.metrics) } else { Vec::new() },
             // Without a trial, the copies themselves tell whether a larger load fits into memory.
             peak_memory: plan.metrics.contains(&Metric::MemoryPeakResident)
-                || !plan.extra_runs() && plan.loads != Loads::Fixed(vec![1]),
+                || !plan.extra_runs() && !plan.loads.is_one_copy(),
             arrivals,
             purpose,
         })

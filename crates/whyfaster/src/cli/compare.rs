@@ -108,7 +108,7 @@ fn rounds(
 ) -> Result<Rounds, Failure> {
     // Under hyperfine's name every command runs as often as there.
     let usual = if plan.alternatives.len() > 1 && called.is_none() { 1 } else { defaults::MIN_ROUNDS };
-    let usual_s = match plan.loads == Loads::Fixed(vec![1]) {
+    let usual_s = match plan.loads.is_one_copy() {
         true => defaults::MAX_TIME_ALONE_S,
         false => defaults::MAX_TIME_S,
     };
@@ -162,7 +162,7 @@ fn loads(load: &LoadArgs, mode: Mode) -> Result<Loads, Failure> {
             "Leave --load out, or take --mode closed.",
         )),
         (Some(loads), _) => Ok(loads.clone()),
-        (None, _) => Ok(Loads::Fixed(vec![1])),
+        (None, _) => Ok(Loads::one_copy()),
     }
 }
 
