@@ -3,6 +3,7 @@
 import json
 import selectors
 import subprocess
+import threading
 import time
 
 # Nothing from a guest for this long, and it hangs. A check has limits of its own, which are shorter.
@@ -46,11 +47,42 @@ class Machine:
         return {"amd64": "/dev/ttyS1", "arm64": "/dev/ttyS0"}[self.arch]
 
 
+class Running:
+    """The guests that run, for whoever ends them all."""
+
+    def __init__(self):
+        self.lock, self.processes, self.ended = threading.Lock(), set(), False
+
+    def start(self, command):
+        """Starts one; none any more once all have been ended."""
+        with self.lock:
+            if self.ended:
+                raise InterruptedError
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.processes.add(process)
+            return process
+
+    def over(self, process):
+        """It is not to be killed any more."""
+        with self.lock:
+            self.processes.discard(process)
+
+    def end(self):
+        """Kills them."""
+        with self.lock:
+            self.ended = True
+            for process in self.processes:
+                process.kill()
+
+
+RUNNING = Running()
+
+
 def boot(command, limit_s, log, on_line):
     """Boots, gives every line that is JSON to `on_line`, all to `log`, and returns how it ended: None for well, else a sentence."""
     began = last = time.monotonic()
     whole, rest = False, b""
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with RUNNING.start(command) as process:
         try:
             with selectors.DefaultSelector() as selector:
                 selector.register(process.stdout, selectors.EVENT_READ)
@@ -72,6 +104,8 @@ def boot(command, limit_s, log, on_line):
                         if found:
                             on_line(found)
             status = process.wait()
+            if RUNNING.ended:
+                raise InterruptedError
             if status != 0:
                 said = process.stderr.read().decode(errors="replace").strip().splitlines()
                 return f"QEMU ended with status {status}: {'; '.join(said[-2:])}"
@@ -79,6 +113,7 @@ def boot(command, limit_s, log, on_line):
         finally:
             if process.poll() is None:
                 process.kill()
+            RUNNING.over(process)
 
 
 def parsed(line):
