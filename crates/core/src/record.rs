@@ -90,7 +90,7 @@ impl Record {
             ensure(
                 (one.round as usize) < self.batches.len(),
                 place,
-                format!("there is no round {}", one.round),
+                format_args!("there is no round {}", one.round),
             )?;
         }
         for (i, one) in self.sched_accounts.iter().enumerate() {
@@ -109,9 +109,13 @@ fn plan(plan: &Plan) -> Result<(), Invalid> {
     let names: BTreeSet<&str> = plan.alternatives.iter().map(|a| a.name.as_str()).collect();
     ensure(names.len() == plan.alternatives.len(), place("alternatives"), "two have the same name")?;
     ensure(plan.baseline < plan.alternatives.len(), place("baseline"), "there is no such alternative")?;
-    ensure((0.0..1.0).contains(&plan.delta), place("delta"), format!("{} is not from 0 to 1", plan.delta))?;
+    ensure(
+        (0.0..1.0).contains(&plan.delta),
+        place("delta"),
+        format_args!("{} is not from 0 to 1", plan.delta),
+    )?;
     let confident = plan.confidence > 0.0 && plan.confidence < 1.0;
-    ensure(confident, place("confidence"), format!("{} is not between 0 and 1", plan.confidence))?;
+    ensure(confident, place("confidence"), format_args!("{} is not between 0 and 1", plan.confidence))?;
     if let Some(timeout) = plan.timeout_s {
         amount(timeout, place("timeout_s"))?;
     }
@@ -128,7 +132,7 @@ fn plan(plan: &Plan) -> Result<(), Invalid> {
     if let Loads::Fixed(loads) = &plan.loads {
         ensure(!loads.is_empty(), place("loads"), "the list is empty")?;
         let possible = loads.iter().all(|load| (1..=MAX_LOAD).contains(load));
-        ensure(possible, place("loads"), format!("a load is not from 1 to {MAX_LOAD}"))?;
+        ensure(possible, place("loads"), format_args!("a load is not from 1 to {MAX_LOAD}"))?;
     }
     mode(plan.mode)?;
     rounds(&plan.rounds)
@@ -165,7 +169,7 @@ fn trial(trial: &Trial, alternatives: usize, place: impl Fn() -> String) -> Resu
 
 fn account(account: &SchedAccount, alternatives: usize, place: impl Fn() -> String) -> Result<(), Invalid> {
     ensure(account.alternative < alternatives, &place, "there is no such alternative")?;
-    ensure(account.load <= MAX_LOAD, &place, format!("load {} is above {MAX_LOAD}", account.load))?;
+    ensure(account.load <= MAX_LOAD, &place, format_args!("load {} is above {MAX_LOAD}", account.load))?;
     ensure(account.tasks <= MAX_COUNT, &place, "the number of tasks is absurd")?;
     amount(account.run_s, &place)?;
     amount(account.delay_s, place)
@@ -182,7 +186,7 @@ fn batch(batch: &Batch, alternatives: usize, place: impl Fn() -> String) -> Resu
     if let Arm::Alternative(index) = batch.arm {
         ensure(index < alternatives, &place, "there is no such alternative")?;
     }
-    ensure(batch.load <= MAX_LOAD, &place, format!("load {} is above {MAX_LOAD}", batch.load))?;
+    ensure(batch.load <= MAX_LOAD, &place, format_args!("load {} is above {MAX_LOAD}", batch.load))?;
     for value in [batch.released_s, batch.makespan_s, batch.orphans.user_s, batch.orphans.system_s] {
         amount(value, &place)?;
     }

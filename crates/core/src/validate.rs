@@ -2,6 +2,8 @@
 //!
 //! A document may come from anywhere. The parser has checked its form; its numbers are checked where its type stands.
 
+use std::fmt;
+
 use thiserror::Error;
 
 /// No time in a record is longer, in seconds: some thirty thousand years. Sums of such numbers stay exact enough.
@@ -49,14 +51,15 @@ impl Invalid {
 pub(crate) fn ensure(
     holds: bool,
     place: impl FnOnce() -> String,
-    why: impl Into<String>,
+    why: impl fmt::Display,
 ) -> Result<(), Invalid> {
-    if holds { Ok(()) } else { Err(Invalid::Value { place: place(), why: why.into() }) }
+    // The text is made for what does not hold only: most of reading a document would go by otherwise.
+    if holds { Ok(()) } else { Err(Invalid::Value { place: place(), why: why.to_string() }) }
 }
 
 /// A time or another amount: finite, at least 0, not absurd.
 pub(crate) fn amount(value: f64, place: impl FnOnce() -> String) -> Result<(), Invalid> {
-    ensure((0.0..=MAX_SECONDS).contains(&value), place, format!("{value} is no amount"))
+    ensure((0.0..=MAX_SECONDS).contains(&value), place, format_args!("{value} is no amount"))
 }
 
 /// A place in time or a difference of two counters of the kernel, which may step back by a tick.

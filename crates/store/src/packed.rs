@@ -49,7 +49,7 @@ pub(super) fn packed(record: &Record) -> serde_json::Result<Record> {
 pub(super) fn unpack(record: &mut Record) -> serde_json::Result<()> {
     let Some(text) = record.why.observed.take() else { return Ok(()) };
     let bytes = BASE64.decode(text.as_bytes()).map_err(damaged)?;
-    let bytes = bounded(GzDecoder::new(bytes.as_slice())).map_err(damaged)?;
+    let bytes = bounded(GzDecoder::new(bytes.as_slice()), 0).map_err(damaged)?;
     // Bounds come before anything is parsed.
     if let Some(why) = too_much(&bytes) {
         return Err(damaged(why));

@@ -180,8 +180,13 @@ fn read<D: Document>(path: &Path) -> Result<D, Failure> {
 }
 
 fn bytes_of(path: &Path) -> Result<Vec<u8>, Failure> {
-    let bytes =
-        if path == Path::new("-") { bounded(io::stdin().lock()) } else { File::open(path).and_then(bounded) };
+    let bytes = match path == Path::new("-") {
+        true => bounded(io::stdin().lock(), 0),
+        false => File::open(path).and_then(|file| {
+            let expected = file.metadata()?.len();
+            bounded(file, expected)
+        }),
+    };
     let bytes = bytes.map_err(|error| trouble::reading(path, &error))?;
     within_bounds(path, &bytes)?;
     Ok(bytes)

@@ -44,10 +44,14 @@ impl PriceList {
             amount(inside.calibration.unwrap_or(0.0), place)?;
         }
         let confident = self.confidence > 0.0 && self.confidence < 1.0;
-        ensure(confident, || "confidence".to_owned(), format!("{} is not between 0 and 1", self.confidence))?;
+        ensure(
+            confident,
+            || "confidence".to_owned(),
+            format_args!("{} is not between 0 and 1", self.confidence),
+        )?;
         let during = [self.fingerprint.steal_during, self.fingerprint.others_during];
         for share in during.into_iter().flatten() {
-            ensure(share.is_finite(), || "fingerprint".to_owned(), format!("{share} is no share"))?;
+            ensure(share.is_finite(), || "fingerprint".to_owned(), format_args!("{share} is no share"))?;
         }
         if let Some(clock) = &self.clock {
             for value in [clock.resolution_ns, clock.cost_ns, clock.tsc_hz].into_iter().flatten() {
@@ -104,7 +108,7 @@ fn short(text: &str, place: impl FnOnce() -> String) -> Result<(), Invalid> {
 }
 
 fn nanoseconds(value: f64, place: impl FnOnce() -> String) -> Result<(), Invalid> {
-    ensure((0.0..=MAX_NS).contains(&value), place, format!("{value} is no time in nanoseconds"))
+    ensure((0.0..=MAX_NS).contains(&value), place, format_args!("{value} is no time in nanoseconds"))
 }
 
 fn check_price(price: &Price, place: impl Fn() -> String) -> Result<(), Invalid> {
@@ -126,7 +130,7 @@ fn check_price(price: &Price, place: impl Fn() -> String) -> Result<(), Invalid>
         nanoseconds(value, &place)?;
     }
     for value in [price.fixed_low_ns, price.fixed_high_ns].into_iter().flatten() {
-        ensure(value.abs() <= MAX_NS, &place, format!("{value} is no time in nanoseconds"))?;
+        ensure(value.abs() <= MAX_NS, &place, format_args!("{value} is no time in nanoseconds"))?;
     }
     let ordered = price.low_ns.zip(price.high_ns).is_none_or(|(low, high)| low <= high);
     ensure(ordered, &place, "the interval is upside down")?;
@@ -150,10 +154,10 @@ fn check_price(price: &Price, place: impl Fn() -> String) -> Result<(), Invalid>
 /// A price in another unit than its list would be read as what it is not.
 fn check_unit(price: &Price, unit: Unit, place: impl Fn() -> String) -> Result<(), Invalid> {
     for value in price.instructions.iter().flat_map(Figures::amounts).flatten() {
-        ensure((0.0..=MAX_NS).contains(&value), &place, format!("{value} is no count"))?;
+        ensure((0.0..=MAX_NS).contains(&value), &place, format_args!("{value} is no count"))?;
     }
     for value in price.instructions.iter().flat_map(|f| [f.fixed_low, f.fixed_high]).flatten() {
-        ensure(value.abs() <= MAX_NS, &place, format!("{value} is no count"))?;
+        ensure(value.abs() <= MAX_NS, &place, format_args!("{value} is no count"))?;
     }
     let ordered = price.figures().low.zip(price.figures().high).is_none_or(|(low, high)| low <= high);
     ensure(ordered, &place, "the interval is upside down")?;

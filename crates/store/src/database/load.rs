@@ -26,46 +26,51 @@ const TRIES: usize = 5;
 impl Database {
     /// Adds records under a label. What comes back is in the store for good.
     pub fn add(&mut self, entries: &[Entry], label: &str) -> Result<Added, Failure> {
+        let learnt = self.surely(|it| it.learn(entries));
+        self.told(learnt)?;
         let mut added = Added::default();
         for entries in entries.chunks(self.sql.dialect().at_once) {
-            let result = self.add_surely(entries, label);
+            let result = self.surely(|it| it.add_together(entries, label));
             let now = self.told(result)?;
             added = Added { new: added.new + now.new, there: added.there + now.there };
         }
         Ok(added)
     }
 
-    /// Adds them again where the connection broke. If the server had them by then, they are there already.
-    fn add_surely(&mut self, entries: &[Entry], label: &str) -> Result<Added, Trouble> {
-        let mut added = self.add_together(entries, label);
+    /// Does it again where the connection broke. What the server had done by then is found done.
+    fn surely<T>(&mut self, work: impl Fn(&mut Self) -> Result<T, Trouble>) -> Result<T, Trouble> {
+        let mut done = work(self);
         for _ in 0..TRIES {
-            if !matches!(added, Err(Trouble::Unconnected(Unconnected::Cut(_)))) {
+            if !matches!(done, Err(Trouble::Unconnected(Unconnected::Cut(_)))) {
                 break;
             }
             self.sql.connect_again()?;
-            added = self.add_together(entries, label);
+            done = work(self);
         }
-        added
+        done
+    }
+
+    /// Writes what records share before them, by itself: two writers that held it until their records are written could wait for each
+    /// other. It is no record, and many of them cost one transaction.
+    fn learn(&mut self, entries: &[Entry]) -> Result<(), Trouble> {
+        if entries.iter().all(|entry| self.known.knows(entry)) {
+            return Ok(());
+        }
+        let (sql, known) = (self.sql.as_mut(), &mut self.known);
+        let learnt = sql.begin_shared().and_then(|()| finish(sql, |sql| known.learn(sql, entries)));
+        if learnt.is_err() {
+            // Some of these numbers went with the transaction.
+            self.known = Known::default();
+        }
+        learnt
     }
 
     fn add_together(&mut self, entries: &[Entry], label: &str) -> Result<Added, Trouble> {
-        let sql = self.sql.as_mut();
-        let known = &mut self.known;
-        // What records share is written before them, by itself: two writers that held it until their records are written could wait for
-        // each other.
-        if !entries.iter().all(|entry| known.knows(entry)) {
-            let learnt = sql.begin_shared().and_then(|()| finish(sql, |sql| known.learn(sql, entries)));
-            if learnt.is_err() {
-                // Some of these numbers went with the transaction.
-                self.known = Known::default();
-            }
-            learnt?;
-        }
         let mut numbered: Vec<Numbered<'_>> =
             entries.iter().map(|entry| self.known.numbered(entry)).collect();
-        // In one order for all writers, for the same reason.
+        // In one order for all writers: else two could wait for each other.
         numbered.sort_by(|a, b| a.entry.digest.cmp(&b.entry.digest));
-        within(sql, |sql| write(sql, &numbered, label))
+        within(self.sql.as_mut(), |sql| write(sql, &numbered, label))
     }
 
     /// Removes a record; whether there was one.
