@@ -36,6 +36,7 @@ struct Node {
     name: String,
     alive: bool,
     reason: String,
+    cpus: f64,
 }
 
 impl Node {
@@ -43,9 +44,16 @@ impl Node {
         let words = [address.to_owned(), self.name.clone()];
         let machine =
             Machine::new(&self.name, format!("ray:{address}/{}", self.name), move |_| bridge("hold", &words));
-        let trouble = || Trouble::Down { state: "dead".to_owned(), reason: self.reason.clone() };
+        let down =
+            |state: &str, reason: &str| Trouble::Down { state: state.to_owned(), reason: reason.to_owned() };
+        // A head that is kept free of tasks often gives none. An actor that takes none would hold nothing.
+        let out = match (self.alive, self.cpus > 0.0) {
+            (false, _) => Some(down("dead", &self.reason)),
+            (true, false) => Some(down("without CPUs", "it was started with --num-cpus=0")),
+            (true, true) => None,
+        };
         let first = format!("make 'ray status --address={address}' work first");
-        Machine { out: (!self.alive).then(trouble), queues: true, first, ..machine }
+        Machine { out, queues: true, first, ..machine }
     }
 }
 
@@ -131,14 +139,16 @@ mod tests {
     }
 
     #[test]
-    fn a_dead_node_is_out_with_its_reason() {
+    fn a_dead_node_and_one_without_cpus_are_out_with_the_reason() {
         let nodes: Vec<Node> = serde_json::from_str(
-            r#"[{"name": "n1", "alive": true, "reason": "", "id": "1", "cpus": 2.0}, {"name": "n2", "alive": false, "reason": "lost", "id": "2", "cpus": 0}]"#,
+            r#"[{"name": "n1", "alive": true, "reason": "", "id": "1", "cpus": 2.0}, {"name": "n2", "alive": false, "reason": "lost", "id": "2", "cpus": 0},
+                {"name": "n3", "alive": true, "reason": "", "id": "3", "cpus": 0}]"#,
         )
         .unwrap();
         let machines: Vec<Machine> = nodes.iter().map(|node| node.machine("h:1")).collect();
         assert_eq!((machines[0].asked.as_str(), &machines[0].out), ("ray:h:1/n1", &None));
         let lost = Trouble::Down { state: "dead".to_owned(), reason: "lost".to_owned() };
         assert_eq!(machines[1].out, Some(lost));
+        assert!(matches!(&machines[2].out, Some(Trouble::Down { state, .. }) if state == "without CPUs"));
     }
 }
