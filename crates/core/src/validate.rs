@@ -53,7 +53,7 @@ pub(crate) fn ensure(
     place: impl FnOnce() -> String,
     why: impl fmt::Display,
 ) -> Result<(), Invalid> {
-    // The text is made for what does not hold only: most of reading a document would go by otherwise.
+    // The text is made only for what does not hold: a price list has hundreds of values that do.
     if holds { Ok(()) } else { Err(Invalid::Value { place: place(), why: why.to_string() }) }
 }
 
