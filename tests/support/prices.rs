@@ -41,16 +41,17 @@ pub(crate) fn why<'a>(list: &'a Value, name: &str, variant: &str) -> &'a str {
     price["not_measured"].as_str().unwrap_or_else(|| panic!("it has a price: {price}"))
 }
 
-/// Fails unless these rows can be priced here: each has a price, or other work on this machine left it none, which says
-/// nothing about the row. At least one has a price.
+/// The row's price; none where other work on this machine left it none, which says nothing about the row.
+pub(crate) fn priced<'a>(list: &'a Value, name: &str, variant: &str) -> Option<&'a Value> {
+    let price = price(list, name, variant);
+    let busy =
+        ["all_disturbed", "not_resolvable"].contains(&price["reason"]["kind"].as_str().unwrap_or_default());
+    assert!(price["median_ns"].is_f64() || busy, "{price}");
+    price["median_ns"].is_f64().then_some(price)
+}
+
+/// Fails unless these rows can be priced here: at least one has a price, and the others lack it for other work on this machine.
 pub(crate) fn assert_measurable(list: &Value, rows: &[(&str, &str)]) {
-    let priced = |(name, variant): &&(&str, &str)| {
-        let price = price(list, name, variant);
-        let busy =
-            ["all_disturbed", "not_resolvable"].contains(&price["reason"]["kind"].as_str().unwrap_or(""));
-        assert!(price["median_ns"].is_f64() || busy, "{price}");
-        price["median_ns"].is_f64()
-    };
-    let found = rows.iter().filter(priced).count();
+    let found = rows.iter().filter(|(name, variant)| priced(list, name, variant).is_some()).count();
     assert!(found > 0, "none of {rows:?} has a price");
 }
