@@ -191,12 +191,12 @@ def runs(pid):
 
 
 class EndToEnd(unittest.TestCase):
-    def bench(self, name):
+    def bench(self, name, *more):
         with tempfile.TemporaryDirectory() as directory:
             program = Path(directory) / "stand-in"
             program.write_text(STAND_IN.format(python=sys.executable), encoding="utf-8")
             program.chmod(0o755)
-            words = [HERE / name, "--quick", "--seed", "7", "--whyfaster", program, "--hyperfine", program]
+            words = [HERE / name, "--quick", "--seed", "7", "--whyfaster", program, "--hyperfine", program, *more]
             environment = os.environ | {"BENCH_OUT": directory, "PYTHONDONTWRITEBYTECODE": "1"}
             done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
             self.assertIn(done.returncode, (0, 1), done.stderr)
@@ -211,10 +211,13 @@ class EndToEnd(unittest.TestCase):
         text, data = self.bench("launch")
         for name in ("true", "true beside neighbours", "sleep 0.1", "busy 100 ms"):
             # Both stand-ins tell the same times.
-            for statistic in ("median", "p5", "IQR", "p95-p5", "user+system"):
+            for statistic in ("median", "p5", "IQR", "p95-p5", "system", "user+system"):
                 self.assertAlmostEqual(data["results"][name]["ratios"][statistic]["ratio"], 1.0)
                 self.assertEqual(data["claims"][f"{name}: {statistic} not above"], "holds")
             self.assertIn(name, text)
+        text, data = self.bench("launch", "--repetitions", "3")
+        self.assertEqual(len(data["results"]), 2 * 3)
+        self.assertIn("true beside neighbours: system at most hyperfine's in 3 of 3 (3 holds, 0 undecided, 0 does not hold)", text)
 
     def test_noise(self):
         text, data = self.bench("noise")
