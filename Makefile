@@ -152,7 +152,7 @@ unit: setup-test
 
 # hyperfine's own tests, of both versions, against the program that `unit` built. The crates are kept between clones.
 drop-in: setup-test
-	cargo build --quiet --locked -p whyfaster
+	cargo test --quiet --workspace --locked --no-run
 	bench/peers/hyperfine $(abspath $(or $(CARGO_TARGET_DIR),target))/debug/whyfaster $(TOOLS)/hyperfine-tests
 
 # What judges the records of bench/real.
