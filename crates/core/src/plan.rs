@@ -118,7 +118,7 @@ pub mod defaults {
     pub const MAX_ROUNDS: u32 = u32::MAX;
     /// Seconds for a whole measurement; a soft limit, the rounds that a verdict needs are still run.
     pub const MAX_TIME_S: f64 = 60.0;
-    /// The same where one copy alone is all that is measured.
+    /// The same where one copy alone is all that is measured. Slow commands get more: the time of as many rounds as `MIN_ROUNDS`.
     pub const MAX_TIME_ALONE_S: f64 = 10.0;
     /// Half-width of the band in which two alternatives count as the same.
     pub const DELTA: f64 = 0.02;

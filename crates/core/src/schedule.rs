@@ -13,7 +13,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use crate::missing::NoTime;
-use crate::plan::{Mode, Plan, Rounds};
+use crate::plan::{Mode, Plan, Rounds, defaults};
 use crate::sample::{Arm, Batch};
 use crate::stats::eprocess::{self, MOST};
 use crate::stats::quantile::median;
@@ -197,6 +197,16 @@ impl Scheduler {
     /// Keeps so many seconds of the time for duets behind the lowest level.
     pub fn keep_for_duets(&mut self, seconds: f64) {
         self.duets_s = seconds;
+    }
+
+    /// Gives slow commands more than the usual time: that of ten runs each, up to the limit of a measurement with loads. A limit that was
+    /// asked for stays, and so does the one that leaves time for duets.
+    pub fn stretch(&mut self) {
+        let alternatives = self.arms.iter().filter(|cost| cost.arm != Arm::HiddenCopy);
+        let runs_s = f64::from(defaults::MIN_ROUNDS) * alternatives.map(|cost| cost.span_s).sum::<f64>();
+        if self.comparing && !self.rounds.max_time_hard && self.duets_s == 0.0 {
+            self.rounds.max_time_s = self.rounds.max_time_s.max(runs_s.min(defaults::MAX_TIME_S));
+        }
     }
 
     /// When a level must be over. Nothing is ever kept from the rounds that a verdict needs.

@@ -206,6 +206,7 @@ impl<'a> Session<'a> {
         let mut scheduler = Scheduler::new(self.plan, &levels, alone, capacity(self.plan, &self.host));
         scheduler.keep(why::reserved_s(self.plan));
         scheduler.keep_for_duets(duets::kept_s(self.plan, alone));
+        scheduler.stretch();
         if rig.is_rehearsal() {
             scheduler.rehearse();
         }

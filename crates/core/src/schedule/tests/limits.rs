@@ -67,6 +67,24 @@ fn a_soft_limit_is_kept_but_for_the_least_rounds_of_the_lowest_level() {
 }
 
 #[test]
+fn slow_commands_get_the_time_of_ten_runs_each() {
+    let took_s = |span_s: f64, rounds: Rounds, duets_s: f64| {
+        let machine = Machine::with(&[(span_s, span_s); 2]);
+        let mut scheduler = scheduler(&plan(2, rounds), &machine, &[(1, 3)]);
+        scheduler.keep_for_duets(duets_s);
+        scheduler.stretch();
+        simulate(&mut scheduler, &machine, NEVER).took_s
+    };
+    let usual = soft(1, u32::MAX, 10.0);
+    for (span_s, most_s) in [(0.1, 10.0), (0.5, 10.0), (1.0, 20.0), (2.0, 40.0), (4.0, 60.0)] {
+        let took_s = took_s(span_s, usual, 0.0);
+        assert!((most_s - 6.0 * span_s..=most_s).contains(&took_s), "{span_s} s: {took_s} s");
+    }
+    assert!(took_s(1.0, hard(1, u32::MAX, 10.0), 0.0) <= 10.0, "a limit that was asked for");
+    assert!(took_s(1.0, usual, 4.0) <= 10.0, "time for duets");
+}
+
+#[test]
 fn the_first_round_always_runs_and_a_level_without_time_is_skipped_with_the_reason() {
     let machine = Machine::with(&[(1.0, 1.0), (1.0, 1.0)]);
     let trace = simulated(&plan(2, hard(10, u32::MAX, 0.5)), &machine, &[(1, 6), (100, 6)], NEVER);
