@@ -134,6 +134,7 @@ packages_for() {
     need npm 'installs what drives the browser' has npm
     need libcap2-bin 'setcap, for the tests of trace without root' has setcap
     need util-linux 'the tests of trace run as other users with setpriv' has setpriv
+    need iproute2 'networks of the clusters that the tests start' has ip
     need postgresql 'a server that keeps a store, for the tests' has_postgresql
     need openssl 'its certificate' has openssl
     engines_need

@@ -6,33 +6,47 @@ use std::process::{Child, Command};
 use super::Sandbox;
 
 /// Servers of a test, each with a log in its directory; ended when dropped, the last one first.
-pub(crate) struct Daemons(Vec<Child>);
+pub(crate) struct Daemons {
+    running: Vec<Child>,
+    started: usize,
+}
 
 impl Daemons {
     pub(crate) fn new() -> Self {
-        Self(Vec::new())
+        Self { running: Vec::new(), started: 0 }
     }
 
     /// Starts one, and tells its number.
     pub(crate) fn start(&mut self, place: &Sandbox, mut command: Command) -> u32 {
-        let log = File::create(place.path(&format!("log.{}", self.0.len()))).unwrap();
+        let log = File::create(place.path(&format!("log.{}", self.started))).unwrap();
         command.stdout(log.try_clone().unwrap()).stderr(log);
-        self.0.push(command.spawn().unwrap());
-        self.0[self.0.len() - 1].id()
+        let daemon = command.spawn().unwrap();
+        let number = daemon.id();
+        self.running.push(daemon);
+        self.started += 1;
+        number
+    }
+
+    /// Ends the one of this number, as a crash does.
+    pub(crate) fn crash(&mut self, number: u32) {
+        let at = self.running.iter().position(|it| it.id() == number).unwrap();
+        end(self.running.remove(at));
     }
 
     /// Ends the last ones, so many.
     pub(crate) fn end(&mut self, count: usize) {
-        for mut daemon in self.0.split_off(self.0.len() - count).into_iter().rev() {
-            let _ = daemon.kill();
-            let _ = daemon.wait();
-        }
+        self.running.split_off(self.running.len() - count).into_iter().rev().for_each(end);
     }
+}
+
+fn end(mut daemon: Child) {
+    let _ = daemon.kill();
+    let _ = daemon.wait();
 }
 
 impl Drop for Daemons {
     fn drop(&mut self) {
-        self.end(self.0.len());
+        self.end(self.running.len());
     }
 }
 

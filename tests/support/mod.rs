@@ -28,7 +28,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
-pub(crate) use processes::{children, eventually, kill, launcher_of};
+pub(crate) use processes::{children, eventually, kill, launcher_of, processes};
 pub(crate) use sandbox::{PROGRAM, Ran, Running, Sandbox};
 
 /// The turn of one test of a file to measure: two measurements at once would disturb each other.

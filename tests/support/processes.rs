@@ -43,7 +43,7 @@ pub(super) fn eventually_or(what: impl Fn() -> String, mut holds: impl FnMut() -
     }
 }
 
-pub(super) fn processes() -> impl Iterator<Item = i32> {
+pub(crate) fn processes() -> impl Iterator<Item = i32> {
     fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 

@@ -13,6 +13,7 @@ use whyfaster_core::fleet::visit::{Tally, Trouble};
 use whyfaster_words::exit::{Exit, Failure};
 
 use super::machine::Machine;
+use super::place;
 use super::shell::Hello;
 use super::visit::{Errand, visit};
 use crate::interrupts::Interrupts;
@@ -139,13 +140,14 @@ fn one(
         tell(News::Met(at, boot.to_owned(), Some(hello.job.clone()).filter(|job| !job.is_empty())));
         Ok(())
     };
-    let machine = &machines[at];
+    let mut machine = machines[at].clone();
     let mut tries = if machine.queues { TRIES } else { 1 };
     loop {
         tries -= 1;
-        match visit(machine, errand, &claim, &|reason| tell(News::Waits(at, reason)), stop) {
+        match visit(&machine, errand, &claim, &|reason| tell(News::Waits(at, reason)), stop) {
             Err(trouble @ (Trouble::Cut { .. } | Trouble::Unreachable { .. })) if tries > 0 => {
                 tell(News::Again(at, trouble));
+                machine = place::as_it_is_now(machine);
             }
             ended => return tell(News::Ended(at, ended)),
         }
