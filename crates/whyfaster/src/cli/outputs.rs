@@ -203,24 +203,21 @@ impl Outputs {
 
     /// The outputs of `fleet report`.
     pub fn of_fleet_report(args: &FleetReportArgs) -> Result<Self, Failure> {
-        let comparisons = [&args.export_comparisons_csv, &args.export_comparisons_parquet];
-        Self::of_fleet_files(args.json, &args.outputs, &comparisons, args.view)
+        Self::of_fleet_files(args.json, &args.outputs, args.export_comparisons_csv.as_ref(), args.view)
     }
 
     /// The outputs of `fleet diff`.
     pub fn of_fleet_diff(args: &FleetDiffArgs) -> Result<Self, Failure> {
-        Self::of_fleet_files(args.json, &args.outputs, &[], args.view)
+        Self::of_fleet_files(args.json, &args.outputs, None, args.view)
     }
 
     fn of_fleet_files(
         json: bool,
         files: &FleetFileArgs,
-        comparisons: &[&Option<PathBuf>],
+        more: Option<&PathBuf>,
         view: ViewArgs,
     ) -> Result<Self, Failure> {
-        let tables =
-            [&files.export_csv, &files.export_parquet].into_iter().chain(comparisons.iter().copied());
-        let exports = tables.flatten().map(|path| (&CSV, target(path))).collect();
+        let exports = files.export_csv.iter().chain(more).map(|path| (&CSV, target(path))).collect();
         let pages = Pages { html: files.html.clone(), open: files.open, ..Pages::default() };
         Self { json, exports, pages, ..Self::default() }.viewed(view).checked()
     }

@@ -1,7 +1,4 @@
-//! A fleet for other programs: tables, and text files for the collector of Prometheus' node exporter.
+//! A fleet for other programs: tables of comma-separated values, and text files for the collector of Prometheus' node exporter.
 
 pub mod prometheus;
-mod rows;
 pub mod tables;
-
-pub use self::rows::Format;
