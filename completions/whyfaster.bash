@@ -775,7 +775,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__fleet__subcmd__diff)
-            opts="-v -q -h -V --store --delta --fail-if --fail-on-inconclusive --export-csv --export-prometheus --html --open --json --style --time-unit --verbose --quiet --help --help-all --version"
+            opts="-v -q -h -V --store --delta --fail-if --fail-on-inconclusive --export-csv --export-parquet --export-prometheus --html --open --json --style --time-unit --verbose --quiet --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -805,6 +805,21 @@ _whyfaster() {
                     return 0
                     ;;
                 --export-csv)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --export-parquet)
                     local oldifs
                     if [ -n "${IFS+x}" ]; then
                         oldifs="$IFS"
@@ -977,7 +992,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__fleet__subcmd__report)
-            opts="-v -q -h -V --only --since --until --label --host --store --fail-if --fail-on-inconclusive --export-comparisons-csv --export-csv --export-prometheus --html --open --json --style --time-unit --verbose --quiet --help --help-all --version"
+            opts="-v -q -h -V --only --since --until --label --host --store --fail-if --fail-on-inconclusive --export-comparisons-csv --export-comparisons-parquet --export-csv --export-parquet --export-prometheus --html --open --json --style --time-unit --verbose --quiet --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1037,7 +1052,37 @@ _whyfaster() {
                     fi
                     return 0
                     ;;
+                --export-comparisons-parquet)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
                 --export-csv)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --export-parquet)
                     local oldifs
                     if [ -n "${IFS+x}" ]; then
                         oldifs="$IFS"

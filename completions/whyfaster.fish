@@ -476,7 +476,9 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_se
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l store -d 'The store: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else whyfaster/store.db in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l fail-if -d 'Exit with 3 if something in the fleet is above a limit' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l export-comparisons-csv -d 'Write what every machine says to every comparison to FILE as CSV' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l export-comparisons-parquet -d 'Write the same to FILE as Parquet' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l export-csv -d 'Write every price of every machine to FILE as CSV; of a diff, every row' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l export-parquet -d 'Write the same to FILE as Parquet' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l export-prometheus -d 'Write a file a machine into DIR for Prometheus\' textfile collector' -r -f -a "(__fish_complete_directories)"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l html -d 'Write a page with pictures to FILE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from report" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
@@ -502,6 +504,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_se
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from diff" -l delta -d 'Call a price unchanged when it changed by less than this' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from diff" -l fail-if -d 'Exit with 3 if a price became dearer than allowed' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from diff" -l export-csv -d 'Write every price of every machine to FILE as CSV; of a diff, every row' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from diff" -l export-parquet -d 'Write the same to FILE as Parquet' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from diff" -l export-prometheus -d 'Write a file a machine into DIR for Prometheus\' textfile collector' -r -f -a "(__fish_complete_directories)"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from diff" -l html -d 'Write a page with pictures to FILE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from diff" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'

@@ -3,9 +3,11 @@
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::fs::{self, File};
 use std::path::Path;
 
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::{Row, RowAccessor};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
@@ -435,4 +437,48 @@ fn tables_and_pages_are_written_beside_the_report() {
     place.run(&["fleet", "diff", "lists", "lists", "--export-csv", "diff.csv", "--html", "diff.html"]).ok();
     assert_eq!(records("diff.csv").iter().filter(|it| it["changed"] == "false").count(), 40);
     assert!(fs::read_to_string(place.file("diff.html")).unwrap().contains("No price changed."));
+}
+
+#[test]
+fn the_tables_of_parquet_say_with_types_what_those_of_csv_say() {
+    let place = Sandbox::new();
+    lists(&place, "lists", 1, "6.1", |at, _, _| if at == 17 { 0.7 } else { 0.0 });
+    for at in 0..6 {
+        write(&place, &format!("runs/node{at}/run.json"), &comparison(CPUS[at % 2], 2.0));
+    }
+    let lines = |file: &str| -> Vec<BTreeMap<String, String>> {
+        csv::Reader::from_path(place.file(file)).unwrap().deserialize().map(|it| it.unwrap()).collect()
+    };
+    let typed = |file: &str| -> Vec<Row> {
+        let reader = SerializedFileReader::new(File::open(place.path(file)).unwrap()).unwrap();
+        reader.get_row_iter(None).unwrap().map(|row| row.unwrap()).collect()
+    };
+    let files = ["--export-csv=p.csv", "--export-parquet=p", "--export-comparisons-csv=c.csv"];
+    let report = ["fleet", "report", "lists", "runs", "--export-comparisons-parquet=c"];
+    place.run(&[&report[..], &files].concat()).ok();
+    // An update that tells the two kinds of CPU apart.
+    lists(&place, "after", 2, "6.2", |at, _, _| if at % 2 == 0 { 0.3 } else { 0.0 });
+    place.run(&["fleet", "diff", "lists", "after", "--export-csv=d.csv", "--export-parquet=d"]).ok();
+    let (rows, prices) = (typed("p"), lines("p.csv"));
+    let same = |(row, line): (&Row, &BTreeMap<String, String>)| {
+        row.get_string(0).unwrap() == &line["machine"]
+            && row.get_double(5).unwrap() == line["price_ns"].parse::<f64>().unwrap()
+            && row.get_bool(7).unwrap() == (line["stands_out"] == "true")
+    };
+    assert!(prices.len() == 24 * 40 && rows.len() == prices.len() && rows.iter().zip(&prices).all(same));
+    assert!(prices.iter().any(|line| line["stands_out"] == "true"));
+    let (rows, ratios) = (typed("c"), lines("c.csv"));
+    let same = |(row, line): (&Row, &BTreeMap<String, String>)| {
+        row.get_long(4).unwrap().to_string() == line["load"]
+            && row.get_string(10).unwrap() == &line["verdict"]
+    };
+    assert!(ratios.len() >= 6 && rows.len() == ratios.len() && rows.iter().zip(&ratios).all(same));
+    // What is not known: a group of machines has no interval of its own.
+    let (rows, changes) = (typed("d"), lines("d.csv"));
+    assert_eq!(rows.len(), changes.len());
+    let unknown = rows.iter().zip(&changes).filter(|(row, _)| row.get_double(5).is_err());
+    assert!(unknown.clone().count() > 0 && unknown.clone().all(|(_, line)| line["low"].is_empty()));
+    place
+        .run(&["fleet", "report", "lists", "--export-parquet", "-"])
+        .expect(2, &["--export-parquet", "name a file"]);
 }

@@ -203,21 +203,24 @@ impl Outputs {
 
     /// The outputs of `fleet report`.
     pub fn of_fleet_report(args: &FleetReportArgs) -> Result<Self, Failure> {
-        Self::of_fleet_files(args.json, &args.outputs, args.export_comparisons_csv.as_ref(), args.view)
+        let comparisons = [&args.export_comparisons_csv, &args.export_comparisons_parquet];
+        Self::of_fleet_files(args.json, &args.outputs, &comparisons, args.view)
     }
 
     /// The outputs of `fleet diff`.
     pub fn of_fleet_diff(args: &FleetDiffArgs) -> Result<Self, Failure> {
-        Self::of_fleet_files(args.json, &args.outputs, None, args.view)
+        Self::of_fleet_files(args.json, &args.outputs, &[], args.view)
     }
 
     fn of_fleet_files(
         json: bool,
         files: &FleetFileArgs,
-        more: Option<&PathBuf>,
+        comparisons: &[&Option<PathBuf>],
         view: ViewArgs,
     ) -> Result<Self, Failure> {
-        let exports = files.export_csv.iter().chain(more).map(|path| (&CSV, target(path))).collect();
+        let tables =
+            [&files.export_csv, &files.export_parquet].into_iter().chain(comparisons.iter().copied());
+        let exports = tables.flatten().map(|path| (&CSV, target(path))).collect();
         let pages = Pages { html: files.html.clone(), open: files.open, ..Pages::default() };
         Self { json, exports, pages, ..Self::default() }.viewed(view).checked()
     }

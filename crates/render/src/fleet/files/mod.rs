@@ -1,4 +1,8 @@
-//! A fleet for other programs: tables of comma-separated values, and text files for the collector of Prometheus' node exporter.
+//! A fleet for other programs: tables, and text files for the collector of Prometheus' node exporter.
 
+mod parquet;
 pub mod prometheus;
+mod rows;
 pub mod tables;
+
+pub use self::rows::Format;

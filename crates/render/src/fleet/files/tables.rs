@@ -1,125 +1,134 @@
 //! Tables of a fleet, one thing a line: a machine's price, a machine's ratio, the change of a row.
 
-use ::csv::Writer;
 use whyfaster_core::fleet::change::ChangeReport;
 use whyfaster_core::fleet::placed::Placing;
 use whyfaster_core::fleet::questions::Answered;
 use whyfaster_core::fleet::{Fleet, PriceReport};
 use whyfaster_core::verdict::Verdict;
 
+use super::rows::Kind::{Count, Flag, Real, Text};
+use super::rows::{Cell, Column, Format};
 use whyfaster_words::fleet as words;
 
+const PRICES: &[Column] = &[
+    ("machine", Text),
+    ("machines_like_it", Text),
+    ("group", Text),
+    ("name", Text),
+    ("variant", Text),
+    ("price_ns", Real),
+    ("over_group", Real),
+    ("stands_out", Flag),
+];
+
 /// Every price of every machine.
-pub fn prices(fleet: &Fleet, report: &PriceReport) -> anyhow::Result<Vec<u8>> {
-    let mut writer = Writer::from_writer(Vec::new());
-    writer.write_record([
-        "machine",
-        "machines_like_it",
-        "group",
-        "name",
-        "variant",
-        "price_ns",
-        "over_group",
-        "stands_out",
-    ])?;
+pub fn prices(fleet: &Fleet, report: &PriceReport, format: Format) -> anyhow::Result<Vec<u8>> {
+    let mut table = format.table(PRICES)?;
     let alike: Vec<String> = report.groups.iter().map(|it| words::group(&it.group)).collect();
     let placing = Placing::of(fleet, report);
     for (at, machine) in fleet.machines.iter().enumerate() {
         let alike = alike.get(placing.group_of[at]).map_or("", String::as_str);
         for it in placing.machine(at) {
-            writer.write_record([
-                machine.name.as_str(),
-                alike,
-                &it.row.group,
-                &it.row.name,
-                &it.row.variant,
-                &it.ns.to_string(),
-                &number(it.over_group),
-                &it.stands_out.to_string(),
+            table.row(&[
+                Cell::Text(&machine.name),
+                Cell::Text(alike),
+                Cell::Text(&it.row.group),
+                Cell::Text(&it.row.name),
+                Cell::Text(&it.row.variant),
+                Cell::Real(Some(it.ns)),
+                Cell::Real(it.over_group),
+                Cell::Flag(Some(it.stands_out)),
             ])?;
         }
     }
-    Ok(writer.into_inner()?)
+    table.finish()
 }
 
+const COMPARISONS: &[Column] = &[
+    ("alternative", Text),
+    ("command", Text),
+    ("baseline", Text),
+    ("baseline_command", Text),
+    ("load", Count),
+    ("machine", Text),
+    ("machines_like_it", Text),
+    ("ratio", Real),
+    ("low", Real),
+    ("high", Real),
+    ("verdict", Text),
+];
+
 /// What every machine says to every comparison.
-pub fn comparisons(answered: &[Answered]) -> anyhow::Result<Vec<u8>> {
-    let mut writer = Writer::from_writer(Vec::new());
-    writer.write_record([
-        "alternative",
-        "command",
-        "baseline",
-        "baseline_command",
-        "load",
-        "machine",
-        "machines_like_it",
-        "ratio",
-        "low",
-        "high",
-        "verdict",
-    ])?;
+pub fn comparisons(answered: &[Answered], format: Format) -> anyhow::Result<Vec<u8>> {
+    let mut table = format.table(COMPARISONS)?;
     for Answered { question, report } in answered {
         let mut alike = vec![String::new(); report.machines.len()];
         for group in &report.groups {
             group.group.machines.iter().for_each(|at| alike[*at] = words::group(&group.group));
         }
         for (it, alike) in report.machines.iter().zip(&alike) {
-            writer.write_record([
-                question.alternative.as_str(),
-                &question.command,
-                &question.baseline,
-                &question.baseline_command,
-                &question.load.to_string(),
-                &it.machine,
-                alike,
-                &it.ratio.ratio.to_string(),
-                &number(it.ratio.low),
-                &number(it.ratio.high),
-                verdict(it.verdict),
+            table.row(&[
+                Cell::Text(&question.alternative),
+                Cell::Text(&question.command),
+                Cell::Text(&question.baseline),
+                Cell::Text(&question.baseline_command),
+                Cell::Count(Some(question.load as usize)),
+                Cell::Text(&it.machine),
+                Cell::Text(alike),
+                Cell::Real(Some(it.ratio.ratio)),
+                Cell::Real(it.ratio.low),
+                Cell::Real(it.ratio.high),
+                Cell::Text(verdict(it.verdict)),
             ])?;
         }
     }
-    Ok(writer.into_inner()?)
+    table.finish()
 }
+
+const CHANGES: &[Column] = &[
+    ("group", Text),
+    ("name", Text),
+    ("variant", Text),
+    ("machines_like_it", Text),
+    ("ratio", Real),
+    ("low", Real),
+    ("high", Real),
+    ("machines", Count),
+    ("p_value", Real),
+    ("changed", Flag),
+];
 
 /// What changed: every row over all machines, then in each group of them.
-pub fn changes(report: &ChangeReport) -> anyhow::Result<Vec<u8>> {
-    let mut writer = Writer::from_writer(Vec::new());
-    writer.write_record([
-        "group",
-        "name",
-        "variant",
-        "machines_like_it",
-        "ratio",
-        "low",
-        "high",
-        "machines",
-        "p_value",
-        "changed",
-    ])?;
+pub fn changes(report: &ChangeReport, format: Format) -> anyhow::Result<Vec<u8>> {
+    let mut table = format.table(CHANGES)?;
     for it in &report.rows {
-        let row = [it.row.group.as_str(), &it.row.name, &it.row.variant];
-        let all: [&str; 7] = [
-            "",
-            &it.ratio.ratio.to_string(),
-            &number(it.ratio.low),
-            &number(it.ratio.high),
-            &it.machines.to_string(),
-            &it.p_value.to_string(),
-            &it.changed.to_string(),
+        let row = [Cell::Text(&it.row.group), Cell::Text(&it.row.name), Cell::Text(&it.row.variant)];
+        let all: [Cell<'_>; 7] = [
+            Cell::Text(""),
+            Cell::Real(Some(it.ratio.ratio)),
+            Cell::Real(it.ratio.low),
+            Cell::Real(it.ratio.high),
+            Cell::Count(Some(it.machines)),
+            Cell::Real(Some(it.p_value)),
+            Cell::Flag(Some(it.changed)),
         ];
-        writer.write_record(row.into_iter().chain(all))?;
+        table.row(&[&row[..], &all].concat())?;
         let several = report.groups.iter().zip(&it.by_group).filter(|_| report.groups.len() > 1);
         for (group, ratio) in several {
-            let of_group: [&str; 7] = [&words::group(group), &number(*ratio), "", "", "", "", ""];
-            writer.write_record(row.into_iter().chain(of_group))?;
+            let alike = words::group(group);
+            let of_group: [Cell<'_>; 7] = [
+                Cell::Text(&alike),
+                Cell::Real(*ratio),
+                Cell::Real(None),
+                Cell::Real(None),
+                Cell::Count(None),
+                Cell::Real(None),
+                Cell::Flag(None),
+            ];
+            table.row(&[&row[..], &of_group].concat())?;
         }
     }
-    Ok(writer.into_inner()?)
-}
-
-fn number(value: Option<f64>) -> String {
-    value.map_or_else(String::new, |it| it.to_string())
+    table.finish()
 }
 
 /// The word that records and the store have for it.

@@ -90,6 +90,14 @@ pub struct FleetResumeArgs {
     pub view: ViewArgs,
 }
 
+/// A file of bytes that nothing else may stand before or behind.
+fn file_of_its_own(text: &str) -> Result<PathBuf, String> {
+    match text {
+        "-" => Err("on standard output the report would stand in it: name a file".to_owned()),
+        path => Ok(path.into()),
+    }
+}
+
 /// Files of a report.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Output")]
@@ -99,6 +107,12 @@ pub struct FleetFileArgs {
     /// '-' is standard output.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub export_csv: Option<PathBuf>,
+
+    /// Write the same to FILE as Parquet
+    ///
+    /// Columns have types, and what is not known is null.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = file_of_its_own)]
+    pub export_parquet: Option<PathBuf>,
 
     /// Write a file a machine into DIR for Prometheus' textfile collector
     ///
@@ -157,6 +171,10 @@ pub struct FleetReportArgs {
     /// Write what every machine says to every comparison to FILE as CSV
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub export_comparisons_csv: Option<PathBuf>,
+
+    /// Write the same to FILE as Parquet
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = file_of_its_own, help_heading = "Output")]
+    pub export_comparisons_parquet: Option<PathBuf>,
 
     /// Other files.
     #[command(flatten)]

@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use whyfaster_render::fleet::files::Format;
 use whyfaster_render::fleet::files::prometheus::Files;
 use whyfaster_render::report::Page;
 use whyfaster_store as store;
@@ -13,8 +14,8 @@ use whyfaster_words::exit::Failure;
 use super::super::pages;
 use crate::cli::Outputs;
 
-/// Where a table goes, and who makes it.
-pub(super) type Table<'a> = (&'a Option<PathBuf>, &'a dyn Fn() -> anyhow::Result<Vec<u8>>);
+/// Where a table goes, as what, and who makes it.
+pub(super) type Table<'a> = (&'a Option<PathBuf>, Format, &'a dyn Fn(Format) -> anyhow::Result<Vec<u8>>);
 
 /// What is to be written where, made when it is asked for.
 pub(super) struct Written<'a> {
@@ -26,10 +27,10 @@ pub(super) struct Written<'a> {
 /// Writes the files, and gives what goes to standard output behind the report.
 pub(super) fn write(outputs: &Outputs, written: &Written<'_>) -> anyhow::Result<Vec<u8>> {
     let mut behind = Vec::new();
-    for (path, table) in &written.tables {
+    for (path, format, table) in &written.tables {
         match path {
-            Some(path) if path == Path::new("-") => behind.extend(table()?),
-            Some(path) => store::write_atomic(path, &table()?)?,
+            Some(path) if path == Path::new("-") => behind.extend(table(*format)?),
+            Some(path) => store::write_atomic(path, &table(*format)?)?,
             None => {}
         }
     }

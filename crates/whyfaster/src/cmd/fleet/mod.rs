@@ -14,7 +14,7 @@ use whyfaster_core::fleet::questions::{Answered, Counted, Questions};
 use whyfaster_core::fleet::{self, Fleet, PriceReport};
 use whyfaster_render::fleet as render;
 use whyfaster_render::fleet::files::prometheus::{self, Files};
-use whyfaster_render::fleet::files::tables;
+use whyfaster_render::fleet::files::{Format, tables};
 use whyfaster_render::report::{self as pages, Reported};
 use whyfaster_store as store;
 use whyfaster_store::again::reanalysed;
@@ -198,13 +198,17 @@ fn report_files(
     look: &Look,
 ) -> anyhow::Result<Vec<u8>> {
     let prices = report.prices.as_ref().map(|it| (fleet, it));
-    let csv = || {
-        let (fleet, report) = prices.ok_or_else(|| nothing("--export-csv", "prices of two machines"))?;
-        tables::prices(fleet, report)
+    let all = |format| {
+        let option = ["--export-csv", "--export-parquet"];
+        let (fleet, report) = prices.ok_or_else(|| nothing(option, format, "prices of two machines"))?;
+        tables::prices(fleet, report, format)
     };
-    let comparisons = || match report.comparisons.as_slice() {
-        [] => Err(nothing("--export-comparisons-csv", "comparisons, machine by machine").into()),
-        answered => tables::comparisons(answered),
+    let comparisons = |format| match report.comparisons.as_slice() {
+        [] => {
+            let option = ["--export-comparisons-csv", "--export-comparisons-parquet"];
+            Err(nothing(option, format, "comparisons, machine by machine").into())
+        }
+        answered => tables::comparisons(answered, format),
     };
     let page = || {
         let json = serde_json::to_vec(report)?;
@@ -212,14 +216,22 @@ fn report_files(
         Ok(pages::fleet(&Reported { prices, answered, counted, json: &json }, look))
     };
     let files = || prometheus::report(prices, &report.comparisons);
-    let tables: Vec<Table<'_>> =
-        vec![(&args.outputs.export_csv, &csv), (&args.export_comparisons_csv, &comparisons)];
+    let tables: Vec<Table<'_>> = vec![
+        (&args.outputs.export_csv, Format::Csv, &all),
+        (&args.export_comparisons_csv, Format::Csv, &comparisons),
+        (&args.outputs.export_parquet, Format::Parquet, &all),
+        (&args.export_comparisons_parquet, Format::Parquet, &comparisons),
+    ];
     let prometheus: (&Option<PathBuf>, &dyn Fn() -> Files) = (&args.outputs.export_prometheus, &files);
     files::write(outputs, &Written { tables, prometheus, page: &page })
 }
 
-/// What an option would write is not there.
-fn nothing(option: &str, what: &str) -> Failure {
+/// What an option would write is not there: of the options the one of this format.
+fn nothing([csv, parquet]: [&str; 2], format: Format, what: &str) -> Failure {
+    let option = match format {
+        Format::Csv => csv,
+        Format::Parquet => parquet,
+    };
     let hint =
         "name the files that have it; of more than 20 comparisons of the store take fewer with --only TEXT";
     Failure::new(Exit::Error, format!("there are no {what} for {option}"), hint)
@@ -302,9 +314,12 @@ fn diff(args: &FleetDiffArgs) -> anyhow::Result<Exit> {
     let exit = gate::diff(args, &change);
     let diff = Diff { schema: DIFF, change, not_read };
     let files = || prometheus::changes(&Changes::of(&before.fleet, &after.fleet));
-    let csv = || tables::changes(&diff.change);
+    let changes = |format| tables::changes(&diff.change, format);
     let page = || Ok(pages::changes(&diff.change, &serde_json::to_vec(&diff)?, &look));
-    let tables: Vec<Table<'_>> = vec![(&args.outputs.export_csv, &csv)];
+    let tables: Vec<Table<'_>> = vec![
+        (&args.outputs.export_csv, Format::Csv, &changes),
+        (&args.outputs.export_parquet, Format::Parquet, &changes),
+    ];
     let prometheus: (&Option<PathBuf>, &dyn Fn() -> Files) = (&args.outputs.export_prometheus, &files);
     let behind = files::write(&outputs, &Written { tables, prometheus, page: &page })?;
     let text = match (args.json, look.quiet) {
