@@ -141,14 +141,15 @@ fn a_quick_list_that_is_ten_times_as_dear_is_slower_in_every_row() {
     for row in rows.iter().filter(|row| row["others"][0]["ratio"].is_f64() && !is_compute(row)) {
         let other = &row["others"][0];
         let wide = || other["high"].as_f64().unwrap() / other["low"].as_f64().unwrap() > 10.0;
+        let drifts = || other["reason"]["noise"] == "drift";
         // A row that the machine's other work left with fewer than four repetitions says so; no test decides it. Nor is a row
-        // decided whose own repetitions spread over more than what is planted.
+        // decided whose own repetitions spread over more than what is planted, or changed by more from one half of them to the next.
         match other["repetitions"].as_u64().unwrap() {
             0..=3 => {
                 assert!(other["repetitions_needed"].as_u64().unwrap() >= 4, "{row}");
                 few += 1;
             }
-            _ if other["verdict"] == "undecided" && wide() => few += 1,
+            _ if other["verdict"] == "undecided" && (wide() || drifts()) => few += 1,
             _ => {
                 assert_eq!(other["verdict"], "slower", "{row}");
                 slower += 1;
@@ -157,7 +158,7 @@ fn a_quick_list_that_is_ten_times_as_dear_is_slower_in_every_row() {
     }
     assert!(
         slower > 10 && few < slower,
-        "{slower} rows are slower, {few} have too few repetitions or too wide ones"
+        "{slower} rows are slower, {few} have too few repetitions, too wide ones or drift"
     );
     let shown = run(&["machines", &one, &ten]).flowing();
     assert!(shown.contains("; the worst is"), "{shown}");

@@ -6,9 +6,30 @@ use whyfaster_core::fleet::questions::Answered;
 use whyfaster_core::fleet::{Fleet, PriceReport};
 use whyfaster_core::verdict::Verdict;
 
+use super::csv::Csv;
+use super::parquet::Parquet;
 use super::rows::Kind::{Count, Flag, Real, Text};
-use super::rows::{Cell, Column, Format};
+use super::rows::{Cell, Column, Rows};
 use whyfaster_words::fleet as words;
+
+/// What a table is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// A line a row. What is not known is empty.
+    Csv,
+    /// Columns with types. What is not known is null.
+    Parquet,
+}
+
+impl Format {
+    /// An empty table with these columns.
+    fn table(self, columns: &'static [Column]) -> anyhow::Result<Box<dyn Rows>> {
+        Ok(match self {
+            Self::Csv => Box::new(Csv::new(columns)?),
+            Self::Parquet => Box::new(Parquet::new(columns)),
+        })
+    }
+}
 
 const PRICES: &[Column] = &[
     ("machine", Text),

@@ -5,8 +5,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use whyfaster_render::fleet::files::Format;
 use whyfaster_render::fleet::files::prometheus::Files;
+use whyfaster_render::fleet::files::tables::Format;
 use whyfaster_render::report::Page;
 use whyfaster_store as store;
 use whyfaster_words::exit::Failure;

@@ -14,7 +14,7 @@ use whyfaster_core::fleet::questions::{Answered, Counted, Questions};
 use whyfaster_core::fleet::{self, Fleet, PriceReport};
 use whyfaster_render::fleet as render;
 use whyfaster_render::fleet::files::prometheus::{self, Files};
-use whyfaster_render::fleet::files::{Format, tables};
+use whyfaster_render::fleet::files::tables::{self, Format};
 use whyfaster_render::report::{self as pages, Reported};
 use whyfaster_store as store;
 use whyfaster_store::again::reanalysed;
