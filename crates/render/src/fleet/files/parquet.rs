@@ -19,6 +19,9 @@ const MAGIC: &[u8] = b"PAR1";
 /// Rows that are held until they are written as one group, so many.
 const GROUP: usize = 100_000;
 
+/// Or fewer, whose values of a column take so many bytes: the size of a page has 31 bits, and commands may be long.
+const PAGE: usize = 16 << 20;
+
 /// A file that is being written, and the rows that are not yet in it.
 pub(super) struct Parquet {
     columns: &'static [Column],
@@ -99,7 +102,8 @@ impl Rows for Parquet {
             held.hold(*kind, *cell).with_context(|| format!("in the column '{name}'"))?;
         }
         self.rows += 1;
-        if self.rows == GROUP { self.write_group() } else { Ok(()) }
+        let full = self.rows == GROUP || self.held.iter().any(|it| it.values.len() >= PAGE);
+        if full { self.write_group() } else { Ok(()) }
     }
 
     fn finish(mut self: Box<Self>) -> anyhow::Result<Vec<u8>> {
@@ -356,6 +360,17 @@ mod tests {
                 assert_eq!(*read, expected);
             }
         }
+    }
+
+    #[test]
+    fn long_texts_make_a_group_full_before_its_rows_do() {
+        let mut table = Box::new(Parquet::new(&[("command", Kind::Text)]));
+        let long = "x".repeat(PAGE / 2);
+        (0..3).for_each(|_| table.row(&[Cell::Text(&long)]).unwrap());
+        let reader = SerializedFileReader::new(bytes::Bytes::from(table.finish().unwrap())).unwrap();
+        assert_eq!(reader.num_row_groups(), 2);
+        let rows = reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string());
+        assert!(rows.eq([(); 3].map(|()| format!("{{command: \"{long}\"}}"))));
     }
 
     #[test]
