@@ -7,22 +7,28 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
+use whyfaster_core::analysis::LevelResult;
 use whyfaster_core::fleet::effects::Answer;
 use whyfaster_core::fleet::questions::{self, Question};
 use whyfaster_core::host::HostFacts;
+use whyfaster_core::plan::Alternative;
 use whyfaster_core::price::fingerprint::Facts;
-use whyfaster_core::price::{PriceList, Unit};
+use whyfaster_core::price::{Price, PriceList, Unit};
 use whyfaster_core::record::Record;
 use whyfaster_core::sample::{Arm, Batch};
 use whyfaster_core::status::Status;
 use whyfaster_core::trace::record::TraceRecord;
 use whyfaster_core::verdict::Verdict;
 
-use super::sql::Value;
+use super::schema::{ALTERNATIVE, COMPARISON, DOCUMENT, LEVEL, PRICE, ROUND};
+use super::sql::{Table, Value, storable};
 use crate::Recorded;
 
 /// Records may come from a machine whose clock is ahead. One from the far future would count as the latest of its machine for ever.
 const AHEAD_US: i64 = 24 * 3600 * 1_000_000;
+
+/// A number that the store will give.
+const TO_COME: Value = Value::Null;
 
 /// The number of the hidden copy of the baseline among the alternatives.
 const HIDDEN_COPY: i64 = -1;
@@ -42,23 +48,23 @@ pub struct Entry {
     pub(super) unit: Option<&'static str>,
     pub(super) about: String,
     pub(super) tool_version: String,
-    pub(super) packed: Vec<u8>,
-    pub(super) prices: Vec<(RowKey, Vec<Value>)>,
-    /// Rows of these tables without their first column, the record.
-    pub(super) alternatives: Vec<Vec<Value>>,
-    pub(super) levels: Vec<Vec<Value>>,
-    pub(super) rounds: Vec<Vec<Value>>,
-    pub(super) answers: Vec<Answered>,
+    /// Its rows in tables of `OF_RECORDS`, those of a table one behind the other. The numbers that the store gives to the record and to what
+    /// it shares with others are written into them where they stand: a load would spend a tenth of its time on copies.
+    pub(super) rows: Vec<(&'static Table, Vec<Value>)>,
+    /// The rows of `price_row` that its prices are of, in their order.
+    pub(super) priced: Vec<RowKey>,
+    /// The questions that its comparisons answer, in their order.
+    pub(super) asked: Vec<QuestionKey>,
+    /// The numbers of its machine and its facts, once the store knows them.
+    pub(super) machine_number: Option<i64>,
+    pub(super) facts_number: Option<i64>,
 }
 
-/// A comparison of a record.
+/// A question and what it is known by.
 #[derive(Clone, Debug)]
-pub(super) struct Answered {
-    pub(super) question: Question,
-    /// What the question is known by.
+pub(super) struct QuestionKey {
     pub(super) digest: String,
-    pub(super) answer: Answer,
-    pub(super) rounds: u32,
+    pub(super) question: Question,
 }
 
 /// What a machine is known by: its name, and what tells it from others of that name, where its records say that.
@@ -68,8 +74,21 @@ pub(super) struct MachineKey {
     pub(super) id: String,
 }
 
-/// What a row of a price list is known by: its group, name and variant.
-pub(super) type RowKey = (String, String, String);
+/// What a row of a price list is known by: its group, name and variant, in one text, because every list of a fleet has the same ones and
+/// each is looked up.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct RowKey(String);
+
+impl RowKey {
+    fn of(price: &Price) -> Self {
+        Self([&price.group, &price.name, &price.variant].map(|part| storable(part)).join("\0"))
+    }
+
+    /// Group, name and variant.
+    pub(super) fn parts(&self) -> impl Iterator<Item = &str> {
+        self.0.split('\0')
+    }
+}
 
 impl Entry {
     /// Of a document that was read, analysed again, and the bytes that it was read from. `called` is what its file calls its machine; a
@@ -88,8 +107,28 @@ impl Entry {
         let facts = entry.facts.iter();
         entry.facts_digest =
             facts.fold(Hash::new(), |hash, (fact, value)| hash.text(fact.name()).text(value)).hex();
-        entry.packed = pack(bytes);
+        entry.rows.push((&DOCUMENT, vec![TO_COME, Value::Bytes(pack(bytes))]));
         Ok(entry)
+    }
+
+    /// Its rows in a table.
+    pub(super) fn rows_in(&self, table: &Table) -> &[Value] {
+        self.rows.iter().find(|(of, _)| of.name == table.name).map_or(&[], |(_, rows)| rows)
+    }
+
+    /// Writes numbers into a column of a table, of all its rows in their order.
+    pub(super) fn number(&mut self, table: &Table, column: &str, numbers: impl Iterator<Item = i64>) {
+        let rows = self.rows.iter_mut().filter(|(of, _)| of.name == table.name);
+        for (cell, number) in rows.flat_map(|(of, rows)| of.column_of(column, rows)).zip(numbers) {
+            *cell = number.into();
+        }
+    }
+
+    /// Writes the number of the record into all of its rows.
+    pub(super) fn number_all(&mut self, record: i64) {
+        for (table, rows) in &mut self.rows {
+            table.column_of("record", rows).for_each(|cell| *cell = record.into());
+        }
     }
 
     fn new(kind: &'static str, started: &str, took_s: f64, status: Status) -> Result<Self, String> {
@@ -109,12 +148,11 @@ impl Entry {
             unit: None,
             about: String::new(),
             tool_version: String::new(),
-            packed: Vec::new(),
-            prices: Vec::new(),
-            alternatives: Vec::new(),
-            levels: Vec::new(),
-            rounds: Vec::new(),
-            answers: Vec::new(),
+            rows: Vec::new(),
+            priced: Vec::new(),
+            asked: Vec::new(),
+            machine_number: None,
+            facts_number: None,
         })
     }
 }
@@ -143,18 +181,16 @@ fn prices(list: &PriceList) -> Result<Entry, String> {
     });
     entry.about = format!("{measured} prices");
     list.tool_version.clone_into(&mut entry.tool_version);
-    entry.prices = list
-        .prices
-        .iter()
-        .map(|price| {
-            let it = price.figures();
-            let figures = [it.floor, it.low, it.median, it.high, it.p99, it.mean].map(Value::from);
-            let mut values = Vec::from(figures);
-            let why = price.not_measured.as_ref();
-            values.extend([price.samples.into(), price.repetitions.into(), why.into()]);
-            ((price.group.clone(), price.name.clone(), price.variant.clone()), values)
-        })
-        .collect();
+    let mut rows = Vec::with_capacity(list.prices.len() * PRICE.columns.len());
+    for price in &list.prices {
+        let it = price.figures();
+        rows.extend([TO_COME, TO_COME]);
+        rows.extend([it.floor, it.low, it.median, it.high, it.p99, it.mean].map(Value::from));
+        let why = price.not_measured.as_ref();
+        rows.extend([price.samples.into(), price.repetitions.into(), why.into()]);
+    }
+    entry.rows.push((&PRICE, rows));
+    entry.priced = list.prices.iter().map(RowKey::of).collect();
     Ok(entry)
 }
 
@@ -170,49 +206,72 @@ fn comparison(record: &Record) -> Result<Entry, String> {
     let alternatives = &record.plan.alternatives;
     entry.about = alternatives.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(", ");
     record.tool_version.clone_into(&mut entry.tool_version);
-    let numbered = || alternatives.iter().enumerate();
-    entry.alternatives =
-        numbered().map(|(number, it)| vec![number.into(), (&it.name).into(), (&it.command).into()]).collect();
-    for level in &record.analysis.levels {
-        let number = |name: &str| numbered().find(|(_, it)| it.name == name).map(|(number, _)| number);
-        entry.levels.extend(level.results.iter().filter_map(|it| {
-            let (span, latency) = (it.makespan_s, it.latency_s);
-            Some(vec![
-                level.load.into(),
-                number(&it.alternative)?.into(),
-                it.rounds.into(),
-                span.median.into(),
-                span.low.into(),
-                span.high.into(),
-                it.work_per_copy_s.into(),
-                it.user_per_copy_s.into(),
-                it.system_per_copy_s.into(),
-                it.throughput_per_s.into(),
-                it.share.into(),
-                latency.min.into(),
-                latency.p50.into(),
-                latency.p95.into(),
-                latency.p99.into(),
-                latency.max.into(),
-                it.run_delay_s.into(),
-                it.max_rss_bytes.into(),
-                it.voluntary_switches.into(),
-                it.involuntary_switches.into(),
-                it.timed_out.into(),
-            ])
-        }));
+    entry.rows.push((&ALTERNATIVE, rows(alternatives.iter().enumerate().map(alternative))));
+    let number = |name: &str| alternatives.iter().position(|it| it.name == name);
+    let levels = record.analysis.levels.iter();
+    let results = levels.flat_map(|level| level.results.iter().map(move |result| (level.load, result)));
+    let results = results.filter_map(|(load, result)| Some((load, number(&result.alternative)?, result)));
+    entry.rows.push((&LEVEL, rows(results.map(level))));
+    entry.rows.push((&ROUND, rows(record.batches.iter().map(round))));
+    let mut answers = Vec::new();
+    for (question, answer, it) in questions::answers(record) {
+        entry.asked.push(QuestionKey { digest: digest_of(&question), question });
+        answers.push(answered(entry.started_us, &answer, it.rounds));
     }
-    entry.rounds = record.batches.iter().map(round).collect();
-    let answers = questions::answers(record).into_iter();
-    entry.answers = answers
-        .map(|(question, answer, it)| Answered {
-            digest: digest_of(&question),
-            question,
-            answer,
-            rounds: it.rounds,
-        })
-        .collect();
+    entry.rows.push((&COMPARISON, rows(answers.into_iter())));
     Ok(entry)
+}
+
+/// Rows, one behind the other.
+fn rows<const COLUMNS: usize>(each: impl Iterator<Item = [Value; COLUMNS]>) -> Vec<Value> {
+    each.flatten().collect()
+}
+
+fn alternative((number, it): (usize, &Alternative)) -> [Value; 4] {
+    [TO_COME, number.into(), (&it.name).into(), (&it.command).into()]
+}
+
+fn level((load, alternative, it): (u32, usize, &LevelResult)) -> [Value; 22] {
+    let (span, latency) = (it.makespan_s, it.latency_s);
+    [
+        TO_COME,
+        load.into(),
+        alternative.into(),
+        it.rounds.into(),
+        span.median.into(),
+        span.low.into(),
+        span.high.into(),
+        it.work_per_copy_s.into(),
+        it.user_per_copy_s.into(),
+        it.system_per_copy_s.into(),
+        it.throughput_per_s.into(),
+        it.share.into(),
+        latency.min.into(),
+        latency.p50.into(),
+        latency.p95.into(),
+        latency.p99.into(),
+        latency.max.into(),
+        it.run_delay_s.into(),
+        it.max_rss_bytes.into(),
+        it.voluntary_switches.into(),
+        it.involuntary_switches.into(),
+        it.timed_out.into(),
+    ]
+}
+
+fn answered(started_us: i64, answer: &Answer, rounds: u32) -> [Value; 10] {
+    [
+        TO_COME,
+        TO_COME,
+        started_us.into(),
+        TO_COME,
+        answer.ratio.ratio.into(),
+        answer.ratio.low.into(),
+        answer.ratio.high.into(),
+        answer.confidence.into(),
+        word(answer.verdict).into(),
+        rounds.into(),
+    ]
 }
 
 fn digest_of(question: &Question) -> String {
@@ -221,13 +280,14 @@ fn digest_of(question: &Question) -> String {
     texts.iter().fold(Hash::new(), |hash, text| hash.text(text)).number((*load).into()).hex()
 }
 
-fn round(batch: &Batch) -> Vec<Value> {
+fn round(batch: &Batch) -> [Value; 12] {
     let copies = &batch.copies;
     let alternative = match batch.arm {
         Arm::Alternative(number) => number.into(),
         Arm::HiddenCopy => Value::Int(HIDDEN_COPY),
     };
-    vec![
+    [
+        TO_COME,
         batch.load.into(),
         batch.round.into(),
         batch.position.into(),

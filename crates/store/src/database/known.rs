@@ -2,8 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
+use std::iter;
 
-use super::entry::{Answered, Entry, MachineKey, RowKey};
+use super::entry::{Entry, MachineKey, QuestionKey, RowKey};
+use super::schema::{COMPARISON, PRICE};
 use super::sql::{Sql, Value, places};
 use super::trouble::Trouble;
 
@@ -29,15 +31,6 @@ struct Shared<Key> {
     numbers: HashMap<Key, i64>,
 }
 
-/// An entry, and the numbers of what it shares with others.
-pub(super) struct Numbered<'a> {
-    pub(super) entry: &'a Entry,
-    pub(super) machine: i64,
-    pub(super) facts: i64,
-    pub(super) rows: Vec<i64>,
-    pub(super) questions: Vec<i64>,
-}
-
 impl Default for Known {
     fn default() -> Self {
         Self {
@@ -54,14 +47,6 @@ impl Default for Known {
 }
 
 impl Known {
-    /// Whether nothing has to be written for the numbers of this entry.
-    pub(super) fn knows(&self, entry: &Entry) -> bool {
-        self.machines.numbers.contains_key(&entry.machine)
-            && self.facts.numbers.contains_key(&entry.facts_digest)
-            && entry.prices.iter().all(|(row, _)| self.rows.numbers.contains_key(row))
-            && entry.answers.iter().all(|it| self.questions.numbers.contains_key(&it.digest))
-    }
-
     /// Makes the rows that these entries share where there are none, and learns their numbers.
     pub(super) fn learn(&mut self, sql: &mut dyn Sql, entries: &[Entry]) -> Result<(), Trouble> {
         let machine = |it: &MachineKey| vec![(&it.name).into(), (&it.id).into()];
@@ -79,27 +64,34 @@ impl Known {
             );
         }
         insert(sql, "fact", &["facts", "name", "value"], &values)?;
-        let row = |(group, name, variant): &RowKey| vec![group.into(), name.into(), variant.into()];
-        let rows = entries.iter().flat_map(|entry| entry.prices.iter().map(|(row, _)| (row, row)));
+        let row = |row: &RowKey| row.parts().map(Value::from).collect();
+        let rows = entries.iter().flat_map(|entry| entry.priced.iter().map(|row| (row, row)));
         self.rows.learn(sql, rows, row)?;
-        let questions = entries.iter().flat_map(|entry| &entry.answers).map(|it| (&it.digest, it));
+        let questions = entries.iter().flat_map(|entry| &entry.asked).map(|it| (&it.digest, it));
         self.questions.learn(sql, questions, question)?;
         Ok(())
     }
 
-    /// The numbers of an entry that is known.
-    pub(super) fn numbered<'a>(&self, entry: &'a Entry) -> Numbered<'a> {
-        Numbered {
-            entry,
-            machine: self.machines.numbers[&entry.machine],
-            facts: self.facts.numbers[&entry.facts_digest],
-            rows: entry.prices.iter().map(|(row, _)| self.rows.numbers[row]).collect(),
-            questions: entry.answers.iter().map(|it| self.questions.numbers[&it.digest]).collect(),
-        }
+    /// Writes the numbers of what entries share into their rows; whether all of them are known.
+    pub(super) fn number(&self, entries: &mut [Entry]) -> bool {
+        entries.iter_mut().all(|entry| self.number_one(entry).is_some())
+    }
+
+    fn number_one(&self, entry: &mut Entry) -> Option<()> {
+        let rows: Vec<i64> = entry.priced.iter().map(|row| self.rows.number(row)).collect::<Option<_>>()?;
+        let questions = entry.asked.iter().map(|it| self.questions.number(&it.digest));
+        let questions: Vec<i64> = questions.collect::<Option<_>>()?;
+        let machine = self.machines.number(&entry.machine)?;
+        entry.machine_number = Some(machine);
+        entry.facts_number = Some(self.facts.number(&entry.facts_digest)?);
+        entry.number(&PRICE, "row", rows.into_iter());
+        entry.number(&COMPARISON, "question", questions.into_iter());
+        entry.number(&COMPARISON, "machine", iter::repeat(machine));
+        Some(())
     }
 }
 
-fn question(it: &Answered) -> Vec<Value> {
+fn question(it: &QuestionKey) -> Vec<Value> {
     let question = &it.question;
     vec![
         (&it.digest).into(),
@@ -114,6 +106,10 @@ fn question(it: &Answered) -> Vec<Value> {
 impl<Key: Clone + Eq + Hash> Shared<Key> {
     fn of(table: &'static str, columns: &'static [&'static str], of_key: usize) -> Self {
         Self { table, columns, of_key, numbers: HashMap::new() }
+    }
+
+    fn number(&self, key: &Key) -> Option<i64> {
+        self.numbers.get(key).copied()
     }
 
     /// Those that were not known, after their rows were made and their numbers learnt.

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use whyfaster_words::exit::Failure;
 
-use super::entry::{self, Answered, Entry};
-use super::known::{Known, Numbered};
+use super::entry::Entry;
+use super::known::Known;
 use super::open::Database;
-use super::schema::{ALTERNATIVE, COMPARISON, DOCUMENT, LEVEL, OF_RECORDS, PRICE, ROUND};
+use super::schema::OF_RECORDS;
 use super::sql::{Sql, Value, places};
 use super::trouble::{Trouble, Unconnected};
 
@@ -25,12 +25,14 @@ const TRIES: usize = 5;
 
 impl Database {
     /// Adds records under a label. What comes back is in the store for good.
-    pub fn add(&mut self, entries: &[Entry], label: &str) -> Result<Added, Failure> {
-        let learnt = self.surely(|it| it.learn(entries));
-        self.told(learnt)?;
+    pub fn add(&mut self, mut entries: Vec<Entry>, label: &str) -> Result<Added, Failure> {
+        let numbered = self.surely(|it| it.number(&mut entries));
+        self.told(numbered)?;
         let mut added = Added::default();
-        for entries in entries.chunks(self.sql.dialect().at_once) {
-            let result = self.surely(|it| it.add_together(entries, label));
+        for together in entries.chunks_mut(self.sql.dialect().at_once) {
+            // In one order for all writers: else two could wait for each other.
+            together.sort_by(|a, b| a.digest.cmp(&b.digest));
+            let result = self.surely(|it| within(it.sql.as_mut(), |sql| write(sql, together, label)));
             let now = self.told(result)?;
             added = Added { new: added.new + now.new, there: added.there + now.there };
         }
@@ -38,7 +40,7 @@ impl Database {
     }
 
     /// Does it again where the connection broke. What the server had done by then is found done.
-    fn surely<T>(&mut self, work: impl Fn(&mut Self) -> Result<T, Trouble>) -> Result<T, Trouble> {
+    fn surely<T>(&mut self, mut work: impl FnMut(&mut Self) -> Result<T, Trouble>) -> Result<T, Trouble> {
         let mut done = work(self);
         for _ in 0..TRIES {
             if !matches!(done, Err(Trouble::Unconnected(Unconnected::Cut(_)))) {
@@ -50,10 +52,10 @@ impl Database {
         done
     }
 
-    /// Writes what records share before them, by itself: two writers that held it until their records are written could wait for each
-    /// other. It is no record, and many of them cost one transaction.
-    fn learn(&mut self, entries: &[Entry]) -> Result<(), Trouble> {
-        if entries.iter().all(|entry| self.known.knows(entry)) {
+    /// Numbers what records share with others. What is new of it is written before them and by itself: two writers that held it until their
+    /// records are written could wait for each other. It is no record, and many of them cost one transaction.
+    fn number(&mut self, entries: &mut [Entry]) -> Result<(), Trouble> {
+        if self.known.number(entries) {
             return Ok(());
         }
         let (sql, known) = (self.sql.as_mut(), &mut self.known);
@@ -61,16 +63,10 @@ impl Database {
         if learnt.is_err() {
             // Some of these numbers went with the transaction.
             self.known = Known::default();
+            return learnt;
         }
-        learnt
-    }
-
-    fn add_together(&mut self, entries: &[Entry], label: &str) -> Result<Added, Trouble> {
-        let mut numbered: Vec<Numbered<'_>> =
-            entries.iter().map(|entry| self.known.numbered(entry)).collect();
-        // In one order for all writers: else two could wait for each other.
-        numbered.sort_by(|a, b| a.entry.digest.cmp(&b.entry.digest));
-        within(self.sql.as_mut(), |sql| write(sql, &numbered, label))
+        assert!(self.known.number(entries), "what was learnt is known");
+        Ok(())
     }
 
     /// Removes a record; whether there was one.
@@ -100,30 +96,30 @@ fn finish<T>(sql: &mut dyn Sql, work: impl FnOnce(&mut dyn Sql) -> Result<T, Tro
     done
 }
 
-fn write(sql: &mut dyn Sql, all: &[Numbered<'_>], label: &str) -> Result<Added, Trouble> {
-    let mut rows: [Vec<Value>; OF_RECORDS.len()] = Default::default();
-    let mut added = Added::default();
+fn write(sql: &mut dyn Sql, all: &mut [Entry], label: &str) -> Result<Added, Trouble> {
     let mut new = heads(sql, all, label)?;
-    for it in all {
+    let mut rows: [Vec<&[Value]>; OF_RECORDS.len()] = Default::default();
+    let mut added = Added::default();
+    for entry in all {
         // One record may come twice at once.
-        let Some(record) = new.remove(&it.entry.digest) else {
+        let Some(record) = new.remove(&entry.digest) else {
             added.there += 1;
             continue;
         };
         added.new += 1;
-        let of_entry = rows_of(it, record);
-        rows.iter_mut().zip(of_entry).for_each(|(all, new)| all.extend(new));
-    }
-    for (table, rows) in OF_RECORDS.into_iter().zip(rows) {
-        if !rows.is_empty() {
-            sql.load(table, &rows)?;
+        entry.number_all(record);
+        for (table, rows) in OF_RECORDS.into_iter().zip(&mut rows) {
+            rows.extend(Some(entry.rows_in(table)).filter(|it| !it.is_empty()));
         }
+    }
+    for (table, rows) in OF_RECORDS.into_iter().zip(rows).filter(|(_, rows)| !rows.is_empty()) {
+        sql.load(table, &rows)?;
     }
     Ok(added)
 }
 
 /// The rows of the records themselves: by the digests of those that are new, their numbers.
-fn heads(sql: &mut dyn Sql, all: &[Numbered<'_>], label: &str) -> Result<HashMap<String, i64>, Trouble> {
+fn heads(sql: &mut dyn Sql, all: &[Entry], label: &str) -> Result<HashMap<String, i64>, Trouble> {
     let now = jiff::Timestamp::now().as_microsecond();
     let columns = [
         "digest",
@@ -139,13 +135,12 @@ fn heads(sql: &mut dyn Sql, all: &[Numbered<'_>], label: &str) -> Result<HashMap
         "tool_version",
         "added_us",
     ];
-    let values = all.iter().flat_map(|it| {
-        let entry = it.entry;
+    let values = all.iter().flat_map(|entry| {
         [
             (&entry.digest).into(),
             entry.kind.into(),
-            it.machine.into(),
-            it.facts.into(),
+            entry.machine_number.into(),
+            entry.facts_number.into(),
             entry.started_us.into(),
             entry.took_s.into(),
             entry.status.into(),
@@ -169,43 +164,4 @@ fn heads(sql: &mut dyn Sql, all: &[Numbered<'_>], label: &str) -> Result<HashMap
         }
     })?;
     Ok(new)
-}
-
-/// Its rows in the tables of `OF_RECORDS`, in that order.
-fn rows_of(it: &Numbered<'_>, record: i64) -> [Vec<Value>; OF_RECORDS.len()] {
-    let entry = it.entry;
-    let of = |rows: &[Vec<Value>]| {
-        let each = rows.iter().flat_map(|row| [record.into()].into_iter().chain(row.iter().cloned()));
-        each.collect::<Vec<Value>>()
-    };
-    let prices = entry.prices.iter().zip(&it.rows).flat_map(|((_, figures), row)| {
-        [record.into(), (*row).into()].into_iter().chain(figures.iter().cloned())
-    });
-    let answers =
-        entry.answers.iter().zip(&it.questions).flat_map(|(Answered { answer, rounds, .. }, question)| {
-            [
-                (*question).into(),
-                it.machine.into(),
-                entry.started_us.into(),
-                record.into(),
-                answer.ratio.ratio.into(),
-                answer.ratio.low.into(),
-                answer.ratio.high.into(),
-                answer.confidence.into(),
-                entry::word(answer.verdict).into(),
-                (*rounds).into(),
-            ]
-        });
-    debug_assert_eq!(
-        OF_RECORDS.map(|table| table.name),
-        [&DOCUMENT, &PRICE, &ALTERNATIVE, &LEVEL, &ROUND, &COMPARISON].map(|table| table.name)
-    );
-    [
-        vec![record.into(), Value::Bytes(entry.packed.clone())],
-        prices.collect(),
-        of(&entry.alternatives),
-        of(&entry.levels),
-        of(&entry.rounds),
-        answers.collect(),
-    ]
 }

@@ -6,7 +6,7 @@
 use super::sql::{Dialect, Found, Sql, Table, number};
 use super::trouble::Trouble;
 
-/// From nothing to version 1, from version 1 to version 2, and so on. `{id}`, `{bytes}` and `{by_key}` are those of the database.
+/// From nothing to version 1, from version 1 to version 2, and so on. `{id}`, `{key}`, `{bytes}` and `{by_key}` are those of the database.
 const STEPS: [&str; 1] = [include_str!("schema/1.sql")];
 
 pub(super) const DOCUMENT: Table = Table { name: "document", columns: &["record", "packed"] };
@@ -133,5 +133,11 @@ fn version(sql: &mut dyn Sql) -> Result<i64, Trouble> {
 }
 
 fn in_dialect(step: &str, dialect: Dialect) -> String {
-    step.replace("{id}", dialect.id).replace("{bytes}", dialect.bytes).replace("{by_key}", dialect.by_key)
+    let words = [
+        ("{id}", dialect.id),
+        ("{key}", dialect.key),
+        ("{bytes}", dialect.bytes),
+        ("{by_key}", dialect.by_key),
+    ];
+    words.into_iter().fold(step.to_owned(), |step, (place, word)| step.replace(place, word))
 }

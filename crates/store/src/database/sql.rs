@@ -88,9 +88,13 @@ impl From<f64> for Value {
 }
 
 /// A text of PostgreSQL holds no NUL, and a command holds none either.
+pub(super) fn storable(text: &str) -> String {
+    text.replace('\0', "\u{fffd}")
+}
+
 impl From<&str> for Value {
     fn from(text: &str) -> Self {
-        Self::Text(text.replace('\0', "\u{fffd}"))
+        Self::Text(storable(text))
     }
 }
 
@@ -113,11 +117,25 @@ pub(super) struct Table {
     pub(super) columns: &'static [&'static str],
 }
 
+impl Table {
+    /// A column of rows of this table, if it has that one.
+    pub(super) fn column_of<'a>(
+        &self,
+        name: &str,
+        rows: &'a mut [Value],
+    ) -> impl Iterator<Item = &'a mut Value> {
+        let (width, at) = (self.columns.len(), self.columns.iter().position(|it| *it == name));
+        rows.chunks_mut(width).filter_map(move |row| row.get_mut(at?))
+    }
+}
+
 /// What each database calls by a name of its own.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dialect {
     /// The type of a number that the database gives every new row.
     pub(super) id: &'static str,
+    /// The type of a number by which the rows of a table lie.
+    pub(super) key: &'static str,
     pub(super) bytes: &'static str,
     /// What stands behind a table whose rows lie in the order of their key.
     pub(super) by_key: &'static str,
@@ -170,8 +188,8 @@ pub(super) trait Sql {
         take: &mut dyn FnMut(&[Value]),
     ) -> Result<(), Trouble>;
 
-    /// Adds rows to a table: their values, one row after the other.
-    fn load(&mut self, table: &Table, values: &[Value]) -> Result<(), Trouble>;
+    /// Adds rows to a table: their values, one row after the other, in as many pieces as they come.
+    fn load(&mut self, table: &Table, pieces: &[&[Value]]) -> Result<(), Trouble>;
 
     /// Connects again after the connection broke; waits for a server that is about to be there.
     fn connect_again(&mut self) -> Result<(), Trouble>;

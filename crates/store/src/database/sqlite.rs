@@ -11,7 +11,7 @@ use std::time::Duration;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql, params_from_iter};
 
-use super::sql::{Cell, Dialect, Found, Sql, Table, Value, places};
+use super::sql::{Cell, Dialect, Found, Sql, Table, Value};
 use super::trouble::Trouble;
 
 /// How long a writer waits for the others.
@@ -19,6 +19,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// "whyf": tells a store from other files of SQLite (`file` knows it as well).
 const APPLICATION: i64 = 0x7768_7966;
+
+/// Rows of one statement: to begin one, and to find the place of its rows, costs as much as a row.
+const TOGETHER: usize = 30;
 
 struct Sqlite {
     connection: Connection,
@@ -38,18 +41,25 @@ pub(super) fn open(path: &Path, make: bool) -> Result<Box<dyn Sql>, Trouble> {
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(PATIENCE)?;
     // The log takes whole pages, and a record changes a row here and there: with small pages there is less to write, and the file is a fifth
-    // smaller. The cache is what the upper part of a large index needs.
+    // smaller. The cache is what the upper part of a large index needs; all of it is searched whenever a page is split (in SQLite:
+    // balance_nonroot, pcache1TruncateUnsafe).
     connection.pragma_update(None, "page_size", 4096)?;
-    connection.pragma_update(None, "cache_size", -64_000)?;
+    connection.pragma_update(None, "cache_size", -16_000)?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
-    connection.pragma_update(None, "wal_autocheckpoint", 16384)?;
+    connection.pragma_update(None, "wal_autocheckpoint", 4096)?;
     connection.set_prepared_statement_cache_capacity(64);
     Ok(Box::new(Sqlite { connection }))
 }
 
 impl Sql for Sqlite {
     fn dialect(&self) -> Dialect {
-        Dialect { id: "INTEGER PRIMARY KEY", bytes: "BLOB", by_key: "WITHOUT ROWID", at_once: 1 }
+        Dialect {
+            id: "INTEGER PRIMARY KEY",
+            key: "INTEGER",
+            bytes: "BLOB",
+            by_key: "WITHOUT ROWID",
+            at_once: 1,
+        }
     }
 
     fn found(&mut self) -> Result<Found, Trouble> {
@@ -78,11 +88,11 @@ impl Sql for Sqlite {
 
     fn begin(&mut self) -> Result<(), Trouble> {
         // A transaction that begins as a reader could not become a writer once another one has written.
-        self.script("BEGIN IMMEDIATE")
+        self.run("BEGIN IMMEDIATE", &[]).map(drop)
     }
 
     fn commit(&mut self) -> Result<(), Trouble> {
-        self.script("COMMIT")
+        self.run("COMMIT", &[]).map(drop)
     }
 
     fn roll_back(&mut self) {
@@ -118,12 +128,20 @@ impl Sql for Sqlite {
         Ok(())
     }
 
-    fn load(&mut self, table: &Table, values: &[Value]) -> Result<(), Trouble> {
-        let places = places(table.columns.len(), 1);
-        let statement = format!("INSERT INTO {} ({}) VALUES {places}", table.name, table.columns.join(", "));
-        let mut prepared = self.connection.prepare_cached(&statement)?;
-        for row in values.chunks(table.columns.len()) {
-            prepared.execute(params_from_iter(row))?;
+    fn load(&mut self, table: &Table, pieces: &[&[Value]]) -> Result<(), Trouble> {
+        let of_row = table.columns.len();
+        for rows in pieces.iter().flat_map(|rows| rows.chunks(of_row * TOGETHER)) {
+            // Two statements are enough for every number of rows, so that both stay prepared.
+            let together = if rows.len() == of_row * TOGETHER { TOGETHER } else { 1 };
+            let row = format!("({})", vec!["?"; of_row].join(", "));
+            let places = vec![row.as_str(); together].join(", ");
+            let columns = table.columns.join(", ");
+            // What fails ends the transaction: to undo one statement of several rows alone, SQLite would keep a journal of each.
+            let statement = format!("INSERT OR ROLLBACK INTO {} ({columns}) VALUES {places}", table.name);
+            let mut prepared = self.connection.prepare_cached(&statement)?;
+            for rows in rows.chunks(of_row * together) {
+                prepared.execute(params_from_iter(rows))?;
+            }
         }
         Ok(())
     }

@@ -117,7 +117,7 @@ pub fn kept(verb: &str, bytes: serde_json::Result<Vec<u8>>, outputs: &Outputs) -
         let refuse = |why| Failure::new(Exit::Error, why, "this is a defect: please report it");
         Entry::of(&whyfaster_store::again::again(recorded), &bytes, "this machine", None).map_err(refuse)
     });
-    let added = entry.and_then(|entry| Database::open_or_make(address)?.add(&[entry], label));
+    let added = entry.and_then(|entry| Database::open_or_make(address)?.add(vec![entry], label));
     match added {
         Err(failure) if outputs.keep => {
             let hint = "it is kept: 'whyfaster show --list' says under which name, for 'whyfaster store add'";

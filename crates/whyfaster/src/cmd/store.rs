@@ -110,7 +110,7 @@ fn written(
                 Err(it) => refused.push(it),
             }
         }
-        let now = database.add(&entries, label).map_err(|failure| {
+        let now = database.add(entries, label).map_err(|failure| {
             let message = format!("{}; {} were added", failure.message, added.new);
             Failure { message, ..failure }
         })?;

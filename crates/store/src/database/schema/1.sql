@@ -35,10 +35,9 @@ CREATE TABLE record (
     added_us BIGINT NOT NULL
 );
 CREATE INDEX record_of_machine ON record (kind, machine, started_us);
-CREATE INDEX record_started ON record (started_us);
 
 CREATE TABLE document (
-    record BIGINT PRIMARY KEY REFERENCES record,
+    record {key} PRIMARY KEY REFERENCES record,
     packed {bytes} NOT NULL
 );
 
