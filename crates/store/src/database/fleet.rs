@@ -111,7 +111,7 @@ impl Database {
     /// The answers to a question without their machines: of each machine the latest that is meant.
     pub fn answers(&mut self, asked: &Asked, chosen: &Chosen) -> Result<Vec<Answer>, Failure> {
         let mut found: Vec<Answer> = Vec::new();
-        let read = self.each_answer(asked, chosen, "0", &mut |_, _, answer| found.push(answer));
+        let read = self.each_answer(asked, chosen, "", &mut |_, _, answer| found.push(answer));
         self.told(read).map(|()| found)
     }
 
@@ -124,9 +124,9 @@ impl Database {
     fn answered(&mut self, asked: &Asked, chosen: &Chosen) -> Result<Vec<OnMachine>, Trouble> {
         let (names, facts) = (self.names()?, self.facts()?);
         let mut found = Vec::new();
-        let of_record = "(SELECT facts FROM record WHERE id = c.record)";
+        let of_record = ", (SELECT facts FROM record WHERE id = c.record)";
         self.each_answer(asked, chosen, of_record, &mut |machine, of, answer| {
-            let facts = facts.get(&of).cloned().unwrap_or_default();
+            let facts = of.and_then(|of| facts.get(&of)).cloned().unwrap_or_default();
             let machine = Machine { name: names.get(&machine).cloned().unwrap_or_default(), facts };
             found.push(OnMachine { machine, answer });
         })?;
@@ -134,25 +134,25 @@ impl Database {
         Ok(found)
     }
 
-    /// Gives machine, facts and answer of the latest answer of each machine to `take`.
+    /// Gives machine, facts and answer of the latest answer of each machine to `take`. The facts are what the last column is, if there is one:
+    /// there may be ten million rows.
     fn each_answer(
         &mut self,
         asked: &Asked,
         chosen: &Chosen,
         facts: &str,
-        take: &mut dyn FnMut(i64, i64, Answer),
+        take: &mut dyn FnMut(i64, Option<i64>, Answer),
     ) -> Result<(), Trouble> {
         let mut with = vec![Value::Int(asked.id)];
         let conditions = chosen.conditions(Of::Comparisons, &mut with);
         // The order of the key, so that nothing is sorted.
         let select = format!(
-            "SELECT c.machine, {facts}, c.ratio, c.low, c.high, c.confidence, c.verdict FROM comparison c \
+            "SELECT c.machine, c.ratio, c.low, c.high, c.confidence, c.verdict{facts} FROM comparison c \
              WHERE c.question = $1{conditions} ORDER BY c.machine, c.started_us, c.record"
         );
-        let mut last: Option<(i64, i64, Answer)> = None;
+        let mut last: Option<(i64, Option<i64>, Answer)> = None;
         self.sql.each(&select, &with, &mut |row| {
-            let [Value::Int(machine), Value::Int(facts), Value::Real(ratio), low, high, confidence, word] =
-                row
+            let [Value::Int(machine), Value::Real(ratio), low, high, confidence, word, facts @ ..] = row
             else {
                 return;
             };
@@ -164,7 +164,7 @@ impl Database {
             {
                 take(before, facts, answer);
             }
-            last = Some((*machine, *facts, answer));
+            last = Some((*machine, facts.first().and_then(Value::int), answer));
         })?;
         if let Some((machine, facts, answer)) = last {
             take(machine, facts, answer);

@@ -5,7 +5,8 @@ mod gate;
 
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
-use std::thread;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, ScopedJoinHandle};
 
 use serde::Serialize;
 use whyfaster_core::fleet::change::{ChangeReport, Changes, change};
@@ -142,12 +143,17 @@ fn report(args: &FleetReportArgs) -> anyhow::Result<Exit> {
     let outputs = Outputs::of_fleet_report(args)?;
     let _kept = results::check(&outputs)?;
     let look = results::look(&outputs);
-    let (fleet, comparisons, not_read) = match args.files.as_slice() {
+    let ((fleet, prices), comparisons, not_read) = match args.files.as_slice() {
         [] => {
             let address = Address::or_usual(args.store.store.as_deref())?;
             let chosen = args.chosen.chosen();
-            let prices = Database::open(&address)?.prices(&chosen)?;
-            (prices, stored(&address, args.only.as_deref(), &chosen)?, Vec::new())
+            // At once, as there may be millions of either.
+            let (priced, comparisons) = thread::scope(|scope| {
+                let prices = scope.spawn(|| Database::open(&address)?.prices(&chosen).map(priced));
+                let comparisons = stored(&address, args.only.as_deref(), &chosen);
+                Ok::<_, Failure>((joined(prices)?, comparisons?))
+            })?;
+            (priced, comparisons, Vec::new())
         }
         files => {
             let gathered = Gathered::of(files)?;
@@ -155,7 +161,7 @@ fn report(args: &FleetReportArgs) -> anyhow::Result<Exit> {
             answered.retain(|it| args.only.as_deref().is_none_or(|only| it.question.holds(only)));
             let many = if answered.len() > MANY { answered.as_slice() } else { &[] };
             let counted = many.iter().map(Counted::of).collect();
-            (gathered.fleet, Comparisons { answered, counted }, gathered.not_read)
+            (priced(gathered.fleet), Comparisons { answered, counted }, gathered.not_read)
         }
     };
     let Comparisons { answered, counted } = comparisons;
@@ -165,13 +171,18 @@ fn report(args: &FleetReportArgs) -> anyhow::Result<Exit> {
         asked.chain(counted.iter().map(|it| it.machines)).fold(machines, usize::max),
         args.files.is_empty(),
     )?;
-    let prices = (machines > 1).then(|| fleet::report(&fleet));
     let report = Report { schema: REPORT, prices, comparisons: answered, counted, not_read };
     let exit = gate::report(args, report.prices.as_ref(), &report.comparisons, &report.counted)?;
     let behind = report_files(args, &fleet, &report, &outputs, &look)?;
     let text = if args.json { json(&report)? } else { screen(&report, &look).into_bytes() };
     store::to_stdout(&[text, behind].concat())?;
     Ok(exit)
+}
+
+/// The prices of machines with what is to be said of them, where there are two to compare.
+fn priced(fleet: Fleet) -> (Fleet, Option<PriceReport>) {
+    let report = (fleet.machines.len() > 1).then(|| fleet::report(&fleet));
+    (fleet, report)
 }
 
 /// The report as a terminal shows it.
@@ -263,24 +274,32 @@ fn stored(address: &Address, only: Option<&str>, chosen: &Chosen) -> Result<Comp
 /// Many questions in short, on all CPUs.
 fn counted(address: &Address, asked: &[Asked], chosen: &Chosen) -> Result<Vec<Counted>, Failure> {
     let readers = thread::available_parallelism().map_or(1, usize::from);
-    let parts = asked.chunks(asked.len().div_ceil(readers).max(1));
-    let part = |asked: &[Asked]| {
+    let next = AtomicUsize::new(0);
+    let some = || {
         let mut database = Database::open(address)?;
-        let each = asked.iter().map(|asked| {
+        let mut counted = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(asked) = asked.get(at) else {
+                return Ok(counted);
+            };
             let answers = database.answers(asked, chosen)?;
             let tally = Tally::of(answers.iter());
-            Ok(Counted { question: asked.question.clone(), machines: answers.len(), tally })
-        });
-        each.collect::<Result<Vec<Counted>, Failure>>()
+            counted.push((at, Counted { question: asked.question.clone(), machines: answers.len(), tally }));
+        }
     };
     thread::scope(|scope| {
-        let running: Vec<_> = parts.map(|asked| scope.spawn(move || part(asked))).collect();
-        let ended = running.into_iter().map(|it| it.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        let mut all: Vec<Counted> =
-            ended.collect::<Result<Vec<_>, Failure>>()?.into_iter().flatten().collect();
-        all.retain(|it| it.machines > 0);
-        Ok(all)
+        let running: Vec<_> = (0..readers).map(|_| scope.spawn(some)).collect();
+        let ended = running.into_iter().map(joined).collect::<Result<Vec<_>, Failure>>()?;
+        let mut all = ended.concat();
+        all.sort_by_key(|(at, _)| *at);
+        Ok(all.into_iter().map(|(_, it)| it).filter(|it| it.machines > 0).collect())
     })
+}
+
+/// What a thread gave, or its panic.
+fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 fn diff(args: &FleetDiffArgs) -> anyhow::Result<Exit> {
