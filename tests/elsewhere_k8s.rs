@@ -127,6 +127,33 @@ fn nodes_are_held_by_jobs_and_who_cannot_be_had_is_named() {
 }
 
 #[test]
+fn machines_are_called_by_their_nodes_and_one_that_is_gone_holds_no_other() {
+    let cluster = needs!(Cluster::new(&["a1.east", "a2.east"]));
+    let _alone = alone();
+    for to in ["--to=before", "--to=after"] {
+        cluster
+            .run(&["fleet", "prices", "k8s:all", to, "--", "--quick", "getppid"])
+            .expect(0, &["2 of 2 machines"]);
+    }
+    let diff = cluster.run(&["fleet", "diff", "before", "after", "--json"]).json();
+    assert_eq!(diff["machines"], json!(["a1-east", "a2-east"]));
+    // The nodes are replaced before what is missing is measured.
+    fs::remove_file(cluster.place.path("before/a1.east.json")).unwrap();
+    fs::remove_file(cluster.place.path("before/a2.east.json")).unwrap();
+    cluster.set("a2.east", "/metadata/name", json!("a3.east"));
+    let ran = cluster.run(&["fleet", "resume", "before"]);
+    ran.expect(
+        1,
+        &[
+            "a1.east: done",
+            "a2.east: it is gone: no node of the cluster is called 'a2.east'",
+            "1 of 2 machines",
+        ],
+    );
+    cluster.assert_clean();
+}
+
+#[test]
 fn what_the_cluster_refuses_is_the_reason() {
     let cluster = needs!(Cluster::new(&["a1", "a2"]));
     let _alone = alone();
@@ -145,6 +172,15 @@ fn what_the_cluster_refuses_is_the_reason() {
     cluster
         .compare(&["k8s:a1@nowhere/none", "--to=image"], &few_runs("true"))
         .expect(1, &["a1: it is ImagePullBackOff: no such image", "0 of 1 machine"]);
+    cluster.assert_clean();
+    // Where there is not even a pod, what Kubernetes complains of is the reason.
+    cluster.place.write("cluster/nopods", "");
+    let events = json!([{ "type": "Warning", "reason": "FailedCreate", "message": "pods \"x\" is forbidden: no such service account" }]);
+    cluster.place.write("cluster/events", events.to_string());
+    cluster
+        .compare(&["k8s:a2", "--to=events"], &few_runs("true"))
+        .expect(1, &["a2: it is FailedCreate: pods \"x\" is forbidden", "0 of 1 machine"]);
+    fs::remove_file(cluster.place.path("cluster/nopods")).unwrap();
     cluster.assert_clean();
     // One that waits says why, and goes on once it can.
     let condition = json!({ "type": "PodScheduled", "status": "False", "message": "0/2 nodes are available: 2 Insufficient cpu." });

@@ -11,6 +11,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -275,11 +276,26 @@ fn who_is_drained_is_named_a_lost_job_is_asked_for_again_and_an_interrupt_ends_a
     let running = cluster.start(&[&all[..], &long].concat());
     place.wait_for_sleepers(2);
     eventually("one waits", || cluster.say(&["squeue", "-h", "-o", "%T"]).contains("PENDING"));
+    eventually("it says why", || place.said().contains("n3: waits: "));
     kill(running.pid(), Signal::INT);
     running.wait().expect(130, &["n1: interrupted", "n3: interrupted", "0 of 3 machines gave a record"]);
     holder.kill().unwrap();
     holder.wait().unwrap();
     cluster.say(&["scancel", "-w", "n3"]);
+    cluster.assert_clean();
+}
+
+/// A node that Slurm has given, and whose daemon then does nothing.
+#[test]
+fn a_node_that_hangs_before_its_shell_is_there_holds_nobody() {
+    let cluster = needs!(Cluster::new(2, ""));
+    let _alone = alone();
+    let hung = Pid::from_raw(cluster.nodes[0] as i32).unwrap();
+    kill_process(hung, Signal::STOP).unwrap();
+    let words = ["fleet", "compare", "slurm:p:n1", "slurm:p:n2", "--to=runs", "--at-once=1", "--silence=5s"];
+    let ran = cluster.run(&[&words[..], &few_runs("true")].concat());
+    kill_process(hung, Signal::CONT).unwrap();
+    ran.expect(1, &["n1: nothing came from it for 5 s before it began", "n2: done", "1 of 2 machines"]);
     cluster.assert_clean();
 }
 
@@ -293,6 +309,9 @@ fn a_controller_that_restarts_costs_nothing_and_a_node_that_dies_its_own_record(
     // The controller restarts in the middle.
     let running = cluster.start(&[&["fleet", "compare", "slurm:p", "--to=runs"], &words[..]].concat());
     cluster.place.wait_for_sleepers(4);
+    // Within 5 s the controller writes down which steps there are (SAVE_MAX_WAIT in its src/slurmctld/state_save.c). One that it does not know
+    // after a crash it kills, with all that would clear up there.
+    std::thread::sleep(Duration::from_secs(6));
     cluster.daemons.crash(cluster.controller);
     cluster.start_controller();
     eventually("the controller knows its jobs", || {

@@ -5,6 +5,7 @@ mod support;
 use std::fs;
 
 use rustix::process::Signal;
+use support::engines::few_runs;
 use support::needs::needs;
 use support::sshd::Network;
 use support::user::USER;
@@ -47,6 +48,62 @@ fn records_come_home_from_an_ordinary_user_and_nothing_stays() {
         .expect_error(2, &["holds a run already", "fleet resume runs"]);
     network.run(&["fleet", "compare", "ssh:alpha", "--", "true", "--json"]).expect_error(2, &["--json"]);
     network.run(&["fleet", "prices", "ssh:alpha", "--", "--nonsense"]).expect_error(2, &["--nonsense"]);
+    network
+        .run(&["fleet", "prices", "ssh:alpha", "--", "--save"])
+        .expect_error(2, &["--save, which belongs before '--'"]);
+    network.run(&["fleet", "doctor", "ssh:alpha", "--save"]).expect_error(2, &["'doctor' makes none"]);
+}
+
+#[test]
+fn records_go_into_the_store_as_they_come_home() {
+    let mut network = needs!(Network::new());
+    let _alone = alone();
+    network.machine("alpha", "/bin/sh", "");
+    network.machine("beta", "/bin/sh", "");
+    let places = ["ssh:alpha", "ssh:beta", "--to=runs", "--store=store.db"];
+    let save = ["--save", "--label=before", "--", "--quick", "getppid"];
+    network.run(&[&["fleet", "prices"], &places[..], &save].concat()).expect(0, &["2 of 2 machines"]);
+    let listed = network.run(&["store", "list", "--store=store.db", "--label=before", "--json"]).json();
+    let hosts: Vec<&str> = list(&listed["records"]).iter().filter_map(|it| it["host"].as_str()).collect();
+    assert_eq!(hosts.len(), 2, "{listed:#}");
+    assert!(["alpha", "beta"].iter().all(|it| hosts.contains(it)), "{hosts:?}");
+    let ran = network.run(&["store", "add", "--store=store.db", "--label=after", "runs"]);
+    assert!(ran.out.contains("2 were there already; 2 of them keep another label"), "{}", ran.out);
+    // What is traced comes home too.
+    let traced = ["fleet", "trace", "ssh:alpha", "--to=traced", "--", "--untraced-runs=0", "true"];
+    network.run(&traced).expect(0, &["1 of 1 machine gave a record", "whyfaster show 'traced/alpha.json'"]);
+    network.run(&["show", "traced/alpha.json"]).expect(0, &[]);
+    network.assert_clean();
+}
+
+/// A line that hangs, as after a cut cable: no end comes, and nothing else either.
+#[test]
+fn a_machine_that_falls_silent_is_given_up_and_ends_what_it_runs() {
+    let mut network = needs!(Network::new());
+    let _alone = alone();
+    network.machine("alpha", "/bin/sh", "");
+    network.alias("ruler", 0, "root", "known");
+    let conf = network.place.file("ssh.conf");
+    let ssh =
+        |words: &[String]| words.first().is_some_and(|it| it == "/usr/bin/ssh") && words.contains(&conf);
+    let long = format!("sleep {}", network.place.marker);
+    let words = ["fleet", "compare", "ssh:ruler", "--to=runs", "--silence=4s"];
+    let running = network.start(&[&words[..], &few_runs(&long)].concat());
+    network.place.wait_for_sleepers(1);
+    // Meanwhile nobody else measures there, whatever calls it.
+    let second = ["fleet", "compare", "ssh:alpha", "--to=second", "--send=lines"];
+    network.place.write("lines", "1\n2\n3\n");
+    network
+        .run(&[&second[..], &QUICK].concat())
+        .expect(1, &["alpha: another run measures on it", "0 of 1 machine gave a record"]);
+    kill(network.find(ssh).unwrap(), Signal::STOP);
+    running.wait().expect(1, &["ruler: it began to measure, and then nothing came from it for 4 s"]);
+    eventually("no process is left", || network.place.sleepers().is_empty());
+    network.run(&[&["fleet", "resume", "second"][..]].concat()).expect(0, &["alpha: done"]);
+    let limited = ["fleet", "compare", "ssh:ruler", "--to=limited", "--limit=3s"];
+    network.run(&[&limited[..], &few_runs(&long)].concat()).expect(1, &["ruler: it was not done within 3 s"]);
+    eventually("no process is left", || network.place.sleepers().is_empty());
+    network.assert_clean();
 }
 
 #[test]

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Stands in for kubectl where no Kubernetes is at hand: nodes as the real one printed them, jobs that are files, a shell that runs here.
 
-$CLUSTER is a directory: nodes.json, what becomes of a pod on a node (pod.NODE, the status as JSON), and a file a job.
+$CLUSTER is a directory: nodes.json, what becomes of a pod on a node (pod.NODE, the status as JSON), a file a job, the events of all of them
+(events), and nopods where no pod comes of a job.
 """
 
 import json
@@ -65,12 +66,13 @@ match words[:2]:
         answer([])
     case ["get", "pods"]:
         file = cluster / f"job.{option['--selector'].removeprefix('job-name=')}"
-        answer([pod(file)[1]] if file.exists() else [])
+        answer([pod(file)[1]] if file.exists() and not (cluster / "nopods").exists() else [])
     case ["get", "pod"]:
         if job_of(words[2]).exists():
             print(json.dumps(pod(job_of(words[2]))[1]))
     case ["get", "events"]:
-        answer(json.loads(os.environ.get("EVENTS", "[]")))
+        events = cluster / "events"
+        answer(json.loads(events.read_text()) if events.exists() else [])
     case ["create", _]:
         job = json.load(sys.stdin)
         if namespace == "closed":
@@ -80,14 +82,15 @@ match words[:2]:
         (cluster / f"job.{words[2]}").unlink(missing_ok=True)
     case ["exec", _]:
         node, found = pod(job_of(words[2]))
+        host = found["spec"]["hostname"]
         boot = cluster / f"boot.{node}"
         box = cluster / f"tmp.{node}"
         box.mkdir(exist_ok=True)
         # At that end of the line a pod would wait.
         command = [rest[0], rest[1], rest[2].replace("/tmp/.whyfaster", str(cluster / f"line.{node}"))]
         if boot.exists():
-            mount = f"mount --bind {boot} /proc/sys/kernel/random/boot_id && exec \"$@\""
-            command = ["unshare", "-m", "--propagation", "private", "sh", "-c", mount, "sh", *command]
+            mount = f"hostname {host} && mount --bind {boot} /proc/sys/kernel/random/boot_id && exec \"$@\""
+            command = ["unshare", "-m", "-u", "--propagation", "private", "sh", "-c", mount, "sh", *command]
         shell = subprocess.Popen(command, stdin=subprocess.PIPE, env=os.environ | {"TMPDIR": str(box)})
         threading.Thread(target=relay, args=[shell.stdin], daemon=True).start()
         if ended := shell.wait():

@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 /// Largest record that is read. A thousand copies in a hundred rounds of three arms make about 25 MiB.
-const MAX_BYTES: u64 = 256 << 20;
+pub const MAX_BYTES: u64 = 256 << 20;
 
 /// Most values in a record. A hostile file of the largest size could hold 128 million, each many times larger in memory
 /// than on disk.

@@ -29,6 +29,10 @@ pub fn trouble(trouble: &Trouble) -> String {
                 "it is the same machine as {name}, and two measurements on one machine would disturb each other"
             )
         }
+        Trouble::Busy => {
+            "another run measures on it, and two measurements on one machine would disturb each other"
+                .to_owned()
+        }
         Trouble::NotLinux { system } => format!("it runs {system}, and this program runs on Linux"),
         Trouble::NoProgram { machine } => {
             format!("it is {machine}, and there is no program for that: --binary {machine}=FILE names one")

@@ -37,6 +37,8 @@ pub enum Trouble {
         /// The name by which it is measured.
         name: String,
     },
+    /// Another run measures on it.
+    Busy,
     /// This program runs on Linux only.
     NotLinux {
         /// What it runs.

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -103,6 +104,15 @@ impl Collection {
         })?;
         hold(&journal, directory)?;
         let mut collection = Self { directory: directory.to_owned(), journal, met: BTreeMap::new() };
+        // What stands there is not this run's: it would count as a record that came home.
+        let foreign = wanted.machines.iter().find(|(name, _)| collection.file(name).exists());
+        if let Some((name, _)) = foreign {
+            let _ = fs::remove_file(&path);
+            return Err(Failure::usage(
+                format!("'{}' stands there already", collection.file(name).display()),
+                "name another directory with --to, or move the file away",
+            ));
+        }
         collection.write(&wanted).map_err(cannot)?;
         Ok(collection)
     }
@@ -134,7 +144,9 @@ impl Collection {
             _ => None,
         });
         let met = met.collect();
-        Ok((Self { directory: directory.to_owned(), journal, met }, wanted))
+        let mut collection = Self { directory: directory.to_owned(), journal, met };
+        collection.end_line().map_err(|error| damaged(error.to_string()))?;
+        Ok((collection, wanted))
     }
 
     /// Where it is.
@@ -158,12 +170,6 @@ impl Collection {
         home.map(|(machine, boot)| (boot.clone(), machine.clone())).collect()
     }
 
-    /// Keeps a record: whole, or not at all.
-    pub fn keep(&self, machine: &str, bytes: &[u8]) -> Result<(), Trouble> {
-        store::write_atomic(&self.file(machine), bytes)
-            .map_err(|failure| Trouble::NotKept { why: failure.message })
-    }
-
     /// Notes which machine it is.
     pub fn note_met(&mut self, machine: &str, boot: &str) {
         self.note(&Entry::Met { machine: machine.to_owned(), boot: boot.to_owned() });
@@ -174,6 +180,16 @@ impl Collection {
         self.note(&Entry::Failed { machine: machine.to_owned(), trouble: trouble.clone() });
     }
 
+    /// Ends a line that a crash cut short, so that what is written next begins one of its own.
+    fn end_line(&mut self) -> io::Result<()> {
+        let bytes = self.journal.metadata()?.len();
+        let mut last = [b'\n'];
+        if let Some(at) = bytes.checked_sub(1) {
+            self.journal.read_exact_at(&mut last, at)?;
+        }
+        if last == [b'\n'] { Ok(()) } else { self.journal.write_all(b"\n") }
+    }
+
     /// What cannot be noted is found out again by the next run.
     fn note(&mut self, entry: &Entry) {
         let _ = self.write(entry);
@@ -182,7 +198,12 @@ impl Collection {
     fn write(&mut self, value: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_vec(value)?;
         line.push(b'\n');
-        self.journal.write_all(&line)
+        let written = self.journal.write_all(&line);
+        if written.is_err() {
+            // A full disk may have taken a part of it.
+            let _ = self.end_line();
+        }
+        written
     }
 }
 
@@ -230,7 +251,7 @@ mod tests {
         let mut run = Collection::create(&directory, wanted()).unwrap();
         run.note_met("a", "1");
         run.note_met("b", "2");
-        run.keep("a", b"{}").unwrap();
+        store::write_atomic(&run.file("a"), b"{}").unwrap();
         run.note_failed("b", &Trouble::Damaged);
         run.journal.write_all(b"{\"met\":{\"mach").unwrap();
         assert!(Collection::resume(&directory).unwrap_err().message.contains("another run collects"));
@@ -239,6 +260,14 @@ mod tests {
         assert_eq!(again, wanted());
         assert!(run.has("a") && !run.has("b"));
         assert_eq!(run.met(), Met::from([("1".to_owned(), "a".to_owned())]));
+        drop(run);
+        // What is noted behind the line that was cut short is not lost in it.
+        let (mut run, _) = Collection::resume(&directory).unwrap();
+        run.note_met("b", "3");
+        store::write_atomic(&run.file("b"), b"{}").unwrap();
+        drop(run);
+        let (run, _) = Collection::resume(&directory).unwrap();
+        assert_eq!(run.met().get("3").map(String::as_str), Some("b"));
         drop(run);
         assert!(
             Collection::create(&directory, wanted()).unwrap_err().message.contains("holds a run already")
@@ -259,11 +288,14 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_the_reason_and_leaves_nothing() {
+    fn what_stands_there_already_is_no_record_of_this_run() {
         let place = tempfile::tempdir().unwrap();
-        let directory = place.path().join("runs");
-        let run = Collection::create(&directory, wanted()).unwrap();
-        fs::create_dir(run.file("a")).unwrap();
-        assert!(matches!(run.keep("a", b"{}"), Err(Trouble::NotKept { .. })));
+        let file = place.path().join("b.json");
+        fs::write(&file, "mine").unwrap();
+        let said = Collection::create(place.path(), wanted()).unwrap_err().message;
+        assert!(said.contains("b.json' stands there already"), "{said}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+        fs::remove_file(&file).unwrap();
+        Collection::create(place.path(), wanted()).unwrap();
     }
 }

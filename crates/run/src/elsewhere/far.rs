@@ -7,7 +7,9 @@ use std::env;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
@@ -74,6 +76,7 @@ fn serve(directory: &Path) -> Result<(), Gone> {
     for sent in &request.files {
         line.file(&work, sent)?;
     }
+    let _alone = alone()?;
     say(&Message::Begun)?;
     let record = directory.join("record");
     let status = follow(&request, directory, &work, &record, &mut line)?;
@@ -81,6 +84,19 @@ fn serve(directory: &Path) -> Result<(), Gone> {
     say(&Message::Ended { status, bytes: bytes.len() as u64 })?;
     let mut out = io::stdout().lock();
     Ok(out.write_all(&bytes).and_then(|()| out.flush())?)
+}
+
+/// What one run at a time holds on a machine: an address that the kernel takes back with the process, whatever ends it. It is named after the
+/// number that the kernel drew at its start, as machines are told apart.
+fn alone() -> Result<Option<UnixListener>, Gone> {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let name = format!("whyfaster-measures-{}", boot.trim());
+    let held = SocketAddr::from_abstract_name(name).and_then(|address| UnixListener::bind_addr(&address));
+    match held {
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => Err(Gone::Refused(Message::Busy)),
+        // Where there is no such address, nothing is known of others.
+        held => Ok(held.ok()),
+    }
 }
 
 fn say(message: &Message) -> io::Result<()> {

@@ -42,6 +42,20 @@ pub struct Machine {
     pub first: String,
     /// Ends a job of that engine.
     pub(super) cancel: Option<fn(&str)>,
+    /// How the engine has it with our job, where its client does not say so by itself.
+    pub(super) stands: Option<Arc<Stands>>,
+}
+
+/// Asks an engine how a job stands; `None` if it does not say.
+type Stands = dyn Fn() -> Option<Standing> + Send + Sync;
+
+/// How a job stands with its engine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Standing {
+    /// What the engine calls the job.
+    pub(super) job: String,
+    /// Why it waits; `None` once the machine is the job's.
+    pub(super) waits: Option<String>,
 }
 
 impl Machine {
@@ -58,11 +72,18 @@ impl Machine {
             queues: false,
             first: String::new(),
             cancel: None,
+            stands: None,
         }
     }
 }
 
 impl Machine {
+    /// One that cannot be had, and why.
+    pub(super) fn lost(name: &str, asked: &str, trouble: Trouble) -> Self {
+        let way = |_| Command::new("false");
+        Self { out: Some(trouble), ..Self::new(name, asked.to_owned(), way) }.called(name)
+    }
+
     /// The same machine under the name that it had.
     #[must_use]
     pub fn called(self, name: &str) -> Self {

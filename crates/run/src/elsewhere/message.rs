@@ -6,8 +6,8 @@ use sha2::{Digest, Sha256};
 /// A message is never longer than this, so that what is none cannot fill the memory.
 pub(super) const LONGEST: usize = 1 << 20;
 
-/// A record is never longer than this.
-pub(super) const LARGEST: u64 = 1 << 30;
+/// A record is never longer than this: the store and the reports read no larger one.
+pub(super) const LARGEST: u64 = whyfaster_store::MAX_BYTES;
 
 /// What to do over there. The files follow, one after the other.
 #[derive(Debug, Serialize, Deserialize)]
@@ -40,6 +40,8 @@ pub(super) enum Message {
     Begun,
     /// It is not what was sent.
     Damaged,
+    /// Another run measures there.
+    Busy,
     /// There is no room for it.
     NoRoom { why: String },
     /// It lives.

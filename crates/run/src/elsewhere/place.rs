@@ -2,18 +2,26 @@
 //!
 //! Each kind is a file and a line in [`PLACES`]. What is no kind is a file with one place a line.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
+use std::iter;
+use std::panic::resume_unwind;
 use std::str::FromStr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
-use whyfaster_words::exit::Failure;
+use whyfaster_core::fleet::visit::Trouble;
+use whyfaster_words::exit::{Exit, Failure};
 
 use super::machine::{Machine, PlaceKind};
 use super::{k8s, ray, slurm, ssh};
 
 /// The kinds, in the order of the help.
 pub static PLACES: [&PlaceKind; 4] = [&ssh::KIND, &slurm::KIND, &k8s::KIND, &ray::KIND];
+
+/// How many machines are looked for at once, where an engine is asked for each.
+const ASK_AT_ONCE: usize = 8;
 
 /// A place as it was asked for.
 #[derive(Clone, Debug)]
@@ -60,15 +68,30 @@ impl Place {
                 }
             }
         }
-        let mut often: BTreeMap<String, usize> = BTreeMap::new();
+        let mut taken = BTreeSet::new();
         for machine in &mut found {
-            let times = often.entry(machine.name.clone()).or_default();
-            *times += 1;
-            if *times > 1 {
-                machine.name = format!("{}-{times}", machine.name);
-            }
+            let others = (2..).map(|time: usize| format!("{}-{time}", machine.name));
+            let mut names = iter::once(machine.name.clone()).chain(others);
+            machine.name = names.find(|name| taken.insert(name.clone())).unwrap_or_default();
         }
         Ok(found)
+    }
+
+    /// The machines of a run that is taken up again, each by its name and the words that led to it. One that is not to be had any more is out,
+    /// and holds no other.
+    pub fn again(machines: &[(String, String)]) -> Vec<Machine> {
+        let next = AtomicUsize::new(0);
+        let some = || {
+            let each = iter::from_fn(|| machines.get(next.fetch_add(1, Ordering::Relaxed)));
+            each.map(|(name, asked)| one_again(name, asked)).collect::<Vec<_>>()
+        };
+        // Each asks its engine, which takes a moment.
+        let mut found: Vec<Machine> = thread::scope(|scope| {
+            let asking: Vec<_> = (0..ASK_AT_ONCE.min(machines.len())).map(|_| scope.spawn(some)).collect();
+            asking.into_iter().flat_map(|it| it.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        });
+        found.sort_by_key(|machine| machines.iter().position(|(name, _)| *name == machine.name));
+        found
     }
 
     fn open(&self) -> Result<Vec<Machine>, Failure> {
@@ -77,6 +100,25 @@ impl Place {
             Self::File(file) => of_file(file),
         }
     }
+}
+
+fn one_again(name: &str, asked: &str) -> Machine {
+    let opened = match asked.parse::<Place>() {
+        Ok(place) => place.open(),
+        Err(why) => Err(Failure::usage(why, "begin a new run")),
+    };
+    match opened.map(|mut machines| machines.pop()) {
+        Ok(Some(machine)) => machine.called(name),
+        Ok(None) => Machine::lost(name, asked, gone(String::new())),
+        Err(failure) if failure.exit == Exit::Usage => Machine::lost(name, asked, gone(failure.message)),
+        Err(failure) => {
+            Machine::lost(name, asked, Trouble::Unreachable { said: vec![failure.message], status: None })
+        }
+    }
+}
+
+fn gone(reason: String) -> Trouble {
+    Trouble::Down { state: "gone".to_owned(), reason }
 }
 
 /// The machine as its engine tells of it now: a node that broke down would be waited for in vain.
@@ -146,16 +188,23 @@ mod tests {
     fn a_file_names_a_machine_a_line_and_each_has_a_file_name_of_its_own() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("hosts.txt");
-        fs::write(&file, "# ours\nalpha\n\nssh:beta  # the other\nalpha\nssh:a/b\nssh:a_b\nssh:.x\n")
-            .unwrap();
+        fs::write(
+            &file,
+            "# ours\nalpha\n\nssh:beta  # the other\nalpha\nssh:a/b\nssh:a_b\nssh:a_b-2\nssh:.x\n",
+        )
+        .unwrap();
         let places = [Place::File(file.to_str().unwrap().to_owned()), "ssh:beta".parse().unwrap()];
         let machines = Place::machines(&places).unwrap();
         let names: Vec<&str> = machines.iter().map(|it| it.name.as_str()).collect();
-        assert_eq!(names, ["alpha", "beta", "a_b", "a_b-2", "_x"]);
+        assert_eq!(names, ["alpha", "beta", "a_b", "a_b-2", "a_b-2-2", "_x"]);
         fs::write(&file, "fine\n-oProxyCommand=x\n").unwrap();
         assert!(
             Place::machines(&places).unwrap_err().message.contains("line 2: '-oProxyCommand=x' is no host")
         );
+        let again = [("a", "ssh:alpha"), ("b", "k8s:"), ("c", "ssh:beta")];
+        let again = Place::again(&again.map(|(name, asked)| (name.to_owned(), asked.to_owned())));
+        let stands: Vec<_> = again.iter().map(|it| (it.name.as_str(), it.out.is_some())).collect();
+        assert_eq!(stands, [("a", false), ("b", true), ("c", false)]);
         let missing = Place::machines(&["nowhere".parse().unwrap()]).unwrap_err();
         assert!(missing.message.contains("'nowhere' is no place"), "{missing}");
     }

@@ -4,12 +4,15 @@
 //! whoever collects has gone, nothing has to lie on a disk that all nodes share, and each node is asked for by name and measured once. The
 //! clients of this machine are called; there is no library.
 
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 use whyfaster_core::fleet::visit::Trouble;
 use whyfaster_words::exit::Failure;
 
-use super::machine::{Machine, PlaceKind};
+use super::machine::{Machine, PlaceKind, Standing};
 use super::shell::SHELL;
 
 pub(super) static KIND: PlaceKind = PlaceKind {
@@ -52,8 +55,11 @@ impl Node {
 
     fn machine(&self, partition: &str) -> Machine {
         let (part, name, cpus) = (partition.to_owned(), self.name.clone(), self.cpus.clone());
+        // A name of its own, by which the job is found before its shell says which it is. The standard library draws the keys of a hash by chance.
+        let job = format!("whyfaster-{:016x}", RandomState::new().hash_one(&self.name));
+        let called = job.clone();
         let machine = Machine::new(&self.name, format!("slurm:{partition}:{}", self.name), move |_| {
-            srun(&part, &name, &cpus)
+            srun(&called, &part, &name, &cpus)
         });
         let trouble = || Trouble::Down { state: self.state.clone(), reason: self.reason.clone() };
         let first = format!("make 'srun -p {partition} -w {} true' work first", self.name);
@@ -62,18 +68,40 @@ impl Node {
             queues: true,
             first,
             cancel: Some(scancel),
+            stands: Some(Arc::new(move || standing(&job))),
             ..machine
         }
     }
 }
 
 /// The shell on the node. All of the node is the job's, and all its CPUs are the shell's. The environment here is not the node's.
-fn srun(partition: &str, node: &str, cpus: &str) -> Command {
+fn srun(job: &str, partition: &str, node: &str, cpus: &str) -> Command {
     let mut command = Command::new("srun");
     command.args(["-p", partition, "-w", node, "-c", cpus, "-N1", "-n1", "--exclusive", "--mem=0"]);
-    command.args(["--job-name=whyfaster", "--chdir=/", "--unbuffered", "--cpu-bind=none", "--mpi=none"]);
+    command.args(["--job-name", job, "--chdir=/", "--unbuffered", "--cpu-bind=none", "--mpi=none"]);
     command.args(["--export=HOME,USER,LOGNAME,PATH,LANG", SHELL]);
     command
+}
+
+/// How the job of this name stands.
+fn standing(job: &str) -> Option<Standing> {
+    let mut command = Command::new("squeue");
+    command.args(["-h", "-n", job, "-o", "%i|%T|%r"]).stdin(Stdio::null()).stderr(Stdio::null());
+    let said = command.output().ok()?.stdout;
+    standing_of(String::from_utf8_lossy(&said).lines().next()?)
+}
+
+/// From a line of `%i|%T|%r`: squeue(1), "JOB STATE CODES" and "JOB REASON CODES".
+fn standing_of(line: &str) -> Option<Standing> {
+    let mut fields = line.splitn(3, '|').map(|field| field.trim().to_owned());
+    let (job, state, reason) = (fields.next()?, fields.next()?, fields.next()?);
+    let waits = match state.as_str() {
+        "PENDING" => Some(if reason == "None" { "it is queued".to_owned() } else { reason }),
+        "RUNNING" | "CONFIGURING" => None,
+        // It is about to end, and srun will say so.
+        _ => return None,
+    };
+    Some(Standing { job, waits })
 }
 
 /// Ends a job of which its `srun` may be gone.
@@ -139,6 +167,16 @@ fn nodes(partition: &str) -> Result<Vec<Node>, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_job_waits_for_a_reason_or_has_its_node() {
+        let standing = |line| standing_of(line).map(|it| (it.job, it.waits));
+        let waits = |why: &str| Some(("7".to_owned(), Some(why.to_owned())));
+        assert_eq!(standing("7|PENDING|Resources"), waits("Resources"));
+        assert_eq!(standing("7|PENDING|None"), waits("it is queued"));
+        assert_eq!(standing("7|RUNNING|None"), Some(("7".to_owned(), None)));
+        assert_eq!((standing("7|COMPLETING|None"), standing("")), (None, None));
+    }
 
     #[test]
     fn who_is_down_is_out_and_who_is_free_comes_first() {

@@ -7,7 +7,7 @@ use whyfaster_core::fleet::visit::Trouble;
 
 use super::engine::Told;
 use super::link::Link;
-use super::machine::Machine;
+use super::machine::{Machine, Standing};
 use super::message::{LARGEST, LONGEST, Message, Request, beat};
 use super::parcel::Load;
 use super::shell::{Hello, NO_ROOM, NOT_RUN, script};
@@ -23,6 +23,10 @@ pub struct Patience {
 
 /// How long the far side may take to clear up.
 const FAREWELL: Duration = Duration::from_secs(15);
+
+/// When an engine is asked how the job stands: most machines are given at once, and a controller has more to do.
+const ASKS_FIRST: Duration = Duration::from_secs(3);
+const ASKS_AGAIN: Duration = Duration::from_secs(20);
 
 /// Exit statuses with which a verb has done its work: 0, and those of the gates.
 const DONE: [i32; 3] = [0, 3, 4];
@@ -67,6 +71,9 @@ pub(super) fn visit(
         measuring: false,
         queued: machine.queues,
         job: None,
+        stands: machine.stands.as_deref(),
+        asks: Instant::now() + ASKS_FIRST,
+        told: String::new(),
     };
     let ended = visit.all(claim);
     let hung = matches!(ended, Err(Trouble::Silent { .. }));
@@ -92,6 +99,10 @@ struct Visit<'a> {
     queued: bool,
     /// As which job it runs.
     job: Option<String>,
+    /// Asks the engine how the job stands, when that is asked next, and what was told of it last.
+    stands: Option<&'a (dyn Fn() -> Option<Standing> + Send + Sync)>,
+    asks: Instant,
+    told: String,
 }
 
 impl Visit<'_> {
@@ -157,6 +168,7 @@ impl Visit<'_> {
                 Message::Alive => {}
                 Message::Said { line } => self.link.note(&line),
                 Message::Damaged => return Err(Trouble::Damaged),
+                Message::Busy => return Err(Trouble::Busy),
                 Message::NoRoom { why } => return Err(Trouble::NoRoom { said: vec![why] }),
                 Message::Ended { status, .. } if !DONE.contains(&status) => {
                     return Err(Trouble::Verb { status, said: self.link.said() });
@@ -207,8 +219,7 @@ impl Visit<'_> {
         let Patience { silence, limit } = self.errand.patience;
         let now = Instant::now();
         if self.queued {
-            let far = now + Duration::from_secs(3600);
-            return self.went(far);
+            return self.wait_for_turn(now);
         }
         if limit.is_some_and(|limit| now >= self.began + limit) {
             return Err(Trouble::TooLong { seconds: limit.unwrap_or_default().as_secs_f64() });
@@ -227,6 +238,32 @@ impl Visit<'_> {
             until = until.min(self.beat + every);
         }
         self.went(until)
+    }
+
+    /// Waits while the engine does not give the machine, however long that is. Once it has, silence means something.
+    fn wait_for_turn(&mut self, now: Instant) -> Result<(), Trouble> {
+        let Some(stands) = self.stands else {
+            return self.went(now + Duration::from_secs(3600));
+        };
+        if now < self.asks {
+            return self.went(self.asks);
+        }
+        self.asks = now + ASKS_AGAIN;
+        match stands() {
+            Some(Standing { job, waits: Some(why) }) => {
+                self.job = Some(job);
+                if why != self.told {
+                    (self.waits)(why.clone());
+                    self.told = why;
+                }
+            }
+            Some(Standing { job, waits: None }) => {
+                let now = Instant::now();
+                (self.job, self.queued, self.began, self.link.stirred) = (Some(job), false, now, now);
+            }
+            None => {}
+        }
+        Ok(())
     }
 
     fn went(&mut self, until: Instant) -> Result<(), Trouble> {

@@ -1,6 +1,7 @@
 //! Records into the tables, each whole or not at all, and never twice.
 
 use std::collections::HashMap;
+use std::ops::AddAssign;
 
 use whyfaster_words::exit::Failure;
 
@@ -8,7 +9,7 @@ use super::entry::Entry;
 use super::known::Known;
 use super::open::Database;
 use super::schema::OF_RECORDS;
-use super::sql::{Sql, Value, places};
+use super::sql::{Sql, Value, number, places};
 use super::trouble::{Trouble, Unconnected};
 
 /// What became of records.
@@ -18,6 +19,19 @@ pub struct Added {
     pub new: usize,
     /// Those that were in the store already.
     pub there: usize,
+    /// Those of them that had no label and have this one now.
+    pub labelled: usize,
+    /// Those of them that keep another label.
+    pub otherwise: usize,
+}
+
+impl AddAssign for Added {
+    fn add_assign(&mut self, more: Self) {
+        self.new += more.new;
+        self.there += more.there;
+        self.labelled += more.labelled;
+        self.otherwise += more.otherwise;
+    }
 }
 
 /// How often one transaction is done again after the connection broke.
@@ -33,8 +47,7 @@ impl Database {
             // In one order for all writers: else two could wait for each other.
             together.sort_by(|a, b| a.digest.cmp(&b.digest));
             let result = self.surely(|it| within(it.sql.as_mut(), |sql| write(sql, together, label)));
-            let now = self.told(result)?;
-            added = Added { new: added.new + now.new, there: added.there + now.there };
+            added += self.told(result)?;
         }
         Ok(added)
     }
@@ -103,7 +116,7 @@ fn write(sql: &mut dyn Sql, all: &mut [Entry], label: &str) -> Result<Added, Tro
     for entry in all {
         // One record may come twice at once.
         let Some(record) = new.remove(&entry.digest) else {
-            added.there += 1;
+            added += there(sql, &entry.digest, label)?;
             continue;
         };
         added.new += 1;
@@ -116,6 +129,19 @@ fn write(sql: &mut dyn Sql, all: &mut [Entry], label: &str) -> Result<Added, Tro
         sql.load(table, &rows)?;
     }
     Ok(added)
+}
+
+/// What becomes of a record that is there already: a label that it has stays.
+fn there(sql: &mut dyn Sql, digest: &str, label: &str) -> Result<Added, Trouble> {
+    let there = Added { there: 1, ..Added::default() };
+    if label.is_empty() {
+        return Ok(there);
+    }
+    let with = [label.into(), digest.into()];
+    let labelled = sql.run("UPDATE record SET label = $1 WHERE digest = $2 AND label = ''", &with)?;
+    let otherwise = "SELECT count(*) FROM record WHERE label <> $1 AND digest = $2";
+    let otherwise = number(sql, otherwise, &with)?.unwrap_or_default();
+    Ok(Added { labelled: labelled as usize, otherwise: otherwise as usize, ..there })
 }
 
 /// The rows of the records themselves: by the digests of those that are new, their numbers.

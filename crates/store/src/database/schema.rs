@@ -93,14 +93,18 @@ pub(super) const OF_RECORDS: [&Table; 6] = [&DOCUMENT, &PRICE, &ALTERNATIVE, &LE
 
 /// Brings the tables to the version of this program; makes them where there is none and some are to be made.
 pub(super) fn bring_up(sql: &mut dyn Sql, make: bool) -> Result<(), Trouble> {
-    match version(sql)? {
+    bring_up_by(&STEPS, sql, make)
+}
+
+fn bring_up_by(steps: &[&str], sql: &mut dyn Sql, make: bool) -> Result<(), Trouble> {
+    match version(sql, steps)? {
         0 if !make => return Err(Trouble::Absent),
-        found if found == STEPS.len() as i64 => return Ok(()),
+        found if found == steps.len() as i64 => return Ok(()),
         _ => {}
     }
     // Two may come at once: the second one finds all done.
     sql.begin_alone()?;
-    let done = steps(sql);
+    let done = take(steps, sql);
     if done.is_err() {
         sql.roll_back();
         return done;
@@ -108,9 +112,9 @@ pub(super) fn bring_up(sql: &mut dyn Sql, make: bool) -> Result<(), Trouble> {
     sql.commit()
 }
 
-fn steps(sql: &mut dyn Sql) -> Result<(), Trouble> {
-    let found = version(sql)?;
-    for (step, at) in STEPS.iter().zip(1..).skip(found as usize) {
+fn take(steps: &[&str], sql: &mut dyn Sql) -> Result<(), Trouble> {
+    let found = version(sql, steps)?;
+    for (step, at) in steps.iter().zip(1..).skip(found as usize) {
         sql.script(&in_dialect(step, sql.dialect()))?;
         sql.script(&format!("UPDATE whyfaster_store SET version = {at}"))?;
     }
@@ -118,13 +122,13 @@ fn steps(sql: &mut dyn Sql) -> Result<(), Trouble> {
 }
 
 /// 0 where there is nothing yet.
-fn version(sql: &mut dyn Sql) -> Result<i64, Trouble> {
+fn version(sql: &mut dyn Sql, steps: &[&str]) -> Result<i64, Trouble> {
     match sql.found()? {
         Found::Nothing => return Ok(0),
         Found::Foreign => return Err(Trouble::Foreign),
         Found::Store => {}
     }
-    let known = STEPS.len() as i64;
+    let known = steps.len() as i64;
     match number(sql, "SELECT version FROM whyfaster_store", &[])? {
         Some(found) if (1..=known).contains(&found) => Ok(found),
         Some(found) if found > known => Err(Trouble::Newer { found, known }),
@@ -140,4 +144,46 @@ fn in_dialect(step: &str, dialect: Dialect) -> String {
         ("{by_key}", dialect.by_key),
     ];
     words.into_iter().fold(step.to_owned(), |step, (place, word)| step.replace(place, word))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::thread;
+
+    use super::super::sqlite;
+    use super::*;
+
+    const NEXT: &str = "ALTER TABLE record ADD COLUMN kernel TEXT";
+    const BROKEN: &str = "ALTER TABLE record ADD COLUMN kernel TEXT; INSERT INTO nowhere VALUES (1)";
+
+    fn stands(file: &Path, steps: &[&str]) -> (i64, bool) {
+        let mut sql = sqlite::open(file, false).unwrap();
+        let kernel = "SELECT count(*) FROM pragma_table_info('record') WHERE name = 'kernel'";
+        let kernel = number(sql.as_mut(), kernel, &[]).unwrap();
+        (version(sql.as_mut(), steps).unwrap(), kernel == Some(1))
+    }
+
+    fn bring(file: &Path, steps: &[&str]) -> Result<(), Trouble> {
+        bring_up_by(steps, sqlite::open(file, true).unwrap().as_mut(), true)
+    }
+
+    #[test]
+    fn a_store_of_an_older_version_is_brought_up_or_left_as_it_is() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("store.db");
+        let (before, after) = ([STEPS[0]], [STEPS[0], NEXT]);
+        bring(&file, &before).unwrap();
+        assert_eq!(stands(&file, &before), (1, false));
+        assert!(bring(&file, &[STEPS[0], BROKEN]).is_err());
+        assert_eq!(stands(&file, &before), (1, false));
+        // Several come at once, and each finds it done or does it.
+        thread::scope(|scope| {
+            let coming: Vec<_> = (0..4).map(|_| scope.spawn(|| bring(&file, &after))).collect();
+            coming.into_iter().for_each(|it| it.join().unwrap().unwrap());
+        });
+        assert_eq!(stands(&file, &after), (2, true));
+        // The version before refuses it.
+        assert!(matches!(bring(&file, &before), Err(Trouble::Newer { found: 2, known: 1 })));
+    }
 }

@@ -10,7 +10,7 @@ use whyfaster_words::metric::Chosen;
 
 use super::args::{
     DemoArgs, DisplayArgs, ExportFormatArgs, FileArgs, FleetDiffArgs, FleetFileArgs, FleetReportArgs,
-    KeepArgs, MachinesArgs, OutputArgs, PageArgs, PricesArgs, ReportArgs, ShowArgs, StudyArgs,
+    KeepArgs, MachinesArgs, OutputArgs, PageArgs, PricesArgs, ReportArgs, SaveArgs, ShowArgs, StudyArgs,
     TraceOutputArgs, TraceShowArgs, ViewArgs,
 };
 
@@ -60,6 +60,17 @@ pub struct Save {
     pub address: Address,
     /// The label; empty for none.
     pub label: String,
+}
+
+impl Save {
+    /// As it was asked for.
+    pub fn of(args: &SaveArgs) -> Result<Option<Self>, Failure> {
+        if !args.save {
+            return Ok(None);
+        }
+        let address = Address::or_usual(args.store.as_deref())?;
+        Ok(Some(Self { address, label: args.label.clone().unwrap_or_default() }))
+    }
 }
 
 /// What to do with a record.
@@ -239,10 +250,7 @@ impl Outputs {
 
     fn kept(mut self, args: &KeepArgs) -> Result<Self, Failure> {
         self.keep = !args.no_keep;
-        if args.save {
-            let address = Address::or_usual(args.store.as_deref())?;
-            self.save = Some(Save { address, label: args.label.clone().unwrap_or_default() });
-        }
+        self.save = Save::of(&args.saved)?;
         Ok(self)
     }
 

@@ -18,8 +18,8 @@ use whyfaster_words::look::Look;
 use whyfaster_words::visit;
 
 use super::results;
-use crate::cli::args::{AlongArgs, FleetResumeArgs, FleetRunArgs, OnArgs, ViewArgs};
-use crate::cli::{self, Outputs, Verb};
+use crate::cli::args::{AlongArgs, FleetResumeArgs, FleetRunArgs, OnArgs, SaveArgs, ViewArgs};
+use crate::cli::{self, Outputs, Save, Verb};
 
 /// Without a sign for so long, the one machine of `--on` counts as gone.
 const SILENCE: Duration = Duration::from_secs(60);
@@ -47,9 +47,20 @@ pub(super) fn fleet(verb: &'static str, args: &FleetRunArgs) -> anyhow::Result<V
         return Err(Failure::usage("the places name no machine", "name a host: ssh:HOST").into());
     }
     let directory = args.to.clone().unwrap_or_else(new_directory);
+    let save = saving(verb, &args.save)?;
     let interrupts = Interrupts::take_over()?;
     let collection = Collection::create(&directory, wanted.clone())?;
-    visited(collection, &wanted, machines, &load, args.view, &interrupts)
+    visited(collection, &wanted, machines, &load, save.as_ref(), args.view, &interrupts)
+}
+
+/// The store that records are added to as they come home; found out to be one before anything is measured.
+fn saving(verb: &str, args: &SaveArgs) -> Result<Option<Save>, Failure> {
+    let save = Save::of(args)?;
+    if verb == "doctor" && save.is_some() {
+        return Err(Failure::usage("--save is for records, and 'doctor' makes none", "leave it out"));
+    }
+    results::check_store(save.as_ref())?;
+    Ok(save)
 }
 
 /// Measures on the machines whose records are not home.
@@ -57,11 +68,7 @@ pub(super) fn resume(args: &FleetResumeArgs) -> anyhow::Result<Visited> {
     let (collection, wanted) = Collection::resume(&args.directory)?;
     check_words(&wanted.words)?;
     let missing = wanted.machines.iter().filter(|(name, _)| !collection.has(name));
-    let mut machines = Vec::new();
-    for (name, asked) in missing {
-        let place: Place = asked.parse().map_err(|why| Failure::usage(why, "begin a new run"))?;
-        machines.extend(Place::machines(&[place])?.into_iter().map(|it| it.called(name)));
-    }
+    let machines = Place::again(&missing.cloned().collect::<Vec<_>>());
     for file in &wanted.files {
         if Gone::of(&file.file)? != *file {
             let message = format!("'{}' is not what it was when the run began", file.file.display());
@@ -74,8 +81,9 @@ pub(super) fn resume(args: &FleetResumeArgs) -> anyhow::Result<Visited> {
     let binaries = binaries.map_err(|why| Failure::usage(why, "begin a new run"))?;
     let files: Vec<PathBuf> = wanted.files.iter().map(|it| it.file.clone()).collect();
     let load = Load::of(&binaries, &files)?;
+    let save = saving(&wanted.words[0], &args.save)?;
     let interrupts = Interrupts::take_over()?;
-    visited(collection, &wanted, machines, &load, args.view, &interrupts)
+    visited(collection, &wanted, machines, &load, save.as_ref(), args.view, &interrupts)
 }
 
 fn new_directory() -> PathBuf {
@@ -88,6 +96,7 @@ fn visited(
     wanted: &Wanted,
     machines: Vec<Machine>,
     load: &Load,
+    save: Option<&Save>,
     view: ViewArgs,
     interrupts: &Interrupts,
 ) -> anyhow::Result<Visited> {
@@ -104,11 +113,18 @@ fn visited(
     say(&format!("{} on {} machines, into '{}'", verb, machines.len(), directory.display()));
     let met = collection.met();
     let files: Vec<PathBuf> = machines.iter().map(|it| collection.file(&it.name)).collect();
+    let mut unsaved = None;
     {
         let mut keep = |at: usize, bytes: Vec<u8>| {
-            received(verb, &files[at], &bytes)?;
+            let recorded = received(verb, &files[at], &bytes)?;
             store::write_atomic(&files[at], &bytes)
-                .map_err(|failure| Trouble::NotKept { why: failure.message })
+                .map_err(|failure| Trouble::NotKept { why: failure.message })?;
+            if let (Some(save), Some(recorded)) = (save, recorded) {
+                // It is home; that the store does not take it is another matter.
+                let added = results::add(save, recorded, &bytes, &machines[at].name);
+                unsaved = unsaved.take().or(added.err());
+            }
+            Ok(())
         };
         let mut on = |event: &Event, tally: Tally| {
             match event {
@@ -127,15 +143,22 @@ fn visited(
     let home: Vec<String> =
         wanted.machines.iter().map(|(name, _)| name.clone()).filter(|name| collection.has(name)).collect();
     say(&visit::summary(home.len(), wanted.machines.len()));
+    if let Some(failure) = &unsaved {
+        let why = &failure.message;
+        say(&format!("not all is in the store: {why}; then: whyfaster store add '{}'", directory.display()));
+    }
     let lacks = home.len() < wanted.machines.len();
     if lacks {
         say(&format!("the rest: whyfaster fleet resume '{}'", directory.display()));
     }
     if interrupts.interrupted() {
+        if home.len() > 1 && matches!(verb, "compare" | "prices") {
+            say(&format!("what is home: whyfaster fleet report '{}'", directory.display()));
+        }
         return Ok(Visited { fleet: None, exit: Exit::Interrupted });
     }
     let fleet = reported(verb, &directory, &home, &results::look(&outputs))?;
-    Ok(Visited { fleet, exit: if lacks { Exit::Error } else { Exit::Ok } })
+    Ok(Visited { fleet, exit: if lacks || unsaved.is_some() { Exit::Error } else { Exit::Ok } })
 }
 
 /// What is said of an event.
@@ -182,18 +205,18 @@ fn examined(directory: &Path, name: &str) -> anyhow::Result<Vec<Finding>> {
     Ok(serde_json::from_slice::<Examined>(&bytes)?.findings)
 }
 
-/// Whether it is a record of what was asked for.
-fn received(verb: &str, file: &Path, bytes: &[u8]) -> Result<(), Trouble> {
+/// The record that was asked for; `doctor` makes none.
+fn received(verb: &str, file: &Path, bytes: &[u8]) -> Result<Option<Recorded>, Trouble> {
     let no_record = |why: String| Trouble::NoRecord { why };
     if verb == "doctor" {
         let examined = serde_json::from_slice::<Examined>(bytes);
-        return examined.map(drop).map_err(|error| no_record(error.to_string()));
+        return examined.map(|_| None).map_err(|error| no_record(error.to_string()));
     }
     let recorded = store::received(file, bytes).map_err(|failure| no_record(failure.message))?;
-    match (verb, recorded) {
+    match (verb, &recorded) {
         ("compare", Recorded::Comparison(_))
         | ("prices", Recorded::Prices(_))
-        | ("trace", Recorded::Trace(_)) => Ok(()),
+        | ("trace", Recorded::Trace(_)) => Ok(Some(recorded)),
         _ => Err(no_record(format!("it is not one of '{verb}'"))),
     }
 }
@@ -218,8 +241,7 @@ pub(super) fn on(
     let file = PathBuf::from(&machine.asked);
     let (mut recorded, mut trouble) = (None, None);
     let mut keep = |_: usize, bytes: Vec<u8>| {
-        received(verb, &file, &bytes)?;
-        recorded = store::received(&file, &bytes).ok();
+        recorded = received(verb, &file, &bytes)?;
         Ok(())
     };
     let mut on = |event: &Event, _: Tally| match event {
@@ -294,6 +316,7 @@ fn check_words(words: &[String]) -> Result<(), Failure> {
             [
                 ("--on", args.elsewhere.on.is_some()),
                 ("--record", output.record.is_some()),
+                ("--save, which belongs before '--'", output.keep.saved.save),
                 ("--json", output.json),
                 ("an export", !args.export.0.is_empty()),
                 ("a page", page.html.is_some() || page.pictures.svg.is_some() || page.pictures.png.is_some()),
@@ -307,6 +330,7 @@ fn check_words(words: &[String]) -> Result<(), Failure> {
             [
                 ("--on", args.elsewhere.on.is_some()),
                 ("--record", args.record.is_some()),
+                ("--save, which belongs before '--'", args.keep.saved.save),
                 ("--json", args.json),
                 ("an export", args.export_csv.is_some()),
                 ("a page", page.html.is_some() || page.pictures.svg.is_some() || page.pictures.png.is_some()),
@@ -319,6 +343,7 @@ fn check_words(words: &[String]) -> Result<(), Failure> {
             let output = &args.output;
             [
                 ("--record", output.record.is_some()),
+                ("--save, which belongs before '--'", output.keep.saved.save),
                 ("--json", output.json),
                 ("a file of a trace", !output.files.0.is_empty()),
             ]

@@ -23,10 +23,20 @@ pub fn check(outputs: &Outputs) -> Result<Vec<store::Kept>, Failure> {
         // Nothing else would tell what was measured.
         store::check_stdout()?;
     }
-    if let Some(save) = &outputs.save {
-        Database::open_or_make(&save.address)?;
-    }
+    check_store(outputs.save.as_ref())?;
     outputs.files().map(store::check_writable).collect()
+}
+
+/// Finds out whether records can be added.
+pub fn check_store(save: Option<&Save>) -> Result<(), Failure> {
+    save.map_or(Ok(()), |save| Database::open_or_make(&save.address).map(drop))
+}
+
+/// Adds a record to a store. `called` is what its machine is called, where the record does not say.
+pub fn add(save: &Save, recorded: store::Recorded, bytes: &[u8], called: &str) -> Result<(), Failure> {
+    let refuse = |why| Failure::new(Exit::Error, why, "this is a defect: please report it");
+    let entry = Entry::of(&store::again::again(recorded), bytes, called, None).map_err(refuse)?;
+    Database::open_or_make(&save.address)?.add(vec![entry], &save.label).map(drop)
 }
 
 /// How standard output is to look.
@@ -110,20 +120,15 @@ pub fn kept(verb: &str, bytes: serde_json::Result<Vec<u8>>, outputs: &Outputs) -
     if outputs.keep {
         store::recent::keep(verb, &bytes);
     }
-    let Some(Save { address, label }) = &outputs.save else { return Ok(()) };
+    let Some(save) = &outputs.save else { return Ok(()) };
     // By the way that records of others take.
-    let here = Path::new("what was measured");
-    let entry = store::received(here, &bytes).and_then(|recorded| {
-        let refuse = |why| Failure::new(Exit::Error, why, "this is a defect: please report it");
-        Entry::of(&whyfaster_store::again::again(recorded), &bytes, "this machine", None).map_err(refuse)
-    });
-    let added = entry.and_then(|entry| Database::open_or_make(address)?.add(vec![entry], label));
-    match added {
+    let recorded = store::received(Path::new("what was measured"), &bytes);
+    match recorded.and_then(|recorded| add(save, recorded, &bytes, "this machine")) {
         Err(failure) if outputs.keep => {
             let hint = "it is kept: 'whyfaster show --list' says under which name, for 'whyfaster store add'";
             Err(Failure::new(failure.exit, failure.message, hint).into())
         }
-        added => Ok(added.map(|_| ())?),
+        added => Ok(added?),
     }
 }
 

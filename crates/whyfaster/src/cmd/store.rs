@@ -39,10 +39,16 @@ fn add(args: &StoreAddArgs) -> anyhow::Result<Exit> {
     for Refused { file, why } in &refused {
         say(&format!("left out '{}': {why}", file.display()));
     }
-    let there = match added.there {
+    let mut there = match added.there {
         0 => String::new(),
         some => format!("; {some} were there already"),
     };
+    if added.labelled > 0 {
+        there += &format!("; {} of them have the label '{}' now", added.labelled, args.label);
+    }
+    if added.otherwise > 0 {
+        there += &format!("; {} of them keep another label", added.otherwise);
+    }
     let new = count(added.new as u64, "record", "records");
     store::to_stdout(format!("added {new} to {address}{there}\n").as_bytes())?;
     if refused.is_empty() {
@@ -114,7 +120,7 @@ fn written(
             let message = format!("{}; {} were added", failure.message, added.new);
             Failure { message, ..failure }
         })?;
-        added = Added { new: added.new + now.new, there: added.there + now.there };
+        added += now;
     }
     Ok((added, refused))
 }

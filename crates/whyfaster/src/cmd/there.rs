@@ -11,11 +11,11 @@ use whyfaster_words::exit::{Exit, Failure};
 use super::elsewhere::said;
 use super::{compare, doctor, prices, trace};
 use crate::cli::args::{
-    DisplayArgs, FileArgs, KeepArgs, OnArgs, OutputArgs, PageArgs, TraceOutputArgs, ViewArgs,
+    DisplayArgs, FileArgs, KeepArgs, OnArgs, OutputArgs, PageArgs, SaveArgs, TraceOutputArgs, ViewArgs,
 };
 use crate::cli::{self, Verb};
 
-const KEEP: KeepArgs = KeepArgs { no_keep: true, save: false, label: None, store: None };
+const KEEP: KeepArgs = KeepArgs { no_keep: true, saved: SaveArgs { save: false, label: None, store: None } };
 
 /// Runs it: the words of the process are the program's, the one that brought us here, the file, and the verb with its own.
 pub fn run(mut words: Vec<OsString>) -> anyhow::Result<Exit> {

@@ -40,6 +40,13 @@ pub(super) fn shell(job: &str) -> [String; 3] {
     [SHELL.to_owned(), "-c".to_owned(), line]
 }
 
+/// The node's name as that of a host, which is what records call the machine they were measured on: the pod's own name is a new one in every run.
+/// It is a label of the DNS (RFC 1123), which a node's name consists of.
+fn host_name(node: &str) -> String {
+    let label: String = node.chars().map(|c| if c == '.' { '-' } else { c }).take(63).collect();
+    label.trim_end_matches('-').to_owned()
+}
+
 /// The job. What it asks for it also gets at most, which makes it one of those that Kubernetes ends last, and is all that is left there, so that
 /// nobody comes beside it who asks for anything.
 pub(super) fn manifest(name: &str, asked: &Asked, part: Part) -> Value {
@@ -69,6 +76,7 @@ pub(super) fn manifest(name: &str, asked: &Asked, part: Part) -> Value {
             "template": {
                 "metadata": { "labels": labels },
                 "spec": {
+                    "hostname": host_name(&asked.which),
                     "restartPolicy": "Never",
                     "terminationGracePeriodSeconds": 5,
                     "automountServiceAccountToken": false,
@@ -95,4 +103,19 @@ pub(super) fn manifest(name: &str, asked: &Asked, part: Part) -> Value {
             },
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_host_is_called_as_its_node() {
+        assert_eq!(host_name("n1"), "n1");
+        assert_eq!(
+            host_name("ip-10-0-0-7.eu-west-1.compute.internal"),
+            "ip-10-0-0-7-eu-west-1-compute-internal"
+        );
+        assert_eq!(host_name(&format!("{}.{}", "a".repeat(62), "b".repeat(9))), "a".repeat(62));
+    }
 }

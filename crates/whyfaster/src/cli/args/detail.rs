@@ -40,6 +40,15 @@ pub struct KeepArgs {
     #[arg(long, hide_short_help = true)]
     pub no_keep: bool,
 
+    /// Whether it is added to a store.
+    #[command(flatten)]
+    pub saved: SaveArgs,
+}
+
+/// Whether what was measured is added to a store.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Output")]
+pub struct SaveArgs {
     /// Add the record to the store, where 'whyfaster fleet' and 'whyfaster store' find it
     #[arg(long, hide_short_help = true)]
     pub save: bool,

@@ -35,11 +35,15 @@ pub struct OnArgs {
     pub along: AlongArgs,
 }
 
-/// Every kind of place, as the long help says it.
+/// Every kind of place, as long helps say it.
+pub(super) fn kinds() -> String {
+    PLACES.map(|kind| format!("{}:{}: {}.", kind.word, kind.form, kind.help)).join("\n")
+}
+
 fn place() -> String {
-    let kinds = PLACES.map(|kind| format!("{}:{}: {}.", kind.word, kind.form, kind.help)).join("\n");
     format!(
-        "Measure on another machine, such as ssh:HOST\n\n{kinds}\nwhyfaster goes there by itself, runs as the user who logs in, and leaves nothing. The record comes home and \
-         is shown, written and exported here. 'whyfaster fleet' measures on many."
+        "Measure on another machine, such as ssh:HOST\n\n{}\nwhyfaster goes there by itself, runs as the user who logs in, and leaves nothing. The record comes home and \
+         is shown, written and exported here. 'whyfaster fleet' measures on many.",
+        kinds()
     )
 }

@@ -7,7 +7,8 @@ use whyfaster_core::fleet::gate::Limit;
 use whyfaster_run::elsewhere::Place;
 
 use super::super::{fleet, numbers};
-use super::elsewhere::AlongArgs;
+use super::detail::SaveArgs;
+use super::elsewhere::{AlongArgs, kinds};
 use super::prices::ViewArgs;
 use super::store::{ChosenArgs, WhichStoreArgs};
 
@@ -41,8 +42,8 @@ pub enum FleetTask {
 /// `whyfaster fleet compare`, `prices`, `trace` and `doctor`.
 #[derive(Clone, Debug, Args)]
 pub struct FleetRunArgs {
-    /// Where: ssh:HOST, or a file with a host or a place a line
-    #[arg(value_name = "PLACE", required = true)]
+    /// Where: ssh:HOST, slurm:PARTITION, k8s:SELECTOR, ray:ADDRESS, or a file with a host or a place a line
+    #[arg(value_name = "PLACE", required = true, long_help = places())]
     pub places: Vec<Place>,
 
     /// What stands behind the verb, as on one machine
@@ -55,7 +56,8 @@ pub struct FleetRunArgs {
 
     /// Let at most NUM machines measure at once
     ///
-    /// Fewer where they share a disk or licences. Two measurements never share a machine, also if it is named twice.
+    /// Fewer where they share a disk or licences. One that waits for its turn at its engine counts. Two measurements never share a machine, also
+    /// if it is named twice, and also where another run measures on it.
     #[arg(long, value_name = "NUM", value_parser = numbers::count, default_value_t = 64, help_heading = "Elsewhere")]
     pub at_once: u32,
 
@@ -73,9 +75,20 @@ pub struct FleetRunArgs {
     #[command(flatten)]
     pub along: AlongArgs,
 
+    /// The store that records are added to as they come home.
+    #[command(flatten)]
+    pub save: SaveArgs,
+
     /// How it is shown.
     #[command(flatten)]
     pub view: ViewArgs,
+}
+
+fn places() -> String {
+    format!(
+        "Where, each of these or a file with a host, or one of these, a line\n\n{}\nThe program goes there by itself, runs as the user who logs in, and leaves nothing.",
+        kinds()
+    )
 }
 
 /// `whyfaster fleet resume`.
@@ -84,6 +97,10 @@ pub struct FleetResumeArgs {
     /// The directory of the run that was interrupted, or in which machines failed
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub directory: PathBuf,
+
+    /// The store that records are added to as they come home.
+    #[command(flatten)]
+    pub save: SaveArgs,
 
     /// How it is shown.
     #[command(flatten)]

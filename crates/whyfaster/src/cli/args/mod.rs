@@ -21,7 +21,7 @@ pub use compare::{
     PlacementArgs, PlacementWord, StatisticsArgs, UserArgs,
 };
 pub use demo::DemoArgs;
-pub use detail::{DetailArgs, KeepArgs};
+pub use detail::{DetailArgs, KeepArgs, SaveArgs};
 pub use elsewhere::{AlongArgs, OnArgs};
 pub use files::FileArgs;
 pub use fleet::{
