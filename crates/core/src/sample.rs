@@ -72,16 +72,13 @@ impl Duet {
     /// sched(7)).
     pub const LEAST_WORK_S: f64 = 0.05;
 
-    /// Fewest of an alternative: the sign test has an interval at 5% from 6 on.
-    pub const FEWEST: u32 = 6;
-
     /// Seconds that they take where there is time, all together.
     pub const USUAL_S: f64 = 4.0;
 
-    /// Seconds that the fewest take if the longer copy needs so much CPU time: both have one CPU, and the shorter one goes on until the longer
-    /// one ends.
-    pub fn fewest_s(work_s: f64) -> f64 {
-        f64::from(Self::FEWEST) * 2.0 * work_s
+    /// Seconds that one takes if the longer copy has this span and needs so much CPU time: both have one CPU, and the shorter one goes on until
+    /// the longer one ends. Who waits for something else waits no less beside another one.
+    pub fn one_s(span_s: f64, work_s: f64) -> f64 {
+        span_s.max(2.0 * work_s)
     }
 
     /// Seconds of so much time that are kept for them, where they were asked for and one copy alone is all that is measured.

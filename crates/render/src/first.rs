@@ -313,7 +313,8 @@ pub(super) fn flip(record: &Record, brief: Option<&Brief>, names: &Names, look: 
     said.iter().flat_map(|text| wrap(&for_look(text, look), look.width, 2)).collect()
 }
 
-/// What the CPU times predict of the first load that there was no time for. A load that does not fit on the machine has no answer.
+/// What the CPU times predict of the first load that there was no time for, as long as a copy among others costs what it costs alone: by how much
+/// it does not is not known before it is measured. A load that does not fit on the machine has no answer.
 fn by_work(record: &Record, it: &DuetComparison, names: &Names) -> Option<String> {
     let from = it.decides_from?;
     let no_time = |missing: &NotMeasured| match (&missing.quantity, &missing.reason) {
@@ -332,7 +333,16 @@ fn by_work(record: &Record, it: &DuetComparison, names: &Names) -> Option<String
         Change::Same => "the two are the same".to_owned(),
         Change::Undecided => return None,
     };
-    Some(format!("at {load} copies, predicted from CPU time: {told}."))
+    let gain = it.narrower.filter(|narrower| !it.in_turns && *narrower >= 1.1).map_or_else(
+        String::new,
+        |narrower| {
+            format!(
+                "; run at once on one CPU, the interval is {} times narrower than in turns",
+                digits(narrower)
+            )
+        },
+    );
+    Some(format!("at {load} copies, if one among them costs the CPU time of one alone: {told}{gain}."))
 }
 
 fn flips(record: &Record, it: &Crossover, names: &Names) -> Option<String> {

@@ -1,5 +1,6 @@
 //! The verdict in one sentence: who wins, by how much, and from what load on that changes.
 
+use whyfaster_core::analysis::fewest_duets;
 use whyfaster_core::analysis::{Comparison, Level, LevelResult};
 use whyfaster_core::plan::{Loads, Mode, Pace, Plan};
 use whyfaster_core::record::Record;
@@ -230,7 +231,9 @@ impl<'a> Teller<'a> {
         let kept_s = Duet::kept_s(plan.rounds.max_time_s);
         let fits = |batch: &Batch| {
             let work_s = batch.work_s() / f64::from(load);
-            batch.load != load || work_s >= Duet::LEAST_WORK_S && Duet::fewest_s(work_s) <= kept_s
+            let span_s = batch.copies.wall_s.iter().copied().fold(0.0, f64::max);
+            let fewest_s = f64::from(fewest_duets(plan)) * Duet::one_s(span_s, work_s);
+            batch.load != load || work_s >= Duet::LEAST_WORK_S && fewest_s <= kept_s
         };
         plan.pace == Pace::Auto
             && !plan.duets()

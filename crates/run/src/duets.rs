@@ -3,6 +3,8 @@
 //! How many there are is known before the first of them begins, from what a copy costs and from the time there is, so that the
 //! exact interval for a fixed number holds.
 
+use whyfaster_core::analysis::fewest_duets;
+use whyfaster_core::bounds::Alone;
 use whyfaster_core::event::Event;
 use whyfaster_core::missing::{NotMeasured, Obstacle, Quantity};
 use whyfaster_core::plan::Plan;
@@ -44,20 +46,34 @@ pub(super) fn run(
         let lacks = |why: Obstacle| {
             NotMeasured::new(Quantity::Duets { alternative: plan.alternatives[index].name.clone() }, why)
         };
-        let rounds = match rounds(plan, batches, index, left_s / others.len() as f64) {
+        let allowed_s =
+            left_s.max(0.0) / others.len() as f64 * if plan.loads.is_one_copy() { 1.0 } else { PART };
+        let rounds = match rounds(plan, batches, index, allowed_s) {
             Ok(rounds) => rounds,
             Err(why) => {
                 duets.not_measured.push(lacks(why));
                 continue;
             }
         };
-        for round in 0..if rig.is_rehearsal() { Duet::FEWEST } else { rounds } {
+        let (mut spent_s, mut longest_s) = (0.0, 0.0_f64);
+        for round in 0..if rig.is_rehearsal() { fewest_duets(plan) } else { rounds } {
             if interrupts.interrupted() {
                 return Ok(duets);
             }
+            // A neighbour on the CPU, or a speed that changed, makes them longer than the rounds said.
+            if plan.rounds.max_time_hard && spent_s + longest_s > allowed_s {
+                if round < fewest_duets(plan) {
+                    let needed_s = longest_s * f64::from(fewest_duets(plan));
+                    duets.not_measured.push(lacks(Obstacle::NoTimeForDuets { needed_s, allowed_s }));
+                }
+                break;
+            }
             on(Event::Duet { alternative: index, round: round + 1, rounds });
             match rig.duet(index, round, cpus)? {
-                Ran::Done(Some(duet)) => duets.ran.push(duet),
+                Ran::Done(Some(duet)) => {
+                    (spent_s, longest_s) = (spent_s + duet.took_s, longest_s.max(duet.took_s));
+                    duets.ran.push(duet);
+                }
                 // Only rehearsed.
                 Ran::Done(None) => {}
                 Ran::CannotRun(text) => {
@@ -82,31 +98,32 @@ pub(super) fn kept_s(plan: &Plan, alone: &[(f64, f64)]) -> f64 {
     }
 }
 
-/// How many duets an alternative gets. `left_s` is its part of the time that is left.
-fn rounds(plan: &Plan, batches: &[Batch], index: usize, left_s: f64) -> Result<u32, Obstacle> {
-    let (of_it, of_baseline) = (work_s(batches, index), work_s(batches, plan.baseline));
-    let (Some(of_it), Some(of_baseline)) = (of_it, of_baseline) else { return Ok(Duet::FEWEST) };
+/// How many duets an alternative gets in so many seconds.
+fn rounds(plan: &Plan, batches: &[Batch], index: usize, allowed_s: f64) -> Result<u32, Obstacle> {
+    let fewest = fewest_duets(plan);
+    let (of_it, of_baseline) = (alone(batches, index), alone(batches, plan.baseline));
+    let (Some(of_it), Some(of_baseline)) = (of_it, of_baseline) else { return Ok(fewest) };
     let both = [Arm::Alternative(index), Arm::Alternative(plan.baseline)];
     let outlived = |batch: &Batch| batch.orphans.reaped + batch.orphans.killed > 0;
     if batches.iter().any(|batch| both.contains(&batch.arm) && outlived(batch)) {
         return Err(Obstacle::LeavesProcesses);
     }
-    let shorter = of_it.min(of_baseline);
+    let shorter = of_it.work_s.min(of_baseline.work_s);
     if shorter < Duet::LEAST_WORK_S {
         return Err(Obstacle::TooShortForDuets { work_s: shorter, least_s: Duet::LEAST_WORK_S });
     }
-    let needed_s = Duet::fewest_s(of_it.max(of_baseline));
-    let allowed_s = left_s.max(0.0) * if plan.loads.is_one_copy() { 1.0 } else { PART };
+    let one_s = Duet::one_s(of_it.span_s.max(of_baseline.span_s), of_it.work_s.max(of_baseline.work_s));
+    let needed_s = one_s * f64::from(fewest);
     if needed_s > allowed_s {
         return Err(Obstacle::NoTimeForDuets { needed_s, allowed_s });
     }
-    let one_s = needed_s / f64::from(Duet::FEWEST);
-    Ok(((Duet::USUAL_S.min(allowed_s) / one_s) as u32).clamp(Duet::FEWEST, MOST))
+    Ok(((Duet::USUAL_S.min(allowed_s) / one_s) as u32).clamp(fewest, MOST.max(fewest)))
 }
 
-/// CPU time of one copy, median over these batches.
-fn work_s(batches: &[Batch], index: usize) -> Option<f64> {
-    let of_it = batches.iter().filter(|batch| batch.arm == Arm::Alternative(index));
-    let per_copy: Vec<f64> = of_it.map(|batch| batch.work_s() / batch.copies.len().max(1) as f64).collect();
-    median(&per_copy)
+/// What one copy took and cost, median over these batches.
+fn alone(batches: &[Batch], index: usize) -> Option<Alone> {
+    let of_it = || batches.iter().filter(|batch| batch.arm == Arm::Alternative(index));
+    let spans: Vec<f64> = of_it().flat_map(|batch| batch.copies.wall_s.iter().copied()).collect();
+    let works: Vec<f64> = of_it().map(|batch| batch.work_s() / batch.copies.len().max(1) as f64).collect();
+    Some(Alone { span_s: median(&spans)?, work_s: median(&works)? })
 }

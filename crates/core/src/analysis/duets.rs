@@ -4,20 +4,33 @@
 //! CPUs of a machine may change their speed independently, and filled, because who runs on alone would have another speed. Where the
 //! two are equal, either is as likely to need more: so the sign test holds, and its interval assumes no distribution.
 //!
+//! How many there are is fixed before the first. An interrupt or the end of the time may leave fewer: both come when they come, or depend on how
+//! long the longer of the two took, which is the same whichever it is; so of equal ones either is still as likely to need more.
+//!
 //! Where they are not equal, each may do more harm to the other's caches than it suffers itself. Nothing in the runs at once tells that from
 //! work. So the interval has a margin: what was found at most on pairs of which that is known, or more where the runs in turns say so.
 
 use super::context::{Context, alpha, others, rule};
 use super::results::{DuetComparison, Level};
 use crate::bounds::Alone;
+use crate::plan::Plan;
 use crate::sample::Duet;
 use crate::stats::eprocess::Block;
-use crate::stats::{self, Observation};
+use crate::stats::{self, Observation, sign};
 use crate::verdict::{Ratio, Rule};
 
 /// By how much the ratio at once may differ from the one of runs apart, as `bench/pace` found it: loops 0.1%, sorts, pipelines and walks over
 /// memory up to 2%.
 const BIAS: f64 = 0.02;
+
+/// Fewest of an alternative: with fewer the sign test has no interval.
+pub fn fewest_duets(plan: &Plan) -> u32 {
+    u32::try_from(sign::min_rounds(alpha_of(plan))).unwrap_or(u32::MAX)
+}
+
+fn alpha_of(plan: &Plan) -> f64 {
+    stats::bonferroni(alpha(plan), others(plan).count())
+}
 
 /// All comparisons by duets. `lowest` is the level that tells the same from runs in turns.
 pub(super) fn comparisons(context: &Context<'_>, lowest: Option<&Level>) -> Vec<DuetComparison> {
@@ -29,7 +42,11 @@ fn comparison(context: &Context<'_>, lowest: Option<&Level>, index: usize) -> Op
     let of_it = context.measured.duets.iter().filter(|duet| duet.alternative == index);
     let blocks: Vec<Block> = of_it.filter_map(block).collect();
     let rounds = u32::try_from(blocks.len()).ok()?;
-    let alpha = stats::bonferroni(alpha(plan), others(plan).count());
+    if rounds < fewest_duets(plan) {
+        // An interrupt, or a limit of the time.
+        return None;
+    }
+    let alpha = alpha_of(plan);
     let rule = Rule { fixed: Some(rounds), delta_at_end: plan.delta_at_end, ..rule(plan, alpha) };
     let at_once = rule.ratio(&blocks)?;
     let in_turns = lowest?.comparisons.iter().find(|it| it.alternative == name).and_then(|it| it.work);

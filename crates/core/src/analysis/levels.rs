@@ -127,7 +127,9 @@ fn bound(context: &Context<'_>, load: u32, index: usize, batches: &[&Batch]) -> 
     let alone = context.alone(index)?;
     // What a copy did alone is no bound where it does less beside others, as caches stay warm and stages share a CPU.
     let here = median_of(batches, |batch| batch.work_s() / batch.copies.len() as f64);
-    let alone = Alone { work_s: alone.work_s.min(here), ..alone };
+    // Nor does a span bound it that was longer than the copies' here, as a CPU runs at two speeds.
+    let span = median_of(batches, |batch| quantile::mean(&batch.copies.wall_s).unwrap_or(f64::INFINITY));
+    let alone = Alone { span_s: alone.span_s.min(span), work_s: alone.work_s.min(here) };
     let measured = copies * median_of(batches, |batch| rounds::time_of(batch, context.mode()));
     let load = f64::from(load);
     let makespan_s = alone.makespan_bound_s(load, context.capacity);

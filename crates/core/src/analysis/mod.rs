@@ -20,6 +20,7 @@ mod work_left_out;
 
 pub use self::compare::{least_rounds, level_verdicts};
 pub use self::context::{Measured, alpha_per_interval};
+pub use self::duets::fewest_duets;
 pub use self::results::{
     AlternativeSummary, Analysis, Change, Comparison, DuetComparison, Floor, Latency, Level, LevelResult,
     MetricChange, MetricEstimate,

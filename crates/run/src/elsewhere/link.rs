@@ -82,7 +82,9 @@ pub(super) struct Link {
     errors: Inlet,
     parcels: VecDeque<Parcel>,
     said: VecDeque<String>,
-    /// When something last came, or went.
+    /// When something last came.
+    pub(super) heard: Instant,
+    /// When something last came, or went: what is sent may take long.
     pub(super) stirred: Instant,
 }
 
@@ -102,6 +104,7 @@ impl Link {
             group,
             parcels: VecDeque::new(),
             said: VecDeque::new(),
+            heard: Instant::now(),
             stirred: Instant::now(),
         })
     }
@@ -150,8 +153,12 @@ impl Link {
         };
         // None of them waits, so each may be asked.
         let heard = self.output.open && self.output.read();
+        let now = Instant::now();
+        if heard {
+            self.heard = now;
+        }
         if heard | self.write()? {
-            self.stirred = Instant::now();
+            self.stirred = now;
         }
         if self.errors.open {
             self.errors.read();

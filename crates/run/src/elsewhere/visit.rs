@@ -224,10 +224,12 @@ impl Visit<'_> {
         if limit.is_some_and(|limit| now >= self.began + limit) {
             return Err(Trouble::TooLong { seconds: limit.unwrap_or_default().as_secs_f64() });
         }
-        if now >= self.link.stirred + silence {
+        // Our own signs go into a line that hangs as into one that does not.
+        let stirred = if self.measuring { self.link.heard } else { self.link.stirred };
+        if now >= stirred + silence {
             return Err(Trouble::Silent { seconds: silence.as_secs_f64(), measuring: self.measuring });
         }
-        let mut until = self.link.stirred + silence;
+        let mut until = stirred + silence;
         until = limit.map_or(until, |limit| until.min(self.began + limit));
         if self.measuring {
             let every = Duration::from_millis(beat(silence.as_millis() as u64));

@@ -86,6 +86,18 @@ fn when_both_time_out_nothing_is_said() {
 }
 
 #[test]
+fn what_was_measured_is_never_below_its_bound() {
+    // Alone on a slow CPU, then two at once on quick ones.
+    let alone = |load, _, _| if load == 1 { (1.9, 1.9) } else { (1.0, 1.0) };
+    let analysis = Fixture::two(&[1, 2], 9, alone).analyse();
+    close(level(&analysis, 2).results[0].bound.unwrap().gap, 1.0);
+    // And the other way round: two at once are no quicker than one.
+    let alone = |load, _, _| if load == 1 { (1.0, 1.0) } else { (1.9, 1.9) };
+    let analysis = Fixture::two(&[1, 2], 9, alone).analyse();
+    close(level(&analysis, 2).results[0].bound.unwrap().gap, 1.9);
+}
+
+#[test]
 fn closed_mode_compares_seconds_per_copy() {
     // In the same ten seconds two workers complete 40 copies or 20.
     let mut fixture = Fixture::two(&[2], 9, |_, _, _| (10.0, 0.4));
