@@ -9,7 +9,7 @@ use super::entry::Entry;
 use super::known::Known;
 use super::open::Database;
 use super::schema::OF_RECORDS;
-use super::sql::{Sql, Value, number, places};
+use super::sql::{Sql, Value, places};
 use super::trouble::{Trouble, Unconnected};
 
 /// What became of records.
@@ -131,17 +131,22 @@ fn write(sql: &mut dyn Sql, all: &mut [Entry], label: &str) -> Result<Added, Tro
     Ok(added)
 }
 
-/// What becomes of a record that is there already: a label that it has stays.
+/// What becomes of a record that is there already: it gets the label if it has none.
 fn there(sql: &mut dyn Sql, digest: &str, label: &str) -> Result<Added, Trouble> {
     let there = Added { there: 1, ..Added::default() };
     if label.is_empty() {
         return Ok(there);
     }
+    let mut has = String::new();
+    sql.each("SELECT label FROM record WHERE digest = $1", &[digest.into()], &mut |row| {
+        has = row[0].text().unwrap_or_default().to_owned();
+    })?;
+    if !has.is_empty() {
+        return Ok(Added { otherwise: usize::from(has != label), ..there });
+    }
     let with = [label.into(), digest.into()];
-    let labelled = sql.run("UPDATE record SET label = $1 WHERE digest = $2 AND label = ''", &with)?;
-    let otherwise = "SELECT count(*) FROM record WHERE label <> $1 AND digest = $2";
-    let otherwise = number(sql, otherwise, &with)?.unwrap_or_default();
-    Ok(Added { labelled: labelled as usize, otherwise: otherwise as usize, ..there })
+    sql.run("UPDATE record SET label = $1 WHERE digest = $2 AND label = ''", &with)?;
+    Ok(Added { labelled: 1, ..there })
 }
 
 /// The rows of the records themselves: by the digests of those that are new, their numbers.
