@@ -67,7 +67,7 @@ impl Network {
         // Of no kernel that runs: drawn by chance, once for each machine.
         place.write(
             &format!("boot.{name}"),
-            format!("{:08x}-{}-4000-8000-{:012x}\n", std::process::id(), self.daemons.len() + 1000, 7),
+            format!("{:08x}-{}-4000-8000-{}\n", std::process::id(), self.daemons.len() + 1000, place.marker),
         );
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let conf = format!(

@@ -124,6 +124,11 @@ impl Claim {
     /// The pairs of loads whose ratios it compares, if these loads are measured.
     pub(super) fn steps(&self, loads: &Loads) -> Vec<(u32, u32)> {
         match (&self.rule, loads) {
+            (Rule::SlowerStill { from, to }, Loads::Fixed(loads))
+                if !loads.contains(from) || !loads.contains(to) =>
+            {
+                Vec::new()
+            }
             (Rule::SlowerStill { from, to }, _) => vec![(*from, *to)],
             (Rule::RisesThroughout { .. }, Loads::Fixed(loads)) => {
                 loads.windows(2).map(|two| (two[0], two[1])).collect()

@@ -7,7 +7,8 @@
 //! 1. Every answer becomes a score: its distance from the median of its group, in spreads of that row over the fleet. The spread of a
 //!    row leans on that of the other rows where machines are few (Smyth, "Linear models and empirical Bayes methods", 2004).
 //! 2. The mean score of a family is compared with that of the other machines. What all rows of a machine share by chance (its own
-//!    noise) so widens what is usual, and long tails are read off the fleet (`Null`).
+//!    noise) so widens what is usual, and long tails are read off the fleet (`Null`). Those of single rows, which may be long on one side
+//!    only, are read off all rows together (`Tails`).
 //! 3. A machine's p-value is that of its most striking family or row, corrected for their number (Bonferroni; families share one half
 //!    of the error, single rows the other). Of the machines that are named, a share of at most [`RATE`] is expected to be wrong
 //!    ([`stats::benjamini_hochberg`]).
@@ -18,7 +19,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::robust::{self, Null};
+use super::robust::{self, Null, Tails};
 use super::split::medians;
 use super::{Machine, RATE, Row};
 use crate::price::fingerprint::{Difference, Fact};
@@ -139,7 +140,9 @@ pub fn outliers(
     group_of: &[usize],
 ) -> Found {
     let residuals: Vec<Vec<Option<f64>>> = answers.iter().map(|row| residuals(row, group_of)).collect();
-    let asked = ask(rows, &scores(&residuals, group_of), group_of);
+    let scores = scores(&residuals, group_of);
+    let tails = tails_of_rows(&scores, machines.len());
+    let asked = ask(rows, &scores, group_of, tails);
     let of_machine: Vec<Option<(usize, f64)>> =
         (0..machines.len()).map(|machine| striking(&asked, machine)).collect();
     let judged: Vec<f64> = of_machine.iter().flatten().map(|(_, p)| *p).collect();
@@ -150,7 +153,7 @@ pub fn outliers(
         .filter_map(|(machine, found)| found.filter(|(_, p)| *p <= level).map(|(at, p)| (machine, at, p)))
         .collect();
     let left = RATE * named.len() as f64 / judged.len().max(1) as f64;
-    let varied = |pattern: &Pattern| Distances::of(rows, &residuals, pattern, group_of);
+    let varied = |pattern: &Pattern| Distances::of(rows, &residuals, pattern, group_of, tails);
     let overall = varied(&Pattern::Everything);
     // Made once: many machines may be off in the same rows.
     let mut of_pattern: BTreeMap<usize, Distances> = BTreeMap::new();
@@ -196,7 +199,13 @@ struct Distances {
 }
 
 impl Distances {
-    fn of(rows: &[Row], residuals: &[Vec<Option<f64>>], pattern: &Pattern, group_of: &[usize]) -> Self {
+    fn of(
+        rows: &[Row],
+        residuals: &[Vec<Option<f64>>],
+        pattern: &Pattern,
+        group_of: &[usize],
+        tails: Option<Tails>,
+    ) -> Self {
         let members: Vec<&Vec<Option<f64>>> =
             rows.iter().zip(residuals).filter(|(row, _)| pattern.holds(row)).map(|(_, it)| it).collect();
         let each = (0..group_of.len()).map(|machine| {
@@ -207,7 +216,7 @@ impl Distances {
         let of: Vec<Option<f64>> = each.collect();
         let told: Vec<f64> = of.iter().flatten().copied().collect();
         let null = Null::of(&told, groups_of(&of, group_of), LEAST_SPREAD);
-        Self { of, null }
+        Self { of, null: with(null, tails, members.len()) }
     }
 
     /// Machines of which it can be told.
@@ -268,7 +277,7 @@ fn groups_of(row: &[Option<f64>], group_of: &[usize]) -> usize {
 }
 
 /// Asks every machine in every family and every row.
-fn ask(rows: &[Row], scores: &[Vec<Option<f64>>], group_of: &[usize]) -> Vec<Asked> {
+fn ask(rows: &[Row], scores: &[Vec<Option<f64>>], group_of: &[usize], tails: Option<Tails>) -> Vec<Asked> {
     let families = families(rows);
     let of_families = families.len() as f64;
     let singles = rows.iter().map(|row| Pattern::Row { row: row.clone() });
@@ -289,11 +298,22 @@ fn ask(rows: &[Row], scores: &[Vec<Option<f64>>], group_of: &[usize]) -> Vec<Ask
             let told: Vec<f64> = means.iter().flatten().copied().collect();
             // Independent rows vary by this much in the mean; less is chance.
             let least = 1.0 / (members.len().max(1) as f64).sqrt();
-            let null = Null::of(&told, groups_of(&means, group_of), least);
+            let null = with(Null::of(&told, groups_of(&means, group_of), least), tails, members.len());
             let p_values = means.iter().map(|mean| Some(null?.p_value((*mean)?))).collect();
             Asked { pattern, weight, p_values, means }
         })
         .collect()
+}
+
+/// With the tails of so many rows together.
+fn with(null: Option<Null>, tails: Option<Tails>, rows: usize) -> Option<Null> {
+    let tails = tails.map(|tails| tails.of_mean(rows));
+    null.map(|null| tails.map_or(null, |tails| null.with(tails)))
+}
+
+/// The tails of single rows, of which those of one row do not say enough: the longer one may be of machines that stand out.
+fn tails_of_rows(scores: &[Vec<Option<f64>>], machines: usize) -> Option<Tails> {
+    (machines >= robust::MANY).then(|| Tails::of_all(scores.iter().flatten().flatten().copied()))?
 }
 
 /// The families with more than one row; those that hold the same rows as one before are that one.
@@ -453,6 +473,18 @@ mod tests {
         };
         let (right, wrong) = right_and_wrong(&planted);
         assert!(right >= 19 && wrong <= 3, "{right} right, {wrong} wrong");
+    }
+
+    #[test]
+    fn also_where_the_noise_is_skewed_and_its_long_tail_names_nobody() {
+        let skewed = Planted { machines: 3_000, skewed: true, shared: 0.01, ..Planted::default() };
+        let (right, wrong) = right_and_wrong(&Planted { off: 20, by: 0.15, ..skewed.clone() });
+        assert!(right >= 19 && wrong <= 2, "{right} right, {wrong} wrong");
+        let wrong: usize = [60, 300, 3_000]
+            .map(|machines| found(&Planted { machines, ..skewed.clone() }).len())
+            .iter()
+            .sum();
+        assert!(wrong <= 2, "{wrong} named");
     }
 
     #[test]

@@ -20,16 +20,50 @@ pub(super) fn spread(residuals: &[f64], members: f64) -> Option<f64> {
     Some(quantile::median(&absolute)? * NORMAL * few)
 }
 
-/// How a statistic is distributed over the machines that do not stand out: Student's t, moved and stretched.
+/// How a statistic is distributed over the machines that do not stand out: Student's t, moved and stretched, and on either side of its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Null {
     centre: f64,
     scale: f64,
-    freedom: f64,
+    tails: Tails,
+}
+
+/// Degrees of freedom below and above the centre.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Tails {
+    below: f64,
+    above: f64,
+}
+
+impl Tails {
+    /// Of scores of all rows together. What breaks some machines in a row is a small part of them, and so hides nothing of it.
+    pub(super) fn of_all(scores: impl Iterator<Item = f64>) -> Option<Self> {
+        let sorted = quantile::sorted(scores);
+        let at = |q| quantile::of_sorted(&sorted, q);
+        let (centre, half) = (at(0.5)?, (at(0.75)? - at(0.25)?) / 2.0);
+        let side = |far: &dyn Fn(f64) -> Option<f64>| {
+            let told = told(sorted.len()).filter_map(|q| Some(freedom(q, far(q)? / half)));
+            told.fold(NEARLY_NORMAL, f64::min)
+        };
+        Some(Self { below: side(&|q| Some(centre - at(1.0 - q)?)), above: side(&|q| Some(at(q)? - centre)) })
+    }
+}
+
+impl Tails {
+    /// Of the mean of so many that are independent: its excess kurtosis, about 6 / freedom, is so many times less.
+    pub(super) fn of_mean(self, many: usize) -> Self {
+        let of = |freedom: f64| (many as f64 * freedom).min(NEARLY_NORMAL);
+        Self { below: of(self.below), above: of(self.above) }
+    }
+}
+
+/// The tails that so many numbers tell.
+fn told(numbers: usize) -> impl Iterator<Item = f64> {
+    TAILS.into_iter().filter(move |q| numbers as f64 * (1.0 - q) >= LEAST_BEYOND)
 }
 
 /// From so many machines on, the tails are read off them; of fewer, the number of machines says how far the spread is known.
-const MANY: usize = 50;
+pub(super) const MANY: usize = 50;
 
 /// A spread by the median of deviations, or by quartiles, is known as well as the usual one of so many times as many numbers (Rousseeuw
 /// and Croux, "Alternatives to the median absolute deviation", 1993). For a handful that would say too little: there, this much is added,
@@ -58,28 +92,35 @@ impl Null {
         let (scale, freedom) = if values.len() >= MANY {
             let quartiles = at(0.75)? - at(0.25)?;
             // The shorter tail: machines that stand out are most often all on one side.
-            let told = TAILS.iter().filter(|q| values.len() as f64 * (1.0 - **q) >= LEAST_BEYOND);
-            let ratios = told
-                .filter_map(|q| Some((*q, 2.0 * (at(*q)? - centre).min(centre - at(1.0 - q)?) / quartiles)));
+            let ratios = told(values.len())
+                .filter_map(|q| Some((q, 2.0 * (at(q)? - centre).min(centre - at(1.0 - q)?) / quartiles)));
             let freedom = ratios.map(|(q, ratio)| freedom(q, ratio)).fold(few.min(NEARLY_NORMAL), f64::min);
             (quartiles / (2.0 * quantile_of(0.75, freedom)), freedom)
         } else {
             (by_median, few)
         };
         let scale = scale.max(least);
-        (scale > 0.0 && scale.is_finite()).then_some(Self { centre, scale, freedom })
+        let tails = Tails { below: freedom, above: freedom };
+        (scale > 0.0 && scale.is_finite()).then_some(Self { centre, scale, tails })
+    }
+
+    /// The same with tails that are at least as long as these.
+    pub(super) fn with(self, Tails { below, above }: Tails) -> Self {
+        let tails = Tails { below: self.tails.below.min(below), above: self.tails.above.min(above) };
+        Self { tails, ..self }
     }
 
     /// The probability of a value at least so far from the centre, on either side.
     pub(super) fn p_value(&self, value: f64) -> f64 {
-        let far = ((value - self.centre) / self.scale).abs();
-        (2.0 * upper_tail(far, self.freedom)).min(1.0)
+        let far = (value - self.centre) / self.scale;
+        let freedom = if far < 0.0 { self.tails.below } else { self.tails.above };
+        (2.0 * upper_tail(far.abs(), freedom)).min(1.0)
     }
 
     /// How far from its place a value may lie, that is so distributed around it, but for this probability of both sides together.
     pub(super) fn reach(&self, probability: f64) -> f64 {
         let below = probability / 2.0;
-        let far = match self.freedom {
+        let far = match self.tails.below.min(self.tails.above) {
             freedom if freedom >= NEARLY_NORMAL => Normal::standard().inverse_cdf(below),
             freedom => quantile_of(below, freedom),
         };
@@ -132,7 +173,7 @@ mod tests {
     #[test]
     fn what_is_beyond_the_reach_has_that_probability() {
         for freedom in [3.0, 12.0, NEARLY_NORMAL] {
-            let null = Null { centre: 0.0, scale: 0.1, freedom };
+            let null = Null { centre: 0.0, scale: 0.1, tails: Tails { below: freedom, above: freedom } };
             for probability in [0.05, 1e-4, 1e-7] {
                 let p_value = null.p_value(null.reach(probability));
                 assert!((p_value / probability - 1.0).abs() < 0.01, "{freedom} {probability}: {p_value}");

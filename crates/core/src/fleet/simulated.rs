@@ -34,6 +34,8 @@ pub(super) struct Planted {
     /// Noise that the rows of a machine share.
     pub(super) shared: f64,
     pub(super) long_tails: bool,
+    /// Noise as times have it: more often a little below, now and then far above.
+    pub(super) skewed: bool,
     pub(super) seed: u64,
 }
 
@@ -50,6 +52,7 @@ impl Default for Planted {
             noise: 0.05,
             shared: 0.0,
             long_tails: false,
+            skewed: false,
             seed: 7,
         }
     }
@@ -114,5 +117,9 @@ fn machine(planted: &Planted, at: usize, rng: &mut ChaCha8Rng) -> Machine {
 /// About normal (the sum of twelve uniform numbers); with long tails, one in twenty is three times as far.
 fn noise(planted: &Planted, rng: &mut ChaCha8Rng) -> f64 {
     let normal = (0..12).map(|_| rng.random_range(-0.5..0.5)).sum::<f64>();
+    if planted.skewed {
+        // The sum of a normal and an exponential number, of variance 1.
+        return 0.8 * normal + 0.6 * (-rng.random_range(f64::MIN_POSITIVE..1.0).ln() - 1.0);
+    }
     if planted.long_tails && rng.random_bool(0.05) { 3.0 * normal } else { normal }
 }
