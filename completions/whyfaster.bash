@@ -715,7 +715,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__fleet__subcmd__compare)
-            opts="-v -q -h -V --to --at-once --silence --limit --send --binary --style --time-unit --verbose --quiet --help --help-all --version"
+            opts="-v -q -h -V --to --at-once --silence --limit --send --binary --save --label --store --style --time-unit --verbose --quiet --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -757,6 +757,25 @@ _whyfaster() {
                     ;;
                 --binary)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --label)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --store)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
                     return 0
                     ;;
                 --style)
@@ -872,7 +891,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__fleet__subcmd__doctor)
-            opts="-v -q -h -V --to --at-once --silence --limit --send --binary --style --time-unit --verbose --quiet --help --help-all --version"
+            opts="-v -q -h -V --to --at-once --silence --limit --send --binary --save --label --store --style --time-unit --verbose --quiet --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -914,6 +933,25 @@ _whyfaster() {
                     ;;
                 --binary)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --label)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --store)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
                     return 0
                     ;;
                 --style)
@@ -932,7 +970,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__fleet__subcmd__prices)
-            opts="-v -q -h -V --to --at-once --silence --limit --send --binary --style --time-unit --verbose --quiet --help --help-all --version"
+            opts="-v -q -h -V --to --at-once --silence --limit --send --binary --save --label --store --style --time-unit --verbose --quiet --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -974,6 +1012,25 @@ _whyfaster() {
                     ;;
                 --binary)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --label)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --store)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
                     return 0
                     ;;
                 --style)
@@ -1135,12 +1192,31 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__fleet__subcmd__resume)
-            opts="-v -q -h -V --style --time-unit --verbose --quiet --help --help-all --version"
+            opts="-v -q -h -V --save --label --store --style --time-unit --verbose --quiet --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --label)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --store)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
                 --style)
                     COMPREPLY=($(compgen -W "auto basic full nocolor color none" -- "${cur}"))
                     return 0
@@ -1157,7 +1233,7 @@ _whyfaster() {
             return 0
             ;;
         whyfaster__subcmd__fleet__subcmd__trace)
-            opts="-v -q -h -V --to --at-once --silence --limit --send --binary --style --time-unit --verbose --quiet --help --help-all --version"
+            opts="-v -q -h -V --to --at-once --silence --limit --send --binary --save --label --store --style --time-unit --verbose --quiet --help --help-all --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1199,6 +1275,25 @@ _whyfaster() {
                     ;;
                 --binary)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --label)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --store)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
                     return 0
                     ;;
                 --style)

@@ -370,6 +370,8 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_se
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -l limit -d 'Give a machine up when it is not done after TIME' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -l send -d 'Send FILE along, into the directory over there in which the commands run' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -l binary -d 'Take this whyfaster for machines of another instruction set' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -l label -d 'The label that it is added under, such as before or after' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -l store -d 'The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
 full\t'Both, terminal or not'
@@ -381,6 +383,7 @@ millisecond\t''
 second\t''
 minute\t''
 hour\t''"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -l save -d 'Add the record to the store, where \'whyfaster fleet\' and \'whyfaster store\' find it'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -s v -l verbose -d 'Print the tables too; -vv prints everything'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -s q -l quiet -d 'Print nothing but the answer in one sentence'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -s h -l help -d 'Print the options that are used most'
@@ -392,6 +395,8 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_se
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -l limit -d 'Give a machine up when it is not done after TIME' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -l send -d 'Send FILE along, into the directory over there in which the commands run' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -l binary -d 'Take this whyfaster for machines of another instruction set' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -l label -d 'The label that it is added under, such as before or after' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -l store -d 'The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
 full\t'Both, terminal or not'
@@ -403,6 +408,7 @@ millisecond\t''
 second\t''
 minute\t''
 hour\t''"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -l save -d 'Add the record to the store, where \'whyfaster fleet\' and \'whyfaster store\' find it'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -s v -l verbose -d 'Print the tables too; -vv prints everything'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -s q -l quiet -d 'Print nothing but the answer in one sentence'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -s h -l help -d 'Print the options that are used most'
@@ -414,6 +420,8 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_se
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -l limit -d 'Give a machine up when it is not done after TIME' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -l send -d 'Send FILE along, into the directory over there in which the commands run' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -l binary -d 'Take this whyfaster for machines of another instruction set' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -l label -d 'The label that it is added under, such as before or after' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -l store -d 'The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
 full\t'Both, terminal or not'
@@ -425,6 +433,7 @@ millisecond\t''
 second\t''
 minute\t''
 hour\t''"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -l save -d 'Add the record to the store, where \'whyfaster fleet\' and \'whyfaster store\' find it'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -s v -l verbose -d 'Print the tables too; -vv prints everything'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -s q -l quiet -d 'Print nothing but the answer in one sentence'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -s h -l help -d 'Print the options that are used most'
@@ -436,6 +445,8 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_se
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -l limit -d 'Give a machine up when it is not done after TIME' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -l send -d 'Send FILE along, into the directory over there in which the commands run' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -l binary -d 'Take this whyfaster for machines of another instruction set' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -l label -d 'The label that it is added under, such as before or after' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -l store -d 'The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
 full\t'Both, terminal or not'
@@ -447,11 +458,14 @@ millisecond\t''
 second\t''
 minute\t''
 hour\t''"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -l save -d 'Add the record to the store, where \'whyfaster fleet\' and \'whyfaster store\' find it'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -s v -l verbose -d 'Print the tables too; -vv prints everything'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -s q -l quiet -d 'Print nothing but the answer in one sentence'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -s h -l help -d 'Print the options that are used most'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -s V -l version -d 'Print version'
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from resume" -l label -d 'The label that it is added under, such as before or after' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from resume" -l store -d 'The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from resume" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
 full\t'Both, terminal or not'
@@ -463,6 +477,7 @@ millisecond\t''
 second\t''
 minute\t''
 hour\t''"
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from resume" -l save -d 'Add the record to the store, where \'whyfaster fleet\' and \'whyfaster store\' find it'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from resume" -s v -l verbose -d 'Print the tables too; -vv prints everything'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from resume" -s q -l quiet -d 'Print nothing but the answer in one sentence'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from resume" -s h -l help -d 'Print the options that are used most'
