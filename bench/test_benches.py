@@ -67,17 +67,27 @@ else:
 
 
 class Studies(unittest.TestCase):
+    def run_of(self, *outcomes, took_s=60.0, left_open=0):
+        return {"claims": dict(enumerate(outcomes, 1)), "left_open": left_open, "took_s": took_s}
+
     def test_a_claim_that_flips_is_found_and_one_that_is_open_does_not_flip(self):
         studies = load_script("studies")
-        steady = [{1: "holds", 2: "undecided"}, {1: "holds", 2: "does_not_hold"}]
-        text, data = studies.report({"pipes": steady})
+        steady = [self.run_of("holds", "undecided"), self.run_of("holds", "does_not_hold")]
+        text, data = studies.report({"pipes": steady}, usual_size=False)
         self.assertEqual(list(data["claims"].values()), ["holds"], text)
-        text, data = studies.report({"pipes": [*steady, {1: "does_not_hold", 2: "undecided"}]})
+        text, data = studies.report({"pipes": [*steady, self.run_of("does_not_hold", "undecided")]}, usual_size=False)
         self.assertEqual(data["claims"], {"1 of 2 claims hold in one run and do not hold in another (aim none)": "does not hold"})
         self.assertIn("decided: 4 of 6", text)
 
+    def test_the_demo_has_its_seconds_and_leaves_no_claim_open(self):
+        studies = load_script("studies")
+        said = lambda *runs: list(studies.report({"pipes": runs, "threads": []}, usual_size=True)[1]["claims"].values())
+        self.assertEqual(said(self.run_of("holds"), self.run_of("undecided", took_s=89.0)), ["holds"] * 3)
+        self.assertEqual(said(self.run_of("holds", took_s=91.0)), ["holds", "does not hold", "holds"])
+        self.assertEqual(said(self.run_of("undecided", left_open=1)), ["holds", "holds", "does not hold"])
+
     def test_no_run_proves_nothing(self):
-        _, data = load_script("studies").report({"pipes": []})
+        _, data = load_script("studies").report({"pipes": []}, usual_size=True)
         self.assertEqual(list(data["claims"].values()), ["does not hold"])
 
 
