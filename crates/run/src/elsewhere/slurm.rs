@@ -6,11 +6,14 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
+use std::io::Read;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, Once};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use whyfaster_core::fleet::visit::Trouble;
-use whyfaster_words::exit::Failure;
+use whyfaster_words::exit::{Failure, say};
 
 use super::machine::{Machine, PlaceKind, Standing};
 use super::shell::SHELL;
@@ -26,25 +29,37 @@ pub(super) static KIND: PlaceKind = PlaceKind {
     machines,
 };
 
+/// How long a client of Slurm may take that is asked while others wait for us, and how often is looked whether it is done.
+const PATIENCE: Duration = Duration::from_secs(5);
+const LOOK: Duration = Duration::from_millis(20);
+
 /// A node as `sinfo` shows it.
 #[derive(Debug, PartialEq, Eq)]
 struct Node {
     name: String,
     state: String,
     cpus: String,
+    /// Whether jobs may share it.
+    shared: String,
     reason: String,
 }
 
 impl Node {
-    /// From a line of `%N|%T|%c|%E`.
+    /// From a line of `%N|%T|%c|%h|%E`.
     fn of(line: &str) -> Option<Self> {
-        let mut fields = line.splitn(4, '|').map(|field| field.trim().to_owned());
+        let mut fields = line.splitn(5, '|').map(|field| field.trim().to_owned());
         Some(Self {
             name: fields.next()?,
             state: fields.next()?,
             cpus: fields.next()?,
+            shared: fields.next()?,
             reason: fields.next()?,
         })
+    }
+
+    /// Whether it is shared also with a job that asks for all of it (slurm.conf(5), OverSubscribe).
+    fn is_shared(&self) -> bool {
+        self.shared.starts_with("FORCE")
     }
 
     /// How soon it can be had, if at all: sinfo(1), "NODE STATE CODES". A star stands behind what does not answer.
@@ -87,8 +102,24 @@ fn srun(job: &str, partition: &str, node: &str, cpus: &str) -> Command {
 fn standing(job: &str) -> Option<Standing> {
     let mut command = Command::new("squeue");
     command.args(["-h", "-n", job, "-o", "%i|%T|%r"]).stdin(Stdio::null()).stderr(Stdio::null());
-    let said = command.output().ok()?.stdout;
-    standing_of(String::from_utf8_lossy(&said).lines().next()?)
+    standing_of(said_within(command, PATIENCE)?.lines().next()?)
+}
+
+/// What a client says, a line or two, if it does so in time: without its controller it tries for minutes, and an interrupt would wait for it.
+fn said_within(mut command: Command, patience: Duration) -> Option<String> {
+    let mut child = command.stdout(Stdio::piped()).spawn().ok()?;
+    let until = Instant::now() + patience;
+    while child.try_wait().ok()?.is_none() {
+        if Instant::now() >= until {
+            let _ = child.kill();
+            let _ = child.wait();
+            return None;
+        }
+        thread::sleep(LOOK);
+    }
+    let mut said = String::new();
+    child.stdout.take()?.read_to_string(&mut said).ok()?;
+    Some(said)
 }
 
 /// From a line of `%i|%T|%r`: squeue(1), "JOB STATE CODES" and "JOB REASON CODES".
@@ -119,6 +150,12 @@ fn scancel(job: &str) {
 fn machines(behind: &str) -> Result<Vec<Machine>, Failure> {
     let (partition, which) = behind.split_once(':').unwrap_or((behind, "all"));
     let nodes = nodes(partition)?;
+    if nodes.iter().any(Node::is_shared) {
+        // A run asks for its machines again and again.
+        static SAID: Once = Once::new();
+        let why = "lets jobs share nodes whatever they ask for (OverSubscribe=FORCE): others may run beside what is measured";
+        SAID.call_once(|| say(&format!("the partition '{partition}' {why}")));
+    }
     if which == "all" {
         return Ok(nodes.iter().map(|node| node.machine(partition)).collect());
     }
@@ -153,7 +190,7 @@ fn nodes(partition: &str) -> Result<Vec<Node>, Failure> {
         )
     };
     let mut command = Command::new("sinfo");
-    command.args(["-h", "-N", "-p", partition, "-o", "%N|%T|%c|%E"]).stdin(Stdio::null());
+    command.args(["-h", "-N", "-p", partition, "-o", "%N|%T|%c|%h|%E"]).stdin(Stdio::null());
     let output = command.output().map_err(|error| failed(error.to_string()))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let nodes: Vec<Node> = text.lines().filter_map(Node::of).collect();
@@ -180,14 +217,16 @@ mod tests {
 
     #[test]
     fn who_is_down_is_out_and_who_is_free_comes_first() {
-        let rank = |state: &str| Node::of(&format!("n1|{state}|8|none")).unwrap().rank();
+        let rank = |state: &str| Node::of(&format!("n1|{state}|8|NO|none")).unwrap().rank();
         assert!(rank("idle") < rank("mixed") && rank("mixed") < rank("allocated") && rank("idle~").is_some());
         for state in
             ["down", "down*", "drained", "draining", "idle*", "unknown*", "maint", "fail", "reserved"]
         {
             assert_eq!(rank(state), None, "{state}");
         }
-        let drained = Node::of("n1|drained|8|disk | fan").unwrap().machine("p");
+        let shared = |word: &str| Node::of(&format!("n1|idle|8|{word}|none")).unwrap().is_shared();
+        assert!(shared("FORCE:4") && !shared("NO") && !shared("YES:4") && !shared("EXCLUSIVE"));
+        let drained = Node::of("n1|drained|8|NO|disk | fan").unwrap().machine("p");
         let Some(Trouble::Down { state, reason }) = drained.out else { panic!("it is not out") };
         assert_eq!(
             (state.as_str(), reason.as_str(), drained.asked.as_str()),

@@ -226,6 +226,12 @@ fn report_files(
         let (answered, counted) = (&report.comparisons, &report.counted);
         Ok(pages::fleet(&Reported { prices, answered, counted, json: &json }, look))
     };
+    if args.outputs.export_prometheus.is_some() && report.comparisons.is_empty() && !report.counted.is_empty()
+    {
+        say(
+            "--export-prometheus has no comparisons: of more than 20 in the store take fewer with --only TEXT",
+        );
+    }
     let files = || prometheus::report(prices, &report.comparisons);
     let tables: Vec<Table<'_>> = vec![
         (&args.outputs.export_csv, Format::Csv, &all),
