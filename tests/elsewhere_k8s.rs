@@ -11,7 +11,7 @@ use rustix::process::Signal;
 use serde_json::json;
 use support::engines::few_runs;
 use support::needs::{Need, mounts, needs, root, tool};
-use support::{PROGRAM, Ran, Running, Sandbox, alone, eventually, kill};
+use support::{PROGRAM, Ran, Running, Sandbox, eventually, kill, together};
 
 /// What stands in for a cluster: a program that is called `kubectl`, and a directory of nodes and jobs.
 struct Cluster {
@@ -92,7 +92,7 @@ impl Cluster {
 #[test]
 fn nodes_are_held_by_jobs_and_who_cannot_be_had_is_named() {
     let cluster = needs!(Cluster::new(&["a1", "a2", "a3", "b1", "b2"]));
-    let _alone = alone();
+    let _together = together();
     cluster.set("a2", "/spec", json!({ "unschedulable": true }));
     cluster.set(
         "b1",
@@ -129,7 +129,7 @@ fn nodes_are_held_by_jobs_and_who_cannot_be_had_is_named() {
 #[test]
 fn machines_are_called_by_their_nodes_and_one_that_is_gone_holds_no_other() {
     let cluster = needs!(Cluster::new(&["a1.east", "a2.east"]));
-    let _alone = alone();
+    let _together = together();
     for to in ["--to=before", "--to=after"] {
         cluster
             .run(&["fleet", "prices", "k8s:all", to, "--", "--quick", "getppid"])
@@ -156,7 +156,7 @@ fn machines_are_called_by_their_nodes_and_one_that_is_gone_holds_no_other() {
 #[test]
 fn what_the_cluster_refuses_is_the_reason() {
     let cluster = needs!(Cluster::new(&["a1", "a2"]));
-    let _alone = alone();
+    let _together = together();
     cluster.compare(&["k8s:pool=z"], &few_runs("true")).expect_error(2, &["'pool=z'"]);
     cluster
         .compare(&["k8s:all+admin"], &few_runs("true"))
@@ -190,7 +190,7 @@ fn what_the_cluster_refuses_is_the_reason() {
     let running =
         cluster.start(&[&["fleet", "compare", "k8s:a1", "--to=waits"], &few_runs("true")[..]].concat());
     eventually("a job waits", || !cluster.files("job.").is_empty());
-    std::thread::sleep(std::time::Duration::from_millis(700));
+    eventually("it says why", || cluster.place.said().contains("a1: waits: "));
     fs::remove_file(cluster.place.path("cluster/pod.a1")).unwrap();
     running.wait().expect(0, &["a1: waits: 0/2 nodes are available: 2 Insufficient cpu.", "a1: done"]);
     cluster.place.write("cluster/refused", "");
@@ -206,7 +206,7 @@ fn what_the_cluster_refuses_is_the_reason() {
 #[test]
 fn whatever_ends_a_visit_takes_the_job_away() {
     let cluster = needs!(Cluster::new(&["a1", "a2"]));
-    let _alone = alone();
+    let _together = together();
     let place = &cluster.place;
     let long = format!("sleep {}", place.marker);
     let holder = || {

@@ -17,7 +17,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use support::engines::{Daemons, few_runs};
 use support::needs::{Need, mounts, needs, root, tool};
-use support::{PROGRAM, Ran, Running, Sandbox, alone, eventually, kill, list, number, processes, seccomp};
+use support::{
+    PROGRAM, Ran, Running, Sandbox, alone, eventually, kill, list, number, processes, seccomp, together,
+};
 
 /// The names of so many nodes.
 fn nodes(count: usize) -> Vec<String> {
@@ -239,7 +241,7 @@ fn every_node_is_measured_as_a_job_of_its_own_and_the_slow_one_is_named() {
 #[test]
 fn who_is_drained_is_named_a_lost_job_is_asked_for_again_and_an_interrupt_ends_all() {
     let cluster = needs!(Cluster::new(4, ""));
-    let _alone = alone();
+    let _together = together();
     let place = &cluster.place;
     cluster.say(&["scontrol", "update", "nodename=n4", "state=drain", "reason=disk"]);
     let quick = few_runs("true");
@@ -302,7 +304,7 @@ fn a_node_that_hangs_before_its_shell_is_there_holds_nobody() {
 #[test]
 fn a_controller_that_restarts_costs_nothing_and_a_node_that_dies_its_own_record() {
     let mut cluster = needs!(Cluster::new(4, ""));
-    let _alone = alone();
+    let _together = together();
     // A copy waits until its `sleep` ends, until there is nothing to wait for any more.
     let asleep = format!("test -e {} || sleep {} || :", cluster.place.file("go"), cluster.place.marker);
     let words = ["--", "--runs=3", "--why=no", "--no-check-output", &asleep, &asleep];

@@ -9,7 +9,7 @@ use support::engines::few_runs;
 use support::needs::needs;
 use support::sshd::Network;
 use support::user::USER;
-use support::{PROGRAM, alone, eventually, kill, list};
+use support::{PROGRAM, alone, eventually, kill, list, together};
 
 /// A comparison that is done in a moment.
 const QUICK: [&str; 7] =
@@ -18,7 +18,7 @@ const QUICK: [&str; 7] =
 #[test]
 fn records_come_home_from_an_ordinary_user_and_nothing_stays() {
     let mut network = needs!(Network::new());
-    let _alone = alone();
+    let _together = together();
     for (name, shell) in [("alpha", "/bin/sh"), ("beta", "/bin/bash"), ("gamma", "/bin/sh")] {
         network.machine(name, shell, "");
     }
@@ -57,7 +57,7 @@ fn records_come_home_from_an_ordinary_user_and_nothing_stays() {
 #[test]
 fn records_go_into_the_store_as_they_come_home() {
     let mut network = needs!(Network::new());
-    let _alone = alone();
+    let _together = together();
     network.machine("alpha", "/bin/sh", "");
     network.machine("beta", "/bin/sh", "");
     let places = ["ssh:alpha", "ssh:beta", "--to=runs", "--store=store.db"];
@@ -109,7 +109,7 @@ fn a_machine_that_falls_silent_is_given_up_and_ends_what_it_runs() {
 #[test]
 fn the_one_machine_of_on_answers_as_this_one_would() {
     let mut network = needs!(Network::new());
-    let _alone = alone();
+    let _together = together();
     network.machine("alpha", "/bin/sh", "");
     let quick = ["--runs=6", "--why=no", "-N", "--no-check-output", "--fail-if-slower"];
     let on = ["compare", "--on=ssh:alpha", "--export-json=out.json", "true", "sleep 0.05"];
@@ -257,7 +257,7 @@ fn each_failure_has_its_reason_and_holds_no_other_machine() {
 #[test]
 fn a_full_disk_at_home_loses_no_other_record() {
     let mut network = needs!(Network::new());
-    let _alone = alone();
+    let _together = together();
     network.machine("alpha", "/bin/sh", "");
     let place = &network.place;
     place.write("lines", "1\n2\n3\n");
