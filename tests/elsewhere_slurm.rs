@@ -294,10 +294,10 @@ fn a_node_that_hangs_before_its_shell_is_there_holds_nobody() {
     let _alone = alone();
     let hung = Pid::from_raw(cluster.nodes[0] as i32).unwrap();
     kill_process(hung, Signal::STOP).unwrap();
-    let words = ["fleet", "compare", "slurm:p:n1", "slurm:p:n2", "--to=runs", "--at-once=1", "--silence=5s"];
+    let words = ["fleet", "compare", "slurm:p:n1", "slurm:p:n2", "--to=runs", "--at-once=1", "--silence=8s"];
     let ran = cluster.run(&[&words[..], &few_runs("true")].concat());
     kill_process(hung, Signal::CONT).unwrap();
-    ran.expect(1, &["n1: nothing came from it for 5 s before it began", "n2: done", "1 of 2 machines"]);
+    ran.expect(1, &["n1: nothing came from it for 8 s before it began", "n2: done", "1 of 2 machines"]);
     cluster.assert_clean();
 }
 

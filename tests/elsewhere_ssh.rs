@@ -87,7 +87,7 @@ fn a_machine_that_falls_silent_is_given_up_and_ends_what_it_runs() {
     let ssh =
         |words: &[String]| words.first().is_some_and(|it| it == "/usr/bin/ssh") && words.contains(&conf);
     let long = format!("sleep {}", network.place.marker);
-    let words = ["fleet", "compare", "ssh:ruler", "--to=runs", "--silence=4s"];
+    let words = ["fleet", "compare", "ssh:ruler", "--to=runs", "--silence=8s"];
     let running = network.start(&[&words[..], &few_runs(&long)].concat());
     network.place.wait_for_sleepers(1);
     // Meanwhile nobody else measures there, whatever calls it.
@@ -97,7 +97,7 @@ fn a_machine_that_falls_silent_is_given_up_and_ends_what_it_runs() {
         .run(&[&second[..], &QUICK].concat())
         .expect(1, &["alpha: another run measures on it", "0 of 1 machine gave a record"]);
     kill(network.find(ssh).unwrap(), Signal::STOP);
-    running.wait().expect(1, &["ruler: it began to measure, and then nothing came from it for 4 s"]);
+    running.wait().expect(1, &["ruler: it began to measure, and then nothing came from it for 8 s"]);
     eventually("no process is left", || network.place.sleepers().is_empty());
     network.run(&[&["fleet", "resume", "second"][..]].concat()).expect(0, &["alpha: done"]);
     let limited = ["fleet", "compare", "ssh:ruler", "--to=limited", "--limit=3s"];
