@@ -206,25 +206,29 @@ fn comparison(record: &Record) -> Result<Entry, String> {
     let alternatives = &record.plan.alternatives;
     entry.about = alternatives.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(", ");
     record.tool_version.clone_into(&mut entry.tool_version);
-    entry.rows.push((&ALTERNATIVE, rows(alternatives.iter().enumerate().map(alternative))));
+    entry.rows.push(rows(&ALTERNATIVE, alternatives.iter().enumerate().map(alternative)));
     let number = |name: &str| alternatives.iter().position(|it| it.name == name);
     let levels = record.analysis.levels.iter();
     let results = levels.flat_map(|level| level.results.iter().map(move |result| (level.load, result)));
     let results = results.filter_map(|(load, result)| Some((load, number(&result.alternative)?, result)));
-    entry.rows.push((&LEVEL, rows(results.map(level))));
-    entry.rows.push((&ROUND, rows(record.batches.iter().map(round))));
+    entry.rows.push(rows(&LEVEL, results.map(level)));
+    entry.rows.push(rows(&ROUND, record.batches.iter().map(round)));
     let mut answers = Vec::new();
     for (question, answer, it) in questions::answers(record) {
         entry.asked.push(QuestionKey { digest: digest_of(&question), question });
         answers.push(answered(entry.started_us, &answer, it.rounds));
     }
-    entry.rows.push((&COMPARISON, rows(answers.into_iter())));
+    entry.rows.push(rows(&COMPARISON, answers.into_iter()));
     Ok(entry)
 }
 
-/// Rows, one behind the other.
-fn rows<const COLUMNS: usize>(each: impl Iterator<Item = [Value; COLUMNS]>) -> Vec<Value> {
-    each.flatten().collect()
+/// Rows of a table, one behind the other.
+fn rows<const COLUMNS: usize>(
+    table: &'static Table,
+    each: impl Iterator<Item = [Value; COLUMNS]>,
+) -> (&'static Table, Vec<Value>) {
+    assert_eq!(COLUMNS, table.columns.len(), "{}", table.name);
+    (table, each.flatten().collect())
 }
 
 fn alternative((number, it): (usize, &Alternative)) -> [Value; 4] {
