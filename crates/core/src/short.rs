@@ -56,7 +56,7 @@ struct Common {
     front: usize,
     /// From the end of the word in which they differ last.
     back: usize,
-    /// Most characters from where they differ to there.
+    /// Most columns from where they differ to there.
     rest: usize,
     /// Most columns from `front` to `back`, so that all names get the same words beside it where that can be.
     widest: usize,
@@ -75,13 +75,14 @@ impl Common {
         let front = first.chars().take(differ).collect::<Vec<_>>().iter().rposition(|c| *c == ' ');
         let back = first.chars().rev().take(same).collect::<Vec<_>>().iter().rposition(|c| *c == ' ');
         let (front, back) = (front.map_or(0, |space| space + 1), back.map_or(0, |space| space + 1));
-        let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-        let middle = |name: &&str| {
-            let middle: String = name.chars().take(name.chars().count() - back).skip(front).collect();
-            width(&middle)
+        let widest = |from: usize| {
+            let columns = |name: &&str| {
+                let middle: String = name.chars().take(name.chars().count() - back).skip(from).collect();
+                width(&middle)
+            };
+            names.iter().map(columns).max().unwrap_or(0)
         };
-        let widest = names.iter().map(middle).max().unwrap_or(0);
-        Self { differ, front, back, rest: longest - back - differ, widest }
+        Self { differ, front, back, rest: widest(differ), widest: widest(front) }
     }
 
     fn cut(&self, name: &str, max: usize, gap: &str) -> Short {
@@ -106,7 +107,8 @@ impl Common {
             return Short { text: parts.join(" "), whole: true };
         }
         // What all end with is left out, which is to be seen, unless that would cost a part of the difference.
-        let behind = if self.back > 0 && self.rest + 2 * width(gap) <= max { gap } else { "" };
+        let behind =
+            if self.back > 0 && self.rest.max(width(gap)) + 2 * width(gap) <= max { gap } else { "" };
         // Of a long word (a path) only its last letters before the difference: as many as there is room for.
         let room = max.saturating_sub(width(gap) + width(behind));
         let before = (self.differ - self.front).min((max / 6).max(room.saturating_sub(self.rest)));
@@ -155,6 +157,8 @@ mod tests {
             cut(["gzip --keep -1 input", "gzip --keep -2 input"], 16),
             ["gzip ... -1 ...", "gzip ... -2 ..."]
         );
+        // A letter may take two columns.
+        assert!(apart(&["a 日 c", "a  c"], 5, "..").iter().all(|it| width(&it.text) <= 5));
         let short = cut(["true", "nice -n 10 dd if=/dev/zero of=/dev/null"], 20);
         assert_eq!(short, ["true", "nice -n 1...dev/null"]);
     }
