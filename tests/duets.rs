@@ -48,7 +48,7 @@ fn more_work_is_found_with_a_load_that_nobody_had_time_for() {
     let runs = list(&record["duet_runs"]);
     assert_eq!(Some(runs.len() as u64), found["rounds"].as_u64());
     let screen = place.run(&["show"]).ok().flowing();
-    assert!(screen.contains("at 1000 copies, if one among them costs the CPU time of one alone"), "{screen}");
+    assert!(screen.contains("at 1000 copies, if each needs as much CPU time as one alone"), "{screen}");
 }
 
 #[test]

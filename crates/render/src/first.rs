@@ -333,16 +333,8 @@ fn by_work(record: &Record, it: &DuetComparison, names: &Names) -> Option<String
         Change::Same => "the two are the same".to_owned(),
         Change::Undecided => return None,
     };
-    let gain = it.narrower.filter(|narrower| !it.in_turns && *narrower >= 1.1).map_or_else(
-        String::new,
-        |narrower| {
-            format!(
-                "; run at once on one CPU, the interval is {} times narrower than in turns",
-                digits(narrower)
-            )
-        },
-    );
-    Some(format!("at {load} copies, if one among them costs the CPU time of one alone: {told}{gain}."))
+    let gain = notes::gain(it);
+    Some(format!("at {load} copies, if each needs as much CPU time as one alone: {told}{gain}."))
 }
 
 fn flips(record: &Record, it: &Crossover, names: &Names) -> Option<String> {

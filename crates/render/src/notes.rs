@@ -125,9 +125,7 @@ pub fn duets(record: &Record, names: &Names, look: &Look) -> Vec<String> {
             true => format!(", with {} for what two do to each other's caches", percent(it.bias)),
             false => String::new(),
         };
-        let gain = it.narrower.filter(|narrower| *narrower >= 1.1).map_or_else(String::new, |narrower| {
-            format!("; the interval is {} times narrower than in turns", digits(narrower))
-        });
+        let gain = gain(it);
         let (way, how) = match it.in_turns {
             true => ("in turns", format!("; {} pairs at once on one CPU are no surer{bias}", it.rounds)),
             false => ("at once on one CPU", format!(", {} pairs{bias}{gain}", it.rounds)),
@@ -139,6 +137,14 @@ pub fn duets(record: &Record, names: &Names, look: &Look) -> Vec<String> {
         format!("{way}: {alternative} needs {times} the CPU time of {baseline}{range}{how}{decides}")
     };
     record.analysis.duets.iter().flat_map(|it| wrap(&line(it), look.width, 2)).collect()
+}
+
+/// What it brought to run both at once, if that is much.
+pub fn gain(it: &DuetComparison) -> String {
+    let narrower = it.narrower.filter(|narrower| !it.in_turns && *narrower >= 1.1);
+    narrower.map_or_else(String::new, |narrower| {
+        format!("; the interval is {} times narrower than from runs in turns", digits(narrower))
+    })
 }
 
 fn range(ratio: Ratio) -> String {

@@ -8,6 +8,9 @@ pub fn tally(tally: Tally) -> String {
     format!("{done} done, {running} running, {failed} failed, {waiting} waiting")
 }
 
+/// Why a machine is not measured twice at once.
+const DISTURB: &str = "two measurements on one machine would disturb each other";
+
 /// Why a machine gave no record.
 pub fn trouble(trouble: &Trouble) -> String {
     match trouble {
@@ -25,14 +28,9 @@ pub fn trouble(trouble: &Trouble) -> String {
         }
         Trouble::TooLong { seconds } => format!("it was not done within {}", time(*seconds)),
         Trouble::SameMachine { name } => {
-            format!(
-                "it is the same machine as {name}, and two measurements on one machine would disturb each other"
-            )
+            format!("it is the same machine as {name}, and {DISTURB}")
         }
-        Trouble::Busy => {
-            "another run measures on it, and two measurements on one machine would disturb each other"
-                .to_owned()
-        }
+        Trouble::Busy => format!("another run measures on it, and {DISTURB}"),
         Trouble::NotLinux { system } => format!("it runs {system}, and this program runs on Linux"),
         Trouble::NoProgram { machine } => {
             format!("it is {machine}, and there is no program for that: --binary {machine}=FILE names one")

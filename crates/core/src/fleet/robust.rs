@@ -47,9 +47,7 @@ impl Tails {
         };
         Some(Self { below: side(&|q| Some(centre - at(1.0 - q)?)), above: side(&|q| Some(at(q)? - centre)) })
     }
-}
 
-impl Tails {
     /// Of the mean of so many that are independent: its excess kurtosis, about 6 / freedom, is so many times less.
     pub(super) fn of_mean(self, many: usize) -> Self {
         let of = |freedom: f64| (many as f64 * freedom).min(NEARLY_NORMAL);

@@ -91,6 +91,14 @@ impl Collection {
         let path = directory.join(FILE);
         let cannot = |error: io::Error| store::cannot_write(&path, &error);
         fs::create_dir_all(directory).map_err(cannot)?;
+        // Where no run has been, what stands there would count as a record that came home.
+        let mut files = wanted.machines.iter().map(|(name, _)| file_of(directory, name));
+        if let Some(file) = files.find(|file| file.exists() && !path.exists()) {
+            return Err(Failure::usage(
+                format!("'{}' stands there already", file.display()),
+                "name another directory with --to, or move the file away",
+            ));
+        }
         let opened = OpenOptions::new().append(true).read(true).create_new(true).open(&path);
         let journal = opened.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => Failure::usage(
@@ -104,15 +112,6 @@ impl Collection {
         })?;
         hold(&journal, directory)?;
         let mut collection = Self { directory: directory.to_owned(), journal, met: BTreeMap::new() };
-        // What stands there is not this run's: it would count as a record that came home.
-        let foreign = wanted.machines.iter().find(|(name, _)| collection.file(name).exists());
-        if let Some((name, _)) = foreign {
-            let _ = fs::remove_file(&path);
-            return Err(Failure::usage(
-                format!("'{}' stands there already", collection.file(name).display()),
-                "name another directory with --to, or move the file away",
-            ));
-        }
         collection.write(&wanted).map_err(cannot)?;
         Ok(collection)
     }
@@ -156,7 +155,7 @@ impl Collection {
 
     /// The file of a machine's record.
     pub fn file(&self, machine: &str) -> PathBuf {
-        self.directory.join(format!("{machine}.json"))
+        file_of(&self.directory, machine)
     }
 
     /// Whether a machine's record is home.
@@ -221,6 +220,10 @@ impl Wanted {
             limit_s: 0.0,
         }
     }
+}
+
+fn file_of(directory: &Path, machine: &str) -> PathBuf {
+    directory.join(format!("{machine}.json"))
 }
 
 /// Two runs that collect into one directory would count twice.

@@ -128,7 +128,9 @@ fn standing_of(line: &str) -> Option<Standing> {
     let (job, state, reason) = (fields.next()?, fields.next()?, fields.next()?);
     let waits = match state.as_str() {
         "PENDING" => Some(if reason == "None" { "it is queued".to_owned() } else { reason }),
-        "RUNNING" | "CONFIGURING" => None,
+        // It has the node, which may have to be switched on first.
+        "CONFIGURING" => Some("the node starts".to_owned()),
+        "RUNNING" => None,
         // It is about to end, and srun will say so.
         _ => return None,
     };
@@ -211,6 +213,7 @@ mod tests {
         let waits = |why: &str| Some(("7".to_owned(), Some(why.to_owned())));
         assert_eq!(standing("7|PENDING|Resources"), waits("Resources"));
         assert_eq!(standing("7|PENDING|None"), waits("it is queued"));
+        assert_eq!(standing("7|CONFIGURING|None"), waits("the node starts"));
         assert_eq!(standing("7|RUNNING|None"), Some(("7".to_owned(), None)));
         assert_eq!((standing("7|COMPLETING|None"), standing("")), (None, None));
     }
