@@ -129,7 +129,7 @@ fn the_one_machine_of_on_answers_as_this_one_would() {
         .run(&["compare", "--on=ssh:nowhere", "true"])
         .expect_error(6, &["ssh:nowhere: it could not be reached"]);
     let ran = network.run(&["fleet", "doctor", "ssh:alpha", "--to=doctors"]);
-    assert!(ran.ok().out.contains("1 machines examined"));
+    assert!(ran.ok().out.contains("1 machine examined"));
     network.assert_clean();
 }
 

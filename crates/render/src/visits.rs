@@ -8,6 +8,7 @@ use whyfaster_core::fleet::visit::Tally;
 use whyfaster_host::{Finding, Mark};
 use whyfaster_words::exit::say;
 use whyfaster_words::look::Look;
+use whyfaster_words::phrases::count;
 use whyfaster_words::text::{for_look, wrap_indented};
 use whyfaster_words::visit;
 
@@ -63,7 +64,7 @@ pub fn doctors(found: &[(String, Vec<Finding>)], look: &Look) -> String {
             by_finding.entry((it.mark, &it.name, &it.value, remedy)).or_default().push(machine);
         }
     }
-    let mut text = format!("{} machines examined\n", found.len());
+    let mut text = format!("{} examined\n", count(found.len() as u64, "machine", "machines"));
     for ((mark, name, value, remedy), machines) in by_finding.iter().rev() {
         let mark = if *mark == Mark::Problem { "problem" } else { "note" };
         let machines = machines.join(", ");

@@ -15,6 +15,7 @@ use whyfaster_store as store;
 use whyfaster_store::Recorded;
 use whyfaster_words::exit::{Exit, Failure, say};
 use whyfaster_words::look::Look;
+use whyfaster_words::phrases::count;
 use whyfaster_words::visit;
 
 use super::results;
@@ -110,7 +111,8 @@ fn visited(
     let terminal = stderr().is_terminal();
     let visits = Visits::new(terminal, &results::look_of(&outputs, terminal));
     let directory = collection.directory().to_owned();
-    say(&format!("{} on {} machines, into '{}'", verb, machines.len(), directory.display()));
+    let all = count(machines.len() as u64, "machine", "machines");
+    say(&format!("{verb} on {all}, into '{}'", directory.display()));
     let met = collection.met();
     let files: Vec<PathBuf> = machines.iter().map(|it| collection.file(&it.name)).collect();
     let mut unsaved = None;
