@@ -82,16 +82,19 @@ impl Place {
     pub fn again(machines: &[(String, String)]) -> Vec<Machine> {
         let next = AtomicUsize::new(0);
         let some = || {
-            let each = iter::from_fn(|| machines.get(next.fetch_add(1, Ordering::Relaxed)));
-            each.map(|(name, asked)| one_again(name, asked)).collect::<Vec<_>>()
+            let each = iter::from_fn(|| {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                machines.get(at).map(|(name, asked)| (at, one_again(name, asked)))
+            });
+            each.collect::<Vec<_>>()
         };
         // Each asks its engine, which takes a moment.
-        let mut found: Vec<Machine> = thread::scope(|scope| {
+        let mut found: Vec<(usize, Machine)> = thread::scope(|scope| {
             let asking: Vec<_> = (0..ASK_AT_ONCE.min(machines.len())).map(|_| scope.spawn(some)).collect();
             asking.into_iter().flat_map(|it| it.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
         });
-        found.sort_by_key(|machine| machines.iter().position(|(name, _)| *name == machine.name));
-        found
+        found.sort_by_key(|(at, _)| *at);
+        found.into_iter().map(|(_, machine)| machine).collect()
     }
 
     fn open(&self) -> Result<Vec<Machine>, Failure> {
