@@ -115,7 +115,7 @@ uninstall-caps:
 
 # ---- tests, the quick ones first ----
 
-test: none-skipped setup-test format-check spelling deny lint rustdoc docs unit drop-in scores cross one-file generated browser kernels
+test: none-skipped setup-test format-check spelling deny lint generated rustdoc docs unit drop-in scores cross one-file browser kernels
 	@if [ -s $(WHYFASTER_SKIPPED) ]; then sort -u $(WHYFASTER_SKIPPED); else echo 'none skipped'; fi
 	@echo 'make test: all passed'
 
