@@ -39,7 +39,7 @@ export CARGO_TERM_COLOR ?= never
 endif
 
 .PHONY: help setup setup-demo setup-test setup-bench setup-kernels setup-dist setup-ladder setup-kubernetes build dist test-dist demo test kernels test-kernels bench docs install clean \
-	install-caps uninstall-caps none-skipped format format-check lint unit drop-in scores cross one-file generated fuzz programs deny advisories spelling rustdoc browser screenshots
+	install-caps uninstall-caps none-skipped compiled format format-check lint unit drop-in scores cross one-file generated fuzz programs deny advisories spelling rustdoc browser screenshots
 
 help:
 	@echo 'make demo     build, then run the main job: whyfaster study pipes'
@@ -115,13 +115,24 @@ uninstall-caps:
 
 # ---- tests, the quick ones first ----
 
-test: none-skipped setup-test format-check spelling deny lint generated rustdoc docs unit drop-in scores cross one-file browser kernels
+test: none-skipped setup-test format-check spelling deny compiled generated lint rustdoc docs unit drop-in scores cross one-file browser kernels
 	@if [ -s $(WHYFASTER_SKIPPED) ]; then sort -u $(WHYFASTER_SKIPPED); else echo 'none skipped'; fi
 	@echo 'make test: all passed'
 
 # The tests that find something missing here add a line each. With WHYFASTER_REQUIRE=full they fail if a privilege or a package is
 # what is missing.
 export WHYFASTER_SKIPPED := $(abspath $(or $(CARGO_TARGET_DIR),target))/skipped
+
+# All that the tests run. Of a part of the workspace, dependencies would have other features and be compiled again: so what runs on the way
+# to `test` is taken from here, too.
+compiled: setup-test
+	cargo build --quiet --workspace --locked --lib --bins --tests
+
+DEBUG := $(abspath $(or $(CARGO_TARGET_DIR),target))/debug
+export XTASK = cargo run --quiet --locked -p xtask --
+XTASK_PROGRAMS = cargo run --quiet --locked -p xtask-programs --
+test: XTASK = $(DEBUG)/xtask
+test: XTASK_PROGRAMS = $(DEBUG)/xtask-programs
 
 none-skipped:
 	@mkdir -p $(dir $(WHYFASTER_SKIPPED))
@@ -151,9 +162,8 @@ unit: setup-test
 	scripts/unit-tests.sh
 
 # hyperfine's own tests, of both versions, against the program that `unit` built. The crates are kept between clones.
-drop-in: setup-test
-	cargo test --quiet --workspace --locked --no-run
-	bench/peers/hyperfine $(abspath $(or $(CARGO_TARGET_DIR),target))/debug/whyfaster $(TOOLS)/hyperfine-tests
+drop-in: compiled
+	bench/peers/hyperfine $(DEBUG)/whyfaster $(TOOLS)/hyperfine-tests
 
 # What judges the records of bench/real.
 scores:
@@ -170,7 +180,7 @@ one-file: build
 # The pages in a real browser: stored records of each kind, hostile names, a trace of a million events.
 browser: setup-test build
 	@mkdir -p target/browser
-	cargo run --quiet --locked -p xtask -- many-events 1000000 target/browser/million.json
+	$(XTASK) many-events 1000000 target/browser/million.json
 	node tests/browser/run.mjs --whyfaster $(WHYFASTER) --events target/browser/million.json
 
 # The pictures of the page in the book, of a stored record.
@@ -185,12 +195,12 @@ fuzz: setup-demo
 	cargo test --locked --lib -p whyfaster -p whyfaster-run -p whyfaster-trace fuzz_ -- --nocapture
 
 generated:
-	cargo run --quiet --locked -p xtask-programs -- check
-	cargo run --quiet --locked -p xtask -- check
+	$(XTASK_PROGRAMS) check
+	$(XTASK) check
 
 # The BPF programs, after a change in crates/trace/bpf: their bytes are committed, so that a build needs no clang.
 programs:
-	cargo run --quiet --locked -p xtask-programs
+	$(XTASK_PROGRAMS) generate
 
 rustdoc:
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --document-private-items --locked

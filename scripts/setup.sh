@@ -75,6 +75,7 @@ engines_need() {
     need python3-psycopg2 'how the queue in PostgreSQL is filled' /usr/bin/python3 -c 'import psycopg2'
     need openssh-server 'the far side of ssh, on the loopback device' test -x /usr/sbin/sshd
     need openssh-client 'an engine of study ladder' has ssh
+    need python3-pip 'installs Ray and Dask, engines of study ladder' python3 -c 'import pip'
 }
 
 packages_for() {
@@ -214,6 +215,16 @@ unpack() {
     rm -r "$debs"
 }
 
+# Engines from PyPI, where `study ladder --install` puts them too. Of both, only what runs tasks: no dashboard, no data frames.
+python_engines() {
+    local root=${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/whyfaster/ladder
+    PYTHONPATH=$root/python python3 -c 'import ray, distributed' 2>/dev/null && return
+    say "installing Ray $RAY_VERSION and Dask $DASK_VERSION from PyPI into $root (engines of study ladder)"
+    quietly sh "$here/../studies/ladder/engines/install.sh" "$root" \
+        "pypi:ray==$RAY_VERSION" "pypi:dask[distributed]==$DASK_VERSION" ||
+        fail 'pip could not install Ray and Dask' 'check the network'
+}
+
 install_packages() {
     [ ${#missing[@]} -eq 0 ] && return
     local list="${missing[*]}" root=()
@@ -337,6 +348,7 @@ log=$(mktemp) || fail 'cannot make a temporary file' 'set TMPDIR to a directory 
 trap 'rm -f "$log"' EXIT
 packages_for
 install_packages
+if [ "$goal" = ladder ] || [ "$goal" = test ]; then python_engines; fi
 [ "$goal" != ladder ] || exit 0
 check_rust
 install_tools

@@ -22,7 +22,7 @@ building=
 trap '[ -z "$building" ] || kill "$building" 2>/dev/null || true; rm -f "$log"' EXIT
 
 failed=
-# Always of the whole workspace: of a part of it, dependencies would have other features and be compiled again.
+# Always of the whole workspace: see `compiled` in the Makefile.
 tests() {
     cargo test --workspace --locked "$@" || failed=1
 }

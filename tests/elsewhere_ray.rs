@@ -6,24 +6,16 @@
 mod support;
 
 use std::fs;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use rustix::process::Signal;
 use support::engines::{Daemons, few_runs};
-use support::needs::{Missing, Need, mounts, needs, root, tool};
+use support::needs::{Need, modules, mounts, needs, ray, root, tool};
 use support::{PROGRAM, Ran, Running, Sandbox, alone, eventually, kill};
 
 const HEAD: &str = "10.78.0.1";
 const OTHER: &str = "10.78.0.2";
 const CLUSTER: &str = "ray:10.78.0.1:6379";
-
-/// Where Ray is, if not where Python looks anyhow: `study ladder --install` has put it there.
-fn modules() -> Option<PathBuf> {
-    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let cache = cache.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")))?;
-    Some(cache.join("whyfaster/ladder/python")).filter(|it| it.is_dir())
-}
 
 /// The cluster; gone when dropped.
 struct Cluster {
@@ -39,13 +31,10 @@ impl Cluster {
         root()?;
         mounts()?;
         tool("ip")?;
+        ray()?;
         let place = Sandbox::new();
         fs::create_dir(place.path("far")).unwrap();
         let mut cluster = Self { place, daemons: Daemons::new(), nodes: Vec::new() };
-        let found = cluster.command("python3", &["-c", "import ray"]).stderr(Stdio::null()).status();
-        if !found.is_ok_and(|it| it.success()) {
-            return Err(Missing::Machine("Ray (whyfaster study ladder --engines=ray --install)".to_owned()));
-        }
         let temporary = cluster.place.file("r");
         cluster.start_node(
             HEAD,

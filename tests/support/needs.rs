@@ -1,5 +1,6 @@
 //! What the end-to-end tests need of the machine and of the user.
 
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 pub(crate) use super::skip::{Missing, Need, given, machine, needs, on_path, provided, root, tool};
@@ -23,6 +24,20 @@ pub(crate) fn capabilities(which: &str, program: &str) -> Need {
     tool("setcap")?;
     let set = Command::new("setcap").args([&format!("{which}+ep"), program]).status();
     machine(set.is_ok_and(|status| status.success()), "file system that keeps capabilities of programs")
+}
+
+/// Where modules of Python are that Python does not find by itself: `scripts/setup.sh` or `study ladder --install` has put them there.
+pub(crate) fn modules() -> Option<PathBuf> {
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let cache = cache.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")))?;
+    Some(cache.join("whyfaster/ladder/python")).filter(|it| it.is_dir())
+}
+
+/// Ray, as a module of Python.
+pub(crate) fn ray() -> Need {
+    let mut python = Command::new("python3");
+    python.args(["-c", "import ray"]).envs(modules().map(|it| ("PYTHONPATH", it))).stderr(Stdio::null());
+    provided(python.status().is_ok_and(|it| it.success()), "Ray")
 }
 
 /// Samples of their own user code and switch records for users without privileges: perf_event_open(2).

@@ -380,6 +380,18 @@ pub struct Rounds {
     pub max_time_hard: bool,
 }
 
+impl Rounds {
+    /// Seconds for comparing commands that alone take `alone_s` one after the other: slow ones get the time of ten runs each, up to the
+    /// limit of a measurement with loads. A limit that was asked for stays.
+    pub fn comparing_s(&self, alone_s: f64) -> f64 {
+        let runs_s = f64::from(defaults::MIN_ROUNDS) * alone_s;
+        match self.max_time_hard {
+            true => self.max_time_s,
+            false => self.max_time_s.max(runs_s.min(defaults::MAX_TIME_S)),
+        }
+    }
+}
+
 /// Where a copy is placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

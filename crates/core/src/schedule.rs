@@ -13,7 +13,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use crate::missing::NoTime;
-use crate::plan::{Mode, Plan, Rounds, defaults};
+use crate::plan::{Mode, Plan, Rounds};
 use crate::sample::{Arm, Batch};
 use crate::stats::eprocess::{self, MOST};
 use crate::stats::quantile::median;
@@ -199,13 +199,11 @@ impl Scheduler {
         self.duets_s = seconds;
     }
 
-    /// Gives slow commands more than the usual time: that of ten runs each, up to the limit of a measurement with loads. A limit that was
-    /// asked for stays, and so does the one that leaves time for duets.
+    /// Gives slow commands more than the usual time, unless time is left for duets.
     pub fn stretch(&mut self) {
         let alternatives = self.arms.iter().filter(|cost| cost.arm != Arm::HiddenCopy);
-        let runs_s = f64::from(defaults::MIN_ROUNDS) * alternatives.map(|cost| cost.span_s).sum::<f64>();
-        if self.comparing && !self.rounds.max_time_hard && self.duets_s == 0.0 {
-            self.rounds.max_time_s = self.rounds.max_time_s.max(runs_s.min(defaults::MAX_TIME_S));
+        if self.comparing && self.duets_s == 0.0 {
+            self.rounds.max_time_s = self.rounds.comparing_s(alternatives.map(|cost| cost.span_s).sum());
         }
     }
 

@@ -4,14 +4,15 @@ use std::time::Instant;
 
 use whyfaster_core::analysis::Analysis;
 use whyfaster_core::host::Host;
-use whyfaster_core::plan::Plan;
+use whyfaster_core::plan::{Plan, defaults};
 use whyfaster_core::sample::Batch;
 use whyfaster_core::why::{ExplainInput, Why};
 
 use super::super::interrupts::Interrupts;
+use super::rounds::alone_s;
 
 /// Seconds for an explanation where the time is not limited: about as many as the verdicts took, and so many at the least and at the most. Who asks for an
-/// explanation gets the most.
+/// explanation gets the most. One of quick commands that nobody asked for ends with the time of the verdicts.
 pub(super) const SECONDS: (f64, f64) = (5.0, 30.0);
 
 /// When an explanation ends, seconds after the beginning of the measurement.
@@ -24,10 +25,10 @@ pub(crate) struct Ends {
 }
 
 impl Ends {
-    /// Of an explanation that begins now.
-    fn of(plan: &Plan, now_s: f64) -> Self {
+    /// Of an explanation that begins now, of commands that alone take `alone_s` one after the other.
+    fn of(plan: &Plan, alone_s: f64, now_s: f64) -> Self {
         let rounds = &plan.rounds;
-        if rounds.max_time_hard {
+        if rounds.max_time_hard || is_to_end_soon(plan, alone_s) {
             return Self { usual_s: rounds.max_time_s, last_s: rounds.max_time_s };
         }
         let (least, most) = SECONDS;
@@ -35,6 +36,15 @@ impl Ends {
         let usual = if asked { most } else { now_s.clamp(least, most) };
         Self { usual_s: rounds.max_time_s.max(now_s + usual), last_s: rounds.max_time_s.max(now_s + most) }
     }
+}
+
+/// Whether all is to be over when the usual time is: nobody asked for more, be it an explanation, loads or rounds, and the commands, which
+/// alone take `alone_s` one after the other, are not so slow that they get more.
+pub(super) fn is_to_end_soon(plan: &Plan, alone_s: f64) -> bool {
+    let rounds = &plan.rounds;
+    let asked = plan.explain.as_ref().is_some_and(|wanted| wanted.asked) || !plan.loads.is_one_copy();
+    let usual = !rounds.max_time_hard && !rounds.fixed && rounds.min < defaults::MIN_ROUNDS;
+    !asked && usual && rounds.comparing_s(alone_s) <= rounds.max_time_s
 }
 
 /// What has been measured when it is to be explained.
@@ -48,6 +58,8 @@ pub(crate) struct SoFar<'a> {
     /// When the measurement began.
     pub(crate) clock: Instant,
     ends: Ends,
+    /// See [`is_to_end_soon`].
+    pub(super) soon: bool,
 }
 
 impl<'a> SoFar<'a> {
@@ -58,8 +70,10 @@ impl<'a> SoFar<'a> {
         interrupts: &'a Interrupts,
         clock: Instant,
     ) -> Self {
-        let ends = Ends::of(plan, clock.elapsed().as_secs_f64());
-        Self { plan, host, batches, analysis, interrupts, clock, ends }
+        let alone_s = (0..plan.alternatives.len()).map(|index| alone_s(batches, index)).sum();
+        let ends = Ends::of(plan, alone_s, clock.elapsed().as_secs_f64());
+        let soon = is_to_end_soon(plan, alone_s);
+        Self { plan, host, batches, analysis, interrupts, clock, ends, soon }
     }
 
     pub(super) fn given<'b>(&self, why: &'b Why) -> ExplainInput<'b>
@@ -88,7 +102,7 @@ impl<'a> SoFar<'a> {
 
 #[cfg(test)]
 mod tests {
-    use whyfaster_core::plan::{Alternative, Explain};
+    use whyfaster_core::plan::{Alternative, Explain, Loads, Rounds};
 
     use super::*;
 
@@ -96,10 +110,11 @@ mod tests {
     fn an_explanation_takes_about_as_long_as_the_verdicts_did() {
         let mut plan = Plan::new(vec![Alternative::new("a"), Alternative::new("b")], 1);
         plan.rounds.max_time_s = 10.0;
-        let ends = |plan: &Plan, now_s| {
-            let Ends { usual_s, last_s } = Ends::of(plan, now_s);
+        let of = |plan: &Plan, alone_s, now_s| {
+            let Ends { usual_s, last_s } = Ends::of(plan, alone_s, now_s);
             (usual_s, last_s)
         };
+        let ends = |plan: &Plan, now_s| of(plan, 3.0, now_s);
         assert_eq!(ends(&plan, 1.0), (10.0, 31.0));
         assert_eq!(ends(&plan, 5.5), (11.0, 35.5));
         assert_eq!(ends(&plan, 20.0), (40.0, 50.0));
@@ -108,5 +123,20 @@ mod tests {
         assert_eq!(ends(&plan, 1.0), (31.0, 31.0));
         plan.rounds.max_time_hard = true;
         assert_eq!(ends(&plan, 1.0), (10.0, 10.0));
+    }
+
+    #[test]
+    fn one_of_quick_commands_that_nobody_asked_for_ends_with_their_time() {
+        let mut plan = Plan::new(vec![Alternative::new("a"), Alternative::new("b")], 1);
+        plan.rounds = Rounds { min: 1, max_time_s: 10.0, ..plan.rounds };
+        plan.explain = Some(Explain::default());
+        assert_eq!(Ends::of(&plan, 1.0, 9.0), Ends { usual_s: 10.0, last_s: 10.0 });
+        assert_eq!(Ends::of(&plan, 1.1, 9.0), Ends { usual_s: 18.0, last_s: 39.0 });
+        let more = Plan { rounds: Rounds { min: 20, ..plan.rounds }, ..plan.clone() };
+        assert_eq!(Ends::of(&more, 1.0, 9.0), Ends { usual_s: 18.0, last_s: 39.0 });
+        let loads = Plan { loads: Loads::Fixed(vec![1, 8]), ..plan.clone() };
+        assert_eq!(Ends::of(&loads, 1.0, 9.0), Ends { usual_s: 18.0, last_s: 39.0 });
+        plan.explain = Some(Explain { asked: true, ..Explain::default() });
+        assert_eq!(Ends::of(&plan, 1.0, 9.0), Ends { usual_s: 39.0, last_s: 39.0 });
     }
 }

@@ -512,6 +512,7 @@ fn refusals_say_what_to_do() {
         Refusal::NoTime,
         Refusal::Interrupted,
         Refusal::NotObserved { why: no_time(0, None, true) },
+        Refusal::NotObserved { why: no_time(0, None, false) },
         Refusal::NotObserved { why: no_time(2, None, false) },
         Refusal::NotObserved { why: no_time(3, Some(7), false) },
         Refusal::NotObserved { why: RoundsLeftOut::CannotRun { why: "no such file".to_owned() } },
