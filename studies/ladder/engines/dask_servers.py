@@ -2,9 +2,11 @@
 
 import os
 
-from dask.distributed import LocalCluster
-
 import ladder
+
+# Of the scheduler as well, which takes no directory.
+os.environ["DASK_TEMPORARY_DIRECTORY"] = ladder.DIR
+from dask.distributed import LocalCluster  # noqa: E402
 
 if __name__ == "__main__":
     cluster = LocalCluster(
@@ -14,7 +16,6 @@ if __name__ == "__main__":
         dashboard_address=None,
         host="127.0.0.1",
         scheduler_port=int(os.environ["LADDER_PORT"]),
-        local_directory=ladder.DIR,
     )
     print("ready", flush=True)
     import signal
