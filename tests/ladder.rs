@@ -8,7 +8,8 @@ use support::needs::{self, needs, ray, tool};
 use support::{Ran, Sandbox, alone, children, eventually, kill, list, number};
 
 /// What `make setup-ladder` gives, by engine. A burst of an array of Slurm may take longer than is meant for one.
-const PREPARED: &str = "pool,fork,spawn,pipe,xargs,make,split,parallel,ssh,ssh-shared,gearman,celery,postgres,dask,ray";
+const PREPARED: &str =
+    "pool,fork,spawn,pipe,xargs,make,split,parallel,ssh,ssh-shared,gearman,celery,postgres,dask,ray";
 const AS_ROOT: &str = "slurm-step,slurm-array";
 const MAYBE: &str = "slurm-array";
 
@@ -41,7 +42,8 @@ fn every_prepared_engine_hands_out_tasks() {
     place.assert_clean();
     let record = place.record("r.json");
     let measured = |name: &str| price(&record, name, "n=1");
-    let missing: Vec<_> = prepared.iter().filter(|name| measured(name).is_none() && **name != MAYBE).collect();
+    let missing: Vec<_> =
+        prepared.iter().filter(|name| measured(name).is_none() && **name != MAYBE).collect();
     assert!(missing.is_empty(), "{missing:?}: {}", ran.out);
     // Every burst of 4 has the latencies of 4 tasks.
     let row = |name: &str, variant: &str| {

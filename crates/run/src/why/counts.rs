@@ -19,8 +19,7 @@ use super::super::trace::around;
 use super::super::trace::follow::{Follow, POLL, Turn, observing};
 use super::super::trace::observer::Observer;
 use super::confirm;
-use super::rounds::alone_s;
-use super::so_far::SoFar;
+use super::so_far::{SoFar, alone_s};
 
 /// What the two stops of a call take, about, on a busy machine.
 const PER_CALL_S: f64 = 50e-6;

@@ -7,7 +7,7 @@ use whyfaster_core::why;
 use whyfaster_core::why::statement::{Missing, Refusal, RoundsLeftOut};
 use whyfaster_trace::support;
 
-use super::so_far::{SECONDS, SoFar, is_to_end_soon};
+use super::so_far::{SECONDS, SoFar, alone_s, is_to_end_soon};
 use super::{confirm, rounds};
 
 /// Of a hard `--max-time`, the part that is kept for an explanation.
@@ -109,7 +109,7 @@ pub(super) fn feasibility(so_far: &SoFar<'_>) -> Feasibility {
     if left_s <= 0.0 && plan.rounds.max_time_hard {
         return Feasibility::Refused(Refusal::NoTime);
     }
-    let alone = traced.iter().map(|index| rounds::alone_s(so_far.batches, *index));
+    let alone = traced.iter().map(|index| alone_s(so_far.batches, *index));
     if so_far.soon && OPENING_S + rounds::expected_s(wanted, alone) > left_s {
         let why = RoundsLeftOut::NoTime { made: 0, asked: None, hard: false };
         return Feasibility::Refused(Refusal::NotObserved { why });

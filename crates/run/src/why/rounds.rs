@@ -6,9 +6,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use whyfaster_core::event::Event;
 use whyfaster_core::plan::Explain;
-use whyfaster_core::sample::{Arm, Batch};
 use whyfaster_core::stats::looks;
-use whyfaster_core::stats::quantile::median;
 use whyfaster_core::why::report::{RoundSchedule, Traced};
 use whyfaster_core::why::statement::{LeftOut, Refusal, RoundsLeftOut};
 use whyfaster_core::why::{self, Settling, Why};
@@ -17,7 +15,7 @@ use whyfaster_words::exit::Failure;
 use super::super::rig::{Ran, Rig};
 use super::confirm;
 use super::sampled::SampledRuns;
-use super::so_far::{Ends, SoFar};
+use super::so_far::{Ends, SoFar, alone_s};
 use super::tracer::{Observing, Seen, Wanted};
 
 /// Rounds below which there is no interval. They go before experiments.
@@ -161,14 +159,6 @@ pub(super) fn order(seed: u64, round: u32, count: usize) -> Vec<usize> {
     rng.set_stream(u64::MAX - u64::from(round));
     order.shuffle(&mut rng);
     order
-}
-
-/// Median wall time of one untraced copy alone.
-pub(super) fn alone_s(batches: &[Batch], alternative: usize) -> f64 {
-    let alone = |batch: &&Batch| batch.load == 1 && batch.arm == Arm::Alternative(alternative);
-    let walls: Vec<f64> =
-        batches.iter().filter(alone).flat_map(|batch| batch.copies.wall_s.iter().copied()).collect();
-    median(&walls).unwrap_or(0.0)
 }
 
 /// Why there is no explanation where no round could be made. It is to stand where the explanation would.

@@ -5,11 +5,11 @@ use std::time::Instant;
 use whyfaster_core::analysis::Analysis;
 use whyfaster_core::host::Host;
 use whyfaster_core::plan::{Plan, defaults};
-use whyfaster_core::sample::Batch;
+use whyfaster_core::sample::{Arm, Batch};
+use whyfaster_core::stats::quantile::median;
 use whyfaster_core::why::{ExplainInput, Why};
 
 use super::super::interrupts::Interrupts;
-use super::rounds::alone_s;
 
 /// Seconds for an explanation where the time is not limited: about as many as the verdicts took, and so many at the least and at the most. Who asks for an
 /// explanation gets the most. One of quick commands that nobody asked for ends with the time of the verdicts.
@@ -98,6 +98,14 @@ impl<'a> SoFar<'a> {
     pub(super) fn ends(&self) -> Ends {
         self.ends
     }
+}
+
+/// Median wall time of one untraced copy alone.
+pub(super) fn alone_s(batches: &[Batch], alternative: usize) -> f64 {
+    let alone = |batch: &&Batch| batch.load == 1 && batch.arm == Arm::Alternative(alternative);
+    let walls: Vec<f64> =
+        batches.iter().filter(alone).flat_map(|batch| batch.copies.wall_s.iter().copied()).collect();
+    median(&walls).unwrap_or(0.0)
 }
 
 #[cfg(test)]

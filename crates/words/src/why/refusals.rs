@@ -152,7 +152,11 @@ fn rounds(it: &RoundsLeftOut) -> String {
             let limit = if *hard { " of --max-time" } else { "" };
             match asked {
                 None if *made == 0 => {
-                    let allow = if *hard { format!("allow more, or take --why-rounds {LEAST}") } else { "--why takes the time".to_owned() };
+                    let allow = if *hard {
+                        format!("allow more, or take --why-rounds {LEAST}")
+                    } else {
+                        "--why takes the time".to_owned()
+                    };
                     format!("no time was left{limit}; {allow}")
                 }
                 Some(asked) => format!("{made} of {asked} were made: no more time was left{limit}"),
