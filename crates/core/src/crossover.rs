@@ -75,19 +75,30 @@ pub fn ladder(capacity: f64) -> Vec<u32> {
     loads
 }
 
-/// The part of a record's error probability that a level gets: equal parts for all that the plan may come to, also the levels of
+/// Levels of [`Loads::Auto`] that get a sixth of the error each, counted from either end: one copy alone, which answers at once, and the two
+/// highest, which take nearly all of the time.
+const LOWEST: usize = 1;
+const HIGHEST: usize = 2;
+
+/// The part of a record's error probability that a level gets: the same for all that were asked for by name. Of `auto`, half of it goes in
+/// equal parts to the lowest level and the two highest ones, the other half to all others that the plan may come to, also the levels of
 /// later bisections.
 ///
-/// The parts are fixed beforehand and sum to at most 1, so that the chance of any wrong verdict in the record is bounded
-/// (Bonferroni). Parts in proportion to the load would save rounds where a round is dear, but only where noise decides their number. At a
-/// high load many copies average it out, and the least number of rounds decides: see the test.
-pub fn error_share(plan: &Plan, capacity: f64) -> f64 {
-    let levels = match (plan.mode, &plan.loads) {
-        (Mode::Open { .. }, _) => 1,
-        (_, Loads::Fixed(loads)) => loads.len(),
-        (_, Loads::Auto) => ladder(capacity).len() + MAX_BISECTIONS,
-    };
-    1.0 / levels.max(1) as f64
+/// The parts are fixed beforehand and sum to at most 1, so that the chance of any interval that misses is bounded (Bonferroni). Which parts take
+/// the least time is simulated in `analysis/tests/shares.rs`.
+pub fn error_share(plan: &Plan, capacity: f64, load: u32) -> f64 {
+    match (plan.mode, &plan.loads) {
+        (Mode::Open { .. }, _) => 1.0,
+        (_, Loads::Fixed(loads)) => 1.0 / loads.len().max(1) as f64,
+        (_, Loads::Auto) => {
+            let ladder = ladder(capacity);
+            let ends = ladder.iter().take(LOWEST).chain(ladder.iter().rev().take(HIGHEST));
+            match ends.clone().any(|end| *end == load) {
+                true => 0.5 / (LOWEST + HIGHEST) as f64,
+                false => 0.5 / (ladder.len() + MAX_BISECTIONS - (LOWEST + HIGHEST)) as f64,
+            }
+        }
+    }
 }
 
 /// The load to measure next in order to narrow down a flip, if there is a flip and it is not narrow yet.

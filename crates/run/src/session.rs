@@ -201,8 +201,8 @@ impl<'a> Session<'a> {
 
     /// Measures all levels.
     fn levels(&mut self, rig: &mut Rig<'_>, loads: &[u32], alone: &[(f64, f64)]) -> Result<(), Failure> {
-        let least = least_rounds(self.plan, &self.host);
-        let levels: Vec<(u32, u32)> = loads.iter().map(|&load| (load, least)).collect();
+        let least = |load: u32| least_rounds(self.plan, &self.host, load);
+        let levels: Vec<(u32, u32)> = loads.iter().map(|&load| (load, least(load))).collect();
         let mut scheduler = Scheduler::new(self.plan, &levels, alone, capacity(self.plan, &self.host));
         scheduler.keep(why::reserved_s(self.plan));
         scheduler.keep_for_duets(duets::kept_s(self.plan, alone));
@@ -238,7 +238,7 @@ impl<'a> Session<'a> {
                 {
                     Some(load) => {
                         bisected.push(load);
-                        scheduler.add_level(load, least);
+                        scheduler.add_level(load, least_rounds(self.plan, &self.host, load));
                     }
                     None => return Ok(()),
                 },
@@ -346,7 +346,7 @@ impl<'a> Session<'a> {
 
     /// How the verdicts at a load stand; it is told.
     fn standing(&mut self, load: u32) -> Standing {
-        let alpha = alpha_per_interval(self.plan, &self.host);
+        let alpha = alpha_per_interval(self.plan, &self.host, load);
         let judgements =
             level_verdicts(self.plan, self.batches.iter().filter(|batch| batch.load == load), alpha);
         let others = (0..self.plan.alternatives.len()).filter(|index| *index != self.plan.baseline);

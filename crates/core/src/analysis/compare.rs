@@ -13,15 +13,15 @@ use crate::stats::eprocess::Block;
 use crate::stats::{Observation, bootstrap, sign};
 use crate::verdict::{FloorBlocks, Judgement, Ratio, Rule, Verdict, judge};
 
-/// Rounds without which there is no verdict at any load.
-pub fn least_rounds(plan: &Plan, host: &Host) -> u32 {
-    let rule = rule(plan, alpha_per_interval(plan, host));
+/// Rounds without which there is no verdict at this load.
+pub fn least_rounds(plan: &Plan, host: &Host, load: u32) -> u32 {
+    let rule = rule(plan, alpha_per_interval(plan, host, load));
     let method = rule.method(rule.fixed.map_or(0, |fixed| fixed as usize));
     u32::try_from(rule.min_rounds(method)).unwrap_or(u32::MAX).saturating_mul(plan.block())
 }
 
 /// The judgement of every alternative but the baseline, in the order of the plan, from the batches of one level so far.
-/// Cheap enough to call after every round. `alpha` is [`alpha_per_interval`].
+/// Cheap enough to call after every round. `alpha` is [`alpha_per_interval`] of this level.
 pub fn level_verdicts<'a>(
     plan: &Plan,
     batches: impl IntoIterator<Item = &'a Batch>,
@@ -130,7 +130,7 @@ pub(super) fn comparison(
 ) -> Option<Comparison> {
     let plan = context.measured.plan;
     let sides = sides(plan, arms, index);
-    let rule = context.rule();
+    let rule = context.rule(load);
     let floor = floor_blocks(plan, arms, &rule);
     let times = contrasts(plan, &sides, |batch| Some(time(batch, plan.mode)))?;
     let judgement = judged(plan, &times, floor.as_ref(), &rule);
@@ -176,8 +176,8 @@ fn totals(context: &Context<'_>, load: u32, arms: &Arms<'_>, index: usize) -> Op
 }
 
 /// The noise floor at one level.
-pub(super) fn level_floor(context: &Context<'_>, arms: &Arms<'_>) -> Option<Floor> {
-    let rule = context.rule();
+pub(super) fn level_floor(context: &Context<'_>, load: u32, arms: &Arms<'_>) -> Option<Floor> {
+    let rule = context.rule(load);
     floor(&floor_blocks(context.measured.plan, arms, &rule)?, &rule, rule.floor_alpha)
 }
 

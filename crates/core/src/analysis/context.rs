@@ -55,10 +55,10 @@ impl<'a> Context<'a> {
         Self { measured, capacity: bounds::capacity(plan, host), levels, alone }
     }
 
-    /// The rule of every comparison, when all is over.
-    pub(super) fn rule(&self) -> Rule {
+    /// The rule of every comparison at a level, when all is over.
+    pub(super) fn rule(&self, load: u32) -> Rule {
         let Measured { plan, host, .. } = self.measured;
-        Rule { delta_at_end: plan.delta_at_end, ..rule(plan, alpha_per_interval(plan, host)) }
+        Rule { delta_at_end: plan.delta_at_end, ..rule(plan, alpha_per_interval(plan, host, load)) }
     }
 
     /// These loads, as a statement names them.
@@ -104,11 +104,11 @@ fn alone(levels: &BTreeMap<u32, Arms<'_>>, index: usize) -> Option<(u32, Alone)>
     (work_s > TINY_S).then_some((load, Alone { span_s: span.value, work_s }))
 }
 
-/// Error probability of one comparison's interval: what the plan's confidence leaves, shared over all
+/// Error probability of one comparison's interval at a level: what the plan's confidence leaves, shared over all
 /// comparisons at all levels that the plan may come to. It depends on nothing measured, so that it is the same at the
 /// first look and the last.
-pub fn alpha_per_interval(plan: &Plan, host: &Host) -> f64 {
-    let share = crossover::error_share(plan, bounds::capacity(plan, host));
+pub fn alpha_per_interval(plan: &Plan, host: &Host, load: u32) -> f64 {
+    let share = crossover::error_share(plan, bounds::capacity(plan, host), load);
     stats::bonferroni(alpha(plan) * share, others(plan).count())
 }
 

@@ -79,7 +79,7 @@ fn intervals(context: &Context<'_>, analysis: &Analysis) -> Vec<NotMeasured> {
         let of = |level: &Level| {
             let comparison = level.comparisons.iter().find(|comparison| comparison.alternative == name)?;
             let block = context.measured.plan.block() as usize;
-            let least = block * context.rule().min_rounds(comparison.method);
+            let least = block * context.rule(level.load).min_rounds(comparison.method);
             ((comparison.rounds as usize) < least).then_some((level.load, comparison.rounds, least))
         };
         let short: Vec<(u32, u32, usize)> = analysis.levels.iter().filter_map(of).collect();

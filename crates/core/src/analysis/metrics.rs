@@ -52,8 +52,8 @@ pub(super) fn estimates(context: &Context<'_>, batches: &[&Batch]) -> Vec<Metric
 }
 
 /// An alternative against the baseline. A metric that is 0 in some round has no ratio.
-pub(super) fn changes(context: &Context<'_>, arms: &Arms<'_>, index: usize) -> Vec<MetricChange> {
-    let (plan, rule) = (context.measured.plan, context.rule());
+pub(super) fn changes(context: &Context<'_>, load: u32, arms: &Arms<'_>, index: usize) -> Vec<MetricChange> {
+    let (plan, rule) = (context.measured.plan, context.rule(load));
     let sides = sides(plan, arms, index);
     let of = |&metric: &Metric| {
         let number = |batch: &Batch| value(batch, metric, plan.mode).filter(|it| it.value > 0.0);

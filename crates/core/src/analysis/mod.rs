@@ -72,10 +72,10 @@ fn level(context: &Context<'_>, load: u32, arms: &Arms<'_>) -> Level {
             .others()
             .filter_map(|index| {
                 let comparison = compare::comparison(context, load, arms, index)?;
-                Some(Comparison { metrics: metrics::changes(context, arms, index), ..comparison })
+                Some(Comparison { metrics: metrics::changes(context, load, arms, index), ..comparison })
             })
             .collect(),
-        floor: compare::level_floor(context, arms),
+        floor: compare::level_floor(context, load, arms),
     }
 }
 

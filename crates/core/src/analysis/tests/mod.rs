@@ -5,6 +5,7 @@ mod fixed_runs;
 pub(crate) mod fixture;
 mod notes;
 mod results;
+mod shares;
 
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -12,9 +13,7 @@ use rand_chacha::ChaCha8Rng;
 
 use self::fixture::{BASE, Fixture, HIDDEN, OTHER, batch, comparison, jitter, level};
 use crate::analysis::{alpha_per_interval, level_verdicts};
-use crate::plan::Loads;
 use crate::sample::Arm;
-use crate::stats::eprocess::min_rounds;
 use crate::verdict::{Method, Verdict};
 
 /// A pipe is shorter alone and costs more work: it wins until the two CPUs are full.
@@ -67,7 +66,7 @@ fn equal_commands_are_rarely_called_different() {
     let alarms = (0..runs)
         .filter(|_| {
             let mut fixture = Fixture::new(&["base", "other"], &[1]);
-            let alpha = alpha_per_interval(&fixture.plan, &fixture.host);
+            let alpha = alpha_per_interval(&fixture.plan, &fixture.host, 1);
             (0..40).any(|round| {
                 let mut arms = [BASE, OTHER, HIDDEN];
                 // A fresh random order every round; each place costs 3% more than the one before.
@@ -94,42 +93,13 @@ fn looking_while_measuring_and_analysing_afterwards_agree() {
     let fixture = pipe(12);
     let analysis = fixture.analyse();
     for level in &analysis.levels {
-        let alpha = alpha_per_interval(&fixture.plan, &fixture.host);
+        let alpha = alpha_per_interval(&fixture.plan, &fixture.host, level.load);
         let here = fixture.batches.iter().filter(|batch| batch.load == level.load);
         let judgement = level_verdicts(&fixture.plan, here, alpha)[0];
         let comparison = &level.comparisons[0];
         assert_eq!(judgement.verdict, comparison.verdict);
         assert_eq!((judgement.low, judgement.high), (comparison.low, comparison.high));
         assert_eq!(judgement.ratio, Some(comparison.ratio));
-    }
-}
-
-#[test]
-fn the_error_is_shared_before_anything_is_measured() {
-    let mut fixture = Fixture::new(&["a", "b", "c"], &[1, 10]);
-    let of = |fixture: &Fixture| alpha_per_interval(&fixture.plan, &fixture.host);
-    // Two comparisons at two levels.
-    assert!((4.0 * of(&fixture) - 0.05).abs() < 1e-12);
-    // The ladder on two CPUs and all bisections, wherever they fall.
-    fixture.plan.loads = Loads::Auto;
-    assert!((2.0 * (7.0 + 6.0) * of(&fixture) - 0.05).abs() < 1e-12);
-}
-
-/// Copies that a clear answer at 1, 10 and 100 costs in all: least with equal parts of the error, and about so with other parts.
-#[test]
-fn equal_parts_of_the_error_cost_least_where_the_answer_is_clear() {
-    let loads = [1.0, 10.0, 100.0];
-    let cost = |parts: [f64; 3]| -> f64 {
-        let of =
-            |(load, part): (f64, f64)| load * min_rounds(0.05 * part / parts.iter().sum::<f64>(), 2) as f64;
-        loads.into_iter().zip(parts).map(of).sum()
-    };
-    let equal = cost([1.0; 3]);
-    for by_load in [0.25, 0.5, 1.0] {
-        assert!(
-            equal <= cost(loads.map(|load| f64::powf(load, by_load))),
-            "by load to the power of {by_load}"
-        );
     }
 }
 

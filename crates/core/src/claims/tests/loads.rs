@@ -56,9 +56,9 @@ struct Seen {
 
 impl Seen {
     fn of(fixture: Fixture) -> Self {
-        let alpha = alpha_per_interval(&fixture.plan, &fixture.host);
         let Loads::Fixed(loads) = &fixture.plan.loads else { unreachable!("the fixture has loads") };
         let at = |&load: &u32| {
+            let alpha = alpha_per_interval(&fixture.plan, &fixture.host, load);
             let of_level = fixture.batches.iter().filter(|batch| batch.load == load);
             let found = level_verdicts(&fixture.plan, of_level, alpha)[0];
             (load, found.low, found.ratio.unwrap(), found.high, found.verdict)
