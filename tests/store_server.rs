@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use support::fleets::{CPUS, lists, price_list, write};
+use support::needs::{mounts, needs, root};
 use support::postgres::{PASSWORD, Postgres};
-use support::skip::needs;
 use support::stores::Store;
 use support::{Running, Sandbox, eventually};
 
@@ -77,6 +77,27 @@ fn a_loader_that_is_killed_leaves_nothing_half_done() {
     let said = store.run(&["store", "add", "lists", "one.json"]).ok().out;
     assert!(said.contains("added 24 records") && said.contains("1 were there already"), "{said}");
     assert_eq!(server.sql("fleet", "SELECT count(*) FROM price"), (25 * 40).to_string());
+}
+
+#[test]
+fn a_full_disk_of_the_server_is_told_and_what_was_added_stays() {
+    needs!(root());
+    needs!(mounts());
+    let mut store = needs!(Store::server());
+    store.server.as_mut().unwrap().up_with_small_disk("fleet", "2m");
+    for seed in 0..16 {
+        lists(&store, &format!("lists/{seed}"), seed, "6.1", |_, _, _| 0.0);
+    }
+    store
+        .run(&["store", "add", "lists"])
+        .expect_error(1, &["postgres://team@localhost", "is full", "were added", "is ever counted twice"]);
+    let before = store.listed(&[]).len();
+    assert!((1..16 * 24).contains(&before), "{before}");
+    let server = store.server.as_ref().unwrap();
+    server.enlarge_disk("64m");
+    let said = store.run(&["store", "add", "lists"]).ok().out;
+    assert!(said.contains(&format!("added {} records", 16 * 24 - before)), "{before} before: {said}");
+    assert_eq!(server.sql("fleet", "SELECT count(*) FROM price"), (16 * 24 * 40).to_string());
 }
 
 /// What every verb says of this store, which must be an error that gives no password away.

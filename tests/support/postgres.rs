@@ -1,6 +1,7 @@
 //! A PostgreSQL server of a test: in a directory of its own, on a loopback port and a socket there, with TLS. It runs as an ordinary user,
 //! because no server runs as root, and is gone with its value.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -69,11 +70,45 @@ impl Postgres {
 
     /// Starts it, and waits until it answers.
     pub(crate) fn up(&mut self) {
+        self.run(self.as_owner(&self.program(), &self.data()));
+    }
+
+    /// Starts it again with a disk of this size, which only it sees; new tables of the database go there.
+    pub(crate) fn up_with_small_disk(&mut self, database: &str, size: &str) {
+        self.down();
+        let small = self.place.file("server/small");
+        fs::create_dir(&small).unwrap();
+        let mount = format!(
+            "mount -t tmpfs -o mode=700,uid={OWNER},gid={OWNER},size={size} none {small} && exec \"$@\""
+        );
+        let server = self.as_owner(&self.program(), &self.data());
+        let mut apart = self.place.command("unshare", &["-m", "sh", "-c", &mount, "sh"]);
+        apart.arg(server.get_program()).args(server.get_args());
+        self.run(apart);
+        self.sql("postgres", &format!("CREATE TABLESPACE small LOCATION '{small}'"));
+        self.sql("postgres", &format!("ALTER DATABASE {database} SET default_tablespace = small"));
+    }
+
+    /// Makes that disk as large.
+    pub(crate) fn enlarge_disk(&self, size: &str) {
+        let daemon = self.daemon.as_ref().unwrap().id();
+        let words = [&format!("--target={daemon}"), "-m", "mount", "-o", &format!("remount,size={size}")];
+        let mut command = self.place.command("nsenter", &words);
+        assert!(command.arg(self.place.file("server/small")).status().unwrap().success());
+    }
+
+    fn run(&mut self, mut daemon: Command) {
         let log = fs::File::options().create(true).append(true).open(self.place.path("log")).unwrap();
-        let mut daemon =
-            self.as_owner(&format!("{}/postgres", self.programs), &["-D", &self.place.file("server/data")]);
         self.daemon = Some(daemon.stdout(Stdio::null()).stderr(log).spawn().unwrap());
         eventually("the server answers", || self.answers("SELECT 1"));
+    }
+
+    fn program(&self) -> String {
+        format!("{}/postgres", self.programs)
+    }
+
+    fn data(&self) -> [String; 2] {
+        ["-D".to_owned(), self.place.file("server/data")]
     }
 
     /// Ends it as an administrator does who does not wait: every connection is cut.
@@ -122,13 +157,16 @@ impl Postgres {
         command
     }
 
-    fn as_owner(&self, program: &str, args: &[&str]) -> Command {
-        if !geteuid().is_root() {
-            return self.place.command(program, args);
-        }
-        let owner = OWNER.to_string();
-        let words = ["--reuid", &owner, "--regid", &owner, "--clear-groups", "--", program];
-        self.place.command("setpriv", &[&words, args].concat())
+    fn as_owner(&self, program: &str, args: &[impl AsRef<OsStr>]) -> Command {
+        let mut command = if geteuid().is_root() {
+            let owner = OWNER.to_string();
+            let words = ["--reuid", &owner, "--regid", &owner, "--clear-groups", "--", program];
+            self.place.command("setpriv", &words)
+        } else {
+            self.place.command(program, &[])
+        };
+        command.args(args);
+        command
     }
 }
 
