@@ -239,7 +239,7 @@ fn every_node_is_measured_as_a_job_of_its_own_and_the_slow_one_is_named() {
 }
 
 #[test]
-fn who_is_drained_is_named_a_lost_job_is_asked_for_again_and_an_interrupt_ends_all() {
+fn who_is_drained_is_named_a_lost_job_is_asked_for_again_and_an_interrupt_or_a_kill_ends_all() {
     let cluster = needs!(Cluster::new(4, ""));
     let _together = together();
     let place = &cluster.place;
@@ -274,13 +274,21 @@ fn who_is_drained_is_named_a_lost_job_is_asked_for_again_and_an_interrupt_ends_a
         cluster.command("srun", &["-w", "n3", "--exclusive", "sleep", "1000"]).stderr(Stdio::null()).spawn();
     let mut holder = holder.unwrap();
     eventually("a node is taken", || cluster.say(&["squeue", "-h", "-o", "%T"]) == "RUNNING\n");
-    let all = ["fleet", "compare", "slurm:p:n1", "slurm:p:n2", "slurm:p:n3", "--to=all"];
-    let running = cluster.start(&[&all[..], &long].concat());
-    place.wait_for_sleepers(2);
-    eventually("one waits", || cluster.say(&["squeue", "-h", "-o", "%T"]).contains("PENDING"));
-    eventually("it says why", || place.said().contains("n3: waits: "));
-    kill(running.pid(), Signal::INT);
-    running.wait().expect(130, &["n1: interrupted", "n3: interrupted", "0 of 3 machines gave a record"]);
+    for (signal, to) in [(Signal::INT, "--to=all"), (Signal::KILL, "--to=killed")] {
+        let all = ["fleet", "compare", "slurm:p:n1", "slurm:p:n2", "slurm:p:n3", to];
+        let running = cluster.start(&[&all[..], &long].concat());
+        place.wait_for_sleepers(2);
+        eventually("one waits", || cluster.say(&["squeue", "-h", "-o", "%T"]).contains("PENDING"));
+        eventually("it says why", || place.said().contains("n3: waits: "));
+        kill(running.pid(), signal);
+        let ran = running.wait();
+        if signal == Signal::INT {
+            ran.expect(130, &["n1: interrupted", "n3: interrupted", "0 of 3 machines gave a record"]);
+        }
+        eventually("only the holder's job is left", || {
+            cluster.say(&["squeue", "-h", "-o", "%T"]) == "RUNNING\n" && place.sleepers().is_empty()
+        });
+    }
     holder.kill().unwrap();
     holder.wait().unwrap();
     cluster.say(&["scancel", "-w", "n3"]);

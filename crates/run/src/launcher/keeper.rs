@@ -9,9 +9,11 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
+use rustix::fs::{FileType, fstat};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, getpid, getppid};
+use rustix::stdio::stdin;
 
 use super::super::hooks::unblock_signals;
 use super::gate::now_ns;
@@ -23,6 +25,12 @@ pub const VERB: &str = "__keeper";
 
 /// How long what is told to end may take before it is killed.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What the kernel sends when the parent dies; who is told to end gets SIGTERM.
+const PARENT_DIED: Signal = Signal::HUP;
+
+/// How long it may take to end by itself when whyfaster has died: what a far side needs to end its verb and to clear up.
+const BY_ITSELF: Duration = Duration::from_secs(8);
 
 /// How a program that is kept began: nothing comes, or the number of the error.
 #[derive(Debug)]
@@ -90,7 +98,7 @@ fn keep(
     // SAFETY: who started us left this descriptor open for us and nobody else.
     let mut tell = File::from(unsafe { OwnedFd::from_raw_fd(tell) });
     let ready = fcntl_setfd(&tell, FdFlags::CLOEXEC)
-        .and_then(|()| rustix::process::set_parent_process_death_signal(Some(Signal::TERM)))
+        .and_then(|()| rustix::process::set_parent_process_death_signal(Some(PARENT_DIED)))
         .and_then(|()| rustix::process::set_child_subreaper(Some(getpid())));
     // Who died before that sends no signal.
     if ready.is_err() || getppid().map(Pid::as_raw_pid) != Some(parent) {
@@ -120,11 +128,21 @@ fn keep(
     // It may leave others that do its work.
     while !reaped(child, &mut status) {
         if signals.wait(None) == Woken::Stop {
+            if parent_died(signals) && reads_a_pipe() {
+                // The pipe has closed, and that may be all that it needs. srun, told to end, kills all on its node at once, and nobody clears up there.
+                wait_for_all(signals, child, &mut status, BY_ITSELF);
+            }
             end_what_is_left(signals, child, &mut status);
             break;
         }
     }
     status
+}
+
+/// Whether it is no order of the parent that stops us, but its death. Of a parent with several threads the signal comes with the first of them,
+/// when it still is our parent.
+fn parent_died(signals: &Signals) -> bool {
+    !signals.program_lives() || signals.strange().is_some_and(|(signal, _)| signal == PARENT_DIED.as_raw())
 }
 
 /// Takes in who has ended; whether nobody is left.
@@ -139,16 +157,26 @@ fn reaped(child: i32, status: &mut Option<i32>) -> bool {
     }
 }
 
+/// Whether the program's standard input, which is ours, is a pipe.
+fn reads_a_pipe() -> bool {
+    fstat(stdin()).is_ok_and(|it| FileType::from_raw_mode(it.st_mode) == FileType::Fifo)
+}
+
+/// Waits until nobody is left, but no longer than this.
+fn wait_for_all(signals: &Signals, child: i32, status: &mut Option<i32>, patience: Duration) {
+    let until = now_ns() + patience.as_nanos() as u64;
+    while !reaped(child, status) && now_ns() < until {
+        signals.wait(Some(until));
+    }
+}
+
 /// Tells all to end, gives them time for it, and kills who is left.
 fn end_what_is_left(signals: &Signals, child: i32, status: &mut Option<i32>) {
     for process in below_this() {
         // It may have ended meanwhile.
         let _ = signal(process, Signal::TERM);
     }
-    let until = now_ns() + PATIENCE.as_nanos() as u64;
-    while !reaped(child, status) && now_ns() < until {
-        signals.wait(Some(until));
-    }
+    wait_for_all(signals, child, status, PATIENCE);
     end_all(&[], false, || reaped(child, status));
 }
 
