@@ -143,26 +143,24 @@ fn nodes_are_measured_by_actors_and_nothing_stays() {
         .place
         .finish(stranger)
         .expect_error(6, &["its token is missing or not the right one", "RAY_AUTH_MODE=token"]);
-    // Whoever comes second waits for the CPUs; an interrupt and a kill give them back.
     let long = format!("sleep {}", cluster.place.marker);
     let asleep = ["--", "--runs=3", "--why=no", "--no-check-output", "-N", &long];
-    for (at, signal) in [Signal::INT, Signal::KILL].into_iter().enumerate() {
-        let to = format!("--to=first{at}");
-        let first = cluster.start(&[&["fleet", "compare", &one, &to], &asleep[..]].concat());
-        cluster.place.wait_for_sleepers(1);
-        let to = format!("--to=second{at}");
-        let second = cluster.start(&[&["fleet", "compare", &one, &to], &few_runs("true")[..]].concat());
-        eventually("the other waits", || {
-            cluster.place.said().matches("10.78.0.2: waits: not all of its 1 CPUs are free").count() == at + 1
-        });
-        kill(first.pid(), signal);
-        let first = first.wait();
-        if signal == Signal::INT {
-            first.expect(130, &["10.78.0.2: interrupted"]);
-        }
-        second.wait().expect(0, &["10.78.0.2: done"]);
-        cluster.assert_clean();
-    }
+    let interrupted = cluster.start(&[&["fleet", "compare", &one, "--to=interrupted"], &asleep[..]].concat());
+    cluster.place.wait_for_sleepers(1);
+    kill(interrupted.pid(), Signal::INT);
+    interrupted.wait().expect(130, &["10.78.0.2: interrupted"]);
+    cluster.assert_clean();
+    // Whoever comes second waits for the CPUs; a kill gives them back.
+    let first = cluster.start(&[&["fleet", "compare", &one, "--to=first"], &asleep[..]].concat());
+    cluster.place.wait_for_sleepers(1);
+    let second = cluster.start(&[&["fleet", "compare", &one, "--to=second"], &few_runs("true")[..]].concat());
+    eventually("the other waits", || {
+        cluster.place.said().contains("10.78.0.2: waits: not all of its 1 CPUs are free")
+    });
+    kill(first.pid(), Signal::KILL);
+    first.wait();
+    second.wait().expect(0, &["10.78.0.2: done"]);
+    cluster.assert_clean();
     // The node goes in the middle.
     let running = cluster.start(&[&["fleet", "compare", &one, "--to=gone"], &asleep[..]].concat());
     cluster.place.wait_for_sleepers(1);
