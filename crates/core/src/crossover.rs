@@ -92,11 +92,10 @@ pub fn error_share(plan: &Plan, capacity: f64, load: u32) -> f64 {
         (_, Loads::Fixed(loads)) => 1.0 / loads.len().max(1) as f64,
         (_, Loads::Auto) => {
             let ladder = ladder(capacity);
-            let ends = ladder.iter().take(LOWEST).chain(ladder.iter().rev().take(HIGHEST));
-            match ends.clone().any(|end| *end == load) {
-                true => 0.5 / (LOWEST + HIGHEST) as f64,
-                false => 0.5 / (ladder.len() + MAX_BISECTIONS - (LOWEST + HIGHEST)) as f64,
-            }
+            let ends = LOWEST + HIGHEST;
+            let is_end = ladder[..LOWEST].contains(&load) || ladder[ladder.len() - HIGHEST..].contains(&load);
+            let sharing = if is_end { ends } else { ladder.len() + MAX_BISECTIONS - ends };
+            0.5 / sharing as f64
         }
     }
 }

@@ -201,8 +201,7 @@ impl<'a> Session<'a> {
 
     /// Measures all levels.
     fn levels(&mut self, rig: &mut Rig<'_>, loads: &[u32], alone: &[(f64, f64)]) -> Result<(), Failure> {
-        let least = |load: u32| least_rounds(self.plan, &self.host, load);
-        let levels: Vec<(u32, u32)> = loads.iter().map(|&load| (load, least(load))).collect();
+        let levels: Vec<(u32, u32)> = loads.iter().map(|&load| (load, self.least(load))).collect();
         let mut scheduler = Scheduler::new(self.plan, &levels, alone, capacity(self.plan, &self.host));
         scheduler.keep(why::reserved_s(self.plan));
         scheduler.keep_for_duets(duets::kept_s(self.plan, alone));
@@ -238,12 +237,17 @@ impl<'a> Session<'a> {
                 {
                     Some(load) => {
                         bisected.push(load);
-                        scheduler.add_level(load, least_rounds(self.plan, &self.host, load));
+                        scheduler.add_level(load, self.least(load));
                     }
                     None => return Ok(()),
                 },
             }
         }
+    }
+
+    /// Rounds without which there is no verdict at this load.
+    fn least(&self, load: u32) -> u32 {
+        least_rounds(self.plan, &self.host, load)
     }
 
     /// The next load to look at, where the answer changes between two that were measured.

@@ -60,6 +60,7 @@ pub(super) fn refusal(it: &Refusal, called: &Called) -> String {
         Refusal::Needs { missing, asked } => needs(missing, *asked),
         Refusal::NoTime => "no time was left of --max-time".to_owned(),
         Refusal::Interrupted => INTERRUPTED.to_owned(),
+        Refusal::NotObserved { why: why @ RoundsLeftOut::NoTime { .. } } => rounds(why),
         Refusal::NotObserved { why } => format!("no run could be observed: {}", rounds(why)),
         Refusal::Ended { error, hint } => {
             let hint = hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
