@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use super::message::{LONGEST, Message, Request, Sent, beat, digest};
 use crate::interrupts::Interrupts;
+use crate::launcher::keeper::Orphaned;
 use crate::probe::group::Group;
 
 /// The first word after the program's name that makes it the far side; its directory follows.
@@ -30,7 +31,7 @@ const UNTOLD: Duration = Duration::from_secs(60);
 /// How long the verb gets to end by itself.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Lines of the verb that are passed on: more are no reason.
+/// At most so many lines of the verb are passed on: more do not help to explain a failure.
 const PASSED_ON: usize = 200;
 
 /// Why it is over before the verb is.
@@ -117,7 +118,7 @@ fn follow(
 ) -> Result<i32, Gone> {
     let mut command = Command::new(directory.join("whyfaster"));
     command.arg(THERE).arg(record).args(&request.words).current_dir(work);
-    let mut verb = Group::kept(&command, GRACE, |it| {
+    let mut verb = Group::kept(&command, Orphaned::Told, GRACE, |it| {
         it.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     })?;
     let said: OwnedFd = verb.child.stderr.take().ok_or(Gone::Cut)?.into();

@@ -11,10 +11,11 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::ioctl_fionbio;
 
+use crate::launcher::keeper::Orphaned;
 use crate::probe::group::Group;
 
-/// How long it gets to end by itself before it is told to, and then before it is killed.
-const GRACE: Duration = Duration::from_secs(2);
+/// How long it gets to end by itself before it is told to, and then before it is killed. Its keeper needs some of that to end what does not listen.
+const GRACE: Duration = Duration::from_secs(3);
 
 /// Lines that are kept for the reason of a failure.
 const KEPT: usize = 12;
@@ -91,7 +92,7 @@ pub(super) struct Link {
 impl Link {
     /// Starts the program.
     pub(super) fn open(command: &Command) -> io::Result<Self> {
-        let mut group = Group::kept(command, GRACE, |it| {
+        let mut group = Group::kept(command, Orphaned::InputClosed, GRACE, |it| {
             it.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         })?;
         let input: OwnedFd =

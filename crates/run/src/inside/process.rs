@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use whyfaster_words::exit::{Exit, Failure};
 
 use super::super::interrupts::Interrupts;
+use super::super::launcher::keeper::Orphaned;
 use super::super::probe::group::Group;
 use super::super::probe::site::Take;
 use super::super::probe::worker::Ended;
@@ -296,7 +297,7 @@ type Feeder = Option<JoinHandle<Option<ChildStdin>>>;
 
 /// Starts it so that it goes when we do, with all that it starts.
 fn begin(command: &Command, what: &str) -> Result<Group, Failure> {
-    let started = Group::kept(command, GRACE, |keeper| {
+    let started = Group::kept(command, Orphaned::Told, GRACE, |keeper| {
         keeper.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     });
     started.map_err(|error| {

@@ -9,11 +9,12 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::super::interrupts::Interrupts;
+use super::super::launcher::keeper::Orphaned;
 use super::super::probe::group::Group;
 use super::super::protocol::RunAs;
 use whyfaster_words::clean::clean;
 
-/// How long a program may take to end by itself before it is killed.
+/// How long a program may take to end by itself before it is killed. Its keeper needs some of that to end what does not listen.
 const GRACE: Duration = Duration::from_secs(3);
 /// The longest line that is an answer.
 const MAX_LINE: usize = 1 << 12;
@@ -43,7 +44,7 @@ impl Client {
     pub(super) fn start(command: &Command, log: &Path, user: Option<&RunAs>) -> Result<Self, String> {
         let started = || -> io::Result<Self> {
             let errors = File::create(log)?;
-            let mut group = Group::kept(command, GRACE, |keeper| {
+            let mut group = Group::kept(command, Orphaned::InputClosed, GRACE, |keeper| {
                 keeper.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::from(errors));
                 if let Some(user) = user.cloned() {
                     user.dress(keeper);

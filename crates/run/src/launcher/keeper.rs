@@ -1,7 +1,7 @@
 //! The keeper: runs one program and ends all that comes of it, sessions of their own included, when it is told to or when
 //! whyfaster dies. A place that runs the worker elsewhere may start whatever it likes.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -9,11 +9,9 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-use rustix::fs::{FileType, fstat};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, getpid, getppid};
-use rustix::stdio::stdin;
 
 use super::super::hooks::unblock_signals;
 use super::gate::now_ns;
@@ -29,18 +27,41 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// What the kernel sends when the parent dies; who is told to end gets SIGTERM.
 const PARENT_DIED: Signal = Signal::HUP;
 
-/// How long it may take to end by itself when whyfaster has died: what a far side needs to end its verb and to clear up.
+/// How long it may take to end by itself when its input has closed: what a far side needs to end its verb and to clear up.
 const BY_ITSELF: Duration = Duration::from_secs(8);
+
+/// What ends a program when whyfaster has died.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Orphaned {
+    /// It is told to end, at once.
+    Told,
+    /// Its standard input, which whyfaster held open, has closed: it gets time to end by itself before it is told to. srun, told to end, kills all
+    /// on its node at once, and nobody clears up there.
+    InputClosed,
+}
+
+impl Orphaned {
+    const ALL: [Self; 2] = [Self::Told, Self::InputClosed];
+
+    /// Among the words of the keeper's command line.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Told => "told",
+            Self::InputClosed => "input-closed",
+        }
+    }
+}
 
 /// How a program that is kept began: nothing comes, or the number of the error.
 #[derive(Debug)]
 pub(crate) struct Began(File);
 
 /// The same command below a keeper, and where it tells how that began. Both are to be read after the spawn.
-pub(crate) fn kept(command: &Command) -> io::Result<(Command, Began)> {
+pub(crate) fn kept(command: &Command, orphaned: Orphaned) -> io::Result<(Command, Began)> {
     let (tell, told) = pipe_with(PipeFlags::CLOEXEC).map(|(read, write)| (write, read))?;
     let mut keeper = Command::new("/proc/self/exe");
     keeper.arg(VERB).arg(getpid().as_raw_nonzero().to_string()).arg(tell.as_raw_fd().to_string());
+    keeper.arg(orphaned.word());
     keeper.arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
         match value {
@@ -72,12 +93,14 @@ impl Began {
 pub fn main() -> ExitCode {
     let signals = Signals::block(false);
     let mut words = std::env::args_os().skip(2);
-    let (Some(parent), Some(tell), Some(program)) =
-        (number(words.next()), number(words.next()), words.next())
+    let (Some(parent), Some(tell), Some(orphaned), Some(program)) =
+        (number(words.next()), number(words.next()), orphaned(words.next()), words.next())
     else {
         return ExitCode::FAILURE;
     };
-    match keep(&signals, parent, tell, &program, words) {
+    let mut command = Command::new(program);
+    command.args(words);
+    match keep(&signals, parent, tell, orphaned, command) {
         Some(status) => end_as(status),
         None => ExitCode::FAILURE,
     }
@@ -87,13 +110,18 @@ fn number(word: Option<OsString>) -> Option<i32> {
     word?.to_str()?.parse().ok()
 }
 
+fn orphaned(word: Option<OsString>) -> Option<Orphaned> {
+    let word = word?;
+    Orphaned::ALL.into_iter().find(|it| word == it.word())
+}
+
 /// What the program ended with, if it ran and ended by itself.
 fn keep(
     signals: &Signals,
     parent: i32,
     tell: RawFd,
-    program: &OsStr,
-    words: impl Iterator<Item = OsString>,
+    orphaned: Orphaned,
+    mut command: Command,
 ) -> Option<i32> {
     // SAFETY: who started us left this descriptor open for us and nobody else.
     let mut tell = File::from(unsafe { OwnedFd::from_raw_fd(tell) });
@@ -104,8 +132,6 @@ fn keep(
     if ready.is_err() || getppid().map(Pid::as_raw_pid) != Some(parent) {
         return None;
     }
-    let mut command = Command::new(program);
-    command.args(words);
     // SAFETY: this process has one thread, and these are system calls.
     unsafe {
         command.pre_exec(|| {
@@ -128,8 +154,7 @@ fn keep(
     // It may leave others that do its work.
     while !reaped(child, &mut status) {
         if signals.wait(None) == Woken::Stop {
-            if parent_died(signals) && reads_a_pipe() {
-                // The pipe has closed, and that may be all that it needs. srun, told to end, kills all on its node at once, and nobody clears up there.
+            if orphaned == Orphaned::InputClosed && parent_died(signals) {
                 wait_for_all(signals, child, &mut status, BY_ITSELF);
             }
             end_what_is_left(signals, child, &mut status);
@@ -155,11 +180,6 @@ fn reaped(child: i32, status: &mut Option<i32>) -> bool {
             Err(_) => return true,
         }
     }
-}
-
-/// Whether the program's standard input, which is ours, is a pipe.
-fn reads_a_pipe() -> bool {
-    fstat(stdin()).is_ok_and(|it| FileType::from_raw_mode(it.st_mode) == FileType::Fifo)
 }
 
 /// Waits until nobody is left, but no longer than this.

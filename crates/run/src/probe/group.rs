@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use crate::launcher::keeper;
+use crate::launcher::keeper::{self, Orphaned};
 
 /// The child. Dropping it ends the group.
 #[derive(Debug)]
@@ -28,16 +28,24 @@ impl Group {
     }
 
     /// Starts it so that it goes when we do, with all that it starts. `streams` says where its streams go.
-    pub fn kept(command: &Command, grace: Duration, streams: impl FnOnce(&mut Command)) -> io::Result<Self> {
-        let (mut keeper, began) = keeper::kept(command)?;
+    pub(crate) fn kept(
+        command: &Command,
+        orphaned: Orphaned,
+        grace: Duration,
+        streams: impl FnOnce(&mut Command),
+    ) -> io::Result<Self> {
+        let (mut keeper, began) = keeper::kept(command, orphaned)?;
         streams(&mut keeper);
         let group = Self::start(&mut keeper, grace)?;
         drop(keeper);
         began.wait().map(|()| group)
     }
 
-    /// Lets it end, tells it to, then ends what is left of its group and takes its status.
+    /// Lets it end, tells it to, then ends what is left of its group and takes its status. Once is enough; the status is kept.
     pub fn end(&mut self) -> io::Result<ExitStatus> {
+        if self.reaped {
+            return self.child.wait();
+        }
         if !self.ended() {
             self.signal(Signal::TERM);
             self.ended();
