@@ -18,7 +18,7 @@ use super::shell::Hello;
 use super::visit::{Errand, visit};
 use crate::interrupts::Interrupts;
 
-/// How often a machine is asked for that its engine takes away again, for somebody with more right or because it broke down.
+/// How many times a machine is asked for in all, where its engine takes it away again (it was preempted, or its node broke).
 const TRIES: u32 = 3;
 
 /// What happened to a machine, by its place in the list.
@@ -100,7 +100,7 @@ pub fn collect(
             if interrupts.interrupted() {
                 stopper = None;
             }
-            // Who is told too often looks once too often.
+            // An error only costs one more look.
             let _ = interrupts.wait(&[wake.as_fd()], None);
             open = !matches!(rustix::io::read(&wake, &mut [0; 256]), Ok(0));
             take(&receive, &mut tally, &mut home);

@@ -40,6 +40,9 @@ pub struct Wanted {
     pub silence_s: f64,
     /// How long one machine may take, in seconds.
     pub limit_s: f64,
+    /// Whether the records go into a store as well. Which one is not kept: its address may hold a password.
+    #[serde(default)]
+    pub saved: bool,
 }
 
 /// A file that went along: all machines are to be given the same.
@@ -112,7 +115,11 @@ impl Collection {
         })?;
         hold(&journal, directory)?;
         let mut collection = Self { directory: directory.to_owned(), journal, met: BTreeMap::new() };
-        collection.write(&wanted).map_err(cannot)?;
+        collection.write(&wanted).map_err(|error| {
+            // Half a line would be a run that neither begins nor is taken up.
+            let _ = fs::remove_file(&path);
+            cannot(error)
+        })?;
         Ok(collection)
     }
 
@@ -218,6 +225,7 @@ impl Wanted {
             at_once: 1,
             silence_s: 0.0,
             limit_s: 0.0,
+            saved: false,
         }
     }
 }

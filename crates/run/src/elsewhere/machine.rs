@@ -38,24 +38,27 @@ pub struct Machine {
     pub(super) out: Option<Trouble>,
     /// An engine gives it out: it may be waited for, and it may be taken away again.
     pub(super) queues: bool,
-    /// What has to work before anything else does.
+    /// What the user should make work first, where it cannot be reached.
     pub first: String,
-    /// Ends a job of that engine.
-    pub(super) cancel: Option<fn(&str)>,
-    /// How the engine has it with our job, where its client does not say so by itself.
-    pub(super) stands: Option<Arc<Stands>>,
+    /// Asks that engine about our job, where the client that holds it neither says how it stands nor takes it back.
+    pub(super) job: Option<Arc<dyn Job>>,
 }
 
-/// Asks an engine how a job stands; `None` if it does not say.
-type Stands = dyn Fn() -> Option<Standing> + Send + Sync;
+/// A job of an engine.
+pub(super) trait Job: Send + Sync {
+    /// How it stands; `None` if the engine does not say.
+    fn standing(&self) -> Option<Standing>;
+    /// Ends it.
+    fn cancel(&self);
+}
 
 /// How a job stands with its engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Standing {
-    /// What the engine calls the job.
-    pub(super) job: String,
-    /// Why it waits; `None` once the machine is the job's.
-    pub(super) waits: Option<String>,
+pub(super) enum Standing {
+    /// It waits, and why.
+    Waits(String),
+    /// The machine is the job's.
+    Given,
 }
 
 impl Machine {
@@ -71,13 +74,10 @@ impl Machine {
             out: None,
             queues: false,
             first: String::new(),
-            cancel: None,
-            stands: None,
+            job: None,
         }
     }
-}
 
-impl Machine {
     /// One that cannot be had, and why.
     pub(super) fn lost(name: &str, asked: &str, trouble: Trouble) -> Self {
         let way = |_| Command::new("false");

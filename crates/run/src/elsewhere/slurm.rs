@@ -6,16 +6,16 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
-use std::io::Read;
-use std::process::{Command, Stdio};
+use std::io::{self, Read};
+use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, Once};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use whyfaster_core::fleet::visit::Trouble;
 use whyfaster_words::exit::{Failure, say};
 
-use super::machine::{Machine, PlaceKind, Standing};
+use super::machine::{Job, Machine, PlaceKind, Standing};
 use super::shell::SHELL;
 
 pub(super) static KIND: PlaceKind = PlaceKind {
@@ -29,8 +29,10 @@ pub(super) static KIND: PlaceKind = PlaceKind {
     machines,
 };
 
-/// How long a client of Slurm may take that is asked while others wait for us, and how often is looked whether it is done.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a client of Slurm may take that is asked about all nodes, or about one job; and how often is looked whether it is done. Without its
+/// controller it tries for minutes, and an interrupt would wait for it.
+const NODES: Duration = Duration::from_secs(30);
+const JOB: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(20);
 
 /// A node as `sinfo` shows it.
@@ -71,8 +73,8 @@ impl Node {
     fn machine(&self, partition: &str) -> Machine {
         let (part, name, cpus) = (partition.to_owned(), self.name.clone(), self.cpus.clone());
         // A name of its own, by which the job is found before its shell says which it is. The standard library draws the keys of a hash by chance.
-        let job = format!("whyfaster-{:016x}", RandomState::new().hash_one(&self.name));
-        let called = job.clone();
+        let job = Called(format!("whyfaster-{:016x}", RandomState::new().hash_one(&self.name)));
+        let called = job.0.clone();
         let machine = Machine::new(&self.name, format!("slurm:{partition}:{}", self.name), move |_| {
             srun(&called, &part, &name, &cpus)
         });
@@ -82,8 +84,7 @@ impl Node {
             out: self.rank().is_none().then(trouble),
             queues: true,
             first,
-            cancel: Some(scancel),
-            stands: Some(Arc::new(move || standing(&job))),
+            job: Some(Arc::new(job)),
             ..machine
         }
     }
@@ -98,55 +99,69 @@ fn srun(job: &str, partition: &str, node: &str, cpus: &str) -> Command {
     command
 }
 
-/// How the job of this name stands.
-fn standing(job: &str) -> Option<Standing> {
-    let mut command = Command::new("squeue");
-    command.args(["-h", "-n", job, "-o", "%i|%T|%r"]).stdin(Stdio::null()).stderr(Stdio::null());
-    standing_of(said_within(command, PATIENCE)?.lines().next()?)
+/// The job of this name.
+struct Called(String);
+
+impl Job for Called {
+    fn standing(&self) -> Option<Standing> {
+        let mut command = Command::new("squeue");
+        command.args(["-h", "-n", &self.0, "-o", "%T|%r"]);
+        let said = said_within(command, JOB).ok()?.stdout;
+        standing_of(String::from_utf8_lossy(&said).lines().next()?)
+    }
+
+    fn cancel(&self) {
+        let mut command = Command::new("scancel");
+        command.args(["--name", &self.0]);
+        // It has ended by itself, or nobody can reach it.
+        let _ = said_within(command, JOB);
+    }
 }
 
-/// What a client says, a line or two, if it does so in time: without its controller it tries for minutes, and an interrupt would wait for it.
-fn said_within(mut command: Command, patience: Duration) -> Option<String> {
-    let mut child = command.stdout(Stdio::piped()).spawn().ok()?;
+/// What a client says, if it does so in time.
+fn said_within(mut command: Command, patience: Duration) -> io::Result<Output> {
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    // A client that says much waits until it is read.
+    let (stdout, stderr) = (reader(child.stdout.take()), reader(child.stderr.take()));
     let until = Instant::now() + patience;
-    while child.try_wait().ok()?.is_none() {
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break Ok(status);
+        }
         if Instant::now() >= until {
             let _ = child.kill();
-            let _ = child.wait();
-            return None;
+            child.wait()?;
+            let why = format!("no answer within {} s", patience.as_secs());
+            break Err(io::Error::new(io::ErrorKind::TimedOut, why));
         }
         thread::sleep(LOOK);
-    }
-    let mut said = String::new();
-    child.stdout.take()?.read_to_string(&mut said).ok()?;
-    Some(said)
-}
-
-/// From a line of `%i|%T|%r`: squeue(1), "JOB STATE CODES" and "JOB REASON CODES".
-fn standing_of(line: &str) -> Option<Standing> {
-    let mut fields = line.splitn(3, '|').map(|field| field.trim().to_owned());
-    let (job, state, reason) = (fields.next()?, fields.next()?, fields.next()?);
-    let waits = match state.as_str() {
-        "PENDING" => Some(if reason == "None" { "it is queued".to_owned() } else { reason }),
-        // It has the node, which may have to be switched on first.
-        "CONFIGURING" => Some("the node starts".to_owned()),
-        "RUNNING" => None,
-        // It is about to end, and srun will say so.
-        _ => return None,
     };
-    Some(Standing { job, waits })
+    let read = |reader: JoinHandle<Vec<u8>>| reader.join().unwrap_or_default();
+    let (stdout, stderr) = (read(stdout), read(stderr));
+    status.map(|status| Output { status, stdout, stderr })
 }
 
-/// Ends a job of which its `srun` may be gone.
-fn scancel(job: &str) {
-    let ended = Command::new("scancel")
-        .arg(job)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
-    // It has ended by itself, or nobody can reach it.
-    let _ = ended;
+fn reader(stream: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // What came before an error is what it said.
+        let _ = stream.map(|mut stream| stream.read_to_end(&mut bytes));
+        bytes
+    })
+}
+
+/// From a line of `%T|%r`: squeue(1), "JOB STATE CODES" and "JOB REASON CODES".
+fn standing_of(line: &str) -> Option<Standing> {
+    let (state, reason) = line.split_once('|')?;
+    match (state.trim(), reason.trim()) {
+        ("PENDING", "None") => Some(Standing::Waits("it is queued".to_owned())),
+        ("PENDING", reason) => Some(Standing::Waits(reason.to_owned())),
+        // It has the node, which may have to be switched on first.
+        ("CONFIGURING", _) => Some(Standing::Waits("the node starts".to_owned())),
+        ("RUNNING", _) => Some(Standing::Given),
+        // It is about to end, and srun will say so.
+        _ => None,
+    }
 }
 
 fn machines(behind: &str) -> Result<Vec<Machine>, Failure> {
@@ -192,8 +207,8 @@ fn nodes(partition: &str) -> Result<Vec<Node>, Failure> {
         )
     };
     let mut command = Command::new("sinfo");
-    command.args(["-h", "-N", "-p", partition, "-o", "%N|%T|%c|%h|%E"]).stdin(Stdio::null());
-    let output = command.output().map_err(|error| failed(error.to_string()))?;
+    command.args(["-h", "-N", "-p", partition, "-o", "%N|%T|%c|%h|%E"]);
+    let output = said_within(command, NODES).map_err(|error| failed(error.to_string()))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let nodes: Vec<Node> = text.lines().filter_map(Node::of).collect();
     if !output.status.success() || nodes.is_empty() {
@@ -209,13 +224,29 @@ mod tests {
 
     #[test]
     fn a_job_waits_for_a_reason_or_has_its_node() {
-        let standing = |line| standing_of(line).map(|it| (it.job, it.waits));
-        let waits = |why: &str| Some(("7".to_owned(), Some(why.to_owned())));
-        assert_eq!(standing("7|PENDING|Resources"), waits("Resources"));
-        assert_eq!(standing("7|PENDING|None"), waits("it is queued"));
-        assert_eq!(standing("7|CONFIGURING|None"), waits("the node starts"));
-        assert_eq!(standing("7|RUNNING|None"), Some(("7".to_owned(), None)));
-        assert_eq!((standing("7|COMPLETING|None"), standing("")), (None, None));
+        let waits = |why: &str| Some(Standing::Waits(why.to_owned()));
+        assert_eq!(standing_of("PENDING|Resources"), waits("Resources"));
+        assert_eq!(standing_of("PENDING|None"), waits("it is queued"));
+        assert_eq!(standing_of("CONFIGURING|None"), waits("the node starts"));
+        assert_eq!(standing_of("RUNNING|None"), Some(Standing::Given));
+        assert_eq!((standing_of("COMPLETING|None"), standing_of("")), (None, None));
+    }
+
+    #[test]
+    fn a_client_that_does_not_answer_is_left() {
+        let client = |line: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", line]);
+            command
+        };
+        // More than a pipe holds.
+        let said = said_within(client("head -c 300000 /dev/zero; echo no >&2; exit 3"), NODES).unwrap();
+        assert_eq!(
+            (said.status.code(), said.stdout.len(), said.stderr.as_slice()),
+            (Some(3), 300_000, &b"no\n"[..])
+        );
+        let late = said_within(client("exec sleep 1000"), Duration::from_millis(50)).unwrap_err();
+        assert_eq!(late.kind(), io::ErrorKind::TimedOut);
     }
 
     #[test]

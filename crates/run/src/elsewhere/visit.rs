@@ -7,7 +7,7 @@ use whyfaster_core::fleet::visit::Trouble;
 
 use super::engine::Told;
 use super::link::Link;
-use super::machine::{Machine, Standing};
+use super::machine::{Job, Machine, Standing};
 use super::message::{LARGEST, LONGEST, Message, Request, beat};
 use super::parcel::Load;
 use super::shell::{Hello, NO_ROOM, NOT_RUN, script};
@@ -70,17 +70,24 @@ pub(super) fn visit(
         beat: Instant::now(),
         measuring: false,
         queued: machine.queues,
-        job: None,
-        stands: machine.stands.as_deref(),
+        met: false,
+        job: machine.job.as_deref(),
         asks: Instant::now() + ASKS_FIRST,
         told: String::new(),
     };
     let ended = visit.all(claim);
+    let lost = visit.job.filter(|_| ended.is_err());
+    // A client that waits in a queue does not look whether its input has closed.
+    if let Some(job) = lost.filter(|_| !visit.met) {
+        job.cancel();
+    }
+    // Who hangs is not waited for: it ends what it runs once it finds its lifeline closed. And who has not been met has nothing to clear up,
+    // but for a client of ours that takes its own job back.
     let hung = matches!(ended, Err(Trouble::Silent { .. }));
-    // Who hangs is not waited for: it ends what it runs once it finds its lifeline closed.
-    visit.link.end(if hung { Duration::ZERO } else { FAREWELL });
-    if let (Err(_), Some(job), Some(cancel)) = (&ended, &visit.job, machine.cancel) {
-        cancel(job);
+    let takes_back = machine.queues && machine.job.is_none();
+    visit.link.end(if hung || !visit.met && !takes_back { Duration::ZERO } else { FAREWELL });
+    if let Some(job) = lost {
+        job.cancel();
     }
     ended
 }
@@ -97,10 +104,10 @@ struct Visit<'a> {
     measuring: bool,
     /// Its turn has not come over there.
     queued: bool,
-    /// As which job it runs.
-    job: Option<String>,
-    /// Asks the engine how the job stands, when that is asked next, and what was told of it last.
-    stands: Option<&'a (dyn Fn() -> Option<Standing> + Send + Sync)>,
+    /// Its shell has said which machine it is.
+    met: bool,
+    /// Its job, when the engine is asked about it next, and what was told of it last.
+    job: Option<&'a dyn Job>,
     asks: Instant,
     told: String,
 }
@@ -110,8 +117,7 @@ impl Visit<'_> {
         let errand = self.errand;
         self.link.send(script().into_bytes());
         let hello = self.hello()?;
-        (self.queued, self.began) = (false, Instant::now());
-        self.job = Some(hello.job.clone()).filter(|job| !job.is_empty());
+        (self.met, self.queued, self.began) = (true, false, Instant::now());
         if hello.system != "Linux" {
             return Err(Trouble::NotLinux { system: hello.system });
         }
@@ -244,26 +250,23 @@ impl Visit<'_> {
 
     /// Waits while the engine does not give the machine, however long that is. Once it has, silence means something.
     fn wait_for_turn(&mut self, now: Instant) -> Result<(), Trouble> {
-        let Some(stands) = self.stands else {
+        let Some(job) = self.job else {
             return self.went(now + Duration::from_secs(3600));
         };
         if now < self.asks {
             return self.went(self.asks);
         }
         self.asks = now + ASKS_AGAIN;
-        match stands() {
-            Some(Standing { job, waits: Some(why) }) => {
-                self.job = Some(job);
-                if why != self.told {
-                    (self.waits)(why.clone());
-                    self.told = why;
-                }
+        match job.standing() {
+            Some(Standing::Waits(why)) if why != self.told => {
+                (self.waits)(why.clone());
+                self.told = why;
             }
-            Some(Standing { job, waits: None }) => {
+            Some(Standing::Given) => {
                 let now = Instant::now();
-                (self.job, self.queued, self.began, self.link.stirred) = (Some(job), false, now, now);
+                (self.queued, self.began, self.link.stirred) = (false, now, now);
             }
-            None => {}
+            Some(Standing::Waits(_)) | None => {}
         }
         Ok(())
     }
