@@ -69,6 +69,13 @@ fn records_go_into_the_store_as_they_come_home() {
     assert!(["alpha", "beta"].iter().all(|it| hosts.contains(it)), "{hosts:?}");
     let ran = network.run(&["store", "add", "--store=store.db", "--label=after", "runs"]);
     assert!(ran.out.contains("2 were there already; 2 of them keep another label"), "{}", ran.out);
+    // What an earlier run brought home and did not get into the store goes there when the run is taken up again.
+    network.run(&["fleet", "resume", "runs"]).expect(0, &["begun with --save", "2 of 2 machines"]);
+    network
+        .run(&["fleet", "resume", "runs", "--save", "--store=other.db"])
+        .expect(0, &["prices on 0 machines"]);
+    let listed = network.run(&["store", "list", "--store=other.db", "--json"]).json();
+    assert_eq!(list(&listed["records"]).len(), 2, "{listed:#}");
     // What is traced comes home too.
     let traced = ["fleet", "trace", "ssh:alpha", "--to=traced", "--", "--untraced-runs=0", "true"];
     network.run(&traced).expect(0, &["1 of 1 machine gave a record", "whyfaster show 'traced/alpha.json'"]);

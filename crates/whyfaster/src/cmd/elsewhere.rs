@@ -13,12 +13,14 @@ use whyfaster_run::elsewhere::{
 use whyfaster_run::interrupts::Interrupts;
 use whyfaster_store as store;
 use whyfaster_store::Recorded;
+use whyfaster_store::database::Database;
 use whyfaster_words::exit::{Exit, Failure, say};
 use whyfaster_words::look::Look;
 use whyfaster_words::phrases::count;
 use whyfaster_words::visit;
 
 use super::results;
+use super::saver::Saver;
 use crate::cli::args::{AlongArgs, FleetResumeArgs, FleetRunArgs, OnArgs, SaveArgs, ViewArgs};
 use crate::cli::{self, Outputs, Save, Verb};
 
@@ -48,20 +50,20 @@ pub(super) fn fleet(verb: &'static str, args: &FleetRunArgs) -> anyhow::Result<V
         return Err(Failure::usage("the places name no machine", "name a host: ssh:HOST").into());
     }
     let directory = args.to.clone().unwrap_or_else(new_directory);
-    let save = saving(verb, &args.save)?;
+    let opened = opened(verb, &args.save)?;
+    wanted.saved = opened.is_some();
     let interrupts = Interrupts::take_over()?;
     let collection = Collection::create(&directory, wanted.clone())?;
-    visited(collection, &wanted, machines, &load, save.as_ref(), args.view, &interrupts)
+    visited(collection, &wanted, machines, &load, opened, args.view, &interrupts)
 }
 
 /// The store that records are added to as they come home; found out to be one before anything is measured.
-fn saving(verb: &str, args: &SaveArgs) -> Result<Option<Save>, Failure> {
+fn opened(verb: &str, args: &SaveArgs) -> Result<Option<(Database, Save)>, Failure> {
     let save = Save::of(args)?;
     if verb == "doctor" && save.is_some() {
         return Err(Failure::usage("--save is for records, and 'doctor' makes none", "leave it out"));
     }
-    results::check_store(save.as_ref())?;
-    Ok(save)
+    save.map(|save| Ok((Database::open_or_make(&save.address)?, save))).transpose()
 }
 
 /// Measures on the machines whose records are not home.
@@ -82,9 +84,12 @@ pub(super) fn resume(args: &FleetResumeArgs) -> anyhow::Result<Visited> {
     let binaries = binaries.map_err(|why| Failure::usage(why, "begin a new run"))?;
     let files: Vec<PathBuf> = wanted.files.iter().map(|it| it.file.clone()).collect();
     let load = Load::of(&binaries, &files)?;
-    let save = saving(&wanted.words[0], &args.save)?;
+    let opened = opened(&wanted.words[0], &args.save)?;
+    if wanted.saved && opened.is_none() {
+        say("the run was begun with --save, and this one goes into no store without it");
+    }
     let interrupts = Interrupts::take_over()?;
-    visited(collection, &wanted, machines, &load, save.as_ref(), args.view, &interrupts)
+    visited(collection, &wanted, machines, &load, opened, args.view, &interrupts)
 }
 
 fn new_directory() -> PathBuf {
@@ -97,7 +102,7 @@ fn visited(
     wanted: &Wanted,
     machines: Vec<Machine>,
     load: &Load,
-    save: Option<&Save>,
+    opened: Option<(Database, Save)>,
     view: ViewArgs,
     interrupts: &Interrupts,
 ) -> anyhow::Result<Visited> {
@@ -115,16 +120,17 @@ fn visited(
     say(&format!("{verb} on {all}, into '{}'", directory.display()));
     let met = collection.met();
     let files: Vec<PathBuf> = machines.iter().map(|it| collection.file(&it.name)).collect();
-    let mut unsaved = None;
+    let saver = opened.map(|(database, save)| Saver::start(database, save.label));
+    if let Some(saver) = &saver {
+        save_what_is_home(saver, &collection, wanted);
+    }
     {
         let mut keep = |at: usize, bytes: Vec<u8>| {
             let recorded = received(verb, &files[at], &bytes)?;
             store::write_atomic(&files[at], &bytes)
                 .map_err(|failure| Trouble::NotKept { why: failure.message })?;
-            if let (Some(save), Some(recorded)) = (save, recorded) {
-                // It is home; that the store does not take it is another matter.
-                let added = results::add(save, recorded, &bytes, &machines[at].name);
-                unsaved = unsaved.take().or(added.err());
+            if let (Some(saver), Some(recorded)) = (&saver, recorded) {
+                saver.add(recorded, bytes, &machines[at].name);
             }
             Ok(())
         };
@@ -145,6 +151,8 @@ fn visited(
     let home: Vec<String> =
         wanted.machines.iter().map(|(name, _)| name.clone()).filter(|name| collection.has(name)).collect();
     say(&visit::summary(home.len(), wanted.machines.len()));
+    // What is home is home; that the store does not take it is another matter.
+    let unsaved = saver.and_then(|saver| saver.finish().err());
     if let Some(failure) = &unsaved {
         let why = &failure.message;
         say(&format!("not all is in the store: {why}; then: whyfaster store add '{}'", directory.display()));
@@ -161,6 +169,17 @@ fn visited(
     }
     let fleet = reported(verb, &directory, &home, &results::look(&outputs))?;
     Ok(Visited { fleet, exit: if lacks || unsaved.is_some() { Exit::Error } else { Exit::Ok } })
+}
+
+/// Has the records added that an earlier run brought home: it may not have come to that, and the store takes none twice.
+fn save_what_is_home(saver: &Saver, collection: &Collection, wanted: &Wanted) {
+    for (name, _) in wanted.machines.iter().filter(|(name, _)| collection.has(name)) {
+        let file = collection.file(name);
+        match store::read_with_bytes(&file) {
+            Ok((recorded, bytes)) => saver.add(recorded, bytes, name),
+            Err(failure) => say(&format!("left out '{}': {failure}", file.display())),
+        }
+    }
 }
 
 /// What is said of an event.
@@ -246,10 +265,10 @@ pub(super) fn on(
         recorded = received(verb, &file, &bytes)?;
         Ok(())
     };
-    let mut on = |event: &Event, _: Tally| match event {
-        Event::Waits(_, why) => say(&format!("{}: {}", machine.asked, visit::waits(why))),
+    let mut on = |event: &Event, tally: Tally| match event {
         Event::Ended(_, Err(why)) => trouble = Some(why.clone()),
-        _ => {}
+        Event::Ended(_, Ok(())) => {}
+        event => line(&machines, event, tally).iter().for_each(|line| say(line)),
     };
     say(&format!("{verb} on {}", machine.asked));
     collect(&machines, &errand, 1, Met::new(), interrupts, Home { keep: &mut keep, on: &mut on })?;

@@ -17,6 +17,7 @@ mod pretend;
 pub mod prices;
 pub mod report;
 pub mod results;
+mod saver;
 pub mod show;
 pub mod store;
 pub mod study;

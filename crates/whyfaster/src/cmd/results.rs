@@ -34,9 +34,20 @@ pub fn check_store(save: Option<&Save>) -> Result<(), Failure> {
 
 /// Adds a record to a store. `called` is what its machine is called, where the record does not say.
 pub fn add(save: &Save, recorded: store::Recorded, bytes: &[u8], called: &str) -> Result<(), Failure> {
+    add_to(&mut Database::open_or_make(&save.address)?, &save.label, recorded, bytes, called)
+}
+
+/// The same, of a store that is open.
+pub fn add_to(
+    database: &mut Database,
+    label: &str,
+    recorded: store::Recorded,
+    bytes: &[u8],
+    called: &str,
+) -> Result<(), Failure> {
     let refuse = |why| Failure::new(Exit::Error, why, "this is a defect: please report it");
     let entry = Entry::of(&store::again::again(recorded), bytes, called, None).map_err(refuse)?;
-    Database::open_or_make(&save.address)?.add(vec![entry], &save.label).map(drop)
+    database.add(vec![entry], label).map(drop)
 }
 
 /// How standard output is to look.

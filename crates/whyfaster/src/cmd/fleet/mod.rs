@@ -263,7 +263,7 @@ fn json(document: &impl Serialize) -> anyhow::Result<Vec<u8>> {
 /// What the store says to comparisons.
 fn stored(address: &Address, only: Option<&str>, chosen: &Chosen) -> Result<Comparisons, Failure> {
     let mut database = Database::open(address)?;
-    let asked = database.questions(only)?;
+    let asked = database.questions(only, chosen)?;
     if asked.len() > MANY {
         return Ok(Comparisons { counted: counted(address, &asked, chosen)?, ..Comparisons::default() });
     }
@@ -277,9 +277,12 @@ fn stored(address: &Address, only: Option<&str>, chosen: &Chosen) -> Result<Comp
     Ok(Comparisons { answered, ..Comparisons::default() })
 }
 
-/// Many questions in short, on all CPUs.
+/// Connections that read at once: a server has some dozens for all who ask.
+const READERS: usize = 8;
+
+/// Many questions in short, on several CPUs.
 fn counted(address: &Address, asked: &[Asked], chosen: &Chosen) -> Result<Vec<Counted>, Failure> {
-    let readers = thread::available_parallelism().map_or(1, usize::from);
+    let readers = thread::available_parallelism().map_or(1, usize::from).min(READERS);
     let next = AtomicUsize::new(0);
     let some = || {
         let mut database = Database::open(address)?;
@@ -314,8 +317,7 @@ fn diff(args: &FleetDiffArgs) -> anyhow::Result<Exit> {
     let look = results::look(&outputs);
     let in_store = args.store.store.is_some() || !args.before.exists() && !args.after.exists();
     let [before, after] = if in_store {
-        let address = Address::or_usual(args.store.store.as_deref())?;
-        [prices_at(&address, &args.before)?, prices_at(&address, &args.after)?]
+        prices_at(&Address::or_usual(args.store.store.as_deref())?, [&args.before, &args.after])?
     } else {
         [prices_in(&args.before)?, prices_in(&args.after)?]
     };
@@ -370,25 +372,37 @@ fn prices_in(path: &Path) -> Result<Gathered, Failure> {
     Ok(gathered)
 }
 
-/// The price lists of the store under a label, or at a time.
-fn prices_at(address: &Address, named: &Path) -> Result<Gathered, Failure> {
-    let text = named.to_string_lossy();
-    let chosen = match text.parse::<Moment>() {
-        Ok(moment) => Chosen { until: Some(moment), ..Chosen::default() },
-        Err(_) => Chosen { label: Some(text.clone().into_owned()), ..Chosen::default() },
-    };
-    let fleet = Database::open(address)?.prices(&chosen)?;
-    if fleet.machines.is_empty() {
-        let what = if chosen.label.is_some() { "under the label" } else { "from before" };
-        let message =
-            format!("there is no price list {what} '{text}' in the store {address}, and no such file");
-        return Err(Failure::new(
-            Exit::Error,
-            message,
-            "'whyfaster store list' shows what there is; name two files or directories, two labels, or two dates",
-        ));
+/// The price lists of the store, twice: each time under a label, or at a time.
+fn prices_at(address: &Address, named: [&Path; 2]) -> Result<[Gathered; 2], Failure> {
+    let [before, after] = named.map(|named| {
+        let text = named.to_string_lossy().into_owned();
+        match text.parse::<Moment>() {
+            Ok(moment) => Chosen { until: Some(moment), ..Chosen::default() },
+            Err(_) => Chosen { label: Some(text), ..Chosen::default() },
+        }
+    });
+    let fleets = Database::open(address)?.prices_before_and_after(&before, &after)?;
+    for ((fleet, chosen), named) in fleets.iter().zip([&before, &after]).zip(named) {
+        if fleet.machines.is_empty() {
+            return Err(no_prices_at(address, chosen, named, fleets[0].machines.is_empty()));
+        }
     }
-    Ok(Gathered { fleet, ..Gathered::default() })
+    Ok(fleets.map(|fleet| Gathered { fleet, ..Gathered::default() }))
+}
+
+/// Nothing is in the store under a label or at a time; or, at the later of two, nothing new.
+fn no_prices_at(address: &Address, chosen: &Chosen, named: &Path, first: bool) -> Failure {
+    let what = if chosen.label.is_some() { "under the label" } else { "from before" };
+    let named = named.display();
+    let message = match first {
+        true => format!("there is no price list {what} '{named}' in the store {address}, and no such file"),
+        false => format!(
+            "there is no price list {what} '{named}' in the store {address} that is not one of the first state as well"
+        ),
+    };
+    let hint =
+        "'whyfaster store list' shows what there is; name two files or directories, two labels, or two dates";
+    Failure::new(Exit::Error, message, hint)
 }
 
 /// The first names of a fleet.
