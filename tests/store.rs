@@ -19,6 +19,8 @@ use support::{Sandbox, list};
 
 on_each_store!(
     a_report_from_the_store_is_the_report_from_the_files,
+    a_machine_that_was_not_measured_again_has_not_stayed_as_it_was,
+    questions_that_nobody_answered_do_not_count,
     reports_choose_by_label_time_and_machine,
     what_is_measured_can_be_saved_at_once,
     clones_of_one_name_are_told_apart_by_what_their_records_say,
@@ -55,6 +57,57 @@ fn a_report_from_the_store_is_the_report_from_the_files(place: &Store) {
     let report = place.run(&["fleet", "report"]).ok().flowing();
     assert!(report.contains("23 machines"), "{report}");
     place.run(&["store", "remove", "4711"]).expect_error(1, &["no record 4711", "store list"]);
+}
+
+fn a_machine_that_was_not_measured_again_has_not_stayed_as_it_was(place: &Store) {
+    lists(place, "before", 1, "6.1", |_, _, _| 0.0);
+    lists(place, "after", 1, "6.12", |_, _, _| 0.3);
+    for at in 0..24 {
+        let file = format!("after/node{at}.json");
+        let mut list = place.json(&file);
+        list["started"] = "2026-11-24T00:00:00Z".into();
+        // One was set up anew: its name is the same.
+        if at == 7 {
+            list["fingerprint"]["machine_id"] = "723456789abcdef0".into();
+            list["fingerprint"]["host_name"] = "node7".into();
+        }
+        place.write(&file, list.to_string());
+    }
+    place.run(&["store", "add", "before"]).ok();
+    for at in 0..10 {
+        place.run(&["store", "add", "--label", "after", &format!("after/node{at}.json")]).ok();
+    }
+    let diff =
+        place.run(&["fleet", "diff", "--store", &place.address, "2026-11-24", "2026-11-25", "--json"]).json();
+    assert_eq!((list(&diff["machines"]).len(), list(&diff["only_before"]).len()), (10, 14), "{diff:#}");
+    assert!(
+        list(&diff["rows"]).iter().all(|row| row["changed"] == true && row["machines"] == 10),
+        "{diff:#}"
+    );
+    place
+        .run(&["fleet", "diff", "--store", &place.address, "2026-11-24", "2026-11-24", "--json"])
+        .expect_error(1, &["not one of the first state as well", "store list"]);
+}
+
+fn questions_that_nobody_answered_do_not_count(place: &Store) {
+    for (label, files) in [("old", 0..2), ("new", 2..4)] {
+        for at in files {
+            let record = comparison(CPUS[at % 2], [0.2, 5.0][at % 2] + at as f64 / 100.0);
+            write(place, &format!("{label}/node{at}.json"), &record);
+        }
+        place.run(&["store", "add", "--label", label, "--name-by-file", label]).ok();
+    }
+    let asked = |more: &[&str]| {
+        let report = place.run(&[&["fleet", "report", "--json"], more].concat()).json();
+        list(&report["comparisons"]).iter().map(|it| list(&it["machines"]).len()).collect::<Vec<_>>()
+    };
+    let (all, new) = (asked(&[]), asked(&["--label", "new"]));
+    assert!(!all.is_empty() && all.iter().all(|it| *it == 4), "{all:?}");
+    assert_eq!(new, vec![2; all.len()]);
+    for record in place.listed(&[]) {
+        place.run(&["store", "remove", &record["id"].to_string()]).ok();
+    }
+    place.run(&["fleet", "report"]).expect_error(1, &["the store holds neither"]);
 }
 
 fn reports_choose_by_label_time_and_machine(place: &Store) {
@@ -125,6 +178,9 @@ fn clones_of_one_name_are_told_apart_by_what_their_records_say(place: &Store) {
         names.join(" ")
     };
     assert_eq!(machines(place), r#""debian (123456)" "debian (223456)" "debian (323456)" "debian""#);
+    // The names that are shown are the names that choose.
+    assert_eq!(place.listed(&["--host", "debian (223456)"]).len(), 1);
+    assert_eq!(place.listed(&["--host", "debian"]).len(), 4);
     for record in place.listed(&[]) {
         place.run(&["store", "remove", &record["id"].to_string()]).ok();
     }

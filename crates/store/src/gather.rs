@@ -1,7 +1,7 @@
 //! Records of many machines, from files and from directories with such files.
 //!
-//! One that cannot be read does not hold the others: it is named, with the reason. A comparison does not say on which machine it was
-//! made, so its file does: `node1.json`, or `node1/run.json` where the same file name stands in several directories.
+//! One that cannot be read does not hold the others: it is named, with the reason. A comparison is called by its file: `node1.json`, or
+//! `node1/run.json` where the same file name stands in several directories.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

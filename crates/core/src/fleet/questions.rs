@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Machine;
 use super::effects::{Answer, EffectReport, OnMachine, Tally, effects};
 use crate::analysis::{Comparison, Level};
+use crate::host::HostFacts;
 use crate::price::fingerprint::{Facts, Fingerprint};
 use crate::record::Record;
 use crate::verdict::Ratio;
@@ -102,9 +103,9 @@ pub fn answers(record: &Record) -> Vec<(Question, Answer, &Comparison)> {
         .collect()
 }
 
-/// The machine of a record, as far as the facts in it tell.
-pub fn facts(record: &Record) -> Facts {
-    Facts::of(&Fingerprint { facts: record.host.before.clone(), ..Fingerprint::default() })
+/// A machine as far as a record of a comparison or a trace tells.
+pub fn facts(before: &HostFacts) -> Facts {
+    Facts::of(&Fingerprint { facts: before.clone(), ..Fingerprint::default() })
 }
 
 /// The questions of many records, in the order in which they first came.
@@ -116,7 +117,7 @@ pub struct Questions {
 impl Questions {
     /// Adds the record of a machine.
     pub fn add(&mut self, machine: &str, record: &Record) {
-        let machine = Machine { name: machine.to_owned(), facts: Arc::new(facts(record)) };
+        let machine = Machine { name: machine.to_owned(), facts: Arc::new(facts(&record.host.before)) };
         for (question, answer, _) in answers(record) {
             let answer = OnMachine { machine: machine.clone(), answer };
             match self.asked.iter_mut().find(|(known, _)| *known == question) {

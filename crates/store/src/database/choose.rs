@@ -5,6 +5,7 @@ use std::str::FromStr;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
+use super::hosts::SHOWN;
 use super::sql::Value;
 
 /// Which records are meant: all of them, unless something is said.
@@ -16,7 +17,7 @@ pub struct Chosen {
     pub until: Option<Moment>,
     /// Added under this label.
     pub label: Option<String>,
-    /// Of machines of these names; of all where there is none.
+    /// Of machines of these names, as reports show them; of all where there is none.
     pub hosts: Vec<String>,
 }
 
@@ -87,9 +88,11 @@ impl Chosen {
         }
         if !self.hosts.is_empty() {
             let names: Vec<String> = self.hosts.iter().map(|host| place(host.into())).collect();
+            let names = names.join(", ");
+            // A machine that shares its name is shown with a part of what tells it apart.
             text += &format!(
-                " AND {table}.machine IN (SELECT id FROM machine WHERE name IN ({}))",
-                names.join(", ")
+                " AND {table}.machine IN (SELECT id FROM machine WHERE name IN ({names}) \
+                 OR name || ' (' || substr(machine_id, 1, {SHOWN}) || ')' IN ({names}))"
             );
         }
         text

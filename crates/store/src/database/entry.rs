@@ -202,7 +202,7 @@ fn comparison(record: &Record) -> Result<Entry, String> {
     let mut entry = Entry::new("comparison", &record.started, record.took_s, record.status)?;
     entry.digest = digest.hex();
     entry.machine = machine(&record.host.before);
-    entry.facts = questions::facts(record);
+    entry.facts = questions::facts(&record.host.before);
     let alternatives = &record.plan.alternatives;
     entry.about = alternatives.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(", ");
     record.tool_version.clone_into(&mut entry.tool_version);
@@ -313,6 +313,7 @@ fn trace_of(trace: &TraceRecord) -> Result<Entry, String> {
     let digest = Hash::new().text("trace").text(&trace.started).number(trace.took_s).text(&what);
     entry.digest = digest.numbers(&runs).hex();
     entry.machine = machine(&trace.host.before);
+    entry.facts = questions::facts(&trace.host.before);
     entry.about = what;
     trace.tool_version.clone_into(&mut entry.tool_version);
     Ok(entry)

@@ -1,6 +1,6 @@
 //! The tables as a fleet: of every machine, the latest record that is meant.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use whyfaster_core::fleet::effects::{Answer, OnMachine};
@@ -12,6 +12,7 @@ use whyfaster_words::exit::Failure;
 
 use super::choose::{Chosen, Of};
 use super::entry;
+use super::hosts::called;
 use super::open::Database;
 use super::sql::Value;
 use super::trouble::Trouble;
@@ -29,32 +30,79 @@ fn verdict(word: Option<&str>) -> Verdict {
     all.into_iter().find(|it| word == Some(entry::word(*it))).unwrap_or(Verdict::Undecided)
 }
 
+/// The latest price list of a machine: its number, that of the machine, and that of its facts.
+struct List {
+    record: i64,
+    machine: i64,
+    facts: i64,
+}
+
+fn machines(lists: &[List]) -> Vec<i64> {
+    lists.iter().map(|list| list.machine).collect()
+}
+
+/// Of every machine, the latest price list in time that is meant; a table for the statement behind it.
+fn latest(chosen: &Chosen, with: &mut Vec<Value>) -> String {
+    let conditions = chosen.conditions(Of::Records, with);
+    format!(
+        "WITH latest AS (SELECT id, machine, facts FROM (SELECT r.id, r.machine, r.facts, row_number() OVER \
+         (PARTITION BY r.machine ORDER BY r.started_us DESC, r.id DESC) AS nth FROM record r \
+         WHERE r.kind = 'prices' AND r.unit = 'ns'{conditions}) AS each_list WHERE nth = 1)"
+    )
+}
+
 impl Database {
     /// The prices of the machines: of each, the latest list in time that is meant.
     pub fn prices(&mut self, chosen: &Chosen) -> Result<Fleet, Failure> {
-        let fleet = self.fleet(chosen);
-        self.told(fleet)
+        self.reading(|it| {
+            let lists = it.latest(chosen)?;
+            let names = called(&it.hosts()?, &[machines(&lists)]);
+            it.fleet(chosen, &lists, &names)
+        })
     }
 
-    fn fleet(&mut self, chosen: &Chosen) -> Result<Fleet, Trouble> {
-        let (names, facts) = (self.names()?, self.facts()?);
+    /// The same of two states, the later one without the machines that were not measured again: their lists are those of the earlier one.
+    pub fn prices_before_and_after(
+        &mut self,
+        before: &Chosen,
+        after: &Chosen,
+    ) -> Result<[Fleet; 2], Failure> {
+        self.reading(|it| {
+            let (first, mut second) = (it.latest(before)?, it.latest(after)?);
+            let records: HashSet<i64> = first.iter().map(|list| list.record).collect();
+            second.retain(|list| !records.contains(&list.record));
+            let names = called(&it.hosts()?, &[machines(&first), machines(&second)]);
+            Ok([it.fleet(before, &first, &names)?, it.fleet(after, &second, &names)?])
+        })
+    }
+
+    fn latest(&mut self, chosen: &Chosen) -> Result<Vec<List>, Trouble> {
         let mut with = Vec::new();
-        let conditions = chosen.conditions(Of::Records, &mut with);
-        let latest = format!(
-            "WITH latest AS (SELECT id, machine, facts FROM (SELECT r.id, r.machine, r.facts, row_number() OVER \
-             (PARTITION BY r.machine ORDER BY r.started_us DESC, r.id DESC) AS nth FROM record r \
-             WHERE r.kind = 'prices' AND r.unit = 'ns'{conditions}) AS each_list WHERE nth = 1)"
-        );
-        let mut fleet = Fleet::default();
-        let sql = self.sql.as_mut();
-        let mut machines: Vec<(Machine, i64)> = Vec::new();
-        sql.each(&format!("{latest} SELECT id, machine, facts FROM latest"), &with, &mut |row| {
-            if let [Value::Int(record), Value::Int(machine), Value::Int(of)] = row {
-                let facts = facts.get(of).cloned().unwrap_or_default();
-                let name = names.get(machine).cloned().unwrap_or_default();
-                machines.push((Machine { name, facts }, *record));
+        let select = format!("{} SELECT id, machine, facts FROM latest", latest(chosen, &mut with));
+        let mut found = Vec::new();
+        self.sql.each(&select, &with, &mut |row| {
+            if let [Value::Int(record), Value::Int(machine), Value::Int(facts)] = *row {
+                found.push(List { record, machine, facts });
             }
         })?;
+        Ok(found)
+    }
+
+    /// The prices in these lists, which are the latest of what is meant.
+    fn fleet(
+        &mut self,
+        chosen: &Chosen,
+        lists: &[List],
+        names: &HashMap<i64, String>,
+    ) -> Result<Fleet, Trouble> {
+        let facts = self.facts()?;
+        let machine = |list: &List| {
+            let name = names.get(&list.machine).cloned().unwrap_or_default();
+            (Machine { name, facts: facts.get(&list.facts).cloned().unwrap_or_default() }, list.record)
+        };
+        let mut fleet = Fleet::default();
+        let sql = self.sql.as_mut();
+        let mut machines: Vec<(Machine, i64)> = lists.iter().map(machine).collect();
         machines.sort_by(|a, b| a.0.name.cmp(&b.0.name));
         let place: HashMap<i64, usize> =
             machines.iter().enumerate().map(|(place, (_, record))| (*record, place)).collect();
@@ -66,9 +114,11 @@ impl Database {
             fleet.rows.push(Row { group: text(1), name: text(2), variant: text(3) });
         })?;
         fleet.costs = vec![vec![None; fleet.machines.len()]; fleet.rows.len()];
+        let mut with = Vec::new();
         let select = format!(
-            "{latest} SELECT p.record, p.row, coalesce(p.median, p.mean) FROM latest \
-             CROSS JOIN price p WHERE p.record = latest.id AND p.not_measured IS NULL"
+            "{} SELECT p.record, p.row, coalesce(p.median, p.mean) FROM latest \
+             CROSS JOIN price p WHERE p.record = latest.id AND p.not_measured IS NULL",
+            latest(chosen, &mut with)
         );
         sql.each(&select, &with, &mut |row| {
             if let [Value::Int(record), Value::Int(of), Value::Real(ns)] = row
@@ -87,12 +137,15 @@ impl Database {
         Ok(fleet)
     }
 
-    /// Every question whose commands, or their names, hold this text, in the order in which they came.
-    pub fn questions(&mut self, only: Option<&str>) -> Result<Vec<Asked>, Failure> {
-        let mut found = Vec::new();
-        let select =
-            "SELECT id, alternative, command, baseline, baseline_command, load FROM question ORDER BY id";
-        let read = self.sql.each(select, &[], &mut |row| {
+    /// Every question that records which are meant answer, and whose commands, or their names, hold this text; in the order in which they came.
+    pub fn questions(&mut self, only: Option<&str>, chosen: &Chosen) -> Result<Vec<Asked>, Failure> {
+        let (mut found, mut with) = (Vec::new(), Vec::new());
+        let conditions = chosen.conditions(Of::Comparisons, &mut with);
+        let select = format!(
+            "SELECT id, alternative, command, baseline, baseline_command, load FROM question q WHERE EXISTS \
+             (SELECT 1 FROM comparison c WHERE c.question = q.id{conditions}) ORDER BY id"
+        );
+        let read = self.sql.each(&select, &with, &mut |row| {
             let text = |at: usize| row[at].text().unwrap_or_default().to_owned();
             let question = Question {
                 alternative: text(1),
@@ -117,25 +170,29 @@ impl Database {
 
     /// The same with their machines.
     pub fn on_machines(&mut self, asked: &Asked, chosen: &Chosen) -> Result<Vec<OnMachine>, Failure> {
-        let found = self.answered(asked, chosen);
-        self.told(found)
+        self.reading(|it| it.answered(asked, chosen))
     }
 
     fn answered(&mut self, asked: &Asked, chosen: &Chosen) -> Result<Vec<OnMachine>, Trouble> {
-        let (names, facts) = (self.names()?, self.facts()?);
-        let mut found = Vec::new();
+        let mut each = Vec::new();
         let of_record = ", (SELECT facts FROM record WHERE id = c.record)";
         self.each_answer(asked, chosen, of_record, &mut |machine, of, answer| {
-            let facts = of.and_then(|of| facts.get(&of)).cloned().unwrap_or_default();
-            let machine = Machine { name: names.get(&machine).cloned().unwrap_or_default(), facts };
-            found.push(OnMachine { machine, answer });
+            each.push((machine, of, answer))
         })?;
+        let (facts, hosts) = (self.facts()?, self.hosts()?);
+        let names = called(&hosts, &[each.iter().map(|(machine, ..)| *machine).collect()]);
+        let on_machine = |(machine, of, answer): (i64, Option<i64>, Answer)| {
+            let facts = of.and_then(|of| facts.get(&of)).cloned().unwrap_or_default();
+            let name = names.get(&machine).cloned().unwrap_or_default();
+            OnMachine { machine: Machine { name, facts }, answer }
+        };
+        let mut found: Vec<OnMachine> = each.into_iter().map(on_machine).collect();
         found.sort_by(|a, b| a.machine.name.cmp(&b.machine.name));
         Ok(found)
     }
 
-    /// Gives machine, facts and answer of the latest answer of each machine to `take`. The facts are what the last column is, if there is one:
-    /// there may be ten million rows.
+    /// Gives machine, facts and answer of the latest answer of each machine to `take`, if it is one: a record without a ratio has none. The facts
+    /// are what the last column is, if there is one: there may be ten million rows.
     fn each_answer(
         &mut self,
         asked: &Asked,
@@ -150,43 +207,27 @@ impl Database {
             "SELECT c.machine, c.ratio, c.low, c.high, c.confidence, c.verdict{facts} FROM comparison c \
              WHERE c.question = $1{conditions} ORDER BY c.machine, c.started_us, c.record"
         );
-        let mut last: Option<(i64, Option<i64>, Answer)> = None;
+        let mut last: Option<(i64, Option<i64>, Option<Answer>)> = None;
         self.sql.each(&select, &with, &mut |row| {
-            let [Value::Int(machine), Value::Real(ratio), low, high, confidence, word, facts @ ..] = row
-            else {
+            let [Value::Int(machine), ratio, low, high, confidence, word, facts @ ..] = row else {
                 return;
             };
-            let ratio = Ratio { ratio: *ratio, low: low.real(), high: high.real() };
-            let confidence = confidence.real().unwrap_or_default();
-            let answer = Answer { ratio, confidence, verdict: verdict(word.text()) };
-            if let Some((before, facts, answer)) = last.take()
+            let answer = ratio.real().map(|ratio| Answer {
+                ratio: Ratio { ratio, low: low.real(), high: high.real() },
+                confidence: confidence.real().unwrap_or_default(),
+                verdict: verdict(word.text()),
+            });
+            if let Some((before, facts, Some(answer))) = last.take()
                 && before != *machine
             {
                 take(before, facts, answer);
             }
             last = Some((*machine, facts.first().and_then(Value::int), answer));
         })?;
-        if let Some((machine, facts, answer)) = last {
+        if let Some((machine, facts, Some(answer))) = last {
             take(machine, facts, answer);
         }
         Ok(())
-    }
-
-    /// What to call every machine: its name, and where several have it, what tells them apart.
-    pub(super) fn names(&mut self) -> Result<HashMap<i64, String>, Trouble> {
-        let mut machines: Vec<(i64, String, String)> = Vec::new();
-        self.sql.each("SELECT id, name, machine_id FROM machine", &[], &mut |row| {
-            let text = |at: usize| row[at].text().unwrap_or_default().to_owned();
-            machines.push((row[0].int().unwrap_or_default(), text(1), text(2)));
-        })?;
-        let mut often: HashMap<&str, usize> = HashMap::new();
-        machines.iter().for_each(|(_, name, _)| *often.entry(name).or_default() += 1);
-        let called = |(id, name, machine_id): &(i64, String, String)| {
-            let several = often.get(name.as_str()).is_some_and(|times| *times > 1) && !machine_id.is_empty();
-            let short = machine_id.get(..6).unwrap_or(machine_id);
-            (*id, if several { format!("{name} ({short})") } else { name.clone() })
-        };
-        Ok(machines.iter().map(called).collect())
     }
 
     fn facts(&mut self) -> Result<HashMap<i64, Arc<Facts>>, Trouble> {

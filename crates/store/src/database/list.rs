@@ -5,6 +5,7 @@ use whyfaster_words::exit::Failure;
 
 use super::choose::{Chosen, Of};
 use super::entry::unpack;
+use super::hosts::called;
 use super::open::Database;
 use super::sql::{Value, number};
 use super::trouble::Trouble;
@@ -31,12 +32,12 @@ pub struct Listed {
 impl Database {
     /// The records that are meant, the latest first, and how many there are in all.
     pub fn list(&mut self, chosen: &Chosen, most: usize) -> Result<(Vec<Listed>, usize), Failure> {
-        let found = self.listed(chosen, most);
-        self.told(found)
+        self.reading(|it| it.listed(chosen, most))
     }
 
     fn listed(&mut self, chosen: &Chosen, most: usize) -> Result<(Vec<Listed>, usize), Trouble> {
-        let names = self.names()?;
+        let hosts = self.hosts()?;
+        let names = called(&hosts, &[hosts.keys().copied().collect()]);
         let sql = self.sql.as_mut();
         let mut with = Vec::new();
         let conditions = chosen.conditions(Of::Records, &mut with);

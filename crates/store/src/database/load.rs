@@ -34,7 +34,7 @@ impl AddAssign for Added {
     }
 }
 
-/// How often one transaction is done again after the connection broke.
+/// How often one transaction is done again after the connection broke, or the server undid it.
 const TRIES: usize = 5;
 
 impl Database {
@@ -52,14 +52,15 @@ impl Database {
         Ok(added)
     }
 
-    /// Does it again where the connection broke. What the server had done by then is found done.
+    /// Does it again where the connection broke, or the server undid it because others stood in its way. What it had done by then is found done.
     fn surely<T>(&mut self, mut work: impl FnMut(&mut Self) -> Result<T, Trouble>) -> Result<T, Trouble> {
         let mut done = work(self);
         for _ in 0..TRIES {
-            if !matches!(done, Err(Trouble::Unconnected(Unconnected::Cut(_)))) {
-                break;
+            match &done {
+                Err(Trouble::Unconnected(Unconnected::Cut(_))) => self.sql.connect_again()?,
+                Err(Trouble::Undone(_)) => {}
+                _ => break,
             }
-            self.sql.connect_again()?;
             done = work(self);
         }
         done
@@ -145,8 +146,9 @@ fn there(sql: &mut dyn Sql, digest: &str, label: &str) -> Result<Added, Trouble>
         return Ok(Added { otherwise: usize::from(has != label), ..there });
     }
     let with = [label.into(), digest.into()];
-    sql.run("UPDATE record SET label = $1 WHERE digest = $2 AND label = ''", &with)?;
-    Ok(Added { labelled: 1, ..there })
+    // Another writer may have been there first.
+    let labelled = sql.run("UPDATE record SET label = $1 WHERE digest = $2 AND label = ''", &with)? as usize;
+    Ok(Added { labelled, otherwise: 1 - labelled.min(1), ..there })
 }
 
 /// The rows of the records themselves: by the digests of those that are new, their numbers.

@@ -2,7 +2,7 @@
 //!
 //! The way of a record in: `entry` makes rows of a document that was read and checked; `load` writes them, each record in one
 //! transaction and never twice. The way out: `choose` says which records are meant, `list` tells them, `fleet` reads the tables of
-//! the chosen ones, so that a report over millions of rows opens no document.
+//! the chosen ones, `hosts` says what their machines are called, so that a report over millions of rows opens no document.
 //!
 //! All that is written in SQL is written once. What is the database's own is behind `sql::Sql`; `sqlite` is a file of
 //! SQLite, `server` a database of a PostgreSQL server.
@@ -11,6 +11,7 @@ mod address;
 mod choose;
 mod entry;
 mod fleet;
+mod hosts;
 mod known;
 mod list;
 mod load;

@@ -44,6 +44,21 @@ impl Database {
         Ok(Self { sql, address: address.clone(), known: Known::default() })
     }
 
+    /// Reads one state of the store, whoever writes meanwhile.
+    pub(super) fn reading<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, Trouble>,
+    ) -> Result<T, Failure> {
+        let read = self.sql.begin_reading().and_then(|()| {
+            let read = work(self).and_then(|read| self.sql.commit().map(|()| read));
+            if read.is_err() {
+                self.sql.roll_back();
+            }
+            read
+        });
+        self.told(read)
+    }
+
     pub(super) fn told<T>(&self, result: Result<T, Trouble>) -> Result<T, Failure> {
         result.map_err(|trouble| trouble.told(&self.address))
     }

@@ -153,7 +153,7 @@ pub(super) enum Found {
 }
 
 /// A connection to a database.
-pub(super) trait Sql {
+pub(super) trait Sql: Send {
     fn dialect(&self) -> Dialect;
 
     /// What there is.
@@ -164,6 +164,9 @@ pub(super) trait Sql {
 
     /// Begins a transaction in which nobody else makes rows that records share.
     fn begin_shared(&mut self) -> Result<(), Trouble>;
+
+    /// Begins a transaction that reads: it sees one state of the store, whoever writes meanwhile.
+    fn begin_reading(&mut self) -> Result<(), Trouble>;
 
     /// Begins a transaction that writes.
     fn begin(&mut self) -> Result<(), Trouble>;

@@ -87,6 +87,10 @@ impl Sql for Sqlite {
         self.begin()
     }
 
+    fn begin_reading(&mut self) -> Result<(), Trouble> {
+        self.run("BEGIN", &[]).map(drop)
+    }
+
     fn begin(&mut self) -> Result<(), Trouble> {
         // A transaction that begins as a reader could not become a writer once another one has written.
         self.run("BEGIN IMMEDIATE", &[]).map(drop)

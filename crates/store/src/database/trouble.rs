@@ -15,6 +15,8 @@ pub(super) enum Trouble {
     Foreign,
     /// Others wrote for so long that this writer gave up.
     Busy,
+    /// The server undid the transaction, in its words; it may succeed when it is done again.
+    Undone(String),
     /// The disk is full.
     Full,
     /// What was to be done is not allowed, in the words of the database.
@@ -72,6 +74,10 @@ impl Trouble {
             ),
             Self::Busy => (
                 format!("others wrote to the store {address} for a minute on end"),
+                format!("try again; {NOTHING_TWICE}"),
+            ),
+            Self::Undone(why) => (
+                format!("the store {address} did not add it, because others wrote at the same time: {why}"),
                 format!("try again; {NOTHING_TWICE}"),
             ),
             Self::Full => (

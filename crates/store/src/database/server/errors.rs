@@ -18,7 +18,10 @@ impl From<Error> for Trouble {
             return Unconnected::Cut(told(&error)).into();
         }
         match *code {
-            SqlState::LOCK_NOT_AVAILABLE | SqlState::T_R_DEADLOCK_DETECTED => Self::Busy,
+            SqlState::LOCK_NOT_AVAILABLE => Self::Busy,
+            SqlState::T_R_DEADLOCK_DETECTED | SqlState::T_R_SERIALIZATION_FAILURE => {
+                Self::Undone(told(&error))
+            }
             SqlState::DISK_FULL => Self::Full,
             SqlState::INSUFFICIENT_PRIVILEGE | SqlState::READ_ONLY_SQL_TRANSACTION => {
                 Self::Forbidden(told(&error))

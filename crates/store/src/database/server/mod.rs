@@ -123,6 +123,10 @@ impl Sql for Server {
         self.begin_with(SHARED)
     }
 
+    fn begin_reading(&mut self) -> Result<(), Trouble> {
+        self.script("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    }
+
     fn begin(&mut self) -> Result<(), Trouble> {
         self.script("BEGIN")
     }
