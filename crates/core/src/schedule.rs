@@ -194,6 +194,11 @@ impl Scheduler {
         self.kept_s = seconds;
     }
 
+    /// The seconds of the time that are kept for an explanation.
+    pub fn kept_s(&self) -> f64 {
+        self.kept_s
+    }
+
     /// Keeps so many seconds of the time for duets behind the lowest level.
     pub fn keep_for_duets(&mut self, seconds: f64) {
         self.duets_s = seconds;

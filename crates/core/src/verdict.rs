@@ -1,4 +1,4 @@
-//! From per-round ratios to one of four verdicts. The step between statistics and the record.
+//! From the runs of two alternatives to one of four verdicts. The step between statistics and the record.
 //!
 //! The rule, in this order. Ratios are alternative over baseline in time, on the log scale; "the interval" is the one for the
 //! ratio, at the error probability that the family of comparisons leaves to this one.
@@ -25,9 +25,9 @@ use crate::stats::{self, Observation, quantile, sign, student};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The whole interval is below 1, and the effect is above the floor.
+    /// The whole interval is below 1; where the number of rounds was fixed, the effect is above the floor as well.
     Faster,
-    /// The whole interval is above 1, and the effect is above the floor.
+    /// The whole interval is above 1; where the number of rounds was fixed, the effect is above the floor as well.
     Slower,
     /// The whole interval lies from 1/(1 + delta) to 1 + delta.
     Same,
@@ -152,8 +152,6 @@ pub struct Judgement {
     pub rounds_needed: Option<u32>,
     /// How the interval was made.
     pub method: Method,
-    /// The interval excludes 1, but the effect is not above the floor.
-    pub below_floor: bool,
 }
 
 /// Runs of things that are equal: what they differ by is noise.
@@ -272,7 +270,6 @@ pub fn judge(blocks: &[Block], floor: Option<&FloorBlocks>, rule: &Rule) -> Judg
     let floor_size = held_against.map_or(0.0, |floor| size(floor.interval(rule, rule.floor_alpha)));
     let verdict =
         estimate.map_or(Verdict::Undecided, |estimate| rule.verdict(interval, estimate, floor_size));
-    let excludes_one = interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
     let undecided = verdict == Verdict::Undecided;
     let needed = || match rule.fixed {
         Some(_) => rounds_to_fix(&ln_ratios(blocks), held_against, rule),
@@ -286,7 +283,6 @@ pub fn judge(blocks: &[Block], floor: Option<&FloorBlocks>, rule: &Rule) -> Judg
         rounds: u32::try_from(runs(blocks)).unwrap_or(u32::MAX),
         rounds_needed: if undecided { needed() } else { None },
         method,
-        below_floor: undecided && excludes_one,
     }
 }
 
@@ -446,7 +442,7 @@ mod tests {
         let noise = FloorBlocks { blocks: noise, fixed: Some(20) };
         let judgement = judge(&effect, Some(&noise), &FIXED);
         assert_eq!(judgement.verdict, Verdict::Undecided);
-        assert!(judgement.below_floor);
+        assert!(judgement.low.is_some_and(|low| low > 1.0));
         // The floor's interval narrows with rounds, so more rounds would do.
         assert!(judgement.rounds_needed.is_some());
         // Where a hidden copy runs, the alternative is ranked against its runs as well: there is nothing else to hold it against.

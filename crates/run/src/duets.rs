@@ -28,11 +28,12 @@ pub(super) struct Duets {
     pub(super) not_measured: Vec<NotMeasured>,
 }
 
-/// Runs the duets of a plan on these CPUs. `batches` are those of the lowest level, `left_s` is what is left of the time there is.
+/// Runs the duets of a plan on these CPUs. `batches` are those of the lowest level, `trials` is what a copy of each alternative cost in its trial run
+/// (span and work), `left_s` is what is left of the time there is.
 pub(super) fn run(
     rig: &mut Rig<'_>,
     cpus: &[u32],
-    (batches, left_s): (&[Batch], f64),
+    (batches, trials, left_s): (&[Batch], &[(f64, f64)], f64),
     interrupts: &Interrupts,
     on: &mut dyn FnMut(Event),
 ) -> Result<Duets, Failure> {
@@ -48,7 +49,7 @@ pub(super) fn run(
         };
         let allowed_s =
             left_s.max(0.0) / others.len() as f64 * if plan.loads.is_one_copy() { 1.0 } else { PART };
-        let rounds = match rounds(plan, batches, index, allowed_s) {
+        let rounds = match rounds(plan, (batches, trials), index, allowed_s) {
             Ok(rounds) => rounds,
             Err(why) => {
                 duets.not_measured.push(lacks(why));
@@ -99,9 +100,14 @@ pub(super) fn kept_s(plan: &Plan, alone: &[(f64, f64)]) -> f64 {
 }
 
 /// How many duets an alternative gets in so many seconds.
-fn rounds(plan: &Plan, batches: &[Batch], index: usize, allowed_s: f64) -> Result<u32, Obstacle> {
+fn rounds(
+    plan: &Plan,
+    (batches, trials): (&[Batch], &[(f64, f64)]),
+    index: usize,
+    allowed_s: f64,
+) -> Result<u32, Obstacle> {
     let fewest = fewest_duets(plan);
-    let (of_it, of_baseline) = (alone(batches, index), alone(batches, plan.baseline));
+    let (of_it, of_baseline) = (alone(batches, trials, index), alone(batches, trials, plan.baseline));
     let (Some(of_it), Some(of_baseline)) = (of_it, of_baseline) else { return Ok(fewest) };
     let both = [Arm::Alternative(index), Arm::Alternative(plan.baseline)];
     let outlived = |batch: &Batch| batch.orphans.reaped + batch.orphans.killed > 0;
@@ -120,8 +126,11 @@ fn rounds(plan: &Plan, batches: &[Batch], index: usize, allowed_s: f64) -> Resul
     Ok(((Duet::USUAL_S.min(allowed_s) / one_s) as u32).clamp(fewest, MOST.max(fewest)))
 }
 
-/// What one copy took and cost, median over these batches.
-fn alone(batches: &[Batch], index: usize) -> Option<Alone> {
+/// What one copy took and cost, median over these batches. Where many copies ran at once they waited for each other: then it is what the trial run did.
+fn alone(batches: &[Batch], trials: &[(f64, f64)], index: usize) -> Option<Alone> {
+    if batches.iter().any(|batch| batch.load > 1) {
+        return trials.get(index).map(|&(span_s, work_s)| Alone { span_s, work_s });
+    }
     let of_it = || batches.iter().filter(|batch| batch.arm == Arm::Alternative(index));
     let spans: Vec<f64> = of_it().flat_map(|batch| batch.copies.wall_s.iter().copied()).collect();
     let works: Vec<f64> = of_it().map(|batch| batch.work_s() / batch.copies.len().max(1) as f64).collect();

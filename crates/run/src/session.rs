@@ -227,7 +227,7 @@ impl<'a> Session<'a> {
                     self.account(rig, load)?;
                     self.expect_explanation(&scheduler, load);
                     if load == loads[0] {
-                        self.duets(rig)?;
+                        self.duets(rig, scheduler.kept_s(), alone)?;
                     }
                     (self.on)(Event::LevelEnd { load, rounds });
                 }
@@ -367,11 +367,11 @@ impl<'a> Session<'a> {
     }
 
     /// Every alternative at once with the baseline: its CPU time decides the levels above, where all CPUs are busy.
-    fn duets(&mut self, rig: &mut Rig<'_>) -> Result<(), Failure> {
-        let left_s = self.plan.rounds.max_time_s - self.now_s();
+    fn duets(&mut self, rig: &mut Rig<'_>, kept_s: f64, trials: &[(f64, f64)]) -> Result<(), Failure> {
+        let left_s = self.plan.rounds.max_time_s - kept_s - self.now_s();
         let cpus = self.plan.cpus.as_ref().or(self.host.before.cpus_allowed.as_ref());
         let cpus = cpus.cloned().unwrap_or_default();
-        let found = duets::run(rig, &cpus, (&self.batches, left_s), self.interrupts, self.on)?;
+        let found = duets::run(rig, &cpus, (&self.batches, trials, left_s), self.interrupts, self.on)?;
         self.duets = found.ran;
         self.not_measured.extend(found.not_measured);
         Ok(())

@@ -137,9 +137,7 @@ pub fn reason(reason: &Obstacle) -> String {
         Obstacle::RoundCut => {
             "the measurement ended before every alternative had run; their batches count in the results only"
         }
-        Obstacle::NoHiddenCopy => {
-            "no round had both the baseline and its hidden copy; differences are not held against noise"
-        }
+        Obstacle::NoHiddenCopy => "no round had both the baseline and its hidden copy",
         Obstacle::OnlyFixedRuns { or_warm_up: false } => {
             "--runs fixes the number of runs, and nothing runs besides; leave it out"
         }

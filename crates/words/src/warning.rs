@@ -103,11 +103,11 @@ fn said(caution: &Caution, name: Naming<'_>) -> (String, &'static str) {
         ),
         Caution::BelowFloor { alternative, baseline, at: place } => (
             format!(
-                "{}: the difference {} is not above the floor: the baseline differs from its own copy by as much",
+                "{}: the difference {} is not above the floor: from one run to the next, the baseline differs by as much",
                 pair(alternative, baseline),
                 at(place)
             ),
-            "measure on a quieter machine, or give it more time (--max-time): the floor narrows with rounds",
+            "measure on a quieter machine, or ask for more runs (--runs): the floor narrows with them",
         ),
         Caution::MaybeLayout { alternative, baseline, at: place, below } => (
             format!(

@@ -7,7 +7,7 @@ use super::rounds::{self, TINY_S, median_of, timed_out};
 use crate::bounds::{Alone, Bound};
 use crate::plan::Mode;
 use crate::sample::Batch;
-use crate::stats::{Estimate, Observation, quantile};
+use crate::stats::{Estimate, Observation, quantile, sign};
 
 /// Everything that the record says of one alternative at one level. `batches` are usable and not empty.
 pub(super) fn result(context: &Context<'_>, load: u32, index: usize, batches: &[&Batch]) -> LevelResult {
@@ -36,7 +36,7 @@ pub(super) fn result(context: &Context<'_>, load: u32, index: usize, batches: &[
         run_delay_s: run_delay(context, load, index),
         bound: bound(context, load, index, batches),
         timed_out: batches.iter().map(|batch| timed_out(batch)).sum(),
-        metrics: metrics::estimates(context, batches),
+        metrics: metrics::estimates(context, load, batches),
     }
 }
 
@@ -51,7 +51,7 @@ fn split(work: f64, batches: &[&Batch]) -> (f64, f64) {
 /// Median makespan with the interval of the sign test. It describes one alternative by itself; verdicts rest on ratios.
 fn makespan(batches: &[&Batch], alpha: f64) -> Estimate {
     let makespans: Vec<Observation> = batches.iter().map(|batch| rounds::time(batch, Mode::Batch)).collect();
-    rounds::estimate(&makespans, alpha)
+    rounds::estimate(&makespans, sign::median_interval(&makespans, alpha))
 }
 
 fn latency(batches: &[&Batch]) -> Latency {

@@ -1,15 +1,15 @@
 //! The metrics that were asked for: what each alternative shows, and against the baseline round by round.
 
 use super::compare::{contrasts, equal_blocks, sides};
-use super::context::{Context, alpha};
+use super::context::Context;
 use super::results::{Change, MetricChange, MetricEstimate};
 use super::rounds::{Arms, estimate, time};
 use crate::metric::Metric;
 use crate::missing::{NotMeasured, Obstacle, Quantity};
 use crate::plan::Mode;
 use crate::sample::Batch;
+use crate::stats::Observation;
 use crate::stats::looks::Precision;
-use crate::stats::{Observation, sign};
 use crate::verdict::{Ratio, Verdict, judge};
 
 /// The metric of one batch, as it counts: the time as in every comparison, the memory of the largest copy, of all else
@@ -32,21 +32,19 @@ fn value(batch: &Batch, metric: Metric, mode: Mode) -> Option<Observation> {
     value.is_finite().then_some(known)
 }
 
-/// What an alternative shows: the median over rounds with its interval, of every metric that all of its batches have. Few rounds have the interval of
-/// their mean, so that a limit can be held against it.
-pub(super) fn estimates(context: &Context<'_>, batches: &[&Batch]) -> Vec<MetricEstimate> {
+/// What an alternative shows: the median over rounds with its interval, of every metric that all of its batches have. A limit may be held against it, so
+/// it holds however the number of rounds came about, and all of them share the error.
+pub(super) fn estimates(context: &Context<'_>, load: u32, batches: &[&Batch]) -> Vec<MetricEstimate> {
     let (plan, mode) = (context.measured.plan, context.mode());
+    // A level's part of the error, and of that the part of each alternative.
+    let alpha = context.rule(load).floor_alpha / plan.alternatives.len().max(1) as f64;
     let of = |&metric: &Metric| {
         let values: Option<Vec<_>> = batches.iter().map(|batch| value(batch, metric, mode)).collect();
-        let (values, alpha) = (values?, alpha(plan));
-        let mut estimate = estimate(&values, alpha);
-        if estimate.low.is_none() && estimate.high.is_none() && values.len() < sign::min_rounds(alpha) {
-            // Cut short, the number was not fixed after all.
-            let fixed = plan.rounds.fixed && values.len() == plan.rounds.max as usize;
-            let few = Precision { alpha, fixed }.interval(&values);
-            (estimate.low, estimate.high) = few.unzip();
-        }
-        Some(MetricEstimate { metric, estimate })
+        let values = values?;
+        // Cut short, the number was not fixed after all.
+        let fixed = plan.rounds.fixed && values.len() == plan.rounds.max as usize;
+        let interval = Precision { alpha, fixed }.interval(&values);
+        Some(MetricEstimate { metric, estimate: estimate(&values, interval) })
     };
     plan.metrics.iter().filter_map(of).collect()
 }

@@ -30,6 +30,7 @@ pub use self::steps::step;
 
 use self::context::Context;
 use self::rounds::Arms;
+use crate::bounds::Alone;
 use crate::crossover::{Crossover, NotPredicted};
 use crate::plan::Mode;
 use crate::sample::Arm;
@@ -101,6 +102,15 @@ fn works_differ(lowest: Option<&Level>, duets: &[DuetComparison], alternative: &
     duet.or_else(in_turns).is_some_and(Ratio::excludes_one)
 }
 
+/// Span and work of both, in this order: alternative and baseline. The ratio of their works is that of the duets, if there are any: the machine's
+/// changes of speed are not in it.
+fn alone_of(context: &Context<'_>, duets: &[DuetComparison], index: usize) -> Option<(Alone, Alone)> {
+    let (alternative, baseline) = (context.alone(index)?, context.alone(context.baseline())?);
+    let duet = duets.iter().find(|it| it.alternative == context.name(index));
+    let work_s = duet.map_or(alternative.work_s, |duet| baseline.work_s * duet.work.ratio);
+    Some((Alone { work_s, ..alternative }, baseline))
+}
+
 fn crossovers(context: &Context<'_>, levels: &[Level], duets: &[DuetComparison]) -> Vec<Crossover> {
     let crossover = |index: usize| {
         let name = context.name(index);
@@ -110,7 +120,7 @@ fn crossovers(context: &Context<'_>, levels: &[Level], duets: &[DuetComparison])
         let closed = !matches!(context.mode(), Mode::Open { .. });
         // Two works that cannot be told apart cross anywhere or nowhere.
         let differ = works_differ(levels.first(), duets, name);
-        let pair = context.alone(index).zip(context.alone(context.baseline())).filter(|_| closed && differ);
+        let pair = alone_of(context, duets, index).filter(|_| closed && differ);
         let predicted_load = pair.and_then(|(a, b)| bounds::crossover(a, b, context.capacity));
         let why = if differ { NotPredicted::BoundsDoNotCross } else { NotPredicted::WorksAlike };
         Crossover {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::plan::Mode;
 use crate::sample::{Arm, Batch};
-use crate::stats::{self, Estimate, Observation, quantile, sign};
+use crate::stats::{self, Estimate, Observation, quantile};
 
 /// The batches of one level, by arm and round.
 pub(super) type Arms<'a> = BTreeMap<Arm, BTreeMap<u32, &'a Batch>>;
@@ -166,9 +166,8 @@ pub(super) fn cpus_used(batch: &Batch) -> Option<f64> {
 /// Nothing takes less than a picosecond: below it a time is a zero, and no divisor.
 pub(super) const TINY_S: f64 = 1e-12;
 
-/// The median of what was read, with the interval of the sign test; with nothing read at all it is 0.
-pub(super) fn estimate(observations: &[Observation], alpha: f64) -> Estimate {
-    let interval = sign::median_interval(observations, alpha);
+/// The median of what was read, with its interval; with nothing read at all it is 0.
+pub(super) fn estimate(observations: &[Observation], interval: Option<(f64, f64)>) -> Estimate {
     let finite = |x: f64| x.is_finite().then_some(x);
     Estimate {
         median: stats::median_of(observations).unwrap_or(0.0),

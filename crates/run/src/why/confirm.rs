@@ -20,7 +20,7 @@ use super::super::resolve;
 use super::super::rig::{Ran, Rig};
 use super::super::stage;
 use super::elf;
-use super::so_far::SoFar;
+use super::so_far::{SoFar, alone_s};
 
 /// Rounds of an experiment at most.
 const MOST: u32 = 11;
@@ -135,25 +135,23 @@ impl Experimenting<'_, '_, '_> {
     ) -> Result<(), Untestable> {
         let began_s = self.so_far.now_s();
         let mut rng = ChaCha8Rng::seed_from_u64(self.so_far.plan.seed ^ self.number.0 as u64);
-        let mut rounds = MOST;
+        let both_s = 2.0 * alone_s(self.so_far.batches, alternative);
         for round in 0..MOST {
-            if round > 0 {
-                let spent_s = self.so_far.now_s() - began_s;
-                let affordable = |left_s: f64| (left_s / (spent_s / f64::from(round) + PER_RUN_S)) as u32;
-                if affordable(self.left.least_s) < LEAST {
-                    let seconds = spent_s / f64::from(round) * f64::from(LEAST);
-                    return Err(Untestable::NoTime { rounds: LEAST, seconds });
-                }
-                rounds = affordable(self.left.usual_s).clamp(LEAST, MOST);
+            let spent_s = self.so_far.now_s() - began_s;
+            let per_round_s = if round > 0 { spent_s / f64::from(round) } else { both_s };
+            let affordable = |left_s: f64| (left_s / (per_round_s + PER_RUN_S)) as u32;
+            if affordable(self.left.least_s) < LEAST {
+                let seconds = per_round_s * f64::from(LEAST);
+                return Err(Untestable::NoTime { rounds: LEAST, seconds });
             }
+            // Behind the last look, rounds would tell nothing.
+            let looks = looks::looks(affordable(self.left.usual_s).clamp(LEAST, MOST) as usize);
+            let rounds = looks.last().map_or(LEAST, |last| *last as u32);
             let looked = round >= LEAST && looks::next(round as usize - 1) == round as usize;
             if round >= rounds || looked && says(measured) != Outcome::Undecided {
                 break;
             }
             let (number, of) = self.number;
-            let spent_s = self.so_far.now_s() - began_s;
-            let per_round_s =
-                if round > 0 { spent_s / f64::from(round) } else { self.left.usual_s / f64::from(MOST) };
             let more = f64::from(rounds - round) + (of - number) as f64 * f64::from(rounds);
             let left_s = more * per_round_s.min(self.left.usual_s / f64::from(LEAST)).max(PER_RUN_S);
             (self.on)(Event::Experiment { number, of, round: round + 1, rounds, left_s });

@@ -151,12 +151,7 @@ fn visited(
     let home: Vec<String> =
         wanted.machines.iter().map(|(name, _)| name.clone()).filter(|name| collection.has(name)).collect();
     say(&visit::summary(home.len(), wanted.machines.len()));
-    // What is home is home; that the store does not take it is another matter.
-    let unsaved = saver.and_then(|saver| saver.finish().err());
-    if let Some(failure) = &unsaved {
-        let why = &failure.message;
-        say(&format!("not all is in the store: {why}; then: whyfaster store add '{}'", directory.display()));
-    }
+    let saved = saver.is_none_or(|saver| saved(saver, &directory));
     let lacks = home.len() < wanted.machines.len();
     if lacks {
         say(&format!("the rest: whyfaster fleet resume '{}'", directory.display()));
@@ -168,7 +163,7 @@ fn visited(
         return Ok(Visited { fleet: None, exit: Exit::Interrupted });
     }
     let fleet = reported(verb, &directory, &home, &results::look(&outputs))?;
-    Ok(Visited { fleet, exit: if lacks || unsaved.is_some() { Exit::Error } else { Exit::Ok } })
+    Ok(Visited { fleet, exit: if lacks || !saved { Exit::Error } else { Exit::Ok } })
 }
 
 /// Has the records added that an earlier run brought home: it may not have come to that, and the store takes none twice.
@@ -180,6 +175,17 @@ fn save_what_is_home(saver: &Saver, collection: &Collection, wanted: &Wanted) {
             Err(failure) => say(&format!("left out '{}': {failure}", file.display())),
         }
     }
+}
+
+/// Waits until the records are in the store; whether all are. They are home, and that the store does not take them is another matter.
+fn saved(saver: Saver, directory: &Path) -> bool {
+    let failed = saver.finish().map_err(|Failure { message, .. }| {
+        say(&format!(
+            "not all is in the store: {message}; then: whyfaster store add '{}'",
+            directory.display()
+        ));
+    });
+    failed.is_ok()
 }
 
 /// What is said of an event.
