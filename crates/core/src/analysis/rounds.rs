@@ -96,7 +96,7 @@ pub(super) fn typical(
     })
 }
 
-/// An arm's time over that of another one, round by round: what a comparison takes the median of, where neither has setups of its own.
+/// An arm's time over that of another one, round by round, where neither has setups of its own.
 pub fn ratios(batches: &[Batch], mode: Mode, load: u32, (arm, base): (Arm, Arm)) -> Vec<(u32, f64)> {
     let arms = arms(batches.iter().filter(|batch| batch.load == load), mode);
     let rounds = |arm: &Arm| arms.get(arm).into_iter().flatten();

@@ -1,7 +1,7 @@
 //! The ratio of totals with a percentile bootstrap over rounds.
 //!
 //! The ratio of medians is blind to tails; the ratio of totals is what a bill or a batch window sees. Whole rounds are
-//! drawn, so the pairing stays. Its coverage is approximate (Efron 1979; too narrow for few rounds), so no verdict rests on it.
+//! drawn, so what one round met stays together. Its coverage is approximate (Efron 1979; too narrow for few rounds), so no verdict rests on it.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

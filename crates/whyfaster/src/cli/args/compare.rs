@@ -160,7 +160,7 @@ pub struct StatisticsArgs {
     ///
     /// Such as 90s or 5m. It is then a hard limit that also cuts --min-runs short. Without it, rounds go on until each verdict is clear or
     /// about ten seconds have passed, or the time of ten runs of each command if that is longer, up to a minute (with --load always a
-    /// minute), but never fewer than --min-runs and than an interval needs.
+    /// minute), but at the lowest load never fewer than --min-runs and than an interval needs.
     #[arg(long, value_name = "TIME", value_parser = numbers::duration)]
     pub max_time: Option<f64>,
 
