@@ -86,7 +86,7 @@ pub(super) fn resume(args: &FleetResumeArgs) -> anyhow::Result<Visited> {
     let load = Load::of(&binaries, &files)?;
     let opened = opened(&wanted.words[0], &args.save)?;
     if wanted.saved && opened.is_none() {
-        say("the run was begun with --save, and this one goes into no store without it");
+        say("the run was begun with --save: without it, what comes home now goes into no store");
     }
     let interrupts = Interrupts::take_over()?;
     visited(collection, &wanted, machines, &load, opened, args.view, &interrupts)
