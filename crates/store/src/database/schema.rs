@@ -6,7 +6,7 @@
 use super::sql::{Dialect, Found, Sql, Table, number};
 use super::trouble::Trouble;
 
-/// From nothing to version 1, from version 1 to version 2, and so on. `{id}`, `{key}`, `{bytes}` and `{by_key}` are those of the database.
+/// From nothing to version 1, from version 1 to version 2, and so on. `{id}`, `{key}`, `{bytes}`, `{packed}` and `{by_key}` are those of the database.
 const STEPS: [&str; 1] = [include_str!("schema/1.sql")];
 
 pub(super) const DOCUMENT: Table = Table { name: "document", columns: &["record", "packed"] };
@@ -141,6 +141,7 @@ fn in_dialect(step: &str, dialect: Dialect) -> String {
         ("{id}", dialect.id),
         ("{key}", dialect.key),
         ("{bytes}", dialect.bytes),
+        ("{packed}", dialect.packed),
         ("{by_key}", dialect.by_key),
     ];
     words.into_iter().fold(step.to_owned(), |step, (place, word)| step.replace(place, word))

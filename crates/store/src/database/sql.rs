@@ -137,6 +137,8 @@ pub(super) struct Dialect {
     /// The type of a number by which the rows of a table lie.
     pub(super) key: &'static str,
     pub(super) bytes: &'static str,
+    /// A statement behind the table of documents, which are packed.
+    pub(super) packed: &'static str,
     /// What stands behind a table whose rows lie in the order of their key.
     pub(super) by_key: &'static str,
     /// Records that are written in one transaction: more where each costs a round trip to disk or to a server.

@@ -58,6 +58,7 @@ impl Sql for Sqlite {
             id: "INTEGER PRIMARY KEY",
             key: "INTEGER",
             bytes: "BLOB",
+            packed: "",
             by_key: "WITHOUT ROWID",
             at_once: 1,
         }

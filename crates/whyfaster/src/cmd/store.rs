@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::{fs, thread};
 
 use serde::Serialize;
 use whyfaster_render::store as render;
@@ -28,8 +29,12 @@ pub fn run(args: &StoreArgs) -> anyhow::Result<Exit> {
     }
 }
 
-/// Records that wait to be written. Each may be large, and a reader that is ahead gains nothing.
-const WAITING: usize = 64;
+/// Bytes of the files that are read ahead of the writer, which takes several times as much memory. Some hundred price lists: a server writes
+/// as many at once.
+const AHEAD: u64 = 8 << 20;
+
+/// What was read of a file, and the room that it takes until it is written.
+type Read<'a> = (Result<Entry, Refused>, Share<'a>);
 
 fn add(args: &StoreAddArgs) -> anyhow::Result<Exit> {
     let address = Address::or_usual(args.store.store.as_deref())?;
@@ -70,13 +75,13 @@ fn added(
     files: &[(PathBuf, String)],
     args: &StoreAddArgs,
 ) -> Result<(Added, Vec<Refused>), Failure> {
-    let next = AtomicUsize::new(0);
-    let (send, receive) = sync_channel(WAITING);
+    let (next, room) = (AtomicUsize::new(0), Room::default());
+    let (send, receive) = channel();
     let readers = thread::available_parallelism().map_or(1, usize::from).min(files.len().max(1));
     thread::scope(|scope| {
         for _ in 0..readers {
-            let send = send.clone();
-            scope.spawn(|| read(files, &next, args.name_by_file, send));
+            let (send, next, room) = (send.clone(), &next, &room);
+            scope.spawn(move || read(files, next, room, args.name_by_file, &send));
         }
         drop(send);
         written(database, &args.label, receive)
@@ -84,19 +89,21 @@ fn added(
 }
 
 /// One reader of several, which take the files in turn.
-fn read(
+fn read<'a>(
     files: &[(PathBuf, String)],
     next: &AtomicUsize,
+    room: &'a Room,
     by_file: bool,
-    send: SyncSender<Result<Entry, Refused>>,
+    send: &Sender<Read<'a>>,
 ) {
     while let Some((file, name)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+        let share = room.wait_for(fs::metadata(file).map_or(0, |it| it.len()));
         let entry = store::read_with_bytes(file).and_then(|(recorded, bytes)| {
             let refuse = |why| Failure::new(Exit::Error, why, "a store goes by the time of its records");
             Entry::of(&again(recorded), &bytes, name, by_file.then_some(name.as_str())).map_err(refuse)
         });
         // The writer has given up.
-        if send.send(entry.map_err(|why| Refused { file: file.clone(), why })).is_err() {
+        if send.send((entry.map_err(|why| Refused { file: file.clone(), why }), share)).is_err() {
             return;
         }
     }
@@ -105,12 +112,13 @@ fn read(
 fn written(
     database: &mut Database,
     label: &str,
-    receive: Receiver<Result<Entry, Refused>>,
+    receive: Receiver<Read<'_>>,
 ) -> Result<(Added, Vec<Refused>), Failure> {
     let (mut added, mut refused) = (Added::default(), Vec::new());
     while let Ok(first) = receive.recv() {
-        let mut entries = Vec::new();
-        for entry in [first].into_iter().chain(receive.try_iter().take(WAITING)) {
+        let (mut entries, mut shares) = (Vec::new(), Vec::new());
+        for (entry, share) in [first].into_iter().chain(receive.try_iter()) {
+            shares.push(share);
             match entry {
                 Ok(entry) => entries.push(entry),
                 Err(it) => refused.push(it),
@@ -123,6 +131,37 @@ fn written(
         added += now;
     }
     Ok((added, refused))
+}
+
+/// How many bytes are read and not written yet. A record may be large, and there may be thousands.
+#[derive(Debug, Default)]
+struct Room {
+    taken: Mutex<u64>,
+    freed: Condvar,
+}
+
+impl Room {
+    /// Waits until there is room for so many bytes. One that is larger than all of it gets it alone.
+    fn wait_for(&self, bytes: u64) -> Share<'_> {
+        let full = |taken: &mut u64| *taken > 0 && *taken + bytes > AHEAD;
+        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        *self.freed.wait_while(taken, full).unwrap_or_else(PoisonError::into_inner) += bytes;
+        Share { room: self, bytes }
+    }
+}
+
+/// A part of the room, until it is dropped.
+#[derive(Debug)]
+struct Share<'a> {
+    room: &'a Room,
+    bytes: u64,
+}
+
+impl Drop for Share<'_> {
+    fn drop(&mut self) {
+        *self.room.taken.lock().unwrap_or_else(PoisonError::into_inner) -= self.bytes;
+        self.room.freed.notify_all();
+    }
 }
 
 /// What `store list --json` prints.
@@ -171,4 +210,27 @@ fn remove(args: &StoreRemoveArgs) -> anyhow::Result<Exit> {
 fn absent(record: i64, address: &Address) -> Failure {
     let message = format!("there is no record {record} in the store {address}");
     Failure::new(Exit::Error, message, "'whyfaster store list' shows their numbers")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_reader_waits_for_room_and_a_large_file_has_it_alone() {
+        let room = Room::default();
+        let small = room.wait_for(1);
+        thread::scope(|scope| {
+            let (send, receive) = channel();
+            let room = &room;
+            scope.spawn(move || send.send(room.wait_for(2 * AHEAD)));
+            assert!(receive.recv_timeout(Duration::from_millis(50)).is_err(), "there is no room for it");
+            drop(small);
+            let large = receive.recv().expect("there is room once nothing else waits");
+            drop(large);
+        });
+        assert_eq!(*room.taken.lock().unwrap(), 0);
+    }
 }

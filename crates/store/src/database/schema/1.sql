@@ -40,6 +40,7 @@ CREATE TABLE document (
     record {key} PRIMARY KEY REFERENCES record,
     packed {bytes} NOT NULL
 );
+{packed}
 
 CREATE TABLE price_row (
     id {id},
