@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{Loads, Mode, Plan};
-use crate::verdict::Verdict;
+use crate::verdict::{Ratio, Verdict};
 
 /// Levels that bisection may add to the ladder in one measurement. It is fixed beforehand because the levels share the
 /// error probability: five halvings narrow a gap of 100 to 1000 to about 7%, and between small loads, which are whole
@@ -23,6 +23,13 @@ pub struct Crossover {
     pub baseline: String,
     /// Load at which the bounds of the two meet, if they do and their works can be told apart at the lowest level.
     pub predicted_load: Option<f64>,
+    /// Lower end of its interval: the ratio of the works and span over work, of which it is made, have each the confidence of the record. Null where one of
+    /// them has no interval.
+    #[serde(default)]
+    pub predicted_low: Option<f64>,
+    /// Upper end.
+    #[serde(default)]
+    pub predicted_high: Option<f64>,
     /// Why there is no such load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_predicted: Option<NotPredicted>,
@@ -32,6 +39,14 @@ pub struct Crossover {
     pub measured_to: Option<u32>,
     /// The verdicts by load, neighbours with the same verdict taken together.
     pub ranges: Vec<VerdictRange>,
+}
+
+impl Crossover {
+    /// The load that is predicted, with its interval.
+    pub fn predicted(&self) -> Option<Ratio> {
+        let of = |load| Ratio { ratio: load, low: self.predicted_low, high: self.predicted_high };
+        self.predicted_load.map(of)
+    }
 }
 
 /// Why no crossover is predicted.

@@ -339,7 +339,7 @@ fn by_work(record: &Record, it: &DuetComparison, names: &Names) -> Option<String
 
 fn flips(record: &Record, it: &Crossover, names: &Names) -> Option<String> {
     let unit = if matches!(record.plan.mode, Mode::Closed { .. }) { "workers" } else { "copies at once" };
-    let predicted = it.predicted_load.map(digits);
+    let predicted = notes::predicted(it);
     let auto = record.plan.loads == Loads::Auto;
     match (it.measured_from, it.measured_to, predicted) {
         (Some(from), Some(to), predicted) if from < to => {

@@ -209,6 +209,8 @@ pub(crate) fn flip() -> Record {
         alternative: "use-pipe".to_owned(),
         baseline: "no-pipe".to_owned(),
         predicted_load: Some(1.4959),
+        predicted_low: None,
+        predicted_high: None,
         not_predicted: None,
         measured_from: Some(1),
         measured_to: Some(10),

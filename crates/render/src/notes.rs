@@ -60,8 +60,8 @@ fn flip(record: &Record, crossover: &Crossover) -> Option<String> {
         _ if several => format!("measured: no flip from {lowest} to {highest} {unit}"),
         _ => "not measured (--load auto looks for it)".to_owned(),
     };
-    match crossover.predicted_load {
-        Some(load) => Some(format!("predicted crossover: {} {unit}; {measured}", digits(load))),
+    match predicted(crossover) {
+        Some(load) => Some(format!("predicted crossover: {load} {unit}; {measured}")),
         // One level without a prediction: there is nothing to say about a flip.
         None => crossover
             .not_predicted
@@ -145,6 +145,11 @@ pub fn gain(it: &DuetComparison) -> String {
     narrower.map_or_else(String::new, |narrower| {
         format!("; the interval is {} times narrower than from runs in turns", digits(narrower))
     })
+}
+
+/// The load that is predicted, with its interval: "1.50 (1.42 to 1.61)".
+pub fn predicted(crossover: &Crossover) -> Option<String> {
+    crossover.predicted().map(|load| format!("{}{}", Figures::of(load).number(load.ratio), range(load)))
 }
 
 fn range(ratio: Ratio) -> String {

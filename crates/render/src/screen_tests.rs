@@ -48,6 +48,8 @@ fn no_flip() {
         alternative: "new".to_owned(),
         baseline: "old".to_owned(),
         predicted_load: None,
+        predicted_low: None,
+        predicted_high: None,
         not_predicted: Some(NotPredicted::BoundsDoNotCross),
         measured_from: None,
         measured_to: None,

@@ -5,6 +5,7 @@
 
 mod compare;
 mod context;
+mod crossovers;
 mod disturbances;
 mod duets;
 mod gaps;
@@ -30,13 +31,8 @@ pub use self::steps::step;
 
 use self::context::Context;
 use self::rounds::Arms;
-use crate::bounds::Alone;
-use crate::crossover::{Crossover, NotPredicted};
-use crate::plan::Mode;
 use crate::sample::Arm;
-use crate::verdict::Ratio;
 use crate::warning::Warning;
-use crate::{bounds, crossover};
 
 /// Analyses what was measured; calling it again on a stored record gives the same. Statements come as kinds with their numbers;
 /// their texts are made at the edge.
@@ -46,7 +42,7 @@ pub fn analyse(measured: Measured<'_>) -> Analysis {
     let duets = duets::comparisons(&context, levels.first());
     let mut analysis = Analysis {
         alternatives: summaries(&context),
-        crossovers: crossovers(&context, &levels, &duets),
+        crossovers: crossovers::crossovers(&context, &levels, &duets),
         duets,
         floor: compare::overall_floor(&context),
         levels,
@@ -92,46 +88,4 @@ fn summaries(context: &Context<'_>) -> Vec<AlternativeSummary> {
         }
     };
     alternatives.map(summary).collect()
-}
-
-/// Whether the interval of the work ratio excludes 1: from the duets if there are any, else at the lowest level.
-fn works_differ(lowest: Option<&Level>, duets: &[DuetComparison], alternative: &str) -> bool {
-    let duet = duets.iter().find(|it| it.alternative == alternative).map(|it| it.work);
-    let comparisons = lowest.into_iter().flat_map(|level| &level.comparisons);
-    let in_turns = || comparisons.filter(|it| it.alternative == alternative).find_map(|it| it.work);
-    duet.or_else(in_turns).is_some_and(Ratio::excludes_one)
-}
-
-/// Span and work of both, in this order: alternative and baseline. The ratio of their works is that of the duets, if there are any: the machine's
-/// changes of speed are not in it.
-fn alone_of(context: &Context<'_>, duets: &[DuetComparison], index: usize) -> Option<(Alone, Alone)> {
-    let (alternative, baseline) = (context.alone(index)?, context.alone(context.baseline())?);
-    let duet = duets.iter().find(|it| it.alternative == context.name(index));
-    let work_s = duet.map_or(alternative.work_s, |duet| baseline.work_s * duet.work.ratio);
-    Some((Alone { work_s, ..alternative }, baseline))
-}
-
-fn crossovers(context: &Context<'_>, levels: &[Level], duets: &[DuetComparison]) -> Vec<Crossover> {
-    let crossover = |index: usize| {
-        let name = context.name(index);
-        let verdicts = compare::verdicts_of(levels, name);
-        let flip = crossover::flip(&verdicts);
-        // In open mode copies come by the clock: there is no N to predict.
-        let closed = !matches!(context.mode(), Mode::Open { .. });
-        // Two works that cannot be told apart cross anywhere or nowhere.
-        let differ = works_differ(levels.first(), duets, name);
-        let pair = alone_of(context, duets, index).filter(|_| closed && differ);
-        let predicted_load = pair.and_then(|(a, b)| bounds::crossover(a, b, context.capacity));
-        let why = if differ { NotPredicted::BoundsDoNotCross } else { NotPredicted::WorksAlike };
-        Crossover {
-            alternative: name.to_owned(),
-            baseline: context.name(context.baseline()).to_owned(),
-            predicted_load,
-            not_predicted: (closed && predicted_load.is_none()).then_some(why),
-            measured_from: flip.map(|flip| flip.from),
-            measured_to: flip.map(|flip| flip.to),
-            ranges: crossover::ranges(&verdicts),
-        }
-    };
-    context.others().map(crossover).collect()
 }
