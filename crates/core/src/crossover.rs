@@ -23,8 +23,8 @@ pub struct Crossover {
     pub baseline: String,
     /// Load at which the bounds of the two meet, if they do and their works can be told apart at the lowest level.
     pub predicted_load: Option<f64>,
-    /// Lower end of its interval: the ratio of the works and span over work, of which it is made, have each the confidence of the record. Null where one of
-    /// them has no interval.
+    /// Lower end of its interval. It is made of two intervals at the confidence of the record each: of the ratio of the works, and of span over work. Null
+    /// where one of them is missing.
     #[serde(default)]
     pub predicted_low: Option<f64>,
     /// Upper end.

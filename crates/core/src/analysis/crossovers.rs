@@ -67,7 +67,7 @@ fn predicted(context: &Context<'_>, duets: &[DuetComparison], index: usize, work
     let ends = span_over_work(context, longer).zip(works.low.zip(works.high));
     let ends = ends
         .map(|((low, high), works)| (low * works.0 * context.capacity, high * works.1 * context.capacity));
-    // Medians of parts are no part of the median: the load itself may lie a little beside the middle.
+    // The load is made of medians of spans and of works, its interval of medians of ratios: the load may lie a little outside.
     Some(Ratio {
         ratio: load,
         low: ends.map(|(low, _)| low.min(load)),
@@ -123,7 +123,7 @@ mod tests {
     fn the_interval_of_a_prediction_holds_where_the_speed_changes() {
         let truth = 2.0 / 1.1;
         let (mut told, mut missed) = (0, 0);
-        for seed in 0..200 {
+        for seed in 0..100 {
             let all = at_two_speeds(seed, 60, 0.03);
             let Some(Ratio { ratio, low: Some(low), high: Some(high) }) = all[0].predicted() else {
                 continue;
@@ -133,7 +133,7 @@ mod tests {
             missed += usize::from(truth < low || high < truth);
         }
         // Where works are told apart at all. Both ends at 95% miss at most 10%; 16 of 60 are four standard deviations more.
-        assert!(told >= 60 && missed * 60 <= told * 16, "{missed} of {told} missed");
+        assert!(told >= 30 && missed * 60 <= told * 16, "{missed} of {told} missed");
     }
 
     #[test]
