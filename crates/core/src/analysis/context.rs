@@ -8,6 +8,7 @@ use crate::host::Host;
 use crate::missing::NotMeasured;
 use crate::plan::{Mode, Plan};
 use crate::sample::{Arm, Batch, Duet, SchedAccount, Trial};
+use crate::stats::looks::Precision;
 use crate::verdict::Rule;
 use crate::warning::Place;
 use crate::{crossover, stats};
@@ -115,6 +116,16 @@ pub fn alpha_per_interval(plan: &Plan, host: &Host, load: u32) -> f64 {
 /// Error probability of the whole record. A damaged record may have any confidence; here it stays a probability.
 pub(super) fn alpha(plan: &Plan) -> f64 {
     (1.0 - plan.confidence).clamp(1e-12, 0.5)
+}
+
+/// Error probability of what is said of one alternative by itself, whatever levels there are.
+pub(super) fn alpha_per_alternative(plan: &Plan) -> f64 {
+    stats::bonferroni(alpha(plan), others(plan).count())
+}
+
+/// How the interval of a median of so many rounds is made. Cut short, their number was not fixed after all.
+pub(super) fn precision(plan: &Plan, alpha: f64, rounds: usize) -> Precision {
+    Precision { alpha, fixed: plan.rounds.fixed && rounds == plan.rounds.max as usize }
 }
 
 /// All alternatives but the baseline.

@@ -4,15 +4,14 @@
 //! the two works. Span over work has no change of the machine's speed in it, because both are of the same run; the ratio of works has
 //! an interval of its own. So the interval of the crossover takes the ends of these two, each at the confidence of the record.
 
-use super::context::{Context, alpha, others};
+use super::context::{Context, alpha_per_alternative, precision};
 use super::results::{DuetComparison, Level};
 use super::{compare, rounds};
 use crate::bounds::{self, Alone};
 use crate::crossover::{self, Crossover, NotPredicted};
 use crate::plan::Mode;
 use crate::sample::{Arm, Batch};
-use crate::stats::looks::Precision;
-use crate::stats::{self, Observation};
+use crate::stats::Observation;
 use crate::verdict::Ratio;
 
 /// The crossovers of all alternatives with the baseline.
@@ -32,7 +31,7 @@ fn of(context: &Context<'_>, levels: &[Level], duets: &[DuetComparison], index: 
     let closed = !matches!(context.mode(), Mode::Open { .. });
     // Two works that cannot be told apart cross anywhere or nowhere.
     let works = works(levels.first(), duets, name).filter(|works| works.excludes_one());
-    let predicted = works.filter(|_| closed).and_then(|works| predicted(context, duets, index, works));
+    let predicted = works.filter(|_| closed).and_then(|works| predicted(context, index, works));
     let why = if works.is_some() { NotPredicted::BoundsDoNotCross } else { NotPredicted::WorksAlike };
     Crossover {
         alternative: name.to_owned(),
@@ -56,8 +55,10 @@ fn works(lowest: Option<&Level>, duets: &[DuetComparison], alternative: &str) ->
 }
 
 /// The load at which the bounds meet, with its interval.
-fn predicted(context: &Context<'_>, duets: &[DuetComparison], index: usize, works: Ratio) -> Option<Ratio> {
-    let (alternative, baseline) = alone_of(context, duets, index)?;
+fn predicted(context: &Context<'_>, index: usize, works: Ratio) -> Option<Ratio> {
+    let (alternative, baseline) = (context.alone(index)?, context.alone(context.baseline())?);
+    // Medians of runs in turns have the machine's changes of speed in them, the ratio has not.
+    let alternative = Alone { work_s: baseline.work_s * works.ratio, ..alternative };
     let load = bounds::crossover(alternative, baseline, context.capacity)?;
     // The works as those of the one with the longer span over the other's.
     let (longer, works) = match alternative.span_s < baseline.span_s {
@@ -75,15 +76,6 @@ fn predicted(context: &Context<'_>, duets: &[DuetComparison], index: usize, work
     })
 }
 
-/// Span and work of both, in this order: alternative and baseline. The ratio of their works is that of the duets, if there are any: the machine's
-/// changes of speed are not in it.
-fn alone_of(context: &Context<'_>, duets: &[DuetComparison], index: usize) -> Option<(Alone, Alone)> {
-    let (alternative, baseline) = (context.alone(index)?, context.alone(context.baseline())?);
-    let duet = duets.iter().find(|it| it.alternative == context.name(index));
-    let work_s = duet.map_or(alternative.work_s, |duet| baseline.work_s * duet.work.ratio);
-    Some((Alone { work_s, ..alternative }, baseline))
-}
-
 /// The interval of span over work of an alternative at the lowest level at which it ran.
 fn span_over_work(context: &Context<'_>, index: usize) -> Option<(f64, f64)> {
     let plan = context.measured.plan;
@@ -94,10 +86,7 @@ fn span_over_work(context: &Context<'_>, index: usize) -> Option<(f64, f64)> {
         Some(span_s / work_s).filter(|it| it.is_finite() && *it > 0.0).map(Observation::from)
     };
     let each: Vec<Observation> = batches.values().map(of).collect::<Option<_>>()?;
-    let alpha = stats::bonferroni(alpha(plan), others(plan).count());
-    // Cut short, the number was not fixed after all.
-    let fixed = plan.rounds.fixed && each.len() == plan.rounds.max as usize;
-    Precision { alpha, fixed }.interval(&each)
+    precision(plan, alpha_per_alternative(plan), each.len()).interval(&each)
 }
 
 #[cfg(test)]

@@ -10,13 +10,13 @@
 //! Where they are not equal, each may do more harm to the other's caches than it suffers itself. Nothing in the runs at once tells that from
 //! work. So the interval has a margin: what was found at most on pairs of which that is known, or more where the runs in turns say so.
 
-use super::context::{Context, alpha, others, rule};
+use super::context::{Context, alpha_per_alternative, rule};
 use super::results::{DuetComparison, Level};
 use crate::bounds::Alone;
 use crate::plan::Plan;
 use crate::sample::Duet;
 use crate::stats::eprocess::Block;
-use crate::stats::{self, Observation, sign};
+use crate::stats::{Observation, sign};
 use crate::verdict::{Ratio, Rule};
 
 /// By how much the ratio at once may differ from the one of runs apart, as `bench/pace` found it: loops 0.1%, sorts, pipelines and walks over
@@ -25,11 +25,7 @@ const BIAS: f64 = 0.02;
 
 /// Fewest of an alternative: with fewer the sign test has no interval.
 pub fn fewest_duets(plan: &Plan) -> u32 {
-    u32::try_from(sign::min_rounds(alpha_of(plan))).unwrap_or(u32::MAX)
-}
-
-fn alpha_of(plan: &Plan) -> f64 {
-    stats::bonferroni(alpha(plan), others(plan).count())
+    u32::try_from(sign::min_rounds(alpha_per_alternative(plan))).unwrap_or(u32::MAX)
 }
 
 /// All comparisons by duets. `lowest` is the level that tells the same from runs in turns.
@@ -46,7 +42,7 @@ fn comparison(context: &Context<'_>, lowest: Option<&Level>, index: usize) -> Op
         // An interrupt, or a limit of the time.
         return None;
     }
-    let alpha = alpha_of(plan);
+    let alpha = alpha_per_alternative(plan);
     let rule = Rule { fixed: Some(rounds), delta_at_end: plan.delta_at_end, ..rule(plan, alpha) };
     let at_once = rule.ratio(&blocks)?;
     let in_turns = lowest?.comparisons.iter().find(|it| it.alternative == name).and_then(|it| it.work);

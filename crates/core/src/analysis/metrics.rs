@@ -1,7 +1,7 @@
 //! The metrics that were asked for: what each alternative shows, and against the baseline round by round.
 
 use super::compare::{contrasts, equal_blocks, sides};
-use super::context::Context;
+use super::context::{Context, precision};
 use super::results::{Change, MetricChange, MetricEstimate};
 use super::rounds::{Arms, estimate, time};
 use crate::metric::Metric;
@@ -9,7 +9,6 @@ use crate::missing::{NotMeasured, Obstacle, Quantity};
 use crate::plan::Mode;
 use crate::sample::Batch;
 use crate::stats::Observation;
-use crate::stats::looks::Precision;
 use crate::verdict::{Ratio, Verdict, judge};
 
 /// The metric of one batch, as it counts: the time as in every comparison, the memory of the largest copy, of all else
@@ -41,9 +40,7 @@ pub(super) fn estimates(context: &Context<'_>, load: u32, batches: &[&Batch]) ->
     let of = |&metric: &Metric| {
         let values: Option<Vec<_>> = batches.iter().map(|batch| value(batch, metric, mode)).collect();
         let values = values?;
-        // Cut short, the number was not fixed after all.
-        let fixed = plan.rounds.fixed && values.len() == plan.rounds.max as usize;
-        let interval = Precision { alpha, fixed }.interval(&values);
+        let interval = precision(plan, alpha, values.len()).interval(&values);
         Some(MetricEstimate { metric, estimate: estimate(&values, interval) })
     };
     plan.metrics.iter().filter_map(of).collect()

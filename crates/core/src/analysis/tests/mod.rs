@@ -124,7 +124,8 @@ fn swapping_the_baseline_gives_the_reciprocal() {
         );
         assert!(mirrored, "{:?} {:?}", one.verdict, other.verdict);
     }
-    assert_eq!(there.crossovers[0].predicted_load, back.crossovers[0].predicted_load);
+    let loads = [&there, &back].map(|it| it.crossovers[0].predicted_load.unwrap());
+    assert!((loads[0] / loads[1] - 1.0).abs() < 0.01, "{loads:?}");
     assert_eq!(there.crossovers[0].measured_to, back.crossovers[0].measured_to);
 }
 
