@@ -65,8 +65,9 @@ fn the_line_never_goes_back_and_says_what_the_rounds_say() {
             assert!(frame.width() <= columns.into(), "wider than {columns}: {frame}");
             assert!(variables != [("LC_ALL", "C")] || frame.is_ascii(), "{frame}");
         }
+        // Of either command: the line is drawn ten times a second, and which of the two a drawing meets is the random order's choice.
         if columns == 200 {
-            assert!(moving(&frames).any(|it| it.contains("timing 3 copies of 'sleep 0.1'")), "{frames:#?}");
+            assert!(moving(&frames).any(|it| it.contains("timing 3 copies of 'sleep 0.")), "{frames:#?}");
         }
     }
 }
