@@ -306,11 +306,14 @@ fn the_same_seed_gives_the_same_orders_and_another_gives_others() {
 
 #[test]
 fn the_runs_of_a_block_stand_in_one_order() {
-    // Rounds of half a second: the first block has as many as a verdict needs.
-    let trace = simulated(&plan(2, soft(1, u32::MAX, 60.0)), &Machine::with(&TWO), &[(1, 3)], &after(3));
-    let [only] = &trace.rounds[..] else { panic!("{:?}", trace.rounds) };
-    assert_eq!((only.runs, only.order.len()), (3, 9));
-    // The three rounds are not one after another: else each arm would be once in every three.
+    // The first block has as many as a verdict needs, and where rounds take half a second one more.
+    let slow = Machine::with(&[(0.4, 0.4), (0.5, 0.5)]);
+    for (machine, runs) in [(&slow, 3), (&Machine::with(&TWO), 4)] {
+        let trace = simulated(&plan(2, soft(1, u32::MAX, 60.0)), machine, &[(1, 3)], &after(3));
+        let [only] = &trace.rounds[..] else { panic!("{:?}", trace.rounds) };
+        assert_eq!((only.runs, only.order.len()), (runs, 3 * runs as usize));
+    }
+    // The rounds are not one after another: else each arm would be once in every three.
     let mixed = (0..20).any(|seed| {
         let plan = Plan { seed, ..plan(2, soft(1, u32::MAX, 60.0)) };
         let trace = simulated(&plan, &Machine::with(&TWO), &[(1, 3)], &after(3));
