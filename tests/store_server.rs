@@ -211,6 +211,8 @@ fn tables_of_others_are_left_alone_and_rights_are_asked_for() {
         "fleet",
         "CREATE ROLE writer LOGIN PASSWORD 'writer'; GRANT USAGE ON SCHEMA ours TO writer; GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA ours TO writer",
     );
+    // A further connection would be refused: one is enough.
+    server.sql("fleet", "ALTER ROLE writer CONNECTION LIMIT 1");
     let writer = beside.replace("team@", "writer:writer@");
     lists(&place, "more", 2, "6.12", |_, _, _| 0.0);
     let said = place.run(&["store", "add", "more", "--store", &writer]).ok().out;

@@ -124,7 +124,10 @@ fn load(given: &ExplainInput<'_>, names: (&str, &str)) -> Option<FlipLoad> {
     let crossover = given.analysis.crossovers.iter().find(mine)?;
     match crossover.measured_from.zip(crossover.measured_to) {
         Some((from, to)) => Some(FlipLoad::Measured { from, to }),
-        None => crossover.predicted_load.map(|load| FlipLoad::Predicted { load: load.max(1.0) }),
+        None => crossover.predicted().map(|it| {
+            let [load, low, high] = [Some(it.ratio), it.low, it.high].map(|load| load.map(|it| it.max(1.0)));
+            FlipLoad::Predicted { load: load.unwrap_or(1.0), low, high }
+        }),
     }
 }
 

@@ -655,6 +655,12 @@ pub enum FlipLoad {
     Predicted {
         /// Copies at once.
         load: f64,
+        /// Lower end of the interval of that.
+        #[serde(default)]
+        low: Option<f64>,
+        /// Upper end.
+        #[serde(default)]
+        high: Option<f64>,
     },
 }
 

@@ -15,7 +15,7 @@ use super::super::probe::session::{Request, measure};
 use super::super::probe::worker::Worker;
 use super::so_far::SoFar;
 
-/// Seconds to aim at, and after which nothing more begins.
+/// Seconds to aim at, and after which nothing more begins. Where fewer are left of the time, these are all.
 const BUDGET_S: (f64, f64) = (0.5, 3.0);
 
 /// Bytes of one write of the row that stands for a pipe, in KiB.
@@ -37,8 +37,8 @@ const ROWS: [(Operation, &str, &str, &str, f64); 9] = [
 /// What is known of these alternatives beside the stream: prices of operations.
 pub(super) fn facts(so_far: &SoFar<'_>, alternatives: &[usize], explained: &mut Why) -> Vec<Facts> {
     let cpus = so_far.host.before.cpus_allowed.clone().unwrap_or_default();
-    let user = so_far.plan.user.as_ref();
-    let measured = measured(&cpus, so_far.plan.seed, user, so_far.interrupts);
+    let left_s = so_far.ends().last_s - so_far.now_s();
+    let measured = measured(&cpus, so_far.plan.seed, so_far.plan.user.as_ref(), so_far.interrupts, left_s);
     let prices = measured.unwrap_or_else(|why| {
         explained.left_out.push(LeftOut::Prices { why });
         Vec::new()
@@ -60,12 +60,13 @@ fn of_memory(prices: &[Price], so_far: &SoFar<'_>, alternative: usize) -> Vec<Pr
     prices
 }
 
-/// Measures them on these CPUs. The error says why there are none.
+/// Measures them on these CPUs, in the seconds that are left. The error says why there are none.
 fn measured(
     cpus: &[u32],
     seed: u64,
     user: Option<&User>,
     interrupts: &Interrupts,
+    left_s: f64,
 ) -> Result<Vec<Price>, String> {
     let probes = whyfaster_probe::descriptions();
     let wanted = Wanted {
@@ -77,6 +78,8 @@ fn measured(
     };
     let selection = select(&probes, &wanted).map_err(|failure| failure.message)?;
     let (budget_s, limit_s) = BUDGET_S;
+    let limit_s = limit_s.min(left_s).max(0.0);
+    let budget_s = budget_s.min(limit_s);
     let request = Request { selection, repetitions: 6, least: 3, budget_s, limit_s, spread_s: 0.0, seed };
     let worker = Worker::carried(user).map_err(|failure| failure.message)?;
     let measured = measure(&probes, &request, &worker, interrupts, &mut |_| {});

@@ -44,6 +44,11 @@ impl Database {
         Ok(Self { sql, address: address.clone(), known: Known::default() })
     }
 
+    /// Connections that write many records sooner than one of them does.
+    pub fn writers(&self) -> usize {
+        self.sql.dialect().writers
+    }
+
     /// Reads one state of the store, whoever writes meanwhile.
     pub(super) fn reading<T>(
         &mut self,

@@ -143,6 +143,8 @@ pub(super) struct Dialect {
     pub(super) by_key: &'static str,
     /// Records that are written in one transaction: more where each costs a round trip to disk or to a server.
     pub(super) at_once: usize,
+    /// Connections that write at once, where there are many records.
+    pub(super) writers: usize,
 }
 
 /// What a database holds.

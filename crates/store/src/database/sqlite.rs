@@ -61,6 +61,7 @@ impl Sql for Sqlite {
             packed: "",
             by_key: "WITHOUT ROWID",
             at_once: 1,
+            writers: 1,
         }
     }
 

@@ -1,5 +1,8 @@
 //! One verb a file.
 
+use std::panic::resume_unwind;
+use std::thread::ScopedJoinHandle;
+
 pub mod compare;
 pub mod demo;
 pub mod doctor;
@@ -23,3 +26,8 @@ pub mod store;
 pub mod study;
 pub mod there;
 pub mod trace;
+
+/// What a thread gave, or its panic.
+fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+}

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Condvar, Mutex, PoisonError};
-use std::{fs, thread};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::{fs, iter, thread};
 
 use serde::Serialize;
 use whyfaster_render::store as render;
@@ -15,7 +15,7 @@ use whyfaster_store::database::{Added, Address, Database, Entry, Listed};
 use whyfaster_words::exit::{Exit, Failure, say};
 use whyfaster_words::phrases::count;
 
-use super::results;
+use super::{joined, results};
 use crate::cli::Outputs;
 use crate::cli::args::{StoreAddArgs, StoreArgs, StoreGetArgs, StoreListArgs, StoreRemoveArgs, StoreTask};
 
@@ -29,9 +29,12 @@ pub fn run(args: &StoreArgs) -> anyhow::Result<Exit> {
     }
 }
 
-/// Bytes of the files that are read ahead of the writer, which takes several times as much memory. Some hundred price lists: a server writes
+/// Bytes of the files that are read ahead of the writers, which take several times as much memory. Some hundred price lists: a server writes
 /// as many at once.
 const AHEAD: u64 = 8 << 20;
+
+/// Most records that a writer takes at a time, so that the others have some.
+const TOGETHER: usize = 256;
 
 /// What was read of a file, and the room that it takes until it is written.
 type Read<'a> = (Result<Entry, Refused>, Share<'a>);
@@ -39,8 +42,7 @@ type Read<'a> = (Result<Entry, Refused>, Share<'a>);
 fn add(args: &StoreAddArgs) -> anyhow::Result<Exit> {
     let address = Address::or_usual(args.store.store.as_deref())?;
     let files = store::files_below(&args.files)?;
-    let mut database = Database::open_or_make(&address)?;
-    let (added, refused) = added(&mut database, &files, args)?;
+    let (added, refused) = added(&address, &files, args)?;
     for Refused { file, why } in &refused {
         say(&format!("left out '{}': {why}", file.display()));
     }
@@ -71,21 +73,49 @@ fn add(args: &StoreAddArgs) -> anyhow::Result<Exit> {
 
 /// Reads the files on all CPUs, and writes what comes of them.
 fn added(
-    database: &mut Database,
+    address: &Address,
     files: &[(PathBuf, String)],
     args: &StoreAddArgs,
 ) -> Result<(Added, Vec<Refused>), Failure> {
+    let first = Database::open_or_make(address)?;
     let (next, room) = (AtomicUsize::new(0), Room::default());
     let (send, receive) = channel();
+    // Gone with the last writer: who reads finds out by that.
+    let receive = Arc::new(Mutex::new(receive));
     let readers = thread::available_parallelism().map_or(1, usize::from).min(files.len().max(1));
-    thread::scope(|scope| {
+    let further = first.writers().min(readers) - 1;
+    let done = thread::scope(|scope| {
         for _ in 0..readers {
             let (send, next, room) = (send.clone(), &next, &room);
             scope.spawn(move || read(files, next, room, args.name_by_file, &send));
         }
         drop(send);
-        written(database, &args.label, receive)
-    })
+        let label = args.label.as_str();
+        let further: Vec<_> = (0..further)
+            .map(|_| {
+                let receive = Arc::clone(&receive);
+                scope.spawn(move || Database::open(address).map(|it| written(it, label, &receive)))
+            })
+            .collect();
+        let mut done = vec![written(first, label, &receive)];
+        drop(receive);
+        // A server that has no further connection for us has the first one.
+        done.extend(further.into_iter().filter_map(|it| joined(it).ok()));
+        done
+    });
+    let (mut all, mut refused, mut failed) = (Added::default(), Vec::new(), None);
+    for Written { added, refused: some, failed: why } in done {
+        all += added;
+        refused.extend(some);
+        failed = failed.or(why);
+    }
+    match failed {
+        Some(failure) => {
+            let message = format!("{}; {} were added", failure.message, all.new);
+            Err(Failure { message, ..failure })
+        }
+        None => Ok((all, refused)),
+    }
 }
 
 /// One reader of several, which take the files in turn.
@@ -109,28 +139,45 @@ fn read<'a>(
     }
 }
 
-fn written(
-    database: &mut Database,
-    label: &str,
-    receive: Receiver<Read<'_>>,
-) -> Result<(Added, Vec<Refused>), Failure> {
-    let (mut added, mut refused) = (Added::default(), Vec::new());
-    while let Ok(first) = receive.recv() {
+/// What one writer did.
+#[derive(Default)]
+struct Written {
+    added: Added,
+    refused: Vec<Refused>,
+    /// Why it gave up.
+    failed: Option<Failure>,
+}
+
+/// One writer of several, which take in turn what was read.
+fn written(mut database: Database, label: &str, receive: &Mutex<Receiver<Read<'_>>>) -> Written {
+    let mut written = Written::default();
+    loop {
         let (mut entries, mut shares) = (Vec::new(), Vec::new());
-        for (entry, share) in [first].into_iter().chain(receive.try_iter()) {
+        for (entry, share) in together(receive) {
             shares.push(share);
             match entry {
                 Ok(entry) => entries.push(entry),
-                Err(it) => refused.push(it),
+                Err(it) => written.refused.push(it),
             }
         }
-        let now = database.add(entries, label).map_err(|failure| {
-            let message = format!("{}; {} were added", failure.message, added.new);
-            Failure { message, ..failure }
-        })?;
-        added += now;
+        if shares.is_empty() {
+            return written;
+        }
+        match database.add(entries, label) {
+            Ok(now) => written.added += now,
+            Err(failure) => {
+                written.failed = Some(failure);
+                return written;
+            }
+        }
     }
-    Ok((added, refused))
+}
+
+/// What there is, once there is something; nothing at the end.
+fn together<'a>(receive: &Mutex<Receiver<Read<'a>>>) -> Vec<Read<'a>> {
+    let receive = receive.lock().unwrap_or_else(PoisonError::into_inner);
+    let first = receive.recv().ok();
+    first.map_or_else(Vec::new, |first| iter::once(first).chain(receive.try_iter()).take(TOGETHER).collect())
 }
 
 /// How many bytes are read and not written yet. A record may be large, and there may be thousands.

@@ -60,7 +60,12 @@ pub(super) fn when_full(it: &Deciding, called: &Called) -> String {
 fn flip(load: FlipLoad) -> String {
     match load {
         FlipLoad::Measured { from, to } => format!("somewhere from {from} to {to} copies at once"),
-        FlipLoad::Predicted { load } => format!("from about {load:.0} copies at once on, predicted"),
+        FlipLoad::Predicted { load, low, high } => {
+            // Whole copies, on the safe side of each end.
+            let within =
+                low.zip(high).map(|(low, high)| format!(": {:.0} to {:.0}", low.floor(), high.ceil()));
+            format!("from about {load:.0} copies at once on, predicted{}", within.unwrap_or_default())
+        }
     }
 }
 

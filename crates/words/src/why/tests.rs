@@ -289,7 +289,10 @@ fn decides(work: WorkTold, from: Option<FlipLoad>) -> Deciding {
 #[test]
 fn load_decides() {
     let called = Called::new(&plan().alternatives);
-    let (measured, predicted) = (FlipLoad::Measured { from: 1, to: 10 }, FlipLoad::Predicted { load: 3.4 });
+    let (measured, predicted) = (
+        FlipLoad::Measured { from: 1, to: 10 },
+        FlipLoad::Predicted { load: 3.4, low: Some(2.9), high: Some(4.1) },
+    );
     let mut all: Vec<String> = [
         decides(WorkTold::Flips, Some(measured)),
         Deciding { cpus: 1.0, kinds: Vec::new(), ..decides(WorkTold::Flips, Some(predicted)) },

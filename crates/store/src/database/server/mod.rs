@@ -97,6 +97,8 @@ impl Sql for Server {
             packed: "ALTER TABLE document ALTER COLUMN packed SET STORAGE EXTERNAL;",
             by_key: "",
             at_once: 256,
+            // Each has a process of the server. It has some dozens for all who ask.
+            writers: 4,
         }
     }
 

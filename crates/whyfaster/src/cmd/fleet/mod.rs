@@ -3,10 +3,9 @@
 mod files;
 mod gate;
 
-use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::{self, ScopedJoinHandle};
+use std::thread;
 
 use serde::Serialize;
 use whyfaster_core::fleet::change::{ChangeReport, Changes, change};
@@ -25,7 +24,7 @@ use whyfaster_words::exit::{Exit, Failure, say};
 use whyfaster_words::look::Look;
 
 use self::files::{Table, Written};
-use super::{elsewhere, results};
+use super::{elsewhere, joined, results};
 use crate::cli::Outputs;
 use crate::cli::args::{FleetArgs, FleetDiffArgs, FleetReportArgs, FleetTask, ViewArgs};
 
@@ -304,11 +303,6 @@ fn counted(address: &Address, asked: &[Asked], chosen: &Chosen) -> Result<Vec<Co
         all.sort_by_key(|(at, _)| *at);
         Ok(all.into_iter().map(|(_, it)| it).filter(|it| it.machines > 0).collect())
     })
-}
-
-/// What a thread gave, or its panic.
-fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
-    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 fn diff(args: &FleetDiffArgs) -> anyhow::Result<Exit> {
