@@ -15,12 +15,13 @@ use support::fleets::{CPUS, comparison, lists, price_list, write};
 use support::needs::mounts;
 use support::skip::needs;
 use support::stores::{Store, on_each_store};
-use support::{Sandbox, list};
+use support::{Sandbox, list, number};
 
 on_each_store!(
     a_report_from_the_store_is_the_report_from_the_files,
     a_machine_that_was_not_measured_again_has_not_stayed_as_it_was,
     questions_that_nobody_answered_do_not_count,
+    many_questions_are_counted_as_each_of_them_is_answered,
     reports_choose_by_label_time_and_machine,
     what_is_measured_can_be_saved_at_once,
     clones_of_one_name_are_told_apart_by_what_their_records_say,
@@ -108,6 +109,54 @@ fn questions_that_nobody_answered_do_not_count(place: &Store) {
         place.run(&["store", "remove", &record["id"].to_string()]).ok();
     }
     place.run(&["fleet", "report"]).expect_error(1, &["the store holds neither"]);
+}
+
+fn many_questions_are_counted_as_each_of_them_is_answered(place: &Store) {
+    let asked = |at: usize, number: usize, factor: f64| {
+        let mut record = comparison(CPUS[at % 2], factor);
+        record["host"]["before"]["host_name"] = format!("node{at}").into();
+        record["plan"]["alternatives"][1]["command"] = format!("number {number}").into();
+        record
+    };
+    for number in 0..12 {
+        for at in 0..4 {
+            let factor = [0.2, 5.0][at % 2] + (12 * at + number) as f64 / 100.0;
+            write(place, &format!("runs/{at}-{number}.json"), &asked(at, number, factor));
+        }
+        // Two machines were asked once more, and their answers are the other way round.
+        for at in [0, 2] {
+            let mut later = asked(at, number, 5.0 + (12 * at + number) as f64 / 100.0);
+            later["started"] = "2026-11-24T00:00:00Z".into();
+            write(place, &format!("later/{at}-{number}.json"), &later);
+        }
+    }
+    place.run(&["store", "add", "--label", "later", "later"]).ok();
+    place.run(&["store", "add", "runs"]).ok();
+    for chosen in [&[][..], &["--until", "2026-11-24"], &["--label", "later"]] {
+        let report =
+            |more: &[&str]| place.run(&[&["fleet", "report", "--json"], chosen, more].concat()).json();
+        let counted = list(&report(&[])["counted"]).to_vec();
+        assert!(counted.len() > 20, "{counted:#?}");
+        for of in 0..12 {
+            let command = format!("number {of}");
+            let answered = report(&["--only", &command]);
+            for alone in list(&answered["comparisons"]) {
+                let same = |it: &&Value| it["command"] == alone["command"] && it["load"] == alone["load"];
+                let it = counted.iter().find(same).unwrap();
+                let machines = list(&alone["machines"]);
+                assert_eq!(it["machines"], machines.len());
+                // The sum of the same numbers in another order.
+                for end in ["ratio", "low", "high", "between"] {
+                    let [one, other] = [it, alone].map(|it| number(&it["combined"][end]));
+                    assert!((one - other).abs() <= 1e-9 * one, "{end}: {it:#} {alone:#}");
+                }
+                for verdict in ["faster", "slower", "same", "undecided"] {
+                    let count = machines.iter().filter(|it| it["verdict"] == verdict).count();
+                    assert_eq!(it[verdict], count, "{verdict}: {it:#} {alone:#}");
+                }
+            }
+        }
+    }
 }
 
 fn reports_choose_by_label_time_and_machine(place: &Store) {

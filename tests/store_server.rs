@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::process::Signal;
-use support::fleets::{CPUS, lists, price_list, write};
+use support::fleets::{CPUS, comparison, lists, price_list, write};
 use support::needs::{mounts, needs, root};
 use support::postgres::{PASSWORD, Postgres};
 use support::stores::Store;
@@ -218,4 +218,20 @@ fn tables_of_others_are_left_alone_and_rights_are_asked_for() {
     let said = place.run(&["store", "add", "more", "--store", &writer]).ok().out;
     assert!(said.contains("added 24 records"), "{said}");
     place.run(&["store", "remove", "1", "--store", &writer]).expect_error(1, &["permission denied"]);
+}
+
+#[test]
+fn a_store_of_the_version_before_is_brought_up_with_its_answers() {
+    let store = needs!(Store::server());
+    for at in 0..3 {
+        write(&store, &format!("runs/node{at}.json"), &comparison(CPUS[at % 2], 0.5 + at as f64));
+    }
+    store.run(&["store", "add", "--name-by-file", "runs"]).ok();
+    let answers = "SELECT md5(string_agg(answer, '' ORDER BY question, machine)) FROM comparison";
+    let version = "SELECT version FROM whyfaster_store";
+    let server = store.server.as_ref().unwrap();
+    let before = (server.sql("fleet", answers), server.sql("fleet", version));
+    store.execute("ALTER TABLE comparison DROP COLUMN answer; UPDATE whyfaster_store SET version = 1");
+    store.run(&["fleet", "report"]).ok();
+    assert_eq!((server.sql("fleet", answers), server.sql("fleet", version)), before);
 }

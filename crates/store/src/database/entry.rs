@@ -3,6 +3,7 @@
 
 use std::io::{Read, Write};
 
+use flate2::read::GzDecoder;
 use lz4_flex::frame::{BlockMode, FrameDecoder, FrameEncoder, FrameInfo};
 use sha2::{Digest, Sha256};
 use whyfaster_core::analysis::LevelResult;
@@ -27,6 +28,9 @@ const AHEAD_US: i64 = 24 * 3600 * 1_000_000;
 
 /// A number that the store will give.
 const TO_COME: Value = Value::Null;
+
+/// How what was packed by gzip begins (RFC 1952), as documents were at first.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// The number of the hidden copy of the baseline among the alternatives.
 const HIDDEN_COPY: i64 = -1;
@@ -386,6 +390,33 @@ fn pack(bytes: &[u8]) -> Vec<u8> {
 /// The document again.
 pub(super) fn unpack(packed: &[u8]) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    FrameDecoder::new(packed).read_to_end(&mut bytes)?;
+    match packed.starts_with(&GZIP) {
+        true => GzDecoder::new(packed).read_to_end(&mut bytes)?,
+        false => FrameDecoder::new(packed).read_to_end(&mut bytes)?,
+    };
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    #[test]
+    fn a_document_is_the_same_again_however_it_was_packed() {
+        let document: Vec<u8> = (0..100_000).map(|at| b"{\"medians\": [1.5, 2]}"[at % 21]).collect();
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+        gzip.write_all(&document).unwrap();
+        for packed in [pack(&document), gzip.finish().unwrap()] {
+            assert!(packed.len() < document.len() / 10);
+            assert_eq!(unpack(&packed).unwrap(), document);
+            // Cut short, or with a bit turned round, it is no document.
+            assert!(unpack(&packed[..packed.len() - 1]).is_err());
+            let mut damaged = packed.clone();
+            *damaged.last_mut().unwrap() ^= 1;
+            assert!(unpack(&damaged).is_err());
+        }
+    }
 }

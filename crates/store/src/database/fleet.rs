@@ -1,34 +1,17 @@
-//! The tables as a fleet: of every machine, the latest record that is meant.
+//! Price lists as a fleet: of every machine, the latest one that is meant.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use whyfaster_core::fleet::effects::{Answer, OnMachine};
-use whyfaster_core::fleet::questions::Question;
 use whyfaster_core::fleet::{Fleet, Machine, Row};
 use whyfaster_core::price::fingerprint::{Fact, Facts};
-use whyfaster_core::verdict::{Ratio, Verdict};
 use whyfaster_words::exit::Failure;
 
 use super::choose::{Chosen, Of};
-use super::entry;
 use super::hosts::called;
 use super::open::Database;
 use super::sql::Value;
 use super::trouble::Trouble;
-
-/// A question that records of the store answer, and its number there.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
-    pub(super) id: i64,
-    /// The question.
-    pub question: Question,
-}
-
-fn verdict(word: Option<&str>) -> Verdict {
-    let all = [Verdict::Faster, Verdict::Slower, Verdict::Same];
-    all.into_iter().find(|it| word == Some(entry::word(*it))).unwrap_or(Verdict::Undecided)
-}
 
 /// The latest price list of a machine: its number, that of the machine, and that of its facts.
 struct List {
@@ -137,100 +120,7 @@ impl Database {
         Ok(fleet)
     }
 
-    /// Every question that records which are meant answer, and whose commands, or their names, hold this text; in the order in which they came.
-    pub fn questions(&mut self, only: Option<&str>, chosen: &Chosen) -> Result<Vec<Asked>, Failure> {
-        let (mut found, mut with) = (Vec::new(), Vec::new());
-        let conditions = chosen.conditions(Of::Comparisons, &mut with);
-        let select = format!(
-            "SELECT id, alternative, command, baseline, baseline_command, load FROM question q WHERE EXISTS \
-             (SELECT 1 FROM comparison c WHERE c.question = q.id{conditions}) ORDER BY id"
-        );
-        let read = self.sql.each(&select, &with, &mut |row| {
-            let text = |at: usize| row[at].text().unwrap_or_default().to_owned();
-            let question = Question {
-                alternative: text(1),
-                command: text(2),
-                baseline: text(3),
-                baseline_command: text(4),
-                load: row[5].int().and_then(|load| load.try_into().ok()).unwrap_or_default(),
-            };
-            if only.is_none_or(|only| question.holds(only)) {
-                found.push(Asked { id: row[0].int().unwrap_or_default(), question });
-            }
-        });
-        self.told(read).map(|()| found)
-    }
-
-    /// The answers to a question without their machines: of each machine the latest that is meant.
-    pub fn answers(&mut self, asked: &Asked, chosen: &Chosen) -> Result<Vec<Answer>, Failure> {
-        let mut found: Vec<Answer> = Vec::new();
-        let read = self.each_answer(asked, chosen, "", &mut |_, _, answer| found.push(answer));
-        self.told(read).map(|()| found)
-    }
-
-    /// The same with their machines.
-    pub fn on_machines(&mut self, asked: &Asked, chosen: &Chosen) -> Result<Vec<OnMachine>, Failure> {
-        self.reading(|it| it.answered(asked, chosen))
-    }
-
-    fn answered(&mut self, asked: &Asked, chosen: &Chosen) -> Result<Vec<OnMachine>, Trouble> {
-        let mut each = Vec::new();
-        let of_record = ", (SELECT facts FROM record WHERE id = c.record)";
-        self.each_answer(asked, chosen, of_record, &mut |machine, of, answer| {
-            each.push((machine, of, answer))
-        })?;
-        let (facts, hosts) = (self.facts()?, self.hosts()?);
-        let names = called(&hosts, &[each.iter().map(|(machine, ..)| *machine).collect()]);
-        let on_machine = |(machine, of, answer): (i64, Option<i64>, Answer)| {
-            let facts = of.and_then(|of| facts.get(&of)).cloned().unwrap_or_default();
-            let name = names.get(&machine).cloned().unwrap_or_default();
-            OnMachine { machine: Machine { name, facts }, answer }
-        };
-        let mut found: Vec<OnMachine> = each.into_iter().map(on_machine).collect();
-        found.sort_by(|a, b| a.machine.name.cmp(&b.machine.name));
-        Ok(found)
-    }
-
-    /// Gives machine, facts and answer of the latest answer of each machine to `take`, if it is one: a record without a ratio has none. The facts
-    /// are what the last column is, if there is one: there may be ten million rows.
-    fn each_answer(
-        &mut self,
-        asked: &Asked,
-        chosen: &Chosen,
-        facts: &str,
-        take: &mut dyn FnMut(i64, Option<i64>, Answer),
-    ) -> Result<(), Trouble> {
-        let mut with = vec![Value::Int(asked.id)];
-        let conditions = chosen.conditions(Of::Comparisons, &mut with);
-        // The order of the key, so that nothing is sorted.
-        let select = format!(
-            "SELECT c.machine, c.ratio, c.low, c.high, c.confidence, c.verdict{facts} FROM comparison c \
-             WHERE c.question = $1{conditions} ORDER BY c.machine, c.started_us, c.record"
-        );
-        let mut last: Option<(i64, Option<i64>, Option<Answer>)> = None;
-        self.sql.each(&select, &with, &mut |row| {
-            let [Value::Int(machine), ratio, low, high, confidence, word, facts @ ..] = row else {
-                return;
-            };
-            let answer = ratio.real().map(|ratio| Answer {
-                ratio: Ratio { ratio, low: low.real(), high: high.real() },
-                confidence: confidence.real().unwrap_or_default(),
-                verdict: verdict(word.text()),
-            });
-            if let Some((before, facts, Some(answer))) = last.take()
-                && before != *machine
-            {
-                take(before, facts, answer);
-            }
-            last = Some((*machine, facts.first().and_then(Value::int), answer));
-        })?;
-        if let Some((machine, facts, Some(answer))) = last {
-            take(machine, facts, answer);
-        }
-        Ok(())
-    }
-
-    fn facts(&mut self) -> Result<HashMap<i64, Arc<Facts>>, Trouble> {
+    pub(super) fn facts(&mut self) -> Result<HashMap<i64, Arc<Facts>>, Trouble> {
         let mut all: HashMap<i64, Vec<(Fact, String)>> = HashMap::new();
         self.sql.each("SELECT facts, name, value FROM fact", &[], &mut |row| {
             // A fact that a later version knows is none to this one.

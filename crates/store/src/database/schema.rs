@@ -3,11 +3,12 @@
 //! A step is never changed once it was released: another one is added behind it. `docs/src/store.md` describes the tables to those who
 //! query them.
 
+use super::answers;
 use super::sql::{Dialect, Found, Sql, Table, number};
 use super::trouble::Trouble;
 
-/// From nothing to version 1, from version 1 to version 2, and so on. `{id}`, `{key}`, `{bytes}`, `{packed}` and `{by_key}` are those of the database.
-const STEPS: [&str; 1] = [include_str!("schema/1.sql")];
+/// From nothing to version 1, from version 1 to version 2, and so on. `{id}`, `{key}`, `{bytes}`, `{packed}`, `{answer}` and `{by_key}` are those of the database.
+const STEPS: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
 
 pub(super) const DOCUMENT: Table = Table { name: "document", columns: &["record", "packed"] };
 pub(super) const PRICE: Table = Table {
@@ -137,7 +138,9 @@ fn version(sql: &mut dyn Sql, steps: &[&str]) -> Result<i64, Trouble> {
 }
 
 fn in_dialect(step: &str, dialect: Dialect) -> String {
+    let answer = if dialect.packs_answers { answers::add_packed() } else { String::new() };
     let words = [
+        ("{answer}", answer.as_str()),
         ("{id}", dialect.id),
         ("{key}", dialect.key),
         ("{bytes}", dialect.bytes),
