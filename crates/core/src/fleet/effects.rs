@@ -92,14 +92,17 @@ pub struct Tally {
 impl Tally {
     /// Of these answers.
     pub fn of<'a>(answers: impl Iterator<Item = &'a Answer> + Clone) -> Self {
-        let count = |verdict| answers.clone().filter(|it| it.verdict == verdict).count();
-        Self {
-            faster: count(Verdict::Faster),
-            slower: count(Verdict::Slower),
-            same: count(Verdict::Same),
-            undecided: count(Verdict::Undecided),
-            combined: combine(answers.clone()),
+        let mut tally =
+            Self { combined: combine(answers.clone()), faster: 0, slower: 0, same: 0, undecided: 0 };
+        for it in answers {
+            *match it.verdict {
+                Verdict::Faster => &mut tally.faster,
+                Verdict::Slower => &mut tally.slower,
+                Verdict::Same => &mut tally.same,
+                Verdict::Undecided => &mut tally.undecided,
+            } += 1;
         }
+        tally
     }
 }
 
@@ -205,8 +208,11 @@ fn combine<'a>(all: impl Iterator<Item = &'a Answer>) -> Option<Combined> {
 
 /// The mean, weighted by the variances of the errors and that between machines; and the sum of the weights.
 fn mean(each: &[(f64, f64)], between: f64) -> (f64, f64) {
-    let weights: f64 = each.iter().map(|(_, v)| (v + between).recip()).sum();
-    (each.iter().map(|(y, v)| y / (v + between)).sum::<f64>() / weights, weights)
+    let (sum, weights) = each.iter().fold((0.0, 0.0), |(sum, weights), (y, v)| {
+        let weight = (v + between).recip();
+        (sum + weight * y, weights + weight)
+    });
+    (sum / weights, weights)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What machines answered to the questions of comparisons: of each machine, the latest answer that is meant.
 //!
 //! A report of many questions reads millions of answers. A file of SQLite gives them row by row; a server takes three times as long for
-//! rows as for one value that holds them all, so it keeps each answer also as the bytes that are wanted of it.
+//! that as for one value that holds them all, so it keeps each answer also as the bytes that are wanted of it.
 
 use whyfaster_core::fleet::Machine;
 use whyfaster_core::fleet::effects::{Answer, OnMachine};
@@ -27,57 +27,39 @@ pub struct Asked {
 /// Verdicts by the byte that stands for them in a packed answer.
 const VERDICTS: [Verdict; 4] = [Verdict::Undecided, Verdict::Faster, Verdict::Slower, Verdict::Same];
 
-/// Bytes of a packed answer: seven numbers and the verdict.
-const PACKED: usize = 7 * 8 + 1;
+/// Bytes of a packed answer: the number of its machine, ratio with its interval, confidence and verdict.
+const PACKED: usize = 5 * 8 + 1;
 
-/// A column of `comparison` that a server makes of the others: machine, time and record, ratio with its interval, confidence and verdict.
+/// A column of `comparison` that a server makes of the others.
 pub(super) fn add_packed() -> String {
-    let nothing = "float8send('NaN')";
-    let real = |column: &str| format!("coalesce(float8send({column}), {nothing})");
+    let real = |column: &str| format!("coalesce(float8send({column}), float8send('NaN'))");
     let of_verdict =
         |(byte, it): (usize, &Verdict)| format!(" WHEN '{}' THEN '\\x{byte:02x}'::bytea", entry::word(*it));
     let verdict: String = VERDICTS.iter().enumerate().map(of_verdict).collect();
-    let each = [
-        "int8send(machine)".to_owned(),
-        "int8send(started_us)".to_owned(),
-        "int8send(record)".to_owned(),
-        real("ratio"),
-        real("low"),
-        real("high"),
-        real("confidence"),
-        format!("CASE verdict{verdict} ELSE '\\x00'::bytea END"),
-    ];
-    let made = each.join(" || ");
-    format!("ALTER TABLE comparison ADD COLUMN answer BYTEA NOT NULL GENERATED ALWAYS AS ({made}) STORED;")
+    let [ratio, low, high, confidence] = ["ratio", "low", "high", "confidence"].map(real);
+    format!(
+        "ALTER TABLE comparison ADD COLUMN answer BYTEA NOT NULL GENERATED ALWAYS AS (int8send(machine) || {ratio} || {low} || {high} \
+         || {confidence} || CASE verdict{verdict} ELSE '\\x00'::bytea END) STORED;"
+    )
 }
 
-/// An answer, and where and when it was given.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Given {
-    machine: i64,
-    started_us: i64,
-    record: i64,
-    /// None: its record has no ratio.
-    answer: Option<Answer>,
-}
-
-fn unpacked(bytes: &[u8]) -> Option<Given> {
-    let (numbers, [verdict]) = bytes.as_chunks::<8>() else { return None };
-    let [machine, started_us, record, ratio, low, high, confidence] = *numbers else { return None };
-    let real = |bytes: [u8; 8]| Some(f64::from_be_bytes(bytes)).filter(|real| !real.is_nan());
-    let answer = real(ratio).map(|ratio| Answer {
-        ratio: Ratio { ratio, low: real(low), high: real(high) },
-        confidence: real(confidence).unwrap_or_default(),
+/// None: its record has no ratio.
+fn unpacked(packed: &[u8; PACKED]) -> Option<Answer> {
+    let (numbers, [verdict]) = packed.as_chunks::<8>() else { return None };
+    let [_, ratio, low, high, confidence] = *numbers else { return None };
+    let [ratio, low, high, confidence] = [ratio, low, high, confidence]
+        .map(|bytes| Some(f64::from_be_bytes(bytes)).filter(|real| !real.is_nan()));
+    Some(Answer {
+        ratio: Ratio { ratio: ratio?, low, high },
+        confidence: confidence.unwrap_or_default(),
         verdict: VERDICTS.get(usize::from(*verdict)).copied().unwrap_or(Verdict::Undecided),
-    });
-    let [machine, started_us, record] = [machine, started_us, record].map(i64::from_be_bytes);
-    Some(Given { machine, started_us, record, answer })
+    })
 }
 
-/// Of each machine the latest answer, if it is one.
-fn latest(mut given: Vec<Given>) -> Vec<Answer> {
-    given.sort_unstable_by_key(|it| (it.machine, it.started_us, it.record));
-    given.chunk_by(|a, b| a.machine == b.machine).filter_map(|of| of.last()?.answer).collect()
+/// Of packed answers, each machine's one behind the other in time, the latest of each machine, if it is one.
+fn latest(packed: &[u8]) -> impl Iterator<Item = Answer> {
+    let (each, _) = packed.as_chunks::<PACKED>();
+    each.chunk_by(|a, b| a[..8] == b[..8]).filter_map(|of| unpacked(of.last()?))
 }
 
 fn verdict(word: Option<&str>) -> Verdict {
@@ -111,7 +93,7 @@ impl Database {
 
     /// The answers to a question without their machines: of each machine the latest that is meant.
     pub fn answers(&mut self, asked: &Asked, chosen: &Chosen) -> Result<Vec<Answer>, Failure> {
-        let read = match self.sql.dialect().packs_answers {
+        let read = match self.sql.dialect().packs {
             true => self.packed_answers(asked, chosen),
             false => {
                 let mut found: Vec<Answer> = Vec::new();
@@ -124,15 +106,18 @@ impl Database {
     fn packed_answers(&mut self, asked: &Asked, chosen: &Chosen) -> Result<Vec<Answer>, Trouble> {
         let mut with = vec![Value::Int(asked.id)];
         let conditions = chosen.conditions(Of::Comparisons, &mut with);
-        let select =
-            format!("SELECT string_agg(c.answer, '') FROM comparison c WHERE c.question = $1{conditions}");
+        // In the order of the key, which the server then reads by.
+        let select = format!(
+            "SELECT string_agg(answer, '') FROM (SELECT c.answer FROM comparison c WHERE c.question = $1{conditions} \
+             ORDER BY c.machine, c.started_us, c.record) AS of_question"
+        );
         let mut found = Vec::new();
         self.sql.each(&select, &with, &mut |row| {
             if let [Value::Bytes(packed)] = row {
-                found.extend(packed.chunks_exact(PACKED).filter_map(unpacked));
+                found.extend(latest(packed));
             }
         })?;
-        Ok(latest(found))
+        Ok(found)
     }
 
     /// The same with their machines.
@@ -202,36 +187,27 @@ impl Database {
 mod tests {
     use super::*;
 
-    fn packed(numbers: [i64; 3], reals: [f64; 4], verdict: u8) -> Vec<u8> {
-        let numbers = numbers.into_iter().flat_map(i64::to_be_bytes);
-        numbers.chain(reals.into_iter().flat_map(f64::to_be_bytes)).chain([verdict]).collect()
+    fn packed(machine: i64, reals: [f64; 4], verdict: u8) -> Vec<u8> {
+        let reals = reals.into_iter().flat_map(f64::to_be_bytes);
+        machine.to_be_bytes().into_iter().chain(reals).chain([verdict]).collect()
     }
 
     #[test]
     fn a_packed_answer_is_the_same_again() {
-        let bytes = packed([7, -5, 9], [1.5, 1.25, f64::NAN, 0.95], 2);
-        assert_eq!(bytes.len(), PACKED);
-        let given = unpacked(&bytes).unwrap();
-        assert_eq!((given.machine, given.started_us, given.record), (7, -5, 9));
-        let ratio = Ratio { ratio: 1.5, low: Some(1.25), high: None };
-        assert_eq!(given.answer, Some(Answer { ratio, confidence: 0.95, verdict: Verdict::Slower }));
-        assert_eq!(unpacked(&packed([7, -5, 9], [f64::NAN; 4], 9)).unwrap().answer, None);
-        assert_eq!(unpacked(&bytes[..PACKED - 1]), None);
+        let all =
+            [packed(7, [1.5, 1.25, f64::NAN, 0.95], 2), packed(8, [f64::NAN; 4], 0), vec![0; PACKED - 1]];
+        let answer = Answer {
+            ratio: Ratio { ratio: 1.5, low: Some(1.25), high: None },
+            confidence: 0.95,
+            verdict: Verdict::Slower,
+        };
+        assert_eq!(latest(&all.concat()).collect::<Vec<_>>(), [answer]);
     }
 
     #[test]
     fn the_latest_answer_of_a_machine_counts_even_where_it_is_none() {
-        let given = |machine, started_us, record, ratio| {
-            unpacked(&packed([machine, started_us, record], [ratio, f64::NAN, f64::NAN, 0.95], 0)).unwrap()
-        };
-        let all = [
-            given(2, 1, 1, 2.0),
-            given(1, 5, 2, 1.0),
-            given(1, 5, 3, 1.1),
-            given(1, 4, 9, 1.2),
-            given(2, 3, 4, f64::NAN),
-        ];
-        let ratios: Vec<f64> = latest(all.to_vec()).iter().map(|it| it.ratio.ratio).collect();
-        assert_eq!(ratios, [1.1]);
+        let given = |machine, ratio| packed(machine, [ratio, f64::NAN, f64::NAN, 0.95], 0);
+        let all = [given(1, 1.0), given(1, 1.1), given(2, 2.0), given(2, f64::NAN), given(3, 3.0)].concat();
+        assert_eq!(latest(&all).map(|it| it.ratio.ratio).collect::<Vec<_>>(), [1.1, 3.0]);
     }
 }

@@ -10,7 +10,7 @@ use whyfaster_words::exit::Failure;
 use super::choose::{Chosen, Of};
 use super::hosts::called;
 use super::open::Database;
-use super::sql::Value;
+use super::sql::{Sql, Value};
 use super::trouble::Trouble;
 
 /// The latest price list of a machine: its number, that of the machine, and that of its facts.
@@ -32,6 +32,34 @@ fn latest(chosen: &Chosen, with: &mut Vec<Value>) -> String {
          (PARTITION BY r.machine ORDER BY r.started_us DESC, r.id DESC) AS nth FROM record r \
          WHERE r.kind = 'prices' AND r.unit = 'ns'{conditions}) AS each_list WHERE nth = 1)"
     )
+}
+
+/// Gives record, row and nanoseconds of every price of these lists to `take`.
+fn each_price(
+    sql: &mut dyn Sql,
+    chosen: &Chosen,
+    take: &mut dyn FnMut(i64, i64, f64),
+) -> Result<(), Trouble> {
+    let mut with = Vec::new();
+    let latest = latest(chosen, &mut with);
+    let ns = "coalesce(p.median, p.mean)";
+    let packs = sql.dialect().packs;
+    let price = match packs {
+        true => format!("string_agg(int8send(p.record) || int8send(p.row) || float8send({ns}), '')"),
+        false => format!("p.record, p.row, {ns}"),
+    };
+    let select = format!(
+        "{latest} SELECT {price} FROM latest CROSS JOIN price p WHERE p.record = latest.id AND p.not_measured IS NULL"
+    );
+    sql.each(&select, &with, &mut |row| match row {
+        [Value::Bytes(packed)] => {
+            for [record, of, ns] in packed.as_chunks::<8>().0.as_chunks::<3>().0 {
+                take(i64::from_be_bytes(*record), i64::from_be_bytes(*of), f64::from_be_bytes(*ns));
+            }
+        }
+        [Value::Int(record), Value::Int(of), Value::Real(ns)] => take(*record, *of, *ns),
+        _ => {}
+    })
 }
 
 impl Database {
@@ -97,16 +125,9 @@ impl Database {
             fleet.rows.push(Row { group: text(1), name: text(2), variant: text(3) });
         })?;
         fleet.costs = vec![vec![None; fleet.machines.len()]; fleet.rows.len()];
-        let mut with = Vec::new();
-        let select = format!(
-            "{} SELECT p.record, p.row, coalesce(p.median, p.mean) FROM latest \
-             CROSS JOIN price p WHERE p.record = latest.id AND p.not_measured IS NULL",
-            latest(chosen, &mut with)
-        );
-        sql.each(&select, &with, &mut |row| {
-            if let [Value::Int(record), Value::Int(of), Value::Real(ns)] = row
-                && let (Some(machine), Some(row)) = (place.get(record), of_row.get(of))
-                && *ns > 0.0
+        each_price(sql, chosen, &mut |record, of, ns| {
+            if let (Some(machine), Some(row)) = (place.get(&record), of_row.get(&of))
+                && ns > 0.0
             {
                 fleet.costs[*row][*machine] = Some(ns.ln());
             }

@@ -141,8 +141,8 @@ pub(super) struct Dialect {
     pub(super) packed: &'static str,
     /// What stands behind a table whose rows lie in the order of their key.
     pub(super) by_key: &'static str,
-    /// Whether each answer of a comparison is kept also as the bytes that reports read.
-    pub(super) packs_answers: bool,
+    /// Whether many rows come sooner as the bytes of one value: a server sends each row by itself.
+    pub(super) packs: bool,
     /// Records that are written in one transaction: more where each costs a round trip to disk or to a server.
     pub(super) at_once: usize,
     /// Connections that write at once, where there are many records.
