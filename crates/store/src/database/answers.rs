@@ -93,7 +93,7 @@ impl Database {
 
     /// The answers to a question without their machines: of each machine the latest that is meant.
     pub fn answers(&mut self, asked: &Asked, chosen: &Chosen) -> Result<Vec<Answer>, Failure> {
-        let read = match self.sql.dialect().packs {
+        let read = match self.sql.dialect().one_value {
             true => self.packed_answers(asked, chosen),
             false => {
                 let mut found: Vec<Answer> = Vec::new();

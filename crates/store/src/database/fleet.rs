@@ -34,7 +34,7 @@ fn latest(chosen: &Chosen, with: &mut Vec<Value>) -> String {
     )
 }
 
-/// Gives record, row and nanoseconds of every price of these lists to `take`.
+/// Gives record, row and nanoseconds of every price of the latest lists to `take`.
 fn each_price(
     sql: &mut dyn Sql,
     chosen: &Chosen,
@@ -43,8 +43,7 @@ fn each_price(
     let mut with = Vec::new();
     let latest = latest(chosen, &mut with);
     let ns = "coalesce(p.median, p.mean)";
-    let packs = sql.dialect().packs;
-    let price = match packs {
+    let price = match sql.dialect().one_value {
         true => format!("string_agg(int8send(p.record) || int8send(p.row) || float8send({ns}), '')"),
         false => format!("p.record, p.row, {ns}"),
     };

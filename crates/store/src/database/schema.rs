@@ -138,7 +138,7 @@ fn version(sql: &mut dyn Sql, steps: &[&str]) -> Result<i64, Trouble> {
 }
 
 fn in_dialect(step: &str, dialect: Dialect) -> String {
-    let answer = if dialect.packs { answers::add_packed() } else { String::new() };
+    let answer = if dialect.one_value { answers::add_packed() } else { String::new() };
     let words = [
         ("{answer}", answer.as_str()),
         ("{id}", dialect.id),

@@ -142,7 +142,7 @@ pub(super) struct Dialect {
     /// What stands behind a table whose rows lie in the order of their key.
     pub(super) by_key: &'static str,
     /// Whether many rows come sooner as the bytes of one value: a server sends each row by itself.
-    pub(super) packs: bool,
+    pub(super) one_value: bool,
     /// Records that are written in one transaction: more where each costs a round trip to disk or to a server.
     pub(super) at_once: usize,
     /// Connections that write at once, where there are many records.

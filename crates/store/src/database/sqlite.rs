@@ -60,7 +60,7 @@ impl Sql for Sqlite {
             bytes: "BLOB",
             packed: "",
             by_key: "WITHOUT ROWID",
-            packs: false,
+            one_value: false,
             at_once: 1,
             writers: 1,
         }

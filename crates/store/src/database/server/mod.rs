@@ -96,7 +96,7 @@ impl Sql for Server {
             // What is packed already is not packed again: a tenth of the time of a load.
             packed: "ALTER TABLE document ALTER COLUMN packed SET STORAGE EXTERNAL;",
             by_key: "",
-            packs: true,
+            one_value: true,
             at_once: 256,
             // Each has a process of the server. It has some dozens for all who ask.
             writers: 4,
