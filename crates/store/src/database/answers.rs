@@ -1,16 +1,16 @@
 //! What machines answered to the questions of comparisons: of each machine, the latest answer that is meant.
 //!
 //! A report of many questions reads millions of answers. A file of SQLite gives them row by row; a server takes three times as long for
-//! that as for one value that holds them all, so it keeps each answer also as the bytes that are wanted of it.
+//! that as for one value that holds them all.
 
 use whyfaster_core::fleet::Machine;
 use whyfaster_core::fleet::effects::{Answer, OnMachine};
 use whyfaster_core::fleet::questions::Question;
-use whyfaster_core::verdict::{Ratio, Verdict};
+use whyfaster_core::verdict::Ratio;
 use whyfaster_words::exit::Failure;
 
+use super::answer_form::{latest, verdict};
 use super::choose::{Chosen, Of};
-use super::entry;
 use super::hosts::called;
 use super::open::Database;
 use super::sql::Value;
@@ -22,48 +22,6 @@ pub struct Asked {
     pub(super) id: i64,
     /// The question.
     pub question: Question,
-}
-
-/// Verdicts by the byte that stands for them in a packed answer.
-const VERDICTS: [Verdict; 4] = [Verdict::Undecided, Verdict::Faster, Verdict::Slower, Verdict::Same];
-
-/// Bytes of a packed answer: the number of its machine, ratio with its interval, confidence and verdict.
-const PACKED: usize = 5 * 8 + 1;
-
-/// A column of `comparison` that a server makes of the others.
-pub(super) fn add_packed() -> String {
-    let real = |column: &str| format!("coalesce(float8send({column}), float8send('NaN'))");
-    let of_verdict =
-        |(byte, it): (usize, &Verdict)| format!(" WHEN '{}' THEN '\\x{byte:02x}'::bytea", entry::word(*it));
-    let verdict: String = VERDICTS.iter().enumerate().map(of_verdict).collect();
-    let [ratio, low, high, confidence] = ["ratio", "low", "high", "confidence"].map(real);
-    format!(
-        "ALTER TABLE comparison ADD COLUMN answer BYTEA NOT NULL GENERATED ALWAYS AS (int8send(machine) || {ratio} || {low} || {high} \
-         || {confidence} || CASE verdict{verdict} ELSE '\\x00'::bytea END) STORED;"
-    )
-}
-
-/// None: its record has no ratio.
-fn unpacked(packed: &[u8; PACKED]) -> Option<Answer> {
-    let (numbers, [verdict]) = packed.as_chunks::<8>() else { return None };
-    let [_, ratio, low, high, confidence] = *numbers else { return None };
-    let [ratio, low, high, confidence] = [ratio, low, high, confidence]
-        .map(|bytes| Some(f64::from_be_bytes(bytes)).filter(|real| !real.is_nan()));
-    Some(Answer {
-        ratio: Ratio { ratio: ratio?, low, high },
-        confidence: confidence.unwrap_or_default(),
-        verdict: VERDICTS.get(usize::from(*verdict)).copied().unwrap_or(Verdict::Undecided),
-    })
-}
-
-/// Of packed answers, each machine's one behind the other in time, the latest of each machine, if it is one.
-fn latest(packed: &[u8]) -> impl Iterator<Item = Answer> {
-    let (each, _) = packed.as_chunks::<PACKED>();
-    each.chunk_by(|a, b| a[..8] == b[..8]).filter_map(|of| unpacked(of.last()?))
-}
-
-fn verdict(word: Option<&str>) -> Verdict {
-    VERDICTS.into_iter().find(|it| word == Some(entry::word(*it))).unwrap_or(Verdict::Undecided)
 }
 
 impl Database {
@@ -180,34 +138,5 @@ impl Database {
             take(machine, facts, answer);
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn packed(machine: i64, reals: [f64; 4], verdict: u8) -> Vec<u8> {
-        let reals = reals.into_iter().flat_map(f64::to_be_bytes);
-        machine.to_be_bytes().into_iter().chain(reals).chain([verdict]).collect()
-    }
-
-    #[test]
-    fn a_packed_answer_is_the_same_again() {
-        let all =
-            [packed(7, [1.5, 1.25, f64::NAN, 0.95], 2), packed(8, [f64::NAN; 4], 0), vec![0; PACKED - 1]];
-        let answer = Answer {
-            ratio: Ratio { ratio: 1.5, low: Some(1.25), high: None },
-            confidence: 0.95,
-            verdict: Verdict::Slower,
-        };
-        assert_eq!(latest(&all.concat()).collect::<Vec<_>>(), [answer]);
-    }
-
-    #[test]
-    fn the_latest_answer_of_a_machine_counts_even_where_it_is_none() {
-        let given = |machine, ratio| packed(machine, [ratio, f64::NAN, f64::NAN, 0.95], 0);
-        let all = [given(1, 1.0), given(1, 1.1), given(2, 2.0), given(2, f64::NAN), given(3, 3.0)].concat();
-        assert_eq!(latest(&all).map(|it| it.ratio.ratio).collect::<Vec<_>>(), [1.1, 3.0]);
     }
 }

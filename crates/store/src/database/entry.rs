@@ -17,8 +17,8 @@ use whyfaster_core::record::Record;
 use whyfaster_core::sample::{Arm, Batch};
 use whyfaster_core::status::Status;
 use whyfaster_core::trace::record::TraceRecord;
-use whyfaster_core::verdict::Verdict;
 
+use super::answer_form::word;
 use super::schema::{ALTERNATIVE, COMPARISON, DOCUMENT, LEVEL, PRICE, ROUND};
 use super::sql::{Table, Value, storable};
 use crate::Recorded;
@@ -334,16 +334,6 @@ fn moment(started: &str) -> Result<i64, String> {
         return Err(format!("it says that it was measured in the future, on {started}"));
     }
     Ok(at)
-}
-
-/// How a verdict is written.
-pub(super) fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Faster => "faster",
-        Verdict::Slower => "slower",
-        Verdict::Same => "same",
-        Verdict::Undecided => "undecided",
-    }
 }
 
 /// A digest of numbers and texts, each of which says where it ends.

@@ -8,6 +8,7 @@
 //! SQLite, `server` a database of a PostgreSQL server.
 
 mod address;
+mod answer_form;
 mod answers;
 mod choose;
 mod entry;

@@ -3,7 +3,7 @@
 //! A step is never changed once it was released: another one is added behind it. `docs/src/store.md` describes the tables to those who
 //! query them.
 
-use super::answers;
+use super::answer_form;
 use super::sql::{Dialect, Found, Sql, Table, number};
 use super::trouble::Trouble;
 
@@ -138,7 +138,7 @@ fn version(sql: &mut dyn Sql, steps: &[&str]) -> Result<i64, Trouble> {
 }
 
 fn in_dialect(step: &str, dialect: Dialect) -> String {
-    let answer = if dialect.one_value { answers::add_packed() } else { String::new() };
+    let answer = if dialect.one_value { answer_form::add_packed() } else { String::new() };
     let words = [
         ("{answer}", answer.as_str()),
         ("{id}", dialect.id),
