@@ -115,7 +115,7 @@ uninstall-caps:
 
 # ---- tests, the quick ones first ----
 
-test: none-skipped setup-test format-check spelling deny compiled generated lint rustdoc docs unit drop-in scores cross one-file browser kernels
+test: none-skipped setup-test format-check spelling deny compiled generated docs unit drop-in scores one-file browser kernels
 	@if [ -s $(WHYFASTER_SKIPPED) ]; then sort -u $(WHYFASTER_SKIPPED); else echo 'none skipped'; fi
 	@echo 'make test: all passed'
 
@@ -157,7 +157,8 @@ advisories: setup-test
 lint:
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 
-# Unit, property, end-to-end and documentation tests; hostile inputs for a minute (FUZZ_SECONDS), see fuzz/. The release is compiled meanwhile.
+# Unit, property, end-to-end and documentation tests; hostile inputs for a minute (FUZZ_SECONDS), see fuzz/. Meanwhile `cross`, `build`, `lint`
+# and `rustdoc`.
 unit: setup-test
 	scripts/unit-tests.sh
 

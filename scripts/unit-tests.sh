@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs cargo's tests of the whole workspace, all of them also after one that failed, and compiles the release beside those that wait.
+# Runs cargo's tests of the whole workspace, all of them also after one that failed. Beside those that wait it does what only needs the
+# CPUs: it links the worker for other systems, compiles the release, lints, and makes the documentation of the code.
 #
 # Usage: scripts/unit-tests.sh
 set -euo pipefail
@@ -18,8 +19,8 @@ if not waiting <= names:
 print(*sorted(names - waiting), sep="\n")
 ' "${waiting[@]}")
 log=$(mktemp)
-building=
-trap '[ -z "$building" ] || kill "$building" 2>/dev/null || true; rm -f "$log"' EXIT
+beside=
+trap '[ -z "$beside" ] || kill "$beside" 2>/dev/null || true; rm -f "$log"' EXIT
 
 failed=
 # Always of the whole workspace: see `compiled` in the Makefile.
@@ -29,11 +30,11 @@ tests() {
 
 tests --no-run
 [ -z "$failed" ]
-make build >"$log" 2>&1 &
-building=$!
+make cross build lint rustdoc >"$log" 2>&1 &
+beside=$!
 tests --no-fail-fast "${waiting[@]/#/--test=}"
-wait "$building" || failed=1
-building=
+wait "$beside" || failed=1
+beside=
 cat "$log"
 tests --no-fail-fast --lib --bins "${measuring[@]/#/--test=}"
 tests --no-fail-fast --doc
