@@ -231,7 +231,14 @@ fn a_store_of_the_version_before_is_brought_up_with_its_answers() {
     let version = "SELECT version FROM whyfaster_store";
     let server = store.server.as_ref().unwrap();
     let before = (server.sql("fleet", answers), server.sql("fleet", version));
-    store.execute("ALTER TABLE comparison DROP COLUMN answer; UPDATE whyfaster_store SET version = 1");
+    store.execute(
+        "ALTER TABLE comparison DROP COLUMN answer; UPDATE whyfaster_store SET version = 1; \
+         CREATE ROLE reader LOGIN PASSWORD 'reader'; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader",
+    );
+    let reader = store.address.replace("team@", "reader:reader@");
+    let read = ["fleet", "report", "--store", &reader];
+    store.run(&read).expect_error(1, &["a store of version 1", "its owner is to open first"]);
     store.run(&["fleet", "report"]).ok();
+    store.run(&read).ok();
     assert_eq!((server.sql("fleet", answers), server.sql("fleet", version)), before);
 }

@@ -98,17 +98,22 @@ pub(super) fn bring_up(sql: &mut dyn Sql, make: bool) -> Result<(), Trouble> {
 }
 
 fn bring_up_by(steps: &[&str], sql: &mut dyn Sql, make: bool) -> Result<(), Trouble> {
-    match version(sql, steps)? {
+    let found = match version(sql, steps)? {
         0 if !make => return Err(Trouble::Absent),
         found if found == steps.len() as i64 => return Ok(()),
-        _ => {}
-    }
+        found => found,
+    };
     // Two may come at once: the second one finds all done.
     sql.begin_alone()?;
     let done = take(steps, sql);
     if done.is_err() {
         sql.roll_back();
-        return done;
+        return done.map_err(|trouble| match trouble {
+            Trouble::Forbidden(why) if found > 0 => Trouble::Forbidden(format!(
+                "it is a store of version {found}, which its owner is to open first, with this version of whyfaster ({why})"
+            )),
+            other => other,
+        });
     }
     sql.commit()
 }
