@@ -83,9 +83,11 @@ fn measured(
     let request = Request { selection, repetitions: 6, least: 3, budget_s, limit_s, spread_s: 0.0, seed };
     let worker = Worker::carried(user).map_err(|failure| failure.message)?;
     let measured = measure(&probes, &request, &worker, interrupts, &mut |_| {});
+    let found = prices(&measured.list);
     match measured.failure {
         Some(failure) => Err(failure.message),
-        None => Ok(prices(&measured.list)),
+        None if found.is_empty() => Err("no time was left to measure them".to_owned()),
+        None => Ok(found),
     }
 }
 

@@ -129,7 +129,7 @@ impl Table {
     }
 }
 
-/// What each database calls by a name of its own.
+/// What each database calls by a name of its own, and what it gains by.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dialect {
     /// The type of a number that the database gives every new row.
