@@ -131,8 +131,13 @@ fn many_questions_are_counted_as_each_of_them_is_answered(place: &Store) {
         }
     }
     place.run(&["store", "add", "--label", "later", "later"]).ok();
-    place.run(&["store", "add", "runs"]).ok();
-    for chosen in [&[][..], &["--until", "2026-11-24"], &["--label", "later"]] {
+    // Of this label others were added in between.
+    for (at, label) in ["torn", "other", "torn", "other"].into_iter().enumerate() {
+        let files: Vec<String> = (0..12).map(|number| format!("runs/{at}-{number}.json")).collect();
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        place.run(&[&["store", "add", "--label", label], &files[..]].concat()).ok();
+    }
+    for chosen in [&[][..], &["--until", "2026-11-24"], &["--label", "later"], &["--label", "torn"]] {
         let report =
             |more: &[&str]| place.run(&[&["fleet", "report", "--json"], chosen, more].concat()).json();
         let counted = list(&report(&[])["counted"]).to_vec();

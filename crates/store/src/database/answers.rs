@@ -10,7 +10,7 @@ use whyfaster_core::verdict::Ratio;
 use whyfaster_words::exit::Failure;
 
 use super::answer_form::{latest, verdict};
-use super::choose::{Chosen, Of};
+use super::choose::Chosen;
 use super::hosts::called;
 use super::open::Database;
 use super::sql::Value;
@@ -27,13 +27,17 @@ pub struct Asked {
 impl Database {
     /// Every question that records which are meant answer, and whose commands, or their names, hold this text; in the order in which they came.
     pub fn questions(&mut self, only: Option<&str>, chosen: &Chosen) -> Result<Vec<Asked>, Failure> {
-        let (mut found, mut with) = (Vec::new(), Vec::new());
-        let conditions = chosen.conditions(Of::Comparisons, &mut with);
+        self.reading(|it| it.asked(only, chosen))
+    }
+
+    fn asked(&mut self, only: Option<&str>, chosen: &Chosen) -> Result<Vec<Asked>, Trouble> {
+        let (of, mut found, mut with) = (self.comparisons(chosen)?, Vec::new(), Vec::new());
+        let conditions = chosen.conditions(of, &mut with);
         let select = format!(
             "SELECT id, alternative, command, baseline, baseline_command, load FROM question q WHERE EXISTS \
              (SELECT 1 FROM comparison c WHERE c.question = q.id{conditions}) ORDER BY id"
         );
-        let read = self.sql.each(&select, &with, &mut |row| {
+        self.sql.each(&select, &with, &mut |row| {
             let text = |at: usize| row[at].text().unwrap_or_default().to_owned();
             let question = Question {
                 alternative: text(1),
@@ -45,25 +49,38 @@ impl Database {
             if only.is_none_or(|only| question.holds(only)) {
                 found.push(Asked { id: row[0].int().unwrap_or_default(), question });
             }
-        });
-        self.told(read).map(|()| found)
+        })?;
+        Ok(found)
     }
 
-    /// The answers to a question without their machines: of each machine the latest that is meant.
-    pub fn answers(&mut self, asked: &Asked, chosen: &Chosen) -> Result<Vec<Answer>, Failure> {
-        let read = match self.sql.dialect().one_value {
-            true => self.packed_answers(asked, chosen),
-            false => {
-                let mut found: Vec<Answer> = Vec::new();
-                self.each_answer(asked, chosen, "", &mut |_, _, answer| found.push(answer)).map(|()| found)
-            }
-        };
-        self.told(read)
+    /// Gives the answers to questions without their machines to `take`, with the number that came with the question: of each machine the latest
+    /// that is meant.
+    pub fn answers<'a>(
+        &mut self,
+        mut asked: impl Iterator<Item = (usize, &'a Asked)>,
+        chosen: &Chosen,
+        mut take: impl FnMut(usize, Vec<Answer>),
+    ) -> Result<(), Failure> {
+        self.reading(|it| {
+            asked.try_for_each(|(number, asked)| {
+                take(number, it.answers_to(asked, chosen)?);
+                Ok(())
+            })
+        })
+    }
+
+    fn answers_to(&mut self, asked: &Asked, chosen: &Chosen) -> Result<Vec<Answer>, Trouble> {
+        if self.sql.dialect().one_value {
+            return self.packed_answers(asked, chosen);
+        }
+        let mut found: Vec<Answer> = Vec::new();
+        self.each_answer(asked, chosen, "", &mut |_, _, answer| found.push(answer))?;
+        Ok(found)
     }
 
     fn packed_answers(&mut self, asked: &Asked, chosen: &Chosen) -> Result<Vec<Answer>, Trouble> {
-        let mut with = vec![Value::Int(asked.id)];
-        let conditions = chosen.conditions(Of::Comparisons, &mut with);
+        let (of, mut with) = (self.comparisons(chosen)?, vec![Value::Int(asked.id)]);
+        let conditions = chosen.conditions(of, &mut with);
         // In the order of the key, which the server then reads by.
         let select = format!(
             "SELECT string_agg(answer, '') FROM (SELECT c.answer FROM comparison c WHERE c.question = $1{conditions} \
@@ -110,8 +127,8 @@ impl Database {
         facts: &str,
         take: &mut dyn FnMut(i64, Option<i64>, Answer),
     ) -> Result<(), Trouble> {
-        let mut with = vec![Value::Int(asked.id)];
-        let conditions = chosen.conditions(Of::Comparisons, &mut with);
+        let (of, mut with) = (self.comparisons(chosen)?, vec![Value::Int(asked.id)]);
+        let conditions = chosen.conditions(of, &mut with);
         // The order of the key, so that nothing is sorted.
         let select = format!(
             "SELECT c.machine, c.ratio, c.low, c.high, c.confidence, c.verdict{facts} FROM comparison c \

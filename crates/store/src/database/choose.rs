@@ -6,7 +6,9 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 use super::hosts::SHOWN;
+use super::open::Database;
 use super::sql::Value;
+use super::trouble::Trouble;
 
 /// Which records are meant: all of them, unless something is said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,8 +56,8 @@ pub fn label(text: &str) -> Result<String, String> {
 pub(super) enum Of {
     /// `record`, called r.
     Records,
-    /// `comparison`, called c.
-    Comparisons,
+    /// `comparison`, called c. If the records of the label lie between these two numbers and no others do, their label need not be looked up.
+    Comparisons { of_label: Option<[i64; 2]> },
 }
 
 impl Chosen {
@@ -63,7 +65,7 @@ impl Chosen {
     pub(super) fn conditions(&self, of: Of, with: &mut Vec<Value>) -> String {
         let table = match of {
             Of::Records => "r",
-            Of::Comparisons => "c",
+            Of::Comparisons { .. } => "c",
         };
         let mut text = String::new();
         let mut place = |value: Value| {
@@ -76,14 +78,15 @@ impl Chosen {
             }
         }
         if let Some(label) = &self.label {
-            let label = place(label.into());
             text += &match of {
-                Of::Records => format!(" AND r.label = {label}"),
-                Of::Comparisons => {
-                    format!(
-                        " AND EXISTS (SELECT 1 FROM record r WHERE r.id = c.record AND r.label = {label})"
-                    )
+                Of::Records => format!(" AND r.label = {}", place(label.into())),
+                Of::Comparisons { of_label: Some([first, last]) } => {
+                    format!(" AND c.record BETWEEN {} AND {}", place(first.into()), place(last.into()))
                 }
+                Of::Comparisons { of_label: None } => format!(
+                    " AND EXISTS (SELECT 1 FROM record r WHERE r.id = c.record AND r.label = {})",
+                    place(label.into())
+                ),
             };
         }
         if !self.hosts.is_empty() {
@@ -96,6 +99,29 @@ impl Chosen {
             );
         }
         text
+    }
+}
+
+impl Database {
+    /// How comparisons are chosen. Records are numbered as they are added, so those of a label lie side by side, unless others were added under another
+    /// label in between. To look up the record of each of ten million answers takes a report three times as long.
+    pub(super) fn comparisons(&mut self, chosen: &Chosen) -> Result<Of, Trouble> {
+        let Some(label) = &chosen.label else { return Ok(Of::Comparisons { of_label: None }) };
+        if let Some((known, of_label)) = &self.label
+            && known == label
+        {
+            return Ok(Of::Comparisons { of_label: *of_label });
+        }
+        let select = "SELECT first, last FROM (SELECT min(id) AS first, max(id) AS last FROM record WHERE label = $1) AS of_label \
+                      WHERE NOT EXISTS (SELECT 1 FROM record WHERE id BETWEEN first AND last AND label <> $1)";
+        let mut of_label = None;
+        self.sql.each(select, &[label.into()], &mut |row| {
+            if let [Value::Int(first), Value::Int(last)] = *row {
+                of_label = Some([first, last]);
+            }
+        })?;
+        self.label = Some((label.clone(), of_label));
+        Ok(Of::Comparisons { of_label })
     }
 }
 

@@ -15,6 +15,8 @@ pub struct Database {
     pub(super) sql: Box<dyn Sql>,
     address: Address,
     pub(super) known: Known,
+    /// The label that was asked for last of the state that is read, and between which numbers its records lie, if no others do.
+    pub(super) label: Option<(String, Option<[i64; 2]>)>,
 }
 
 impl fmt::Debug for Database {
@@ -41,7 +43,7 @@ impl Database {
         };
         let ready = opened.and_then(|mut sql| schema::bring_up(sql.as_mut(), make).map(|()| sql));
         let sql = ready.map_err(|trouble| trouble.told(address))?;
-        Ok(Self { sql, address: address.clone(), known: Known::default() })
+        Ok(Self { sql, address: address.clone(), known: Known::default(), label: None })
     }
 
     /// Connections that write many records sooner than one of them does.
@@ -54,6 +56,7 @@ impl Database {
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, Trouble>,
     ) -> Result<T, Failure> {
+        self.label = None;
         let read = self.sql.begin_reading().and_then(|()| {
             let read = work(self).and_then(|read| self.sql.commit().map(|()| read));
             if read.is_err() {

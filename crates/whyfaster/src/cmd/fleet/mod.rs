@@ -3,6 +3,7 @@
 mod files;
 mod gate;
 
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -284,17 +285,16 @@ fn counted(address: &Address, asked: &[Asked], chosen: &Chosen) -> Result<Vec<Co
     let readers = thread::available_parallelism().map_or(1, usize::from).min(READERS);
     let next = AtomicUsize::new(0);
     let some = || {
-        let mut database = Database::open(address)?;
         let mut counted = Vec::new();
-        loop {
+        let those = iter::from_fn(|| {
             let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(asked) = asked.get(at) else {
-                return Ok(counted);
-            };
-            let answers = database.answers(asked, chosen)?;
-            let tally = Tally::of(answers.iter());
-            counted.push((at, Counted { question: asked.question.clone(), machines: answers.len(), tally }));
-        }
+            asked.get(at).map(|asked| (at, asked))
+        });
+        Database::open(address)?.answers(those, chosen, |at, answers| {
+            let (question, tally) = (asked[at].question.clone(), Tally::of(answers.iter()));
+            counted.push((at, Counted { question, machines: answers.len(), tally }));
+        })?;
+        Ok(counted)
     };
     thread::scope(|scope| {
         let running: Vec<_> = (0..readers).map(|_| scope.spawn(some)).collect();
