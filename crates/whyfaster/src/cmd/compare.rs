@@ -162,7 +162,7 @@ fn saved(record: &Record, outputs: &Outputs) -> String {
             format!("{rounds} batches had been measured; they are in the record on standard output")
         }
         (Some(path), _) => format!("{rounds} batches had been measured; they are in '{}'", path.display()),
-        (None, _) => format!("{rounds} batches had been measured; use --record FILE to keep them next time"),
+        (None, _) => format!("{rounds} batches had been measured; {}", results::where_kept(outputs)),
     }
 }
 

@@ -245,7 +245,7 @@ fn saved(list: &PriceList, outputs: &Outputs) -> String {
     let rows = list.prices.iter().filter(|price| price.is_measured()).count();
     match &outputs.record {
         Some(path) => format!("{rows} rows have a price; the partial list is in '{}'", path.display()),
-        None => format!("{rows} rows have a price; use --record FILE to keep them next time"),
+        None => format!("{rows} rows have a price; {}", results::where_kept(outputs)),
     }
 }
 

@@ -143,6 +143,14 @@ pub fn kept(verb: &str, bytes: serde_json::Result<Vec<u8>>, outputs: &Outputs) -
     }
 }
 
+/// Where what an interrupt left is, if no file was named for it.
+pub fn where_kept(outputs: &Outputs) -> &'static str {
+    match outputs.keep && store::recent::place().is_some() {
+        true => "'whyfaster show' prints what was kept of it",
+        false => "use --record FILE to keep them next time",
+    }
+}
+
 /// What standard output gets before any export.
 fn report(
     record: &Record,

@@ -88,8 +88,20 @@ impl Named {
                 config.password(password);
             }
         }
-        let mode = own.mode.or_else(|| environment("PGSSLMODE"));
-        let mut mode = mode.map_or(Ok(Mode::Prefer), |mode| Mode::named(&mode))?;
+        let roots = match own.roots.or_else(|| environment("PGSSLROOTCERT")) {
+            Some(system) if system == "system" => Roots::System,
+            Some(file) => Roots::File(file.into()),
+            None => Roots::Usual(home.map(|home| home.join(".postgresql/root.crt"))),
+        };
+        let mode = own.mode.or_else(|| environment("PGSSLMODE")).map(|mode| Mode::named(&mode)).transpose()?;
+        let mut mode = match (&roots, mode) {
+            // As in libpq: anybody has a certificate that the system trusts.
+            (Roots::System, None) => Mode::VerifyFull,
+            (Roots::System, Some(mode)) if mode != Mode::VerifyFull => {
+                return Err("sslrootcert=system goes with sslmode=verify-full only".to_owned());
+            }
+            (_, mode) => mode.unwrap_or(Mode::Prefer),
+        };
         // A socket is a file of this machine: libpq knows no TLS there.
         if config.get_hosts().iter().all(|host| matches!(host, Host::Unix(_))) {
             mode = Mode::Disable;
@@ -99,11 +111,6 @@ impl Named {
             Mode::Prefer => SslMode::Prefer,
             Mode::Require | Mode::VerifyCa | Mode::VerifyFull => SslMode::Require,
         });
-        let roots = match own.roots.or_else(|| environment("PGSSLROOTCERT")) {
-            Some(system) if system == "system" => Roots::System,
-            Some(file) => Roots::File(file.into()),
-            None => Roots::Usual(home.map(|home| home.join(".postgresql/root.crt"))),
-        };
         Ok(Self { config, mode, roots })
     }
 }
@@ -308,5 +315,9 @@ mod tests {
             ("postgres://me@/db?host=/run/x", Mode::Disable)
         );
         assert_eq!(read("postgres://z/db", &[]).unwrap().mode, Mode::Prefer);
+        let system = read("postgres://z/db?sslrootcert=system", &[]).unwrap();
+        assert_eq!((system.mode, system.roots), (Mode::VerifyFull, Roots::System));
+        let weaker = read("postgres://z/db?sslmode=require", &[("PGSSLROOTCERT", "system")]).unwrap_err();
+        assert!(weaker.contains("verify-full only"), "{weaker}");
     }
 }

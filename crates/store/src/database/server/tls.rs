@@ -61,8 +61,7 @@ impl Verifier {
             let chains = WebPkiServerVerifier::builder_with_provider(roots.into(), provider.clone()).build();
             let chains =
                 chains.map_err(|_| "there is no certificate to trust: name a file with sslrootcert=FILE")?;
-            let for_host = named.mode == Mode::VerifyFull || named.roots == Roots::System;
-            Ok::<_, String>(Trusted { certificates, chains, for_host })
+            Ok::<_, String>(Trusted { certificates, chains, for_host: named.mode == Mode::VerifyFull })
         });
         let algorithms = provider.signature_verification_algorithms;
         Ok(Self { algorithms, trusted: trusted.transpose()? })

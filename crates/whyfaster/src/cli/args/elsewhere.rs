@@ -9,13 +9,13 @@ use whyfaster_run::elsewhere::{Binary, PLACES, Place};
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Elsewhere")]
 pub struct AlongArgs {
-    /// Send FILE along, into the directory over there in which the commands run
+    /// Copy FILE into the directory over there in which the commands run
     ///
-    /// May be given more than once. It is gone afterwards, as all that was sent.
+    /// May be given more than once. Everything that was copied is removed afterwards.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, hide_short_help = true)]
     pub send: Vec<PathBuf>,
 
-    /// Take this whyfaster for machines of another instruction set
+    /// Use this whyfaster on machines of another instruction set
     ///
     /// ARCH is what 'uname -m' says there, such as aarch64. May be given more than once.
     #[arg(long, value_name = "ARCH=FILE", hide_short_help = true)]

@@ -56,14 +56,14 @@ pub struct FleetRunArgs {
 
     /// Let at most NUM machines measure at once
     ///
-    /// Fewer where they share a disk or licences. One that waits for its turn at its engine counts. Two measurements never share a machine, also
-    /// if it is named twice, and also where another run measures on it.
+    /// Use fewer if they share a disk or licences. A machine that waits in the queue of its engine counts. No machine is measured twice at
+    /// once, even if it is named twice or another run measures on it.
     #[arg(long, value_name = "NUM", value_parser = numbers::count, default_value_t = 64, help_heading = "Elsewhere")]
     pub at_once: u32,
 
     /// Give a machine up when nothing came from it for TIME
     ///
-    /// A sign is given every quarter of it, in both directions: a machine that hears nothing ends what it runs.
+    /// Both sides send a sign of life every quarter of TIME. A machine that hears nothing ends what it runs.
     #[arg(long, value_name = "TIME", value_parser = numbers::duration, default_value = "60s", help_heading = "Elsewhere")]
     pub silence: f64,
 
@@ -153,9 +153,8 @@ pub struct FleetFileArgs {
 pub struct FleetReportArgs {
     /// Price lists and records of comparisons: files, or directories with such files
     ///
-    /// A price list says which machine it is of. A record is called by its file; in a directory that holds one record a
-    /// machine in a directory each, by that directory.
-    /// Without any, the records of the store are read, and of each machine the latest counts.
+    /// A price list names its machine. A comparison is called by its file, or by its directory where every machine has one of its own.
+    /// Without files the store is read, and of each machine the latest record counts.
     #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath, conflicts_with_all = ["store", "since", "until", "label", "hosts"])]
     pub files: Vec<PathBuf>,
 
@@ -211,7 +210,7 @@ pub struct FleetReportArgs {
 pub struct FleetDiffArgs {
     /// Price lists before: a file, or a directory with files; in the store a label, or a date
     ///
-    /// At a date every machine is as its latest list before it says.
+    /// A date means the latest list of each machine before it.
     #[arg(value_name = "BEFORE", value_hint = ValueHint::AnyPath)]
     pub before: PathBuf,
 

@@ -5,16 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 use whyfaster_words::display::TimeUnit;
 
-/// Examples, below the help.
-const EXAMPLES: &str = "Examples:
-  whyfaster report                              the last measurement, as report.html
-  whyfaster report result.json -o result.html   a record, a price list or a trace
-  whyfaster report new.json old.json --svg prices.svg
-                                                price lists side by side, and a picture";
-
 /// `whyfaster report`.
 #[derive(Clone, Debug, Args)]
-#[command(after_help = EXAMPLES)]
 pub struct ReportArgs {
     /// A record, a trace, or price lists; traces behind a record are of its commands [default: the last that was kept]
     ///
@@ -54,7 +46,7 @@ pub struct PageArgs {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct PictureArgs {
-    /// Write the one picture that says it to FILE, as SVG
+    /// Write the main picture to FILE, as SVG
     ///
     /// Of a comparison every run with its interval, or the time by load where there are several; of prices their bars; of a trace its
     /// critical path.
