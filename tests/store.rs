@@ -21,6 +21,7 @@ on_each_store!(
     a_report_from_the_store_is_the_report_from_the_files,
     a_machine_that_was_not_measured_again_has_not_stayed_as_it_was,
     questions_that_nobody_answered_do_not_count,
+    copies_that_come_in_another_way_are_another_question,
     many_questions_are_counted_as_each_of_them_is_answered,
     reports_choose_by_label_time_and_machine,
     what_is_measured_can_be_saved_at_once,
@@ -162,6 +163,22 @@ fn many_questions_are_counted_as_each_of_them_is_answered(place: &Store) {
             }
         }
     }
+}
+
+fn copies_that_come_in_another_way_are_another_question(place: &Store) {
+    let rates = ["--rate=20", "--rate=62.5"].map(|rate| ["--mode=open", "--duration=300ms", rate]);
+    let modes = [&["--runs=3"][..], &["--mode=closed", "--duration=300ms"], &rates[0], &rates[1]];
+    for mode in modes {
+        let save = ["compare", "-N", "--why=no", "--save", "--store", &place.address, "--no-keep"];
+        place.run(&[&save, mode, &["true", "/bin/true"]].concat()).ok();
+    }
+    let report = place.run(&["fleet", "report", "--json"]).json();
+    let asked = list(&report["comparisons"]).iter().map(|it| it["arrivals"].clone()).collect::<Vec<_>>();
+    let at = |starts: u32| serde_json::json!({"kind": "open", "starts_per_1000_s": starts});
+    let closed = serde_json::json!({"kind": "closed"});
+    assert_eq!(asked, [Value::Null, closed, at(20_000), at(62_500)], "{report:#}");
+    let said = place.run(&["fleet", "report"]).ok().flowing();
+    assert!(said.contains("with 1 worker") && said.contains("at 62.5 starts a second"), "{said}");
 }
 
 fn reports_choose_by_label_time_and_machine(place: &Store) {

@@ -2,7 +2,7 @@
 
 use whyfaster_core::fleet::gate::{Dearer, Excess, Limit, Machines};
 use whyfaster_core::fleet::outliers::{Outlier, Pattern};
-use whyfaster_core::fleet::questions::Question;
+use whyfaster_core::fleet::questions::{Arrivals, Question};
 use whyfaster_core::fleet::split::{Group, Split};
 use whyfaster_core::price::fingerprint::{Difference, Fact};
 use whyfaster_core::price::sample::row_id;
@@ -19,6 +19,18 @@ pub fn explained(splits: &[Split]) -> Option<String> {
         format!("{} ({:.0}%{of})", facts(split), split.share * 100.0)
     };
     (!splits.is_empty()).then(|| list(&splits.iter().enumerate().map(one).collect::<Vec<_>>()))
+}
+
+/// " at 4 copies", " with 4 workers", " at 2.5 starts a second"; nothing of one copy alone.
+pub fn copies(question: &Question) -> String {
+    match (question.arrivals, question.load) {
+        (None, 1) => String::new(),
+        (None, load) => format!(" at {load} copies"),
+        (Some(Arrivals::Closed), load) => format!(" with {}", count(load.into(), "worker", "workers")),
+        (Some(Arrivals::Open { starts_per_1000_s }), _) => {
+            format!(" at {} starts a second", starts_per_1000_s as f64 / 1000.0)
+        }
+    }
 }
 
 /// "CPU", or "CPU or microcode" where both cut the fleet alike.
@@ -119,10 +131,7 @@ fn machines(most: Machines) -> String {
 
 /// What is above a limit, and how far.
 pub fn excess(limit: Limit, excess: &Excess, factor: &dyn Fn(f64) -> String) -> String {
-    let asked = |it: &Question| {
-        let copies = if it.load == 1 { String::new() } else { format!(" at {} copies", it.load) };
-        format!("'{}' against '{}'{copies}", it.alternative, it.baseline)
-    };
+    let asked = |it: &Question| format!("'{}' against '{}'{}", it.alternative, it.baseline, copies(it));
     match excess {
         Excess::Outlier { machine, pattern: rows, factor: by } => {
             format!("{}: '{machine}' charges {} for {}", self::limit(limit), factor(*by), pattern(rows))

@@ -255,6 +255,7 @@ mod tests {
             baseline: "a".into(),
             baseline_command: "a".into(),
             load: 1,
+            arrivals: None,
         }
     }
 

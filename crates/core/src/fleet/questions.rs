@@ -1,4 +1,4 @@
-//! The comparisons that machines answered: the same two commands at the same load are one question.
+//! The comparisons that machines answered: the same two commands at the same load, whose copies come in the same way, are one question.
 
 use std::sync::Arc;
 
@@ -8,6 +8,7 @@ use super::Machine;
 use super::effects::{Answer, EffectReport, OnMachine, Tally, effects};
 use crate::analysis::{Comparison, Level};
 use crate::host::HostFacts;
+use crate::plan::Mode;
 use crate::price::fingerprint::{Facts, Fingerprint};
 use crate::record::Record;
 use crate::verdict::Ratio;
@@ -24,8 +25,37 @@ pub struct Question {
     pub baseline: String,
     /// Its command.
     pub baseline_command: String,
-    /// Copies at once.
+    /// Copies at once; workers, or 0 where copies come on a clock of their own.
     pub load: u32,
+    /// How copies come, where they are not all released together: another figure is compared then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<Arrivals>,
+}
+
+/// How copies come that are not all released together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Arrivals {
+    /// Each worker starts the next one as soon as its last one ended.
+    Closed,
+    /// On a clock of their own.
+    Open {
+        /// Intended starts in a thousand seconds: the same rate is the same number.
+        starts_per_1000_s: u64,
+    },
+}
+
+impl Arrivals {
+    fn of(mode: Mode) -> Option<Self> {
+        match mode {
+            Mode::Batch => None,
+            Mode::Closed { .. } => Some(Self::Closed),
+            Mode::Open { rate_per_s, .. } => {
+                Some(Self::Open { starts_per_1000_s: (1000.0 * rate_per_s).round() as u64 })
+            }
+        }
+    }
 }
 
 impl Question {
@@ -90,6 +120,7 @@ pub fn answers(record: &Record) -> Vec<(Question, Answer, &Comparison)> {
         baseline: it.baseline.clone(),
         baseline_command: command(&it.baseline),
         load: level.load,
+        arrivals: Arrivals::of(record.plan.mode),
     };
     let answer = |it: &Comparison| Answer {
         ratio: Ratio { ratio: it.ratio, low: it.low, high: it.high },

@@ -164,7 +164,7 @@ fn method(report: &PriceReport, look: &Look) -> Vec<String> {
 
 /// What the machines say of a comparison.
 pub fn comparison(answered: &Answered, look: &Look) -> String {
-    let Question { alternative, baseline, load, .. } = &answered.question;
+    let Question { alternative, baseline, .. } = &answered.question;
     let names =
         [alternative, baseline].map(|name| shorten(&for_look(name, look), name_width(look), look.unicode));
     let report = &answered.report;
@@ -180,7 +180,7 @@ pub fn comparison(answered: &Answered, look: &Look) -> String {
     let cut = words::explained(&report.splits)
         .map(|facts| format!("; what separates them is {facts}"))
         .unwrap_or_default();
-    let copies = if *load == 1 { String::new() } else { format!(" at {load} copies") };
+    let copies = words::copies(&answered.question);
     let sentence = format!(
         "{} against {}{copies}, on {}: {}{cut}.",
         names[0],
@@ -288,8 +288,8 @@ pub(super) fn differing(all: &[Counted]) -> Vec<&Counted> {
 /// Comparisons in short.
 pub(super) fn counted_grid(rows: &[&Counted], look: &Look) -> Grid {
     let name = |it: &&Counted| {
-        let Question { alternative, baseline, load, .. } = &it.question;
-        let copies = if *load == 1 { String::new() } else { format!(" at {load}") };
+        let Question { alternative, baseline, .. } = &it.question;
+        let copies = words::copies(&it.question);
         format!("{} against {}{copies}", for_look(alternative, look), for_look(baseline, look))
     };
     let ratio = |it: &Combined| {

@@ -34,6 +34,9 @@ pub struct Wanted {
     pub files: Vec<Gone>,
     /// Programs for other instruction sets: `ARCH=FILE`.
     pub binaries: Vec<String>,
+    /// These programs, as they were.
+    #[serde(default)]
+    pub programs: Vec<Gone>,
     /// So many machines at once.
     pub at_once: usize,
     /// How long nothing may come from a machine, in seconds.
@@ -138,14 +141,15 @@ impl Collection {
             let hint = "begin a new run in another directory";
             Failure::new(Exit::Error, format!("'{}' cannot be used: {why}", path.display()), hint)
         };
-        let lines = BufReader::new(&journal).lines().collect::<io::Result<Vec<_>>>();
+        // A line may be cut short within a character.
+        let lines = BufReader::new(&journal).split(b'\n').collect::<io::Result<Vec<_>>>();
         let lines = lines.map_err(|error| damaged(error.to_string()))?;
         let first = lines.first().ok_or_else(|| damaged("it is empty".to_owned()))?;
-        let wanted: Wanted = serde_json::from_str(first).map_err(|error| damaged(error.to_string()))?;
+        let wanted: Wanted = serde_json::from_slice(first).map_err(|error| damaged(error.to_string()))?;
         if wanted.schema != SCHEMA {
             return Err(damaged(format!("it is '{}', and this program reads '{SCHEMA}'", wanted.schema)));
         }
-        let met = lines[1..].iter().filter_map(|line| match serde_json::from_str(line) {
+        let met = lines[1..].iter().filter_map(|line| match serde_json::from_slice(line) {
             Ok(Entry::Met { machine, boot }) => Some((machine, boot)),
             _ => None,
         });
@@ -222,6 +226,7 @@ impl Wanted {
             machines,
             files: Vec::new(),
             binaries: Vec::new(),
+            programs: Vec::new(),
             at_once: 1,
             silence_s: 0.0,
             limit_s: 0.0,
@@ -264,7 +269,11 @@ mod tests {
         run.note_met("b", "2");
         store::write_atomic(&run.file("a"), b"{}").unwrap();
         run.note_failed("b", &Trouble::Damaged);
-        run.journal.write_all(b"{\"met\":{\"mach").unwrap();
+        run.journal
+            .write_all(
+                "{\"failed\":{\"machine\":\"b\",\"trouble\":\"‘".as_bytes().strip_suffix(b"\x98").unwrap(),
+            )
+            .unwrap();
         assert!(Collection::resume(&directory).unwrap_err().message.contains("another run collects"));
         drop(run);
         let (run, again) = Collection::resume(&directory).unwrap();

@@ -133,7 +133,12 @@ impl Link {
 
     /// Whether nothing will come any more.
     pub(super) fn over(&self) -> bool {
-        !self.output.open && self.output.buffer.is_empty()
+        self.ended() && self.output.buffer.is_empty()
+    }
+
+    /// Whether nothing will come but what is here already.
+    pub(super) fn ended(&self) -> bool {
+        !self.output.open
     }
 
     /// Waits until something comes or goes, `stop` closes, or the time is there. Whether `stop` closed. An error is one of a file of ours.

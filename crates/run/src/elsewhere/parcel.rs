@@ -21,6 +21,18 @@ pub struct Binary {
     file: PathBuf,
 }
 
+impl Binary {
+    /// Where it is.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The same at another place.
+    pub fn at(self, file: &Path) -> Self {
+        Self { file: file.to_owned(), ..self }
+    }
+}
+
 impl FromStr for Binary {
     type Err = String;
 

@@ -213,6 +213,9 @@ impl Visit<'_> {
             if let Some(bytes) = self.link.bytes(count) {
                 return Ok(bytes);
             }
+            if self.link.ended() {
+                return Err(self.cut());
+            }
             self.turn()?;
         }
     }

@@ -5,11 +5,11 @@
 
 use whyfaster_core::fleet::Machine;
 use whyfaster_core::fleet::effects::{Answer, OnMachine};
-use whyfaster_core::fleet::questions::Question;
+use whyfaster_core::fleet::questions::{Arrivals, Question};
 use whyfaster_core::verdict::Ratio;
 use whyfaster_words::exit::Failure;
 
-use super::answer_form::{latest, verdict};
+use super::answer_form::{CLOSED, OPEN, latest, verdict};
 use super::choose::Chosen;
 use super::hosts::called;
 use super::open::Database;
@@ -34,7 +34,7 @@ impl Database {
         let (of, mut found, mut with) = (self.comparisons(chosen)?, Vec::new(), Vec::new());
         let conditions = chosen.conditions(of, &mut with);
         let select = format!(
-            "SELECT id, alternative, command, baseline, baseline_command, load FROM question q WHERE EXISTS \
+            "SELECT id, alternative, command, baseline, baseline_command, load, arrivals, starts_per_1000_s FROM question q WHERE EXISTS \
              (SELECT 1 FROM comparison c WHERE c.question = q.id{conditions}) ORDER BY id"
         );
         self.sql.each(&select, &with, &mut |row| {
@@ -45,6 +45,13 @@ impl Database {
                 baseline: text(3),
                 baseline_command: text(4),
                 load: row[5].int().and_then(|load| load.try_into().ok()).unwrap_or_default(),
+                arrivals: match (row[6].text(), row[7].int()) {
+                    (Some(CLOSED), _) => Some(Arrivals::Closed),
+                    (Some(OPEN), Some(starts)) => {
+                        Some(Arrivals::Open { starts_per_1000_s: starts.unsigned_abs() })
+                    }
+                    _ => None,
+                },
             };
             if only.is_none_or(|only| question.holds(only)) {
                 found.push(Asked { id: row[0].int().unwrap_or_default(), question });

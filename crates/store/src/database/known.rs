@@ -4,6 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::iter;
 
+use whyfaster_core::fleet::questions::Arrivals;
+
+use super::answer_form::{CLOSED, OPEN};
 use super::entry::{Entry, MachineKey, QuestionKey, RowKey};
 use super::schema::{COMPARISON, PRICE};
 use super::sql::{Sql, Value, places};
@@ -39,7 +42,16 @@ impl Default for Known {
             rows: Shared::of("price_row", &["family", "name", "variant"], 3),
             questions: Shared::of(
                 "question",
-                &["digest", "alternative", "command", "baseline", "baseline_command", "load"],
+                &[
+                    "digest",
+                    "alternative",
+                    "command",
+                    "baseline",
+                    "baseline_command",
+                    "load",
+                    "arrivals",
+                    "starts_per_1000_s",
+                ],
                 1,
             ),
         }
@@ -93,6 +105,11 @@ impl Known {
 
 fn question(it: &QuestionKey) -> Vec<Value> {
     let question = &it.question;
+    let (arrivals, starts) = match question.arrivals {
+        None => (None, None),
+        Some(Arrivals::Closed) => (Some(CLOSED), None),
+        Some(Arrivals::Open { starts_per_1000_s }) => (Some(OPEN), Some(starts_per_1000_s)),
+    };
     vec![
         (&it.digest).into(),
         (&question.alternative).into(),
@@ -100,6 +117,8 @@ fn question(it: &QuestionKey) -> Vec<Value> {
         (&question.baseline).into(),
         (&question.baseline_command).into(),
         question.load.into(),
+        arrivals.into(),
+        starts.into(),
     ]
 }
 

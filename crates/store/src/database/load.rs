@@ -8,7 +8,7 @@ use whyfaster_words::exit::Failure;
 use super::entry::Entry;
 use super::known::Known;
 use super::open::Database;
-use super::schema::OF_RECORDS;
+use super::schema::{COMPARISON, OF_RECORDS};
 use super::sql::{Sql, Value, places};
 use super::trouble::{Trouble, Unconnected};
 
@@ -87,7 +87,15 @@ impl Database {
     pub fn remove(&mut self, record: i64) -> Result<bool, Failure> {
         let result = within(self.sql.as_mut(), |sql| {
             for table in OF_RECORDS {
-                sql.run(&format!("DELETE FROM {} WHERE record = $1", table.name), &[record.into()])?;
+                // Its answers by their whole key: there may be ten million of others.
+                let by_key = match table.name == COMPARISON.name {
+                    true => {
+                        " AND question IN (SELECT id FROM question) AND (machine, started_us) = \
+                         (SELECT machine, started_us FROM record WHERE id = $1)"
+                    }
+                    false => "",
+                };
+                sql.run(&format!("DELETE FROM {} WHERE record = $1{by_key}", table.name), &[record.into()])?;
             }
             sql.run("DELETE FROM record WHERE id = $1", &[record.into()])
         });

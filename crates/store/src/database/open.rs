@@ -31,7 +31,7 @@ impl Database {
         Self::opened(address, false)
     }
 
-    /// Opens a store to write to it, and makes it where there is none.
+    /// Opens a store to write to it, and makes it where there is none. Whether records can be added is known from here on.
     pub fn open_or_make(address: &Address) -> Result<Self, Failure> {
         Self::opened(address, true)
     }
@@ -41,7 +41,13 @@ impl Database {
             Address::File(path) => sqlite::open(path, make),
             Address::Server(named) => server::open(named),
         };
-        let ready = opened.and_then(|mut sql| schema::bring_up(sql.as_mut(), make).map(|()| sql));
+        let ready = opened.and_then(|mut sql| {
+            schema::bring_up(sql.as_mut(), make)?;
+            if make {
+                may_write(sql.as_mut())?;
+            }
+            Ok(sql)
+        });
         let sql = ready.map_err(|trouble| trouble.told(address))?;
         Ok(Self { sql, address: address.clone(), known: Known::default(), label: None })
     }
@@ -70,4 +76,14 @@ impl Database {
     pub(super) fn told<T>(&self, result: Result<T, Trouble>) -> Result<T, Failure> {
         result.map_err(|trouble| trouble.told(&self.address))
     }
+}
+
+/// Adds nothing, with all the rights that it takes to add something.
+fn may_write(sql: &mut dyn Sql) -> Result<(), Trouble> {
+    sql.begin()?;
+    let columns = "name, machine_id";
+    let done =
+        sql.run(&format!("INSERT INTO machine ({columns}) SELECT {columns} FROM machine WHERE 1 = 0"), &[]);
+    sql.roll_back();
+    done.map(drop)
 }

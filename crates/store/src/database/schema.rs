@@ -8,7 +8,8 @@ use super::sql::{Dialect, Found, Sql, Table, number};
 use super::trouble::Trouble;
 
 /// From nothing to version 1, from version 1 to version 2, and so on. `{id}`, `{key}`, `{bytes}`, `{packed}`, `{answer}` and `{by_key}` are those of the database.
-const STEPS: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
+const STEPS: [&str; 3] =
+    [include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
 
 pub(super) const DOCUMENT: Table = Table { name: "document", columns: &["record", "packed"] };
 pub(super) const PRICE: Table = Table {
@@ -104,8 +105,7 @@ fn bring_up_by(steps: &[&str], sql: &mut dyn Sql, make: bool) -> Result<(), Trou
         found => found,
     };
     // Two may come at once: the second one finds all done.
-    sql.begin_alone()?;
-    let done = take(steps, sql);
+    let done = sql.begin_alone().and_then(|()| take(steps, sql));
     if done.is_err() {
         sql.roll_back();
         return done.map_err(|trouble| match trouble {

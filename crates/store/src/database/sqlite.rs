@@ -6,7 +6,8 @@
 
 use std::ffi::c_int;
 use std::path::Path;
-use std::time::Duration;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql, params_from_iter};
@@ -16,6 +17,9 @@ use super::trouble::Trouble;
 
 /// How long a writer waits for the others.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Between two attempts where SQLite does not wait by itself.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// "whyf": tells a store from other files of SQLite (`file` knows it as well).
 const APPLICATION: i64 = 0x7768_7966;
@@ -79,8 +83,17 @@ impl Sql for Sqlite {
     }
 
     fn begin_alone(&mut self) -> Result<(), Trouble> {
-        // Of the file itself, and kept in it; it cannot be set within a transaction.
-        self.connection.pragma_update(None, "journal_mode", "WAL")?;
+        // Of the file itself, and kept in it; it cannot be set within a transaction. While another one sets it, SQLite does not wait
+        // (sqlite3BtreeSetVersion).
+        let began = Instant::now();
+        while let Err(trouble) =
+            self.connection.pragma_update(None, "journal_mode", "WAL").map_err(Trouble::from)
+        {
+            match trouble {
+                Trouble::Busy if began.elapsed() < PATIENCE => sleep(PAUSE),
+                other => return Err(other),
+            }
+        }
         self.begin()?;
         Ok(self.connection.pragma_update(None, "application_id", APPLICATION)?)
     }

@@ -88,8 +88,8 @@ impl Trouble {
                 format!("the store {address} does not allow it: {why}"),
                 "ask its owner for the rights that the page 'store' of the book names".into(),
             ),
-            Self::Forbidden(_) => (
-                format!("the store {address} cannot be written to"),
+            Self::Forbidden(why) => (
+                format!("the store {address} cannot be written to: {why}"),
                 "ask its owner, or name another: --store FILE".into(),
             ),
             Self::Other(why) if server => (

@@ -29,8 +29,8 @@ const SILENCE: Duration = Duration::from_secs(60);
 
 /// How a run over many machines ended.
 pub(super) struct Visited {
-    /// Where the records are, if a report of the fleet can be made of them.
-    pub(super) fleet: Option<PathBuf>,
+    /// The files of the records that are home, if a report of the fleet can be made of them.
+    pub(super) fleet: Vec<PathBuf>,
     pub(super) exit: Exit,
 }
 
@@ -43,16 +43,21 @@ pub(super) fn fleet(verb: &'static str, args: &FleetRunArgs) -> anyhow::Result<V
     let named = machines.iter().map(|it| (it.name.clone(), it.asked.clone())).collect();
     let mut wanted = Wanted::new(words, named);
     wanted.files = args.along.send.iter().map(|file| Gone::of(file)).collect::<Result<_, _>>()?;
-    wanted.binaries = args.along.binary.iter().map(ToString::to_string).collect();
+    for binary in &args.along.binary {
+        let program = Gone::of(binary.file())?;
+        wanted.binaries.push(binary.clone().at(&program.file).to_string());
+        wanted.programs.push(program);
+    }
     wanted.at_once = args.at_once as usize;
     (wanted.silence_s, wanted.limit_s) = (args.silence, args.limit);
     if machines.is_empty() {
         return Err(Failure::usage("the places name no machine", "name a host: ssh:HOST").into());
     }
     let directory = args.to.clone().unwrap_or_else(new_directory);
+    // Before the store is opened: a client of a server has threads, and those that were there before take no part in this.
+    let interrupts = Interrupts::take_over()?;
     let opened = opened(verb, &args.save)?;
     wanted.saved = opened.is_some();
-    let interrupts = Interrupts::take_over()?;
     let collection = Collection::create(&directory, wanted.clone())?;
     visited(collection, &wanted, machines, &load, opened, args.view, &interrupts)
 }
@@ -72,7 +77,7 @@ pub(super) fn resume(args: &FleetResumeArgs) -> anyhow::Result<Visited> {
     check_words(&wanted.words)?;
     let missing = wanted.machines.iter().filter(|(name, _)| !collection.has(name));
     let machines = Place::again(&missing.cloned().collect::<Vec<_>>());
-    for file in &wanted.files {
+    for file in wanted.files.iter().chain(&wanted.programs) {
         if Gone::of(&file.file)? != *file {
             let message = format!("'{}' is not what it was when the run began", file.file.display());
             return Err(
@@ -84,11 +89,11 @@ pub(super) fn resume(args: &FleetResumeArgs) -> anyhow::Result<Visited> {
     let binaries = binaries.map_err(|why| Failure::usage(why, "begin a new run"))?;
     let files: Vec<PathBuf> = wanted.files.iter().map(|it| it.file.clone()).collect();
     let load = Load::of(&binaries, &files)?;
+    let interrupts = Interrupts::take_over()?;
     let opened = opened(&wanted.words[0], &args.save)?;
     if wanted.saved && opened.is_none() {
         say("the run was begun with --save: without it, what comes home now goes into no store");
     }
-    let interrupts = Interrupts::take_over()?;
     visited(collection, &wanted, machines, &load, opened, args.view, &interrupts)
 }
 
@@ -120,8 +125,8 @@ fn visited(
     say(&format!("{verb} on {all}, into '{}'", directory.display()));
     let met = collection.met();
     let files: Vec<PathBuf> = machines.iter().map(|it| collection.file(&it.name)).collect();
-    let saver = opened.map(|(database, save)| Saver::start(database, save.label));
-    if let Some(saver) = &saver {
+    let saver = opened.map(|(database, save)| (Saver::start(database, save.label.clone()), save));
+    if let Some((saver, _)) = &saver {
         save_what_is_home(saver, &collection, wanted);
     }
     {
@@ -129,7 +134,7 @@ fn visited(
             let recorded = received(verb, &files[at], &bytes)?;
             store::write_atomic(&files[at], &bytes)
                 .map_err(|failure| Trouble::NotKept { why: failure.message })?;
-            if let (Some(saver), Some(recorded)) = (&saver, recorded) {
+            if let (Some((saver, _)), Some(recorded)) = (&saver, recorded) {
                 saver.add(recorded, bytes, &machines[at].name);
             }
             Ok(())
@@ -151,7 +156,7 @@ fn visited(
     let home: Vec<String> =
         wanted.machines.iter().map(|(name, _)| name.clone()).filter(|name| collection.has(name)).collect();
     say(&visit::summary(home.len(), wanted.machines.len()));
-    let saved = saver.is_none_or(|saver| saved(saver, &directory));
+    let saved = saver.is_none_or(|(saver, save)| saved(saver, &save, &directory));
     let lacks = home.len() < wanted.machines.len();
     if lacks {
         say(&format!("the rest: whyfaster fleet resume '{}'", directory.display()));
@@ -160,9 +165,9 @@ fn visited(
         if home.len() > 1 && matches!(verb, "compare" | "prices") {
             say(&format!("what is home: whyfaster fleet report '{}'", directory.display()));
         }
-        return Ok(Visited { fleet: None, exit: Exit::Interrupted });
+        return Ok(Visited { fleet: Vec::new(), exit: Exit::Interrupted });
     }
-    let fleet = reported(verb, &directory, &home, &results::look(&outputs))?;
+    let fleet = reported(verb, &collection, &home, &results::look(&outputs))?;
     Ok(Visited { fleet, exit: if lacks || !saved { Exit::Error } else { Exit::Ok } })
 }
 
@@ -178,14 +183,26 @@ fn save_what_is_home(saver: &Saver, collection: &Collection, wanted: &Wanted) {
 }
 
 /// Waits until the records are in the store; whether all are. They are home, and that the store does not take them is another matter.
-fn saved(saver: Saver, directory: &Path) -> bool {
-    let failed = saver.finish().map_err(|Failure { message, .. }| {
-        say(&format!(
-            "not all is in the store: {message}; then: whyfaster store add '{}'",
-            directory.display()
-        ));
-    });
-    failed.is_ok()
+fn saved(saver: Saver, save: &Save, directory: &Path) -> bool {
+    match saver.finish() {
+        Ok(left_out) => {
+            for (machine, why) in &left_out {
+                say(&format!("{machine}: its record is not in the store: {why}"));
+            }
+            left_out.is_empty()
+        }
+        Err(Failure { message, .. }) => {
+            let label = match save.label.as_str() {
+                "" => String::new(),
+                label => format!("--label '{label}' "),
+            };
+            let (store, directory) = (&save.address, directory.display());
+            say(&format!(
+                "not all is in the store: {message}; then: whyfaster store add --store {store} {label}'{directory}'"
+            ));
+            false
+        }
+    }
 }
 
 /// What is said of an event.
@@ -203,22 +220,28 @@ fn line(machines: &[Machine], event: &Event, tally: Tally) -> Option<String> {
     Some(format!("{}: {said}", machines[*at].name))
 }
 
-/// What the records say together; where they are, if that is for the report of a fleet.
-fn reported(verb: &str, directory: &Path, home: &[String], look: &Look) -> anyhow::Result<Option<PathBuf>> {
+/// What the records say together; their files, if that is for the report of a fleet.
+fn reported(
+    verb: &str,
+    collection: &Collection,
+    home: &[String],
+    look: &Look,
+) -> anyhow::Result<Vec<PathBuf>> {
     match (verb, home) {
         (_, []) => {}
         ("doctor", home) => {
-            let found = home.iter().map(|name| Ok((name.clone(), examined(directory, name)?)));
+            let found = home.iter().map(|name| Ok((name.clone(), examined(&collection.file(name))?)));
             let found = found.collect::<anyhow::Result<Vec<_>>>()?;
             store::to_stdout(doctors(&found, look).as_bytes())?;
         }
-        ("compare" | "prices", [_, _, ..]) => return Ok(Some(directory.to_owned())),
+        ("compare" | "prices", [_, _, ..]) => {
+            return Ok(home.iter().map(|name| collection.file(name)).collect());
+        }
         (_, [one, ..]) => {
-            let file = directory.join(format!("{one}.json"));
-            say(&format!("one machine's: whyfaster show '{}'", file.display()));
+            say(&format!("one machine's: whyfaster show '{}'", collection.file(one).display()));
         }
     }
-    Ok(None)
+    Ok(Vec::new())
 }
 
 /// The part of what `doctor` says that is summed up.
@@ -227,8 +250,8 @@ struct Examined {
     findings: Vec<Finding>,
 }
 
-fn examined(directory: &Path, name: &str) -> anyhow::Result<Vec<Finding>> {
-    let bytes = std::fs::read(directory.join(format!("{name}.json")))?;
+fn examined(file: &Path) -> anyhow::Result<Vec<Finding>> {
+    let bytes = std::fs::read(file)?;
     Ok(serde_json::from_slice::<Examined>(&bytes)?.findings)
 }
 

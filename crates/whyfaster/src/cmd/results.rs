@@ -32,22 +32,16 @@ pub fn check_store(save: Option<&Save>) -> Result<(), Failure> {
     save.map_or(Ok(()), |save| Database::open_or_make(&save.address).map(drop))
 }
 
-/// Adds a record to a store. `called` is what its machine is called, where the record does not say.
-pub fn add(save: &Save, recorded: store::Recorded, bytes: &[u8], called: &str) -> Result<(), Failure> {
-    add_to(&mut Database::open_or_make(&save.address)?, &save.label, recorded, bytes, called)
+/// Adds a record of this machine to a store. `called` is what the machine is called, where the record does not say.
+fn add(save: &Save, recorded: store::Recorded, bytes: &[u8], called: &str) -> Result<(), Failure> {
+    let refuse = |why| Failure::new(Exit::Error, why, "this is a defect: please report it");
+    let entry = entry(recorded, bytes, called).map_err(refuse)?;
+    Database::open_or_make(&save.address)?.add(vec![entry], &save.label).map(drop)
 }
 
-/// The same, of a store that is open.
-pub fn add_to(
-    database: &mut Database,
-    label: &str,
-    recorded: store::Recorded,
-    bytes: &[u8],
-    called: &str,
-) -> Result<(), Failure> {
-    let refuse = |why| Failure::new(Exit::Error, why, "this is a defect: please report it");
-    let entry = Entry::of(&store::again::again(recorded), bytes, called, None).map_err(refuse)?;
-    database.add(vec![entry], label).map(drop)
+/// What a store takes of a record, or why it does not.
+pub fn entry(recorded: store::Recorded, bytes: &[u8], called: &str) -> Result<Entry, String> {
+    Entry::of(&store::again::again(recorded), bytes, called, None)
 }
 
 /// How standard output is to look.

@@ -16,19 +16,26 @@ type Parcel = (Recorded, Vec<u8>, String);
 #[derive(Debug)]
 pub(super) struct Saver {
     records: Sender<Parcel>,
-    thread: JoinHandle<Result<(), Failure>>,
+    thread: JoinHandle<Result<Vec<LeftOut>, Failure>>,
 }
+
+/// A record that no store takes: its machine, and why.
+pub(super) type LeftOut = (String, String);
 
 impl Saver {
     /// Begins. One connection serves all records, so that a server that restarts meanwhile is waited for.
     pub(super) fn start(mut database: Database, label: String) -> Self {
         let (records, receive) = channel::<Parcel>();
         let thread = thread::spawn(move || {
+            let mut left_out = Vec::new();
             for (recorded, bytes, called) in receive {
-                // After the first failure no other is tried: each would wait for the server anew.
-                results::add_to(&mut database, &label, recorded, &bytes, &called)?;
+                match results::entry(recorded, &bytes, &called) {
+                    // After the first failure no other is tried: each would wait for the server anew.
+                    Ok(entry) => database.add(vec![entry], &label).map(drop)?,
+                    Err(why) => left_out.push((called, why)),
+                }
             }
-            Ok(())
+            Ok(left_out)
         });
         Self { records, thread }
     }
@@ -39,11 +46,39 @@ impl Saver {
         let _ = self.records.send((recorded, bytes, called.to_owned()));
     }
 
-    /// Waits until all are in the store; why they are not.
-    pub(super) fn finish(self) -> Result<(), Failure> {
+    /// Waits until all are in the store that it takes; which it does not take, or why the rest is not there.
+    pub(super) fn finish(self) -> Result<Vec<LeftOut>, Failure> {
         drop(self.records);
         let panicked =
             |_| Failure::new(Exit::Error, "the thread that writes to the store panicked", "please report it");
         self.thread.join().map_err(panicked)?
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use whyfaster_store::database::{Address, Chosen};
+    use whyfaster_store::received;
+
+    use super::*;
+
+    #[test]
+    fn a_record_that_no_store_takes_holds_up_no_other() {
+        let place = tempfile::tempdir().unwrap();
+        let address = Address::File(place.path().join("store.db"));
+        let saver = Saver::start(Database::open_or_make(&address).unwrap(), String::new());
+        let record = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/records/0.1.0-batch.json");
+        let mut record: serde_json::Value = serde_json::from_slice(&std::fs::read(record).unwrap()).unwrap();
+        for (machine, started) in [("first", "2026-01-01"), ("ahead", "2999-01-01"), ("last", "2026-01-02")] {
+            record["started"] = format!("{started}T00:00:00Z").into();
+            let bytes = record.to_string().into_bytes();
+            saver.add(received(Path::new("record"), &bytes).unwrap(), bytes, machine);
+        }
+        let left_out = saver.finish().unwrap();
+        assert_eq!(left_out.iter().map(|(machine, _)| machine.as_str()).collect::<Vec<_>>(), ["ahead"]);
+        let (_, all) = Database::open(&address).unwrap().list(&Chosen::default(), 1).unwrap();
+        assert_eq!(all, 2);
     }
 }

@@ -53,9 +53,15 @@ pub(super) fn unconnected(error: &Error) -> Trouble {
     }
 }
 
-/// It is ending, or beginning.
+/// It is ending, or beginning, or has ended a connection that nobody used.
 fn going_down(code: &SqlState) -> bool {
-    [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN, SqlState::CANNOT_CONNECT_NOW].contains(code)
+    [
+        SqlState::ADMIN_SHUTDOWN,
+        SqlState::CRASH_SHUTDOWN,
+        SqlState::CANNOT_CONNECT_NOW,
+        SqlState::IDLE_SESSION_TIMEOUT,
+    ]
+    .contains(code)
 }
 
 /// In the words of the server where it said something; else of whoever failed on the way.

@@ -80,6 +80,10 @@ impl Named {
         let (rest, own) = own(text)?;
         let mut config: Config = rest.parse().map_err(|error| told(&error))?;
         complete(&mut config, environment)?;
+        // What stands behind the first '@' is taken for the host, and every message would show it.
+        if config.get_hosts().iter().any(|host| matches!(host, Host::Tcp(host) if host.contains('@'))) {
+            return Err("an '@' in a user or a password is written %40".to_owned());
+        }
         let home = environment("HOME").map(PathBuf::from);
         if config.get_password().is_none() {
             let file = own.passwords.or_else(|| environment("PGPASSFILE")).map(PathBuf::from);
@@ -93,7 +97,8 @@ impl Named {
             Some(file) => Roots::File(file.into()),
             None => Roots::Usual(home.map(|home| home.join(".postgresql/root.crt"))),
         };
-        let mode = own.mode.or_else(|| environment("PGSSLMODE")).map(|mode| Mode::named(&mode)).transpose()?;
+        let mode =
+            own.mode.or_else(|| environment("PGSSLMODE")).map(|mode| Mode::named(&mode)).transpose()?;
         let mut mode = match (&roots, mode) {
             // As in libpq: anybody has a certificate that the system trusts.
             (Roots::System, None) => Mode::VerifyFull,
@@ -103,7 +108,9 @@ impl Named {
             (_, mode) => mode.unwrap_or(Mode::Prefer),
         };
         // A socket is a file of this machine: libpq knows no TLS there.
-        if config.get_hosts().iter().all(|host| matches!(host, Host::Unix(_))) {
+        if config.get_hostaddrs().is_empty()
+            && config.get_hosts().iter().all(|host| matches!(host, Host::Unix(_)))
+        {
             mode = Mode::Disable;
         }
         config.ssl_mode(match mode {
@@ -205,7 +212,7 @@ fn own(text: &str) -> Result<(String, Own), String> {
 
 /// What the address leaves open, as libpq does.
 fn complete(config: &mut Config, environment: Environment<'_>) -> Result<(), String> {
-    if config.get_hosts().is_empty() {
+    if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
         let host = environment("PGHOST");
         let usual = || if Path::new(SOCKETS).is_dir() { SOCKETS } else { "localhost" };
         let host = host.unwrap_or_else(|| usual().to_owned());
@@ -287,6 +294,8 @@ mod tests {
             "postgres://u:s3cr3t@db/x?s=1",
             "postgres://u:s3cr3t@db/x?sslmode=no",
             "postgres://u:s3cr3t/@db/x?sslmode=no",
+            "postgres://u:s3@cr3t@db/x",
+            "postgres://u:x@s3cr3t@db/x",
         ] {
             let why = read(wrong, &[]).unwrap_err();
             assert!(!why.contains("s3cr3t"), "{why}");
@@ -315,6 +324,8 @@ mod tests {
             ("postgres://me@/db?host=/run/x", Mode::Disable)
         );
         assert_eq!(read("postgres://z/db", &[]).unwrap().mode, Mode::Prefer);
+        let by_number = read("postgres:///db?hostaddr=10.0.0.7&sslmode=verify-full", &[]).unwrap();
+        assert_eq!((by_number.config.get_hosts(), by_number.mode), (&[][..], Mode::VerifyFull));
         let system = read("postgres://z/db?sslrootcert=system", &[]).unwrap();
         assert_eq!((system.mode, system.roots), (Mode::VerifyFull, Roots::System));
         let weaker = read("postgres://z/db?sslmode=require", &[("PGSSLROOTCERT", "system")]).unwrap_err();

@@ -74,11 +74,11 @@ pub fn run(args: &FleetArgs) -> anyhow::Result<Exit> {
 
 /// Reports what came home.
 fn visited(visited: elsewhere::Visited, view: ViewArgs) -> anyhow::Result<Exit> {
-    if let Some(directory) = &visited.fleet {
-        let files = vec![directory.clone()];
+    let elsewhere::Visited { fleet: files, exit } = visited;
+    if !files.is_empty() {
         report(&FleetReportArgs { files, view, ..FleetReportArgs::default() })?;
     }
-    Ok(visited.exit)
+    Ok(exit)
 }
 
 /// From so many questions on, each is told in a line of a table, and of the store in no more.
