@@ -105,15 +105,15 @@ observe\t'By observation alone'
 no\t'Not at all'"
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l why-rounds -d 'Observe every alternative this many times [default: 3 to 22, until the causes are known]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l on -d 'Measure on another machine, such as ssh:HOST' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l send -d 'Send FILE along, into the directory over there in which the commands run' -r -F
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l binary -d 'Take this whyfaster for machines of another instruction set' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l send -d 'Copy FILE into the directory over there in which the commands run' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l binary -d 'Use this whyfaster on machines of another instruction set' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l fail-if-slower -d 'Exit with 3 if one is slower' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l fail-if -d 'Exit with 3 if a metric is above a limit' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l record -d 'Write the record to FILE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l label -d 'The label that it is added under, such as before or after' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l store -d 'The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l html -d 'Write a page with pictures to FILE' -r -F
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l svg -d 'Write the one picture that says it to FILE, as SVG' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l svg -d 'Write the main picture to FILE, as SVG' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l png -d 'Write the same picture to FILE, as PNG' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -l show-output -d 'Show what the commands print; the same as --output=inherit'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand compare" -s S -d 'The same as --shell=default'
@@ -172,7 +172,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l record -d 
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l label -d 'The label that it is added under, such as before or after' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l store -d 'The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l html -d 'Write a page with pictures to FILE' -r -F
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l svg -d 'Write the one picture that says it to FILE, as SVG' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l svg -d 'Write the main picture to FILE, as SVG' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l png -d 'Write the same picture to FILE, as PNG' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l perfetto -d 'Write a trace for the Perfetto user interface to FILE' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand trace" -l flamegraph -d 'Write flame graphs, on and off the CPU, to FILE (SVG)' -r -F
@@ -232,7 +232,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -s h -l help -
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -l help-all -d 'Print every option with its explanation'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand show" -s V -l version -d 'Print version'
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand report" -s o -l output -d 'Write the page to FILE (\'-\' is standard output) [default: report.html]' -r -F
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand report" -l svg -d 'Write the one picture that says it to FILE, as SVG' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand report" -l svg -d 'Write the main picture to FILE, as SVG' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand report" -l png -d 'Write the same picture to FILE, as PNG' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand report" -s u -l time-unit -d 'Unit of times: microsecond, millisecond, second, minute or hour [default: one that fits]' -r -f -a "microsecond\t''
 millisecond\t''
@@ -256,7 +256,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l record -d 
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l label -d 'The label that it is added under, such as before or after' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l store -d 'The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l html -d 'Write a page with pictures to FILE' -r -F
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l svg -d 'Write the one picture that says it to FILE, as SVG' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l svg -d 'Write the main picture to FILE, as SVG' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l png -d 'Write the same picture to FILE, as PNG' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand study" -l style -d 'Colour and movement: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
@@ -290,8 +290,8 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l inside -d
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l worker -d 'Use this worker instead of the one in this program, for another system or instruction set' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l silence -d 'Give up when nothing came from there for this long [default: 3m]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l on -d 'Measure on another machine, such as ssh:HOST' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l send -d 'Send FILE along, into the directory over there in which the commands run' -r -F
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l binary -d 'Take this whyfaster for machines of another instruction set' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l send -d 'Copy FILE into the directory over there in which the commands run' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l binary -d 'Use this whyfaster on machines of another instruction set' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l seed -d 'Seed of the random order [default: a fresh one]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l project -d 'Price counts of operations: \'30000 fork+execve\', several with \', \' between them, or a file with one a line' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l source -d 'Print the C source of a probe, as it is measured, and measure nothing' -r
@@ -301,7 +301,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l label -d 
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l store -d 'The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l export-csv -d 'Write the prices as comma-separated values to FILE (\'-\' is standard output)' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l html -d 'Write a page with pictures to FILE' -r -F
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l svg -d 'Write the one picture that says it to FILE, as SVG' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l svg -d 'Write the main picture to FILE, as SVG' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l png -d 'Write the same picture to FILE, as PNG' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand prices" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
@@ -332,7 +332,7 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l rows -d
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l delta -d 'Call two prices the same when they differ by less than this [default: 5%]' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l project -d 'Price counts of operations on every machine: \'30000 fork+execve\', or a file with one count a line' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l html -d 'Write a page with pictures to FILE' -r -F
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l svg -d 'Write the one picture that says it to FILE, as SVG' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l svg -d 'Write the main picture to FILE, as SVG' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l png -d 'Write the same picture to FILE, as PNG' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand machines" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
 basic\t'Neither colour nor movement'
@@ -368,8 +368,8 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_se
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -l at-once -d 'Let at most NUM machines measure at once' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -l silence -d 'Give a machine up when nothing came from it for TIME' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -l limit -d 'Give a machine up when it is not done after TIME' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -l send -d 'Send FILE along, into the directory over there in which the commands run' -r -F
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -l binary -d 'Take this whyfaster for machines of another instruction set' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -l send -d 'Copy FILE into the directory over there in which the commands run' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -l binary -d 'Use this whyfaster on machines of another instruction set' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -l label -d 'The label that it is added under, such as before or after' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -l store -d 'The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from compare" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
@@ -393,8 +393,8 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_se
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -l at-once -d 'Let at most NUM machines measure at once' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -l silence -d 'Give a machine up when nothing came from it for TIME' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -l limit -d 'Give a machine up when it is not done after TIME' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -l send -d 'Send FILE along, into the directory over there in which the commands run' -r -F
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -l binary -d 'Take this whyfaster for machines of another instruction set' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -l send -d 'Copy FILE into the directory over there in which the commands run' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -l binary -d 'Use this whyfaster on machines of another instruction set' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -l label -d 'The label that it is added under, such as before or after' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -l store -d 'The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from prices" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
@@ -418,8 +418,8 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_se
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -l at-once -d 'Let at most NUM machines measure at once' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -l silence -d 'Give a machine up when nothing came from it for TIME' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -l limit -d 'Give a machine up when it is not done after TIME' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -l send -d 'Send FILE along, into the directory over there in which the commands run' -r -F
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -l binary -d 'Take this whyfaster for machines of another instruction set' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -l send -d 'Copy FILE into the directory over there in which the commands run' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -l binary -d 'Use this whyfaster on machines of another instruction set' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -l label -d 'The label that it is added under, such as before or after' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -l store -d 'The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from trace" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'
@@ -443,8 +443,8 @@ complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_se
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -l at-once -d 'Let at most NUM machines measure at once' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -l silence -d 'Give a machine up when nothing came from it for TIME' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -l limit -d 'Give a machine up when it is not done after TIME' -r
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -l send -d 'Send FILE along, into the directory over there in which the commands run' -r -F
-complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -l binary -d 'Take this whyfaster for machines of another instruction set' -r
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -l send -d 'Copy FILE into the directory over there in which the commands run' -r -F
+complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -l binary -d 'Use this whyfaster on machines of another instruction set' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -l label -d 'The label that it is added under, such as before or after' -r
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -l store -d 'The store that it is added to: a file, or postgres://USER@HOST/DATABASE [default: $WHYFASTER_STORE, else in the XDG data directory]' -r -F
 complete -c whyfaster -n "__fish_whyfaster_using_subcommand fleet; and __fish_seen_subcommand_from doctor" -l style -d 'Colour: auto, basic, full, nocolor, color or none [default: auto]' -r -f -a "auto\t'What the terminal can do'

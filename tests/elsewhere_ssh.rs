@@ -25,12 +25,15 @@ fn records_come_home_from_an_ordinary_user_and_nothing_stays() {
     let place = &network.place;
     place.write("lines", "1\n2\n3\n");
     place.write("hosts.txt", "# all\nalpha\nssh:beta\ngamma\n");
+    // What lies there from another run is none of this one's.
+    fs::create_dir_all(place.path("runs/older")).unwrap();
+    place.write("runs/older/alpha.json", "{}");
     let ran = network.run(
         &[&["fleet", "compare", "hosts.txt", "--to=runs", "--at-once=1", "--send=lines"], &QUICK[..]]
             .concat(),
     );
     ran.expect(0, &["alpha: done (1 done, 0 running, 0 failed, 2 waiting)", "3 of 3 machines gave a record"]);
-    assert!(ran.out.contains("on 3 machines"), "{}", ran.out);
+    assert!(ran.out.contains("on 3 machines") && !ran.err.contains("left out"), "{} {}", ran.out, ran.err);
     for name in ["alpha", "beta", "gamma"] {
         let record = place.record(&format!("runs/{name}.json"));
         assert_eq!(record["plan"]["user"]["uid"].to_string(), USER, "{name}");
@@ -218,11 +221,14 @@ fn each_failure_has_its_reason_and_holds_no_other_machine() {
     network.machine("hung", &hangs, "");
     network.machine("alpha", "/bin/sh", "");
     network.machine("small", "/bin/sh", "mount -t tmpfs -o size=64k,mode=777 none \"$far\" &&");
+    // It breaks off in the middle of the record.
+    let torn = network.place.script("torn", "#!/bin/sh\n/bin/sh \"$@\" | dd bs=1 count=3000 status=none\n");
+    network.machine("torn", &torn, "");
     network.alias("again", 1, "measurer", "known");
     network.alias("stranger", 1, "measurer", "unknown");
     let place = &network.place;
     place.write("lines", "1\n2\n3\n");
-    let names = ["hung", "alpha", "again", "small", "stranger", "no.such.host.invalid"];
+    let names = ["hung", "alpha", "again", "small", "stranger", "torn", "no.such.host.invalid"];
     place.write("hosts.txt", names.join("\n"));
     let fleet = ["fleet", "compare", "hosts.txt", "--to=runs", "--at-once=1", "--silence=6s", "--send=lines"];
     let ran = network.run(&[&fleet[..], &QUICK].concat());
@@ -237,7 +243,8 @@ fn each_failure_has_its_reason_and_holds_no_other_machine() {
             "stranger: it could not be reached (exit status 255)",
             "Host key verification failed",
             "no.such.host.invalid: it could not be reached",
-            "1 of 6 machines gave a record",
+            "torn: the connection ended while it measured",
+            "1 of 7 machines gave a record",
         ],
     );
     let before = fs::metadata(place.path("runs/alpha.json")).unwrap().modified().unwrap();
@@ -246,10 +253,10 @@ fn each_failure_has_its_reason_and_holds_no_other_machine() {
     ran.expect(
         1,
         &[
-            "compare on 5 machines",
+            "compare on 6 machines",
             "hung: done",
             "again: it is the same machine as alpha",
-            "2 of 6 machines gave a record",
+            "2 of 7 machines gave a record",
         ],
     );
     assert_eq!(

@@ -72,7 +72,7 @@ impl Duet {
     /// sched(7)).
     pub const LEAST_WORK_S: f64 = 0.05;
 
-    /// Seconds that they take where there is time, all together.
+    /// Seconds that those of one alternative take where there is time.
     pub const USUAL_S: f64 = 4.0;
 
     /// Seconds that one takes if the longer copy has this span and needs so much CPU time: both have one CPU, and the shorter one goes on until

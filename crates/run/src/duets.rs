@@ -1,7 +1,8 @@
 //! Duets: every alternative at once with the baseline on one CPU, after the lowest level.
 //!
 //! How many there are is known before the first of them begins, from what a copy costs and from the time there is, so that the
-//! exact interval for a fixed number holds.
+//! exact interval for a fixed number holds. The end of a limit that was asked for may leave fewer: why it holds all the same stands in
+//! `whyfaster_core::analysis`.
 
 use whyfaster_core::analysis::fewest_duets;
 use whyfaster_core::bounds::Alone;
