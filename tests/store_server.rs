@@ -207,6 +207,10 @@ fn tables_of_others_are_left_alone_and_rights_are_asked_for() {
     place
         .run(&["store", "add", "lists", "--store", &reader])
         .expect_error(1, &["permission denied", "rights"]);
+    // Nobody measures for a store that does not take it.
+    let save = ["compare", "-N", "--why=no", "--save", "--store", &reader, "touch measured", "touch measured"];
+    place.run(&save).expect_error(1, &["permission denied"]);
+    assert!(!place.path("measured").exists());
     server.sql(
         "fleet",
         "CREATE ROLE writer LOGIN PASSWORD 'writer'; GRANT USAGE ON SCHEMA ours TO writer; GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA ours TO writer",
