@@ -6,6 +6,7 @@
 mod support;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::thread;
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use support::fleets::{CPUS, comparison, lists, price_list, write};
 use support::needs::mounts;
 use support::skip::needs;
 use support::stores::{Store, on_each_store};
+use support::user::run_without_privileges;
 use support::{Sandbox, list, number};
 
 on_each_store!(
@@ -182,8 +184,8 @@ fn copies_that_come_in_another_way_are_another_question(place: &Store) {
     }
     let report = place.run(&["fleet", "report", "--json"]).json();
     let asked = list(&report["comparisons"]).iter().map(|it| it["arrivals"].clone()).collect::<Vec<_>>();
-    let at = |starts: u32| serde_json::json!({"kind": "open", "starts_per_1000_s": starts});
-    let closed = serde_json::json!({"kind": "closed"});
+    let at = |starts: u32| json!({"kind": "open", "starts_per_1000_s": starts});
+    let closed = json!({"kind": "closed"});
     assert_eq!(asked, [Value::Null, closed, at(20_000), at(62_500)], "{report:#}");
     let said = place.run(&["fleet", "report"]).ok().flowing();
     assert!(said.contains("with 1 worker") && said.contains("at 62.5 starts a second"), "{said}");
@@ -309,6 +311,21 @@ fn a_collector_that_is_killed_leaves_whole_records_and_the_rest_can_be_added(pla
     place.run(&["store", "add", "lists"]).ok();
     assert_eq!(place.listed(&[]).len(), 8 * 24);
     place.run(&["fleet", "report"]).ok();
+}
+
+#[test]
+fn who_may_not_write_beside_a_file_is_told_what_it_takes() {
+    let place = Sandbox::open();
+    fs::create_dir(place.path("theirs")).unwrap();
+    write(&place, "run.json", &comparison(CPUS[0], 1.0));
+    place.run(&["store", "add", "--store", "theirs/s.db", "run.json"]).ok();
+    let may = |mode| fs::set_permissions(place.path("theirs"), fs::Permissions::from_mode(mode)).unwrap();
+    may(0o555);
+    for words in [["store", "list"], ["fleet", "report"]] {
+        let ran = run_without_privileges(&place, &[&words[..], &["--store", "theirs/s.db"]].concat());
+        ran.expect_error(1, &["log beside the file", "use a copy of the file"]);
+    }
+    may(0o755);
 }
 
 #[test]

@@ -208,7 +208,8 @@ fn tables_of_others_are_left_alone_and_rights_are_asked_for() {
         .run(&["store", "add", "lists", "--store", &reader])
         .expect_error(1, &["permission denied", "rights"]);
     // Nobody measures for a store that does not take it.
-    let save = ["compare", "-N", "--why=no", "--save", "--store", &reader, "touch measured", "touch measured"];
+    let save =
+        ["compare", "-N", "--why=no", "--save", "--store", &reader, "touch measured", "touch measured"];
     place.run(&save).expect_error(1, &["permission denied"]);
     assert!(!place.path("measured").exists());
     server.sql(

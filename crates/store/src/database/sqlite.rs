@@ -18,6 +18,9 @@ use super::trouble::Trouble;
 /// How long a writer waits for the others.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// The file may be read, but its log cannot be made.
+const READONLY_DIRECTORY: c_int = rusqlite::ffi::SQLITE_READONLY_DIRECTORY;
+
 /// Between two attempts where SQLite does not wait by itself.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -198,6 +201,9 @@ fn cell(column: ValueRef<'_>) -> Cell<'_> {
 impl From<rusqlite::Error> for Trouble {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
+            Some(ErrorCode::ReadOnly) if extended(&error) == Some(READONLY_DIRECTORY) => Self::Forbidden(
+                "SQLite keeps its log beside the file, in a directory that you may not write to".to_owned(),
+            ),
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
             Some(ErrorCode::DiskFull) => Self::Full,
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::Forbidden(error.to_string()),
@@ -212,6 +218,10 @@ impl From<rusqlite::Error> for Trouble {
 fn no_room(error: &rusqlite::Error) -> bool {
     const IOERR_WRITE: c_int = rusqlite::ffi::SQLITE_IOERR_WRITE;
     const IOERR_SHMSIZE: c_int = rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
-    let code = error.sqlite_error().map(|it| it.extended_code);
-    matches!(code, Some(IOERR_WRITE | IOERR_SHMSIZE))
+    matches!(extended(error), Some(IOERR_WRITE | IOERR_SHMSIZE))
+}
+
+/// What it is in particular.
+fn extended(error: &rusqlite::Error) -> Option<c_int> {
+    error.sqlite_error().map(|it| it.extended_code)
 }

@@ -89,8 +89,8 @@ impl Trouble {
                 "ask its owner for the rights that the page 'store' of the book names".into(),
             ),
             Self::Forbidden(why) => (
-                format!("the store {address} cannot be written to: {why}"),
-                "ask its owner, or name another: --store FILE".into(),
+                format!("the store {address} does not allow it: {why}"),
+                "ask its owner, use a copy of the file, or name another: --store FILE".into(),
             ),
             Self::Other(why) if server => (
                 format!("the store {address} cannot be used: {why}"),
