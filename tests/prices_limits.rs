@@ -13,14 +13,14 @@ use serde_json::Value;
 use support::needs::{mounts, needs, root};
 use support::prices::{assert_measurable, list, list_of, price, run, why};
 use support::user::as_user;
-use support::{PROGRAM, Sandbox, alone, eventually};
+use support::{PROGRAM, Sandbox, alone, eventually, together};
 
 /// What may be measured of a group, with an end of the run that a machine of any speed reaches.
 const QUICK: [&str; 3] = ["prices", "--quick", "--json"];
 
 #[test]
 fn an_interrupt_ends_every_process_and_keeps_a_partial_list() {
-    let _alone = alone();
+    let _together = together();
     let place = Sandbox::new();
     let file = place.file("partial.json");
     let running = place.start(&["prices", "kernel", "process", "--record", &file]);
@@ -40,7 +40,7 @@ fn an_interrupt_ends_every_process_and_keeps_a_partial_list() {
 
 #[test]
 fn an_interrupt_before_the_first_price_leaves_nothing() {
-    let _alone = alone();
+    let _together = together();
     let place = Sandbox::new();
     let file = place.file("none.json");
     let running = place.start(&["prices", "--record", &file]);
@@ -53,7 +53,7 @@ fn an_interrupt_before_the_first_price_leaves_nothing() {
 
 #[test]
 fn a_killed_program_takes_its_worker_along() {
-    let _alone = alone();
+    let _together = together();
     let place = Sandbox::new();
     let running = place.start(&["prices", "process"]);
     eventually("a worker with children", || place.alive().len() > 2);
@@ -179,7 +179,7 @@ fn without_a_tracer_calls_are_not_counted_and_never_zero() {
 
 #[test]
 fn tight_limits_are_told_and_not_a_crash() {
-    let _alone = alone();
+    let _together = together();
     for limit in ["ulimit -n 16", "ulimit -n 8", "ulimit -n 4", "ulimit -v 4000000", "ulimit -v 150000"] {
         let words = "exec \"$whyfaster\" prices getpid fork stat cond pipe_bandwidth --quick --json";
         let place = Sandbox::new();
@@ -206,13 +206,13 @@ fn a_small_stack_is_told_before_anything_is_done() {
             assert!(ran.out.is_empty(), "{}", ran.out);
         }
     }
-    let _alone = alone();
+    let _together = together();
     place.shell("ulimit -s 1024; exec \"$whyfaster\" prices getpid cond --quick").ok();
 }
 
 #[test]
 fn a_limit_of_file_sizes_is_told() {
-    let _alone = alone();
+    let _together = together();
     let place = Sandbox::new();
     // What it says goes through pipes: files would be under the limit.
     let mut command = place.command("sh", &["-c", "ulimit -f 0; exec \"$0\" prices getpid --quick", PROGRAM]);
@@ -225,7 +225,7 @@ fn a_limit_of_file_sizes_is_told() {
 #[test]
 fn a_limit_of_processes_makes_rows_without_a_price() {
     needs!(root());
-    let _alone = alone();
+    let _together = together();
     let place = Sandbox::open();
     // A user of this test's own: the limit counts all processes of a user. The program, the worker and the process of a
     // line find room; what they would start in addition does not.
@@ -273,7 +273,7 @@ fn a_full_disk_is_told_and_rows_that_need_no_file_have_a_price() {
 
 #[test]
 fn a_full_device_is_told() {
-    let _alone = alone();
+    let _together = together();
     let place = Sandbox::new();
     place.shell("\"$whyfaster\" prices getpid --quick > /dev/full").expect_error(1, &["standard output"]);
     for option in ["--record", "--export-csv"] {
@@ -287,7 +287,7 @@ fn a_full_device_is_told() {
 
 #[test]
 fn a_reader_that_leaves_ends_it_quietly() {
-    let _alone = alone();
+    let _together = together();
     let place = Sandbox::new();
     let ran = place.shell("\"$whyfaster\" prices getpid --quick | head -n 1").ok();
     assert!(!ran.err.contains("error"), "{}", ran.err);

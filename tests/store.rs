@@ -187,7 +187,12 @@ fn copies_that_come_in_another_way_are_another_question(place: &Store) {
     let at = |starts: u32| json!({"kind": "open", "starts_per_1000_s": starts});
     let closed = json!({"kind": "closed"});
     assert_eq!(asked, [Value::Null, closed, at(20_000), at(62_500)], "{report:#}");
-    let said = place.run(&["fleet", "report"]).ok().flowing();
+    let files = ["--export-comparisons-csv=c.csv", "--export-prometheus=."];
+    let said = place.run(&[&["fleet", "report"], &files[..]].concat()).ok().flowing();
+    let of_open = |line: &&String| line.ends_with(",open,20.0") || line.ends_with(",open,20");
+    assert_eq!(place.lines("c.csv").iter().filter(of_open).count(), 2, "{:?}", place.lines("c.csv"));
+    let metrics = place.read("whyfaster_a.prom");
+    assert!(metrics.contains("mode=\"open\",starts_per_s=\"62.5\""), "{metrics}");
     assert!(said.contains("with 1 worker") && said.contains("at 62.5 starts a second"), "{said}");
 }
 

@@ -1,5 +1,5 @@
-//! How a question and the answer to it are written: the words for how copies come and for a verdict, and the bytes that a server keeps of it besides, because it gives one
-//! value three times as soon as a row for each answer.
+//! How a question and the answer to it are written: the words for how copies come and for a verdict, and the bytes that a server keeps of
+//! an answer besides, because it gives one value three times as soon as a row for each answer.
 
 use whyfaster_core::fleet::effects::Answer;
 use whyfaster_core::verdict::{Ratio, Verdict};
