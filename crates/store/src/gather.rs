@@ -3,7 +3,7 @@
 //! One that cannot be read does not hold the others: it is named, with the reason. A comparison is called by its file: `node1.json`, or
 //! `node1/run.json` where the same file name stands in several directories.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,8 +49,16 @@ pub fn files_below(paths: &[PathBuf]) -> Result<Vec<(PathBuf, String)>, Failure>
             files.push(path.clone());
         }
     }
+    // A file that was named twice, or in its directory too, is one record.
+    let mut seen = BTreeSet::new();
+    files.retain(|file| fs::canonicalize(file).map_or(true, |path| seen.insert(path)));
     let names = names(&files);
     Ok(files.into_iter().zip(names).collect())
+}
+
+/// Whether reading it may wait for somebody who writes to it, or for a terminal.
+fn waits(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir())
 }
 
 /// The files that end in `.json` in a directory and those below, in the order of their names.
@@ -63,7 +71,7 @@ fn within(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
         // A link to a directory may lead in a circle.
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             within(&path, files)?;
-        } else if path.extension() == Some(OsStr::new("json")) {
+        } else if path.extension() == Some(OsStr::new("json")) && !waits(&path) {
             files.push(path);
         }
     }

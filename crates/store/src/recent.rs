@@ -39,13 +39,20 @@ pub fn place() -> Option<PathBuf> {
     Some(state.join("whyfaster/records"))
 }
 
+/// Whether a record would be kept, as far as that is known before.
+pub fn takes() -> bool {
+    place().is_some_and(|place| ours(&place))
+}
+
+/// Whether the directory is this user's, or would be. In one of somebody else, as with the HOME of who called sudo, records would stand in
+/// that user's way.
+fn ours(place: &Path) -> bool {
+    let there = place.ancestors().find(|path| path.exists()).and_then(|path| fs::metadata(path).ok());
+    there.is_some_and(|it| it.uid() == rustix::process::geteuid().as_raw())
+}
+
 fn keep_in(place: &Path, verb: &str, bytes: &[u8]) -> io::Result<()> {
-    if bytes.len() as u64 > MOST_BYTES {
-        return Ok(());
-    }
-    // In a directory of somebody else, as with the HOME of who called sudo, they would stand in that user's way.
-    let there = place.ancestors().find(|path| path.exists()).map(fs::metadata).transpose()?;
-    if there.is_none_or(|it| it.uid() != rustix::process::geteuid().as_raw()) {
+    if bytes.len() as u64 > MOST_BYTES || !ours(place) {
         return Ok(());
     }
     DirBuilder::new().recursive(true).mode(0o700).create(place)?;

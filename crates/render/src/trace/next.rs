@@ -63,7 +63,10 @@ fn behind_whom(report: &TraceReport, look: &Look) -> Option<String> {
     let (throttled, steal) = (of(&[SharerKind::Throttled]), of(&[SharerKind::Steal]));
     let waited = time(all, look.time_unit);
     let said = |share: f64, who: &str, so: &str| {
-        format!("of the {waited} of waiting for a CPU {} was {who}: {so}", whole_percent(share))
+        format!(
+            "of the {waited} that all its tasks together waited for a CPU {} was {who}: {so}",
+            whole_percent(share)
+        )
     };
     let part =
         |of: fn(&Avoidable) -> Option<f64>| report.avoidable.as_ref().and_then(of).map_or(0.0, |s| s / all);
@@ -105,7 +108,7 @@ fn behind_whom(report: &TraceReport, look: &Look) -> Option<String> {
         _ if outside < NAMED => return None,
         _ => {
             return Some(format!(
-                "of the {waited} of waiting for a CPU {} was behind programs outside of this tree",
+                "of the {waited} that all its tasks together waited for a CPU {} was behind programs outside of this tree",
                 whole_percent(outside)
             ));
         }

@@ -54,7 +54,7 @@ pub fn look_of(outputs: &Outputs, terminal: bool) -> Look {
     let mut look = Look::detect(outputs.style, terminal, &Environment::of_process());
     look.time_unit = outputs.time_unit;
     look.detail = outputs.detail;
-    look.kept = outputs.keep && store::recent::place().is_some();
+    look.kept = outputs.keep && store::recent::takes();
     look.lines = look.lines.saturating_sub(outputs.around);
     look.sort = outputs.sort;
     look.metrics.clone_from(&outputs.metrics);
@@ -139,7 +139,7 @@ pub fn kept(verb: &str, bytes: serde_json::Result<Vec<u8>>, outputs: &Outputs) -
 
 /// Where what an interrupt left is, if no file was named for it.
 pub fn where_kept(outputs: &Outputs) -> &'static str {
-    match outputs.keep && store::recent::place().is_some() {
+    match outputs.keep && store::recent::takes() {
         true => "'whyfaster show' prints what was kept of it",
         false => "use --record FILE to keep them next time",
     }

@@ -309,7 +309,17 @@ fn diff(args: &FleetDiffArgs) -> anyhow::Result<Exit> {
     let outputs = Outputs::of_fleet_diff(args)?;
     let _kept = results::check(&outputs)?;
     let look = results::look(&outputs);
-    let in_store = args.store.store.is_some() || !args.before.exists() && !args.after.exists();
+    let here = [&args.before, &args.after].map(|named| named.exists());
+    let in_store = args.store.store.is_some() || here == [false; 2];
+    if let (false, Some(at)) = (in_store, here.iter().position(|here| !here)) {
+        let [file, label] = if at == 1 { [&args.before, &args.after] } else { [&args.after, &args.before] };
+        let message = format!("there is no file '{}', but '{}' is one", label.display(), file.display());
+        return Err(Failure::usage(
+            message,
+            "name two files or directories; or two labels or dates in the store, with --store STORE",
+        )
+        .into());
+    }
     let [before, after] = if in_store {
         prices_at(&Address::or_usual(args.store.store.as_deref())?, [&args.before, &args.after])?
     } else {
